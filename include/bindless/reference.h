@@ -1,0 +1,379 @@
+/*
+ * The reference driver of bindless: images, samplers and queues on the processor,
+ * with the arithmetic of a texture unit.
+ *
+ * Usable from C without Python: link with libbindless_reference, or open it at run time.
+ *
+ * Conventions
+ *  - Every function returns blr_result_t; results come back through the last parameters.
+ *  - On failure blrGetLastError gives a sentence with the values concerned; it belongs to the
+ *    calling thread and lives until that thread's next failing call.
+ *  - Handles are opaque. An object keeps alive what it was made from: a queue may outlive the
+ *    caller's reference to its context. Passing NULL or a handle of the wrong kind, or one that
+ *    was destroyed, returns BLR_RESULT_INVALID_HANDLE; nothing aborts.
+ *  - Every function may be called from any thread.
+ *  - Enqueue functions return before the work is done. Memory named in them must stay valid until
+ *    the work has completed.
+ *  - Sizes are bytes, offsets and extents of images are pixels in (x, y, z) order; z is the layer
+ *    of an array and the face of a cubemap. Unused extent components are 1 or 0.
+ */
+#ifndef BINDLESS_REFERENCE_H
+#define BINDLESS_REFERENCE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(_WIN32)
+#  if defined(BLR_BUILD)
+#    define BLR_API __declspec(dllexport)
+#  else
+#    define BLR_API __declspec(dllimport)
+#  endif
+#else
+#  define BLR_API __attribute__((visibility("default")))
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define BLR_VERSION_MAJOR 0
+#define BLR_VERSION_MINOR 1
+#define BLR_VERSION_PATCH 0
+
+#define BLR_MAX_MIP_LEVELS 18
+#define BLR_MAX_NAME 128
+#define BLR_UUID_SIZE 16
+#define BLR_TIMEOUT_INFINITE UINT64_MAX
+
+/* ---------------------------------------------------------------- values */
+
+typedef enum blr_result {
+    BLR_RESULT_SUCCESS = 0,
+    BLR_RESULT_NOT_READY = 1,             /* an event or a queue still has work to do */
+    BLR_RESULT_INVALID_ARGUMENT = 2,
+    BLR_RESULT_INVALID_HANDLE = 3,        /* NULL, destroyed, or of another kind or context */
+    BLR_RESULT_INVALID_SIZE = 4,          /* a size, offset or extent out of range */
+    BLR_RESULT_INVALID_FORMAT = 5,        /* a channel type, channel count or element type that does not fit */
+    BLR_RESULT_OUT_OF_MEMORY = 6,
+    BLR_RESULT_UNSUPPORTED = 7,           /* asked of the device what its properties exclude */
+    BLR_RESULT_IN_USE = 8,                /* freed while submitted work or another object uses it */
+    BLR_RESULT_DEPENDENCY_FAILED = 9,     /* work not run because an event it waited for failed */
+    BLR_RESULT_OUT_OF_RANGE = 10,         /* a fetch or write outside the image, a layer or face that does not exist */
+    BLR_RESULT_TIMEOUT = 11,
+    BLR_RESULT_UNKNOWN = 12
+} blr_result_t;
+
+typedef enum blr_channel_type {
+    BLR_CHANNEL_SNORM_INT8 = 0,
+    BLR_CHANNEL_SNORM_INT16 = 1,
+    BLR_CHANNEL_UNORM_INT8 = 2,
+    BLR_CHANNEL_UNORM_INT16 = 3,
+    BLR_CHANNEL_SIGNED_INT8 = 4,
+    BLR_CHANNEL_SIGNED_INT16 = 5,
+    BLR_CHANNEL_SIGNED_INT32 = 6,
+    BLR_CHANNEL_UNSIGNED_INT8 = 7,
+    BLR_CHANNEL_UNSIGNED_INT16 = 8,
+    BLR_CHANNEL_UNSIGNED_INT32 = 9,
+    BLR_CHANNEL_FP16 = 10,
+    BLR_CHANNEL_FP32 = 11
+} blr_channel_type_t;
+
+/* The element type of an array of values in memory. */
+typedef enum blr_element_type {
+    BLR_ELEMENT_S8 = 0,
+    BLR_ELEMENT_U8 = 1,
+    BLR_ELEMENT_S16 = 2,
+    BLR_ELEMENT_U16 = 3,
+    BLR_ELEMENT_S32 = 4,
+    BLR_ELEMENT_U32 = 5,
+    BLR_ELEMENT_F16 = 6,
+    BLR_ELEMENT_F32 = 7
+} blr_element_type_t;
+
+typedef enum blr_image_type {
+    BLR_IMAGE_STANDARD = 0,
+    BLR_IMAGE_MIPMAP = 1,
+    BLR_IMAGE_ARRAY = 2,
+    BLR_IMAGE_CUBEMAP = 3
+} blr_image_type_t;
+
+typedef enum blr_addressing {
+    BLR_ADDRESSING_REPEAT = 0,
+    BLR_ADDRESSING_CLAMP_TO_EDGE = 1,
+    BLR_ADDRESSING_MIRRORED_REPEAT = 2,
+    BLR_ADDRESSING_CLAMP_TO_BORDER = 3,   /* the border is transparent zero */
+    BLR_ADDRESSING_NONE = 4               /* acts as REPEAT, see docs/numerics.md */
+} blr_addressing_t;
+
+typedef enum blr_filtering {
+    BLR_FILTERING_NEAREST = 0,
+    BLR_FILTERING_LINEAR = 1
+} blr_filtering_t;
+
+typedef enum blr_cubemap_filtering {
+    BLR_CUBEMAP_DISJOINTED = 0,
+    BLR_CUBEMAP_SEAMLESS = 1
+} blr_cubemap_filtering_t;
+
+typedef enum blr_memory_kind {
+    BLR_MEMORY_UNKNOWN = 0,               /* not allocated by this driver */
+    BLR_MEMORY_DEVICE = 1,
+    BLR_MEMORY_HOST = 2,
+    BLR_MEMORY_SHARED = 3
+} blr_memory_kind_t;
+
+typedef enum blr_queue_flags {
+    BLR_QUEUE_OUT_OF_ORDER = 0,
+    BLR_QUEUE_IN_ORDER = 1
+} blr_queue_flags_t;
+
+typedef enum blr_event_status {
+    BLR_EVENT_SUBMITTED = 0,
+    BLR_EVENT_RUNNING = 1,
+    BLR_EVENT_COMPLETE = 2,
+    BLR_EVENT_FAILED = 3
+} blr_event_status_t;
+
+typedef struct blr_device *blr_device_t;
+typedef struct blr_context *blr_context_t;
+typedef struct blr_queue *blr_queue_t;
+typedef struct blr_event *blr_event_t;
+typedef struct blr_image *blr_image_t;
+
+/* An unsampled or sampled image: passed by value, in any number. Zero is never a valid one. */
+typedef uint64_t blr_image_handle_t;
+
+typedef struct blr_device_properties {
+    char name[BLR_MAX_NAME];
+    char vendor[BLR_MAX_NAME];
+    char driver_version[BLR_MAX_NAME];
+    uint8_t uuid[BLR_UUID_SIZE];
+    uint32_t compute_units;               /* threads of the pool that runs the device functions */
+    uint32_t max_work_group_size;
+    uint64_t global_memory_size;
+    uint64_t max_allocation_size;
+    uint64_t timer_resolution;            /* nanoseconds */
+    uint64_t max_image_1d_width;
+    uint64_t max_image_2d_width;
+    uint64_t max_image_2d_height;
+    uint64_t max_image_3d_width;
+    uint64_t max_image_3d_height;
+    uint64_t max_image_3d_depth;
+    uint64_t max_image_layers;
+    uint64_t max_mipmap_width;
+    uint64_t max_mipmap_height;
+    uint32_t image_row_pitch_align;
+    uint32_t image_base_align;
+    uint64_t max_image_linear_1d_width;
+    uint64_t max_image_linear_width;
+    uint64_t max_image_linear_height;
+    uint64_t max_image_linear_row_pitch;
+    float max_anisotropy;
+    uint32_t exact_filtering;             /* 1 when BINDLESS_REFERENCE_FILTERING=exact */
+} blr_device_properties_t;
+
+typedef struct blr_image_desc {
+    uint64_t width;
+    uint64_t height;                      /* 0 for one dimension */
+    uint64_t depth;                       /* 0 for one and two dimensions */
+    uint32_t num_channels;                /* 1, 2, 3 or 4 */
+    blr_channel_type_t channel_type;
+    blr_image_type_t type;
+    uint32_t num_levels;
+    uint32_t array_size;
+} blr_image_desc_t;
+
+typedef struct blr_sampler_desc {
+    blr_addressing_t addressing[3];
+    uint32_t normalized_coordinates;      /* 0 or 1 */
+    blr_filtering_t filtering;
+    blr_filtering_t mipmap_filtering;
+    blr_cubemap_filtering_t cubemap_filtering;
+    float min_mipmap_level_clamp;
+    float max_mipmap_level_clamp;
+    float max_anisotropy;
+} blr_sampler_desc_t;
+
+typedef struct blr_memory_properties {
+    blr_memory_kind_t kind;
+    uint64_t base;                        /* address of the allocation */
+    uint64_t size;
+    blr_context_t context;                /* borrowed */
+} blr_memory_properties_t;
+
+/* ---------------------------------------------------------------- library and device */
+
+/* The version of the library that was loaded, as BLR_VERSION_*. */
+BLR_API blr_result_t blrGetVersion(uint32_t *major, uint32_t *minor, uint32_t *patch);
+
+/* The code and sentence of this thread's last failure. The text is never NULL. */
+BLR_API blr_result_t blrGetLastError(blr_result_t *code, const char **message);
+
+/* How many native objects of any kind are alive: contexts, queues, events, images, handles, allocations. */
+BLR_API blr_result_t blrGetObjectCount(uint64_t *count);
+
+BLR_API blr_result_t blrDeviceGetCount(uint32_t *count);
+BLR_API blr_result_t blrDeviceGet(uint32_t index, blr_device_t *device);
+BLR_API blr_result_t blrDeviceGetProperties(blr_device_t device, blr_device_properties_t *properties);
+
+/* Whether images of this channel type and count can be made; supported is 0 or 1. */
+BLR_API blr_result_t blrDeviceSupportsFormat(blr_device_t device, blr_channel_type_t channel_type, uint32_t num_channels,
+                                             uint32_t *supported);
+
+/* Nanoseconds of the clock that stamps events. */
+BLR_API blr_result_t blrDeviceGetTimestamp(blr_device_t device, uint64_t *nanoseconds);
+
+/* ---------------------------------------------------------------- context and memory */
+
+BLR_API blr_result_t blrContextCreate(blr_device_t device, blr_context_t *context);
+
+/* Gives back the caller's reference. Memory and images still allocated in it stay usable until freed. */
+BLR_API blr_result_t blrContextDestroy(blr_context_t context);
+
+BLR_API blr_result_t blrMemoryAllocate(blr_context_t context, blr_memory_kind_t kind, uint64_t size, uint64_t alignment,
+                                       void **pointer);
+
+/* Device memory for a two-dimensional image: height rows, row_pitch bytes apart. */
+BLR_API blr_result_t blrMemoryAllocatePitched(blr_context_t context, uint64_t width_in_bytes, uint64_t height,
+                                              uint32_t element_size, void **pointer, uint64_t *row_pitch);
+
+BLR_API blr_result_t blrMemoryFree(blr_context_t context, void *pointer);
+
+/* What an address belongs to; an address that is not ours gives BLR_MEMORY_UNKNOWN and succeeds. */
+BLR_API blr_result_t blrMemoryGetProperties(blr_context_t context, const void *pointer, blr_memory_properties_t *properties);
+
+/* ---------------------------------------------------------------- queues and events */
+
+BLR_API blr_result_t blrQueueCreate(blr_context_t context, blr_queue_flags_t flags, blr_queue_t *queue);
+
+/* Waits for the queue's work, then destroys it. */
+BLR_API blr_result_t blrQueueDestroy(blr_queue_t queue);
+
+/* Waits until all work submitted so far is complete; TIMEOUT after so many nanoseconds.
+ * A failure of work that no event reported is returned once, here. */
+BLR_API blr_result_t blrQueueWait(blr_queue_t queue, uint64_t timeout);
+
+/* SUCCESS when idle, else NOT_READY. */
+BLR_API blr_result_t blrQueueQuery(blr_queue_t queue);
+
+/* Completes after all work submitted to the queue before it, and after the events. */
+BLR_API blr_result_t blrEnqueueBarrier(blr_queue_t queue, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event);
+
+/* Events are made by enqueue functions (event may be NULL there). Waiting for one returns the
+ * result of its work; the work's sentence becomes this thread's last error. */
+BLR_API blr_result_t blrEventWait(blr_event_t event, uint64_t timeout);
+BLR_API blr_result_t blrEventGetStatus(blr_event_t event, blr_event_status_t *status);
+
+/* Nanoseconds at submission, start and end; NOT_READY before the work is complete. */
+BLR_API blr_result_t blrEventGetTimestamps(blr_event_t event, uint64_t *submitted, uint64_t *started, uint64_t *ended);
+BLR_API blr_result_t blrEventRetain(blr_event_t event);
+BLR_API blr_result_t blrEventRelease(blr_event_t event);
+
+/* An event that the caller completes. */
+BLR_API blr_result_t blrEventCreateUser(blr_context_t context, blr_event_t *event);
+BLR_API blr_result_t blrEventSignalUser(blr_event_t event, blr_result_t result);
+
+/* ---------------------------------------------------------------- commands on memory */
+
+BLR_API blr_result_t blrEnqueueCopy(blr_queue_t queue, void *destination, const void *source, uint64_t size,
+                                    uint32_t num_waits, const blr_event_t *waits, blr_event_t *event);
+
+/* Writes count copies of a pattern of 1 to 128 bytes. */
+BLR_API blr_result_t blrEnqueueFill(blr_queue_t queue, void *destination, const void *pattern, uint64_t pattern_size,
+                                    uint64_t count, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event);
+
+/* Runs a function of the host in the queue; it must not call back into a wait on the same queue. */
+typedef void (*blr_host_function_t)(void *user_data);
+BLR_API blr_result_t blrEnqueueHostFunction(blr_queue_t queue, blr_host_function_t function, void *user_data,
+                                            uint32_t num_waits, const blr_event_t *waits, blr_event_t *event);
+
+/* ---------------------------------------------------------------- images */
+
+BLR_API blr_result_t blrImageCreate(blr_context_t context, const blr_image_desc_t *desc, blr_image_t *image);
+
+/* Refused with IN_USE for a mip level: it belongs to its mipmap. */
+BLR_API blr_result_t blrImageDestroy(blr_image_t image);
+BLR_API blr_result_t blrImageGetDesc(blr_image_t image, blr_image_desc_t *desc);
+
+/* One level of a mipmap, as a standard image; borrowed, it dies with the mipmap. */
+BLR_API blr_result_t blrImageGetLevel(blr_image_t image, uint32_t level, blr_image_t *level_image);
+
+/* The pixels of a standard image or of level 0, rows and slices tightly packed. For tests and tools. */
+BLR_API blr_result_t blrImageGetPointer(blr_image_t image, void **pixels);
+
+BLR_API blr_result_t blrUnsampledImageCreate(blr_context_t context, blr_image_t image, const blr_image_desc_t *desc,
+                                             blr_image_handle_t *handle);
+BLR_API blr_result_t blrSampledImageCreate(blr_context_t context, blr_image_t image, const blr_image_desc_t *desc,
+                                           const blr_sampler_desc_t *sampler, blr_image_handle_t *handle);
+
+/* Over memory of blrMemoryAllocate or blrMemoryAllocatePitched; row_pitch is ignored in one dimension. */
+BLR_API blr_result_t blrSampledImageCreateFromMemory(blr_context_t context, const void *pointer, uint64_t row_pitch,
+                                                     const blr_image_desc_t *desc, const blr_sampler_desc_t *sampler,
+                                                     blr_image_handle_t *handle);
+BLR_API blr_result_t blrImageHandleDestroy(blr_context_t context, blr_image_handle_t handle);
+
+/* One side of a copy: either an image, or memory of any kind with the distances between rows and slices. */
+typedef struct blr_copy_endpoint {
+    blr_image_t image;                    /* NULL: memory */
+    void *pointer;
+    uint64_t row_pitch;
+    uint64_t slice_pitch;
+    uint64_t offset[3];                   /* pixels */
+} blr_copy_endpoint_t;
+
+typedef struct blr_copy_region {
+    blr_copy_endpoint_t source;
+    blr_copy_endpoint_t destination;
+    uint64_t extent[3];                   /* pixels */
+    uint32_t pixel_size;                  /* bytes, the same on both sides */
+} blr_copy_region_t;
+
+BLR_API blr_result_t blrEnqueueCopyImage(blr_queue_t queue, const blr_copy_region_t *region, uint32_t num_waits,
+                                         const blr_event_t *waits, blr_event_t *event);
+
+/* ---------------------------------------------------------------- device functions */
+
+typedef enum blr_image_operation {
+    BLR_OPERATION_FETCH = 0,              /* integer coordinates; sampled or unsampled handle */
+    BLR_OPERATION_SAMPLE = 1,             /* float coordinates; a direction for cubemaps */
+    BLR_OPERATION_SAMPLE_LOD = 2,         /* mipmaps, explicit level */
+    BLR_OPERATION_SAMPLE_GRADIENT = 3,    /* mipmaps, gradients */
+    BLR_OPERATION_WRITE = 4               /* integer coordinates; unsampled handle */
+} blr_image_operation_t;
+
+/*
+ * A device function over count items. Dimensions are those of the image.
+ *  coordinates  (count, dimensions), int32 for FETCH and WRITE, float32 for sampling; (count, 3)
+ *               directions to SAMPLE a cubemap, (count, 2) to FETCH or WRITE one
+ *  layers       (count,) layers of an array or faces of a cubemap, or NULL: layer for every item
+ *  levels       (count,) levels for SAMPLE_LOD, or NULL: level for every item
+ *  gradient_x/y (count, dimensions) for SAMPLE_GRADIENT
+ *  values       (count, value_channels) of value_type: result, or for WRITE the colours
+ * Channels that the image lacks read as 0. Pointers may be any readable memory of the process.
+ */
+typedef struct blr_image_call {
+    blr_image_operation_t operation;
+    blr_image_type_t type;                /* which form of the function: standard, array, cubemap; MIPMAP with SAMPLE_LOD and SAMPLE_GRADIENT */
+    blr_image_handle_t handle;
+    uint64_t count;
+    const void *coordinates;
+    const uint32_t *layers;
+    const float *levels;
+    const float *gradient_x;
+    const float *gradient_y;
+    void *values;
+    blr_element_type_t value_type;
+    uint32_t value_channels;
+    uint32_t layer;
+    float level;
+} blr_image_call_t;
+
+BLR_API blr_result_t blrEnqueueImageCall(blr_queue_t queue, const blr_image_call_t *call, uint32_t num_waits,
+                                         const blr_event_t *waits, blr_event_t *event);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,315 @@
+"""What a backend offers: one Protocol and the records it speaks in.
+
+A backend turns these calls into its driver's. It knows native devices, contexts, queues and events, and
+nothing of command groups, accessors or the facade's ``Queue``. Arguments arrive validated
+(``bindless.model``); a backend checks only what its own driver adds.
+
+Rules
+  - Native objects are the backend's own; callers keep them opaque, and keep a context alive as long as
+    anything made in it. Releasing is explicit, happens once, and never raises for an object that the
+    driver has already lost.
+  - Every command takes the native events it waits for, and returns a native event at once. Memory named
+    in a command stays valid until it has completed: the caller sees to that.
+  - A failure at submission raises; a failure afterwards is raised by ``wait_event`` of the command's
+    event, and by ``wait_queue`` if nobody asked the event.
+  - An operation that the driver cannot do raises ``FeatureNotSupportedError`` naming the aspect to ask first.
+  - All methods may be called from several threads; those that wait release the interpreter lock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from ..model.aspects import Aspect
+from ..model.copy_region import CopyRegion
+from ..model.descriptor import ImageDescriptor
+from ..model.enums import Backend, DeviceType, EventStatus, ImageChannelType, UsmKind
+from ..model.image_call import ImageCall
+from ..model.sampler import BindlessImageSampler
+
+__all__ = [
+    "BackendProtocol",
+    "DeviceRecord",
+    "ImageRecord",
+    "KernelArgument",
+    "KernelRecord",
+    "NativeContext",
+    "NativeDevice",
+    "NativeEvent",
+    "NativeKernel",
+    "NativeModule",
+    "NativeQueue",
+    "PlatformRecord",
+    "PointerRecord",
+]
+
+# A backend's own objects: only that backend looks inside.
+NativeDevice = Any
+NativeContext = Any
+NativeQueue = Any
+NativeEvent = Any
+NativeModule = Any
+NativeKernel = Any
+
+
+@dataclass(frozen=True)
+class PlatformRecord:
+    """A driver: ``index`` counts the platforms of one backend."""
+
+    index: int
+    name: str
+    vendor: str
+    version: str
+
+
+@dataclass(frozen=True)
+class DeviceRecord:
+    """A device as discovery finds it, without making anything on it.
+
+    Attributes:
+        native: what the backend's other methods take.
+        platform: the driver it belongs to.
+        index: counts the devices of one backend.
+        uuid: 16 bytes; the same physical device has the same in every API that reports one.
+    """
+
+    native: NativeDevice
+    platform: PlatformRecord
+    index: int
+    type: DeviceType
+    name: str
+    vendor: str
+    driver_version: str
+    version: str
+    uuid: bytes
+
+
+@dataclass(frozen=True)
+class PointerRecord:
+    """What an address belongs to; ``kind`` unknown means memory that is not the driver's."""
+
+    kind: UsmKind
+    base: int = 0
+    size: int = 0
+    device: NativeDevice | None = None
+
+
+@dataclass(frozen=True)
+class ImageRecord:
+    """What the driver itself says of image memory: unused sizes are 0 (R19).
+
+    ``channel_type`` is the native one: a driver without normalized formats reports the integer type.
+    """
+
+    width: int
+    height: int
+    depth: int
+    channel_type: ImageChannelType
+    num_channels: int
+
+
+@dataclass(frozen=True)
+class KernelArgument:
+    """One parameter of a kernel as reflected.
+
+    Attributes:
+        kind: ``value``, ``pointer``, ``local``, ``image`` or ``sampler``.
+        size: bytes.
+    """
+
+    index: int
+    name: str
+    kind: str
+    size: int
+
+
+@dataclass(frozen=True)
+class KernelRecord:
+    """A kernel's signature and limits; ``arguments`` is None where the driver cannot tell."""
+
+    name: str
+    arguments: tuple[KernelArgument, ...] | None
+    max_work_group_size: int
+    local_memory_size: int = 0
+    private_memory_size: int = 0
+    required_work_group_size: tuple[int, ...] | None = None
+    properties: Mapping[str, int] = field(default_factory=dict)
+
+
+class BackendProtocol(Protocol):
+    """One vendor's driver. See the module's text for the rules that hold for every method."""
+
+    @property
+    def backend(self) -> Backend:
+        """Which one it is."""
+
+    # ------------------------------------------------------------------ discovery
+
+    def devices(self) -> Sequence[DeviceRecord]:
+        """All devices; empty where the driver has none. Raises what the driver's loader raises if it is missing."""
+
+    def aspects(self, device: NativeDevice) -> frozenset[Aspect]:
+        """What the device says yes to."""
+
+    def device_info(self, device: NativeDevice, name: str) -> Any:
+        """The answer to a member of ``model.info.device``; raises ``FeatureNotSupportedError`` where there is none."""
+
+    def supports_format(self, device: NativeDevice, channel_type: ImageChannelType, num_channels: int) -> bool:
+        """Whether images of this format can be made."""
+
+    # ------------------------------------------------------------------ contexts, queues
+
+    def create_context(self, devices: Sequence[NativeDevice]) -> NativeContext: ...
+
+    def release_context(self, context: NativeContext) -> None: ...
+
+    def create_queue(
+        self, context: NativeContext, device: NativeDevice, *, in_order: bool, profiling: bool
+    ) -> NativeQueue: ...
+
+    def release_queue(self, queue: NativeQueue) -> None:
+        """Waits for its work first."""
+
+    def wait_queue(self, queue: NativeQueue) -> None:
+        """Returns when all work submitted so far is complete. Interruptible."""
+
+    def queue_is_idle(self, queue: NativeQueue) -> bool: ...
+
+    # ------------------------------------------------------------------ events
+
+    def barrier(self, queue: NativeQueue, waits: Sequence[NativeEvent] = ()) -> NativeEvent:
+        """Completes after everything submitted to the queue before it, and after ``waits``."""
+
+    def wait_event(self, event: NativeEvent) -> None:
+        """Returns when it is complete; raises the error of its command. Interruptible."""
+
+    def event_status(self, event: NativeEvent) -> EventStatus: ...
+
+    def event_times(self, event: NativeEvent) -> tuple[int, int, int]:
+        """Nanoseconds of submission, start and end; waits for completion. ``ProfilingError`` without profiling."""
+
+    def release_event(self, event: NativeEvent) -> None: ...
+
+    # ------------------------------------------------------------------ memory
+
+    def allocate(
+        self, context: NativeContext, device: NativeDevice | None, kind: UsmKind, nbytes: int, alignment: int = 0
+    ) -> int:
+        """Address of new memory; ``MemoryAllocationError`` if there is not enough. ``nbytes`` is at least 1."""
+
+    def allocate_pitched(
+        self, context: NativeContext, device: NativeDevice, width_in_bytes: int, height: int, element_size: int
+    ) -> tuple[int, int]:
+        """Address and row pitch in bytes of device memory for a two-dimensional image."""
+
+    def free(self, context: NativeContext, address: int) -> None: ...
+
+    def pointer_info(self, context: NativeContext, address: int) -> PointerRecord: ...
+
+    def copy(
+        self, queue: NativeQueue, dst: int, src: int, nbytes: int, waits: Sequence[NativeEvent] = ()
+    ) -> NativeEvent:
+        """Copies between any two of device, host, shared and ordinary host memory."""
+
+    def fill(
+        self, queue: NativeQueue, dst: int, pattern: bytes, count: int, waits: Sequence[NativeEvent] = ()
+    ) -> NativeEvent:
+        """Writes ``count`` copies of a pattern of 1, 2, 4, 8 or 16 bytes."""
+
+    def prefetch(
+        self, queue: NativeQueue, address: int, nbytes: int, waits: Sequence[NativeEvent] = ()
+    ) -> NativeEvent: ...
+
+    def advise(
+        self, queue: NativeQueue, address: int, nbytes: int, advice: int, waits: Sequence[NativeEvent] = ()
+    ) -> NativeEvent: ...
+
+    # ------------------------------------------------------------------ image memory and handles
+
+    def allocate_image(self, context: NativeContext, device: NativeDevice, desc: ImageDescriptor) -> int:
+        """Raw handle of new image memory of any type."""
+
+    def free_image(self, context: NativeContext, handle: int, desc: ImageDescriptor) -> None: ...
+
+    def image_info(self, context: NativeContext, handle: int) -> ImageRecord: ...
+
+    def image_level(self, context: NativeContext, handle: int, level: int) -> int:
+        """Raw handle of one level of a mipmap, borrowed from it."""
+
+    def create_unsampled_image(
+        self, context: NativeContext, device: NativeDevice, handle: int, desc: ImageDescriptor
+    ) -> int: ...
+
+    def create_sampled_image(
+        self,
+        context: NativeContext,
+        device: NativeDevice,
+        handle: int,
+        desc: ImageDescriptor,
+        sampler: BindlessImageSampler,
+    ) -> int: ...
+
+    def create_sampled_image_usm(
+        self,
+        context: NativeContext,
+        device: NativeDevice,
+        address: int,
+        pitch: int,
+        desc: ImageDescriptor,
+        sampler: BindlessImageSampler,
+    ) -> int:
+        """Over linear memory; ``pitch`` is ignored in one dimension."""
+
+    def destroy_image(self, context: NativeContext, handle: int, *, sampled: bool) -> None:
+        """Destroys an image, not its memory."""
+
+    def copy_image(self, queue: NativeQueue, region: CopyRegion, waits: Sequence[NativeEvent] = ()) -> NativeEvent:
+        """Any of BI's copies."""
+
+    def image_call(self, queue: NativeQueue, call: ImageCall, waits: Sequence[NativeEvent] = ()) -> NativeEvent:
+        """Runs a device function over arrays that the device can reach."""
+
+    # ------------------------------------------------------------------ modules and kernels
+
+    def load_module(
+        self,
+        context: NativeContext,
+        device: NativeDevice,
+        source: bytes,
+        *,
+        specialization: Mapping[int, bytes] | None = None,
+        options: str = "",
+    ) -> NativeModule:
+        """Builds a module of the driver's own languages; ``BuildError`` with the log if it does not."""
+
+    def release_module(self, module: NativeModule) -> None: ...
+
+    def kernel_names(self, module: NativeModule) -> tuple[str, ...]: ...
+
+    def get_kernel(self, module: NativeModule, name: str) -> NativeKernel: ...
+
+    def kernel_info(self, kernel: NativeKernel) -> KernelRecord: ...
+
+    def launch(
+        self,
+        queue: NativeQueue,
+        kernel: NativeKernel,
+        global_size: tuple[int, ...],
+        local_size: tuple[int, ...] | None,
+        arguments: Sequence[bytes | int],
+        waits: Sequence[NativeEvent] = (),
+    ) -> NativeEvent:
+        """Runs a kernel; sizes are in the native order, dimension 0 varying fastest.
+
+        Args:
+            global_size: work-items by dimension, every one at least 1.
+            local_size: work-group, or None for the backend's choice.
+            arguments: the bytes of a value, or the size of a local-memory argument as an int.
+        """
+
+    # ------------------------------------------------------------------ native handles
+
+    def native_handle(self, native: Any) -> int:
+        """The driver's own handle of an object of this backend."""

@@ -1,0 +1,290 @@
+"""``ImageDescriptor``: the shape and format of an image (Image descriptor)."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, SupportsIndex
+
+import numpy as np
+import numpy.typing as npt
+
+from .channels import CHANNELS, Channel, channel_of_dtype
+from .enums import ImageChannelType, ImageType, coerce
+from .errors import InvalidError
+
+__all__ = ["CUBEMAP_FACES", "ImageDescriptor"]
+
+CUBEMAP_FACES = 6
+
+_UINT32_MAX = 2**32 - 1
+_SIZE_MAX = 2**64 - 1
+
+
+def _integer(name: str, value: SupportsIndex, maximum: int) -> int:
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise InvalidError(f"{name}={value!r} is not an integer") from None
+    if not 0 <= number <= maximum:
+        raise InvalidError(f"{name}={number} is out of range; it is 0 to {maximum}")
+    return number
+
+
+@dataclass(frozen=True)
+class ImageDescriptor:
+    """Dimensions in pixels, channels and kind of an image; a value, hashable and equal by its fields.
+
+    Construction checks only that the fields are numbers and known names; ``verify`` checks that they
+    make an image. ``height`` and ``depth`` of unused dimensions are 0.
+
+    Args:
+        width, height, depth: pixels.
+        num_channels: 1, 2, 3 or 4; three where the device has such formats.
+        channel_type: an ``ImageChannelType`` or its name.
+        type: an ``ImageType`` or its name.
+        num_levels: levels of a mipmap, else 1.
+        array_size: layers of an array, 6 for a cubemap, else 1.
+
+    Raises:
+        InvalidError: a field is not a number of its range, or a name is not known.
+    """
+
+    width: int = 0
+    height: int = 0
+    depth: int = 0
+    num_channels: int = 4
+    channel_type: ImageChannelType = ImageChannelType.fp32
+    type: ImageType = ImageType.standard
+    num_levels: int = 1
+    array_size: int = 1
+
+    def __init__(
+        self,
+        width: int = 0,
+        height: int = 0,
+        depth: int = 0,
+        *,
+        num_channels: int = 4,
+        channel_type: ImageChannelType | str = ImageChannelType.fp32,
+        type: ImageType | str = ImageType.standard,
+        num_levels: int = 1,
+        array_size: int = 1,
+    ) -> None:
+        assign = object.__setattr__
+        assign(self, "width", _integer("width", width, _SIZE_MAX))
+        assign(self, "height", _integer("height", height, _SIZE_MAX))
+        assign(self, "depth", _integer("depth", depth, _SIZE_MAX))
+        assign(self, "num_channels", _integer("num_channels", num_channels, _UINT32_MAX))
+        assign(self, "channel_type", coerce(ImageChannelType, channel_type, "channel_type"))
+        assign(self, "type", coerce(ImageType, type, "type"))
+        assign(self, "num_levels", _integer("num_levels", num_levels, _UINT32_MAX))
+        assign(self, "array_size", _integer("array_size", array_size, _UINT32_MAX))
+
+    @classmethod
+    def from_array(
+        cls,
+        array: npt.NDArray[Any],
+        *,
+        dimensions: int | None = None,
+        channel_type: ImageChannelType | str | None = None,
+        type: ImageType | str = ImageType.standard,
+        num_levels: int = 1,
+    ) -> ImageDescriptor:
+        """The descriptor of the image that an array holds.
+
+        Args:
+            array: shape ([depth or layers,] [height,] width[, channels]).
+            dimensions: spatial dimensions, layers not counted. Without it a last axis of at most 4
+                entries is taken for channels where the array has three axes or more, or, for an
+                array image, four (three axes: layers of grey rows or of pixels need ``dimensions``).
+            channel_type: default by dtype: 8- and 16-bit integers are normalized.
+            type: kind of the image; the first axis of an array or cubemap counts layers or faces.
+            num_levels: levels of a mipmap.
+
+        Raises:
+            InvalidError: the shape or the dtype is not that of an image.
+        """
+        kind = coerce(ImageType, type, "type")
+        layered = kind in (ImageType.array, ImageType.cubemap)
+        channel = (
+            channel_of_dtype(array.dtype)
+            if channel_type is None
+            else coerce(ImageChannelType, channel_type, "channel_type")
+        )
+        if channel_type is not None and CHANNELS[channel].storage != array.dtype:
+            raise InvalidError(
+                f"channel_type={channel} stores {CHANNELS[channel].storage}, the array is {array.dtype}: "
+                f"convert with array.astype({str(CHANNELS[channel].storage)!r})"
+            )
+        shape = array.shape
+        layers = 1
+        if layered:
+            if not shape:
+                raise InvalidError("an array of shape () has no layers")
+            layers, shape = shape[0], shape[1:]
+        if dimensions is None:
+            has_channels = len(shape) >= 3 and (shape[-1] <= 4 or kind is ImageType.cubemap)
+            dimensions = len(shape) - 1 if has_channels else len(shape)
+        if not 1 <= dimensions <= 3 or len(shape) - dimensions not in (0, 1):
+            raise InvalidError(
+                f"an array of shape {array.shape} is no {kind} image of {dimensions} dimensions; the shape is "
+                f"{'(layers, ' if layered else '('}[depth,] [height,] width[, channels])"
+            )
+        channels = shape[dimensions] if len(shape) > dimensions else 1
+        if not 1 <= channels <= 4:
+            raise InvalidError(f"an array of shape {array.shape} has {channels} channels; images have 1 to 4")
+        sizes = (*reversed(shape[:dimensions]), 0, 0)
+        return cls(
+            *sizes[:3],
+            num_channels=channels,
+            channel_type=channel,
+            type=kind,
+            num_levels=num_levels,
+            array_size=layers,
+        )
+
+    # ------------------------------------------------------------------ derived values
+
+    @property
+    def channel(self) -> Channel:
+        """The row of the channel table."""
+        return CHANNELS[self.channel_type]
+
+    @property
+    def dimensions(self) -> int:
+        """1, 2 or 3: spatial dimensions, layers not counted; 0 where width is 0."""
+        return 3 if self.depth else 2 if self.height else 1 if self.width else 0
+
+    @property
+    def is_layered(self) -> bool:
+        """Whether the third component of offsets counts layers or faces."""
+        return self.type in (ImageType.array, ImageType.cubemap)
+
+    @property
+    def dtype(self) -> np.dtype[np.generic]:
+        """dtype of one channel in memory: what host arrays of copies hold."""
+        return self.channel.storage
+
+    @property
+    def value_dtype(self) -> np.dtype[np.generic]:
+        """dtype that device functions read: float32 for normalized channels."""
+        return self.channel.value
+
+    @property
+    def extent(self) -> tuple[int, int, int]:
+        """Pixels in (x, y, z), at least 1 each; z is depth, or the layers of an array or cubemap."""
+        return (self.width, self.height or 1, self.array_size if self.is_layered else self.depth or 1)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """numpy shape of the pixels of level 0: (layers or depth, height, width, channels), unused ones left out."""
+        spatial = tuple(n for n in (self.depth, self.height, self.width) if n)
+        return ((self.array_size,) if self.is_layered else ()) + spatial + (self.num_channels,)
+
+    @property
+    def pixel_size(self) -> int:
+        """Bytes of one pixel."""
+        return self.num_channels * self.channel.size
+
+    @property
+    def row_size(self) -> int:
+        """Bytes of one tightly packed row."""
+        return self.width * self.pixel_size
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all pixels, tightly packed; all levels of a mipmap."""
+        if self.type is ImageType.mipmap:
+            return sum(self._level(level).nbytes for level in range(self.num_levels))
+        x, y, z = self.extent
+        return x * y * z * self.pixel_size
+
+    @property
+    def max_levels(self) -> int:
+        """Levels down to and including the one of 1 pixel."""
+        return max(self.width, self.height, self.depth, 1).bit_length()
+
+    # ------------------------------------------------------------------ BI's members
+
+    def verify(self) -> None:
+        """Checks that the fields make an image.
+
+        Raises:
+            InvalidError: a field breaks a rule; the message names it.
+        """
+        if self.width == 0:
+            raise InvalidError("width=0: an image has a width of at least 1")
+        if self.depth and not self.height:
+            raise InvalidError(f"height=0 with depth={self.depth}: a three-dimensional image has a height")
+        if not 1 <= self.num_channels <= 4:
+            raise InvalidError(f"num_channels={self.num_channels}: it is 1, 2, 4, or 3 where the device has it")
+        if self.type is ImageType.mipmap:
+            if self.num_levels <= 1:
+                raise InvalidError(f"num_levels={self.num_levels}: a mipmap has more than one level")
+            if self.num_levels > self.max_levels:
+                raise InvalidError(
+                    f"num_levels={self.num_levels}: {self._sizes()} halves to one pixel in {self.max_levels} levels"
+                )
+        elif self.num_levels != 1:
+            raise InvalidError(f"num_levels={self.num_levels}: only mipmaps have levels, a {self.type} image has 1")
+        if self.type is ImageType.array:
+            if self.array_size <= 1:
+                raise InvalidError(f"array_size={self.array_size}: an image array has more than one layer")
+            if self.depth:
+                raise InvalidError(f"depth={self.depth}: the layers of an image array have one or two dimensions")
+        elif self.type is ImageType.cubemap:
+            if self.array_size != CUBEMAP_FACES:
+                raise InvalidError(f"array_size={self.array_size}: a cubemap has exactly {CUBEMAP_FACES} faces")
+            if self.width != self.height:
+                raise InvalidError(f"width={self.width}, height={self.height}: the faces of a cubemap are square")
+            if self.depth:
+                raise InvalidError(f"depth={self.depth}: the faces of a cubemap have two dimensions")
+        elif self.array_size != 1:
+            raise InvalidError(f"array_size={self.array_size}: only arrays and cubemaps have layers")
+
+    def get_mip_level_desc(self, level: int) -> ImageDescriptor:
+        """The standard image that one level of this mipmap is; level 0 is the largest.
+
+        Raises:
+            InvalidError: this is no mipmap, or it has no such level.
+        """
+        if self.type is not ImageType.mipmap:
+            raise InvalidError(f"type={self.type}: only a mipmap has levels")
+        index = _integer("level", level, _UINT32_MAX)
+        if index >= self.num_levels:
+            raise InvalidError(f"level={index}: this mipmap has levels 0 to {self.num_levels - 1}")
+        return self._level(index)
+
+    def _level(self, level: int) -> ImageDescriptor:
+        def halved(size: int) -> int:
+            return max(size >> level, 1) if size else 0
+
+        return replace(
+            self,
+            width=halved(self.width),
+            height=halved(self.height),
+            depth=halved(self.depth),
+            type=ImageType.standard,
+            num_levels=1,
+            array_size=1,
+        )
+
+    def _sizes(self) -> str:
+        return " x ".join(str(n) for n in (self.width, self.height, self.depth) if n)
+
+
+def range3(values: Sequence[int] | int | None, name: str) -> tuple[int, int, int]:
+    """(x, y, z) from one to three non-negative integers; missing components are 0.
+
+    Raises:
+        InvalidError: not integers, negative, or more than three.
+    """
+    if values is None:
+        return (0, 0, 0)
+    items = (values,) if not isinstance(values, Sequence) and not isinstance(values, np.ndarray) else tuple(values)
+    if not 1 <= len(items) <= 3:
+        raise InvalidError(f"{name}={values!r} has {len(items)} components; it has up to three: (x, y, z)")
+    numbers = [_integer(f"{name}[{index}]", item, _SIZE_MAX) for index, item in enumerate(items)]
+    return (*numbers, 0, 0, 0)[:3]  # type: ignore[return-value]

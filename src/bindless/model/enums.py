@@ -1,0 +1,178 @@
+"""The enumerations of the specifications, as string enums with their spellings.
+
+Wherever one is expected its plain string works too: ``filtering="linear"``.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TypeVar
+
+__all__ = [
+    "AccessMode",
+    "AddressingMode",
+    "Backend",
+    "CoordinateNormalizationMode",
+    "CubemapFilteringMode",
+    "DeviceType",
+    "Errc",
+    "EventStatus",
+    "FilteringMode",
+    "ImageChannelType",
+    "ImageType",
+    "StringEnum",
+    "UsmKind",
+    "coerce",
+]
+
+
+class StringEnum(str, Enum):
+    """An enum whose members are equal to, and print as, their names in the specification."""
+
+    def __str__(self) -> str:
+        return str(self.value)
+
+
+_E = TypeVar("_E", bound=StringEnum)
+
+
+def coerce(enum: type[_E], value: object, name: str) -> _E:
+    """The member that a member or a plain string stands for.
+
+    Raises:
+        InvalidError: the value is neither; the message lists what is allowed.
+    """
+    if isinstance(value, enum):
+        return value
+    if isinstance(value, str):
+        for member in enum.__members__.items():
+            if value in (member[0], member[1].value):
+                return member[1]
+    from .errors import InvalidError
+
+    allowed = ", ".join(repr(str(member.value)) for member in enum)
+    raise InvalidError(f"{name}={value!r} is not known; it is one of {allowed}")
+
+
+class Errc(StringEnum):
+    """Error codes (SYCL 2020 section 4.13.2)."""
+
+    runtime = "runtime"
+    kernel = "kernel"
+    accessor = "accessor"
+    nd_range = "nd_range"
+    event = "event"
+    kernel_argument = "kernel_argument"
+    build = "build"
+    invalid = "invalid"
+    memory_allocation = "memory_allocation"
+    platform = "platform"
+    profiling = "profiling"
+    feature_not_supported = "feature_not_supported"
+    kernel_not_supported = "kernel_not_supported"
+    backend_mismatch = "backend_mismatch"
+
+
+class Backend(StringEnum):
+    """The drivers that work can go to."""
+
+    cuda = "cuda"
+    level_zero = "level_zero"
+    opencl = "opencl"
+    reference = "reference"
+
+
+class DeviceType(StringEnum):
+    """Kinds of devices."""
+
+    cpu = "cpu"
+    gpu = "gpu"
+    accelerator = "accelerator"
+    custom = "custom"
+
+
+class UsmKind(StringEnum):
+    """Kinds of unified shared memory (SYCL 2020 section 4.8)."""
+
+    device = "device"
+    host = "host"
+    shared = "shared"
+    unknown = "unknown"
+
+
+class AccessMode(StringEnum):
+    """How a command group accesses a buffer."""
+
+    read = "read"
+    write = "write"
+    read_write = "read_write"
+
+
+class EventStatus(StringEnum):
+    """Execution status of a command (SYCL 2020 section 4.6.6)."""
+
+    submitted = "submitted"
+    running = "running"
+    complete = "complete"
+
+
+class ImageChannelType(StringEnum):
+    """Type of one channel of a pixel in memory (Image descriptor)."""
+
+    snorm_int8 = "snorm_int8"
+    snorm_int16 = "snorm_int16"
+    unorm_int8 = "unorm_int8"
+    unorm_int16 = "unorm_int16"
+    signed_int8 = "signed_int8"
+    signed_int16 = "signed_int16"
+    signed_int32 = "signed_int32"
+    unsigned_int8 = "unsigned_int8"
+    unsigned_int16 = "unsigned_int16"
+    unsigned_int32 = "unsigned_int32"
+    fp16 = "fp16"
+    fp32 = "fp32"
+
+
+class ImageType(StringEnum):
+    """Kind of image (Image descriptor)."""
+
+    standard = "standard"
+    mipmap = "mipmap"
+    array = "array"
+    cubemap = "cubemap"
+
+
+class AddressingMode(StringEnum):
+    """What a coordinate outside the image reads (Image sampler struct).
+
+    ``clamp`` is SYCL 2020's older name of ``ext_oneapi_clamp_to_border``: both are one member.
+    """
+
+    none = "none"
+    repeat = "repeat"
+    mirrored_repeat = "mirrored_repeat"
+    clamp_to_edge = "clamp_to_edge"
+    ext_oneapi_clamp_to_border = "ext_oneapi_clamp_to_border"
+    clamp = "ext_oneapi_clamp_to_border"
+    clamp_to_border = "ext_oneapi_clamp_to_border"
+
+
+class CoordinateNormalizationMode(StringEnum):
+    """Whether coordinates run over 0..1 or over pixels."""
+
+    normalized = "normalized"
+    unnormalized = "unnormalized"
+
+
+class FilteringMode(StringEnum):
+    """How texels are blended."""
+
+    nearest = "nearest"
+    linear = "linear"
+
+
+class CubemapFilteringMode(StringEnum):
+    """Whether filtering crosses the borders of cube faces."""
+
+    disjointed = "disjointed"
+    seamless = "seamless"

@@ -1,0 +1,222 @@
+"""The exceptions of the package (DESIGN: Errors; SYCL 2020 section 4.13).
+
+Error(Exception)                            .code  .backend  .native_code  .native_name
+├─ InvalidError(ValueError)                 Errc.invalid
+├─ AccessorError                            Errc.accessor
+├─ NdRangeError(ValueError)                 Errc.nd_range
+├─ EventError                               Errc.event
+├─ KernelError                              Errc.kernel
+├─ KernelArgumentError(ValueError)          Errc.kernel_argument
+├─ BuildError                               Errc.build            .log
+├─ MemoryAllocationError(MemoryError)       Errc.memory_allocation
+├─ PlatformError                            Errc.platform
+├─ ProfilingError                           Errc.profiling
+├─ FeatureNotSupportedError(NotImplementedError)  Errc.feature_not_supported
+├─ KernelNotSupportedError                  Errc.kernel_not_supported
+├─ BackendMismatchError                     Errc.backend_mismatch
+├─ SyclRuntimeError(RuntimeError)           Errc.runtime
+└─ ExceptionList                            several asynchronous errors at once, .errors
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from .enums import Errc
+
+__all__ = [
+    "AccessorError",
+    "BackendMismatchError",
+    "BuildError",
+    "Error",
+    "EventError",
+    "ExceptionList",
+    "FeatureNotSupportedError",
+    "InvalidError",
+    "KernelArgumentError",
+    "KernelError",
+    "KernelNotSupportedError",
+    "MemoryAllocationError",
+    "NdRangeError",
+    "PlatformError",
+    "ProfilingError",
+    "SamplerWarning",
+    "SyclRuntimeError",
+    "error_of",
+]
+
+
+class Error(Exception):
+    """Base of every error that the package raises.
+
+    Attributes:
+        code: the SYCL error code.
+        backend: name of the backend whose driver refused, or None.
+        native_code: the driver's own code, or None.
+        native_name: the driver's own name of that code, or None.
+    """
+
+    code: Errc = Errc.runtime
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        backend: str | None = None,
+        native_code: int | None = None,
+        native_name: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.backend = backend
+        self.native_code = native_code
+        self.native_name = native_name
+
+
+class InvalidError(Error, ValueError):
+    """A value that the specification or the device does not allow."""
+
+    code = Errc.invalid
+
+
+class AccessorError(Error):
+    """An accessor used outside the command group or the way it was made for."""
+
+    code = Errc.accessor
+
+
+class NdRangeError(Error, ValueError):
+    """A range of work-items that the kernel or the device cannot run."""
+
+    code = Errc.nd_range
+
+
+class EventError(Error):
+    """An event used in a way its state does not allow."""
+
+    code = Errc.event
+
+
+class KernelError(Error):
+    """A kernel failed while it ran."""
+
+    code = Errc.kernel
+
+
+class KernelArgumentError(Error, ValueError):
+    """A kernel argument of the wrong kind."""
+
+    code = Errc.kernel_argument
+
+
+class BuildError(Error):
+    """A kernel bundle did not build; ``log`` holds the compiler's words."""
+
+    code = Errc.build
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        log: str = "",
+        backend: str | None = None,
+        native_code: int | None = None,
+        native_name: str | None = None,
+    ) -> None:
+        super().__init__(message, backend=backend, native_code=native_code, native_name=native_name)
+        self.log = log
+
+
+class MemoryAllocationError(Error, MemoryError):
+    """Memory could not be allocated or freed."""
+
+    code = Errc.memory_allocation
+
+
+class PlatformError(Error):
+    """A platform or its driver could not be used."""
+
+    code = Errc.platform
+
+
+class ProfilingError(Error):
+    """Profiling information that is not there."""
+
+    code = Errc.profiling
+
+
+class FeatureNotSupportedError(Error, NotImplementedError):
+    """The device lacks a feature; the message names the aspect to ask first."""
+
+    code = Errc.feature_not_supported
+
+
+class KernelNotSupportedError(Error):
+    """A kernel that this device cannot run."""
+
+    code = Errc.kernel_not_supported
+
+
+class BackendMismatchError(Error):
+    """An object of one backend given to another."""
+
+    code = Errc.backend_mismatch
+
+
+class SyclRuntimeError(Error, RuntimeError):
+    """The runtime or a driver failed."""
+
+    code = Errc.runtime
+
+
+class ExceptionList(Error):
+    """Several asynchronous errors, in the order in which they were found (``errors``)."""
+
+    code = Errc.runtime
+
+    def __init__(self, errors: Sequence[Error]) -> None:
+        self.errors = tuple(errors)
+        lines = "\n".join(f"  {index + 1}. {error}" for index, error in enumerate(self.errors))
+        super().__init__(f"{len(self.errors)} asynchronous errors:\n{lines}")
+
+    def __iter__(self) -> Iterator[Error]:
+        return iter(self.errors)
+
+    def __len__(self) -> int:
+        return len(self.errors)
+
+
+class SamplerWarning(UserWarning):
+    """A sampler that is allowed but does something else than its name says."""
+
+
+_CLASS_OF_CODE: dict[Errc, type[Error]] = {
+    cls.code: cls
+    for cls in (
+        InvalidError,
+        AccessorError,
+        NdRangeError,
+        EventError,
+        KernelError,
+        KernelArgumentError,
+        BuildError,
+        MemoryAllocationError,
+        PlatformError,
+        ProfilingError,
+        FeatureNotSupportedError,
+        KernelNotSupportedError,
+        BackendMismatchError,
+        SyclRuntimeError,
+    )
+}
+
+
+def error_of(
+    code: Errc,
+    message: str,
+    *,
+    backend: str | None = None,
+    native_code: int | None = None,
+    native_name: str | None = None,
+) -> Error:
+    """The exception that belongs to an error code."""
+    return _CLASS_OF_CODE[code](message, backend=backend, native_code=native_code, native_name=native_name)

@@ -1,0 +1,101 @@
+"""Handles of image memory and of images: small values around a number (Obtaining a handle to the image)."""
+
+from __future__ import annotations
+
+import operator
+from typing import SupportsIndex
+
+from .descriptor import ImageDescriptor
+from .errors import InvalidError
+
+__all__ = ["ImageMemHandle", "SampledImageHandle", "UnsampledImageHandle"]
+
+_UINT64_MAX = 2**64 - 1
+
+
+def _raw(value: SupportsIndex) -> int:
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise InvalidError(f"raw_handle={value!r} is not an integer") from None
+    if not 0 <= number <= _UINT64_MAX:
+        raise InvalidError(f"raw_handle={number} does not fit 64 bits")
+    return number
+
+
+class _RawHandle:
+    """A 64-bit number that names an object of a driver; 0 names none."""
+
+    __slots__ = ("__weakref__", "_raw_handle")
+
+    def __init__(self, raw_handle: SupportsIndex = 0) -> None:
+        self._raw_handle = _raw(raw_handle)
+
+    @property
+    def raw_handle(self) -> int:
+        """The number; kernels receive it by value and may load it from arrays of uint64."""
+        return self._raw_handle
+
+    @raw_handle.setter
+    def raw_handle(self, value: int) -> None:
+        self._raw_handle = _raw(value)
+
+    def __int__(self) -> int:
+        return self._raw_handle
+
+    __index__ = __int__
+
+    def __bool__(self) -> bool:
+        return self._raw_handle != 0
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and other._raw_handle == self._raw_handle
+
+    def __hash__(self) -> int:
+        return hash((type(self).__name__, self._raw_handle))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._raw_handle:#x})"
+
+
+class ImageMemHandle(_RawHandle):
+    """Opaque image memory; it does not own it, and cannot be dereferenced on the host."""
+
+    __slots__ = ()
+
+
+class _ImageHandle(_RawHandle):
+    """An image. One made by ``create_image`` remembers its descriptor as long as the number is not replaced."""
+
+    __slots__ = ("_descriptor",)
+
+    def __init__(self, raw_handle: SupportsIndex = 0, descriptor: ImageDescriptor | None = None) -> None:
+        super().__init__(raw_handle)
+        self._descriptor = descriptor
+
+    @property
+    def descriptor(self) -> ImageDescriptor | None:
+        """Descriptor of the image, or None for a handle made from a bare number."""
+        return self._descriptor
+
+    @property
+    def raw_handle(self) -> int:
+        """The number; kernels receive it by value and may load it from arrays of uint64."""
+        return self._raw_handle
+
+    @raw_handle.setter
+    def raw_handle(self, value: int) -> None:
+        self._raw_handle = _raw(value)
+        self._descriptor = None
+
+
+class UnsampledImageHandle(_ImageHandle):
+    """An image whose pixels kernels fetch and write by integer coordinates."""
+
+    __slots__ = ()
+
+
+class SampledImageHandle(_ImageHandle):
+    """An image with a sampler, read by float coordinates."""
+
+    __slots__ = ()

@@ -1,0 +1,99 @@
+"""``Range`` and ``NdRange``: index spaces of kernels (SYCL 2020 section 4.9.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Union
+
+from .descriptor import range3
+from .errors import NdRangeError
+
+__all__ = ["NdRange", "Range", "RangeLike", "as_range"]
+
+
+class Range:
+    """One to three sizes; the last dimension varies fastest. A value; zero sizes are allowed.
+
+    Raises:
+        InvalidError: a size is not an integer or is negative.
+        NdRangeError: no size, or more than three.
+    """
+
+    __slots__ = ("_sizes",)
+
+    def __init__(self, *sizes: int) -> None:
+        if not 1 <= len(sizes) <= 3:
+            raise NdRangeError(f"a range has one to three dimensions, not {len(sizes)}")
+        self._sizes = range3(sizes, "range")[: len(sizes)]
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._sizes)
+
+    def __len__(self) -> int:
+        return len(self._sizes)
+
+    def __getitem__(self, dimension: int) -> int:
+        return self._sizes[dimension]
+
+    def size(self) -> int:
+        """Number of items."""
+        product = 1
+        for size in self._sizes:
+            product *= size
+        return product
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Range) and other._sizes == self._sizes
+
+    def __hash__(self) -> int:
+        return hash(self._sizes)
+
+    def __repr__(self) -> str:
+        return f"Range({', '.join(map(str, self._sizes))})"
+
+
+RangeLike = Union[int, Sequence[int], Range]
+
+
+def as_range(value: RangeLike) -> Range:
+    """A range from an int, a tuple or a range."""
+    if isinstance(value, Range):
+        return value
+    return Range(*value) if isinstance(value, Sequence) else Range(value)
+
+
+class NdRange:
+    """A global range divided into work-groups of a local range.
+
+    Raises:
+        NdRangeError: dimensions differ, a local size is 0, or it does not divide the global size.
+    """
+
+    __slots__ = ("global_range", "local_range")
+
+    def __init__(self, global_range: RangeLike, local_range: RangeLike) -> None:
+        self.global_range = as_range(global_range)
+        self.local_range = as_range(local_range)
+        if len(self.global_range) != len(self.local_range):
+            raise NdRangeError(f"{self.global_range} and local {self.local_range} have different dimensions")
+        for size, local in zip(self.global_range, self.local_range):
+            if local == 0 or size % local:
+                raise NdRangeError(f"local {self.local_range} does not divide {self.global_range}")
+
+    @property
+    def group_range(self) -> Range:
+        """Number of work-groups by dimension."""
+        return Range(*(size // local for size, local in zip(self.global_range, self.local_range)))
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, NdRange)
+            and other.global_range == self.global_range
+            and other.local_range == self.local_range
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.global_range, self.local_range))
+
+    def __repr__(self) -> str:
+        return f"NdRange({self.global_range}, {self.local_range})"

@@ -1,0 +1,86 @@
+"""``BindlessImageSampler``: how a sampled image is read (Image sampler struct)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from .enums import (
+    AddressingMode,
+    CoordinateNormalizationMode,
+    CubemapFilteringMode,
+    FilteringMode,
+    coerce,
+)
+from .errors import InvalidError
+
+__all__ = ["BindlessImageSampler"]
+
+
+def _level(name: str, value: float) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise InvalidError(f"{name}={value!r} is not a number") from None
+    if not math.isfinite(number) or number < 0:
+        raise InvalidError(f"{name}={number}: it is a finite number, 0 or more")
+    return number
+
+
+@dataclass(frozen=True)
+class BindlessImageSampler:
+    """Sampling properties; a value, hashable and equal by its fields.
+
+    Args:
+        addressing: one mode for all dimensions, or three for (x, y, z).
+        coordinate: ``normalized`` (0..1 over the image) or ``unnormalized`` (pixels; the centre of
+            pixel (i, j) is (i + 0.5, j + 0.5)).
+        filtering: blending of texels within a level.
+        mipmap_filtering: blending of the two nearest levels of a mipmap.
+        min_mipmap_level_clamp, max_mipmap_level_clamp: range of levels that may be read.
+        max_anisotropy: largest ratio of the footprint's axes; below 2 is isotropic.
+        cubemap_filtering: ``seamless`` blends across the borders of faces.
+
+    Raises:
+        InvalidError: a mode is not known, or a number is negative, infinite or no number.
+    """
+
+    addressing: tuple[AddressingMode, AddressingMode, AddressingMode]
+    coordinate: CoordinateNormalizationMode
+    filtering: FilteringMode
+    mipmap_filtering: FilteringMode
+    min_mipmap_level_clamp: float
+    max_mipmap_level_clamp: float
+    max_anisotropy: float
+    cubemap_filtering: CubemapFilteringMode
+
+    def __init__(
+        self,
+        addressing: AddressingMode | str | Sequence[AddressingMode | str] = AddressingMode.none,
+        coordinate: CoordinateNormalizationMode | str = CoordinateNormalizationMode.unnormalized,
+        filtering: FilteringMode | str = FilteringMode.nearest,
+        *,
+        mipmap_filtering: FilteringMode | str = FilteringMode.nearest,
+        min_mipmap_level_clamp: float = 0.0,
+        max_mipmap_level_clamp: float = 0.0,
+        max_anisotropy: float = 0.0,
+        cubemap_filtering: CubemapFilteringMode | str = CubemapFilteringMode.disjointed,
+    ) -> None:
+        modes: Sequence[AddressingMode | str] = (addressing,) * 3 if isinstance(addressing, str) else tuple(addressing)
+        if len(modes) != 3:
+            raise InvalidError(f"addressing={addressing!r} has {len(modes)} modes; it is one mode or three: (x, y, z)")
+        assign = object.__setattr__
+        assign(self, "addressing", tuple(coerce(AddressingMode, mode, "addressing") for mode in modes))
+        assign(self, "coordinate", coerce(CoordinateNormalizationMode, coordinate, "coordinate"))
+        assign(self, "filtering", coerce(FilteringMode, filtering, "filtering"))
+        assign(self, "mipmap_filtering", coerce(FilteringMode, mipmap_filtering, "mipmap_filtering"))
+        assign(self, "min_mipmap_level_clamp", _level("min_mipmap_level_clamp", min_mipmap_level_clamp))
+        assign(self, "max_mipmap_level_clamp", _level("max_mipmap_level_clamp", max_mipmap_level_clamp))
+        assign(self, "max_anisotropy", _level("max_anisotropy", max_anisotropy))
+        assign(self, "cubemap_filtering", coerce(CubemapFilteringMode, cubemap_filtering, "cubemap_filtering"))
+
+    @property
+    def is_normalized(self) -> bool:
+        """Whether coordinates run over 0..1."""
+        return self.coordinate is CoordinateNormalizationMode.normalized
