@@ -1,0 +1,86 @@
+"""Benchmarks print ratios against peers measured in the same run; nothing here fails for being slow.
+
+pytest tests/benchmarks --device reference -q
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+Work = Callable[[], object]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the closing table; ``seconds`` of one call of ours, by peer the ratio peer / ours."""
+
+    name: str
+    seconds: float
+    rate: str
+    ratios: Mapping[str, float]
+    target: str
+
+
+_ROWS: list[Row] = []
+
+
+def _once(work: Work, calls: int) -> float:
+    start = time.perf_counter()
+    for _ in range(calls):
+        work()
+    return (time.perf_counter() - start) / calls
+
+
+@pytest.fixture
+def compare(benchmark: Any, request: pytest.FixtureRequest) -> Iterator[Callable[..., Mapping[str, float]]]:
+    """``compare(ours, peers)``: medians of interleaved rounds, so that a busy machine disturbs all alike.
+
+    ``items`` of one call turn the time into a rate; ``calls`` is how often a round calls the work;
+    ``target`` is the text of the figure wanted.
+    """
+
+    def run(
+        ours: Work,
+        peers: Mapping[str, Work],
+        *,
+        name: str | None = None,
+        calls: int = 1,
+        rounds: int = 7,
+        items: float = 0.0,
+        unit: str = "items",
+        target: str = "",
+    ) -> Mapping[str, float]:
+        everyone = {"ours": ours, **peers}
+        for work in everyone.values():
+            work()
+        times: dict[str, list[float]] = {key: [] for key in everyone}
+        for _ in range(rounds):
+            for key, work in everyone.items():
+                times[key].append(_once(work, calls))
+        seconds = {key: statistics.median(values) for key, values in times.items()}
+        ratios = {key: seconds[key] / seconds["ours"] for key in peers}
+        rate = f"{items / seconds['ours'] / 1e6:.1f} M{unit}/s" if items else ""
+        _ROWS.append(Row(name or request.node.name, seconds["ours"], rate, ratios, target))
+        benchmark.extra_info.update({f"ratio {key}": value for key, value in ratios.items()})
+        benchmark.pedantic(ours, rounds=1, iterations=1)
+        return ratios
+
+    yield run
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    if not _ROWS:
+        return
+    terminalreporter.section("ratios: time of the peer / our time, above 1 we are faster")
+    for row in _ROWS:
+        peers = ", ".join(f"{peer} {ratio:.2f}" for peer, ratio in row.ratios.items())
+        terminalreporter.write_line(
+            f"{row.name:58s} {row.seconds * 1e6:12.2f} us  {row.rate:>18s}  {peers}"
+            + (f"  [{row.target}]" if row.target else "")
+        )

@@ -1,0 +1,79 @@
+"""Host array to image and back, beside memcpy (reference) or the driver's own copy (CUDA)."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import bindless as bl
+
+Compare = Callable[..., Any]
+
+
+def _driver_copies(queue: Any, memory: Any, pixels: np.ndarray) -> tuple[Callable[[], object], Callable[[], object]]:
+    """cuMemcpy2D of the same array to the same CUDA array and back, called without the facade."""
+    from bindless.drivers import cuda as driver
+
+    height, width, channels = pixels.shape
+    row = width * channels * pixels.itemsize
+    queue.wait()
+
+    def parameters(to_array: bool) -> Any:
+        copy = driver.ffi.new("CUDA_MEMCPY2D *")
+        host, array = int(driver.CUmemorytype.CU_MEMORYTYPE_HOST), int(driver.CUmemorytype.CU_MEMORYTYPE_ARRAY)
+        address = driver.ffi.cast("void *", pixels.ctypes.data)
+        native = driver.ffi.cast("CUarray", memory.get_handle().raw_handle)
+        if to_array:
+            copy.srcMemoryType, copy.srcHost, copy.srcPitch = host, address, row
+            copy.dstMemoryType, copy.dstArray = array, native
+        else:
+            copy.srcMemoryType, copy.srcArray = array, native
+            copy.dstMemoryType, copy.dstHost, copy.dstPitch = host, address, row
+        copy.WidthInBytes, copy.Height = row, height
+        return copy
+
+    upload, download = parameters(True), parameters(False)
+    return (
+        lambda: driver.check(driver.lib.cuMemcpy2D(upload), "cuMemcpy2D"),
+        lambda: driver.check(driver.lib.cuMemcpy2D(download), "cuMemcpy2D"),
+    )
+
+
+@pytest.mark.parametrize("mebibytes", [1, 64, 256])
+def test_host_and_image(compare: Compare, queue: Any, mebibytes: int) -> None:
+    side = int(np.sqrt(mebibytes * 2**20 / 16))
+    pixels = np.random.default_rng(3).random((side, side, 4)).astype(np.float32)
+    back = np.empty_like(pixels)
+    desc = bl.ImageDescriptor.from_array(pixels)
+    with bl.ImageMem(desc, queue) as memory:
+        if queue.device.backend == "cuda":
+            upload, download = _driver_copies(queue, memory, back)
+            peer = "driver's copy"
+        else:
+            other = np.empty_like(pixels)
+            peer = "memcpy"
+
+            def upload() -> object:
+                return ctypes.memmove(other.ctypes.data, pixels.ctypes.data, pixels.nbytes)
+
+            download = upload
+        rounds = 9 if mebibytes > 1 else 30
+        for name, ours, theirs in (
+            ("to image", lambda: queue.ext_oneapi_copy(pixels, memory).wait(), upload),
+            ("from image", lambda: queue.ext_oneapi_copy(memory, back).wait(), download),
+        ):
+            compare(
+                ours,
+                {peer: theirs},
+                name=f"{queue.device.backend} {mebibytes} MiB {name}",
+                rounds=rounds,
+                items=pixels.nbytes,
+                unit="B",
+                target="within 5 %",
+            )
+            if name == "from image":
+                assert np.array_equal(pixels, back)

@@ -1,0 +1,125 @@
+"""Sampling on the processor beside scipy and OpenCV: 2048 x 2048 pixels, 4 M samples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import bindless as bl
+
+SIZE = 2048
+SAMPLES = 4_000_000
+Compare = Callable[..., Any]
+
+
+@pytest.fixture(scope="module")
+def reference_queue() -> Any:
+    with bl.Queue("reference") as queue:
+        yield queue
+
+
+def _coords(kind: str) -> np.ndarray:
+    rng = np.random.default_rng(7)
+    if kind == "random":
+        return (rng.random((SAMPLES, 2)) * SIZE).astype(np.float32)
+    side = int(np.sqrt(SAMPLES))
+    y, x = np.mgrid[0:side, 0:side].astype(np.float64) * (SIZE / side)
+    turn = np.deg2rad(10.0)
+    centre = SIZE / 2
+    u = np.cos(turn) * (x - centre) - np.sin(turn) * (y - centre) + centre
+    v = np.sin(turn) * (x - centre) + np.cos(turn) * (y - centre) + centre
+    return np.stack([u.ravel(), v.ravel()], 1).astype(np.float32)
+
+
+def _image(queue: Any, pixels: np.ndarray) -> tuple[Any, Any]:
+    desc = bl.ImageDescriptor.from_array(pixels, dimensions=pixels.ndim - 1)
+    memory = bl.ImageMem(desc, queue)
+    queue.ext_oneapi_copy(pixels, memory).wait()
+    return memory, bl.create_image(
+        memory, desc, queue, sampler=bl.BindlessImageSampler("clamp_to_edge", "unnormalized", "linear")
+    )
+
+
+@pytest.mark.parametrize("kind", ["coherent", "random"])
+@pytest.mark.parametrize(("dtype", "channels"), [("float32", 4), ("uint8", 4), ("float32", 1)])
+def test_sample_2d(compare: Compare, reference_queue: Any, kind: str, dtype: str, channels: int) -> None:
+    rng = np.random.default_rng(1)
+    pixels = (rng.random((SIZE, SIZE, channels)) * (255 if dtype == "uint8" else 1)).astype(dtype)
+    coords = _coords(kind)
+    count = len(coords)
+    out = np.empty((count, channels), np.float32)
+    memory, handle = _image(reference_queue, pixels)
+
+    def ours() -> None:
+        bl.sample_image(reference_queue, handle, coords, out=out)
+
+    peers: dict[str, Callable[[], object]] = {}
+    cv2 = pytest.importorskip("cv2", reason="pip install opencv-python-headless")
+    x, y = (np.ascontiguousarray(coords[:, axis].reshape(-1, 2000) - 0.5) for axis in (0, 1))
+    source = pixels
+    peers["OpenCV remap"] = lambda: cv2.remap(source, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+    if kind == "coherent":
+        from scipy.ndimage import map_coordinates
+
+        plane = np.ascontiguousarray(pixels[..., 0], dtype=np.float32)
+        rows = np.stack([coords[:, 1] - 0.5, coords[:, 0] - 0.5])
+        peers[f"scipy one of {channels} channels"] = lambda: map_coordinates(plane, rows, order=1, mode="nearest")
+    compare(
+        ours,
+        peers,
+        name=f"reference sample 2D {dtype} x{channels} {kind}",
+        rounds=5,
+        items=count,
+        unit="samples",
+        target="fp32 x4 coherent: OpenCV >= 1.2, scipy per channel >= 3 / channels; uint8: OpenCV >= 1.5",
+    )
+    bl.destroy_image_handle(handle, reference_queue)
+    memory.close()
+
+
+def _trilinear_kernel(numba: Any) -> Any:
+    """``kernel(volume, coords, out)`` as one would write it by hand: clamp to edge, texel centres at one half."""
+
+    @numba.njit(parallel=True, fastmath=True)
+    def kernel(volume, coords, out):  # type: ignore[no-untyped-def]
+        depth, height, width = volume.shape
+        for item in numba.prange(coords.shape[0]):
+            x = min(max(coords[item, 0] - 0.5, 0.0), width - 1.0)
+            y = min(max(coords[item, 1] - 0.5, 0.0), height - 1.0)
+            z = min(max(coords[item, 2] - 0.5, 0.0), depth - 1.0)
+            x0, y0, z0 = int(x), int(y), int(z)
+            x1, y1, z1 = min(x0 + 1, width - 1), min(y0 + 1, height - 1), min(z0 + 1, depth - 1)
+            a, b, c = x - x0, y - y0, z - z0
+            top = (1 - b) * ((1 - a) * volume[z0, y0, x0] + a * volume[z0, y0, x1])
+            top += b * ((1 - a) * volume[z0, y1, x0] + a * volume[z0, y1, x1])
+            low = (1 - b) * ((1 - a) * volume[z1, y0, x0] + a * volume[z1, y0, x1])
+            low += b * ((1 - a) * volume[z1, y1, x0] + a * volume[z1, y1, x1])
+            out[item] = (1 - c) * top + c * low
+
+    return kernel
+
+
+def test_sample_3d(compare: Compare, reference_queue: Any) -> None:
+    numba = pytest.importorskip("numba", reason="pip install numba")
+    size, count = 160, SAMPLES
+    volume = np.random.default_rng(2).random((size, size, size)).astype(np.float32)
+    line = np.linspace(0.5, size - 0.5, count, dtype=np.float64)
+    coords = np.stack([line, (line * 1.7) % size, (line * 2.3) % size], 1).astype(np.float32)
+    memory, handle = _image(reference_queue, volume[..., None])
+    out = np.empty((count, 1), np.float32)
+    peer_out = np.empty(count, np.float32)
+    kernel = _trilinear_kernel(numba)
+    compare(
+        lambda: bl.sample_image(reference_queue, handle, coords, out=out),
+        {"numba trilinear": lambda: kernel(volume, coords, peer_out)},
+        name="reference sample 3D float32 x1",
+        rounds=5,
+        items=count,
+        unit="samples",
+        target="numba >= 2",
+    )
+    bl.destroy_image_handle(handle, reference_queue)
+    memory.close()
