@@ -36,7 +36,6 @@ struct blr_fault {
     uint32_t layer;
 };
 
-
 struct blr_texture {
     /* given */
     blr_image_desc_t desc;

@@ -1,0 +1,259 @@
+/* Gradients: how the hardware measures a footprint, in ten-bit significands with exponents.
+ * Every truncation here is observable, so each step is spelled out. */
+#include "sample.h"
+
+#include <math.h>
+#include <string.h>
+
+/* sign * significand * 2^exponent; the significand has ten bits, or is 0. */
+struct component {
+    int64_t significand;
+    int exponent;
+    int sign;
+};
+
+static double magnitude(struct component a)
+{
+    return ldexp((double)a.significand, a.exponent);
+}
+
+/* floor(value * 2^shift) for value >= 0. */
+static int64_t shifted(int64_t value, int shift)
+{
+    if (shift >= 0)
+        return value ? value << (shift < 40 ? shift : 40) : 0;
+    return value >> (shift > -62 ? -shift : 62);
+}
+
+/* A ten by ten bit multiplier of which the partial products' columns below 2^6 are dropped and half
+ * of what they would carry on average is added. */
+static int64_t multiply(int64_t a, int64_t b)
+{
+    int64_t sum = 448;
+    for (int bit = 0; bit < 10; bit++)
+        if (b >> bit & 1)
+            sum += (a << bit) >> 6 << 6;
+    return sum;
+}
+
+static struct component product(struct component a, struct component b)
+{
+    struct component r = {multiply(a.significand, b.significand), a.exponent + b.exponent, a.sign * b.sign};
+    int drop = r.significand >= INT64_C(1) << 19 ? 10 : 9;
+    r.significand >>= drop;
+    r.exponent += drop;
+    return r;
+}
+
+/* Drops low bits until at most ten are left (inputs have at most twelve). */
+static struct component trimmed(struct component a)
+{
+    for (int pass = 0; pass < 2 && a.significand >= 1024; pass++) {
+        a.significand >>= 1;
+        a.exponent++;
+    }
+    return a;
+}
+
+/* Exactly ten bits, whatever the input; 0 stays 0. */
+static struct component normalized(struct component a)
+{
+    int bits = 0;
+    while (bits < 62 && a.significand >> bits)
+        bits++;
+    if (bits) {
+        a.significand = bits <= 10 ? a.significand << (10 - bits) : a.significand >> (bits - 10);
+        a.exponent += bits - 10;
+    }
+    return a;
+}
+
+/* One component of a gradient, in texels. */
+static struct component from_float(float gradient, uint32_t extent)
+{
+    struct component r = {0, -200, 0};
+    float size = isnan(gradient) ? 0.0f : fabsf(gradient);
+    int log_extent = 0;
+    while (UINT64_C(1) << log_extent < extent)
+        log_extent++;
+    if (size < 0x1p-126f) {
+        r.exponent += log_extent - 9;
+        return r;
+    }
+    if (size > 0x1p100f)
+        size = 0x1p100f;
+    uint32_t bits;
+    memcpy(&bits, &size, sizeof bits);
+    r.significand = (bits & 0x7fffffu) >> 14 | 512u;
+    r.exponent = (int)(bits >> 23) - 127 - 9;
+    r.sign = gradient < 0.0f ? -1 : 1;
+    if (extent == UINT64_C(1) << log_extent) {
+        r.exponent += log_extent;
+        return r;
+    }
+    struct component n = {log_extent <= 10 ? (int64_t)extent << (10 - log_extent) : (int64_t)extent >> (log_extent - 10),
+                          log_extent - 10, 1};
+    return product(r, n);
+}
+
+/* The sum or difference: one guard bit, each operand truncated to it. */
+static struct component sum(struct component a, struct component b, int sign)
+{
+    struct component r = {0, (a.exponent > b.exponent ? a.exponent : b.exponent) - 1, 0};
+    int64_t value = shifted(a.significand, a.exponent - r.exponent) * a.sign +
+                    shifted(b.significand, b.exponent - r.exponent) * b.sign * sign;
+    double exact = magnitude(a) * a.sign + magnitude(b) * b.sign * sign;
+    r.significand = value < 0 ? -value : value;
+    r = trimmed(r);
+    r.sign = exact > 0.0 ? 1 : exact < 0.0 ? -1 : 0;
+    return r;
+}
+
+static struct component scaled(struct component a, int numerator, int rounding, int shift, int exponent)
+{
+    struct component r = {(numerator * a.significand + rounding) >> shift, a.exponent + exponent, a.sign};
+    return r;
+}
+
+static struct component accumulated(struct component a, struct component b)
+{
+    a.significand += shifted(b.significand, b.exponent - a.exponent);
+    return trimmed(a);
+}
+
+static void sort_pair(struct component *larger, struct component *smaller)
+{
+    if (magnitude(*smaller) > magnitude(*larger)) {
+        struct component swap = *larger;
+        *larger = *smaller;
+        *smaller = swap;
+    }
+}
+
+/* max + 11/32 mid + 1/4 min, the last two added first; a diagonal (a sum or difference of the two
+ * gradients) counts 11/16 of that. */
+static struct component length(const struct component *vector, uint32_t count, bool diagonal)
+{
+    struct component v[3];
+    for (uint32_t k = 0; k < count; k++)
+        v[k] = diagonal ? normalized(vector[k]) : vector[k];
+    sort_pair(&v[0], &v[1]);
+    if (count == 3) {
+        sort_pair(&v[1], &v[2]);
+        sort_pair(&v[0], &v[1]);
+    }
+    struct component longest, rest;
+    if (diagonal) {
+        longest = trimmed(scaled(v[0], 11, 4, 3, -1));
+        rest = scaled(v[1], 121, 32, 6, -3);
+    } else {
+        longest = trimmed(v[0]);
+        rest = scaled(v[1], 11, 4, 3, -2);
+    }
+    if (count == 3)
+        rest = accumulated(trimmed(rest), diagonal ? scaled(v[2], 11, 4, 3, -3) : scaled(v[2], 1, 0, 0, -2));
+    return accumulated(longest, rest);
+}
+
+static int32_t log2_256(struct component a)
+{
+    if (a.significand == 0)
+        return -1000000;
+    a = normalized(a);
+    return (a.exponent + 9) * 256 + blr_log2_table[(a.significand >> 1) & 255];
+}
+
+struct gradients {
+    struct component x[3], y[3], sum[3], difference[3];
+    struct component size[4];             /* of x, y, sum, difference */
+};
+
+static void measure_gradients(const float *gradient_x, const float *gradient_y, const uint32_t *extent,
+                              uint32_t dimensions, struct gradients *g)
+{
+    uint32_t count = dimensions < 2 ? 2 : dimensions;
+    for (uint32_t k = 0; k < count; k++) {
+        struct component none = {0, -300, 0};
+        g->x[k] = k < dimensions ? from_float(gradient_x[k], extent[k]) : none;
+        g->y[k] = k < dimensions ? from_float(gradient_y[k], extent[k]) : none;
+        g->sum[k] = sum(g->x[k], g->y[k], 1);
+        g->difference[k] = sum(g->x[k], g->y[k], -1);
+    }
+    g->size[0] = length(g->x, count, false);
+    g->size[1] = length(g->y, count, false);
+    g->size[2] = length(g->sum, count, true);
+    g->size[3] = length(g->difference, count, true);
+}
+
+static int32_t largest_log2(const struct gradients *g)
+{
+    int32_t largest = log2_256(g->size[0]);
+    for (int k = 1; k < 4; k++) {
+        int32_t candidate = log2_256(g->size[k]);
+        largest = candidate > largest ? candidate : largest;
+    }
+    return largest;
+}
+
+int32_t blr_gradient_lod(const float *gradient_x, const float *gradient_y, const uint32_t *extent, uint32_t dimensions)
+{
+    struct gradients g;
+    measure_gradients(gradient_x, gradient_y, extent, dimensions, &g);
+    return largest_log2(&g);
+}
+
+/* The direction of a vector, in 1/64, from four-bit significands. */
+static void direction(struct component x, struct component y, int32_t out[2])
+{
+    bool swap = magnitude(y) > magnitude(x);
+    struct component longer = swap ? y : x, shorter = swap ? x : y;
+    int apart = longer.exponent - shorter.exponent;
+    int32_t along = 64, across = 0;
+    if (x.significand && y.significand && apart < 6) {
+        double m = (double)(longer.significand >> 6) + 0.5;
+        double k = (double)((shorter.significand >> 6) >> (apart > 0 ? apart : 0)) + 0.5;
+        double norm = sqrt(m * m + k * k);
+        along = (int32_t)floor(64.0 * m / norm + 0.5);
+        across = (int32_t)floor(64.0 * k / norm + 0.5);
+    }
+    out[0] = (swap ? across : along) * x.sign;
+    out[1] = (swap ? along : across) * y.sign;
+}
+
+static struct component diagonal_component(struct component a, int sign)
+{
+    struct component r = normalized(trimmed(scaled(normalized(a), 11, 4, 3, -1)));
+    r.sign = a.sign * sign;
+    return r;
+}
+
+void blr_gradient_measure(const float gradient_x[2], const float gradient_y[2], const uint32_t extent[2],
+                          struct blr_gradient_measure *measure)
+{
+    struct gradients g;
+    measure_gradients(gradient_x, gradient_y, extent, 2, &g);
+    const double size[4] = {magnitude(g.size[0]), magnitude(g.size[1]), magnitude(g.size[2]), magnitude(g.size[3])};
+
+    struct component zero = {0, -600, 0};
+    struct component p = g.x[0].significand && g.y[1].significand ? product(g.x[0], g.y[1]) : zero;
+    struct component q = g.x[1].significand && g.y[0].significand ? product(g.x[1], g.y[0]) : zero;
+    struct component area = {0, (p.exponent > q.exponent ? p.exponent : q.exponent) - 1, 1};
+    area.significand = shifted(p.significand, p.exponent - area.exponent) * p.sign -
+                       shifted(q.significand, q.exponent - area.exponent) * q.sign;
+    if (area.significand < 0)
+        area.significand = -area.significand;
+
+    measure->major = largest_log2(&g);
+    measure->ratio = 2 * measure->major - log2_256(area);
+
+    /* The longest wins; of equals x before the sum, y before the difference, those two before these. */
+    bool second = (size[1] > size[3] ? size[1] : size[3]) > (size[0] > size[2] ? size[0] : size[2]);
+    bool diagonal = second ? size[3] > size[1] : size[2] > size[0];
+    if (!diagonal) {
+        direction(second ? g.y[0] : g.x[0], second ? g.y[1] : g.x[1], measure->direction);
+    } else {
+        int sign = second && size[1] >= size[0] ? -1 : 1;
+        const struct component *v = second ? g.difference : g.sum;
+        direction(diagonal_component(v[0], sign), diagonal_component(v[1], sign), measure->direction);
+    }
+}

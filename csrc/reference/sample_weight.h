@@ -1,0 +1,25 @@
+/* Weights: integers of which the parts always sum to the whole. */
+#ifndef BLR_SAMPLE_WEIGHT_H
+#define BLR_SAMPLE_WEIGHT_H
+
+#include <stdint.h>
+
+/* The part of weight that goes to the share-256ths, rounded half up. */
+static inline int32_t blr_weight_part(int32_t weight, int32_t share)
+{
+    return (weight * share + 128) >> 8;
+}
+
+/* Weights of the texels (y0,x0) (y0,x1) (y1,x0) (y1,x1); x and y are the shares of the second column
+ * and row, in 1/256. */
+static inline void blr_quad_weights(int32_t x, int32_t y, int32_t weight, int32_t parts[4])
+{
+    int32_t right = blr_weight_part(weight, x);
+    int32_t left = weight - right;
+    parts[0] = blr_weight_part(left, 256 - y);
+    parts[3] = blr_weight_part(right, y);
+    parts[1] = right - parts[3];
+    parts[2] = left - parts[0];
+}
+
+#endif
