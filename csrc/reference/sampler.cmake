@@ -1,0 +1,22 @@
+# Sources and flags of the sampler: BLR_SAMPLER_SOURCES. Results are the same to the bit on every
+# processor, so no compiler may contract a multiplication and an addition.
+set(BLR_SAMPLER_SOURCES
+    format.c
+    sample_anisotropy.c
+    sample_blend_float.c
+    sample_blend_integer.c
+    sample_cube.c
+    sample_exact.c
+    sample_footprint.c
+    sample_gradient.c
+    sample_item.c
+    sample_level.c
+    sample_tables.c
+    texture.c
+    texture_fetch.c)
+
+if(CMAKE_C_COMPILER_ID MATCHES "GNU|Clang")
+  set_source_files_properties(${BLR_SAMPLER_SOURCES} PROPERTIES COMPILE_OPTIONS "-O3;-ffp-contract=off")
+elseif(MSVC)
+  set_source_files_properties(${BLR_SAMPLER_SOURCES} PROPERTIES COMPILE_OPTIONS "/fp:precise")
+endif()
