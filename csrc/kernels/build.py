@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+"""Build the kernels of src/bindless/kernels from the OpenCL C sources beside this file.
+
+    python csrc/kernels/build.py            build every module for both targets and write the manifest
+    python csrc/kernels/build.py --check    build into memory and fail where a committed artifact differs
+    python csrc/kernels/build.py -o DIR sample_2d_f fetch_2d_f    only these modules, elsewhere, without a manifest
+
+Needs clang, llvm-link, opt and llc of LLVM 22 (`apt install clang-22 llvm-22`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import sys
+import tempfile
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from catalogue import MODULES, Module
+from prelude import ptx, spirv
+from toolchain import TARGETS, Toolchain
+
+HERE = Path(__file__).resolve().parent
+REPOSITORY = HERE.parent.parent
+OUTPUT = REPOSITORY / "src" / "bindless" / "kernels"
+PRELUDES = {"ptx": ptx.module, "spirv": spirv.module}
+SUFFIX = {"ptx": ".ptx", "spirv": ".spv"}
+
+
+def shared_sources() -> list[Path]:
+    """What every module is made from beside its own source."""
+    return [
+        *sorted((HERE / "include").glob("*.h")),
+        REPOSITORY / "include" / "bindless" / "device.h",
+        *sorted((HERE / "prelude").glob("*.py")),
+        HERE / "catalogue.py",
+        HERE / "toolchain.py",
+    ]
+
+
+def sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def build(module: Module, target: str, toolchain: Toolchain, prelude: Path, folder: Path) -> bytes:
+    """One artifact: the source compiled, linked with the prelude, optimised and translated."""
+    includes = [HERE / "include", REPOSITORY / "include"]
+    work = folder / f"{module.name}-{target}"
+    work.mkdir()
+    compiled = toolchain.compile(
+        HERE / "source" / module.source, work / "compiled.ll", TARGETS[target], includes, module.defines
+    )
+    linked = toolchain.link([compiled, prelude], work / "linked.ll")
+    optimised = toolchain.optimise(linked, work / "optimised.ll", [kernel.name for kernel in module.kernels])
+    return toolchain.translate(optimised, work / "artifact", TARGETS[target])
+
+
+def build_all(modules: list[Module], toolchain: Toolchain, jobs: int) -> dict[str, bytes]:
+    """Artifacts by file name."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        preludes = {target: folder / f"prelude-{target}.ll" for target in TARGETS}
+        for target, path in preludes.items():
+            path.write_text(PRELUDES[target]())
+        wanted = [(module, target) for module in modules for target in module.targets]
+        with ThreadPoolExecutor(jobs) as pool:
+            made = pool.map(lambda pair: build(pair[0], pair[1], toolchain, preludes[pair[1]], folder), wanted)
+            return {module.name + SUFFIX[target]: data for (module, target), data in zip(wanted, made, strict=True)}
+
+
+def manifest(modules: list[Module], artifacts: dict[str, bytes], toolchain: Toolchain) -> str:
+    """How each artifact was made, as JSON text."""
+
+    def hashes(paths: Iterable[Path]) -> dict[str, str]:
+        return {path.relative_to(REPOSITORY).as_posix(): sha256(path.read_bytes()) for path in paths}
+
+    entries = {}
+    for module in modules:
+        files = {target: module.name + SUFFIX[target] for target in module.targets}
+        entries[module.name] = {
+            "source": f"csrc/kernels/source/{module.source}",
+            "defines": module.defines,
+            "kernels": {
+                kernel.name: [f"{argument.type} {argument.name}" for argument in kernel.arguments]
+                for kernel in module.kernels
+            },
+            "artifacts": {target: {"file": file, "sha256": sha256(artifacts[file])} for target, file in files.items()},
+        }
+    document = {
+        "build": "python csrc/kernels/build.py",
+        "tools": toolchain.versions(),
+        "commands": {target: toolchain.commands(options) for target, options in TARGETS.items()},
+        "shared_sources": hashes(shared_sources()),
+        "sources": hashes(sorted({HERE / "source" / module.source for module in modules})),
+        "modules": entries,
+    }
+    return json.dumps(document, indent=1) + "\n"
+
+
+def differences(artifacts: dict[str, bytes], text: str) -> list[str]:
+    """What is not committed as it would be built now."""
+    wrong = [
+        name
+        for name, data in artifacts.items()
+        if not (OUTPUT / name).is_file() or (OUTPUT / name).read_bytes() != data
+    ]
+    known = {*artifacts, "manifest.json"}
+    wrong += [
+        f"{path.name} (no module makes it)"
+        for path in OUTPUT.iterdir()
+        if path.suffix in (".ptx", ".spv") and path.name not in known
+    ]
+    if not (OUTPUT / "manifest.json").is_file() or (OUTPUT / "manifest.json").read_text() != text:
+        wrong.append("manifest.json")
+    return wrong
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("modules", nargs="*", help="names of modules, all by default")
+    parser.add_argument("-o", "--output", type=Path, help="write the artifacts there and no manifest")
+    parser.add_argument("--check", action="store_true", help="compare with the committed artifacts, write nothing")
+    parser.add_argument("-j", "--jobs", type=int, default=2)
+    options = parser.parse_args()
+    names = {module.name: module for module in MODULES}
+    unknown = [name for name in options.modules if name not in names]
+    if unknown:
+        parser.error(f"no module named {', '.join(unknown)}; there are {', '.join(names)}")
+    if options.modules and not options.output:
+        parser.error("a part of the modules is only built with -o DIR: the manifest describes them all")
+    toolchain = Toolchain.find()
+    modules = [names[name] for name in options.modules] or MODULES
+    artifacts = build_all(modules, toolchain, options.jobs)
+    if options.output:
+        options.output.mkdir(parents=True, exist_ok=True)
+        for name, data in artifacts.items():
+            (options.output / name).write_bytes(data)
+        return 0
+    text = manifest(modules, artifacts, toolchain)
+    if options.check:
+        wrong = differences(artifacts, text)
+        for name in wrong:
+            print(
+                f"src/bindless/kernels/{name} is not what the sources give; run python csrc/kernels/build.py",
+                file=sys.stderr,
+            )
+        return 1 if wrong else 0
+    for name, data in artifacts.items():
+        (OUTPUT / name).write_bytes(data)
+    (OUTPUT / "manifest.json").write_text(text)
+    print(f"{len(artifacts)} artifacts, {sum(map(len, artifacts.values()))} bytes")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,88 @@
+"""Every module of built-in kernels: its source, what it is compiled for, and the kernels with their arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from prelude.geometry import CLASSES, CUBE, LAYERED, LINEAR, STANDARD, Geometry
+
+
+@dataclass(frozen=True)
+class Argument:
+    """One argument of a kernel in OpenCL C's words."""
+
+    type: str
+    name: str
+
+
+@dataclass(frozen=True)
+class Kernel:
+    name: str
+    arguments: tuple[Argument, ...]
+
+
+@dataclass(frozen=True)
+class Module:
+    """One artifact a target: a source compiled with a set of macros, and the kernels that come out.
+
+    There is one module a kernel, so that a driver translates no more than what is used (and llc 22 refuses SPIR-V
+    modules in which several kernels convert handles).
+    """
+
+    name: str
+    source: str
+    defines: dict[str, str]
+    kernels: tuple[Kernel, ...]
+    targets: tuple[str, ...] = ("ptx", "spirv")
+
+
+IMAGE = Argument("ulong", "image")
+COORDS = Argument("global const void*", "coords")
+LAYERS = (Argument("global const uint*", "layers"), Argument("uint", "layer"))
+LEVEL = (Argument("global const float*", "level"), Argument("float", "lod"))
+GRADIENTS = (Argument("global const float*", "dx"), Argument("global const float*", "dy"))
+REST = (Argument("global void*", "values"), Argument("ulong", "count"), Argument("uint", "format"))
+
+PTX_ONLY = ("ptx",)
+BOTH = ("ptx", "spirv")
+
+
+def _image_modules(
+    operation: str, geometries: Iterable[Geometry], own: tuple[Argument, ...] = (), targets: tuple[str, ...] = BOTH
+) -> Iterator[Module]:
+    """One operation on each geometry in the three value classes."""
+    for geometry in geometries:
+        arguments = (IMAGE, COORDS, *(LAYERS if geometry.layered else ()), *own, *REST)
+        for values in CLASSES:
+            name = f"{operation}_{geometry.name}_{values.letter}"
+            defines = {
+                "GEOMETRY": geometry.name,
+                "DIMENSIONS": str(geometry.dimensions),
+                "LAYERED": str(int(geometry.layered)),
+                "CUBE": str(int(geometry is CUBE)),
+                "CLASS": values.letter,
+                f"CLASS_{values.letter.upper()}": "1",
+                "COLOR": values.opencl,
+            }
+            yield Module(name, f"{operation}.cl", defines, (Kernel(f"bindless_{name}", arguments),), targets)
+
+
+def _launch_module() -> Module:
+    four = (Argument("global ulong*", "out"), Argument("ulong", "a"), Argument("uint", "b"), Argument("float", "c"))
+    return Module("launch", "launch.cl", {}, (Kernel("bindless_empty", ()), Kernel("bindless_four_arguments", four)))
+
+
+def _modules() -> Iterator[Module]:
+    plain = (*STANDARD, *LAYERED)
+    yield _launch_module()
+    for operation in ("fetch", "fetch_sampled", "sample", "write"):
+        yield from _image_modules(operation, plain)
+    yield from _image_modules("sample_lod", plain, LEVEL)
+    yield from _image_modules("sample_grad", plain, GRADIENTS, PTX_ONLY)
+    yield from _image_modules("fetch_sampled", [LINEAR], targets=PTX_ONLY)
+    yield from _image_modules("sample", [CUBE], targets=PTX_ONLY)
+    yield from _image_modules("sample_lod", [CUBE], LEVEL, PTX_ONLY)
+
+
+MODULES = list(_modules())

@@ -1,0 +1,128 @@
+/* Blobs: up to 16 bytes of a pixel or of one item of a values array, in a uint4, first byte lowest. */
+#ifndef BINDLESS_KERNELS_BLOB_H
+#define BINDLESS_KERNELS_BLOB_H
+
+/* The elements of a blob, each zero-extended; size is an element's, 1, 2 or 4 bytes. */
+static inline uint4 unpack(uint4 blob, uint size)
+{
+    if (size == 1)
+        return (uint4)(blob.x & 0xff, blob.x >> 8 & 0xff, blob.x >> 16 & 0xff, blob.x >> 24);
+    if (size == 2)
+        return (uint4)(blob.x & 0xffff, blob.x >> 16, blob.y & 0xffff, blob.y >> 16);
+    return blob;
+}
+
+/* The opposite; bits of an element beyond its size are dropped. */
+static inline uint4 pack(uint4 elements, uint size)
+{
+    if (size == 1)
+        return (uint4)((elements.x & 0xff) | (elements.y & 0xff) << 8 | (elements.z & 0xff) << 16 | elements.w << 24, 0, 0, 0);
+    if (size == 2)
+        return (uint4)((elements.x & 0xffff) | elements.y << 16, (elements.z & 0xffff) | elements.w << 16, 0, 0);
+    return elements;
+}
+
+/* Elements with their sign bit spread over the upper bits. */
+static inline int4 sign_extend(uint4 elements, uint size)
+{
+    uint shift = 32 - 8 * size;
+    return __builtin_astype(elements << shift, int4) >> (int)shift;
+}
+
+/* How the items of a packed values array are moved: as a whole, where their size is a power of two and the array is
+ * aligned to it, else element by element. The same for every item of a launch. */
+struct values {
+    global void *items;
+    uint size;     /* of an element, in bytes */
+    uint channels; /* of an item */
+    uint whole;    /* bytes moved at once, 0: element by element */
+};
+
+static inline struct values values_of(global void *items, uint size, uint channels)
+{
+    struct values values = {items, size, channels, size * channels};
+    if (channels == 3 || ((size_t)items & (values.whole - 1)) != 0)
+        values.whole = 0;
+    return values;
+}
+
+static inline void store_elements(struct values values, ulong i, uint4 elements)
+{
+    ulong at = i * values.channels;
+    if (values.size == 1) {
+        global uchar *out = (global uchar *)values.items + at;
+        out[0] = (uchar)elements.x;
+        if (values.channels > 1) out[1] = (uchar)elements.y;
+        if (values.channels > 2) out[2] = (uchar)elements.z;
+        if (values.channels > 3) out[3] = (uchar)elements.w;
+    } else if (values.size == 2) {
+        global ushort *out = (global ushort *)values.items + at;
+        out[0] = (ushort)elements.x;
+        if (values.channels > 1) out[1] = (ushort)elements.y;
+        if (values.channels > 2) out[2] = (ushort)elements.z;
+        if (values.channels > 3) out[3] = (ushort)elements.w;
+    } else {
+        global uint *out = (global uint *)values.items + at;
+        out[0] = elements.x;
+        if (values.channels > 1) out[1] = elements.y;
+        if (values.channels > 2) out[2] = elements.z;
+        if (values.channels > 3) out[3] = elements.w;
+    }
+}
+
+/* Writes item i; bits of an element beyond its size, and elements beyond the item's channels, are dropped. */
+static inline void store_item(struct values values, ulong i, uint4 elements)
+{
+    uint4 blob = pack(elements, values.size);
+    switch (values.whole) {
+    case 16: ((global uint4 *)values.items)[i] = blob; break;
+    case 8: ((global uint2 *)values.items)[i] = blob.xy; break;
+    case 4: ((global uint *)values.items)[i] = blob.x; break;
+    case 2: ((global ushort *)values.items)[i] = (ushort)blob.x; break;
+    case 1: ((global uchar *)values.items)[i] = (uchar)blob.x; break;
+    default: store_elements(values, i, elements);
+    }
+}
+
+static inline uint4 load_elements(struct values values, ulong i)
+{
+    ulong at = i * values.channels;
+    uint4 elements = 0;
+    if (values.size == 1) {
+        global const uchar *in = (global const uchar *)values.items + at;
+        elements.x = in[0];
+        if (values.channels > 1) elements.y = in[1];
+        if (values.channels > 2) elements.z = in[2];
+        if (values.channels > 3) elements.w = in[3];
+    } else if (values.size == 2) {
+        global const ushort *in = (global const ushort *)values.items + at;
+        elements.x = in[0];
+        if (values.channels > 1) elements.y = in[1];
+        if (values.channels > 2) elements.z = in[2];
+        if (values.channels > 3) elements.w = in[3];
+    } else {
+        global const uint *in = (global const uint *)values.items + at;
+        elements.x = in[0];
+        if (values.channels > 1) elements.y = in[1];
+        if (values.channels > 2) elements.z = in[2];
+        if (values.channels > 3) elements.w = in[3];
+    }
+    return elements;
+}
+
+/* Reads item i: its elements zero-extended, zero beyond its channels. */
+static inline uint4 load_item(struct values values, ulong i)
+{
+    uint4 blob = 0;
+    switch (values.whole) {
+    case 16: blob = ((global const uint4 *)values.items)[i]; break;
+    case 8: blob.xy = ((global const uint2 *)values.items)[i]; break;
+    case 4: blob.x = ((global const uint *)values.items)[i]; break;
+    case 2: blob.x = ((global const ushort *)values.items)[i]; break;
+    case 1: blob.x = ((global const uchar *)values.items)[i]; break;
+    default: return load_elements(values, i);
+    }
+    return unpack(blob, values.size);
+}
+
+#endif

@@ -1,0 +1,120 @@
+/* The `format` argument of the kernels: what the values array and the image hold.
+ *   bits 0-7    element type of the values
+ *   bits 8-11   channels of the values, 1 to 4
+ *   bits 16-23  channel type of the image
+ *   bits 24-27  channels of the image
+ */
+#ifndef BINDLESS_KERNELS_FORMAT_H
+#define BINDLESS_KERNELS_FORMAT_H
+
+#include "blob.h"
+#include "geometry.h"
+
+enum element_type { ELEMENT_S8, ELEMENT_U8, ELEMENT_S16, ELEMENT_U16, ELEMENT_S32, ELEMENT_U32, ELEMENT_F16, ELEMENT_F32 };
+
+enum channel_type {
+    SNORM_INT8, SNORM_INT16, UNORM_INT8, UNORM_INT16,
+    SIGNED_INT8, SIGNED_INT16, SIGNED_INT32,
+    UNSIGNED_INT8, UNSIGNED_INT16, UNSIGNED_INT32,
+    FP16, FP32
+};
+
+static inline uint element_type(uint format) { return format & 0xff; }
+static inline uint value_channels(uint format) { return format >> 8 & 0xf; }
+static inline uint channel_type(uint format) { return format >> 16 & 0xff; }
+static inline uint image_channels(uint format) { return format >> 24 & 0xf; }
+
+/* Bytes of an element: 1, 1, 2, 2, 4, 4, 2, 4 in the order of the enumeration, as exponents of two. */
+static inline uint element_size(uint format) { return 1u << (0x9a50u >> 2 * element_type(format) & 3); }
+
+/* Bytes of one channel of the image, the same way. */
+static inline uint channel_size(uint format) { return 1u << (0x992444u >> 2 * channel_type(format) & 3); }
+
+static inline bool floating(uint format) { return element_type(format) >= ELEMENT_F16; }
+static inline bool signed_element(uint format) { return (element_type(format) & 1) == 0 && !floating(format); }
+
+static inline float half_bits_to_float(uint bits) { return (float)__builtin_astype((ushort)bits, half); }
+static inline uint float_to_half_bits(float value) { return __builtin_astype((half)value, ushort); }
+
+/* The largest code of a normalized channel type, as a float. */
+static inline float largest_code(uint type)
+{
+    return type == UNORM_INT8 ? 255.0f : type == UNORM_INT16 ? 65535.0f : type == SNORM_INT8 ? 127.0f : 32767.0f;
+}
+
+/* The code nearest to value * largest for |value| <= 1, ties to even, without double rounding: the product, rounded to
+ * float, can only be mistaken where it lies exactly between two codes, and there its own error decides. */
+static inline int nearest_code(float value, float largest)
+{
+    float product = value * largest;
+    float code = __builtin_rintf(product);
+    float error = __builtin_fmaf(value, largest, -product);
+    float left = product - code;
+    if (left == 0.5f && error > 0.0f) code += 1.0f;
+    if (left == -0.5f && error < 0.0f) code -= 1.0f;
+    return (int)code;
+}
+
+static inline uint encode_channel(float value, uint type)
+{
+    if (type == FP32) return __builtin_astype(value, uint);
+    if (type == FP16) return float_to_half_bits(value);
+    float lowest = type == UNORM_INT8 || type == UNORM_INT16 ? 0.0f : -1.0f;
+    value = value == value ? __builtin_fminf(__builtin_fmaxf(value, lowest), 1.0f) : 0.0f;
+    return (uint)nearest_code(value, largest_code(type));
+}
+
+/* Channels as they are stored, from values: rounded to nearest even, normalized types clamped and NaN made 0. */
+static inline uint4 encode(float4 values, uint type)
+{
+    return (uint4)(encode_channel(values.x, type), encode_channel(values.y, type), encode_channel(values.z, type),
+                   encode_channel(values.w, type));
+}
+
+static inline float4 decode_normalized(uint4 channels, uint type)
+{
+    float largest = largest_code(type);
+    if (type == UNORM_INT8 || type == UNORM_INT16)
+        return __builtin_convertvector(channels, float4) / largest;
+    float4 values = __builtin_convertvector(sign_extend(channels, type == SNORM_INT8 ? 1 : 2), float4) / largest;
+    return (float4)(__builtin_fmaxf(values.x, -1.0f), __builtin_fmaxf(values.y, -1.0f), __builtin_fmaxf(values.z, -1.0f),
+                    __builtin_fmaxf(values.w, -1.0f));
+}
+
+/* Values from stored channels, each zero-extended: max(code / largest, -1) correctly rounded for normalized types. */
+static inline float4 decode(uint4 channels, uint type)
+{
+    if (type == FP32) return __builtin_astype(channels, float4);
+    if (type == FP16)
+        return (float4)(half_bits_to_float(channels.x), half_bits_to_float(channels.y), half_bits_to_float(channels.z),
+                        half_bits_to_float(channels.w));
+    return decode_normalized(channels, type);
+}
+
+/* Elements of a values array from a color in registers. Classes i and u keep the low bits of each channel. */
+#if CLASS_F
+static inline uint4 color_to_elements(float4 value, uint format)
+{
+    if (element_type(format) == ELEMENT_F16)
+        return (uint4)(float_to_half_bits(value.x), float_to_half_bits(value.y), float_to_half_bits(value.z),
+                       float_to_half_bits(value.w));
+    return __builtin_astype(value, uint4);
+}
+#else
+static inline uint4 color_to_elements(color value, uint format)
+{
+    return __builtin_astype(value, uint4);
+}
+#endif
+
+/* Channels that the image does not have read as zero, alpha too. */
+static inline color mask_channels(color value, uint format)
+{
+    uint channels = image_channels(format);
+    if (channels < 4) value.w = 0;
+    if (channels < 3) value.z = 0;
+    if (channels < 2) value.y = 0;
+    return value;
+}
+
+#endif

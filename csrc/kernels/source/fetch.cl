@@ -1,0 +1,18 @@
+/* Pixels of unsampled images. */
+#include "items.h"
+#include "texel.h"
+
+struct place {
+    pixel at;
+    uint layer;
+};
+
+kernel void KERNEL(fetch)(ulong image, global const void *coords, LAYER_PARAMETERS global void *values, ulong count,
+                          uint format)
+{
+    const struct values out = values_of(values, element_size(format), value_channels(format));
+#define LOAD(I) {load_pixel(coords, I), LOAD_LAYER(I)}
+#define DO(PLACE) read_texel(image, PLACE.layer, PLACE.at, format)
+#define PUT(I, TEXEL) store_item(out, I, color_to_elements(decode_texel(TEXEL, format), format))
+    FOR_ITEMS(count, struct place, LOAD, texel, DO, PUT);
+}

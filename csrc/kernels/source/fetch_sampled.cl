@@ -1,0 +1,19 @@
+/* Pixels of sampled images, at integer coordinates: the sampler plays no part. */
+#include "format.h"
+#include "geometry.h"
+#include "items.h"
+
+struct place {
+    pixel at;
+    uint layer;
+};
+
+kernel void KERNEL(fetch_sampled)(ulong image, global const void *coords, LAYER_PARAMETERS global void *values,
+                                  ulong count, uint format)
+{
+    const struct values out = values_of(values, element_size(format), value_channels(format));
+#define LOAD(I) {load_pixel(coords, I), LOAD_LAYER(I)}
+#define DO(PLACE) PRIMITIVE(fetch_sampled)(image, AT(PLACE.layer, PLACE.at))
+#define PUT(I, COLOR) store_item(out, I, color_to_elements(mask_channels(COLOR, format), format))
+    FOR_ITEMS(count, struct place, LOAD, color, DO, PUT);
+}

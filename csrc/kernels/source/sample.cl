@@ -1,0 +1,27 @@
+/* Samples at the first level. */
+#include "format.h"
+#include "geometry.h"
+#include "items.h"
+
+struct place {
+    point at;
+    uint layer;
+};
+
+static inline color sample(ulong image, struct place place)
+{
+#if CUBE
+    place.at = bindless_cube_direction(place.at);
+#endif
+    return PRIMITIVE(sample)(image, AT(place.layer, place.at));
+}
+
+kernel void KERNEL(sample)(ulong image, global const void *coords, LAYER_PARAMETERS global void *values, ulong count,
+                           uint format)
+{
+    const struct values out = values_of(values, element_size(format), value_channels(format));
+#define LOAD(I) {load_point(coords, I), LOAD_LAYER(I)}
+#define DO(PLACE) sample(image, PLACE)
+#define PUT(I, COLOR) store_item(out, I, color_to_elements(mask_channels(COLOR, format), format))
+    FOR_ITEMS(count, struct place, LOAD, color, DO, PUT);
+}

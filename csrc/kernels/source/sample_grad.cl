@@ -1,0 +1,24 @@
+/* Samples of mipmaps with the gradients of the coordinates, packed like the coordinates. */
+#include "format.h"
+#include "geometry.h"
+#include "items.h"
+
+struct place {
+    point at, dx, dy;
+    uint layer;
+};
+
+static inline color sample(ulong image, struct place place)
+{
+    return PRIMITIVE(sample_grad)(image, AT(place.layer, place.at), SPREAD(place.dx), SPREAD(place.dy));
+}
+
+kernel void KERNEL(sample_grad)(ulong image, global const void *coords, LAYER_PARAMETERS global const float *dx,
+                                global const float *dy, global void *values, ulong count, uint format)
+{
+    const struct values out = values_of(values, element_size(format), value_channels(format));
+#define LOAD(I) {load_point(coords, I), load_point(dx, I), load_point(dy, I), LOAD_LAYER(I)}
+#define DO(PLACE) sample(image, PLACE)
+#define PUT(I, COLOR) store_item(out, I, color_to_elements(mask_channels(COLOR, format), format))
+    FOR_ITEMS(count, struct place, LOAD, color, DO, PUT);
+}

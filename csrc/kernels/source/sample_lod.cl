@@ -1,0 +1,28 @@
+/* Samples of mipmaps at a level: an item's own where `level` is given, else `lod` for all. */
+#include "format.h"
+#include "geometry.h"
+#include "items.h"
+
+struct place {
+    point at;
+    uint layer;
+    float lod;
+};
+
+static inline color sample(ulong image, struct place place)
+{
+#if CUBE
+    place.at = bindless_cube_direction(place.at);
+#endif
+    return PRIMITIVE(sample_lod)(image, AT(place.layer, place.at), place.lod);
+}
+
+kernel void KERNEL(sample_lod)(ulong image, global const void *coords, LAYER_PARAMETERS global const float *level,
+                               float lod, global void *values, ulong count, uint format)
+{
+    const struct values out = values_of(values, element_size(format), value_channels(format));
+#define LOAD(I) {load_point(coords, I), LOAD_LAYER(I), level ? level[I] : lod}
+#define DO(PLACE) sample(image, PLACE)
+#define PUT(I, COLOR) store_item(out, I, color_to_elements(mask_channels(COLOR, format), format))
+    FOR_ITEMS(count, struct place, LOAD, color, DO, PUT);
+}

@@ -1,0 +1,28 @@
+/* Writes into unsampled images. Several items with the same coordinates: any one of them stays. */
+#include "items.h"
+#include "texel.h"
+
+struct item {
+    pixel at;
+    uint layer;
+    uint4 elements;
+};
+
+/* Integer elements as wide as a register; codes of normalized images keep their bits. */
+static inline uint4 widen(uint4 elements, uint format)
+{
+#if !CLASS_F
+    if (signed_element(format)) return __builtin_astype(sign_extend(elements, element_size(format)), uint4);
+#endif
+    return elements;
+}
+
+kernel void KERNEL(write)(ulong image, global const void *coords, LAYER_PARAMETERS global void *values, ulong count,
+                          uint format)
+{
+    const struct values in = values_of(values, element_size(format), value_channels(format));
+#define LOAD(I) {load_pixel(coords, I), LOAD_LAYER(I), load_item(in, I)}
+#define DO(ITEM) ITEM
+#define PUT(I, ITEM) write_texel(image, ITEM.layer, ITEM.at, widen(ITEM.elements, format), format)
+    FOR_ITEMS(count, struct item, LOAD, struct item, DO, PUT);
+}

@@ -1,0 +1,378 @@
+/* Device functions of sycl_ext_oneapi_bindless_images for kernels written in OpenCL C.
+ *
+ * One source serves every target: the header declares a few primitives that a small prelude defines for the target
+ * (texture and surface instructions for PTX, SPV_INTEL_bindless_images for SPIR-V), and builds BI's functions on them.
+ * Handles are 64-bit integers: kernel arguments by value, elements of arrays, or read through any pointer.
+ *
+ *     kernel void halve(sampled_image_handle image, global float4 *out)
+ *     {
+ *         size_t i = bindless_global_id(0);
+ *         out[i] = sample_image_float4(image, (float2)(2 * i + 1.0f, 0.5f));
+ *     }
+ *
+ * OpenCL C cannot overload on a result, so the type of the result is the end of the name: T below is any of float, half,
+ * int, uint, short, ushort, char, uchar, plain or with 2 or 4 components. The coordinate picks the geometry: one number
+ * for 1D, two components (x, y) for 2D, three (x, y, z) for 3D. Coordinates count pixels unless the sampler says
+ * normalized; the centre of pixel i is at i + 0.5.
+ *
+ *   T    fetch_image_T(unsampled_image_handle, int | int2 | int3)          one pixel of an unsampled image
+ *   T    fetch_image_array_T(unsampled_image_handle, int | int2, uint layer)
+ *   T    fetch_cubemap_T(unsampled_image_handle, int2, uint face)
+ *   T    fetch_sampled_image_T(sampled_image_handle, int | int2 | int3)    one pixel of a sampled image, sampler ignored
+ *   T    fetch_sampled_image_array_T(sampled_image_handle, int | int2, uint layer)
+ *   T    sample_image_T(sampled_image_handle, float | float2 | float3)
+ *   T    sample_image_array_T(sampled_image_handle, float | float2, uint layer)
+ *   T    sample_mipmap_T(sampled_image_handle, coordinate, float level)
+ *   T    sample_mipmap_T(sampled_image_handle, coordinate, dx, dy)         gradients, of the coordinate's type  (PTX)
+ *   T    sample_cubemap_T(sampled_image_handle, float3 direction)          a direction of any length            (PTX)
+ *   void write_image(unsampled_image_handle, int | int2 | int3, T)
+ *   void write_image_array(unsampled_image_handle, int | int2, uint layer, T)
+ *   void write_cubemap(unsampled_image_handle, int2, uint face, T)
+ *
+ * Unsampled images. PTX surfaces move bits: T must be as large as a pixel and of its layout, so a normalized image is
+ * read and written in its codes (uchar4 for four channels of unorm_int8). SPIR-V images convert: there T is float or
+ * half for a normalized image. Fetches outside an image give zero on PTX and are undefined elsewhere; writes outside are
+ * dropped on PTX.
+ *
+ * Work-items, in SYCL's order of dimensions (the last of `dimensions` is the fastest):
+ *   size_t bindless_item_id(dimension, dimensions)  and bindless_item_range(dimension, dimensions)
+ * and in the native order (dimension 0 is the fastest):
+ *   size_t bindless_global_id(d), bindless_global_size(d), bindless_local_id(d), bindless_local_size(d),
+ *   bindless_group_id(d), bindless_group_count(d)                          d a constant 0, 1 or 2
+ *   void   bindless_barrier()                                              all work-items of the group, local memory
+ */
+#ifndef BINDLESS_DEVICE_H
+#define BINDLESS_DEVICE_H
+
+#pragma OPENCL EXTENSION cl_khr_fp16 : enable
+
+typedef ulong unsampled_image_handle;
+typedef ulong sampled_image_handle;
+
+#define BINDLESS_FUNCTION static inline __attribute__((overloadable, always_inline))
+
+/* ---- primitives, defined by the target's prelude ------------------------------------------------------------------ */
+
+#define BINDLESS_DECLARE_CLASS(LETTER, COLOR)                                                                          \
+    COLOR __bindless_sample_1d_##LETTER(ulong, float);                                                                 \
+    COLOR __bindless_sample_2d_##LETTER(ulong, float, float);                                                          \
+    COLOR __bindless_sample_3d_##LETTER(ulong, float, float, float);                                                   \
+    COLOR __bindless_sample_1d_array_##LETTER(ulong, uint, float);                                                     \
+    COLOR __bindless_sample_2d_array_##LETTER(ulong, uint, float, float);                                              \
+    COLOR __bindless_sample_lod_1d_##LETTER(ulong, float, float);                                                      \
+    COLOR __bindless_sample_lod_2d_##LETTER(ulong, float, float, float);                                               \
+    COLOR __bindless_sample_lod_3d_##LETTER(ulong, float, float, float, float);                                        \
+    COLOR __bindless_sample_lod_1d_array_##LETTER(ulong, uint, float, float);                                          \
+    COLOR __bindless_sample_lod_2d_array_##LETTER(ulong, uint, float, float, float);                                   \
+    COLOR __bindless_fetch_sampled_1d_##LETTER(ulong, int);                                                            \
+    COLOR __bindless_fetch_sampled_2d_##LETTER(ulong, int, int);                                                       \
+    COLOR __bindless_fetch_sampled_3d_##LETTER(ulong, int, int, int);                                                  \
+    COLOR __bindless_fetch_sampled_1d_array_##LETTER(ulong, uint, int);                                                \
+    COLOR __bindless_fetch_sampled_2d_array_##LETTER(ulong, uint, int, int);
+BINDLESS_DECLARE_CLASS(f, float4)
+BINDLESS_DECLARE_CLASS(i, int4)
+BINDLESS_DECLARE_CLASS(u, uint4)
+
+#ifdef __NVPTX__
+#define BINDLESS_DECLARE_CLASS_PTX(LETTER, COLOR)                                                                      \
+    COLOR __bindless_sample_cube_##LETTER(ulong, float, float, float);                                                 \
+    COLOR __bindless_sample_lod_cube_##LETTER(ulong, float, float, float, float);                                      \
+    COLOR __bindless_sample_grad_1d_##LETTER(ulong, float, float, float);                                              \
+    COLOR __bindless_sample_grad_2d_##LETTER(ulong, float, float, float, float, float, float);                         \
+    COLOR __bindless_sample_grad_3d_##LETTER(ulong, float, float, float, float, float, float, float, float, float);    \
+    COLOR __bindless_sample_grad_1d_array_##LETTER(ulong, uint, float, float, float);                                  \
+    COLOR __bindless_sample_grad_2d_array_##LETTER(ulong, uint, float, float, float, float, float, float);             \
+    COLOR __bindless_fetch_sampled_1d_linear_##LETTER(ulong, int);
+BINDLESS_DECLARE_CLASS_PTX(f, float4)
+BINDLESS_DECLARE_CLASS_PTX(i, int4)
+BINDLESS_DECLARE_CLASS_PTX(u, uint4)
+
+/* Blobs of 1, 2, 4, 8 and 16 bytes, zero-extended to a uint4; x is in bytes. */
+#define BINDLESS_DECLARE_BLOB(BLOB)                                                                                    \
+    uint4 __bindless_read_1d_##BLOB(ulong, int);                                                                       \
+    uint4 __bindless_read_2d_##BLOB(ulong, int, int);                                                                  \
+    uint4 __bindless_read_3d_##BLOB(ulong, int, int, int);                                                             \
+    uint4 __bindless_read_1d_array_##BLOB(ulong, uint, int);                                                           \
+    uint4 __bindless_read_2d_array_##BLOB(ulong, uint, int, int);                                                      \
+    void __bindless_write_1d_##BLOB(ulong, int, uint4);                                                                \
+    void __bindless_write_2d_##BLOB(ulong, int, int, uint4);                                                           \
+    void __bindless_write_3d_##BLOB(ulong, int, int, int, uint4);                                                      \
+    void __bindless_write_1d_array_##BLOB(ulong, uint, int, uint4);                                                    \
+    void __bindless_write_2d_array_##BLOB(ulong, uint, int, int, uint4);
+BINDLESS_DECLARE_BLOB(b8)
+BINDLESS_DECLARE_BLOB(b16)
+BINDLESS_DECLARE_BLOB(b32)
+BINDLESS_DECLARE_BLOB(b64)
+BINDLESS_DECLARE_BLOB(b128)
+#else
+#define BINDLESS_DECLARE_UNSAMPLED(LETTER, COLOR)                                                                      \
+    COLOR __bindless_read_1d_##LETTER(ulong, int);                                                                     \
+    COLOR __bindless_read_2d_##LETTER(ulong, int, int);                                                                \
+    COLOR __bindless_read_3d_##LETTER(ulong, int, int, int);                                                           \
+    COLOR __bindless_read_1d_array_##LETTER(ulong, uint, int);                                                         \
+    COLOR __bindless_read_2d_array_##LETTER(ulong, uint, int, int);                                                    \
+    void __bindless_write_1d_##LETTER(ulong, int, COLOR);                                                              \
+    void __bindless_write_2d_##LETTER(ulong, int, int, COLOR);                                                         \
+    void __bindless_write_3d_##LETTER(ulong, int, int, int, COLOR);                                                    \
+    void __bindless_write_1d_array_##LETTER(ulong, uint, int, COLOR);                                                  \
+    void __bindless_write_2d_array_##LETTER(ulong, uint, int, int, COLOR);
+BINDLESS_DECLARE_UNSAMPLED(f, float4)
+BINDLESS_DECLARE_UNSAMPLED(i, int4)
+BINDLESS_DECLARE_UNSAMPLED(u, uint4)
+#endif
+
+#define BINDLESS_DECLARE_DIMENSION(D)                                                                                  \
+    ulong __bindless_global_id_##D(void);                                                                              \
+    ulong __bindless_global_size_##D(void);                                                                            \
+    ulong __bindless_local_id_##D(void);                                                                               \
+    ulong __bindless_local_size_##D(void);                                                                             \
+    ulong __bindless_group_id_##D(void);                                                                               \
+    ulong __bindless_group_count_##D(void);
+BINDLESS_DECLARE_DIMENSION(0)
+BINDLESS_DECLARE_DIMENSION(1)
+BINDLESS_DECLARE_DIMENSION(2)
+void __bindless_barrier(void) __attribute__((convergent));
+
+/* ---- work-items --------------------------------------------------------------------------------------------------- */
+
+#define BINDLESS_WORK_ITEM(NAME)                                                                                       \
+    BINDLESS_FUNCTION size_t bindless_##NAME(uint dimension)                                                           \
+    {                                                                                                                  \
+        return dimension == 0   ? __bindless_##NAME##_0()                                                              \
+               : dimension == 1 ? __bindless_##NAME##_1()                                                              \
+                                : __bindless_##NAME##_2();                                                             \
+    }
+BINDLESS_WORK_ITEM(global_id)
+BINDLESS_WORK_ITEM(global_size)
+BINDLESS_WORK_ITEM(local_id)
+BINDLESS_WORK_ITEM(local_size)
+BINDLESS_WORK_ITEM(group_id)
+BINDLESS_WORK_ITEM(group_count)
+
+BINDLESS_FUNCTION size_t bindless_item_id(uint dimension, uint dimensions)
+{
+    return bindless_global_id(dimensions - 1 - dimension);
+}
+
+BINDLESS_FUNCTION size_t bindless_item_range(uint dimension, uint dimensions)
+{
+    return bindless_global_size(dimensions - 1 - dimension);
+}
+
+BINDLESS_FUNCTION void bindless_barrier(void) { __bindless_barrier(); }
+
+/* ---- directions into a cubemap ------------------------------------------------------------------------------------ */
+
+/* A direction divided by its largest component, which becomes exactly 1 or -1; what is not a number after that, 0.
+ * The division is IEEE's: a texture instruction scales by an approximate reciprocal, and that of 1 is exact. */
+BINDLESS_FUNCTION float3 bindless_cube_direction(float3 v)
+{
+    float largest = __builtin_fmaxf(__builtin_fmaxf(__builtin_fabsf(v.x), __builtin_fabsf(v.y)), __builtin_fabsf(v.z));
+    float3 w = (float3)(v.x / largest, v.y / largest, v.z / largest);
+    return (float3)(w.x == w.x ? w.x : 0.0f, w.y == w.y ? w.y : 0.0f, w.z == w.z ? w.z : 0.0f);
+}
+
+/* ---- BI's functions ----------------------------------------------------------------------------------------------- */
+
+#define BINDLESS_SPREAD_1(P) (P)
+#define BINDLESS_SPREAD_2(P) (P).x, (P).y
+#define BINDLESS_SPREAD_3(P) (P).x, (P).y, (P).z
+#define BINDLESS_NARROW_1(V, T) ((T)(V).x)
+#define BINDLESS_NARROW_2(V, T) __builtin_convertvector((V).xy, T)
+#define BINDLESS_NARROW_4(V, T) __builtin_convertvector((V), T)
+
+/* One type of result T, N components, of class LETTER; GEOMETRY takes D coordinates. */
+#define BINDLESS_SAMPLED(T, N, LETTER, GEOMETRY, D, POINT, PIXEL)                                                      \
+    BINDLESS_FUNCTION T fetch_sampled_image_##T(sampled_image_handle image, PIXEL at)                                  \
+    {                                                                                                                  \
+        return BINDLESS_NARROW_##N(__bindless_fetch_sampled_##GEOMETRY##_##LETTER(image, BINDLESS_SPREAD_##D(at)), T); \
+    }                                                                                                                  \
+    BINDLESS_FUNCTION T sample_image_##T(sampled_image_handle image, POINT at)                                         \
+    {                                                                                                                  \
+        return BINDLESS_NARROW_##N(__bindless_sample_##GEOMETRY##_##LETTER(image, BINDLESS_SPREAD_##D(at)), T);        \
+    }                                                                                                                  \
+    BINDLESS_FUNCTION T sample_mipmap_##T(sampled_image_handle image, POINT at, float level)                           \
+    {                                                                                                                  \
+        return BINDLESS_NARROW_##N(                                                                                    \
+            __bindless_sample_lod_##GEOMETRY##_##LETTER(image, BINDLESS_SPREAD_##D(at), level), T);                    \
+    }
+
+#define BINDLESS_SAMPLED_ARRAY(T, N, LETTER, GEOMETRY, D, POINT, PIXEL)                                                \
+    BINDLESS_FUNCTION T fetch_sampled_image_array_##T(sampled_image_handle image, PIXEL at, uint layer)                \
+    {                                                                                                                  \
+        return BINDLESS_NARROW_##N(                                                                                    \
+            __bindless_fetch_sampled_##GEOMETRY##_##LETTER(image, layer, BINDLESS_SPREAD_##D(at)), T);                 \
+    }                                                                                                                  \
+    BINDLESS_FUNCTION T sample_image_array_##T(sampled_image_handle image, POINT at, uint layer)                       \
+    {                                                                                                                  \
+        return BINDLESS_NARROW_##N(                                                                                    \
+            __bindless_sample_##GEOMETRY##_##LETTER(image, layer, BINDLESS_SPREAD_##D(at)), T);                        \
+    }
+
+#ifdef __NVPTX__
+#define BINDLESS_SAMPLED_PTX(T, N, LETTER)                                                                             \
+    BINDLESS_FUNCTION T sample_mipmap_##T(sampled_image_handle image, float at, float dx, float dy)                    \
+    {                                                                                                                  \
+        return BINDLESS_NARROW_##N(__bindless_sample_grad_1d_##LETTER(image, at, dx, dy), T);                          \
+    }                                                                                                                  \
+    BINDLESS_FUNCTION T sample_mipmap_##T(sampled_image_handle image, float2 at, float2 dx, float2 dy)                 \
+    {                                                                                                                  \
+        return BINDLESS_NARROW_##N(                                                                                    \
+            __bindless_sample_grad_2d_##LETTER(image, at.x, at.y, dx.x, dx.y, dy.x, dy.y), T);                         \
+    }                                                                                                                  \
+    BINDLESS_FUNCTION T sample_mipmap_##T(sampled_image_handle image, float3 at, float3 dx, float3 dy)                 \
+    {                                                                                                                  \
+        return BINDLESS_NARROW_##N(                                                                                    \
+            __bindless_sample_grad_3d_##LETTER(image, at.x, at.y, at.z, dx.x, dx.y, dx.z, dy.x, dy.y, dy.z), T);       \
+    }                                                                                                                  \
+    BINDLESS_FUNCTION T sample_cubemap_##T(sampled_image_handle image, float3 direction)                               \
+    {                                                                                                                  \
+        float3 w = bindless_cube_direction(direction);                                                                 \
+        return BINDLESS_NARROW_##N(__bindless_sample_cube_##LETTER(image, w.x, w.y, w.z), T);                          \
+    }
+
+/* BLOB holds a T; CARRIER is the part of the uint4 `raw` that has T's size. */
+#define BINDLESS_UNSAMPLED(T, N, LETTER, COLOR, BLOB, CARRIER, RAW)                                                    \
+    BINDLESS_FUNCTION T fetch_image_##T(unsampled_image_handle image, int at)                                          \
+    {                                                                                                                  \
+        uint4 raw = __bindless_read_1d_##BLOB(image, at * (int)sizeof(T));                                             \
+        return __builtin_astype(CARRIER, T);                                                                           \
+    }                                                                                                                  \
+    BINDLESS_FUNCTION T fetch_image_##T(unsampled_image_handle image, int2 at)                                         \
+    {                                                                                                                  \
+        uint4 raw = __bindless_read_2d_##BLOB(image, at.x * (int)sizeof(T), at.y);                                     \
+        return __builtin_astype(CARRIER, T);                                                                           \
+    }                                                                                                                  \
+    BINDLESS_FUNCTION T fetch_image_##T(unsampled_image_handle image, int3 at)                                         \
+    {                                                                                                                  \
+        uint4 raw = __bindless_read_3d_##BLOB(image, at.x * (int)sizeof(T), at.y, at.z);                               \
+        return __builtin_astype(CARRIER, T);                                                                           \
+    }                                                                                                                  \
+    BINDLESS_FUNCTION T fetch_image_array_##T(unsampled_image_handle image, int at, uint layer)                        \
+    {                                                                                                                  \
+        uint4 raw = __bindless_read_1d_array_##BLOB(image, layer, at * (int)sizeof(T));                                \
+        return __builtin_astype(CARRIER, T);                                                                           \
+    }                                                                                                                  \
+    BINDLESS_FUNCTION T fetch_image_array_##T(unsampled_image_handle image, int2 at, uint layer)                       \
+    {                                                                                                                  \
+        uint4 raw = __bindless_read_2d_array_##BLOB(image, layer, at.x * (int)sizeof(T), at.y);                        \
+        return __builtin_astype(CARRIER, T);                                                                           \
+    }                                                                                                                  \
+    BINDLESS_FUNCTION void write_image(unsampled_image_handle image, int at, T color)                                  \
+    {                                                                                                                  \
+        __bindless_write_1d_##BLOB(image, at * (int)sizeof(T), RAW);                                                   \
+    }                                                                                                                  \
+    BINDLESS_FUNCTION void write_image(unsampled_image_handle image, int2 at, T color)                                 \
+    {                                                                                                                  \
+        __bindless_write_2d_##BLOB(image, at.x * (int)sizeof(T), at.y, RAW);                                           \
+    }                                                                                                                  \
+    BINDLESS_FUNCTION void write_image(unsampled_image_handle image, int3 at, T color)                                 \
+    {                                                                                                                  \
+        __bindless_write_3d_##BLOB(image, at.x * (int)sizeof(T), at.y, at.z, RAW);                                     \
+    }                                                                                                                  \
+    BINDLESS_FUNCTION void write_image_array(unsampled_image_handle image, int at, uint layer, T color)                \
+    {                                                                                                                  \
+        __bindless_write_1d_array_##BLOB(image, layer, at * (int)sizeof(T), RAW);                                      \
+    }                                                                                                                  \
+    BINDLESS_FUNCTION void write_image_array(unsampled_image_handle image, int2 at, uint layer, T color)               \
+    {                                                                                                                  \
+        __bindless_write_2d_array_##BLOB(image, layer, at.x * (int)sizeof(T), at.y, RAW);                              \
+    }
+#else
+#define BINDLESS_SAMPLED_PTX(T, N, LETTER)
+#define BINDLESS_WIDEN_1(V, COLOR) ((COLOR)((V), 0, 0, 0))
+#define BINDLESS_WIDEN_2(V, COLOR) ((COLOR)((V).x, (V).y, 0, 0))
+#define BINDLESS_WIDEN_4(V, COLOR) __builtin_convertvector((V), COLOR)
+
+#define BINDLESS_UNSAMPLED(T, N, LETTER, COLOR, BLOB, CARRIER, RAW)                                                    \
+    BINDLESS_FUNCTION T fetch_image_##T(unsampled_image_handle image, int at)                                          \
+    {                                                                                                                  \
+        return BINDLESS_NARROW_##N(__bindless_read_1d_##LETTER(image, at), T);                                         \
+    }                                                                                                                  \
+    BINDLESS_FUNCTION T fetch_image_##T(unsampled_image_handle image, int2 at)                                         \
+    {                                                                                                                  \
+        return BINDLESS_NARROW_##N(__bindless_read_2d_##LETTER(image, at.x, at.y), T);                                 \
+    }                                                                                                                  \
+    BINDLESS_FUNCTION T fetch_image_##T(unsampled_image_handle image, int3 at)                                         \
+    {                                                                                                                  \
+        return BINDLESS_NARROW_##N(__bindless_read_3d_##LETTER(image, at.x, at.y, at.z), T);                           \
+    }                                                                                                                  \
+    BINDLESS_FUNCTION T fetch_image_array_##T(unsampled_image_handle image, int at, uint layer)                        \
+    {                                                                                                                  \
+        return BINDLESS_NARROW_##N(__bindless_read_1d_array_##LETTER(image, layer, at), T);                            \
+    }                                                                                                                  \
+    BINDLESS_FUNCTION T fetch_image_array_##T(unsampled_image_handle image, int2 at, uint layer)                       \
+    {                                                                                                                  \
+        return BINDLESS_NARROW_##N(__bindless_read_2d_array_##LETTER(image, layer, at.x, at.y), T);                    \
+    }                                                                                                                  \
+    BINDLESS_FUNCTION void write_image(unsampled_image_handle image, int at, T color)                                  \
+    {                                                                                                                  \
+        __bindless_write_1d_##LETTER(image, at, BINDLESS_WIDEN_##N(color, COLOR));                                     \
+    }                                                                                                                  \
+    BINDLESS_FUNCTION void write_image(unsampled_image_handle image, int2 at, T color)                                 \
+    {                                                                                                                  \
+        __bindless_write_2d_##LETTER(image, at.x, at.y, BINDLESS_WIDEN_##N(color, COLOR));                             \
+    }                                                                                                                  \
+    BINDLESS_FUNCTION void write_image(unsampled_image_handle image, int3 at, T color)                                 \
+    {                                                                                                                  \
+        __bindless_write_3d_##LETTER(image, at.x, at.y, at.z, BINDLESS_WIDEN_##N(color, COLOR));                       \
+    }                                                                                                                  \
+    BINDLESS_FUNCTION void write_image_array(unsampled_image_handle image, int at, uint layer, T color)                \
+    {                                                                                                                  \
+        __bindless_write_1d_array_##LETTER(image, layer, at, BINDLESS_WIDEN_##N(color, COLOR));                        \
+    }                                                                                                                  \
+    BINDLESS_FUNCTION void write_image_array(unsampled_image_handle image, int2 at, uint layer, T color)               \
+    {                                                                                                                  \
+        __bindless_write_2d_array_##LETTER(image, layer, at.x, at.y, BINDLESS_WIDEN_##N(color, COLOR));                \
+    }
+#endif
+
+/* A cubemap without sampler is an array of six layers. */
+#define BINDLESS_CUBEMAP(T)                                                                                            \
+    BINDLESS_FUNCTION T fetch_cubemap_##T(unsampled_image_handle image, int2 at, uint face)                            \
+    {                                                                                                                  \
+        return fetch_image_array_##T(image, at, face);                                                                 \
+    }                                                                                                                  \
+    BINDLESS_FUNCTION void write_cubemap(unsampled_image_handle image, int2 at, uint face, T color)                    \
+    {                                                                                                                  \
+        write_image_array(image, at, face, color);                                                                     \
+    }
+
+#define BINDLESS_RESULT(T, N, LETTER, COLOR, BLOB, CARRIER, RAW)                                                       \
+    BINDLESS_SAMPLED(T, N, LETTER, 1d, 1, float, int)                                                                  \
+    BINDLESS_SAMPLED(T, N, LETTER, 2d, 2, float2, int2)                                                                \
+    BINDLESS_SAMPLED(T, N, LETTER, 3d, 3, float3, int3)                                                                \
+    BINDLESS_SAMPLED_ARRAY(T, N, LETTER, 1d_array, 1, float, int)                                                      \
+    BINDLESS_SAMPLED_ARRAY(T, N, LETTER, 2d_array, 2, float2, int2)                                                    \
+    BINDLESS_SAMPLED_PTX(T, N, LETTER)                                                                                 \
+    BINDLESS_UNSAMPLED(T, N, LETTER, COLOR, BLOB, CARRIER, RAW)                                                        \
+    BINDLESS_CUBEMAP(T)
+
+#define BINDLESS_RAW_8(V) ((uint4)(__builtin_astype((V), uchar), 0, 0, 0))
+#define BINDLESS_RAW_16(V) ((uint4)(__builtin_astype((V), ushort), 0, 0, 0))
+#define BINDLESS_RAW_32(V) ((uint4)(__builtin_astype((V), uint), 0, 0, 0))
+#define BINDLESS_RAW_64(V) ((uint4)(__builtin_astype((V), uint2), 0, 0))
+
+#define BINDLESS_RESULTS_8(S, LETTER, COLOR)                                                                           \
+    BINDLESS_RESULT(S, 1, LETTER, COLOR, b8, (uchar)raw.x, BINDLESS_RAW_8(color))                                      \
+    BINDLESS_RESULT(S##2, 2, LETTER, COLOR, b16, (ushort)raw.x, BINDLESS_RAW_16(color))                                \
+    BINDLESS_RESULT(S##4, 4, LETTER, COLOR, b32, raw.x, BINDLESS_RAW_32(color))
+#define BINDLESS_RESULTS_16(S, LETTER, COLOR)                                                                          \
+    BINDLESS_RESULT(S, 1, LETTER, COLOR, b16, (ushort)raw.x, BINDLESS_RAW_16(color))                                   \
+    BINDLESS_RESULT(S##2, 2, LETTER, COLOR, b32, raw.x, BINDLESS_RAW_32(color))                                        \
+    BINDLESS_RESULT(S##4, 4, LETTER, COLOR, b64, raw.xy, BINDLESS_RAW_64(color))
+#define BINDLESS_RESULTS_32(S, LETTER, COLOR)                                                                          \
+    BINDLESS_RESULT(S, 1, LETTER, COLOR, b32, raw.x, BINDLESS_RAW_32(color))                                           \
+    BINDLESS_RESULT(S##2, 2, LETTER, COLOR, b64, raw.xy, BINDLESS_RAW_64(color))                                       \
+    BINDLESS_RESULT(S##4, 4, LETTER, COLOR, b128, raw, __builtin_astype(color, uint4))
+
+BINDLESS_RESULTS_32(float, f, float4)
+BINDLESS_RESULTS_16(half, f, float4)
+BINDLESS_RESULTS_32(int, i, int4)
+BINDLESS_RESULTS_16(short, i, int4)
+BINDLESS_RESULTS_8(char, i, int4)
+BINDLESS_RESULTS_32(uint, u, uint4)
+BINDLESS_RESULTS_16(ushort, u, uint4)
+BINDLESS_RESULTS_8(uchar, u, uint4)
+
+#endif

@@ -1,0 +1,72 @@
+"""The built-in kernels: precompiled PTX and SPIR-V, and the manifest of how each was made.
+
+A module holds one kernel (``launch`` holds two) and is named like it without the prefix: the kernel
+``bindless_sample_2d_f`` is in the module ``sample_2d_f``. Nothing is read before it is asked for. The sources, the
+meaning of the arguments and the build command are in ``csrc/kernels``.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from importlib.resources import files
+from typing import Any, Literal
+
+__all__ = ["Target", "kernels", "manifest", "module_of", "modules", "source"]
+
+Target = Literal["ptx", "spirv"]
+
+
+@cache
+def manifest() -> dict[str, Any]:
+    """The manifest as written by the build: ``build``, ``tools``, ``sources`` (path to SHA-256) and ``modules``.
+
+    A module's entry has ``sources``, ``kernels`` (name to its arguments, as OpenCL C) and ``artifacts`` (target to
+    ``file``, ``sha256``, ``commands``). Do not change it: every caller gets the same object.
+    """
+    document: dict[str, Any] = json.loads(files(__name__).joinpath("manifest.json").read_text(encoding="utf-8"))
+    return document
+
+
+@cache
+def _module_of_kernel() -> dict[str, str]:
+    return {kernel: name for name, module in manifest()["modules"].items() for kernel in module["kernels"]}
+
+
+def modules(target: Target | None = None) -> list[str]:
+    """Names of all modules, or of those that exist for a target."""
+    return [name for name, module in manifest()["modules"].items() if target is None or target in module["artifacts"]]
+
+
+def kernels(target: Target | None = None) -> list[str]:
+    """Names of all kernels, or of those that exist for a target."""
+    entries = manifest()["modules"]
+    return [kernel for name in modules(target) for kernel in entries[name]["kernels"]]
+
+
+def module_of(kernel_name: str) -> str:
+    """The module that holds a kernel; KeyError for a name that no module has."""
+    try:
+        return _module_of_kernel()[kernel_name]
+    except KeyError:
+        raise KeyError(
+            f"no built-in kernel is named {kernel_name!r}; bindless.kernels.kernels() lists all of them"
+        ) from None
+
+
+@cache
+def source(name: str, target: Target) -> bytes:
+    """The artifact of a module: PTX text, ended by a zero byte as ``cuModuleLoadData`` wants it, or a SPIR-V binary.
+
+    KeyError for an unknown module, ValueError for a target that it does not exist for.
+    """
+    entries = manifest()["modules"]
+    if name not in entries:
+        raise KeyError(f"no built-in module is named {name!r}; bindless.kernels.modules() lists all of them")
+    artifacts = entries[name]["artifacts"]
+    if target not in artifacts:
+        raise ValueError(
+            f"the built-in module {name!r} does not exist for target {target!r}, only for {', '.join(artifacts)}"
+        )
+    data = files(__name__).joinpath(artifacts[target]["file"]).read_bytes()
+    return data + b"\0" if target == "ptx" else data
