@@ -210,6 +210,9 @@ BLR_API blr_result_t blrGetVersion(uint32_t *major, uint32_t *minor, uint32_t *p
 /* The code and sentence of this thread's last failure. The text is never NULL. */
 BLR_API blr_result_t blrGetLastError(blr_result_t *code, const char **message);
 
+/* The name of a result as text: "INVALID_SIZE"; "UNKNOWN" for a value that is none. It lives as long as the library. */
+BLR_API blr_result_t blrResultGetName(blr_result_t code, const char **name);
+
 /* How many native objects of any kind are alive: contexts, queues, events, images, handles, allocations. */
 BLR_API blr_result_t blrGetObjectCount(uint64_t *count);
 
@@ -257,7 +260,13 @@ BLR_API blr_result_t blrQueueWait(blr_queue_t queue, uint64_t timeout);
 /* SUCCESS when idle, else NOT_READY. */
 BLR_API blr_result_t blrQueueQuery(blr_queue_t queue);
 
-/* Completes after all work submitted to the queue before it, and after the events. */
+/* The oldest failure of this queue that nobody was told of yet, without waiting: code is SUCCESS when there is none.
+ * Once taken it is not returned again, here or by blrQueueWait. Failures that only repeat it, because their commands
+ * waited for it, go with it. The text belongs to the calling thread until its next call of this function. */
+BLR_API blr_result_t blrQueueTakeFailure(blr_queue_t queue, blr_result_t *code, const char **message);
+
+/* Completes after all work submitted to the queue before it, and after the events. Work submitted to the queue
+ * later starts after it. */
 BLR_API blr_result_t blrEnqueueBarrier(blr_queue_t queue, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event);
 
 /* Events are made by enqueue functions (event may be NULL there). Waiting for one returns the
@@ -265,12 +274,18 @@ BLR_API blr_result_t blrEnqueueBarrier(blr_queue_t queue, uint32_t num_waits, co
 BLR_API blr_result_t blrEventWait(blr_event_t event, uint64_t timeout);
 BLR_API blr_result_t blrEventGetStatus(blr_event_t event, blr_event_status_t *status);
 
+/* The result of a complete event's work without waiting and without failing: SUCCESS and an empty text, or what
+ * blrEventWait would return; NOT_READY before. The text belongs to the calling thread until its next call of this
+ * function. A failure told here is not returned by blrQueueWait any more. */
+BLR_API blr_result_t blrEventGetError(blr_event_t event, blr_result_t *code, const char **message);
+
 /* Nanoseconds at submission, start and end; NOT_READY before the work is complete. */
 BLR_API blr_result_t blrEventGetTimestamps(blr_event_t event, uint64_t *submitted, uint64_t *started, uint64_t *ended);
 BLR_API blr_result_t blrEventRetain(blr_event_t event);
 BLR_API blr_result_t blrEventRelease(blr_event_t event);
 
-/* An event that the caller completes. */
+/* An event that the caller completes, once, with SUCCESS or the code of a failure. When it is released before, it
+ * fails, so that nothing waits for it for ever. */
 BLR_API blr_result_t blrEventCreateUser(blr_context_t context, blr_event_t *event);
 BLR_API blr_result_t blrEventSignalUser(blr_event_t event, blr_result_t result);
 
@@ -287,6 +302,9 @@ BLR_API blr_result_t blrEnqueueFill(blr_queue_t queue, void *destination, const 
 typedef void (*blr_host_function_t)(void *user_data);
 BLR_API blr_result_t blrEnqueueHostFunction(blr_queue_t queue, blr_host_function_t function, void *user_data,
                                             uint32_t num_waits, const blr_event_t *waits, blr_event_t *event);
+
+/* Called by a function that a queue runs: its command fails with this code and sentence. The last call counts. */
+BLR_API blr_result_t blrHostFunctionFail(blr_result_t code, const char *message);
 
 /* ---------------------------------------------------------------- images */
 

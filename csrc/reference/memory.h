@@ -1,0 +1,43 @@
+/*
+ * Allocations, and the ordered set of them that tells which one an address lies in.
+ *
+ * An allocation has references: the caller's, given back by blrMemoryFree, and those of commands and image handles
+ * that use it. Its address is forgotten at the free; its bytes go with the last reference.
+ */
+#ifndef BLR_MEMORY_H
+#define BLR_MEMORY_H
+
+#include "allocate.h"
+#include "context.h"
+
+#include <stdatomic.h>
+
+struct blr_allocation {
+    struct blr_allocation *left, *right; /* a treap ordered by base */
+    uint32_t priority;
+    _Atomic uint32_t references;
+    blr_memory_kind_t kind;
+    uint64_t base;
+    uint64_t size;
+    struct blr_pages pages;
+    struct blr_context *context; /* retained */
+};
+
+/* The allocation that holds the address, with a reference added; NULL for memory that is not the driver's. */
+struct blr_allocation *blr_memory_find(const void *pointer);
+void blr_memory_retain(struct blr_allocation *allocation);
+void blr_memory_release(struct blr_allocation *allocation);
+
+/* The allocation that [pointer, pointer + size) lies in, retained, or NULL for other memory of the process. Fails for
+ * NULL, for a range that leaves the allocation, and for an allocation of another context. what names the range. */
+blr_result_t blr_memory_use(struct blr_context *context, const void *pointer, uint64_t size, const char *what,
+                            struct blr_allocation **allocation);
+
+/* Reserves bytes of the device's memory; false when it has no room for them. */
+bool blr_memory_reserve(uint64_t size);
+void blr_memory_unreserve(uint64_t size);
+
+/* Allocations in existence. */
+uint64_t blr_memory_count(void);
+
+#endif

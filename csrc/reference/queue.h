@@ -1,0 +1,47 @@
+/*
+ * A queue: commands that are ready to run, the threads that run them, and the failures nobody has asked for yet.
+ *
+ * Threads start with the first command that needs them: one for an in-order queue, for an out-of-order queue as many
+ * as commands are ready at once, up to a limit.
+ */
+#ifndef BLR_QUEUE_H
+#define BLR_QUEUE_H
+
+#include "scheduler.h"
+
+#define BLR_QUEUE_MAX_WORKERS 16
+
+struct blr_queue {
+    struct blr_object object;
+    struct blr_context *context; /* retained */
+    bool in_order;
+
+    /* under the scheduler's lock */
+    uint64_t submitted; /* sequence number of the newest command */
+    struct blr_command *oldest, *newest; /* not complete */
+    struct blr_command *barrier; /* the newest barrier that is not complete, out of order */
+    struct blr_command *ready_first, *ready_last;
+    uint32_t ready_count;
+    uint32_t running; /* commands at work */
+    struct blr_event *failures_first, *failures_last; /* retained */
+    blr_condition_t work;
+    blr_condition_t progress; /* a command completed while someone waited for the queue */
+    uint32_t waiters;
+    uint32_t idle_workers;
+    uint32_t worker_count;
+    blr_thread_t workers[BLR_QUEUE_MAX_WORKERS];
+    bool stopping;
+};
+
+struct blr_queue *blr_queue_acquire(blr_queue_t handle);
+void blr_queue_release(struct blr_queue *queue);
+
+/* All with the scheduler's lock. */
+
+/* Makes sure that the queue has a thread; false when none could be started. */
+bool blr_queue_start(struct blr_queue *queue);
+void blr_queue_push_ready(struct blr_queue *queue, struct blr_command *command);
+struct blr_command *blr_queue_pop_ready(struct blr_queue *queue);
+void blr_queue_add_failure(struct blr_queue *queue, struct blr_event *event);
+
+#endif

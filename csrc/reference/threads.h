@@ -1,0 +1,208 @@
+/*
+ * Threads, locks, conditions and the monotonic clock, for POSIX and for Windows: the one place that knows which.
+ *
+ * Locks and conditions are initialised statically (BLR_MUTEX_INIT) or by their init function. Conditions wait
+ * against the monotonic clock; a deadline is nanoseconds of blr_clock_now, UINT64_MAX for none.
+ */
+#ifndef BLR_THREADS_H
+#define BLR_THREADS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define BLR_NO_DEADLINE UINT64_MAX
+
+typedef void (*blr_thread_function_t)(void *argument);
+
+#if defined(_WIN32)
+
+#include <process.h>
+#include <stdlib.h>
+#include <windows.h>
+
+typedef struct blr_mutex {
+    SRWLOCK lock;
+} blr_mutex_t;
+typedef struct blr_condition {
+    CONDITION_VARIABLE variable;
+} blr_condition_t;
+typedef HANDLE blr_thread_t;
+
+#define BLR_MUTEX_INIT {SRWLOCK_INIT}
+
+static inline void blr_mutex_init(blr_mutex_t *mutex) { InitializeSRWLock(&mutex->lock); }
+static inline void blr_mutex_destroy(blr_mutex_t *mutex) { (void)mutex; }
+static inline void blr_mutex_lock(blr_mutex_t *mutex) { AcquireSRWLockExclusive(&mutex->lock); }
+static inline void blr_mutex_unlock(blr_mutex_t *mutex) { ReleaseSRWLockExclusive(&mutex->lock); }
+
+static inline void blr_condition_init(blr_condition_t *condition) { InitializeConditionVariable(&condition->variable); }
+static inline void blr_condition_destroy(blr_condition_t *condition) { (void)condition; }
+static inline void blr_condition_signal(blr_condition_t *condition) { WakeConditionVariable(&condition->variable); }
+static inline void blr_condition_broadcast(blr_condition_t *condition) { WakeAllConditionVariable(&condition->variable); }
+
+static inline uint64_t blr_clock_now(void)
+{
+    LARGE_INTEGER count, frequency;
+    QueryPerformanceCounter(&count);
+    QueryPerformanceFrequency(&frequency);
+    uint64_t seconds = (uint64_t)count.QuadPart / (uint64_t)frequency.QuadPart;
+    uint64_t rest = (uint64_t)count.QuadPart % (uint64_t)frequency.QuadPart;
+    return seconds * 1000000000u + rest * 1000000000u / (uint64_t)frequency.QuadPart;
+}
+
+/* False when the deadline passed. */
+static inline bool blr_condition_wait(blr_condition_t *condition, blr_mutex_t *mutex, uint64_t deadline)
+{
+    DWORD milliseconds = INFINITE;
+    if (deadline != BLR_NO_DEADLINE) {
+        uint64_t now = blr_clock_now();
+        if (now >= deadline)
+            return false;
+        uint64_t rest = (deadline - now + 999999u) / 1000000u;
+        milliseconds = rest >= INFINITE ? INFINITE - 1 : (DWORD)rest;
+    }
+    return SleepConditionVariableSRW(&condition->variable, &mutex->lock, milliseconds, 0) != 0;
+}
+
+struct blr_thread_start {
+    blr_thread_function_t function;
+    void *argument;
+};
+
+static inline unsigned __stdcall blr_thread_entry(void *pointer)
+{
+    struct blr_thread_start start = *(struct blr_thread_start *)pointer;
+    free(pointer);
+    start.function(start.argument);
+    return 0;
+}
+
+static inline bool blr_thread_create(blr_thread_t *thread, blr_thread_function_t function, void *argument)
+{
+    struct blr_thread_start *start = malloc(sizeof *start);
+    if (start == NULL)
+        return false;
+    start->function = function;
+    start->argument = argument;
+    *thread = (HANDLE)_beginthreadex(NULL, 0, blr_thread_entry, start, 0, NULL);
+    if (*thread == NULL)
+        free(start);
+    return *thread != NULL;
+}
+
+static inline void blr_thread_join(blr_thread_t thread)
+{
+    WaitForSingleObject(thread, INFINITE);
+    CloseHandle(thread);
+}
+
+static inline void blr_thread_detach(blr_thread_t thread) { CloseHandle(thread); }
+
+#else
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <time.h>
+
+typedef struct blr_mutex {
+    pthread_mutex_t lock;
+} blr_mutex_t;
+typedef struct blr_condition {
+    pthread_cond_t variable;
+} blr_condition_t;
+typedef pthread_t blr_thread_t;
+
+#define BLR_MUTEX_INIT {PTHREAD_MUTEX_INITIALIZER}
+
+static inline void blr_mutex_init(blr_mutex_t *mutex) { pthread_mutex_init(&mutex->lock, NULL); }
+static inline void blr_mutex_destroy(blr_mutex_t *mutex) { pthread_mutex_destroy(&mutex->lock); }
+static inline void blr_mutex_lock(blr_mutex_t *mutex) { pthread_mutex_lock(&mutex->lock); }
+static inline void blr_mutex_unlock(blr_mutex_t *mutex) { pthread_mutex_unlock(&mutex->lock); }
+
+static inline void blr_condition_init(blr_condition_t *condition)
+{
+#if defined(__APPLE__)
+    pthread_cond_init(&condition->variable, NULL);
+#else
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&condition->variable, &attributes);
+    pthread_condattr_destroy(&attributes);
+#endif
+}
+static inline void blr_condition_destroy(blr_condition_t *condition) { pthread_cond_destroy(&condition->variable); }
+static inline void blr_condition_signal(blr_condition_t *condition) { pthread_cond_signal(&condition->variable); }
+static inline void blr_condition_broadcast(blr_condition_t *condition) { pthread_cond_broadcast(&condition->variable); }
+
+static inline uint64_t blr_clock_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* False when the deadline passed. */
+static inline bool blr_condition_wait(blr_condition_t *condition, blr_mutex_t *mutex, uint64_t deadline)
+{
+    if (deadline == BLR_NO_DEADLINE)
+        return pthread_cond_wait(&condition->variable, &mutex->lock) == 0;
+    uint64_t now = blr_clock_now();
+    if (now >= deadline)
+        return false;
+#if defined(__APPLE__)
+    uint64_t rest = deadline - now;
+    struct timespec time = {.tv_sec = (time_t)(rest / 1000000000u), .tv_nsec = (long)(rest % 1000000000u)};
+    return pthread_cond_timedwait_relative_np(&condition->variable, &mutex->lock, &time) == 0;
+#else
+    struct timespec time = {.tv_sec = (time_t)(deadline / 1000000000u), .tv_nsec = (long)(deadline % 1000000000u)};
+    return pthread_cond_timedwait(&condition->variable, &mutex->lock, &time) == 0;
+#endif
+}
+
+struct blr_thread_start {
+    blr_thread_function_t function;
+    void *argument;
+};
+
+static inline void *blr_thread_entry(void *pointer)
+{
+    struct blr_thread_start start = *(struct blr_thread_start *)pointer;
+    free(pointer);
+    start.function(start.argument);
+    return NULL;
+}
+
+/* The new thread receives no signals: they stay with the threads of the program. */
+static inline bool blr_thread_create(blr_thread_t *thread, blr_thread_function_t function, void *argument)
+{
+    struct blr_thread_start *start = malloc(sizeof *start);
+    if (start == NULL)
+        return false;
+    start->function = function;
+    start->argument = argument;
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool made = pthread_create(thread, NULL, blr_thread_entry, start) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (!made)
+        free(start);
+    return made;
+}
+
+static inline void blr_thread_join(blr_thread_t thread) { pthread_join(thread, NULL); }
+static inline void blr_thread_detach(blr_thread_t thread) { pthread_detach(thread); }
+
+#endif
+
+/* The moment so many nanoseconds from now, without overflow. */
+static inline uint64_t blr_clock_deadline(uint64_t timeout)
+{
+    uint64_t now = blr_clock_now();
+    /* A deadline centuries away is none; it also has to fit the operating system's time type. */
+    return timeout > (uint64_t)INT64_MAX / 2 ? BLR_NO_DEADLINE : now + timeout;
+}
+
+#endif
