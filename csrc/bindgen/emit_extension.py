@@ -1,0 +1,63 @@
+"""Write the C source of one extension module with cffi: python csrc/bindgen/emit_extension.py DRIVER OUTPUT.c.
+
+Run by CMake at build time; cffi is a build requirement. The generated headers are read twice: by the C compiler as
+they are, by cffi with numbers left to the compiler and with over-aligned structs marked as such.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+from cffi import FFI  # type: ignore[import-untyped]
+
+GENERATED = Path(__file__).resolve().parent / "generated"
+
+TABLE = """
+int bindless_open(const char *path, char *message, size_t size);
+void bindless_close(void);
+int bindless_path(char *path, size_t size);
+int bindless_is_open(void);
+int bindless_function_count(void);
+const char *bindless_function_name(int index);
+const char *bindless_function_symbol(int index);
+int bindless_function_available(int index);
+int bindless_function_offered(int index, const void *owner);
+int bindless_trivial(int value);
+"""
+
+
+def for_cffi(types: str) -> str:
+    """The types header as cffi understands it."""
+    types = re.sub(r"^/\*.*?\*/\n", "", types)
+    types = re.sub(r"^(#define \w+) .*$", r"\1 ...", types, flags=re.MULTILINE)
+    types = re.sub(r"\[[^\]]*sizeof[^\]]*\]", "[...]", types)
+    # An alignment cannot be written in a cdef: the struct's layout is taken from the compiler instead.
+    blocks = re.split(r"(?<=;)\n(?=[^\s}])", types)
+    return "\n".join(partial(block) if "_Alignas" in block else block for block in blocks)
+
+
+def partial(block: str) -> str:
+    """A struct without its alignments, open at the end of its outermost braces."""
+    block = re.sub(r"_Alignas\([^)]*\) ", "", block)
+    end = block.rindex("}")
+    return f"{block[:end]}  ...;\n{block[end:]}"
+
+
+def main() -> None:
+    """Run from the command line."""
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    name, output = sys.argv[1], Path(sys.argv[2])
+    ffi = FFI()
+    ffi.cdef(for_cffi((GENERATED / f"{name}_types.h").read_text(encoding="utf-8")))
+    ffi.cdef((GENERATED / f"{name}_functions.h").read_text(encoding="utf-8"))
+    ffi.cdef(TABLE)
+    ffi.set_source(f"bindless.drivers._{name}", f'#include "{name}_wrappers.c"')
+    output.unlink(missing_ok=True)
+    ffi.emit_c_code(str(output))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,234 @@
+"""Finding and opening one driver library of the system, and saying why when that fails.
+
+The order is: the path given to ``load``, else the path in the driver's ``BINDLESS_LIB*`` variable, else the names under
+which the system knows the library. The current directory is never searched, and a path that was asked for is never
+replaced by another one.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from bindless.model.errors import Error, FeatureNotSupportedError, InvalidError, PlatformError
+
+from ._types import FFI, CData, DriverLibrary
+
+__all__ = ["Attempt", "Driver", "system_names"]
+
+_MESSAGE_SIZE = 1024
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One library that was tried.
+
+    Attributes:
+        path: as it was given to the system.
+        reason: why it was not used, in the system's words or ours.
+    """
+
+    path: str
+    reason: str
+
+
+def system_names(names: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    """The names for this operating system, from a table keyed by ``linux``, ``win32`` and ``darwin``."""
+    platform = "linux" if sys.platform.startswith("linux") else sys.platform
+    return tuple(names.get(platform, ()))
+
+
+@dataclass
+class Driver:
+    """One driver library, opened at most once in a process.
+
+    Attributes:
+        backend: name of the backend, kept on errors.
+        title: the library in words.
+        variable: environment variable that holds its path.
+        names: what the system calls it, best first; a name without a folder is searched by the system.
+        required: symbols that every version this package works with exports.
+        advice: what to do when it is missing.
+    """
+
+    backend: str
+    title: str
+    variable: str
+    names: tuple[str, ...]
+    required: tuple[str, ...]
+    advice: str
+    lib: DriverLibrary
+    ffi: FFI
+    _path: str | None = field(default=None, repr=False)
+    _attempts: list[Attempt] = field(default_factory=list, repr=False)
+    _lock: threading.RLock = field(default_factory=threading.RLock, repr=False)
+    _indices: dict[str, int] = field(default_factory=dict, repr=False)
+    _loaded_as: str | None = field(default=None, repr=False)
+
+    def load(self, path: str | os.PathLike[str] | None = None) -> None:
+        """Open the library; a second call does nothing. Calls of ``lib`` reach it from then on.
+
+        Args:
+            path: absolute path of the library; None means the path in the driver's variable, else the system's library.
+
+        Raises:
+            PlatformError: no library could be opened; the message lists what was tried, each reason, and the variable.
+            InvalidError: another library of this driver is already open in this process.
+        """
+        with self._lock:
+            asked = None if path is None else os.fspath(path)
+            if self._path is not None:
+                self._require_same(asked)
+                return
+            asked = asked or os.environ.get(self.variable) or None
+            self._attempts = []
+            for candidate in self.names if asked is None else (asked,):
+                reason = self._refusal(candidate, asked is not None) or self._open(candidate)
+                if reason is None:
+                    return
+                self._attempts.append(Attempt(candidate, reason))
+            raise PlatformError(self._failure(asked), backend=self.backend)
+
+    def path(self) -> str | None:
+        """The file of the open library, or None."""
+        return self._path
+
+    def attempts(self) -> list[Attempt]:
+        """What the last ``load`` tried without success, with reasons."""
+        return list(self._attempts)
+
+    def available(self) -> bool:
+        """Whether the library is open or can be opened; whether it has a device, the API's own calls say."""
+        try:
+            self.load()
+        except PlatformError:
+            return False
+        return True
+
+    def has(self, function: str) -> bool:
+        """Whether the open library offers a function; False for any function while none is open."""
+        index = self._index(function)
+        return index is not None and bool(self.lib.bindless_function_available(index))
+
+    def has_for(self, function: str, owner: CData) -> bool:
+        """Whether the driver behind an object offers a function; the answer differs from ``has`` for extensions of OpenCL.
+
+        Args:
+            function: its name.
+            owner: an object of the driver: platform, device, context, queue, memory, program, kernel, event.
+        """
+        index = self._index(function)
+        return index is not None and bool(self.lib.bindless_function_offered(index, owner))
+
+    def missing_functions(self) -> list[str]:
+        """Names of the functions that the open library lacks, in the order of the headers."""
+        return [name for name in self._names() if not self.has(name)]
+
+    def missing_error(self, call: str, code: int, name: str, version: Callable[[], str]) -> Error | None:
+        """The error for a call of a function that the library lacks, or None when ``call`` names no such function."""
+        match = re.match(r"\w+", call)
+        function = match[0] if match else ""
+        index = self._index(function)
+        if index is None or self.has(function):
+            return None
+        if self._path is None:
+            text = f"{name}: {function} was called before the {self.title} was loaded; call load() first"
+            return PlatformError(text, backend=self.backend, native_code=code, native_name=name)
+        symbol = self._text(self.lib.bindless_function_symbol(index))
+        exported = "" if symbol == function else f" (exported as {symbol})"
+        text = (
+            f"{name}: {function}{exported} is missing from {self._path}, version {version()}; "
+            f"a newer {self.title} is needed for this call"
+        )
+        return FeatureNotSupportedError(text, backend=self.backend, native_code=code, native_name=name)
+
+    def _require_same(self, asked: str | None) -> None:
+        if asked is None or asked in {self._path, self._loaded_as}:
+            return
+        open_path = self._path or ""
+        if os.path.exists(asked) and os.path.exists(open_path) and os.path.samefile(asked, open_path):
+            return
+        raise InvalidError(
+            f"{self.title}: {asked!r} was asked for, but {self._path!r} is already open and its objects may be in use; "
+            f"start a new process, or set {self.variable} before the first load",
+            backend=self.backend,
+        )
+
+    def _refusal(self, candidate: str, chosen: bool) -> str | None:
+        """Why a candidate is not even opened, or None."""
+        if not chosen:
+            return None if os.path.isabs(candidate) else self._shadowed(candidate)
+        if "\0" in candidate:
+            return "the path contains a zero byte"
+        if not os.path.isabs(candidate):
+            return "not an absolute path, and the current directory is never searched"
+        if not os.path.exists(candidate):
+            return "no such file"
+        if os.path.isdir(candidate):
+            return "a folder, not a library"
+        return None
+
+    @staticmethod
+    def _shadowed(name: str) -> str | None:
+        """Why the system's search for a name would look into the current directory, or None."""
+        variable = "DYLD_LIBRARY_PATH" if sys.platform == "darwin" else "LD_LIBRARY_PATH"
+        value = os.environ.get(variable)
+        if not value or os.name != "posix":
+            return None
+        for element in re.split("[:;]", value):
+            if not os.path.isabs(element) and os.path.exists(os.path.join(element or os.curdir, name)):
+                return (
+                    f"{variable} has the relative element {element!r}, which would take the library from the current "
+                    "directory; make the element absolute"
+                )
+        return None
+
+    def _open(self, candidate: str) -> str | None:
+        """Open a candidate; None on success, else why it is not used."""
+        message = self.ffi.new("char[]", _MESSAGE_SIZE)
+        if not self.lib.bindless_open(os.fsencode(candidate), message, _MESSAGE_SIZE):
+            return self._text(message)
+        lacking = [symbol for symbol in self.required if not self.has(symbol)]
+        if lacking:
+            self.lib.bindless_close()
+            shown = ", ".join(lacking[:5]) + (f" and {len(lacking) - 5} more" if len(lacking) > 5 else "")
+            if len(lacking) == len(self.required):
+                return f"not the {self.title}: it exports none of its functions (looked for {shown})"
+            return f"too old for this package, or incomplete: it lacks {shown}"
+        location = self.ffi.new("char[]", 4096)
+        found = self.lib.bindless_path(location, 4096)
+        self._loaded_as = candidate
+        self._path = self._text(location) if found else candidate
+        return None
+
+    def _failure(self, asked: str | None) -> str:
+        tried = "\n".join(f"  {attempt.path}: {attempt.reason}" for attempt in self._attempts)
+        if not self._attempts:
+            tried = f"  nothing: no name of it is known on {sys.platform}"
+        way_out = (
+            f"Set {self.variable} to the absolute path of the library, or unset it to search the system."
+            if asked is not None
+            else f"{self.advice} Or set {self.variable} to the absolute path of the library."
+        )
+        return f"the {self.title} could not be loaded. Tried:\n{tried}\n{way_out}"
+
+    def _names(self) -> list[str]:
+        self._index("")
+        return list(self._indices)[: self.lib.bindless_function_count()]
+
+    def _index(self, function: str) -> int | None:
+        """Position of a function in the table, by its name or symbol."""
+        if not self._indices:
+            count = self.lib.bindless_function_count()
+            names = {self._text(self.lib.bindless_function_name(index)): index for index in range(count)}
+            for index in range(count):
+                names.setdefault(self._text(self.lib.bindless_function_symbol(index)), index)
+            self._indices = names
+        return self._indices.get(function)
+
+    def _text(self, characters: object) -> str:
+        return self.ffi.string(characters).decode("utf-8", "replace")

@@ -1,0 +1,100 @@
+"""The CUDA driver API as in cuda.h: ``lib``, ``ffi``, enums, and loading of libcuda.
+
+``lib.cuMemAlloc`` and the like are what cuda.h's macros make of these names (the symbol ``cuMemAlloc_v2``). Exported
+symbols are there under their own names too; an original that a newer version has replaced is ``NAME_v1``. The forms for
+per-thread default streams end in ``_ptsz`` and ``_ptds``. Handles given as numbers in the header, such as
+``CU_STREAM_LEGACY``, are integers in ``lib``: ``ffi.cast("CUstream", lib.CU_STREAM_LEGACY)``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from . import _cuda_errors
+from ._checking import Checker
+from ._cuda import ffi, lib
+from ._loader import Driver, system_names
+
+if TYPE_CHECKING:
+    from ._cuda_enums import *  # noqa: F403 - at run time __getattr__ gives them, which keeps the import quick
+
+__all__ = [
+    "attempts",
+    "available",
+    "check",
+    "error",
+    "ffi",
+    "has",
+    "lib",
+    "load",
+    "missing_functions",
+    "path",
+    "version",
+]
+
+_REQUIRED = (
+    "cuInit",
+    "cuDriverGetVersion",
+    "cuDeviceGetCount",
+    "cuDeviceGet",
+    "cuDeviceGetName",
+    "cuDeviceGetAttribute",
+    "cuDeviceTotalMem_v2",
+    "cuDevicePrimaryCtxRetain",
+    "cuCtxPushCurrent_v2",
+    "cuCtxPopCurrent_v2",
+    "cuMemAlloc_v2",
+    "cuMemFree_v2",
+    "cuStreamCreate",
+    "cuEventCreate",
+    "cuModuleLoadDataEx",
+    "cuModuleGetFunction",
+    "cuLaunchKernel",
+    "cuArray3DCreate_v2",
+    "cuTexObjectCreate",
+    "cuSurfObjectCreate",
+)
+
+_driver = Driver(
+    backend="cuda",
+    title="CUDA driver library",
+    variable="BINDLESS_LIBCUDA",
+    names=system_names({"linux": ("libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1"), "win32": ("nvcuda.dll",)}),
+    required=_REQUIRED,
+    advice="Install the NVIDIA driver (the CUDA toolkit is not needed).",
+    lib=lib,
+    ffi=ffi,
+)
+
+load = _driver.load
+available = _driver.available
+has = _driver.has
+missing_functions = _driver.missing_functions
+path = _driver.path
+attempts = _driver.attempts
+
+
+def version() -> tuple[int, int]:
+    """Newest CUDA version that the driver supports, such as (13, 0). Opens the library.
+
+    Raises:
+        PlatformError: the library could not be opened.
+    """
+    load()
+    number = ffi.new("int *")
+    check(lib.cuDriverGetVersion(number), "cuDriverGetVersion")
+    return number[0] // 1000, number[0] % 1000 // 10
+
+
+_checker = Checker(_driver, _cuda_errors.EXPLANATIONS, version)
+check = _checker.check
+error = _checker.error
+
+
+def __getattr__(name: str) -> Any:
+    from . import _cuda_enums
+
+    try:
+        return getattr(_cuda_enums, name)
+    except AttributeError:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None

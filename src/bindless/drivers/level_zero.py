@@ -1,0 +1,206 @@
+"""The Level Zero API as in ze_api.h: ``lib``, ``ffi``, enums, loading of the loader, and helpers for its idioms.
+
+Works with loaders of any age: a function that the loaded one lacks returns ``ZE_RESULT_ERROR_UNSUPPORTED_FEATURE``
+(loaders up to 1.8 know no bindless images, pitched allocations or external semaphores). ``lib.zeDriverGet`` gives
+``ZE_RESULT_ERROR_UNINITIALIZED`` until ``zeInit`` or ``zeInitDrivers`` has succeeded, as those loaders crash there.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import weakref
+from typing import TYPE_CHECKING, Any
+
+from . import _level_zero_errors
+from ._checking import Checker
+from ._level_zero import ffi, lib
+from ._loader import Driver, system_names
+from ._types import CData
+
+if TYPE_CHECKING:
+    from ._level_zero_enums import *  # noqa: F403 - at run time __getattr__ gives them, which keeps the import quick
+
+__all__ = [
+    "attempts",
+    "available",
+    "check",
+    "error",
+    "ffi",
+    "get_all",
+    "get_properties",
+    "has",
+    "init",
+    "lib",
+    "load",
+    "make_struct",
+    "missing_functions",
+    "path",
+    "version",
+]
+
+_REQUIRED = (
+    "zeInit",
+    "zeDriverGet",
+    "zeDriverGetApiVersion",
+    "zeDeviceGet",
+    "zeDeviceGetProperties",
+    "zeContextCreate",
+    "zeCommandListCreate",
+    "zeCommandQueueCreate",
+    "zeMemAllocDevice",
+    "zeImageCreate",
+    "zeSamplerCreate",
+    "zeModuleCreate",
+    "zeKernelCreate",
+    "zeEventCreate",
+)
+
+_driver = Driver(
+    backend="level_zero",
+    title="Level Zero loader",
+    variable="BINDLESS_LIBZE_LOADER",
+    names=system_names({"linux": ("libze_loader.so.1",), "win32": ("ze_loader.dll",)}),
+    required=_REQUIRED,
+    advice="Install it (Debian and Ubuntu: apt install libze1) and the driver of the Intel GPU.",
+    lib=lib,
+    ffi=ffi,
+)
+
+load = _driver.load
+available = _driver.available
+has = _driver.has
+missing_functions = _driver.missing_functions
+path = _driver.path
+attempts = _driver.attempts
+
+# What a struct points to, for as long as the struct lives.
+_kept: weakref.WeakKeyDictionary[CData, object] = weakref.WeakKeyDictionary()
+
+
+def init(flags: int = 0) -> None:
+    """Open the loader and call ``zeInit``.
+
+    Args:
+        flags: ``ze_init_flag_t`` bits; 0 means all drivers.
+
+    Raises:
+        PlatformError: no loader, or no driver behind it.
+    """
+    load()
+    check(lib.zeInit(flags), "zeInit")
+
+
+def version() -> tuple[int, ...]:
+    """Version of the loader, such as (1, 8, 12), or () when it does not tell. Opens the loader.
+
+    Raises:
+        PlatformError: the loader could not be opened.
+    """
+    load()
+    # Loaders of Debian report patch 0; the file's name knows better.
+    return max(_component_version(), _file_version())
+
+
+def make_struct(name: str, next: CData | None = None, **members: Any) -> CData:
+    """A new struct with ``stype`` set and ``pNext`` chained.
+
+    Args:
+        name: of the type, such as ``"ze_image_desc_t"``.
+        next: the struct that ``pNext`` shall point to, or None.
+        members: values of other members: numbers, dicts and lists for nested ones, C values.
+
+    Returns:
+        An owning pointer; it keeps ``next`` and all members given as C values alive.
+
+    Raises:
+        KeyError: the type has no member or is not one with ``stype``.
+    """
+    from ._level_zero_enums import STRUCTURE_TYPES
+
+    values: dict[str, Any] = {**members, "stype": STRUCTURE_TYPES[name]}
+    if next is not None:
+        values["pNext"] = ffi.cast("void *", next)
+    struct = ffi.new(f"{name} *", values)
+    _kept[struct] = (next, members)
+    return struct
+
+
+def get_properties(name: str, function: str, *arguments: Any, next: CData | None = None) -> CData:
+    """Let a function fill a struct: ``get_properties("ze_device_properties_t", "zeDeviceGetProperties", device)``.
+
+    Returns:
+        The struct, as ``make_struct`` gives it.
+
+    Raises:
+        Error: as ``check`` does.
+    """
+    struct = make_struct(name, next)
+    check(getattr(lib, function)(*arguments, struct), function)
+    return struct
+
+
+def get_all(element: str, function: str, *arguments: Any) -> list[CData]:
+    """All elements that a function reports by first counting, then filling an array.
+
+    Args:
+        element: C type of the elements, such as ``"ze_device_handle_t"``; structs get their ``stype``.
+        function: name of the function, such as ``"zeDeviceGet"``.
+        arguments: those before the pointer to the count.
+
+    Returns:
+        Handles, or structs that keep their array alive.
+
+    Raises:
+        Error: as ``check`` does.
+    """
+    from ._level_zero_enums import STRUCTURE_TYPES
+
+    call = getattr(lib, function)
+    count = ffi.new("uint32_t *")
+    check(call(*arguments, count, ffi.NULL), function)
+    array = ffi.new(f"{element}[]", count[0])
+    if element in STRUCTURE_TYPES:
+        for item in array:
+            item.stype = STRUCTURE_TYPES[element]
+    check(call(*arguments, count, array), function)
+    items = [array[index] for index in range(min(count[0], len(array)))]
+    if ffi.typeof(element).kind == "struct":
+        for item in items:
+            _kept[item] = array
+    return items
+
+
+def _component_version() -> tuple[int, ...]:
+    """The version that the loader reports of itself, or ()."""
+    count = ffi.new("size_t *")
+    if not has("zelLoaderGetVersions") or lib.zelLoaderGetVersions(count, ffi.NULL) or not count[0]:
+        return ()
+    components = ffi.new("zel_component_version_t[]", count[0])
+    if lib.zelLoaderGetVersions(count, components):
+        return ()
+    for component in components:
+        if ffi.string(component.component_name) == b"loader":
+            found = component.component_lib_version
+            return found.major, found.minor, found.patch
+    return ()
+
+
+def _file_version() -> tuple[int, ...]:
+    """The version in the loader's file name, or ()."""
+    match = re.search(r"\.so\.(\d+(?:\.\d+)+)$", os.path.realpath(path() or ""))
+    return tuple(map(int, match[1].split("."))) if match else ()
+
+
+_checker = Checker(_driver, _level_zero_errors.EXPLANATIONS, version)
+check = _checker.check
+error = _checker.error
+
+
+def __getattr__(name: str) -> Any:
+    from . import _level_zero_enums
+
+    try:
+        return getattr(_level_zero_enums, name)
+    except AttributeError:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None

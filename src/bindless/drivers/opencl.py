@@ -1,0 +1,158 @@
+"""The OpenCL 3.0 API as in cl.h and cl_ext.h: ``lib``, ``ffi``, enums, loading of the ICD loader, and helpers.
+
+OpenCL declares its constants as macros; they are grouped into enums by their type (``cl_device_info``, ...),
+the error codes into ``cl_result``. Extension functions are asked of the platform that owns the call's first argument;
+one that the platform lacks returns ``CL_INVALID_OPERATION``, or NULL where it makes an object.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from . import _opencl_errors
+from ._checking import Checker
+from ._loader import Driver, system_names
+from ._opencl import ffi, lib
+from ._types import CData
+
+if TYPE_CHECKING:
+    from ._opencl_enums import *  # noqa: F403 - at run time __getattr__ gives them, which keeps the import quick
+
+__all__ = [
+    "attempts",
+    "available",
+    "check",
+    "error",
+    "ffi",
+    "get_all",
+    "get_info",
+    "get_text",
+    "has",
+    "has_for",
+    "lib",
+    "load",
+    "missing_functions",
+    "path",
+    "platforms",
+    "version",
+]
+
+_REQUIRED = (
+    "clGetPlatformIDs",
+    "clGetPlatformInfo",
+    "clGetDeviceIDs",
+    "clGetDeviceInfo",
+    "clCreateContext",
+    "clCreateBuffer",
+    "clCreateImage",
+    "clEnqueueReadImage",
+    "clEnqueueWriteImage",
+    "clEnqueueNDRangeKernel",
+    "clGetExtensionFunctionAddressForPlatform",
+)
+
+_driver = Driver(
+    backend="opencl",
+    title="OpenCL library",
+    variable="BINDLESS_LIBOPENCL",
+    names=system_names(
+        {
+            "linux": ("libOpenCL.so.1",),
+            "win32": ("OpenCL.dll",),
+            "darwin": ("/System/Library/Frameworks/OpenCL.framework/OpenCL",),
+        }
+    ),
+    required=_REQUIRED,
+    advice="Install an ICD loader (Debian and Ubuntu: apt install ocl-icd-libopencl1) and an OpenCL driver.",
+    lib=lib,
+    ffi=ffi,
+)
+
+load = _driver.load
+available = _driver.available
+has = _driver.has
+has_for = _driver.has_for
+missing_functions = _driver.missing_functions
+path = _driver.path
+attempts = _driver.attempts
+
+
+def version() -> tuple[int, ...]:
+    """OpenCL version of the loader if it tells, else the highest of the platforms, such as (3, 0); () without any.
+
+    Raises:
+        PlatformError: the library could not be opened.
+    """
+    load()
+    if has("clGetICDLoaderInfoOCLICD"):
+        return _parse_version(get_text("clGetICDLoaderInfoOCLICD", lib.CL_ICDL_OCL_VERSION))
+    texts = [get_text("clGetPlatformInfo", item, lib.CL_PLATFORM_VERSION) for item in platforms()]
+    return max(map(_parse_version, texts), default=())
+
+
+def platforms() -> list[CData]:
+    """All platforms; an empty list when there is none."""
+    return get_all("cl_platform_id", "clGetPlatformIDs")
+
+
+def get_all(element: str, function: str, *arguments: Any) -> list[CData]:
+    """All handles that a function reports by first counting, then filling an array; none is no error.
+
+    Args:
+        element: C type of the elements, such as ``"cl_device_id"``.
+        function: name of the function, such as ``"clGetDeviceIDs"``.
+        arguments: those before the number of entries.
+
+    Raises:
+        Error: as ``check`` does.
+    """
+    call = getattr(lib, function)
+    count = ffi.new("cl_uint *")
+    result = call(*arguments, 0, ffi.NULL, count)
+    if result in (lib.CL_DEVICE_NOT_FOUND, lib.CL_PLATFORM_NOT_FOUND_KHR) and _driver.path() is not None:
+        return []
+    check(result, function)
+    if not count[0]:
+        return []
+    array = ffi.new(f"{element}[]", count[0])
+    check(call(*arguments, count[0], array, count), function)
+    return list(array)[: count[0]]
+
+
+def get_info(function: str, *arguments: Any) -> bytes:
+    """The bytes that an info function gives: ``get_info("clGetDeviceInfo", device, lib.CL_DEVICE_TYPE)``.
+
+    Raises:
+        Error: as ``check`` does.
+    """
+    call = getattr(lib, function)
+    size = ffi.new("size_t *")
+    check(call(*arguments, 0, ffi.NULL, size), function)
+    content = ffi.new("char[]", max(size[0], 1))
+    check(call(*arguments, size[0], content, size), function)
+    return bytes(ffi.buffer(content, size[0]))
+
+
+def get_text(function: str, *arguments: Any) -> str:
+    """The text that an info function gives, without the closing zero."""
+    return get_info(function, *arguments).split(b"\0", 1)[0].decode("utf-8", "replace").strip()
+
+
+def _parse_version(text: str) -> tuple[int, ...]:
+    match = re.match(r"OpenCL (\d+)\.(\d+)", text)
+    return (int(match[1]), int(match[2])) if match else ()
+
+
+_checker = Checker(_driver, _opencl_errors.EXPLANATIONS, version)
+check = _checker.check
+error = _checker.error
+
+
+def __getattr__(name: str) -> Any:
+    from . import _opencl_enums
+
+    try:
+        return getattr(_opencl_enums, name)
+    except AttributeError:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None

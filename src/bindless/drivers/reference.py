@@ -1,0 +1,105 @@
+"""The reference driver's API as in bindless/reference.h: ``lib``, ``ffi``, enums, loading of the package's library."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from . import _reference, _reference_errors
+from ._checking import Checker
+from ._loader import Driver, system_names
+from ._reference import ffi, lib
+
+if TYPE_CHECKING:
+    from ._reference_enums import *  # noqa: F403 - at run time __getattr__ gives them, which keeps the import quick
+
+__all__ = [
+    "attempts",
+    "available",
+    "check",
+    "error",
+    "ffi",
+    "has",
+    "lib",
+    "load",
+    "missing_functions",
+    "path",
+    "version",
+]
+
+_REQUIRED = (
+    "blrGetVersion",
+    "blrGetLastError",
+    "blrDeviceGetCount",
+    "blrDeviceGet",
+    "blrContextCreate",
+    "blrQueueCreate",
+    "blrImageCreate",
+    "blrEnqueueCopyImage",
+    "blrEnqueueImageCall",
+)
+
+# The library is installed beside the compiled bindings.
+_FOLDER = os.path.dirname(os.path.abspath(_reference.__file__))
+
+_driver = Driver(
+    backend="reference",
+    title="reference driver library",
+    variable="BINDLESS_LIBREFERENCE",
+    names=tuple(
+        os.path.join(_FOLDER, name)
+        for name in system_names(
+            {
+                "linux": ("libbindless_reference.so",),
+                "darwin": ("libbindless_reference.dylib",),
+                "win32": ("bindless_reference.dll",),
+            }
+        )
+    ),
+    required=_REQUIRED,
+    advice="It is part of the bindless package: reinstall that.",
+    lib=lib,
+    ffi=ffi,
+)
+
+load = _driver.load
+available = _driver.available
+has = _driver.has
+missing_functions = _driver.missing_functions
+path = _driver.path
+attempts = _driver.attempts
+
+
+def version() -> tuple[int, int, int]:
+    """Version of the library. Opens it.
+
+    Raises:
+        PlatformError: the library could not be opened.
+    """
+    load()
+    parts = [ffi.new("uint32_t *") for _ in range(3)]
+    check(lib.blrGetVersion(*parts), "blrGetVersion")
+    return parts[0][0], parts[1][0], parts[2][0]
+
+
+def _last_message(result: int) -> str:
+    """The sentence of this thread's last failure, when it belongs to this result."""
+    code = ffi.new("blr_result_t *")
+    message = ffi.new("char const **")
+    if lib.blrGetLastError(code, message) or code[0] != result or message[0] == ffi.NULL:
+        return ""
+    return ffi.string(message[0]).decode("utf-8", "replace")
+
+
+_checker = Checker(_driver, _reference_errors.EXPLANATIONS, version, _last_message)
+check = _checker.check
+error = _checker.error
+
+
+def __getattr__(name: str) -> Any:
+    from . import _reference_enums
+
+    try:
+        return getattr(_reference_enums, name)
+    except AttributeError:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
