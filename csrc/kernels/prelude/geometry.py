@@ -1,4 +1,4 @@
-"""The image geometries and value classes that both preludes are generated over."""
+"""The image geometries and value classes that the preludes and the kernels are generated over."""
 
 from __future__ import annotations
 
@@ -17,6 +17,10 @@ class Geometry:
     def axes(self) -> str:
         return "xyz"[: self.dimensions]
 
+    def arguments(self, scalar: str) -> list[str]:
+        """IR parameters of a position: the layer, then the coordinates of LLVM type `scalar`."""
+        return [*(["i32 %layer"] if self.layered else []), *(f"{scalar} %{axis}" for axis in self.axes)]
+
 
 @dataclass(frozen=True)
 class ValueClass:
@@ -24,8 +28,12 @@ class ValueClass:
 
     letter: str
     scalar: str  # LLVM type
-    ptx: str  # PTX type, in intrinsic names
+    ptx: str  # PTX type, in names of intrinsics
     opencl: str  # OpenCL C vector type
+
+    @property
+    def vector(self) -> str:
+        return f"<4 x {self.scalar}>"
 
 
 STANDARD = (Geometry("1d", 1), Geometry("2d", 2), Geometry("3d", 3))
@@ -38,19 +46,3 @@ CLASSES = (
     ValueClass("i", "i32", "s32", "int4"),
     ValueClass("u", "i32", "u32", "uint4"),
 )
-
-
-def function(name: str, result: str, parameters: list[str], body: list[str], *, convention: str = "") -> str:
-    """An always-inlined LLVM IR function as text."""
-    lines = "".join(f"  {line}\n" for line in body)
-    return f"define {convention}{result} @{name}({', '.join(parameters)}) alwaysinline nounwind {{\n{lines}}}\n"
-
-
-def build_vector(scalar: str, elements: list[str], width: int = 4) -> tuple[list[str], str]:
-    """Instructions that gather `elements` into a <width x scalar> vector, zero beyond them, and the vector's name."""
-    lines: list[str] = []
-    vector = "zeroinitializer"
-    for index, element in enumerate(elements):
-        lines.append(f"%v{index} = insertelement <{width} x {scalar}> {vector}, {scalar} {element}, i32 {index}")
-        vector = f"%v{index}"
-    return lines, vector

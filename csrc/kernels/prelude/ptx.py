@@ -7,172 +7,151 @@ array was made with); outside the image a read gives zero and a write is dropped
 
 from __future__ import annotations
 
-from .geometry import CLASSES, CUBE, LAYERED, LINEAR, STANDARD, Geometry, ValueClass, build_vector, function
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from .geometry import CLASSES, CUBE, LAYERED, LINEAR, STANDARD, Geometry, ValueClass
+from .ir import IrModule, build_vector, types_of
 
 DATA_LAYOUT = "e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64"
 TRIPLE = "nvptx64-nvidia-cuda"
 
-_BLOBS = {
-    "b8": ("i8", "i16", 1),
-    "b16": ("i16", "i16", 1),
-    "b32": ("i32", "i32", 1),
-    "b64": ("v2i32", "i32", 2),
-    "b128": ("v4i32", "i32", 4),
-}
+
+@dataclass(frozen=True)
+class _Blob:
+    """Bytes that one surface instruction moves, as `count` registers of an LLVM type."""
+
+    name: str
+    suffix: str
+    scalar: str
+    count: int = 1
+
+    @property
+    def registers(self) -> str:
+        return self.scalar if self.count == 1 else "{" + ", ".join([self.scalar] * self.count) + "}"
 
 
-def _texture_geometry(geometry: Geometry) -> str:
+_BLOBS = (
+    _Blob("b8", "i8", "i16"),  # a byte travels in a 16-bit register
+    _Blob("b16", "i16", "i16"),
+    _Blob("b32", "i32", "i32"),
+    _Blob("b64", "v2i32", "i32", 2),
+    _Blob("b128", "v4i32", "i32", 4),
+)
+
+
+def _instruction(geometry: Geometry) -> str:
     return geometry.name.replace("_", ".")
 
 
-def _texture_call(
-    name: str, intrinsic: str, parameters: list[str], arguments: list[str], values: ValueClass
-) -> tuple[str, str]:
+def _texture(
+    ir: IrModule, name: str, intrinsic: str, parameters: Sequence[str], arguments: Sequence[str], values: ValueClass
+) -> None:
+    """A function around one texture instruction."""
     struct = "{" + ", ".join([values.scalar] * 4) + "}"
-    types = ", ".join(argument.split()[0] for argument in arguments)
-    gather, vector = build_vector(values.scalar, ["%e0", "%e1", "%e2", "%e3"])
-    body = [f"%t = call {struct} @{intrinsic}({', '.join(arguments)})"]
-    body += [f"%e{k} = extractvalue {struct} %t, {k}" for k in range(4)]
-    body += [*gather, f"ret <4 x {values.scalar}> {vector}"]
-    return function(name, f"<4 x {values.scalar}>", parameters, body), f"declare {struct} @{intrinsic}({types})\n"
+    call = ir.external(struct, f"llvm.nvvm.tex.unified.{intrinsic}", types_of(arguments))
+    gather, vector = build_vector(values.scalar, [f"%e{k}" for k in range(4)])
+    extract = [f"%e{k} = extractvalue {struct} %t, {k}" for k in range(4)]
+    body = [f"%t = {call}({', '.join(arguments)})", *extract, *gather, f"ret {values.vector} {vector}"]
+    ir.function(f"__bindless_{name}_{values.letter}", values.vector, parameters, body)
 
 
-def _texture_functions() -> list[tuple[str, str]]:
-    """Samples without level, with level, with gradients, and integer fetches of sampled images."""
-    made: list[tuple[str, str]] = []
+def _samples(ir: IrModule) -> None:
+    """Samples without level, with a level, and with gradients."""
     for values in CLASSES:
         for geometry in (*STANDARD, *LAYERED, CUBE):
-            layer = ["i32 %layer"] if geometry.layered else []
-            point = [f"float %{axis}" for axis in geometry.axes]
             slopes = [f"float %d{axis}{end}" for end in "xy" for axis in geometry.axes]
-            forms = [("sample", "", []), ("sample_lod", ".level", ["float %lod"])]
-            if geometry is not CUBE:  # BI has no gradients on cubemaps
-                forms.append(("sample_grad", ".grad", slopes))
+            forms = [("sample", "", []), ("sample_lod", ".level", ["float %lod"]), ("sample_grad", ".grad", slopes)]
+            if geometry is CUBE:  # BI has no gradients on cubemaps
+                forms.pop()
             for form, suffix, extra in forms:
-                parameters = ["i64 %image", *layer, *point, *extra]
-                intrinsic = f"llvm.nvvm.tex.unified.{_texture_geometry(geometry)}{suffix}.v4{values.ptx}.f32"
-                name = f"__bindless_{form}_{geometry.name}_{values.letter}"
-                made.append(_texture_call(name, intrinsic, parameters, parameters, values))
+                parameters = ["i64 %image", *geometry.arguments("float"), *extra]
+                intrinsic = f"{_instruction(geometry)}{suffix}.v4{values.ptx}.f32"
+                _texture(ir, f"{form}_{geometry.name}", intrinsic, parameters, parameters, values)
+
+
+def _fetches(ir: IrModule) -> None:
+    """Texels of sampled images: integer coordinates, which the sampler does not touch."""
+    for values in CLASSES:
         for geometry in (*STANDARD, *LAYERED, LINEAR):
-            layer = ["i32 %layer"] if geometry.layered else []
-            parameters = ["i64 %image", *layer, *(f"i32 %{axis}" for axis in geometry.axes)]
-            arguments, instruction = parameters, _texture_geometry(geometry)
+            parameters = ["i64 %image", *geometry.arguments("i32")]
+            arguments, instruction = parameters, _instruction(geometry)
             if geometry is LINEAR:
                 instruction = "1d"  # reads linear memory only: on a one-dimensional array it gives zeros
             elif geometry.name == "1d":
                 arguments, instruction = [*parameters, "i32 0"], "2d"  # a 1D array is a 2D one of height 1
-            intrinsic = f"llvm.nvvm.tex.unified.{instruction}.v4{values.ptx}.s32"
-            made.append(
-                _texture_call(
-                    f"__bindless_fetch_sampled_{geometry.name}_{values.letter}",
-                    intrinsic,
-                    parameters,
-                    arguments,
-                    values,
-                )
-            )
-    return made
+            intrinsic = f"{instruction}.v4{values.ptx}.s32"
+            _texture(ir, f"fetch_sampled_{geometry.name}", intrinsic, parameters, arguments, values)
 
 
-def _surface_functions() -> list[tuple[str, str]]:
-    """Unformatted reads and writes of blobs; x is in bytes."""
-    made: list[tuple[str, str]] = []
-    for geometry in (*STANDARD, *LAYERED):
-        where = [
-            "i64 %image",
-            *(["i32 %layer"] if geometry.layered else []),
-            *(f"i32 %{axis}" for axis in geometry.axes),
-        ]
-        types = [argument.split()[0] for argument in where]
-        for blob, (suffix, scalar, count) in _BLOBS.items():
-            shape = _texture_geometry(geometry)
-            result = scalar if count == 1 else "{" + ", ".join([scalar] * count) + "}"
-            read = f"llvm.nvvm.suld.{shape}.{suffix}.zero"
-            body = [f"%t = call {result} @{read}({', '.join(where)})"]
-            elements = ["%t"] if count == 1 else [f"%e{k}" for k in range(count)]
-            if count > 1:
-                body += [f"%e{k} = extractvalue {result} %t, {k}" for k in range(count)]
-            if scalar == "i16":
-                mask = {"b8": 255, "b16": 65535}[blob]
-                body += ["%wide = zext i16 %t to i32", f"%low = and i32 %wide, {mask}"]
-                elements = ["%low"]
-            gather, vector = build_vector("i32", elements)
-            body += [*gather, f"ret <4 x i32> {vector}"]
-            made.append(
-                (
-                    function(f"__bindless_read_{geometry.name}_{blob}", "<4 x i32>", where, body),
-                    f"declare {result} @{read}({', '.join(types)})\n",
-                )
-            )
-
-            write = f"llvm.nvvm.sust.b.{shape}.{suffix}.zero"
-            body = [f"%e{k} = extractelement <4 x i32> %texel, i32 {k}" for k in range(count)]
-            stored = [f"i32 %e{k}" for k in range(count)]
-            if scalar == "i16":
-                body.append("%low = trunc i32 %e0 to i16")
-                stored = ["i16 %low"]
-            body += [f"call void @{write}({', '.join([*where, *stored])})", "ret void"]
-            declared = ", ".join([*types, *[scalar] * count])
-            made.append(
-                (
-                    function(f"__bindless_write_{geometry.name}_{blob}", "void", [*where, "<4 x i32> %texel"], body),
-                    f"declare void @{write}({declared})\n",
-                )
-            )
-    return made
+def _surface_read(ir: IrModule, geometry: Geometry, blob: _Blob) -> None:
+    where = ["i64 %image", *geometry.arguments("i32")]
+    call = ir.external(blob.registers, f"llvm.nvvm.suld.{_instruction(geometry)}.{blob.suffix}.zero", types_of(where))
+    body = [f"%t = {call}({', '.join(where)})"]
+    elements = [f"%e{k}" for k in range(blob.count)]
+    if blob.count > 1:
+        body += [f"%e{k} = extractvalue {blob.registers} %t, {k}" for k in range(blob.count)]
+    elif blob.scalar == "i16":
+        body += ["%wide = zext i16 %t to i32", f"%e0 = and i32 %wide, {255 if blob.name == 'b8' else 65535}"]
+    else:
+        elements = ["%t"]
+    gather, vector = build_vector("i32", elements)
+    ir.function(
+        f"__bindless_read_{geometry.name}_{blob.name}", "<4 x i32>", where, [*body, *gather, f"ret <4 x i32> {vector}"]
+    )
 
 
-def _work_item_functions() -> str:
-    """Position in a launch, one function a question, for each native dimension."""
-    text = ""
-    registers = set()
+def _surface_write(ir: IrModule, geometry: Geometry, blob: _Blob) -> None:
+    where = ["i64 %image", *geometry.arguments("i32")]
+    body = [f"%e{k} = extractelement <4 x i32> %texel, i32 {k}" for k in range(blob.count)]
+    stored = [f"i32 %e{k}" for k in range(blob.count)]
+    if blob.scalar == "i16":
+        body.append("%low = trunc i32 %e0 to i16")
+        stored = ["i16 %low"]
+    arguments = [*where, *stored]
+    call = ir.external("void", f"llvm.nvvm.sust.b.{_instruction(geometry)}.{blob.suffix}.zero", types_of(arguments))
+    body += [f"{call}({', '.join(arguments)})", "ret void"]
+    ir.function(f"__bindless_write_{geometry.name}_{blob.name}", "void", [*where, "<4 x i32> %texel"], body)
+
+
+def _work_items(ir: IrModule) -> None:
+    """Position in a launch, one function a question and native dimension."""
     for dimension, axis in enumerate("xyz"):
-        for register in ("tid", "ctaid", "ntid", "nctaid"):
-            registers.add(f"declare i32 @llvm.nvvm.read.ptx.sreg.{register}.{axis}()\n")
-        read = {r: f"call i32 @llvm.nvvm.read.ptx.sreg.{r}.{axis}()" for r in ("tid", "ctaid", "ntid", "nctaid")}
-        wide = ["%a64 = zext i32 %a to i64", "%b64 = zext i32 %b to i64", "%p = mul nuw nsw i64 %a64, %b64"]
-        body = [
-            f"%a = {read['ctaid']}",
-            f"%b = {read['ntid']}",
-            *wide,
-            f"%c = {read['tid']}",
-            "%c64 = zext i32 %c to i64",
-            "%r = add nuw nsw i64 %p, %c64",
-            "ret i64 %r",
+
+        def read(register: str, axis: str = axis) -> str:
+            return ir.external("i32", f"llvm.nvvm.read.ptx.sreg.{register}.{axis}", []) + "()"
+
+        def define(name: str, body: Sequence[str], dimension: int = dimension) -> None:
+            ir.function(f"__bindless_{name}_{dimension}", "i64", [], body)
+
+        product = [
+            f"%b = {read('ntid')}",
+            "%a64 = zext i32 %a to i64",
+            "%b64 = zext i32 %b to i64",
+            "%p = mul nuw nsw i64 %a64, %b64",
         ]
-        text += function(f"__bindless_global_id_{dimension}", "i64", [], body)
-        text += function(
-            f"__bindless_global_size_{dimension}",
-            "i64",
-            [],
-            [f"%a = {read['nctaid']}", f"%b = {read['ntid']}", *wide, "ret i64 %p"],
-        )
+        within = [f"%c = {read('tid')}", "%c64 = zext i32 %c to i64", "%r = add nuw nsw i64 %p, %c64", "ret i64 %r"]
+        define("global_id", [f"%a = {read('ctaid')}", *product, *within])
+        define("global_size", [f"%a = {read('nctaid')}", *product, "ret i64 %p"])
         for name, register in (
             ("local_id", "tid"),
             ("local_size", "ntid"),
             ("group_id", "ctaid"),
             ("group_count", "nctaid"),
         ):
-            text += function(
-                f"__bindless_{name}_{dimension}",
-                "i64",
-                [],
-                [f"%a = {read[register]}", "%r = zext i32 %a to i64", "ret i64 %r"],
-            )
-    barrier = function(
-        "__bindless_barrier", "void", [], ["call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)", "ret void"]
-    ).replace("alwaysinline", "alwaysinline convergent")
-    return (
-        text
-        + barrier
-        + "".join(sorted(registers))
-        + "declare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32) convergent\n"
-    )
+            define(name, [f"%a = {read(register)}", "%r = zext i32 %a to i64", "ret i64 %r"])
+    barrier = ir.external("void", "llvm.nvvm.barrier.cta.sync.aligned.all", ["i32"], "convergent")
+    ir.function("__bindless_barrier", "void", [], [f"{barrier}(i32 0)", "ret void"], "convergent")
 
 
 def module() -> str:
     """The whole prelude as LLVM IR text."""
-    functions = [*_texture_functions(), *_surface_functions()]
-    declarations = sorted({declaration for _, declaration in functions})
-    header = f'target datalayout = "{DATA_LAYOUT}"\ntarget triple = "{TRIPLE}"\n\n'
-    return header + "".join(text for text, _ in functions) + _work_item_functions() + "".join(declarations)
+    ir = IrModule(DATA_LAYOUT, TRIPLE)
+    _samples(ir)
+    _fetches(ir)
+    for geometry in (*STANDARD, *LAYERED):
+        for blob in _BLOBS:
+            _surface_read(ir, geometry, blob)
+            _surface_write(ir, geometry, blob)
+    _work_items(ir)
+    return ir.text()

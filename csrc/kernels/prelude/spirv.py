@@ -7,149 +7,130 @@ BI asks. Cubemaps and gradients are absent: the Kernel dialect has no cube image
 
 from __future__ import annotations
 
-from .geometry import CLASSES, LAYERED, STANDARD, Geometry, build_vector, function
+from dataclasses import dataclass
 
-DATA_LAYOUT = "e-i64:64-v16:16-v24:32-v32:32-v48:64-v96:128-v192:256-v256:256-v512:512-v1024:1024-n8:16:32:64-G1"
+from .geometry import CLASSES, LAYERED, STANDARD, Geometry, ValueClass
+from .ir import IrModule, build_vector
+
+DATA_LAYOUT = (
+    "e-i64:64-v16:16-v24:32-v32:32-v48:64-v96:128-v192:256-v256:256-v512:512-v1024:1024-n8:16:32:64-G1"  # clang's
+)
 TRIPLE = "spirv64-unknown-unknown"
 
-_READ, _WRITE = 0, 1
+_READ_ONLY, _WRITE_ONLY = 0, 1  # access qualifiers
 _LOD = 2  # the image operand
+
+
+@dataclass(frozen=True)
+class _Position:
+    """An image coordinate as an operand: (x), (x, y) or (x, y, z or layer, 0), as OpenCL orders it."""
+
+    parameters: list[str]
+    gather: list[str]
+    type: str
+    operand: str
+
+    @classmethod
+    def of(cls, geometry: Geometry, scalar: str) -> _Position:
+        elements = [f"%{axis}" for axis in geometry.axes]
+        convert: list[str] = []
+        if geometry.layered:
+            elements.append("%layer")
+            if scalar == "float":
+                convert = ["%float_layer = uitofp i32 %layer to float"]
+                elements[-1] = "%float_layer"
+        if len(elements) == 1:
+            return cls(geometry.arguments(scalar), [], scalar, elements[0])
+        width = 2 if len(elements) == 2 else 4
+        gather, vector = build_vector(scalar, elements, width)
+        return cls(geometry.arguments(scalar), [*convert, *gather], f"<{width} x {scalar}>", vector)
 
 
 def _image_type(geometry: Geometry, access: int, kind: str = "Image") -> str:
     return f'target("spirv.{kind}", void, {geometry.dimensions - 1}, 0, {int(geometry.layered)}, 0, 0, 0, {access})'
 
 
-def _coordinate(geometry: Geometry, scalar: str) -> tuple[list[str], list[str], str, str]:
-    """Parameters, instructions that gather them, the operand and its type: (x, y, z or layer, 0) as in OpenCL."""
-    parameters = [f"{scalar} %{axis}" for axis in geometry.axes]
-    elements = [f"%{axis}" for axis in geometry.axes]
-    body: list[str] = []
-    if geometry.layered:
-        parameters.insert(0, "i32 %layer")
-        if scalar == "float":
-            body.append("%fl = uitofp i32 %layer to float")
-        elements.append("%fl" if scalar == "float" else "%layer")
-    width = {1: 1, 2: 2, 3: 4}[len(elements)]
-    if width == 1:
-        return parameters, body, elements[0], scalar
-    gather, vector = build_vector(scalar, elements, width)
-    return parameters, body + gather, vector, f"<{width} x {scalar}>"
+def _builtin(ir: IrModule, result: str, name: str, tag: str, types: list[str]) -> str:
+    """A call of an instruction by the mangled name that llc maps to it; the tag keeps signatures apart."""
+    return ir.external(result, f"_Z{len(name)}{name}l_{tag}", types)
 
 
-def _image_functions() -> tuple[list[str], set[str]]:
-    functions: list[str] = []
-    declarations: set[str] = set()
-
-    def declare(result: str, name: str, types: list[str]) -> str:
-        declarations.add(f"declare spir_func {result} @{name}({', '.join(types)})\n")
-        return name
-
-    def mangle(name: str, tag: str) -> str:
-        return f"_Z{len(name)}{name}l_{tag}"
-
-    for geometry in (*STANDARD, *LAYERED):
-        image, sampled = _image_type(geometry, _READ), _image_type(geometry, _READ, "SampledImage")
-        written = _image_type(geometry, _WRITE)
-        to_image = declare(image, mangle("__spirv_ConvertHandleToImageINTEL", f"read_{geometry.name}"), ["i64"])
-        to_written = declare(written, mangle("__spirv_ConvertHandleToImageINTEL", f"write_{geometry.name}"), ["i64"])
-        to_sampled = declare(sampled, mangle("__spirv_ConvertHandleToSampledImageINTEL", geometry.name), ["i64"])
-        for values in CLASSES:
-            vector = f"<4 x {values.scalar}>"
-            tag = f"{values.letter}_{geometry.name}"
-            result = f"R{values.opencl}"
-            convention = "spir_func "
-
-            parameters, body, at, at_type = _coordinate(geometry, "float")
-            sample = declare(
-                vector, mangle(f"__spirv_ImageSampleExplicitLod_{result}", tag), [sampled, at_type, "i32", "float"]
-            )
-            for form, extra, lod in (("sample", [], "0.0"), ("sample_lod", ["float %lod"], "%lod")):
-                functions.append(
-                    function(
-                        f"__bindless_{form}_{tag_name(geometry, values.letter)}",
-                        vector,
-                        ["i64 %image", *parameters, *extra],
-                        [
-                            *body,
-                            f"%i = call spir_func {sampled} @{to_sampled}(i64 %image)",
-                            f"%r = call spir_func {vector} @{sample}({sampled} %i, {at_type} {at}, i32 {_LOD}, float {lod})",
-                            f"ret {vector} %r",
-                        ],
-                        convention=convention,
-                    )
-                )
-
-            parameters, body, at, at_type = _coordinate(geometry, "i32")
-            read = declare(vector, mangle(f"__spirv_ImageRead_{result}", tag), [image, at_type])
-            for form in ("fetch_sampled", "read"):
-                functions.append(
-                    function(
-                        f"__bindless_{form}_{tag_name(geometry, values.letter)}",
-                        vector,
-                        ["i64 %image", *parameters],
-                        [
-                            *body,
-                            f"%i = call spir_func {image} @{to_image}(i64 %image)",
-                            f"%r = call spir_func {vector} @{read}({image} %i, {at_type} {at})",
-                            f"ret {vector} %r",
-                        ],
-                        convention=convention,
-                    )
-                )
-            write = declare("void", mangle("__spirv_ImageWrite", tag), [written, at_type, vector])
-            functions.append(
-                function(
-                    f"__bindless_write_{tag_name(geometry, values.letter)}",
-                    "void",
-                    ["i64 %image", *parameters, f"{vector} %texel"],
-                    [
-                        *body,
-                        f"%i = call spir_func {written} @{to_written}(i64 %image)",
-                        f"call spir_func void @{write}({written} %i, {at_type} {at}, {vector} %texel)",
-                        "ret void",
-                    ],
-                    convention=convention,
-                )
-            )
-    return functions, declarations
+def _samples(ir: IrModule, geometry: Geometry, values: ValueClass) -> None:
+    tag = f"{geometry.name}_{values.letter}"
+    image = _image_type(geometry, _READ_ONLY, "SampledImage")
+    at = _Position.of(geometry, "float")
+    convert = _builtin(ir, image, "__spirv_ConvertHandleToSampledImageINTEL", geometry.name, ["i64"])
+    name = f"__spirv_ImageSampleExplicitLod_R{values.opencl}"
+    sample = _builtin(ir, values.vector, name, tag, [image, at.type, "i32", "float"])
+    for form, extra, lod in (("sample", [], "0.0"), ("sample_lod", ["float %lod"], "%lod")):
+        body = [
+            *at.gather,
+            f"%i = {convert}(i64 %image)",
+            f"%r = {sample}({image} %i, {at.type} {at.operand}, i32 {_LOD}, float {lod})",
+            f"ret {values.vector} %r",
+        ]
+        ir.function(f"__bindless_{form}_{tag}", values.vector, ["i64 %image", *at.parameters, *extra], body)
 
 
-def tag_name(geometry: Geometry, letter: str) -> str:
-    return f"{geometry.name}_{letter}"
+def _reads(ir: IrModule, geometry: Geometry, values: ValueClass) -> None:
+    tag = f"{geometry.name}_{values.letter}"
+    image = _image_type(geometry, _READ_ONLY)
+    at = _Position.of(geometry, "i32")
+    convert = _builtin(ir, image, "__spirv_ConvertHandleToImageINTEL", f"read_{geometry.name}", ["i64"])
+    read = _builtin(ir, values.vector, f"__spirv_ImageRead_R{values.opencl}", tag, [image, at.type])
+    body = [
+        *at.gather,
+        f"%i = {convert}(i64 %image)",
+        f"%r = {read}({image} %i, {at.type} {at.operand})",
+        f"ret {values.vector} %r",
+    ]
+    for form in ("read", "fetch_sampled"):
+        ir.function(f"__bindless_{form}_{tag}", values.vector, ["i64 %image", *at.parameters], body)
 
 
-def _work_item_functions() -> str:
-    text = ""
-    declarations = set()
-    builtins = {
-        "global_id": "get_global_id",
-        "global_size": "get_global_size",
-        "local_id": "get_local_id",
-        "local_size": "get_local_size",
-        "group_id": "get_group_id",
-        "group_count": "get_num_groups",
-    }
-    for dimension in range(3):
-        for name, builtin in builtins.items():
-            mangled = f"_Z{len(builtin)}{builtin}j"
-            declarations.add(f"declare spir_func i64 @{mangled}(i32)\n")
-            text += function(
-                f"__bindless_{name}_{dimension}",
-                "i64",
-                [],
-                [f"%r = call spir_func i64 @{mangled}(i32 {dimension})", "ret i64 %r"],
-                convention="spir_func ",
-            )
-    barrier = ["call spir_func void @_Z7barrierj(i32 1) convergent", "ret void"]
-    text += function("__bindless_barrier", "void", [], barrier, convention="spir_func ").replace(
-        "alwaysinline", "alwaysinline convergent"
-    )
-    return text + "".join(sorted(declarations)) + "declare spir_func void @_Z7barrierj(i32) convergent\n"
+def _writes(ir: IrModule, geometry: Geometry, values: ValueClass) -> None:
+    tag = f"{geometry.name}_{values.letter}"
+    image = _image_type(geometry, _WRITE_ONLY)
+    at = _Position.of(geometry, "i32")
+    convert = _builtin(ir, image, "__spirv_ConvertHandleToImageINTEL", f"write_{geometry.name}", ["i64"])
+    write = _builtin(ir, "void", "__spirv_ImageWrite", tag, [image, at.type, values.vector])
+    body = [
+        *at.gather,
+        f"%i = {convert}(i64 %image)",
+        f"{write}({image} %i, {at.type} {at.operand}, {values.vector} %texel)",
+        "ret void",
+    ]
+    parameters = ["i64 %image", *at.parameters, f"{values.vector} %texel"]
+    ir.function(f"__bindless_write_{tag}", "void", parameters, body)
+
+
+_WORK_ITEMS = {
+    "global_id": "get_global_id",
+    "global_size": "get_global_size",
+    "local_id": "get_local_id",
+    "local_size": "get_local_size",
+    "group_id": "get_group_id",
+    "group_count": "get_num_groups",
+}
+
+
+def _work_items(ir: IrModule) -> None:
+    """Position in a launch, one function a question and native dimension."""
+    for name, builtin in _WORK_ITEMS.items():
+        call = ir.external("i64", f"_Z{len(builtin)}{builtin}j", ["i32"])
+        for dimension in range(3):
+            ir.function(f"__bindless_{name}_{dimension}", "i64", [], [f"%r = {call}(i32 {dimension})", "ret i64 %r"])
+    barrier = ir.external("void", "_Z7barrierj", ["i32"], "convergent")
+    ir.function("__bindless_barrier", "void", [], [f"{barrier}(i32 1)", "ret void"], "convergent")
 
 
 def module() -> str:
     """The whole prelude as LLVM IR text."""
-    functions, declarations = _image_functions()
-    header = f'target datalayout = "{DATA_LAYOUT}"\ntarget triple = "{TRIPLE}"\n\n'
-    return header + "".join(functions) + _work_item_functions() + "".join(sorted(declarations))
+    ir = IrModule(DATA_LAYOUT, TRIPLE, "spir_func ")
+    for geometry in (*STANDARD, *LAYERED):
+        for values in CLASSES:
+            _samples(ir, geometry, values)
+            _reads(ir, geometry, values)
+            _writes(ir, geometry, values)
+    _work_items(ir)
+    return ir.text()

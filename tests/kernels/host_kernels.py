@@ -1,0 +1,93 @@
+"""The built-in kernels compiled for this processor, so that their arithmetic runs without a GPU."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import platform
+import shutil
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+SOURCES = REPOSITORY / "csrc" / "kernels"
+CLANG = shutil.which("clang-22")
+RUNS = CLANG is not None and platform.machine() == "x86_64" and sys.platform == "linux"
+REASON = "needs clang-22 on x86-64 Linux: apt install clang-22"
+
+CHANNEL_TYPES = [
+    "snorm_int8", "snorm_int16", "unorm_int8", "unorm_int16", "signed_int8", "signed_int16", "signed_int32",
+    "unsigned_int8", "unsigned_int16", "unsigned_int32", "fp16", "fp32",
+]  # fmt: skip
+STORAGE = ["i1", "i2", "u1", "u2", "i1", "i2", "i4", "u1", "u2", "u4", "f2", "f4"]
+ELEMENTS = ["i1", "u1", "i2", "u2", "i4", "u4", "f2", "f4"]
+WORK_ITEMS = 7
+
+
+class Surface(ctypes.Structure):
+    """What a handle points to in host_prelude.cl."""
+
+    _fields_ = (
+        ("texels", ctypes.c_void_p),
+        ("row_bytes", ctypes.c_int),
+        ("rows", ctypes.c_int),
+        ("slices", ctypes.c_int),
+    )
+
+
+def format_word(element: str, channels: int, channel_type: str, image_channels: int) -> int:
+    """The `format` argument, from its description in include/format.h."""
+    return ELEMENTS.index(element) | channels << 8 | CHANNEL_TYPES.index(channel_type) << 16 | image_channels << 24
+
+
+def surface_of(texels: np.ndarray) -> Surface:
+    """A surface over (slices, rows, width, channels); the array must outlive it."""
+    slices, rows, width, channels = texels.shape
+    return Surface(texels.ctypes.data, width * channels * texels.itemsize, rows, slices)
+
+
+class HostKernels:
+    """Every kernel of the manifest as a callable of this process."""
+
+    def __init__(self, folder: Path) -> None:
+        manifest = json.loads((REPOSITORY / "src" / "bindless" / "kernels" / "manifest.json").read_text())
+        common = [
+            str(CLANG), "-x", "cl", "-cl-std=CL3.0", "-O1", "-ffp-contract=off", "-fPIC", "-mf16c", "-D__NVPTX__",
+            "-Xclang", "-cl-ext=+cl_khr_fp16", "-Xclang", "-finclude-default-header", "-Xclang",
+            "-fdeclare-opencl-builtins", f"-I{REPOSITORY / 'include'}", f"-I{SOURCES / 'include'}", "-c",
+        ]  # fmt: skip
+        commands = []
+        for name, module in manifest["modules"].items():
+            defines = [f"-D{key}={value}" for key, value in module["defines"].items()]
+            commands.append([*common, *defines, str(REPOSITORY / module["source"]), "-o", str(folder / f"{name}.o")])
+        commands.append([*common, str(Path(__file__).with_name("host_prelude.cl")), "-o", str(folder / "prelude.o")])
+        with ThreadPoolExecutor(2) as pool:
+            list(pool.map(lambda command: subprocess.run(command, check=True), commands))
+        library = folder / "kernels.so"
+        objects = [str(path) for path in sorted(folder.glob("*.o"))]
+        subprocess.run([str(CLANG), "-shared", *objects, "-o", str(library)], check=True)
+        self._library = ctypes.CDLL(str(library))
+        self._library.set_work_item.argtypes = (ctypes.c_uint64, ctypes.c_uint64)
+        self._library.set_work_item.restype = None
+
+    def launch(self, kernel: str, *arguments: object, work_items: int = WORK_ITEMS) -> None:
+        """Run a kernel over a global size; numpy arrays pass as their address, None as a null pointer."""
+        function = getattr(self._library, kernel)
+        function.restype = None
+        native = [
+            ctypes.c_void_p(value.ctypes.data)
+            if isinstance(value, np.ndarray)
+            else ctypes.c_void_p(None)
+            if value is None
+            else ctypes.c_uint64(ctypes.addressof(value))
+            if isinstance(value, Surface)
+            else value
+            for value in arguments
+        ]
+        for item in range(work_items):
+            self._library.set_work_item(item, work_items)
+            function(*native)

@@ -1,0 +1,240 @@
+"""The committed artifacts: as the manifest says, complete, and accepted by the vendors' tools."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shutil
+import struct
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bindless import kernels
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+GEOMETRIES = ["1d", "2d", "3d", "1d_array", "2d_array"]
+CLASSES = ["f", "i", "u"]
+PTXAS = shutil.which("ptxas")
+SPIRV_VAL = shutil.which("spirv-val")
+
+# Arguments by kind: the PTX type, and the same in SPIR-V words.
+LAYER = ["u64", "u32"]
+OWN = {"sample_lod": ["u64", "f32"], "sample_grad": ["u64", "u64"]}
+
+
+def expected_kernels(target: kernels.Target) -> dict[str, list[str]]:
+    """Every built-in kernel with the kinds of its arguments, from their description."""
+    forms = [
+        (operation, geometry)
+        for operation in ("fetch", "fetch_sampled", "sample", "sample_lod", "write")
+        for geometry in GEOMETRIES
+    ]
+    if target == "ptx":
+        forms += [("sample_grad", geometry) for geometry in GEOMETRIES]
+        forms += [("fetch_sampled", "1d_linear"), ("sample", "cube"), ("sample_lod", "cube")]
+    expected = {"bindless_empty": [], "bindless_four_arguments": ["u64", "u64", "u32", "f32"]}
+    for operation, geometry in forms:
+        layer = LAYER if geometry.endswith("_array") else []
+        kinds = ["u64", "u64", *layer, *OWN.get(operation, []), "u64", "u64", "u32"]
+        expected.update({f"bindless_{operation}_{geometry}_{letter}": kinds for letter in CLASSES})
+    return expected
+
+
+def ptx(name: str) -> str:
+    return kernels.source(name, "ptx").rstrip(b"\0").decode("ascii")
+
+
+def ptx_signatures(text: str) -> dict[str, list[str]]:
+    text = re.sub(r"//.*", "", text)
+    entries = re.findall(r"\.visible \.entry (\w+)\((.*?)\)\s*\{", text, re.S)
+    return {name: re.findall(r"\.param \.(\w+)", parameters) for name, parameters in entries}
+
+
+def spirv_signatures(data: bytes) -> dict[str, list[str]]:
+    """Entry points of a SPIR-V module with the kinds of their parameters."""
+    words = struct.unpack(f"<{len(data) // 4}I", data)
+    assert words[0] == 0x07230203
+    kinds: dict[int, str] = {}
+    names: dict[int, str] = {}
+    functions: dict[int, int] = {}
+    signatures: dict[int, list[int]] = {}
+    at = 5
+    while at < len(words):
+        opcode, length = words[at] & 0xFFFF, words[at] >> 16
+        operands = words[at + 1 : at + length]
+        if opcode == 15:  # OpEntryPoint
+            raw = struct.pack(f"<{len(operands) - 2}I", *operands[2:])
+            names[operands[1]] = raw.split(b"\0")[0].decode("ascii")
+        elif opcode == 21:  # OpTypeInt
+            kinds[operands[0]] = f"u{operands[1]}"
+        elif opcode == 22:  # OpTypeFloat
+            kinds[operands[0]] = f"f{operands[1]}"
+        elif opcode == 32:  # OpTypePointer
+            kinds[operands[0]] = "u64"
+        elif opcode == 33:  # OpTypeFunction
+            signatures[operands[0]] = list(operands[2:])
+        elif opcode == 54:  # OpFunction
+            functions[operands[1]] = operands[3]
+        at += length
+    return {name: [kinds[kind] for kind in signatures[functions[entry]]] for entry, name in names.items()}
+
+
+def test_every_file_has_the_hash_of_the_manifest() -> None:
+    manifest = kernels.manifest()
+    folder = REPOSITORY / "src" / "bindless" / "kernels"
+    listed = set()
+    for module in manifest["modules"].values():
+        for artifact in module["artifacts"].values():
+            listed.add(artifact["file"])
+            assert hashlib.sha256((folder / artifact["file"]).read_bytes()).hexdigest() == artifact["sha256"]
+    assert listed == {path.name for path in folder.iterdir() if path.suffix in (".ptx", ".spv")}
+
+
+def test_every_source_has_the_hash_of_the_manifest() -> None:
+    manifest = kernels.manifest()
+    for path, digest in {**manifest["shared_sources"], **manifest["sources"]}.items():
+        now = hashlib.sha256((REPOSITORY / path).read_bytes()).hexdigest()
+        assert now == digest, f"{path} changed after the artifacts were built; run {manifest['build']}"
+
+
+@pytest.mark.parametrize("target", ["ptx", "spirv"])
+def test_every_kernel_exists_with_its_arguments(target: kernels.Target) -> None:
+    found: dict[str, list[str]] = {}
+    for name in kernels.modules(target):
+        signatures = ptx_signatures(ptx(name)) if target == "ptx" else spirv_signatures(kernels.source(name, "spirv"))
+        for kernel in signatures:
+            assert kernels.module_of(kernel) == name
+        found.update(signatures)
+    expected = expected_kernels(target)
+    assert {kernel: found[kernel] for kernel in expected if kernel in found} == expected
+    assert set(found) == set(kernels.kernels(target))
+
+
+def test_the_manifest_lists_the_arguments_that_the_ptx_has() -> None:
+    width = {"ulong": "u64", "uint": "u32", "float": "f32"}
+    for name in kernels.modules("ptx"):
+        signatures = ptx_signatures(ptx(name))
+        for kernel, arguments in kernels.manifest()["modules"][name]["kernels"].items():
+            types = [argument.rsplit(" ", 1)[0] for argument in arguments]
+            assert ["u64" if kind.endswith("*") else width[kind] for kind in types] == signatures[kernel]
+
+
+def test_ptx_is_for_old_drivers_and_rounds_like_ieee() -> None:
+    for name in kernels.modules("ptx"):
+        text = ptx(name)
+        assert re.search(r"^\.version 6\.3$", text, re.M) and re.search(r"^\.target sm_75$", text, re.M)
+        assert not re.search(r"\.approx|\.ftz|div\.full|fma\.rn\.ftz", text), name
+        divisions = set(re.findall(r"\bdiv\.\w+\.f32|\bdiv\.\w+\.f64|\brcp\.\w+", text))
+        assert divisions <= {"div.rn.f32"}, name
+        assert "call" not in text and ".extern" not in text and "trap" not in text, name
+
+
+def test_normalized_fetches_and_cube_directions_divide() -> None:
+    for geometry in GEOMETRIES:
+        assert "div.rn.f32" in ptx(f"fetch_{geometry}_f")
+    for kernel in ("sample_cube_f", "sample_lod_cube_u"):
+        assert "div.rn.f32" in ptx(kernel)
+
+
+def test_one_dimensional_integer_fetch_is_for_linear_memory_alone() -> None:
+    users = {name for name in kernels.modules("ptx") if re.search(r"\btex(\.level|\.grad)?\.1d\.\S*\.s32\s", ptx(name))}
+    assert users == {f"fetch_sampled_1d_linear_{letter}" for letter in CLASSES}
+    assert re.search(r"tex\.2d\.v4\.f32\.s32", ptx("fetch_sampled_1d_f"))
+
+
+def test_each_texture_kernel_uses_its_own_instruction() -> None:
+    shape = {"1d": "1d", "2d": "2d", "3d": "3d", "1d_array": "a1d", "2d_array": "a2d", "cube": "cube"}
+    prefix = {"sample": "tex", "sample_lod": "tex.level", "sample_grad": "tex.grad"}
+    kind = {"f": "f32", "i": "s32", "u": "u32"}
+    for operation, instruction in prefix.items():
+        for geometry, dimension in shape.items():
+            if (operation, geometry) == ("sample_grad", "cube"):
+                continue
+            for letter in CLASSES:
+                used = set(re.findall(r"\b(tex\.\S+)", ptx(f"{operation}_{geometry}_{letter}")))
+                assert used == {f"{instruction}.{dimension}.v4.{kind[letter]}.f32"}
+
+
+@pytest.mark.skipif(PTXAS is None, reason="needs ptxas: pip install nvidia-cuda-nvcc, or the CUDA toolkit")
+@pytest.mark.parametrize("architecture", ["sm_75", "sm_90"])
+def test_ptxas_takes_every_kernel_without_spills(architecture: str, tmp_path: Path) -> None:
+    texts = [ptx(name) for name in kernels.modules("ptx")]
+    header = re.match(r".*?\.address_size 64\n", texts[0], re.S)
+    assert header is not None
+    bodies = [text[text.index(".address_size 64\n") + len(".address_size 64\n") :] for text in texts]
+    # Labels are local to an entry, so that all kernels go through one run.
+    joined = tmp_path / "kernels.ptx"
+    joined.write_text(header.group() + "".join(bodies))
+    done = subprocess.run(
+        [str(PTXAS), "-v", f"-arch={architecture}", str(joined), "-o", str(tmp_path / "kernels.cubin")],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    registers = [int(count) for count in re.findall(r"Used (\d+) registers", done.stderr)]
+    spills = re.findall(r"bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads", done.stderr)
+    assert len(registers) == len(kernels.kernels("ptx")) and len(spills) == len(registers)
+    assert set(spills) == {("0", "0")}
+    assert max(registers) <= 64
+
+
+@pytest.mark.skipif(SPIRV_VAL is None, reason="needs spirv-val: apt install spirv-tools")
+def test_spirv_val_takes_every_module(tmp_path: Path) -> None:
+    files = []
+    for name in kernels.modules("spirv"):
+        path = tmp_path / f"{name}.spv"
+        path.write_bytes(kernels.source(name, "spirv"))
+        files.append(path)
+    for path in files:
+        done = subprocess.run([str(SPIRV_VAL), str(path)], capture_output=True, text=True, check=False)
+        if "Invalid capability operand: 6528" in done.stderr:
+            pytest.skip("this spirv-val is older than SPV_INTEL_bindless_images; needs SPIRV-Tools 2024 or newer")
+        assert done.returncode == 0, f"{path.name}: {done.stderr}"
+
+
+def test_spirv_declares_the_bindless_extension() -> None:
+    for name in kernels.modules("spirv"):
+        data = kernels.source(name, "spirv")
+        assert (b"SPV_INTEL_bindless_images" in data) == (name != "launch")
+
+
+def test_unknown_names_are_explained() -> None:
+    with pytest.raises(KeyError, match=r"bindless_sample_4d_f.*kernels\(\)"):
+        kernels.module_of("bindless_sample_4d_f")
+    with pytest.raises(KeyError, match=r"sample_4d.*modules\(\)"):
+        kernels.source("sample_4d", "ptx")
+    with pytest.raises(ValueError, match=r"sample_cube_f.*'spirv'.*ptx"):
+        kernels.source("sample_cube_f", "spirv")
+
+
+def test_nothing_is_read_at_import() -> None:
+    code = """
+import bindless.kernels as k
+assert k.manifest.cache_info().currsize == 0
+k.source("launch", "ptx")
+assert k.manifest.cache_info().currsize == 1
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.skipif(shutil.which("clang-22") is None, reason="needs clang-22, llvm-22: apt install clang-22 llvm-22")
+def test_the_sources_give_the_committed_artifacts(tmp_path: Path) -> None:
+    some = [
+        "launch",
+        "fetch_2d_f",
+        "fetch_sampled_1d_u",
+        "sample_3d_f",
+        "sample_cube_i",
+        "sample_lod_2d_array_f",
+        "write_1d_array_f",
+    ]
+    build = [sys.executable, str(REPOSITORY / "csrc" / "kernels" / "build.py"), "-o", str(tmp_path), *some]
+    subprocess.run(build, check=True)
+    made = sorted(tmp_path.iterdir())
+    assert len(made) == 2 * len(some) - 1
+    for path in made:
+        assert path.read_bytes() == (REPOSITORY / "src" / "bindless" / "kernels" / path.name).read_bytes(), path.name
