@@ -151,8 +151,14 @@ static struct blr_object *acquire(uint64_t id, enum blr_kind kind, uint64_t need
         }
         if (atomic_compare_exchange_weak_explicit(&slot->state, &state, state + 1, memory_order_acquire,
                                                   memory_order_relaxed))
-            return slot->object;
+            break;
     }
+    struct blr_object *object = slot->object;
+    if (object->id == id)
+        return object;
+    blr_object_release(object); /* the place is right, the kind is not */
+    blr_fail(BLR_RESULT_INVALID_HANDLE, "0x%" PRIx64 " is not a %s: this driver never made such a handle", id, wanted);
+    return NULL;
 }
 
 struct blr_object *blr_object_acquire(uint64_t id, enum blr_kind kind) { return acquire(id, kind, OPEN); }
