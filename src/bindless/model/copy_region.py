@@ -48,7 +48,7 @@ def copy_failure(scenario: int, details: str, *, part: bool) -> InvalidError:
 
 @dataclass(frozen=True)
 class HostMemory:
-    """Tightly packed host memory.
+    """Tightly packed host memory: no pitch of a device reaches it.
 
     Attributes:
         address: first byte.
@@ -83,7 +83,7 @@ class UsmMemory:
         descriptor: of the image.
         offset: first pixel to copy.
         capacity: bytes from ``address`` to the end of the allocation, None where not known.
-        pitch_align: the device's alignment of pitches that are not tightly packed rows.
+        pitch_align: the device's alignment of a pitch; 1 where there is none. Tightly packed rows need none.
     """
 
     address: int
@@ -141,35 +141,46 @@ def _capacity(end: Endpoint) -> int:
     return x * y * z * end.pixel_size
 
 
-def _check_memory(end: Endpoint, side: str, part: bool) -> None:
-    """The endpoint's own image fits its own memory, and its pitch is one."""
-    if isinstance(end, HostMemory):
-        needed = _capacity(end)
-        if needed > end.capacity:
-            if part:
-                raise copy_failure(
-                    4,
-                    f"extent {end.extent} of {end.pixel_size}-byte pixels takes {needed} bytes, "
-                    f"the {side} buffer has {end.capacity}",
-                    part=True,
-                )
-            raise copy_failure(2, f"the image takes {needed} bytes, the {side} buffer has {end.capacity}", part=False)
-    elif isinstance(end, UsmMemory):
-        row = end.descriptor.row_size
-        rows = end.extent[1] * end.extent[2]
-        if end.pitch and rows > 1:
-            if end.pitch < row:
-                raise copy_failure(10, f"{side} pitch {end.pitch} < {row} bytes a row", part=True)
-            if end.pitch % end.pitch_align and end.pitch != row:
-                raise copy_failure(9, f"{side} pitch {end.pitch} is no multiple of {end.pitch_align} bytes", part=True)
-        needed = (rows - 1) * end.row_pitch + row
-        if end.capacity is not None and needed > end.capacity:
-            details = (
-                f"{end.extent} pixels with pitch {end.row_pitch} take {needed} bytes, the allocation has {end.capacity}"
-            )
-            if part:
-                raise copy_failure(5 if side == "source" else 6, details, part=True)
-            raise copy_failure(2, f"{side}: {details}", part=False)
+def _check_host(end: HostMemory, other: Endpoint, side: str, part: bool) -> None:
+    """The host image fits its buffer. The number depends on the form: HostExtent, SrcExtent or DestExtent."""
+    needed = _capacity(end)
+    if needed <= end.capacity:
+        return
+    details = f"{end.extent} pixels of {end.pixel_size} bytes take {needed} bytes, the {side} buffer has {end.capacity}"
+    if not part:
+        raise copy_failure(2, details, part=False)
+    opaque = isinstance(other, ImageMemory)
+    raise copy_failure((5 if side == "source" else 6) if opaque else 4, details, part=True)
+
+
+def _check_linear(end: UsmMemory, side: str, part: bool) -> None:
+    """The image fits the allocation, and its pitch is one."""
+    row = end.descriptor.row_size
+    rows = end.extent[1] * end.extent[2]
+    if end.pitch and rows > 1:
+        if end.pitch < row:
+            raise copy_failure(10, f"{side} pitch {end.pitch} < {row} bytes a row", part=True)
+        if end.pitch % end.pitch_align:
+            raise copy_failure(9, f"{side} pitch {end.pitch} is no multiple of {end.pitch_align} bytes", part=True)
+    needed = (rows - 1) * end.row_pitch + row
+    if end.capacity is None or needed <= end.capacity:
+        return
+    details = f"{end.extent} pixels with pitch {end.row_pitch} take {needed} bytes, the {side} has {end.capacity}"
+    if not part:
+        raise copy_failure(2, details, part=False)
+    raise copy_failure(5 if side == "source" else 6, details, part=True)
+
+
+def _check_bounds(end: Endpoint, extent: Extent, side: str, part: bool) -> None:
+    """The region lies within the endpoint; Python's integers cannot overflow."""
+    for axis, name in enumerate("xyz"):
+        bound = max(end.extent[axis], 1)
+        if extent[axis] > bound:
+            details = f"{name}: extent {extent[axis]} > {bound} pixels of the {side}"
+            raise copy_failure(3 if part else 2, details, part=part)
+        if end.offset[axis] + extent[axis] > bound:
+            details = f"{name}: offset {end.offset[axis]} + extent {extent[axis]} > {bound} pixels of the {side}"
+            raise copy_failure(7 if side == "source" else 8, details, part=True)
 
 
 @dataclass(frozen=True)
@@ -192,8 +203,12 @@ class CopyRegion:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "extent", tuple(max(n, 1) for n in self.extent))
-        for end, side in ((self.src, "source"), (self.dst, "destination")):
-            _check_memory(end, side, self.part)
+        sides = ((self.src, self.dst, "source"), (self.dst, self.src, "destination"))
+        for end, other, side in sides:
+            if isinstance(end, HostMemory):
+                _check_host(end, other, side, self.part)
+            elif isinstance(end, UsmMemory):
+                _check_linear(end, side, self.part)
         if self.src.pixel_size != self.dst.pixel_size:
             raise copy_failure(
                 2,
@@ -201,21 +216,8 @@ class CopyRegion:
                 "bits are copied between pixels of equal size",
                 part=self.part,
             )
-        for scenario, end, side in ((7, self.src, "source"), (8, self.dst, "destination")):
-            for axis, name in enumerate("xyz"):
-                bound = max(end.extent[axis], 1)
-                if self.extent[axis] > bound:
-                    raise copy_failure(
-                        3 if self.part else 2,
-                        f"{name}: extent {self.extent[axis]} > {bound} pixels of the {side}",
-                        part=self.part,
-                    )
-                if end.offset[axis] + self.extent[axis] > bound:
-                    raise copy_failure(
-                        scenario,
-                        f"{name}: offset {end.offset[axis]} + extent {self.extent[axis]} > {bound} pixels of {side}",
-                        part=True,
-                    )
+        for end, _, side in sides:
+            _check_bounds(end, self.extent, side, self.part)
 
     @property
     def pixel_size(self) -> int:

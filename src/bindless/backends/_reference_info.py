@@ -1,0 +1,107 @@
+"""What the reference device says of itself: aspects, and the answers to ``info.device``."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+from ..model.aspects import Aspect
+from ..model.enums import DeviceType
+from ..model.errors import FeatureNotSupportedError
+
+__all__ = ["ASPECTS", "device_info", "text"]
+
+# Every aspect of BI, and what a processor that runs native code has. Kernels in SPIR-V are not loaded yet, so
+# there is no compiler or linker; imports of external resources are announced when they are made.
+ASPECTS: frozenset[Aspect] = frozenset(
+    {
+        Aspect.cpu,
+        Aspect.host_debuggable,
+        Aspect.fp16,
+        Aspect.fp64,
+        Aspect.atomic64,
+        Aspect.queue_profiling,
+        Aspect.usm_device_allocations,
+        Aspect.usm_host_allocations,
+        Aspect.usm_atomic_host_allocations,
+        Aspect.usm_shared_allocations,
+        Aspect.usm_atomic_shared_allocations,
+        Aspect.usm_system_allocations,
+    }
+    | {
+        aspect
+        for aspect in Aspect
+        if aspect.name.startswith("ext_oneapi_") and not aspect.name.startswith("ext_oneapi_external_")
+    }
+)
+
+_ADDRESS_BITS = 64
+
+
+def text(characters: Any, ffi: Any) -> str:
+    """A string of a fixed-size field."""
+    return str(ffi.string(characters).decode("utf-8", "replace"))
+
+
+def _cache_size() -> int:
+    try:
+        size = os.sysconf("SC_LEVEL3_CACHE_SIZE")
+    except (AttributeError, OSError, ValueError):
+        return 0
+    return max(size, 0)
+
+
+# Answers by name; each takes the driver's properties and its ffi.
+_ANSWERS: dict[str, Callable[[Any, Any], Any]] = {
+    "device_type": lambda p, ffi: DeviceType.cpu,
+    "name": lambda p, ffi: text(p.name, ffi),
+    "vendor": lambda p, ffi: text(p.vendor, ffi),
+    "vendor_id": lambda p, ffi: 0,
+    "driver_version": lambda p, ffi: text(p.driver_version, ffi),
+    "version": lambda p, ffi: text(p.driver_version, ffi),
+    "backend_version": lambda p, ffi: text(p.driver_version, ffi),
+    "is_available": lambda p, ffi: True,
+    "max_compute_units": lambda p, ffi: int(p.compute_units),
+    "max_work_item_dimensions": lambda p, ffi: 3,
+    "max_work_item_sizes": lambda p, ffi: (int(p.max_work_group_size),) * 3,
+    "max_work_group_size": lambda p, ffi: int(p.max_work_group_size),
+    "max_num_sub_groups": lambda p, ffi: int(p.max_work_group_size),
+    "sub_group_sizes": lambda p, ffi: (1,),
+    "max_clock_frequency": lambda p, ffi: 0,
+    "address_bits": lambda p, ffi: _ADDRESS_BITS,
+    "max_mem_alloc_size": lambda p, ffi: int(p.max_allocation_size),
+    "global_mem_size": lambda p, ffi: int(p.global_memory_size),
+    "global_mem_cache_size": lambda p, ffi: _cache_size(),
+    "local_mem_size": lambda p, ffi: 64 * 1024,
+    "max_parameter_size": lambda p, ffi: 4096,
+    "mem_base_addr_align": lambda p, ffi: int(p.image_base_align) * 8,
+    "profiling_timer_resolution": lambda p, ffi: int(p.timer_resolution),
+    "max_samplers": lambda p, ffi: 2**31 - 1,
+    "image1d_max_width": lambda p, ffi: int(p.max_image_1d_width),
+    "image2d_max_width": lambda p, ffi: int(p.max_image_2d_width),
+    "image2d_max_height": lambda p, ffi: int(p.max_image_2d_height),
+    "image3d_max_width": lambda p, ffi: int(p.max_image_3d_width),
+    "image3d_max_height": lambda p, ffi: int(p.max_image_3d_height),
+    "image3d_max_depth": lambda p, ffi: int(p.max_image_3d_depth),
+    "image_max_array_size": lambda p, ffi: int(p.max_image_layers),
+    "image_max_buffer_size": lambda p, ffi: int(p.max_image_linear_1d_width),
+    "uuid": lambda p, ffi: bytes(ffi.buffer(p.uuid)),
+    "pci_address": lambda p, ffi: "",
+    "image_row_pitch_align": lambda p, ffi: int(p.image_row_pitch_align),
+    "max_image_linear_width": lambda p, ffi: int(p.max_image_linear_width),
+    "max_image_linear_height": lambda p, ffi: int(p.max_image_linear_height),
+    "max_image_linear_row_pitch": lambda p, ffi: int(p.max_image_linear_row_pitch),
+    "mipmap_max_anisotropy": lambda p, ffi: float(p.max_anisotropy),
+}
+
+
+def device_info(properties: Any, ffi: Any, name: str) -> Any:
+    """The answer to one member of ``model.info.device``."""
+    try:
+        answer = _ANSWERS[str(name)]
+    except KeyError:
+        raise FeatureNotSupportedError(
+            f"the reference device has no information {name!r}; it answers {', '.join(_ANSWERS)}", backend="reference"
+        ) from None
+    return answer(properties, ffi)

@@ -1,0 +1,483 @@
+"""The backend of the reference driver (``include/bindless/reference.h``): the processor as an image device."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..model.aspects import Aspect
+from ..model.channels import CHANNELS, ELEMENTS
+from ..model.copy_region import CopyRegion, Endpoint, ImageMemory
+from ..model.descriptor import ImageDescriptor
+from ..model.enums import (
+    AddressingMode,
+    Backend,
+    CubemapFilteringMode,
+    DeviceType,
+    EventStatus,
+    FilteringMode,
+    ImageChannelType,
+    ImageType,
+    UsmKind,
+)
+from ..model.errors import FeatureNotSupportedError, InvalidError, MemoryAllocationError, ProfilingError
+from ..model.image_call import ImageCall
+from ..model.sampler import BindlessImageSampler
+from ._reference_errors import NOT_READY, SUCCESS, TIMEOUT, failure
+from ._reference_info import ASPECTS, device_info, text
+from .contract import DeviceRecord, ImageRecord, KernelRecord, PlatformRecord, PointerRecord
+
+__all__ = ["ReferenceBackend"]
+
+# A wait returns to the interpreter this often, so that signals such as Ctrl-C are served.
+_WAIT_SLICE = 50_000_000  # nanoseconds
+_SIZE_MAX = 2**64 - 1
+
+# The driver's numbers of the model's names, in the order of the header.
+_IMAGE_TYPES = {kind: index for index, kind in enumerate(ImageType)}
+_CHANNEL_TYPES = tuple(CHANNELS)
+_ADDRESSING = {
+    AddressingMode.repeat: 0,
+    AddressingMode.clamp_to_edge: 1,
+    AddressingMode.mirrored_repeat: 2,
+    AddressingMode.ext_oneapi_clamp_to_border: 3,
+    AddressingMode.none: 4,
+}
+_FILTERING = {FilteringMode.nearest: 0, FilteringMode.linear: 1}
+_CUBEMAP_FILTERING = {CubemapFilteringMode.disjointed: 0, CubemapFilteringMode.seamless: 1}
+_KINDS = {UsmKind.unknown: 0, UsmKind.device: 1, UsmKind.host: 2, UsmKind.shared: 3}
+_KIND_NAMES = {number: kind for kind, number in _KINDS.items()}
+_STATUS = (EventStatus.submitted, EventStatus.running, EventStatus.complete, EventStatus.complete)
+_OPERATIONS = {"fetch": 0, "sample": 1, "sample_lod": 2, "sample_grad": 3, "write": 4}
+
+
+class _Device:
+    __slots__ = ("handle", "index", "properties")
+
+    def __init__(self, handle: Any, index: int, properties: Any) -> None:
+        self.handle, self.index, self.properties = handle, index, properties
+
+
+class _Context:
+    __slots__ = ("device", "handle")
+
+    def __init__(self, handle: Any, device: _Device) -> None:
+        self.handle, self.device = handle, device
+
+
+class _Queue:
+    __slots__ = ("context", "handle", "profiling")
+
+    def __init__(self, handle: Any, context: _Context, profiling: bool) -> None:
+        self.handle, self.context, self.profiling = handle, context, profiling
+
+
+class _Event:
+    __slots__ = ("handle", "profiling")
+
+    def __init__(self, handle: Any, profiling: bool) -> None:
+        self.handle, self.profiling = handle, profiling
+
+
+class ReferenceBackend:
+    """``BackendProtocol`` over the reference driver. Every aspect of BI; waits can be interrupted."""
+
+    backend = Backend.reference
+
+    def __init__(self) -> None:
+        from ..drivers import reference as driver
+
+        self._driver = driver
+        self._lib: Any = driver.lib
+        self._ffi: Any = driver.ffi
+        self._null = self._ffi.NULL
+        self._devices: tuple[DeviceRecord, ...] | None = None
+
+    def _check(self, result: int, call: str) -> None:
+        if result != SUCCESS:
+            raise failure(self._driver, result, call)
+
+    # ------------------------------------------------------------------ discovery
+
+    def devices(self) -> Sequence[DeviceRecord]:
+        if self._devices is None:
+            count = self._ffi.new("uint32_t *")
+            self._check(self._lib.blrDeviceGetCount(count), "blrDeviceGetCount")
+            self._devices = tuple(self._record(index) for index in range(count[0]))
+        return self._devices
+
+    def _record(self, index: int) -> DeviceRecord:
+        ffi, lib = self._ffi, self._lib
+        handle, properties = ffi.new("blr_device_t *"), ffi.new("blr_device_properties_t *")
+        self._check(lib.blrDeviceGet(index, handle), "blrDeviceGet")
+        self._check(lib.blrDeviceGetProperties(handle[0], properties), "blrDeviceGetProperties")
+        version, vendor = text(properties.driver_version, ffi), text(properties.vendor, ffi)
+        return DeviceRecord(
+            native=_Device(handle[0], index, properties),
+            platform=PlatformRecord(0, "bindless reference", vendor, version),
+            index=index,
+            type=DeviceType.cpu,
+            name=text(properties.name, ffi),
+            vendor=vendor,
+            driver_version=version,
+            version=version,
+            uuid=bytes(ffi.buffer(properties.uuid)),
+        )
+
+    def aspects(self, device: _Device) -> frozenset[Aspect]:
+        return ASPECTS
+
+    def device_info(self, device: _Device, name: str) -> Any:
+        return device_info(device.properties, self._ffi, name)
+
+    def supports_format(self, device: _Device, channel_type: ImageChannelType, num_channels: int) -> bool:
+        answer = self._ffi.new("uint32_t *")
+        self._check(
+            self._lib.blrDeviceSupportsFormat(device.handle, CHANNELS[channel_type].index, num_channels, answer),
+            "blrDeviceSupportsFormat",
+        )
+        return bool(answer[0])
+
+    # ------------------------------------------------------------------ contexts, queues
+
+    def create_context(self, devices: Sequence[_Device]) -> _Context:
+        if len(devices) != 1:
+            raise InvalidError(f"a context of the reference driver has one device, not {len(devices)}")
+        context = self._ffi.new("blr_context_t *")
+        self._check(self._lib.blrContextCreate(devices[0].handle, context), "blrContextCreate")
+        return _Context(context[0], devices[0])
+
+    def release_context(self, context: _Context) -> None:
+        self._lib.blrContextDestroy(context.handle)
+
+    def create_queue(self, context: _Context, device: _Device, *, in_order: bool, profiling: bool) -> _Queue:
+        queue = self._ffi.new("blr_queue_t *")
+        self._check(self._lib.blrQueueCreate(context.handle, 1 if in_order else 0, queue), "blrQueueCreate")
+        return _Queue(queue[0], context, profiling)
+
+    def release_queue(self, queue: _Queue) -> None:
+        self._lib.blrQueueDestroy(queue.handle)
+
+    def wait_queue(self, queue: _Queue) -> None:
+        wait, handle = self._lib.blrQueueWait, queue.handle
+        while (result := wait(handle, _WAIT_SLICE)) == TIMEOUT:
+            pass
+        self._check(result, "blrQueueWait")
+
+    def queue_is_idle(self, queue: _Queue) -> bool:
+        result = self._lib.blrQueueQuery(queue.handle)
+        if result == NOT_READY:
+            return False
+        self._check(result, "blrQueueQuery")
+        return True
+
+    # ------------------------------------------------------------------ events
+
+    def _waits(self, waits: Sequence[_Event]) -> tuple[int, Any]:
+        if not waits:
+            return 0, self._null
+        return len(waits), self._ffi.new("blr_event_t[]", [event.handle for event in waits])
+
+    def barrier(self, queue: _Queue, waits: Sequence[_Event] = ()) -> _Event:
+        event = self._ffi.new("blr_event_t *")
+        count, events = self._waits(waits)
+        self._check(self._lib.blrEnqueueBarrier(queue.handle, count, events, event), "blrEnqueueBarrier")
+        return _Event(event[0], queue.profiling)
+
+    def wait_event(self, event: _Event) -> None:
+        wait, handle = self._lib.blrEventWait, event.handle
+        while (result := wait(handle, _WAIT_SLICE)) == TIMEOUT:
+            pass
+        if result != SUCCESS:
+            raise failure(self._driver, result, "blrEventWait")
+
+    def event_status(self, event: _Event) -> EventStatus:
+        status = self._ffi.new("blr_event_status_t *")
+        self._check(self._lib.blrEventGetStatus(event.handle, status), "blrEventGetStatus")
+        return _STATUS[int(status[0])]
+
+    def event_times(self, event: _Event) -> tuple[int, int, int]:
+        if not event.profiling:
+            raise ProfilingError(
+                "the event has no times: its queue was made without profiling; Queue(enable_profiling=True) keeps them",
+                backend="reference",
+            )
+        times = self._ffi.new("uint64_t[3]")
+        wait, handle = self._lib.blrEventWait, event.handle
+        while wait(handle, _WAIT_SLICE) == TIMEOUT:  # a failed command has times too
+            pass
+        self._check(
+            self._lib.blrEventGetTimestamps(handle, times, times + 1, times + 2),
+            "blrEventGetTimestamps",
+        )
+        return int(times[0]), int(times[1]), int(times[2])
+
+    def release_event(self, event: _Event) -> None:
+        self._lib.blrEventRelease(event.handle)
+
+    # ------------------------------------------------------------------ memory
+
+    def allocate(
+        self, context: _Context, device: _Device | None, kind: UsmKind, nbytes: int, alignment: int = 0
+    ) -> int:
+        self._fits(nbytes, "an allocation")
+        pointer = self._ffi.new("void **")
+        self._check(
+            self._lib.blrMemoryAllocate(context.handle, _KINDS[kind], nbytes, alignment, pointer), "blrMemoryAllocate"
+        )
+        return int(self._ffi.cast("uintptr_t", pointer[0]))
+
+    def allocate_pitched(
+        self, context: _Context, device: _Device, width_in_bytes: int, height: int, element_size: int
+    ) -> tuple[int, int]:
+        self._fits(width_in_bytes * height, "a pitched allocation")
+        pointer, pitch = self._ffi.new("void **"), self._ffi.new("uint64_t *")
+        self._check(
+            self._lib.blrMemoryAllocatePitched(context.handle, width_in_bytes, height, element_size, pointer, pitch),
+            "blrMemoryAllocatePitched",
+        )
+        return int(self._ffi.cast("uintptr_t", pointer[0])), int(pitch[0])
+
+    @staticmethod
+    def _fits(nbytes: int, what: str) -> None:
+        if nbytes > _SIZE_MAX:
+            raise MemoryAllocationError(f"{what} of {nbytes} bytes does not fit 64 bits", backend="reference")
+
+    def _pointer(self, address: int) -> Any:
+        return self._ffi.cast("void *", address)
+
+    def free(self, context: _Context, address: int) -> None:
+        self._check(self._lib.blrMemoryFree(context.handle, self._pointer(address)), "blrMemoryFree")
+
+    def pointer_info(self, context: _Context, address: int) -> PointerRecord:
+        properties = self._ffi.new("blr_memory_properties_t *")
+        self._check(
+            self._lib.blrMemoryGetProperties(context.handle, self._pointer(address), properties),
+            "blrMemoryGetProperties",
+        )
+        kind = _KIND_NAMES[int(properties.kind)]
+        if kind is UsmKind.unknown:
+            return PointerRecord(kind)
+        return PointerRecord(kind, int(properties.base), int(properties.size), context.device)
+
+    def copy(self, queue: _Queue, dst: int, src: int, nbytes: int, waits: Sequence[_Event] = ()) -> _Event:
+        event = self._ffi.new("blr_event_t *")
+        count, events = self._waits(waits)
+        result = self._lib.blrEnqueueCopy(
+            queue.handle, self._pointer(dst), self._pointer(src), nbytes, count, events, event
+        )
+        self._check(result, "blrEnqueueCopy")
+        return _Event(event[0], queue.profiling)
+
+    def fill(self, queue: _Queue, dst: int, pattern: bytes, count: int, waits: Sequence[_Event] = ()) -> _Event:
+        event = self._ffi.new("blr_event_t *")
+        number, events = self._waits(waits)
+        result = self._lib.blrEnqueueFill(
+            queue.handle, self._pointer(dst), pattern, len(pattern), count, number, events, event
+        )
+        self._check(result, "blrEnqueueFill")
+        return _Event(event[0], queue.profiling)
+
+    def prefetch(self, queue: _Queue, address: int, nbytes: int, waits: Sequence[_Event] = ()) -> _Event:
+        """All memory is in one place: completes when its turn comes."""
+        return self.barrier(queue, waits)
+
+    def advise(self, queue: _Queue, address: int, nbytes: int, advice: int, waits: Sequence[_Event] = ()) -> _Event:
+        """No advice changes anything here: completes when its turn comes."""
+        return self.barrier(queue, waits)
+
+    # ------------------------------------------------------------------ image memory and handles
+
+    def _desc(self, desc: ImageDescriptor) -> Any:
+        return self._ffi.new(
+            "blr_image_desc_t *",
+            (
+                desc.width,
+                desc.height,
+                desc.depth,
+                desc.num_channels,
+                CHANNELS[desc.channel_type].index,
+                _IMAGE_TYPES[desc.type],
+                desc.num_levels,
+                desc.array_size,
+            ),
+        )
+
+    def _sampler(self, sampler: BindlessImageSampler) -> Any:
+        return self._ffi.new(
+            "blr_sampler_desc_t *",
+            (
+                [_ADDRESSING[mode] for mode in sampler.addressing],
+                int(sampler.is_normalized),
+                _FILTERING[sampler.filtering],
+                _FILTERING[sampler.mipmap_filtering],
+                _CUBEMAP_FILTERING[sampler.cubemap_filtering],
+                sampler.min_mipmap_level_clamp,
+                sampler.max_mipmap_level_clamp,
+                sampler.max_anisotropy,
+            ),
+        )
+
+    def _image(self, handle: int) -> Any:
+        return self._ffi.cast("blr_image_t", handle)
+
+    def allocate_image(self, context: _Context, device: _Device, desc: ImageDescriptor) -> int:
+        self._fits(desc.nbytes, "an image")
+        image = self._ffi.new("blr_image_t *")
+        self._check(self._lib.blrImageCreate(context.handle, self._desc(desc), image), "blrImageCreate")
+        return int(self._ffi.cast("uintptr_t", image[0]))
+
+    def free_image(self, context: _Context, handle: int, desc: ImageDescriptor) -> None:
+        self._check(self._lib.blrImageDestroy(self._image(handle)), "blrImageDestroy")
+
+    def image_info(self, context: _Context, handle: int) -> ImageRecord:
+        desc = self._ffi.new("blr_image_desc_t *")
+        self._check(self._lib.blrImageGetDesc(self._image(handle), desc), "blrImageGetDesc")
+        return ImageRecord(
+            int(desc.width),
+            int(desc.height),
+            int(desc.depth),
+            _CHANNEL_TYPES[int(desc.channel_type)],
+            int(desc.num_channels),
+        )
+
+    def image_level(self, context: _Context, handle: int, level: int) -> int:
+        image = self._ffi.new("blr_image_t *")
+        self._check(self._lib.blrImageGetLevel(self._image(handle), level, image), "blrImageGetLevel")
+        return int(self._ffi.cast("uintptr_t", image[0]))
+
+    def create_unsampled_image(self, context: _Context, device: _Device, handle: int, desc: ImageDescriptor) -> int:
+        created = self._ffi.new("blr_image_handle_t *")
+        result = self._lib.blrUnsampledImageCreate(context.handle, self._image(handle), self._desc(desc), created)
+        self._check(result, "blrUnsampledImageCreate")
+        return int(created[0])
+
+    def create_sampled_image(
+        self, context: _Context, device: _Device, handle: int, desc: ImageDescriptor, sampler: BindlessImageSampler
+    ) -> int:
+        created = self._ffi.new("blr_image_handle_t *")
+        result = self._lib.blrSampledImageCreate(
+            context.handle, self._image(handle), self._desc(desc), self._sampler(sampler), created
+        )
+        self._check(result, "blrSampledImageCreate")
+        return int(created[0])
+
+    def create_sampled_image_usm(
+        self,
+        context: _Context,
+        device: _Device,
+        address: int,
+        pitch: int,
+        desc: ImageDescriptor,
+        sampler: BindlessImageSampler,
+    ) -> int:
+        created = self._ffi.new("blr_image_handle_t *")
+        result = self._lib.blrSampledImageCreateFromMemory(
+            context.handle,
+            self._pointer(address),
+            pitch if desc.height else 0,
+            self._desc(desc),
+            self._sampler(sampler),
+            created,
+        )
+        self._check(result, "blrSampledImageCreateFromMemory")
+        return int(created[0])
+
+    def destroy_image(self, context: _Context, handle: int, *, sampled: bool) -> None:
+        self._check(self._lib.blrImageHandleDestroy(context.handle, handle), "blrImageHandleDestroy")
+
+    def _endpoint(self, native: Any, end: Endpoint) -> None:
+        if isinstance(end, ImageMemory):
+            native.image = self._image(end.handle)
+        else:
+            native.pointer = self._pointer(end.address)
+            native.row_pitch = end.row_pitch
+            native.slice_pitch = end.slice_pitch
+        native.offset = end.offset
+
+    def copy_image(self, queue: _Queue, region: CopyRegion, waits: Sequence[_Event] = ()) -> _Event:
+        native = self._ffi.new("blr_copy_region_t *")
+        self._endpoint(native.source, region.src)
+        self._endpoint(native.destination, region.dst)
+        native.extent = region.extent
+        native.pixel_size = region.pixel_size
+        event = self._ffi.new("blr_event_t *")
+        count, events = self._waits(waits)
+        self._check(
+            self._lib.blrEnqueueCopyImage(queue.handle, native, count, events, event),
+            "blrEnqueueCopyImage",
+        )
+        return _Event(event[0], queue.profiling)
+
+    def image_call(self, queue: _Queue, call: ImageCall, waits: Sequence[_Event] = ()) -> _Event:
+        ffi = self._ffi
+        native = ffi.new("blr_image_call_t *")
+        native.operation = _OPERATIONS[call.operation]
+        native.type = _IMAGE_TYPES[call.descriptor.type]
+        native.handle = call.handle
+        native.count = call.count
+        native.coordinates = self._pointer(call.coords)
+        native.layers = ffi.cast("uint32_t *", call.layers)
+        native.levels = ffi.cast("float *", call.levels)
+        native.gradient_x = ffi.cast("float *", call.dx)
+        native.gradient_y = ffi.cast("float *", call.dy)
+        native.values = self._pointer(call.values)
+        native.value_type = ELEMENTS[call.value_dtype]
+        native.value_channels = call.value_channels
+        native.layer = call.layer
+        native.level = call.level
+        event = ffi.new("blr_event_t *")
+        count, events = self._waits(waits)
+        self._check(
+            self._lib.blrEnqueueImageCall(queue.handle, native, count, events, event),
+            "blrEnqueueImageCall",
+        )
+        return _Event(event[0], queue.profiling)
+
+    # ------------------------------------------------------------------ modules and kernels
+
+    def _no_kernels(self) -> FeatureNotSupportedError:
+        return FeatureNotSupportedError(
+            "the reference device does not load kernel bundles: ask device.has(Aspect.online_compiler) first; "
+            "its own device functions (sample_image, fetch_image, write_image, ...) need no bundle",
+            backend="reference",
+        )
+
+    def load_module(
+        self,
+        context: _Context,
+        device: _Device,
+        source: bytes,
+        *,
+        specialization: Mapping[int, bytes] | None = None,
+        options: str = "",
+    ) -> Any:
+        raise self._no_kernels()
+
+    def release_module(self, module: Any) -> None:
+        raise self._no_kernels()
+
+    def kernel_names(self, module: Any) -> tuple[str, ...]:
+        raise self._no_kernels()
+
+    def get_kernel(self, module: Any, name: str) -> Any:
+        raise self._no_kernels()
+
+    def kernel_info(self, kernel: Any) -> KernelRecord:
+        raise self._no_kernels()
+
+    def launch(
+        self,
+        queue: _Queue,
+        kernel: Any,
+        global_size: tuple[int, ...],
+        local_size: tuple[int, ...] | None,
+        arguments: Sequence[bytes | int],
+        waits: Sequence[_Event] = (),
+    ) -> _Event:
+        raise self._no_kernels()
+
+    # ------------------------------------------------------------------ native handles
+
+    def native_handle(self, native: Any) -> int:
+        return native if isinstance(native, int) else int(self._ffi.cast("uintptr_t", native.handle))

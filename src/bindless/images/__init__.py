@@ -1,0 +1,48 @@
+"""Bindless images: memory, images, and the functions that read and write them (sycl_ext_oneapi_bindless_images)."""
+
+from ._functions import (
+    fetch_cubemap,
+    fetch_image,
+    fetch_image_array,
+    sample_cubemap,
+    sample_image,
+    sample_image_array,
+    sample_mipmap,
+    write_cubemap,
+    write_image,
+    write_image_array,
+)
+from ._handles import create_image, destroy_image_handle
+from ._memory import (
+    ImageMem,
+    alloc_image_mem,
+    free_image_mem,
+    get_image_channel_type,
+    get_image_num_channels,
+    get_image_range,
+    get_mip_level_mem_handle,
+)
+from ._usm import pitched_alloc_device
+
+__all__ = [
+    "ImageMem",
+    "alloc_image_mem",
+    "create_image",
+    "destroy_image_handle",
+    "fetch_cubemap",
+    "fetch_image",
+    "fetch_image_array",
+    "free_image_mem",
+    "get_image_channel_type",
+    "get_image_num_channels",
+    "get_image_range",
+    "get_mip_level_mem_handle",
+    "pitched_alloc_device",
+    "sample_cubemap",
+    "sample_image",
+    "sample_image_array",
+    "sample_mipmap",
+    "write_cubemap",
+    "write_image",
+    "write_image_array",
+]

@@ -1,0 +1,367 @@
+"""From the arguments of a device function to one ``ImageCall``: checks, then host arrays or USM arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Union
+
+import numpy as np
+import numpy.typing as npt
+
+from ..backends.contract import NativeEvent
+from ..model.aspects import Aspect
+from ..model.descriptor import CUBEMAP_FACES, ImageDescriptor
+from ..model.enums import ImageChannelType, ImageType
+from ..model.errors import InvalidError
+from ..model.handles import SampledImageHandle, UnsampledImageHandle
+from ..model.image_call import ImageCall, Operation
+from ..sycl.event import Event
+from ..sycl.usm import UsmArray
+from ._checks import require
+from ._registry import HandleRecord, handle_key
+from ._scratch import ALIGNMENT, give_back, take
+from ._values import DTypeLike, ValueFormat
+
+if TYPE_CHECKING:
+    from ..sycl.queue import Queue
+
+__all__ = [
+    "ArrayLike",
+    "Form",
+    "Image",
+    "check_out",
+    "enqueue",
+    "find_image",
+    "with_coords",
+    "with_layers",
+    "with_level",
+    "with_numbers",
+]
+
+ArrayLike = Union[npt.NDArray[Any], UsmArray]
+
+_FETCH_ASPECTS = {
+    (False, 1): Aspect.ext_oneapi_bindless_sampled_image_fetch_1d,
+    (False, 2): Aspect.ext_oneapi_bindless_sampled_image_fetch_2d,
+    (False, 3): Aspect.ext_oneapi_bindless_sampled_image_fetch_3d,
+    (True, 1): Aspect.ext_oneapi_bindless_sampled_image_fetch_1d_usm,
+    (True, 2): Aspect.ext_oneapi_bindless_sampled_image_fetch_2d_usm,
+}
+_SAMPLE_ASPECTS = {
+    1: Aspect.ext_oneapi_bindless_images_sample_1d_usm,
+    2: Aspect.ext_oneapi_bindless_images_sample_2d_usm,
+}
+_FUNCTIONS_OF_TYPE = {
+    ImageType.standard: "fetch_image, sample_image and write_image",
+    ImageType.mipmap: "sample_mipmap",
+    ImageType.array: "fetch_image_array, sample_image_array and write_image_array",
+    ImageType.cubemap: "fetch_cubemap, sample_cubemap and write_cubemap",
+}
+_CHANNEL_OF_RAW = {
+    np.dtype("float32"): ImageChannelType.fp32,
+    np.dtype("float16"): ImageChannelType.fp16,
+    np.dtype("int8"): ImageChannelType.signed_int8,
+    np.dtype("int16"): ImageChannelType.signed_int16,
+    np.dtype("int32"): ImageChannelType.signed_int32,
+    np.dtype("uint8"): ImageChannelType.unsigned_int8,
+    np.dtype("uint16"): ImageChannelType.unsigned_int16,
+    np.dtype("uint32"): ImageChannelType.unsigned_int32,
+}
+_UINT32_MAX = 2**32 - 1
+
+
+@dataclass(frozen=True)
+class Form:
+    """One device function: its name, what it does, and the images that it takes."""
+
+    name: str
+    operation: Operation
+    type: ImageType
+    sampled: bool
+    unsampled: bool
+
+
+@dataclass(frozen=True)
+class Image:
+    """The image that a call names."""
+
+    raw: int
+    desc: ImageDescriptor
+    sampled: bool
+    usm: bool
+    keep: tuple[object, ...] = ()
+
+
+def find_image(
+    queue: Queue, form: Form, handle: object, coords: ArrayLike, num_channels: int | None, dtype: DTypeLike
+) -> Image:
+    """The image behind a handle; the function must be one for its type.
+
+    A handle of a bare number that no ``create_image`` of this context returned is taken as it is: then ``num_channels``
+    and ``dtype`` say what it holds.
+    """
+    sampled = isinstance(handle, SampledImageHandle)
+    if not sampled and not isinstance(handle, UnsampledImageHandle):
+        raise InvalidError(
+            f"{form.name}: {type(handle).__name__} is no image handle; create_image makes one, or "
+            "SampledImageHandle(number) and UnsampledImageHandle(number) of a raw one"
+        )
+    if sampled and not form.sampled:
+        why = "sampled images are read-only" if form.operation == "write" else "it is for unsampled images"
+        raise InvalidError(f"{form.name}: {handle!r} is sampled; {why}")
+    if not sampled and not form.unsampled:
+        raise InvalidError(f"{form.name}: {handle!r} is unsampled; create it with a sampler")
+    raw = handle.raw_handle  # type: ignore[attr-defined]
+    record: HandleRecord | None = queue.context._handles.get(handle_key(raw, sampled))
+    if record is None:
+        if handle.descriptor is not None:  # type: ignore[attr-defined]
+            raise InvalidError(
+                f"{form.name}: {handle!r} is no image of the queue's context: it was destroyed, or made in another one"
+            )
+        return Image(raw, _raw_descriptor(form, handle, coords, num_channels, dtype), sampled, False)
+    desc = record.descriptor
+    if desc.type is not form.type:
+        raise InvalidError(
+            f"{form.name}: {handle!r} is a {desc.type} image; {desc.type} images take {_FUNCTIONS_OF_TYPE[desc.type]}"
+        )
+    if record.device is not queue.device and record.device != queue.device:
+        raise InvalidError(f"{form.name}: {handle!r} was made on {record.device}, the queue runs on {queue.device}")
+    if sampled and form.operation == "fetch":
+        require(
+            queue.device,
+            _FETCH_ASPECTS[record.usm, desc.dimensions],
+            f"fetching from sampled {desc.dimensions}D images{' in USM' if record.usm else ''}",
+        )
+    elif sampled and record.usm:
+        require(queue.device, _SAMPLE_ASPECTS[desc.dimensions], f"sampling {desc.dimensions}D images in USM")
+    keep = (record.resource, record.memory) if record.usm else (record.resource,)
+    return Image(raw, desc, sampled, record.usm, keep)
+
+
+def _raw_descriptor(
+    form: Form, handle: object, coords: ArrayLike, num_channels: int | None, dtype: DTypeLike
+) -> ImageDescriptor:
+    element = np.dtype(dtype) if dtype is not None else None
+    channel = None if element is None else _CHANNEL_OF_RAW.get(element)
+    if num_channels is None or channel is None:
+        raise InvalidError(
+            f"{form.name}: {handle!r} was made from a number, and nothing says what it holds: "
+            "give num_channels= and dtype= (float32 for normalized types)"
+        )
+    shape = getattr(coords, "shape", ())
+    dims = 2 if form.type is ImageType.cubemap else shape[1] if len(shape) == 2 else 1
+    sizes = ((1,) * dims + (0, 0))[:3] if dims in (1, 2, 3) else (1, 0, 0)
+    layers = {ImageType.array: 2, ImageType.cubemap: CUBEMAP_FACES}.get(form.type, 1)
+    return ImageDescriptor(
+        *sizes,
+        num_channels=num_channels,
+        channel_type=channel,
+        type=form.type,
+        num_levels=2 if form.type is ImageType.mipmap else 1,
+        array_size=layers,
+    )
+
+
+# ---------------------------------------------------------------------- arrays of arguments
+
+
+def with_coords(form: Form, argument: str, value: object, dims: int, dtype: str, count: int | None = None) -> ArrayLike:
+    """Checks (N, dims) or, in one dimension, (N,); host arrays that are not contiguous are copied.
+
+    Args:
+        count: N where another argument has fixed it.
+    """
+    if not isinstance(value, (np.ndarray, UsmArray)):
+        raise InvalidError(
+            f"{form.name}: {argument} is a {type(value).__name__}; it is a numpy array or a UsmArray of {dtype}"
+        )
+    shape = f"(N, {dims}) or (N,)" if dims == 1 else f"(N, {dims})"
+    if value.dtype != np.dtype(dtype):
+        raise InvalidError(
+            f"{form.name}: {argument} is {value.dtype}; it is {dtype} here: convert with {argument}.astype({dtype!r})"
+        )
+    fits = (value.ndim == 2 and value.shape[1] == dims) or (value.ndim == 1 and dims == 1)
+    if not fits:
+        raise InvalidError(
+            f"{form.name}: {argument} of shape {value.shape}; it is {shape}, in (x, y, z) order: "
+            f"reshape with {argument}.reshape(-1, {dims})"
+        )
+    if count is not None and value.shape[0] != count:
+        raise InvalidError(f"{form.name}: {argument} has {value.shape[0]} items, coords has {count}")
+    return _contiguous(form, argument, value)
+
+
+def _contiguous(form: Form, argument: str, array: ArrayLike) -> ArrayLike:
+    if isinstance(array, np.ndarray):
+        return np.ascontiguousarray(array)
+    if not array.is_contiguous:
+        raise InvalidError(f"{form.name}: {argument} {array!r} is not contiguous: copy it into usm_empty first")
+    return array
+
+
+def with_numbers(form: Form, argument: str, value: object, count: int, dtype: str) -> ArrayLike | None:
+    """An (N,) array, or None where the argument is one number."""
+    if not isinstance(value, (np.ndarray, UsmArray)) or (isinstance(value, np.ndarray) and value.ndim == 0):
+        return None
+    if value.dtype != np.dtype(dtype):
+        raise InvalidError(
+            f"{form.name}: {argument} is {value.dtype}; it is {dtype} here: convert with {argument}.astype({dtype!r})"
+        )
+    if value.ndim != 1 or value.shape[0] != count:
+        raise InvalidError(f"{form.name}: {argument} of shape {value.shape}; it is one number or ({count},)")
+    return _contiguous(form, argument, value)
+
+
+def with_layers(
+    form: Form, argument: str, value: object, count: int, desc: ImageDescriptor
+) -> tuple[ArrayLike | None, int]:
+    """Layers or faces: an array, or one number, which is checked against the image here."""
+    array = with_numbers(form, argument, value, count, "uint32")
+    if array is not None:
+        return array, 0
+    try:
+        layer = int(value.__index__())  # type: ignore[attr-defined]
+    except (AttributeError, TypeError):
+        raise InvalidError(
+            f"{form.name}: {argument}={value!r}; it is one number or a uint32 array of shape ({count},)"
+        ) from None
+    if not 0 <= layer <= _UINT32_MAX or layer >= desc.array_size:
+        raise InvalidError(f"{form.name}: {argument}={layer}; the image has layers 0 to {desc.array_size - 1}")
+    return None, layer
+
+
+def with_level(form: Form, value: object, count: int) -> tuple[ArrayLike | None, float]:
+    """Levels: an array, or one number."""
+    array = with_numbers(form, "level", value, count, "float32")
+    if array is not None:
+        return array, 0.0
+    try:
+        return None, float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        raise InvalidError(
+            f"{form.name}: level={value!r}; it is one number or a float32 array of shape ({count},)"
+        ) from None
+
+
+# ---------------------------------------------------------------------- submission
+
+
+def enqueue(
+    queue: Queue,
+    form: Form,
+    call: ImageCall,
+    inputs: dict[str, ArrayLike | None],
+    values: ArrayLike,
+    image: Image,
+    depends_on: Event | Iterable[Event],
+) -> Event | None:
+    """Submits a call whose arrays are all on the host (waits, returns None) or all in USM (returns its event).
+
+    Args:
+        inputs: arrays by the field of ``ImageCall`` that holds their address.
+        values: the result, or the colours of a write.
+    """
+    arrays = {name: array for name, array in inputs.items() if array is not None}
+    on_host = isinstance(values, np.ndarray)
+    for name, array in arrays.items():
+        if isinstance(array, np.ndarray) is not on_host:
+            raise InvalidError(
+                f"{form.name}: {name} is {_place(array)} and the values are {_place(values)}: "
+                "give all arrays as numpy arrays, or all as UsmArray (with out= one for the result)"
+            )
+    if call.count == 0:
+        if on_host:
+            return None
+        return queue._enqueue(lambda waits: queue._backend.barrier(queue._native, waits), depends_on)
+    backend, native = queue._backend, queue._native
+    if not on_host:
+        _check_usm(queue, form, [*arrays.values(), values])
+        call = replace(call, values=_address(values), **{name: _address(array) for name, array in arrays.items()})
+        keep = (*image.keep, values, *arrays.values())
+        return queue._enqueue(lambda waits: backend.image_call(native, call, waits), depends_on, keep)
+    if queue.device.has(Aspect.usm_system_allocations):
+        call = replace(call, values=_address(values), **{name: _address(array) for name, array in arrays.items()})
+        keep = (*image.keep, values, *arrays.values())
+        queue._enqueue(lambda waits: backend.image_call(native, call, waits), depends_on, keep).wait()
+        return None
+    _through_device(queue, form, call, arrays, values, image, depends_on)
+    return None
+
+
+def _place(array: ArrayLike) -> str:
+    return "on the host" if isinstance(array, np.ndarray) else "in USM"
+
+
+def _address(array: Any) -> int:
+    if isinstance(array, np.ndarray):
+        return int(array.__array_interface__["data"][0])
+    return int(array.pointer.address)
+
+
+def _check_usm(queue: Queue, form: Form, arrays: Iterable[ArrayLike]) -> None:
+    for array in arrays:
+        assert isinstance(array, UsmArray)
+        if array.pointer.context is not queue.context and array.pointer.context != queue.context:
+            raise InvalidError(f"{form.name}: {array!r} is memory of another context than the queue's")
+
+
+def _through_device(
+    queue: Queue,
+    form: Form,
+    call: ImageCall,
+    arrays: dict[str, ArrayLike],
+    values: ArrayLike,
+    image: Image,
+    depends_on: Event | Iterable[Event],
+) -> None:
+    """Host arrays of a device that reaches its own memory alone: in, call, out; waits."""
+    assert isinstance(values, np.ndarray)
+    is_write = form.operation == "write"
+    offsets: dict[str, int] = {}
+    size = 0
+    for name, array in (*arrays.items(), ("values", values)):
+        offsets[name] = size
+        size += -(-array.nbytes // ALIGNMENT) * ALIGNMENT
+    block = take(queue, size)
+    backend, native, base = queue._backend, queue._native, block.address
+    call = replace(call, **{name: base + offset for name, offset in offsets.items()})
+    uploads = [(base + offsets[name], _address(array), array.nbytes) for name, array in arrays.items()]
+    if is_write:
+        uploads.append((base + offsets["values"], _address(values), values.nbytes))
+
+    def submit(waits: Sequence[NativeEvent]) -> NativeEvent:
+        events: list[NativeEvent] = []
+        try:
+            for destination, source, nbytes in uploads:
+                events.append(backend.copy(native, destination, source, nbytes, waits))
+            last = backend.image_call(native, call, events or waits)
+            if is_write:
+                return last
+            events.append(last)
+            return backend.copy(native, _address(values), base + offsets["values"], values.nbytes, [last])
+        finally:
+            for event in events:
+                backend.release_event(event)
+
+    queue._enqueue(submit, depends_on, (block, *image.keep, values, *arrays.values())).wait()
+    give_back(queue, block)
+
+
+def check_out(form: Form, out: object, format_: ValueFormat, count: int, inputs: Iterable[ArrayLike | None]) -> None:
+    """The result's array has the right shape and dtype, can be written, and lies apart from the arguments."""
+    if not isinstance(out, (np.ndarray, UsmArray)):
+        raise InvalidError(f"{form.name}: out is a {type(out).__name__}; it is a numpy array or a UsmArray")
+    if out.dtype != format_.item or tuple(out.shape) != format_.shape(count):
+        raise InvalidError(
+            f"{form.name}: out is {out.dtype} of shape {tuple(out.shape)}; the result is {format_.item} of shape "
+            f"{format_.shape(count)}"
+        )
+    if isinstance(out, UsmArray):
+        _contiguous(form, "out", out)
+    else:
+        if not out.flags.c_contiguous or not out.flags.writeable:
+            raise InvalidError(f"{form.name}: out is not C-contiguous or not writable: give a fresh np.empty array")
+        for array in inputs:
+            if isinstance(array, np.ndarray) and np.may_share_memory(out, array):
+                raise InvalidError(f"{form.name}: out shares memory with an argument: give another array")

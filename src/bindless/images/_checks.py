@@ -1,0 +1,84 @@
+"""Limits and aspects of devices, checked before a driver is asked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..model.aspects import Aspect
+from ..model.descriptor import ImageDescriptor
+from ..model.enums import ImageType
+from ..model.errors import Error, FeatureNotSupportedError
+
+if TYPE_CHECKING:
+    from ..sycl.device import Device
+
+__all__ = ["ASPECT_OF_TYPE", "limit", "require", "require_format", "require_limits", "require_type"]
+
+ASPECT_OF_TYPE = {
+    ImageType.standard: Aspect.ext_oneapi_bindless_images,
+    ImageType.mipmap: Aspect.ext_oneapi_mipmap,
+    ImageType.array: Aspect.ext_oneapi_image_array,
+    ImageType.cubemap: Aspect.ext_oneapi_cubemap,
+}
+
+# Limits of image memory by dimensions: (field of the descriptor, information descriptor).
+_LIMITS = {
+    1: (("width", "image1d_max_width"),),
+    2: (("width", "image2d_max_width"), ("height", "image2d_max_height")),
+    3: (("width", "image3d_max_width"), ("height", "image3d_max_height"), ("depth", "image3d_max_depth")),
+}
+
+_known: dict[tuple[str, int, str], int | None] = {}
+
+
+def require(device: Device, aspect: Aspect, what: str) -> None:
+    """Raises ``FeatureNotSupportedError`` naming the aspect where the device lacks it."""
+    if not device.has(aspect):
+        raise FeatureNotSupportedError(
+            f"{device.name} does not support {what}: ask device.has(Aspect.{aspect.name}) first",
+            backend=str(device.backend),
+        )
+
+
+def require_type(device: Device, desc: ImageDescriptor) -> None:
+    """The device has images of this type."""
+    require(device, Aspect.ext_oneapi_bindless_images, "bindless images")
+    if desc.type is not ImageType.standard:
+        require(device, ASPECT_OF_TYPE[desc.type], f"{desc.type} images")
+
+
+def require_format(device: Device, desc: ImageDescriptor) -> None:
+    """The device has images of this channel type and count."""
+    if not device._backend.supports_format(device._record.native, desc.channel_type, desc.num_channels):
+        way_out = "use 4 channels" if desc.num_channels == 3 else "use another channel type"
+        raise FeatureNotSupportedError(
+            f"{device.name} has no images of {desc.num_channels} channels of {desc.channel_type}: {way_out}; "
+            "Aspect.ext_oneapi_bindless_images promises 1, 2 and 4 channels",
+            backend=str(device.backend),
+        )
+
+
+def limit(device: Device, name: str) -> int | None:
+    """A number of ``info.device``, or None where the device cannot tell."""
+    key = (str(device.backend), device._record.index, name)
+    if key not in _known:
+        try:
+            _known[key] = int(device.get_info(name))
+        except FeatureNotSupportedError:
+            _known[key] = None
+    return _known[key]
+
+
+def require_limits(device: Device, desc: ImageDescriptor, error: type[Error]) -> None:
+    """The image's sizes are ones that the device has."""
+    checks = [(field, name) for field, name in _LIMITS[desc.dimensions]]
+    if desc.type is ImageType.array:
+        checks.append(("array_size", "image_max_array_size"))
+    for field, name in checks:
+        value, bound = getattr(desc, field), limit(device, name)
+        if bound is not None and value > bound:
+            raise error(
+                f"{field}={value}: {device.name} has images of at most {bound} (info.device.{name}); "
+                "split the image, or make it smaller",
+                backend=str(device.backend),
+            )

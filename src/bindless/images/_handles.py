@@ -1,0 +1,321 @@
+"""Images made from memory, and their end (Obtaining a handle to the image)."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any, overload
+
+from ..model.aspects import Aspect
+from ..model.descriptor import ImageDescriptor
+from ..model.enums import (
+    AddressingMode,
+    Backend,
+    CubemapFilteringMode,
+    FilteringMode,
+    ImageChannelType,
+    ImageType,
+    UsmKind,
+)
+from ..model.errors import Error, InvalidError, SamplerWarning, SyclRuntimeError
+from ..model.handles import ImageMemHandle, SampledImageHandle, UnsampledImageHandle
+from ..model.sampler import BindlessImageSampler
+from ..sycl._lifetime import Rank, Resource
+from ..sycl._where import resolve_where
+from ..sycl.usm import UsmArray, UsmPointer
+from ._checks import limit, require, require_format, require_type
+from ._memory import ImageMem, as_error, require_level_reference
+from ._registry import Failures, HandleRecord, MemoryRecord, handle_key, let_go
+
+if TYPE_CHECKING:
+    from ..sycl.context import Context
+    from ..sycl.device import Device
+
+__all__ = ["create_image", "destroy_image_handle"]
+
+# Drivers that filter 8- and 16-bit integers, and that read one-dimensional linear memory by integer coordinates alone.
+_TEXTURE_UNITS = (Backend.cuda, Backend.reference)
+_WIDE_INTEGERS = (ImageChannelType.signed_int32, ImageChannelType.unsigned_int32)
+_WRAPPING = (AddressingMode.repeat, AddressingMode.mirrored_repeat)
+
+
+@overload
+def create_image(
+    memory: ImageMem | ImageMemHandle, desc: ImageDescriptor, *where: Any, sampler: None = None, pitch: int = 0
+) -> UnsampledImageHandle: ...
+
+
+@overload
+def create_image(
+    memory: ImageMem | ImageMemHandle | UsmPointer | UsmArray,
+    desc: ImageDescriptor,
+    *where: Any,
+    sampler: BindlessImageSampler,
+    pitch: int = 0,
+) -> SampledImageHandle: ...
+
+
+def create_image(
+    memory: ImageMem | ImageMemHandle | UsmPointer | UsmArray,
+    desc: ImageDescriptor,
+    *where: Any,
+    sampler: BindlessImageSampler | None = None,
+    pitch: int = 0,
+) -> UnsampledImageHandle | SampledImageHandle:
+    """Makes an image of memory: sampled if there is a sampler, else unsampled.
+
+    Several images of the same memory may exist. An image keeps its memory alive until it is destroyed with
+    ``destroy_image_handle``; the handle itself is a number that may be copied anywhere.
+
+    Args:
+        memory: image memory, one level of a mipmap, or USM (with a sampler, one- and two-dimensional).
+        desc: the descriptor that the memory was allocated with; of the level for a level.
+        where: a queue, or a device and a context: those of the memory.
+        sampler: how it is sampled.
+        pitch: bytes between rows of two-dimensional USM; ignored otherwise.
+
+    Raises:
+        InvalidError: the descriptor is not valid, or an argument is of the wrong kind.
+        SyclRuntimeError: the image cannot be made; the text says why.
+        FeatureNotSupportedError: the device lacks it; the text names the aspect.
+
+    Warns:
+        SamplerWarning: repeat or mirrored_repeat with unnormalized coordinates, which sample as clamp_to_edge.
+    """
+    if where and isinstance(where[0], BindlessImageSampler):
+        raise InvalidError("create_image: pass the sampler by name, sampler=...")
+    device, context = resolve_where(*where)
+    if not isinstance(desc, ImageDescriptor):
+        raise InvalidError(f"desc: {type(desc).__name__} is no ImageDescriptor")
+    if sampler is not None and not isinstance(sampler, BindlessImageSampler):
+        raise InvalidError(f"sampler: {type(sampler).__name__} is no BindlessImageSampler")
+    desc.verify()
+    require_type(device, desc)
+    if isinstance(memory, (UsmPointer, UsmArray)):
+        return _create_usm(memory, desc, device, context, sampler, pitch)
+    raw, record, keep = _memory_of(memory, desc, device, context)
+    require_level_reference(device, record)
+    backend, native = context._backend, context._native
+    if sampler is None:
+        if desc.type is ImageType.mipmap:
+            raise SyclRuntimeError(
+                "an unsampled image of a whole mipmap cannot be made: give a sampler, or make it of one level "
+                "(get_mip_level_mem_handle, get_mip_level_desc)"
+            )
+        try:
+            number = backend.create_unsampled_image(native, device._record.native, raw, desc)
+        except Error as error:
+            raise as_error(SyclRuntimeError, error, f"no unsampled image of {desc}") from error
+        _register(context, device, desc, number, None, False, keep)
+        return UnsampledImageHandle(number, desc)
+    _check_sampler(device, desc, sampler)
+    try:
+        number = backend.create_sampled_image(native, device._record.native, raw, desc, sampler)
+    except Error as error:
+        raise as_error(SyclRuntimeError, error, f"no sampled image of {desc}") from error
+    _register(context, device, desc, number, sampler, False, keep)
+    return SampledImageHandle(number, desc)
+
+
+def _memory_of(
+    memory: object, desc: ImageDescriptor, device: Device, context: Context
+) -> tuple[int, MemoryRecord, Resource]:
+    """The raw handle, record and owner of image memory of this context and device."""
+    if isinstance(memory, ImageMem):
+        handle, _, owner, _ = memory._image_memory()
+        if owner is not context and owner != context:
+            raise SyclRuntimeError(f"{memory!r} was allocated in another context: create the image there")
+    elif isinstance(memory, ImageMemHandle):
+        handle = memory
+    else:
+        raise InvalidError(
+            f"create_image: {type(memory).__name__} is no memory; give an ImageMem, an ImageMemHandle, a UsmPointer or "
+            "a UsmArray"
+        )
+    raw = handle.raw_handle
+    record = context._images.get(raw)
+    keep = None if record is None else record.keep()
+    if record is None or keep is None:
+        raise SyclRuntimeError(
+            f"{handle!r} is no image memory of this context: it was freed, or allocated in another context"
+        )
+    if record.device is not device and record.device != device:
+        raise SyclRuntimeError(f"{handle!r} was allocated on {record.device}: create the image there, not on {device}")
+    if record.descriptor != desc:
+        raise SyclRuntimeError(
+            f"the descriptor {desc} is not the one that the memory was allocated with: {record.descriptor}"
+        )
+    return raw, record, keep
+
+
+def _check_sampler(device: Device, desc: ImageDescriptor, sampler: BindlessImageSampler) -> None:
+    """What neither the descriptor nor the sampler alone can tell."""
+    used = sampler.addressing[: desc.dimensions]
+    if len(set(used)) > 1:
+        require(device, Aspect.ext_oneapi_unique_addressing_per_dim, "a different addressing mode for each dimension")
+    if sampler.max_mipmap_level_clamp > desc.num_levels:
+        raise SyclRuntimeError(
+            f"max_mipmap_level_clamp={sampler.max_mipmap_level_clamp}: the image has {desc.num_levels} levels; "
+            "the clamp is at most that"
+        )
+    if sampler.max_anisotropy > 1 and desc.type is ImageType.mipmap:
+        require(device, Aspect.ext_oneapi_mipmap_anisotropy, "anisotropic filtering of mipmaps")
+    if desc.type is ImageType.cubemap and sampler.cubemap_filtering is CubemapFilteringMode.seamless:
+        require(device, Aspect.ext_oneapi_cubemap_seamless_filtering, "seamless filtering of cubemaps")
+    if desc.type is ImageType.mipmap and not sampler.is_normalized:
+        raise SyclRuntimeError("a mipmap is sampled with normalized coordinates: give coordinate='normalized'")
+    if sampler.filtering is FilteringMode.linear and desc.channel.is_integer:
+        if desc.channel_type in _WIDE_INTEGERS:
+            raise SyclRuntimeError(
+                f"filtering=linear: {desc.channel_type} channels cannot be blended; use filtering='nearest', or fp32"
+            )
+        if device._backend.backend not in _TEXTURE_UNITS:
+            raise SyclRuntimeError(
+                f"filtering=linear: {device.name} does not blend integers; "
+                "use filtering='nearest', or a normalized type"
+            )
+    if not sampler.is_normalized and desc.type is not ImageType.cubemap and any(mode in _WRAPPING for mode in used):
+        modes = ", ".join(sorted({str(mode) for mode in used if mode in _WRAPPING}))
+        warnings.warn(
+            f"addressing {modes} with unnormalized coordinates samples as clamp_to_edge: "
+            "texture units wrap normalized coordinates only; use coordinate='normalized'",
+            SamplerWarning,
+            stacklevel=3,
+        )
+
+
+def _create_usm(
+    memory: UsmPointer | UsmArray,
+    desc: ImageDescriptor,
+    device: Device,
+    context: Context,
+    sampler: BindlessImageSampler | None,
+    pitch: int,
+) -> SampledImageHandle:
+    pointer = memory.pointer
+    if isinstance(memory, UsmArray) and not memory.is_contiguous:
+        raise SyclRuntimeError(f"{memory!r} is not contiguous: make the image of the whole array")
+    if sampler is None:
+        raise SyclRuntimeError("an unsampled image of USM cannot be made: give a sampler, or allocate an ImageMem")
+    if desc.type is not ImageType.standard:
+        raise SyclRuntimeError(f"a {desc.type} image cannot lie in USM: allocate an ImageMem")
+    if desc.dimensions == 3:
+        raise SyclRuntimeError("a three-dimensional image cannot lie in USM: allocate an ImageMem")
+    if pointer.context is not context and pointer.context != context:
+        raise SyclRuntimeError(f"{memory!r} was allocated in another context: create the image there")
+    if pointer.kind is UsmKind.device and pointer.device is not device and pointer.device != device:
+        raise SyclRuntimeError(f"{memory!r} was allocated on {pointer.device}: create the image there, not on {device}")
+    if pointer.kind is UsmKind.shared:
+        require(device, Aspect.ext_oneapi_bindless_images_shared_usm, "images in shared USM")
+    if desc.dimensions == 1:
+        require(device, Aspect.ext_oneapi_bindless_images_1d_usm, "one-dimensional images in USM")
+    else:
+        require(device, Aspect.ext_oneapi_bindless_images_2d_usm, "two-dimensional images in USM")
+    require_format(device, desc)
+    _check_usm_layout(memory, desc, device, pitch)
+    if desc.dimensions == 1 and sampler.filtering is FilteringMode.linear and device._backend.backend in _TEXTURE_UNITS:
+        raise SyclRuntimeError(
+            "filtering=linear on one-dimensional USM: texture units do not filter linear memory; "
+            "make it a pitched 2D image of height 1"
+        )
+    _check_sampler(device, desc, sampler)
+    row_pitch = pitch if desc.height else 0
+    try:
+        number = context._backend.create_sampled_image_usm(
+            context._native, device._record.native, pointer.address, row_pitch, desc, sampler
+        )
+    except Error as error:
+        raise as_error(SyclRuntimeError, error, f"no sampled image of {desc} over {memory!r}") from error
+    _register(context, device, desc, number, sampler, True, memory)
+    return SampledImageHandle(number, desc)
+
+
+def _check_usm_layout(memory: UsmPointer | UsmArray, desc: ImageDescriptor, device: Device, pitch: int) -> None:
+    """Sizes and pitch are ones that the device has, and the image fits the allocation."""
+    if desc.dimensions == 1:
+        checks = [("width", desc.width, "image_max_buffer_size")]
+        needed = desc.row_size
+    else:
+        if not isinstance(pitch, int):
+            raise InvalidError(f"pitch={pitch!r} is not an integer; it is bytes")
+        align = limit(device, "image_row_pitch_align") or 1
+        if pitch == 0:
+            raise SyclRuntimeError(
+                "pitch=0: a two-dimensional image in USM needs the pitch that pitched_alloc_device returned, or a "
+                f"multiple of {align} bytes"
+            )
+        if pitch < desc.row_size:
+            raise SyclRuntimeError(f"pitch={pitch}: a row of the image takes {desc.row_size} bytes")
+        if pitch % align:
+            raise SyclRuntimeError(
+                f"pitch={pitch} is no multiple of {align} bytes (info.device.image_row_pitch_align): allocate with "
+                "pitched_alloc_device"
+            )
+        checks = [
+            ("width", desc.width, "max_image_linear_width"),
+            ("height", desc.height, "max_image_linear_height"),
+            ("pitch", pitch, "max_image_linear_row_pitch"),
+        ]
+        needed = pitch * (desc.height - 1) + desc.row_size
+    for field, value, name in checks:
+        bound = limit(device, name)
+        if bound is not None and value > bound:
+            raise SyclRuntimeError(
+                f"{field}={value}: {device.name} has images in USM of at most {bound} (info.device.{name}); "
+                "split the image, or allocate an ImageMem"
+            )
+    if needed > memory.nbytes:
+        raise SyclRuntimeError(f"the image takes {needed} bytes, {memory!r} has {memory.nbytes}")
+
+
+# ---------------------------------------------------------------------- registry and end
+
+
+def _release(failures: Failures, backend: Any, native: Any, number: int, sampled: bool) -> None:
+    failures.run(lambda: backend.destroy_image(native, number, sampled=sampled))
+
+
+class _ImageResource(Resource):
+    """A native image; it keeps the memory that the image lies over."""
+
+    __slots__ = ("memory",)
+
+
+def _register(
+    context: Context,
+    device: Device,
+    desc: ImageDescriptor,
+    number: int,
+    sampler: BindlessImageSampler | None,
+    usm: bool,
+    memory: object,
+) -> None:
+    failures = Failures()
+    sampled = sampler is not None
+    resource = _ImageResource(
+        Rank.IMAGE_HANDLE, context._resource, _release, failures, context._backend, context._native, number, sampled
+    )
+    resource.memory = memory
+    context._handles[handle_key(number, sampled)] = HandleRecord(desc, device, sampler, usm, memory, resource, failures)
+
+
+def destroy_image_handle(handle: SampledImageHandle | UnsampledImageHandle, *where: Any) -> None:
+    """Destroys an image, not its memory. Work in flight that reads it keeps it until it is complete.
+
+    Raises:
+        SyclRuntimeError: the handle is no image of this context, such as one that was destroyed already.
+    """
+    _, context = resolve_where(*where)
+    if not isinstance(handle, (SampledImageHandle, UnsampledImageHandle)):
+        raise InvalidError(f"destroy_image_handle: {type(handle).__name__} is no image handle")
+    key = handle_key(handle.raw_handle, isinstance(handle, SampledImageHandle))
+    record = context._handles.pop(key, None)
+    if record is None:
+        raise SyclRuntimeError(
+            f"{handle!r} is no image of this context: it was destroyed already, or made in another context"
+        )
+    failures = record.failures
+    holder = [record]
+    del record
+    error = let_go(holder.clear, failures)
+    if error is not None:
+        raise as_error(SyclRuntimeError, error, f"{handle!r} was not destroyed") from error

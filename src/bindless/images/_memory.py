@@ -1,0 +1,375 @@
+"""Image memory that is not USM: allocation, queries, and ``ImageMem`` (Allocating image memory)."""
+
+from __future__ import annotations
+
+import weakref
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from ..model.aspects import Aspect
+from ..model.descriptor import ImageDescriptor
+from ..model.enums import ImageChannelType, ImageType, coerce
+from ..model.errors import Error, FeatureNotSupportedError, InvalidError, MemoryAllocationError, SyclRuntimeError
+from ..model.handles import ImageMemHandle
+from ..model.ranges import Range
+from ..sycl._lifetime import Rank, Resource
+from ..sycl._stream import sweep, wait_for_all
+from ..sycl._where import resolve_where
+from ._checks import require, require_format, require_limits, require_type
+from ._registry import Failures, MemoryRecord, forget_memory, let_go
+
+if TYPE_CHECKING:
+    from ..sycl.context import Context
+    from ..sycl.device import Device
+
+__all__ = [
+    "ImageMem",
+    "alloc_image_mem",
+    "free_image_mem",
+    "get_image_channel_type",
+    "get_image_num_channels",
+    "get_image_range",
+    "get_mip_level_mem_handle",
+]
+
+_E = TypeVar("_E", bound=Error)
+
+
+def as_error(cls: type[_E], error: Error, doing: str) -> _E | FeatureNotSupportedError:
+    """The same failure under the code that the specification gives to this function."""
+    if isinstance(error, FeatureNotSupportedError):
+        return error
+    return cls(
+        f"{doing}: {error}",
+        backend=error.backend,
+        native_code=error.native_code,
+        native_name=error.native_name,
+    )
+
+
+def _release(
+    failures: Failures,
+    context: weakref.ref[Context],
+    levels: list[int],
+    backend: Any,
+    native: Any,
+    raw: int,
+    desc: ImageDescriptor,
+) -> None:
+    forget_memory(context, raw, levels)
+    failures.run(backend.free_image, native, raw, desc)
+
+
+def _allocate(
+    desc: ImageDescriptor, device: Device, context: Context, owner: str
+) -> tuple[int, Resource, MemoryRecord]:
+    if not isinstance(desc, ImageDescriptor):
+        raise InvalidError(f"desc: {type(desc).__name__} is no ImageDescriptor")
+    desc.verify()
+    require_type(device, desc)
+    require_format(device, desc)
+    require_limits(device, desc, MemoryAllocationError)
+    backend, native = context._backend, context._native
+    target = device._record.native
+    sweep()
+    try:
+        try:
+            raw = backend.allocate_image(native, target, desc)
+        except MemoryAllocationError:
+            wait_for_all()  # what completed work used is free then
+            raw = backend.allocate_image(native, target, desc)
+    except Error as error:
+        raise as_error(
+            MemoryAllocationError, error, f"image memory of {desc.nbytes} bytes for {desc} was not allocated"
+        ) from error
+    levels: list[int] = []
+    failures = Failures()
+    resource = Resource(
+        Rank.IMAGE_MEMORY,
+        context._resource,
+        _release,
+        failures,
+        weakref.ref(context),
+        levels,
+        backend,
+        native,
+        raw,
+        desc,
+    )
+    record = MemoryRecord(desc, device, resource, owner, levels, failures)
+    context._images[raw] = record
+    return raw, resource, record
+
+
+def alloc_image_mem(desc: ImageDescriptor, *where: Any) -> ImageMemHandle:
+    """Allocates image memory that the caller frees with ``free_image_mem`` once no work uses it.
+
+    Args:
+        desc: dimensions, channels and type of the image.
+        where: a queue, or a device and a context.
+
+    Raises:
+        InvalidError: the descriptor is not valid, or ``where`` is not one.
+        MemoryAllocationError: a size is beyond the device, or there is not enough memory.
+        FeatureNotSupportedError: the device lacks this type of image or this format.
+    """
+    device, context = resolve_where(*where)
+    return ImageMemHandle(_allocate(desc, device, context, "alloc_image_mem")[0])
+
+
+def free_image_mem(handle: ImageMemHandle, image_type: ImageType | str, *where: Any) -> None:
+    """Frees memory of ``alloc_image_mem``. Images still made from it, and work in flight, keep it until they end.
+
+    Raises:
+        MemoryAllocationError: the handle is not such memory of this context (freed already, of another context, one
+            level of a mipmap, owned by ``ImageMem``, imported), or ``image_type`` is not what was allocated.
+    """
+    _, context = resolve_where(*where)
+    kind = coerce(ImageType, image_type, "image_type")
+    raw = _raw(handle, MemoryAllocationError)
+    record = context._images.get(raw)
+    if record is None:
+        raise MemoryAllocationError(
+            f"{handle!r} is no image memory of this context: it was freed already, or allocated in another context"
+        )
+    reasons = {
+        "level": "is one level of a mipmap, borrowed from it: free the mipmap",
+        "ImageMem": "is owned by an ImageMem: close that instead",
+        "external": "is imported memory: unmap it with unmap_external_image_memory",
+    }
+    if record.owner in reasons:
+        raise MemoryAllocationError(f"{handle!r} {reasons[record.owner]}")
+    if record.descriptor.type is not kind:
+        raise MemoryAllocationError(
+            f"image_type={kind}: {handle!r} was allocated as {record.descriptor.type}; pass that"
+        )
+    failures = record.failures
+    del record
+    error = let_go(lambda: context._images.pop(raw, None), failures)
+    if error is not None:
+        raise as_error(MemoryAllocationError, error, f"{handle!r} was not freed") from error
+
+
+def _raw(handle: object, error: type[Error]) -> int:
+    if not isinstance(handle, ImageMemHandle):
+        raise error(f"{handle!r} is no ImageMemHandle; an ImageMem gives one with get_handle()")
+    return handle.raw_handle
+
+
+def _record(handle: object, where: tuple[Any, ...], error: type[Error]) -> MemoryRecord:
+    _, context = resolve_where(*where)
+    record = context._images.get(_raw(handle, error))
+    if record is None:
+        raise error(f"{handle!r} is no image memory of this context: it was freed, or allocated in another context")
+    return record  # type: ignore[no-any-return]
+
+
+def get_image_range(handle: ImageMemHandle, *where: Any) -> Range:
+    """(width, height, depth) in pixels; 0 for dimensions that the image does not have.
+
+    Raises:
+        InvalidError: the handle is no image memory of this context.
+    """
+    desc = _record(handle, where, InvalidError).descriptor
+    return Range(desc.width, desc.height, desc.depth)
+
+
+def get_image_channel_type(handle: ImageMemHandle, *where: Any) -> ImageChannelType:
+    """The channel type that the memory was allocated with.
+
+    Raises:
+        InvalidError: the handle is no image memory of this context.
+    """
+    return _record(handle, where, InvalidError).descriptor.channel_type
+
+
+def get_image_num_channels(handle: ImageMemHandle, *where: Any) -> int:
+    """Channels of a pixel.
+
+    Raises:
+        SyclRuntimeError: the handle is no image memory of this context.
+    """
+    return _record(handle, where, SyclRuntimeError).descriptor.num_channels
+
+
+def get_mip_level_mem_handle(handle: ImageMemHandle, level: int, *where: Any) -> ImageMemHandle:
+    """Memory of one level of a mipmap, borrowed: it is not freed, and dies with the mipmap.
+
+    Raises:
+        SyclRuntimeError: the handle is no mipmap of this context, or it has no such level.
+    """
+    _, context = resolve_where(*where)
+    record = _record(handle, where, SyclRuntimeError)
+    return _level(context, handle, record, level)
+
+
+def _level(context: Context, handle: ImageMemHandle, record: MemoryRecord, level: int) -> ImageMemHandle:
+    desc = record.descriptor
+    if desc.type is not ImageType.mipmap:
+        raise SyclRuntimeError(f"{handle!r} is a {desc.type} image: only a mipmap has levels")
+    try:
+        level_desc = desc.get_mip_level_desc(level)
+    except InvalidError as error:
+        raise SyclRuntimeError(str(error)) from None
+    resource = record.keep()
+    if resource is None:
+        raise SyclRuntimeError(f"{handle!r} was freed")
+    try:
+        raw = context._backend.image_level(context._native, handle.raw_handle, level)
+    except Error as error:
+        raise as_error(SyclRuntimeError, error, f"level {level} of {handle!r}") from error
+    if raw not in record.levels:
+        record.levels.append(raw)
+    context._images[raw] = MemoryRecord(level_desc, record.device, resource, "level", [])
+    return ImageMemHandle(raw)
+
+
+class ImageMem:
+    """Owns image memory; copies share it, and the last one that goes frees it.
+
+    ``ImageMem(desc, queue)`` or ``ImageMem(desc, device, context)`` allocates; ``ImageMem()`` owns nothing;
+    ``ImageMem(other)`` shares. Equal and of one hash are those that share memory. ``close()``, ``with`` or garbage
+    collection gives up this object's share. Images made from the memory, and work in flight, keep it until they end.
+
+    It is not a kernel argument: pass the handle of an image made from it.
+
+    Raises:
+        InvalidError: the descriptor is not valid, or ``where`` is not one.
+        MemoryAllocationError: a size is beyond the device, or there is not enough memory.
+        FeatureNotSupportedError: the device lacks this type of image or this format.
+    """
+
+    __slots__ = ("__weakref__", "_context", "_record", "_resource", "_value")
+
+    def __init__(self, desc: ImageDescriptor | ImageMem | None = None, *where: Any) -> None:
+        self._resource: Resource | None = None
+        self._record: MemoryRecord | None = None
+        self._context: Context | None = None
+        self._value = 0
+        if desc is None:
+            if where:
+                raise InvalidError("ImageMem: the first argument is an ImageDescriptor")
+        elif isinstance(desc, ImageMem):
+            if where:
+                raise InvalidError("ImageMem: a copy stays where its original is; give no queue, device or context")
+            self._value, self._resource = desc._value, desc._resource
+            self._record, self._context = desc._record, desc._context
+        else:
+            device, context = resolve_where(*where)
+            self._value, self._resource, self._record = _allocate(desc, device, context, "ImageMem")
+            self._context = context
+
+    def _own(self) -> tuple[MemoryRecord, Context]:
+        record, context = self._record, self._context
+        if record is None or context is None:
+            raise InvalidError("this ImageMem owns no memory: it was made without a descriptor, or closed")
+        return record, context
+
+    def _image_memory(self) -> tuple[ImageMemHandle, ImageDescriptor, Context, Device]:
+        record, context = self._own()
+        return ImageMemHandle(self._value), record.descriptor, context, record.device
+
+    # ------------------------------------------------------------------ BI's members
+
+    def get_handle(self) -> ImageMemHandle:
+        """The memory's handle, borrowed."""
+        self._own()
+        return ImageMemHandle(self._value)
+
+    def get_descriptor(self) -> ImageDescriptor:
+        """The descriptor it was allocated with."""
+        return self._own()[0].descriptor
+
+    def get_device(self) -> Device:
+        """The device it was allocated on."""
+        return self._own()[0].device
+
+    def get_context(self) -> Context:
+        """The context it was allocated in."""
+        return self._own()[1]
+
+    def get_range(self) -> Range:
+        """(width, height, depth) in pixels; 0 for dimensions that the image does not have."""
+        desc = self.get_descriptor()
+        return Range(desc.width, desc.height, desc.depth)
+
+    def get_channel_type(self) -> ImageChannelType:
+        """Type of a channel."""
+        return self.get_descriptor().channel_type
+
+    def get_num_channels(self) -> int:
+        """Channels of a pixel."""
+        return self.get_descriptor().num_channels
+
+    def get_type(self) -> ImageType:
+        """Kind of image."""
+        return self.get_descriptor().type
+
+    def get_mip_level_mem_handle(self, level: int) -> ImageMemHandle:
+        """Memory of one level of a mipmap, borrowed: it dies with this memory.
+
+        Raises:
+            SyclRuntimeError: this is no mipmap, or it has no such level.
+        """
+        record, context = self._own()
+        return _level(context, ImageMemHandle(self._value), record, level)
+
+    # ------------------------------------------------------------------ ownership
+
+    @property
+    def closed(self) -> bool:
+        """Whether this object owns nothing."""
+        return self._record is None
+
+    def close(self) -> None:
+        """Gives up this object's share; the last one frees the memory. A second call does nothing.
+
+        Raises:
+            MemoryAllocationError: the driver did not free it.
+        """
+        record, self._record, self._context = self._record, None, None
+        if record is None:
+            return
+        failures = record.failures
+        assert failures is not None
+
+        def drop() -> None:
+            self._resource = None
+
+        error = let_go(drop, failures)
+        if error is not None:
+            raise as_error(MemoryAllocationError, error, "image memory was not freed") from error
+
+    def __enter__(self) -> ImageMem:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __copy__(self) -> ImageMem:
+        return ImageMem(self)
+
+    def __deepcopy__(self, memo: object) -> ImageMem:
+        return ImageMem(self)
+
+    def __reduce__(self) -> Any:
+        raise InvalidError("image memory cannot be pickled: copy it to an array, and pickle that")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ImageMem) and other._resource is self._resource
+
+    def __hash__(self) -> int:
+        return hash((ImageMem, id(self._resource)))
+
+    def __bool__(self) -> bool:
+        return self._record is not None
+
+    def __repr__(self) -> str:
+        if self._record is None:
+            return "ImageMem()"
+        return f"ImageMem({self._record.descriptor}, handle={self._value:#x})"
+
+
+def require_level_reference(device: Device, record: MemoryRecord) -> None:
+    """Images made of one level of a mipmap are there by aspect."""
+    if record.owner == "level":
+        require(device, Aspect.ext_oneapi_mipmap_level_reference, "images made of one level of a mipmap")

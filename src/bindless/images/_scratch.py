@@ -1,0 +1,57 @@
+"""Device memory for calls with host arrays, where the device cannot reach host memory itself; blocks are used again."""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from typing import TYPE_CHECKING, Any
+
+from ..model.enums import UsmKind
+from ..sycl._lifetime import Rank, Resource
+
+if TYPE_CHECKING:
+    from ..sycl.context import Context
+    from ..sycl.queue import Queue
+
+__all__ = ["ALIGNMENT", "Block", "give_back", "take"]
+
+ALIGNMENT = 256
+_SMALLEST = 1 << 16
+_KEPT_BYTES = 1 << 28  # of one device of a context
+
+
+class Block(Resource):
+    """Device memory, freed with the object."""
+
+    __slots__ = ("address", "nbytes")
+
+    address: int
+    nbytes: int
+
+
+_free: weakref.WeakKeyDictionary[Context, dict[Any, list[Block]]] = weakref.WeakKeyDictionary()
+_lock = threading.Lock()
+
+
+def take(queue: Queue, nbytes: int) -> Block:
+    """A block of at least ``nbytes`` that nothing uses."""
+    context, device = queue.context, queue.device
+    with _lock:
+        blocks = _free.setdefault(context, {}).setdefault(device._record.index, [])
+        for index, block in enumerate(blocks):
+            if nbytes <= block.nbytes <= max(4 * nbytes, _SMALLEST):
+                return blocks.pop(index)
+    size = max(_SMALLEST, 1 << (nbytes - 1).bit_length())
+    backend, native = context._backend, context._native
+    address = backend.allocate(native, device._record.native, UsmKind.device, size)
+    block = Block(Rank.MEMORY, context._resource, backend.free, native, address)
+    block.address, block.nbytes = address, size
+    return block
+
+
+def give_back(queue: Queue, block: Block) -> None:
+    """Keeps a block whose work is complete for the next call, or frees it."""
+    with _lock:
+        blocks = _free.setdefault(queue.context, {}).setdefault(queue.device._record.index, [])
+        if sum(kept.nbytes for kept in blocks) + block.nbytes <= _KEPT_BYTES:
+            blocks.append(block)

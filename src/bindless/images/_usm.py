@@ -1,0 +1,98 @@
+"""Linear memory for two-dimensional images (Allocating USM image memory)."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any, SupportsIndex, overload
+
+from ..model.aspects import Aspect
+from ..model.descriptor import ImageDescriptor
+from ..model.enums import ImageType, UsmKind
+from ..model.errors import Error, InvalidError, MemoryAllocationError
+from ..sycl._stream import sweep, wait_for_all
+from ..sycl._where import resolve_where
+from ..sycl.usm import UsmPointer
+from ._checks import require
+from ._memory import as_error
+
+__all__ = ["pitched_alloc_device"]
+
+_LARGEST = 2**63 - 1
+_ELEMENT_SIZES = (1, 2, 3, 4, 6, 8, 12, 16)
+
+
+@overload
+def pitched_alloc_device(desc: ImageDescriptor, *where: Any) -> tuple[UsmPointer, int]: ...
+
+
+@overload
+def pitched_alloc_device(
+    width_in_bytes: int, height: int, element_size_bytes: int, *where: Any
+) -> tuple[UsmPointer, int]: ...
+
+
+def pitched_alloc_device(*arguments: Any) -> tuple[UsmPointer, int]:
+    """Allocates device memory whose rows lie as the device wants those of images.
+
+    ``pitched_alloc_device(desc, *where)`` for an image of one or two dimensions, or
+    ``pitched_alloc_device(width_in_bytes, height, element_size_bytes, *where)``; both give the same pitch for the same image.
+
+    Args:
+        desc: a standard image of one or two dimensions.
+        width_in_bytes: bytes of a row.
+        height: rows.
+        element_size_bytes: bytes of a pixel.
+        where: a queue, or a device and a context.
+
+    Returns:
+        The pointer, which ends as those of ``malloc_device`` do, and the row pitch in bytes.
+
+    Raises:
+        InvalidError: the descriptor is not valid, or an argument is of the wrong kind.
+        MemoryAllocationError: a size is 0 or too large, or there is not enough memory.
+    """
+    if arguments and isinstance(arguments[0], ImageDescriptor):
+        desc, where = arguments[0], arguments[1:]
+        desc.verify()
+        if desc.type is not ImageType.standard or desc.dimensions == 3:
+            what = "three-dimensional" if desc.dimensions == 3 else desc.type
+            raise MemoryAllocationError(f"a {what} image cannot lie in USM: allocate an ImageMem")
+        sizes = (desc.row_size, max(desc.height, 1), desc.pixel_size)
+    else:
+        if len(arguments) < 3:
+            raise InvalidError(
+                "pitched_alloc_device: give (desc, *where) or (width_in_bytes, height, element_size_bytes, *where)"
+            )
+        width = _size("width_in_bytes", arguments[0])
+        sizes = (width, _size("height", arguments[1]), _size("element_size_bytes", arguments[2]))
+        where = arguments[3:]
+        if sizes[2] not in _ELEMENT_SIZES:
+            raise MemoryAllocationError(
+                f"element_size_bytes={sizes[2]}: pixels have {', '.join(map(str, _ELEMENT_SIZES))} bytes"
+            )
+    device, context = resolve_where(*where)
+    require(device, Aspect.ext_oneapi_bindless_images_2d_usm, "images in USM")
+    width, height, element = sizes
+    if width * height > _LARGEST:
+        raise MemoryAllocationError(f"{height} rows of {width} bytes: no device has that much memory")
+    backend, native = context._backend, device._record.native
+    sweep()
+    try:
+        try:
+            address, pitch = backend.allocate_pitched(context._native, native, width, height, element)
+        except MemoryAllocationError:
+            wait_for_all()  # what completed work used is free then
+            address, pitch = backend.allocate_pitched(context._native, native, width, height, element)
+    except Error as error:
+        raise as_error(MemoryAllocationError, error, f"{height} rows of {width} bytes were not allocated") from error
+    return UsmPointer._adopt(address, pitch * height, UsmKind.device, device, context), pitch
+
+
+def _size(name: str, value: SupportsIndex) -> int:
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise InvalidError(f"{name}={value!r} is not an integer") from None
+    if number < 1:
+        raise MemoryAllocationError(f"{name}={number}: it is at least 1")
+    return number

@@ -1,0 +1,152 @@
+"""Types of the values that device functions read and write (Recognized standard types, User-defined types)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Union
+
+import numpy as np
+import numpy.typing as npt
+
+from ..model.channels import ELEMENTS
+from ..model.descriptor import ImageDescriptor
+from ..model.errors import InvalidError
+
+__all__ = ["DTypeLike", "ValueFormat", "read_format", "written_format"]
+
+DTypeLike = Union[npt.DTypeLike, None]
+
+_MAX_CHANNELS = 4
+_FLOATS = (np.dtype("float32"), np.dtype("float16"))
+
+# Bytes of the standard types: one to four numbers of 1, 2 or 4 bytes.
+_STANDARD_SIZES = sorted({size * count for size in (1, 2, 4) for count in range(1, _MAX_CHANNELS + 1)})
+
+
+@dataclass(frozen=True)
+class ValueFormat:
+    """How values lie in an array.
+
+    Attributes:
+        element: dtype of one number.
+        channels: numbers of one value.
+        item: dtype of the array: the element's, or a user's structured one.
+    """
+
+    element: np.dtype[Any]
+    channels: int
+    item: np.dtype[Any]
+
+    @property
+    def is_user_type(self) -> bool:
+        """Whether the array holds one structured item for each value."""
+        return self.item != self.element
+
+    def shape(self, count: int) -> tuple[int, ...]:
+        """Shape of an array of so many values."""
+        return (count,) if self.is_user_type else (count, self.channels)
+
+
+def read_format(
+    name: str,
+    desc: ImageDescriptor,
+    num_channels: int | None,
+    dtype: DTypeLike,
+    hint: DTypeLike,
+) -> ValueFormat:
+    """The format of the values that a fetch or sample returns.
+
+    Args:
+        num_channels: numbers of a value; default the image's. Channels that the image lacks read 0.
+        dtype: of the result: a standard type (default: the channel's own, float32 for normalized types), or a
+            structured dtype with ``hint``.
+        hint: the standard type that a structured dtype stands for, such as ``np.dtype("4f4")``; ignored for standard
+            types.
+    """
+    channels = desc.num_channels if num_channels is None else num_channels
+    if not isinstance(channels, (int, np.integer)) or not 1 <= channels <= _MAX_CHANNELS:
+        raise InvalidError(f"{name}: num_channels={num_channels!r}: it is 1 to {_MAX_CHANNELS}")
+    if dtype is None:
+        return ValueFormat(desc.value_dtype, int(channels), desc.value_dtype)
+    wanted = _dtype(name, "dtype", dtype)
+    if wanted.fields is None:
+        element, count = _standard(name, "dtype", wanted)
+        _check_element(name, desc, element)
+        return ValueFormat(element, int(channels) if count is None else count, element)
+    if hint is None:
+        raise InvalidError(
+            f"{name}: dtype={wanted} is a user type: give hint= the standard type of its size, such as np.dtype('4f4')"
+        )
+    element, count = _standard(name, "hint", _dtype(name, "hint", hint))
+    count = 1 if count is None else count
+    if element.itemsize * count != wanted.itemsize:
+        raise InvalidError(
+            f"{name}: hint={count} x {element} takes {element.itemsize * count} bytes, dtype={wanted} takes "
+            f"{wanted.itemsize}; they must be equal"
+        )
+    if wanted.hasobject:
+        raise InvalidError(f"{name}: dtype={wanted} holds Python objects, not numbers")
+    _check_element(name, desc, element)
+    return ValueFormat(element, count, wanted)
+
+
+def written_format(name: str, desc: ImageDescriptor, item: np.dtype[Any]) -> ValueFormat:
+    """The format of the colours that a write takes, from their dtype."""
+    if item.fields is None:
+        element = _native(name, "colors", item)
+        if element != desc.dtype:
+            _check_element(name, desc, element)
+        return ValueFormat(element, desc.num_channels, element)
+    if item.hasobject:
+        raise InvalidError(f"{name}: colours of dtype {item} hold Python objects, not numbers")
+    if item.itemsize not in _STANDARD_SIZES:
+        raise InvalidError(
+            f"{name}: colours of {item.itemsize} bytes (dtype {item}) have the size of no standard type; those have "
+            f"{', '.join(map(str, _STANDARD_SIZES))} bytes"
+        )
+    if item.itemsize == desc.pixel_size:
+        return ValueFormat(desc.dtype, desc.num_channels, item)
+    if desc.channel.normalized:
+        for element in _FLOATS:
+            if item.itemsize == element.itemsize * desc.num_channels:
+                return ValueFormat(element, desc.num_channels, item)
+    raise InvalidError(
+        f"{name}: colours of {item.itemsize} bytes (dtype {item}) are no pixels of {desc.num_channels} channels of "
+        f"{desc.channel_type}, which take {desc.pixel_size}"
+    )
+
+
+def _dtype(name: str, argument: str, value: npt.DTypeLike) -> np.dtype[Any]:
+    try:
+        return np.dtype(value)
+    except TypeError:
+        raise InvalidError(f"{name}: {argument}={value!r} is no dtype") from None
+
+
+def _standard(name: str, argument: str, dtype: np.dtype[Any]) -> tuple[np.dtype[Any], int | None]:
+    """The element of a standard type, and how many, where it says so: ``np.dtype("4f4")`` is four float32."""
+    if dtype.subdtype is None:
+        return _native(name, argument, dtype), None
+    base, shape = dtype.subdtype
+    if len(shape) != 1 or not 1 <= shape[0] <= _MAX_CHANNELS:
+        raise InvalidError(f"{name}: {argument}={dtype}: a vector has 1 to {_MAX_CHANNELS} numbers")
+    return _native(name, argument, base), int(shape[0])
+
+
+def _native(name: str, argument: str, dtype: np.dtype[Any]) -> np.dtype[Any]:
+    if dtype not in ELEMENTS:
+        double = "; double is no type of images" if dtype == np.float64 else ""
+        raise InvalidError(
+            f"{name}: {argument} is {dtype}{double}; it is one of {', '.join(map(str, ELEMENTS))}, in native byte order"
+        )
+    return dtype
+
+
+def _check_element(name: str, desc: ImageDescriptor, element: np.dtype[Any]) -> None:
+    """Float and half for float and normalized images, the image's own type for integer images."""
+    allowed = (desc.dtype,) if desc.channel.is_integer else _FLOATS
+    if element not in allowed:
+        raise InvalidError(
+            f"{name}: values of {element} do not fit {desc.channel_type} channels; "
+            f"they are {' or '.join(map(str, allowed))}"
+        )
