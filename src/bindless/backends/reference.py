@@ -23,7 +23,6 @@ from ..model.enums import (
 from ..model.errors import FeatureNotSupportedError, InvalidError, MemoryAllocationError, ProfilingError
 from ..model.image_call import ImageCall
 from ..model.sampler import BindlessImageSampler
-from ._reference_errors import NOT_READY, SUCCESS, TIMEOUT, failure
 from ._reference_info import ASPECTS, device_info, text
 from .contract import DeviceRecord, ImageRecord, KernelRecord, PlatformRecord, PointerRecord
 
@@ -32,6 +31,10 @@ __all__ = ["ReferenceBackend"]
 # A wait returns to the interpreter this often, so that signals such as Ctrl-C are served.
 _WAIT_SLICE = 50_000_000  # nanoseconds
 _SIZE_MAX = 2**64 - 1
+
+# Results that are no failures.
+_NOT_READY = 1
+_TIMEOUT = 11
 
 # The driver's numbers of the model's names, in the order of the header.
 _IMAGE_TYPES = {kind: index for index, kind in enumerate(ImageType)}
@@ -87,15 +90,12 @@ class ReferenceBackend:
     def __init__(self) -> None:
         from ..drivers import reference as driver
 
-        self._driver = driver
+        driver.load()
         self._lib: Any = driver.lib
         self._ffi: Any = driver.ffi
+        self._check = driver.check  # raises with the driver's sentence
         self._null = self._ffi.NULL
         self._devices: tuple[DeviceRecord, ...] | None = None
-
-    def _check(self, result: int, call: str) -> None:
-        if result != SUCCESS:
-            raise failure(self._driver, result, call)
 
     # ------------------------------------------------------------------ discovery
 
@@ -160,13 +160,13 @@ class ReferenceBackend:
 
     def wait_queue(self, queue: _Queue) -> None:
         wait, handle = self._lib.blrQueueWait, queue.handle
-        while (result := wait(handle, _WAIT_SLICE)) == TIMEOUT:
+        while (result := wait(handle, _WAIT_SLICE)) == _TIMEOUT:
             pass
         self._check(result, "blrQueueWait")
 
     def queue_is_idle(self, queue: _Queue) -> bool:
         result = self._lib.blrQueueQuery(queue.handle)
-        if result == NOT_READY:
+        if result == _NOT_READY:
             return False
         self._check(result, "blrQueueQuery")
         return True
@@ -186,10 +186,9 @@ class ReferenceBackend:
 
     def wait_event(self, event: _Event) -> None:
         wait, handle = self._lib.blrEventWait, event.handle
-        while (result := wait(handle, _WAIT_SLICE)) == TIMEOUT:
+        while (result := wait(handle, _WAIT_SLICE)) == _TIMEOUT:
             pass
-        if result != SUCCESS:
-            raise failure(self._driver, result, "blrEventWait")
+        self._check(result, "blrEventWait")
 
     def event_status(self, event: _Event) -> EventStatus:
         status = self._ffi.new("blr_event_status_t *")
@@ -204,7 +203,7 @@ class ReferenceBackend:
             )
         times = self._ffi.new("uint64_t[3]")
         wait, handle = self._lib.blrEventWait, event.handle
-        while wait(handle, _WAIT_SLICE) == TIMEOUT:  # a failed command has times too
+        while wait(handle, _WAIT_SLICE) == _TIMEOUT:  # a failed command has times too
             pass
         self._check(
             self._lib.blrEventGetTimestamps(handle, times, times + 1, times + 2),

@@ -35,7 +35,8 @@ def pitched_alloc_device(*arguments: Any) -> tuple[UsmPointer, int]:
     """Allocates device memory whose rows lie as the device wants those of images.
 
     ``pitched_alloc_device(desc, *where)`` for an image of one or two dimensions, or
-    ``pitched_alloc_device(width_in_bytes, height, element_size_bytes, *where)``; both give the same pitch for the same image.
+    ``pitched_alloc_device(width_in_bytes, height, element_size_bytes, *where)``; both give the same pitch for
+    the same image.
 
     Args:
         desc: a standard image of one or two dimensions.
