@@ -42,30 +42,42 @@ COORDS = Argument("global const void*", "coords")
 LAYERS = (Argument("global const uint*", "layers"), Argument("uint", "layer"))
 LEVEL = (Argument("global const float*", "level"), Argument("float", "lod"))
 GRADIENTS = (Argument("global const float*", "dx"), Argument("global const float*", "dy"))
+MATRIX = tuple(Argument("float", f"m{row}{column}") for row in range(3) for column in range(3))
+PICTURE = (Argument("global void*", "values"), Argument("uint", "width"), Argument("uint", "height"))
+LEVELS = (Argument("ulong", "source"), Argument("ulong", "target"))
+EXTENT = (Argument("uint", "width"), Argument("uint", "height"), Argument("uint", "depth"))
+FORMAT = (Argument("uint", "format"),)
 REST = (Argument("global void*", "values"), Argument("ulong", "count"), Argument("uint", "format"))
 
 PTX_ONLY = ("ptx",)
 BOTH = ("ptx", "spirv")
 
 
+def _class_modules(
+    operation: str, geometry: Geometry, arguments: tuple[Argument, ...], targets: tuple[str, ...]
+) -> Iterator[Module]:
+    """One operation on one geometry in the three value classes."""
+    for values in CLASSES:
+        name = f"{operation}_{geometry.name}_{values.letter}"
+        defines = {
+            "GEOMETRY": geometry.name,
+            "DIMENSIONS": str(geometry.dimensions),
+            "LAYERED": str(int(geometry.layered)),
+            "CUBE": str(int(geometry is CUBE)),
+            "CLASS": values.letter,
+            f"CLASS_{values.letter.upper()}": "1",
+            "COLOR": values.opencl,
+        }
+        yield Module(name, f"{operation}.cl", defines, (Kernel(f"bindless_{name}", arguments),), targets)
+
+
 def _image_modules(
     operation: str, geometries: Iterable[Geometry], own: tuple[Argument, ...] = (), targets: tuple[str, ...] = BOTH
 ) -> Iterator[Module]:
-    """One operation on each geometry in the three value classes."""
+    """One operation over arrays of coordinates, on each geometry."""
     for geometry in geometries:
         arguments = (IMAGE, COORDS, *(LAYERS if geometry.layered else ()), *own, *REST)
-        for values in CLASSES:
-            name = f"{operation}_{geometry.name}_{values.letter}"
-            defines = {
-                "GEOMETRY": geometry.name,
-                "DIMENSIONS": str(geometry.dimensions),
-                "LAYERED": str(int(geometry.layered)),
-                "CUBE": str(int(geometry is CUBE)),
-                "CLASS": values.letter,
-                f"CLASS_{values.letter.upper()}": "1",
-                "COLOR": values.opencl,
-            }
-            yield Module(name, f"{operation}.cl", defines, (Kernel(f"bindless_{name}", arguments),), targets)
+        yield from _class_modules(operation, geometry, arguments, targets)
 
 
 def _launch_module() -> Module:
@@ -83,6 +95,9 @@ def _modules() -> Iterator[Module]:
     yield from _image_modules("fetch_sampled", [LINEAR], targets=PTX_ONLY)
     yield from _image_modules("sample", [CUBE], targets=PTX_ONLY)
     yield from _image_modules("sample_lod", [CUBE], LEVEL, PTX_ONLY)
+    yield from _class_modules("warp", STANDARD[1], (IMAGE, *MATRIX, *PICTURE, *FORMAT), BOTH)
+    for geometry in plain:  # mipmaps exist where kernels are PTX
+        yield from _class_modules("downsample", geometry, (*LEVELS, *EXTENT, *FORMAT), PTX_ONLY)
 
 
 MODULES = list(_modules())

@@ -127,8 +127,8 @@ def test_ptx_is_for_old_drivers_and_rounds_like_ieee() -> None:
         text = ptx(name)
         assert re.search(r"^\.version 6\.3$", text, re.M) and re.search(r"^\.target sm_75$", text, re.M)
         assert not re.search(r"\.approx|\.ftz|div\.full|fma\.rn\.ftz", text), name
-        divisions = set(re.findall(r"\bdiv\.\w+\.f32|\bdiv\.\w+\.f64|\brcp\.\w+", text))
-        assert divisions <= {"div.rn.f32"}, name
+        arithmetic = set(re.findall(r"\b((?:add|sub|mul|fma|mad|div|rcp|sqrt)\.\S*)\.f(?:16|32|64)\b", text))
+        assert arithmetic <= {"add.rn", "sub.rn", "mul.rn", "fma.rn", "div.rn"}, name  # without .rn ptxas may fuse
         assert "call" not in text and ".extern" not in text and "trap" not in text, name
 
 
@@ -179,7 +179,7 @@ def test_ptxas_takes_every_kernel_without_spills(architecture: str, tmp_path: Pa
     spills = re.findall(r"bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads", done.stderr)
     assert len(registers) == len(kernels.kernels("ptx")) and len(spills) == len(registers)
     assert set(spills) == {("0", "0")}
-    assert max(registers) <= 64
+    assert max(registers) <= 80
 
 
 @pytest.mark.skipif(SPIRV_VAL is None, reason="needs spirv-val: apt install spirv-tools")
