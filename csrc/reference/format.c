@@ -54,7 +54,7 @@ float blr_half_to_float(uint16_t half)
     uint32_t bits;
     float value;
     if (magnitude >= 0x7c00u) {
-        bits = 0x7f800000u | (magnitude & 0x3ffu) << 13;
+        bits = 0x7f800000u | (magnitude & 0x3ffu) << 13 | (magnitude > 0x7c00u ? 0x400000u : 0);
     } else if (magnitude >= 0x0400u) {
         bits = (magnitude << 13) + 0x38000000u;
     } else {

@@ -45,7 +45,7 @@ uint32_t blr_element_size(blr_element_type_t element_type);
 bool blr_format_accepts(blr_channel_type_t channel_type, blr_element_type_t value_type,
                         blr_image_operation_t operation);
 
-/* Half precision: exact widening; narrowing to nearest even. NaNs keep their upper payload bits. */
+/* Half precision: exact widening; narrowing to nearest even. NaNs become quiet. */
 float blr_half_to_float(uint16_t half);
 uint16_t blr_float_to_half(float value);
 

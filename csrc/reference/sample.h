@@ -71,6 +71,9 @@ void blr_footprint_standard(const struct blr_texture *texture, const float *coor
                             struct blr_level_pair levels, struct blr_footprint *footprint);
 void blr_footprint_cube(const struct blr_texture *texture, const float *direction, struct blr_level_pair levels,
                         struct blr_footprint *footprint);
+/* One level alone, with the weight given: the quad and nothing else is filled in. */
+void blr_footprint_cube_level(const struct blr_texture *texture, const float *direction, uint32_t level, int32_t weight,
+                              struct blr_footprint *footprint);
 void blr_footprint_anisotropic(const struct blr_texture *texture, const float *coordinates, uint32_t layer,
                                const struct blr_gradient_measure *measure, struct blr_footprint *footprint);
 

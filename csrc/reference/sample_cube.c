@@ -167,3 +167,11 @@ void blr_footprint_cube(const struct blr_texture *texture, const float *directio
     if (levels.fraction)
         add_level(texture, levels.level + 1, &point, levels.fraction, footprint);
 }
+
+void blr_footprint_cube_level(const struct blr_texture *texture, const float *direction, uint32_t level, int32_t weight,
+                              struct blr_footprint *footprint)
+{
+    struct blr_cube_point point = blr_cube_project(direction);
+    footprint->count = 0;
+    add_level(texture, level, &point, weight, footprint);
+}

@@ -68,9 +68,3 @@ void blr_sample_item(const struct blr_texture *texture, const blr_image_call_t *
     }
     blr_store_values(texture, call, index, &pixel);
 }
-
-void blr_sample_items(const struct blr_texture *texture, const blr_image_call_t *call, uint64_t begin, uint64_t end)
-{
-    for (uint64_t index = begin; index < end; index++)
-        blr_sample_item(texture, call, index);
-}

@@ -5,6 +5,9 @@ set(BLR_SAMPLER_SOURCES
     sample_anisotropy.c
     sample_blend_float.c
     sample_blend_integer.c
+    sample_block.c
+    sample_block_avx2.c
+    sample_block_avx512.c
     sample_cube.c
     sample_exact.c
     sample_footprint.c
@@ -15,8 +18,15 @@ set(BLR_SAMPLER_SOURCES
     texture.c
     texture_fetch.c)
 
-if(CMAKE_C_COMPILER_ID MATCHES "GNU|Clang")
+if(CMAKE_C_COMPILER_ID MATCHES "GNU|Clang" AND NOT MSVC)
   set_source_files_properties(${BLR_SAMPLER_SOURCES} PROPERTIES COMPILE_OPTIONS "-O3;-ffp-contract=off")
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
+    # Chosen when a call runs, by what the processor has.
+    set_source_files_properties(sample_block_avx2.c PROPERTIES
+        COMPILE_OPTIONS "-O3;-ffp-contract=off;-mavx2;-mfma;-mf16c")
+    set_source_files_properties(sample_block_avx512.c PROPERTIES
+        COMPILE_OPTIONS "-O3;-ffp-contract=off;-mavx512f;-mavx512dq;-mavx512bw;-mavx512vl;-mfma;-mf16c;-mprefer-vector-width=512")
+  endif()
 elseif(MSVC)
   set_source_files_properties(${BLR_SAMPLER_SOURCES} PROPERTIES COMPILE_OPTIONS "/fp:precise")
 endif()

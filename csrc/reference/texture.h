@@ -20,6 +20,8 @@ struct blr_texture_level {
 
 /* Flags of blr_texture_init. */
 #define BLR_TEXTURE_EXACT_FILTERING 1u    /* full float weights instead of the hardware's arithmetic */
+#define BLR_TEXTURE_NO_AVX512 2u          /* the same results with fewer instruction sets: for tests */
+#define BLR_TEXTURE_NO_VECTORS 4u
 
 enum blr_fault_kind {
     BLR_FAULT_NONE = 0,

@@ -1,0 +1,30 @@
+/* The way a call is sampled: in blocks where the processor and the texture allow it. */
+#include "sample_block.h"
+
+static bool sample_blocks(const struct blr_texture *texture, const blr_image_call_t *call, uint64_t begin, uint64_t end)
+{
+#if BLR_HAS_X86_BLOCKS
+    if (texture->flags & BLR_TEXTURE_NO_VECTORS)
+        return false;
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") || !__builtin_cpu_supports("f16c"))
+        return false;
+    if (!(texture->flags & BLR_TEXTURE_NO_AVX512) && __builtin_cpu_supports("avx512f") &&
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
+        return blr_sample_blocks_avx512(texture, call, begin, end);
+    return blr_sample_blocks_avx2(texture, call, begin, end);
+#else
+    (void)texture;
+    (void)call;
+    (void)begin;
+    (void)end;
+    return false;
+#endif
+}
+
+void blr_sample_items(const struct blr_texture *texture, const blr_image_call_t *call, uint64_t begin, uint64_t end)
+{
+    if (sample_blocks(texture, call, begin, end))
+        return;
+    for (uint64_t index = begin; index < end; index++)
+        blr_sample_item(texture, call, index);
+}

@@ -1,0 +1,38 @@
+/* Blocks: 64 samples at a time, for the textures that matter most. A block is located (which texels,
+ * which weights; loops that compilers turn into vectors) and then blended (written with vector
+ * instructions). A sample that needs more than the common arithmetic, because of infinities, NaNs,
+ * negative zeros or tiny numbers, is left to blr_sample_item: the results are the same to the bit. */
+#ifndef BLR_SAMPLE_BLOCK_H
+#define BLR_SAMPLE_BLOCK_H
+
+#include "sample.h"
+
+#define BLR_BLOCK 64
+#define BLR_BLOCK_QUADS 4                 /* two slices, two levels */
+
+/* Structure of arrays; [quad][texel of the quad][item]. */
+struct blr_block {
+    _Alignas(64) uintptr_t texel[BLR_BLOCK_QUADS][4][BLR_BLOCK];   /* addresses */
+    double weight[BLR_BLOCK_QUADS][4][BLR_BLOCK];
+    int32_t mask[BLR_BLOCK_QUADS][4][BLR_BLOCK];    /* 0x7fffffff where the weight is not 0 */
+    int32_t pair[BLR_BLOCK_QUADS][2][BLR_BLOCK];    /* weights of a row, as two 16-bit numbers */
+    uint32_t quads;
+    uint32_t count;                       /* items that are wanted; arrays are valid to the end of a vector */
+    bool dense[BLR_BLOCK / 8];            /* in these eight items the texels of every row are neighbours */
+};
+
+/* Blends a block into count * channels floats; returns a bit for each item to be done again. */
+typedef uint64_t (*blr_blend_block_t)(const struct blr_block *block, float *out, bool stream);
+
+#if (defined(__x86_64__) || defined(_M_X64)) && (defined(__GNUC__) || defined(__clang__))
+#  define BLR_HAS_X86_BLOCKS 1
+/* Runs a call if it is one of the common kinds; false: nothing was done. One for each set of instructions. */
+bool blr_sample_blocks_avx2(const struct blr_texture *texture, const blr_image_call_t *call, uint64_t begin,
+                            uint64_t end);
+bool blr_sample_blocks_avx512(const struct blr_texture *texture, const blr_image_call_t *call, uint64_t begin,
+                              uint64_t end);
+#else
+#  define BLR_HAS_X86_BLOCKS 0
+#endif
+
+#endif

@@ -1,0 +1,302 @@
+/* Locating a block: the arithmetic of sample_coordinate.h, sample_weight.h and sample_cube.c as loops
+ * over 64 items without branches. Included by each file that is compiled for a set of instructions.
+ *
+ * Magnitudes are cut to where the result cannot change any more, so that 32-bit integers hold every
+ * position, and doubles hold every product exactly. */
+#ifndef BLR_SAMPLE_BLOCK_LOCATE_H
+#define BLR_SAMPLE_BLOCK_LOCATE_H
+
+#include "sample_block.h"
+#include "sample_coordinate.h"
+#include "sample_cube.h"
+
+#include <math.h>
+#include <string.h>
+
+#define BLR_INLINE static inline __attribute__((always_inline))
+#define BLR_EACH_ITEM for (int i = 0; i < BLR_BLOCK; i++)
+
+/* One mip level as the block sees it: a row for each item when levels vary, else only the first row. */
+struct level_rows {
+    _Alignas(64) double steps[3][BLR_BLOCK];       /* 2^bits, the resolution of normalized coordinates */
+    double period[3][BLR_BLOCK];                   /* 2^-bits */
+    double texels[3][BLR_BLOCK];                   /* texels (1/256 texels when linear) in one of those steps */
+    int32_t extent[3][BLR_BLOCK];
+    int32_t share[BLR_BLOCK];                      /* weight of the level */
+    uint32_t row_pitch[BLR_BLOCK];
+    uint64_t slice_pitch[BLR_BLOCK];
+    uintptr_t data[BLR_BLOCK];
+};
+
+struct axis_rows {
+    _Alignas(64) int32_t position[BLR_BLOCK];      /* linear: 1/256 texel from the first centre; nearest: the index */
+    int32_t first[BLR_BLOCK];
+    int32_t second[BLR_BLOCK];
+    int32_t weight[BLR_BLOCK];
+};
+
+BLR_INLINE int32_t least(int32_t a, int32_t b)
+{
+    return a < b ? a : b;
+}
+
+BLR_INLINE int32_t most(int32_t a, int32_t b)
+{
+    return a > b ? a : b;
+}
+
+/* ---- positions */
+
+BLR_INLINE float cut(float x, float low, float high)
+{
+    x = fabsf(x) >= 0x1p-126f ? x : 0.0f;          /* NaN and denormals */
+    x = x < low ? low : x;
+    return x > high ? high : x;
+}
+
+BLR_INLINE void positions_within(const float *restrict x, const struct level_rows *restrict level, int d, const int vary,
+                                 const bool linear, int32_t *restrict position)
+{
+    double half = linear ? 0.5 : 0.0;
+    int32_t centre = linear ? 128 : 0;
+    BLR_EACH_ITEM {
+        double u = floor((double)cut(x[i], -1.0f, 2.0f) * level->steps[d][i * vary]);
+        position[i] = (int32_t)floor(u * level->texels[d][i * vary] + half) - centre;
+    }
+}
+
+/* The same within one period of the texture: 1, or 2 when every other one is mirrored. */
+BLR_INLINE void positions_periodic(const float *restrict x, const struct level_rows *restrict level, int d, const int vary,
+                                   const bool linear, const double periods, int32_t *restrict position)
+{
+    double half = linear ? 0.5 : 0.0;
+    int32_t centre = linear ? 128 : 0;
+    BLR_EACH_ITEM {
+        double steps = level->steps[d][i * vary];
+        double u = floor((double)cut(x[i], -BLR_COORDINATE_LIMIT, BLR_COORDINATE_LIMIT) * steps);
+        u -= floor(u * (level->period[d][i * vary] / periods)) * (steps * periods);
+        position[i] = (int32_t)floor(u * level->texels[d][i * vary] + half) - centre;
+    }
+}
+
+BLR_INLINE void positions_unnormalized(const float *restrict x, const struct level_rows *restrict level, int d,
+                                       const bool linear, int32_t *restrict position)
+{
+    float high = (float)level->extent[d][0] + 1.0f;
+    if (linear) {
+        BLR_EACH_ITEM
+            position[i] = (int32_t)floor((double)cut(x[i], -1.0f, high) * 256.0 + 0.5) - 128;
+    } else {
+        BLR_EACH_ITEM
+            position[i] = (int32_t)floorf(cut(x[i], -1.0f, high));
+    }
+}
+
+BLR_INLINE void locate_positions(const struct blr_texture *texture, const float *x, const struct level_rows *level, int d,
+                                 const int vary, const bool linear, int32_t *position)
+{
+    blr_addressing_t addressing = texture->addressing[d];
+    if (!texture->normalized)
+        positions_unnormalized(x, level, d, linear, position);
+    else if (addressing == BLR_ADDRESSING_REPEAT)
+        positions_periodic(x, level, d, vary, linear, 1.0, position);
+    else if (addressing == BLR_ADDRESSING_MIRRORED_REPEAT)
+        positions_periodic(x, level, d, vary, linear, 2.0, position);
+    else
+        positions_within(x, level, d, vary, linear, position);
+}
+
+/* ---- addressing: positions to the two texels of an axis */
+
+BLR_INLINE void address_items(blr_addressing_t addressing, const struct level_rows *restrict level, int d, const int vary,
+                              const bool linear, struct axis_rows *restrict axis)
+{
+    if (addressing == BLR_ADDRESSING_CLAMP_TO_EDGE) {
+        BLR_EACH_ITEM {
+            int32_t last = level->extent[d][i * vary] - 1;
+            int32_t position = least(most(axis->position[i], 0), linear ? 256 * last : last);
+            axis->first[i] = linear ? position >> 8 : position;
+            axis->second[i] = least(axis->first[i] + 1, last);
+            axis->weight[i] = linear ? position & 255 : 0;
+        }
+    } else if (addressing == BLR_ADDRESSING_CLAMP_TO_BORDER) {
+        BLR_EACH_ITEM {
+            int32_t extent = level->extent[d][i * vary];
+            int32_t first = linear ? axis->position[i] >> 8 : axis->position[i], second = first + 1;
+            axis->first[i] = first < 0 || first >= extent ? BLR_OUTSIDE : first;
+            axis->second[i] = second < 0 || second >= extent ? BLR_OUTSIDE : second;
+            axis->weight[i] = linear ? axis->position[i] & 255 : 0;
+        }
+    } else if (addressing == BLR_ADDRESSING_MIRRORED_REPEAT) {
+        BLR_EACH_ITEM {
+            int32_t extent = level->extent[d][i * vary];
+            int32_t first = linear ? axis->position[i] >> 8 : axis->position[i], second = first + 1;
+            first = most(first, 0);
+            axis->first[i] = first >= extent ? 2 * extent - 1 - first : first;
+            axis->second[i] = most(second >= extent ? 2 * extent - 1 - second : second, 0);
+            axis->weight[i] = linear ? axis->position[i] & 255 : 0;
+        }
+    } else {
+        BLR_EACH_ITEM {
+            int32_t extent = level->extent[d][i * vary];
+            int32_t first = linear ? axis->position[i] >> 8 : axis->position[i], second = first + 1;
+            axis->first[i] = first < 0 ? extent - 1 : first;
+            axis->second[i] = second >= extent ? 0 : second;
+            axis->weight[i] = linear ? axis->position[i] & 255 : 0;
+        }
+    }
+}
+
+/* ---- quads */
+
+BLR_INLINE void emit_texels(const struct blr_texture *texture, const struct level_rows *restrict level, const int vary,
+                            const bool border, const struct axis_rows *restrict x, const struct axis_rows *restrict y,
+                            const int32_t *restrict slice, uintptr_t texel[4][BLR_BLOCK])
+{
+    uint64_t pixel_size = texture->pixel_size;
+    uintptr_t outside = (uintptr_t)texture->border;
+    uintptr_t *restrict t0 = texel[0], *restrict t1 = texel[1], *restrict t2 = texel[2], *restrict t3 = texel[3];
+    BLR_EACH_ITEM {
+        uint64_t pitch = level->row_pitch[i * vary];
+        uintptr_t data = level->data[i * vary] + (uint64_t)(uint32_t)slice[i] * level->slice_pitch[i * vary];
+        uintptr_t upper = data + (uint64_t)(uint32_t)y->first[i] * pitch;
+        uintptr_t lower = data + (uint64_t)(uint32_t)y->second[i] * pitch;
+        uint64_t left = (uint64_t)(uint32_t)x->first[i] * pixel_size;
+        uint64_t right = (uint64_t)(uint32_t)x->second[i] * pixel_size;
+        if (border) {
+            t0[i] = (x->first[i] | y->first[i] | slice[i]) < 0 ? outside : upper + left;
+            t1[i] = (x->second[i] | y->first[i] | slice[i]) < 0 ? outside : upper + right;
+            t2[i] = (x->first[i] | y->second[i] | slice[i]) < 0 ? outside : lower + left;
+            t3[i] = (x->second[i] | y->second[i] | slice[i]) < 0 ? outside : lower + right;
+        } else {
+            t0[i] = upper + left;
+            t1[i] = upper + right;
+            t2[i] = lower + left;
+            t3[i] = lower + right;
+        }
+    }
+}
+
+BLR_INLINE void emit_weights(const int32_t *restrict x, const int32_t *restrict y, const int32_t *restrict whole,
+                             const bool integers, struct blr_block *restrict block, uint32_t q)
+{
+    if (integers) {
+        int32_t *restrict upper = block->pair[q][0], *restrict lower = block->pair[q][1];
+        BLR_EACH_ITEM {
+            int32_t right = (whole[i] * x[i] + 128) >> 8, left = whole[i] - right;
+            int32_t p0 = (left * (256 - y[i]) + 128) >> 8, p3 = (right * y[i] + 128) >> 8;
+            upper[i] = p0 | (right - p3) << 16;
+            lower[i] = (left - p0) | p3 << 16;
+        }
+        return;
+    }
+    double *restrict w0 = block->weight[q][0], *restrict w1 = block->weight[q][1];
+    double *restrict w2 = block->weight[q][2], *restrict w3 = block->weight[q][3];
+    int32_t *restrict m0 = block->mask[q][0], *restrict m1 = block->mask[q][1];
+    int32_t *restrict m2 = block->mask[q][2], *restrict m3 = block->mask[q][3];
+    BLR_EACH_ITEM {
+        int32_t right = (whole[i] * x[i] + 128) >> 8, left = whole[i] - right;
+        int32_t p0 = (left * (256 - y[i]) + 128) >> 8, p3 = (right * y[i] + 128) >> 8;
+        int32_t p1 = right - p3, p2 = left - p0;
+        w0[i] = p0;
+        w1[i] = p1;
+        w2[i] = p2;
+        w3[i] = p3;
+        m0[i] = p0 ? 0x7fffffff : 0;
+        m1[i] = p1 ? 0x7fffffff : 0;
+        m2[i] = p2 ? 0x7fffffff : 0;
+        m3[i] = p3 ? 0x7fffffff : 0;
+    }
+}
+
+/* ---- whole levels */
+
+struct block_work {
+    _Alignas(64) float coordinate[3][BLR_BLOCK];
+    int32_t layer[BLR_BLOCK];                      /* or face */
+    int32_t level[BLR_BLOCK];                      /* when levels vary */
+    int32_t fraction[BLR_BLOCK];
+    struct level_rows rows;
+    struct axis_rows axis[3];
+    int32_t whole[BLR_BLOCK];
+    int32_t slice[BLR_BLOCK];
+};
+
+static bool has_border(const struct blr_texture *texture)
+{
+    for (int d = 0; d < 3; d++)
+        if (texture->addressing[d] == BLR_ADDRESSING_CLAMP_TO_BORDER)
+            return true;
+    return false;
+}
+
+static void fill_level_row(const struct blr_texture *texture, uint32_t index, struct level_rows *rows, int i)
+{
+    const struct blr_texture_level *level = &texture->level[index];
+    const uint32_t extent[3] = {level->width, level->height, level->depth};
+    uint32_t largest = extent[0];
+    for (uint32_t d = 1; d < texture->dimensions; d++)
+        largest = extent[d] > largest ? extent[d] : largest;
+    for (int d = 0; d < 3; d++) {
+        int bits = blr_fraction_bits(d < 2 ? largest : extent[2]);
+        rows->steps[d][i] = (double)(1 << bits);
+        rows->period[d][i] = 1.0 / (double)(1 << bits);
+        rows->texels[d][i] = (double)extent[d] * (texture->linear ? 256.0 : 1.0) * rows->period[d][i];
+        rows->extent[d][i] = (int32_t)extent[d];
+    }
+    rows->row_pitch[i] = (uint32_t)level->row_pitch;
+    rows->slice_pitch[i] = level->slice_pitch;
+    rows->data[i] = (uintptr_t)level->data;
+}
+
+/* The rows of a block whose items lie in different levels, from one row for each level. */
+static void gather_level_rows(const struct level_rows *restrict table, uint32_t dimensions, const int32_t *restrict index,
+                              struct level_rows *restrict rows)
+{
+    for (uint32_t d = 0; d < dimensions; d++)
+        BLR_EACH_ITEM {
+            rows->steps[d][i] = table->steps[d][index[i]];
+            rows->period[d][i] = table->period[d][index[i]];
+            rows->texels[d][i] = table->texels[d][index[i]];
+            rows->extent[d][i] = table->extent[d][index[i]];
+        }
+    BLR_EACH_ITEM {
+        rows->row_pitch[i] = table->row_pitch[index[i]];
+        rows->slice_pitch[i] = table->slice_pitch[index[i]];
+        rows->data[i] = table->data[index[i]];
+    }
+}
+
+BLR_INLINE void emit_quad(const struct blr_texture *texture, const int vary, const bool border, const bool integers,
+                          const int32_t *slice, const int32_t *whole, struct block_work *work, struct blr_block *block)
+{
+    uint32_t q = block->quads++;
+    emit_texels(texture, &work->rows, vary, border, &work->axis[0], &work->axis[1], slice, block->texel[q]);
+    if (texture->linear)
+        emit_weights(work->axis[0].weight, work->axis[1].weight, whole, integers, block, q);
+}
+
+BLR_INLINE void locate_level(const struct blr_texture *texture, const int vary, const bool linear, const bool border,
+                             const bool integers, const int32_t *share, struct block_work *work, struct blr_block *block)
+{
+    for (uint32_t d = 0; d < texture->dimensions; d++) {
+        locate_positions(texture, work->coordinate[d], &work->rows, (int)d, vary, linear, work->axis[d].position);
+        address_items(texture->addressing[d], &work->rows, (int)d, vary, linear, &work->axis[d]);
+    }
+    if (texture->dimensions < 3) {
+        emit_quad(texture, vary, border, integers, work->layer, share, work, block);
+        return;
+    }
+    if (!linear) {
+        emit_quad(texture, vary, border, integers, work->axis[2].first, share, work, block);
+        return;
+    }
+    BLR_EACH_ITEM
+        work->whole[i] = (share[i] * (256 - work->axis[2].weight[i]) + 128) >> 8;
+    emit_quad(texture, vary, border, integers, work->axis[2].first, work->whole, work, block);
+    BLR_EACH_ITEM
+        work->whole[i] = share[i] - work->whole[i];
+    emit_quad(texture, vary, border, integers, work->axis[2].second, work->whole, work, block);
+}
+
+#endif

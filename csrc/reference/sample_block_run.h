@@ -1,0 +1,238 @@
+/* Running a call block by block. Included, with the blends of a set of instructions, by each file that
+ * is compiled for one; BLR_BLEND gives the blend for a kind of texel. */
+#ifndef BLR_SAMPLE_BLOCK_RUN_H
+#define BLR_SAMPLE_BLOCK_RUN_H
+
+#include "sample_block_cube.h"
+#include "sample_block_locate.h"
+#include "texture_value.h"
+
+/* Results larger than this are not kept in the caches. */
+#define STREAM_BYTES (8u << 20)
+
+struct plan {
+    const struct blr_texture *texture;
+    const blr_image_call_t *call;
+    uint32_t channels;
+    uint32_t coordinates;                 /* of an item */
+    bool cube;
+    bool border;
+    bool integers;                        /* byte texels, integer weights */
+    bool dense;                           /* worth knowing whether rows are neighbours */
+    bool level_varies;
+    bool direct;                          /* the caller's array takes the results as they are */
+    bool stream;
+    struct blr_level_pair levels;         /* of all items, unless they vary */
+    blr_blend_block_t blend;
+};
+
+static bool make_plan(const struct blr_texture *texture, const blr_image_call_t *call, struct plan *plan)
+{
+    memset(plan, 0, sizeof *plan);
+    uint32_t channels = texture->desc.num_channels;
+    const struct blr_format *format = texture->format;
+    bool cube = texture->desc.type == BLR_IMAGE_CUBEMAP;
+    if (call->operation == BLR_OPERATION_SAMPLE_GRADIENT && (texture->anisotropy_cap || cube))
+        return false;
+    if (!texture->linear && texture->mip_linear && texture->num_levels > 1)
+        return false;
+    for (uint32_t k = 0; k < texture->num_levels; k++) {
+        const struct blr_texture_level *level = &texture->level[k];
+        if (level->width > 1u << 20 || level->height > 1u << 20 || level->row_pitch > UINT32_MAX)
+            return false;
+    }
+    plan->blend = choose_blend(texture);
+    if (!plan->blend)
+        return false;
+    plan->texture = texture;
+    plan->call = call;
+    plan->channels = channels;
+    plan->coordinates = cube ? 3 : texture->dimensions;
+    plan->cube = cube;
+    plan->border = has_border(texture);
+    plan->integers = texture->linear && format->class != BLR_CLASS_FLOAT;
+    plan->dense = texture->linear && channels == 1 && format->storage == BLR_ELEMENT_F32;
+    plan->direct = call->value_type == BLR_ELEMENT_F32 && call->value_channels == channels;
+    plan->stream = plan->direct && call->count * channels * sizeof(float) >= STREAM_BYTES &&
+                   ((uintptr_t)call->values & 63u) == 0;
+    plan->level_varies = texture->num_levels > 1 && (call->operation == BLR_OPERATION_SAMPLE_GRADIENT ||
+                                                     (call->operation == BLR_OPERATION_SAMPLE_LOD && call->levels));
+    int32_t lod = call->operation == BLR_OPERATION_SAMPLE_LOD && !call->levels ? blr_lod_from_float(call->level)
+                                                                               : BLR_LOD_NONE;
+    plan->levels = blr_lod_split(texture, blr_lod_clamp(texture, lod));
+    return true;
+}
+
+static void load_coordinates(const struct plan *plan, uint64_t begin, uint32_t count, struct block_work *work)
+{
+    uint32_t n = plan->coordinates;
+    const float *restrict given = (const float *)plan->call->coordinates + begin * n;
+    float *restrict x = work->coordinate[0], *restrict y = work->coordinate[1], *restrict z = work->coordinate[2];
+    if (count < BLR_BLOCK) {
+        memset(work->coordinate, 0, sizeof work->coordinate);
+        for (uint32_t i = 0; i < count; i++)
+            for (uint32_t d = 0; d < n; d++)
+                work->coordinate[d][i] = given[i * n + d];
+    } else if (n == 1) {
+        memcpy(x, given, BLR_BLOCK * sizeof(float));
+    } else if (n == 2) {
+        BLR_EACH_ITEM {
+            x[i] = given[2 * i];
+            y[i] = given[2 * i + 1];
+        }
+    } else {
+        BLR_EACH_ITEM {
+            x[i] = given[3 * i];
+            y[i] = given[3 * i + 1];
+            z[i] = given[3 * i + 2];
+        }
+    }
+}
+
+static void load_layers(const struct plan *plan, uint64_t begin, uint32_t count, struct block_work *work)
+{
+    for (uint32_t i = 0; i < count; i++)
+        work->layer[i] = (int32_t)plan->call->layers[begin + i];
+}
+
+/* Levels and fractions of a block; returns whether any item needs a second level. */
+static bool load_levels(const struct plan *plan, uint64_t begin, uint32_t count, struct block_work *work)
+{
+    const struct blr_texture *texture = plan->texture;
+    const blr_image_call_t *call = plan->call;
+    const struct blr_texture_level *base = &texture->level[0];
+    const uint32_t extent[3] = {base->width, base->height, base->depth};
+    uint32_t n = plan->coordinates;
+    int32_t lod[BLR_BLOCK] = {0}, fractions = 0;
+    if (call->operation == BLR_OPERATION_SAMPLE_LOD) {
+        for (uint32_t i = 0; i < count; i++) {
+            float given = call->levels[begin + i];
+            given = given > -4096.0f ? given : given != given ? 0.0f : -4096.0f;
+            lod[i] = (int32_t)((given < 4096.0f ? given : 4096.0f) * 256.0f);
+        }
+    } else {
+        for (uint32_t i = 0; i < count; i++) {
+            const float *gx = call->gradient_x + (begin + i) * n, *gy = call->gradient_y + (begin + i) * n;
+            float moved[2][3];
+            if (n == 3)
+                for (uint32_t d = 0; d < 3; d++) {
+                    float place = work->coordinate[d][i], x = place + gx[d], y = place + gy[d];
+                    moved[0][d] = x - place;
+                    moved[1][d] = y - place;
+                }
+            lod[i] = blr_gradient_lod(n == 3 ? moved[0] : gx, n == 3 ? moved[1] : gy, extent, n);
+        }
+    }
+    BLR_EACH_ITEM {
+        int32_t q = least(most(lod[i], texture->lod_low), texture->lod_high);
+        work->level[i] = texture->mip_linear ? q >> 8 : (q + 128) >> 8;
+        work->fraction[i] = texture->mip_linear ? q & 255 : 0;
+        fractions |= work->fraction[i];
+    }
+    return fractions != 0;
+}
+
+static void find_dense(struct blr_block *block, uint64_t pixel_size)
+{
+    for (int group = 0; group < BLR_BLOCK / 8; group++) {
+        uint64_t apart = 0;
+        for (uint32_t q = 0; q < block->quads; q++)
+            for (int i = 8 * group; i < 8 * group + 8; i++)
+                apart |= ((block->texel[q][1][i] - block->texel[q][0][i]) ^ pixel_size) |
+                         ((block->texel[q][3][i] - block->texel[q][2][i]) ^ pixel_size);
+        block->dense[group] = apart == 0;
+    }
+}
+
+BLR_INLINE void locate_slot(const struct plan *plan, const int vary, const int32_t *share, const int32_t *level_index,
+                            const struct cube_rows *cube, struct block_work *work, struct blr_block *block)
+{
+    const struct blr_texture *texture = plan->texture;
+    bool linear = texture->linear;
+    if (plan->cube)
+        locate_cube_level(texture, vary, linear, plan->border, plan->integers, share, level_index, cube, work, block);
+    else
+        locate_level(texture, vary, linear, plan->border, plan->integers, share, work, block);
+}
+
+static void store_block(const struct plan *plan, uint64_t begin, uint32_t count, const float *values)
+{
+    const blr_image_call_t *call = plan->call;
+    if (plan->direct) {
+        memcpy((float *)call->values + begin * plan->channels, values, count * plan->channels * sizeof(float));
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        union blr_pixel pixel;
+        memcpy(pixel.real, values + i * plan->channels, plan->channels * sizeof(float));
+        blr_store_values(plan->texture, call, begin + i, &pixel);
+    }
+}
+
+static void run_blocks(const struct plan *plan, uint64_t begin, uint64_t end)
+{
+    const struct blr_texture *texture = plan->texture;
+    struct blr_block block;
+    struct block_work work;
+    struct cube_rows cube;
+    struct level_rows table;
+    int32_t shares[2][BLR_BLOCK], indices[2][BLR_BLOCK];
+    _Alignas(64) float values[BLR_BLOCK * BLR_MAX_CHANNELS];
+    memset(&work, 0, sizeof work);
+    for (uint32_t k = 0; k < texture->num_levels; k++)
+        fill_level_row(texture, k, &table, (int)k);
+    BLR_EACH_ITEM {
+        shares[0][i] = 256 - plan->levels.fraction;
+        shares[1][i] = plan->levels.fraction;
+        indices[0][i] = (int32_t)plan->levels.level;
+        indices[1][i] = (int32_t)plan->levels.level + 1;
+    }
+    if (!plan->level_varies)
+        fill_level_row(texture, plan->levels.level, &work.rows, 0);
+    if (texture->desc.type == BLR_IMAGE_ARRAY && !plan->call->layers)
+        BLR_EACH_ITEM
+            work.layer[i] = (int32_t)plan->call->layer;
+
+    for (uint64_t item = begin; item < end; item += BLR_BLOCK) {
+        uint32_t count = end - item < BLR_BLOCK ? (uint32_t)(end - item) : BLR_BLOCK;
+        block.quads = 0;
+        block.count = count;
+        load_coordinates(plan, item, count, &work);
+        if (texture->desc.type == BLR_IMAGE_ARRAY && plan->call->layers)
+            load_layers(plan, item, count, &work);
+        if (plan->cube)
+            project_items(&work, &cube);
+        if (plan->level_varies) {
+            bool second = load_levels(plan, item, count, &work);
+            BLR_EACH_ITEM {
+                shares[0][i] = 256 - work.fraction[i];
+                shares[1][i] = work.fraction[i];
+                indices[0][i] = work.level[i];
+                indices[1][i] = least(work.level[i] + 1, (int32_t)texture->num_levels - 1);
+            }
+            for (int slot = 0; slot < (second ? 2 : 1); slot++) {
+                gather_level_rows(&table, texture->dimensions, indices[slot], &work.rows);
+                locate_slot(plan, 1, shares[slot], indices[slot], &cube, &work, &block);
+            }
+        } else {
+            for (int slot = 0; slot < (plan->levels.fraction ? 2 : 1); slot++) {
+                if (plan->levels.fraction)
+                    fill_level_row(texture, plan->levels.level + (uint32_t)slot, &work.rows, 0);
+                locate_slot(plan, 0, shares[slot], indices[slot], &cube, &work, &block);
+            }
+        }
+        if (plan->dense)
+            find_dense(&block, texture->pixel_size);
+        bool whole = plan->direct && count == BLR_BLOCK;
+        float *out = whole ? (float *)plan->call->values + item * plan->channels : values;
+        uint64_t again = plan->blend(&block, out, plan->stream && whole && ((uintptr_t)out & 31u) == 0);
+        if (!whole)
+            store_block(plan, item, count, values);
+        if (count < BLR_BLOCK)
+            again &= (UINT64_C(1) << count) - 1;
+        for (uint64_t rest = again; rest; rest &= rest - 1)
+            blr_sample_item(texture, plan->call, item + (uint64_t)__builtin_ctzll(rest));
+    }
+}
+
+#endif
