@@ -1,0 +1,119 @@
+"""``bindless doctor``: what was looked for, what was found, what is missing, and how to mend it."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import platform
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import numpy as np
+
+from ._cli_devices import device_line
+from .backends.registry import ORDER, available_backends, failures
+from .image import Image
+from .model.enums import Backend
+from .model.errors import Error
+from .sycl.device import Device, get_devices
+from .sycl.queue import Queue
+
+__all__ = ["examine"]
+
+_SELECTORS = ("ONEAPI_DEVICE_SELECTOR", "SYCL_DEVICE_FILTER")
+_SETTINGS = ("BINDLESS_REFERENCE_FILTERING",)
+
+
+def examine() -> int:
+    """Prints the report. The exit code is 0 where every device found samples rightly and no variable misleads."""
+    print(
+        f"bindless {_installed('bindless')}, Python {platform.python_version()}, numpy {np.__version__}, "
+        f"cffi {_installed('cffi')}, {platform.system()} {platform.machine()}"
+    )
+    for name in (*_SELECTORS, *_SETTINGS):
+        if name in os.environ:
+            print(f"{name}={os.environ[name]}")
+    healthy = True
+    working = available_backends()
+    reasons = failures()
+    for backend in ORDER:
+        print()
+        driver = importlib.import_module(f"bindless.drivers.{backend}")
+        healthy &= _examine_driver(backend, driver, backend in working, reasons.get(backend))
+        if backend in working:
+            for device in _devices(backend):
+                healthy &= _examine_device(device)
+    print()
+    healthy &= _examine_selection()
+    print("all well" if healthy else "something needs mending: see the lines that begin with 'fix:'")
+    return 0 if healthy else 1
+
+
+def _installed(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "(not installed)"
+
+
+def _examine_driver(backend: Backend, driver: Any, works: bool, reason: Error | None) -> bool:
+    settings = driver._driver
+    set_to = os.environ.get(settings.variable)
+    found = driver.available()
+    print(f"{backend}: {'works' if works else 'library found' if found else 'not available'}")
+    print(f"  looked for: {set_to or ', '.join(settings.names)}")
+    print(f"  {settings.variable}: {set_to or 'not set'}")
+    if found:
+        print(f"  found: {driver.path()}, version {'.'.join(map(str, driver.version()))}")
+        missing = driver.missing_functions()
+        if missing:
+            print(f"  lacks {len(missing)} functions of newer versions, such as {', '.join(missing[:3])}")
+    else:
+        for attempt in driver.attempts():
+            print(f"  tried {attempt.path}: {attempt.reason}")
+    if not found and set_to:
+        print(f"  fix: set {settings.variable} to the absolute path of the library, or unset it to search the system")
+        return False
+    if not found:
+        print(f"  to use it: {settings.advice}")
+        return backend is not Backend.reference
+    if reason is not None:
+        print(f"  fix: {reason}")
+        return False
+    if not works:
+        print(f"  this version calls it only through bindless.drivers.{backend}: it has no {backend} backend yet")
+    return True
+
+
+def _devices(backend: Backend) -> Iterator[Device]:
+    return (device for device in get_devices() if device.backend == backend)
+
+
+def _examine_device(device: Device) -> bool:
+    """Samples between four pixels, where the right answer is known."""
+    print(f"  {device_line(device)}")
+    pixels = np.array([[0, 1], [2, 5]], np.float32)
+    try:
+        with Image(pixels, queue=Queue(device, in_order=True)) as image:
+            value = float(image.sample([[1.0, 1.0]])[0, 0])
+    except Error as error:
+        print(f"    sampling: failed\n    fix: {error}")
+        return False
+    if value != 2.0:
+        print(f"    sampling: the mean of 0, 1, 2 and 5 came out as {value}\n    fix: update the driver of this device")
+        return False
+    print("    sampling: right")
+    return True
+
+
+def _examine_selection() -> bool:
+    try:
+        device = Device()
+    except Error as error:
+        print(f"default device: none\n  fix: {error}")
+        return False
+    print(f"default device: {device_line(device)}")
+    if device.backend is Backend.reference:
+        print("  no GPU is used: programs run on this processor, with the numbers of a texture unit")
+    return True

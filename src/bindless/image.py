@@ -1,0 +1,543 @@
+"""``Image``: numpy in, hardware sampling, numpy out (DESIGN: The everyday class)."""
+
+from __future__ import annotations
+
+import operator
+import threading
+import weakref
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from types import TracebackType
+from typing import Any, SupportsIndex
+
+import numpy as np
+import numpy.typing as npt
+
+from ._image_area import shrink, to_storage
+from ._image_grid import blocks, cube_directions, grid, panorama_coordinates, projection_matrix, warp_coordinates
+from ._image_store import ImageStore, Reader
+from .model.descriptor import ImageDescriptor
+from .model.enums import (
+    AddressingMode,
+    CoordinateNormalizationMode,
+    FilteringMode,
+    ImageChannelType,
+    ImageType,
+)
+from .model.errors import InvalidError
+from .model.sampler import BindlessImageSampler
+from .sycl.queue import Queue
+
+__all__ = ["Image"]
+
+Array = npt.NDArray[Any]
+
+_default_queue: Queue | None = None
+_default_queue_lock = threading.Lock()
+
+
+def default_queue() -> Queue:
+    """The queue of images that are made without one: in order, on the default device, one for the process."""
+    global _default_queue
+    with _default_queue_lock:
+        if _default_queue is None:
+            _default_queue = Queue(in_order=True)
+        return _default_queue
+
+
+class Image:
+    """An image on a device, made from an array, read by the device's texture units.
+
+    Coordinates are in (x, y, z) order and in pixels unless ``coordinate="normalized"``: the centre of pixel
+    (i, j), that is of ``array[j, i]``, is (i + 0.5, j + 0.5), and the image spans 0 to its size. They keep
+    that meaning with mipmaps and with repeating addresses too, for which the hardware itself wants 0..1.
+
+    Args:
+        array: shape ([depth,] [height,] width[, channels]), with up to 4 channels. A last axis of at most
+            four entries counts channels where there are three axes or more. dtype int8, uint8, int16 or
+            uint16 (read as -1..1 and 0..1), float16 or float32, or int32 or uint32. The array is copied.
+        channel_type: how its channels are read; default by the dtype.
+        mipmaps: make the smaller versions too, so that reduced pictures do not flicker and alias.
+        layers: the first axis counts images that are never blended with each other.
+        cubemap: the first axis counts the six faces +x, -x, +y, -y, +z, -z of a cube; coordinates are directions.
+        addressing: what lies outside: ``clamp_to_edge``, ``repeat``, ``mirrored_repeat``, ``clamp_to_border``
+            (transparent zero); one mode, or three for (x, y, z).
+        filtering: ``linear`` or ``nearest``; between the levels of a mipmap too.
+        coordinate: ``unnormalized``, pixels, or ``normalized``, 0..1 over each dimension.
+        max_anisotropy: with mipmaps, how many times longer than wide the footprint of a sample may be.
+        queue: where the image lives and works; default: one queue on the default device.
+        dimensions: spatial dimensions, where the array's shape leaves that open (a 1D image with channels).
+
+    The image owns its memory on the device until ``close()``, the end of a ``with`` block, or collection.
+    All methods wait for their results, and may be called from several threads.
+
+    Raises:
+        InvalidError: the shape, dtype or an option is not that of an image; the message says what is allowed.
+        FeatureNotSupportedError: the device lacks the kind of image or the format.
+        MemoryAllocationError: the device has not enough memory.
+    """
+
+    def __init__(
+        self,
+        array: npt.ArrayLike,
+        *,
+        channel_type: ImageChannelType | str | None = None,
+        mipmaps: bool = False,
+        layers: bool = False,
+        cubemap: bool = False,
+        addressing: AddressingMode | str | Sequence[AddressingMode | str] = AddressingMode.clamp_to_edge,
+        filtering: FilteringMode | str = FilteringMode.linear,
+        coordinate: CoordinateNormalizationMode | str = CoordinateNormalizationMode.unnormalized,
+        max_anisotropy: float = 0.0,
+        queue: Queue | None = None,
+        dimensions: int | None = None,
+    ) -> None:
+        if sum((bool(mipmaps), bool(layers), bool(cubemap))) > 1:
+            raise InvalidError(
+                f"mipmaps={mipmaps}, layers={layers}, cubemap={cubemap}: an image is one of the three; "
+                "make one Image for each layer or face that needs mipmaps"
+            )
+        kind = ImageType.array if layers else ImageType.cubemap if cubemap else ImageType.standard
+        pixels = np.asarray(array)
+        if 0 in pixels.shape:
+            raise InvalidError(f"an array of shape {pixels.shape} has no pixels")
+        described = ImageDescriptor.from_array(pixels, dimensions=dimensions, channel_type=channel_type, type=kind)
+        self._sampler = BindlessImageSampler(
+            addressing, coordinate, filtering, mipmap_filtering=filtering, max_anisotropy=max_anisotropy
+        )
+        self._check(described, bool(mipmaps))
+        self._described = described
+        self._has_channel_axis = pixels.ndim == len(described.shape)
+        self._mipmaps = bool(mipmaps)
+        self._queue = default_queue() if queue is None else queue
+        self._store = ImageStore(pixels.reshape(described.shape), described, self._mipmaps, self._queue)
+        self._finalizer = weakref.finalize(self, self._store.close)
+
+    def _check(self, described: ImageDescriptor, mipmaps: bool) -> None:
+        sampler = self._sampler
+        if described.dtype.itemsize == 4 and described.channel.is_integer and sampler.filtering is FilteringMode.linear:
+            raise InvalidError(
+                f"channel type {described.channel_type} cannot be filtered linearly: "
+                'use filtering="nearest", or convert with array.astype("float32")'
+            )
+        if sampler.max_anisotropy and not mipmaps:
+            raise InvalidError(f"max_anisotropy={sampler.max_anisotropy} needs mipmaps=True")
+
+    @classmethod
+    def from_equirectangular(
+        cls, panorama: npt.ArrayLike, size: int | None = None, *, queue: Queue | None = None, **options: Any
+    ) -> Image:
+        """A cubemap from a panorama of the whole sphere.
+
+        The middle of the panorama looks along -z, its right quarter along +x, its top row along +y.
+
+        Args:
+            panorama: shape (height, width[, channels]); usually twice as wide as high.
+            size: pixels of a side of a face; default half the panorama's height. Smaller ones are made from
+                the mipmaps of the panorama, so that nothing aliases.
+            queue: where both live.
+            options: further arguments of ``Image``.
+
+        Raises:
+            InvalidError: the panorama has not two dimensions, or the size is not positive.
+        """
+        pixels = np.asarray(panorama)
+        if pixels.ndim not in (2, 3):
+            raise InvalidError(f"a panorama has shape (height, width[, channels]), not {pixels.shape}")
+        height, width = pixels.shape[:2]
+        side = max(height // 2, 1) if size is None else size
+        if side < 1:
+            raise InvalidError(f"size={side}: a face has at least 1 pixel")
+        directions = cube_directions(side)
+        with cls(pixels, mipmaps=True, addressing=AddressingMode.repeat, queue=queue, dimensions=2) as source:
+            level = max(np.log2(height / (2 * side)), 0.0)
+            values = source.sample(panorama_coordinates(directions, width, height), level=float(level))
+            faces = to_storage(values, source._described.channel, codes=False)
+            if not source._has_channel_axis:
+                faces = faces[..., 0]
+        return cls(faces, cubemap=True, queue=queue, **options)
+
+    # ------------------------------------------------------------------ what it is
+
+    @property
+    def descriptor(self) -> ImageDescriptor:
+        """Of the image on the device: it may have more channels than the array, and has the levels of mipmaps."""
+        return self._store.descriptor
+
+    @property
+    def queue(self) -> Queue:
+        """The queue the image was made with."""
+        return self._queue
+
+    @property
+    def sampler(self) -> BindlessImageSampler:
+        """What was asked for; the hardware's own sampler may differ in ``coordinate``."""
+        return self._sampler
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the array."""
+        return self._array_shape(self._described)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """dtype of the array."""
+        return self._described.dtype
+
+    @property
+    def size(self) -> tuple[int, ...]:
+        """Pixels in (x, y, z) order, layers not counted."""
+        described = self._described
+        return (described.width, described.height, described.depth)[: described.dimensions]
+
+    @property
+    def num_channels(self) -> int:
+        """Channels of the array."""
+        return self._described.num_channels
+
+    @property
+    def num_layers(self) -> int:
+        """Layers, or faces of a cubemap; 1 for other images."""
+        return self._described.array_size
+
+    @property
+    def num_levels(self) -> int:
+        """Levels of the mipmap, 1 without."""
+        return self.descriptor.num_levels
+
+    def __repr__(self) -> str:
+        described = self._described
+        size = " x ".join(map(str, self.size))
+        extra = {
+            ImageType.array: f", {described.array_size} layers",
+            ImageType.cubemap: ", cubemap",
+        }.get(described.type, f", {self.num_levels} levels" if self._mipmaps else "")
+        state = "closed" if self._store.closed else f"on {self._queue.device.name}"
+        return f"<Image {size}, {described.num_channels} x {described.channel_type}{extra}, {state}>"
+
+    # ------------------------------------------------------------------ reading
+
+    def sample(
+        self,
+        coords: npt.ArrayLike,
+        *,
+        level: npt.ArrayLike | None = None,
+        dx: npt.ArrayLike | None = None,
+        dy: npt.ArrayLike | None = None,
+        layers: npt.ArrayLike | None = None,
+    ) -> Array:
+        """The filtered values at any coordinates.
+
+        Args:
+            coords: shape (..., dims) in (x, y, z) order; the centre of pixel (i, j) is (i + 0.5, j + 0.5), or
+                that divided by the size with normalized coordinates. A cubemap takes directions (..., 3) of
+                any length. A 1D image takes (N,) too. NaN reads at 0.
+            level: level of a mipmap, a number or an array that broadcasts to (...): 1 is half the size.
+            dx, dy: instead of a level, the change of ``coords`` from one output pixel to the next in two
+                directions, shape (..., dims) or one that broadcasts to it; the level, and with
+                ``max_anisotropy`` the shape of the footprint, follow from it.
+            layers: layer of each sample, a number or an array that broadcasts to (...). Without it every
+                layer is sampled.
+
+        Returns:
+            shape (..., channels), or (layers, ..., channels) where all layers are sampled: float32 (float16
+            of a float16 image, integers of an integer image).
+
+        Raises:
+            InvalidError: a shape or an option does not fit the image.
+        """
+        points, leading = self._points(coords, np.float64)
+        if (dx is None) != (dy is None):
+            raise InvalidError("dx and dy are given together or not at all")
+        if level is not None and dx is not None:
+            raise InvalidError("level and dx, dy exclude each other: gradients choose the level")
+        if (level is not None or dx is not None) and not self._mipmaps:
+            raise InvalidError("level, dx and dy need an image made with mipmaps=True")
+        gradients = None
+        if dx is not None and dy is not None:
+            gradients = (self._gradient("dx", dx, leading), self._gradient("dy", dy, leading))
+        levels = None if level is None else self._per_item("level", level, leading, np.float32)
+        reader = self._store.reader(self._sampler)
+        return self._over_layers(
+            layers,
+            leading,
+            lambda chosen: self._store.sample(reader, points, chosen, levels, gradients),
+            layered=self._described.type is ImageType.array,
+        )
+
+    def fetch(self, coords: npt.ArrayLike, *, level: int = 0, layers: npt.ArrayLike | None = None) -> Array:
+        """The values of single pixels, without a sampler.
+
+        Args:
+            coords: integers of shape (..., dims) in (x, y, z) order, from 0: (i, j) is ``array[j, i]``. A 1D
+                image takes (N,) too; a cubemap takes (x, y) of a face.
+            level: level of a mipmap.
+            layers: layer or face of each pixel, a number or an array that broadcasts to (...). Without it
+                every layer is fetched.
+
+        Returns:
+            shape (..., channels), or (layers, ..., channels): float32 of normalized images, else the dtype.
+
+        Raises:
+            InvalidError: coordinates or layers outside of the image, or no integers.
+        """
+        values = np.asarray(coords)
+        if values.dtype.kind not in "iu":
+            raise InvalidError(f"coords are {values.dtype}; pixels are fetched by integers, sample() takes floats")
+        points, leading = self._points(values, values.dtype, fetch=True)
+        described = self._level(level)
+        for axis, extent in enumerate((described.width, described.height, described.depth)[: points.shape[1]]):
+            along = points[:, axis]
+            if along.size and not (along.min() >= 0 and along.max() < extent):
+                first = int(np.flatnonzero((along < 0) | (along >= extent))[0])
+                raise InvalidError(
+                    f"coords[{first}] is {tuple(map(int, points[first]))}; {'xyz'[axis]} is 0 to {extent - 1}"
+                )
+        points = np.ascontiguousarray(points, np.int32)
+        return self._over_layers(
+            layers,
+            leading,
+            lambda chosen: self._store.fetch(points, chosen, level),
+            layered=self._described.is_layered,
+        )
+
+    def numpy(self, level: int = 0) -> Array:
+        """The stored pixels, in the array's dtype and axes; of a smaller level, the smaller array.
+
+        Raises:
+            InvalidError: the image has no such level.
+        """
+        described = self._level(level)
+        return self._store.download(level)[..., : self.num_channels].reshape(self._array_shape(described))
+
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> Array:
+        if copy is False:
+            raise ValueError("an Image lies on a device: an array of it is always a copy")
+        result = self.numpy()
+        return result if dtype is None else result.astype(dtype, copy=False)
+
+    # ------------------------------------------------------------------ whole pictures
+
+    def resize(self, size: int | Sequence[int]) -> Array:
+        """The picture in another size.
+
+        Where it shrinks, each pixel is the mean of the area that it covers, so that nothing aliases; where it
+        grows, the device's linear filter interpolates between pixel centres, and the edges are clamped. An
+        image with ``filtering="nearest"`` keeps its values: each pixel is the nearest one.
+
+        Args:
+            size: (width, height); (width,) of a 1D image, (width, height, depth) of a 3D one.
+
+        Returns:
+            the array's dtype (integers rounded) and axes, in the new size; every layer of an array.
+
+        Raises:
+            InvalidError: the size is not made of positive integers, or the image is a cubemap.
+        """
+        self._refuse_cubemap("resize")
+        sizes = _sizes(size, len(self.size), "size", "(width, height, depth)")
+        if self._sampler.filtering is FilteringMode.nearest:
+            return self._picture(self._enlarge(sizes), sizes, codes=False)
+        reduced = tuple(min(new, old) for new, old in zip(sizes, self.size))
+        if reduced == self.size:
+            return self._picture(self._enlarge(sizes), sizes, codes=False)
+        axes = ((self.num_layers,) if self._described.is_layered else ()) + reduced[::-1]
+        means = shrink(self._store.download(0)[..., : self.num_channels], axes)
+        if reduced == sizes:
+            return self._picture(means, sizes, codes=True)
+        with Image(
+            means.astype(np.float32, copy=False),
+            layers=self._described.is_layered,
+            queue=self._queue,
+            dimensions=len(sizes),
+        ) as smaller:
+            return self._picture(smaller._enlarge(sizes), sizes, codes=True)
+
+    def warp(self, matrix: npt.ArrayLike, shape: Sequence[int]) -> Array:
+        """The picture seen through an affine or projective map.
+
+        The matrix maps from the output to the input: output pixel (i, j) reads the image at
+        ``matrix @ (i + 0.5, j + 0.5, 1)``, the result of a projective matrix divided by its third component.
+        (Invert a matrix that tells where input pixels go.) The input coordinates are those of ``sample``:
+        pixels, or 0..1 with normalized coordinates. With mipmaps, the level and the footprint of each pixel
+        follow from the matrix, so that parts that shrink do not alias.
+
+        Args:
+            matrix: (2, 3), affine, or (3, 3), projective.
+            shape: (height, width) of the output.
+
+        Returns:
+            shape (height, width[, channels]), with the layers first, in the array's dtype (integers rounded).
+
+        Raises:
+            InvalidError: the image has not two dimensions or is a cubemap, or the matrix or shape is none.
+        """
+        self._refuse_cubemap("warp")
+        if len(self.size) != 2:
+            raise InvalidError(f"warp needs a two-dimensional image; this one has {len(self.size)} dimensions")
+        full = projection_matrix(matrix)
+        height, width = _sizes(shape, 2, "shape", "(height, width)")
+        reader = self._store.reader(self._sampler)
+        parts = []
+        for start, stop in blocks(height, width):
+            points, dx, dy = warp_coordinates(full, width, start, stop, gradients=self._mipmaps)
+            gradients = None if dx is None or dy is None else (dx, dy)
+            values = self._sample_block(reader, points, (stop - start, width), gradients)
+            parts.append(to_storage(values, self._described.channel, codes=False))
+        return self._picture(_joined(parts, -3), (width, height), codes=False)
+
+    def _enlarge(self, sizes: tuple[int, ...]) -> Array:
+        """Values at the centres of a grid of ``sizes`` pixels over the whole image: (layers, ..., channels)."""
+        sampler = replace(
+            self._sampler,
+            addressing=AddressingMode.clamp_to_edge,
+            coordinate=CoordinateNormalizationMode.unnormalized,
+        )
+        reader = self._store.reader(sampler)
+        axes = [(np.arange(new) + 0.5) * (old / new) for new, old in zip(sizes, self.size)]
+        parts = []
+        for start, stop in blocks(sizes[-1], int(np.prod(sizes[:-1]))):
+            points = grid([*axes[:-1], axes[-1][start:stop]])
+            parts.append(self._sample_block(reader, points.reshape(-1, len(sizes)), points.shape[:-1], None))
+        return _joined(parts, -1 - len(sizes))
+
+    def _sample_block(
+        self, reader: Reader, points: Array, leading: tuple[int, ...], gradients: tuple[Array, Array] | None
+    ) -> Array:
+        return self._over_layers(
+            None,
+            leading,
+            lambda layer: self._store.sample(reader, points, layer, None, gradients),
+            layered=self._described.is_layered,
+        )
+
+    def _picture(self, values: Array, sizes: Sequence[int], *, codes: bool) -> Array:
+        result = to_storage(values, self._described.channel, codes=codes)
+        layers = (self.num_layers,) if self._described.is_layered else ()
+        channels = (self.num_channels,) if self._has_channel_axis else ()
+        return np.ascontiguousarray(result).reshape(*layers, *reversed(tuple(sizes)), *channels)
+
+    # ------------------------------------------------------------------ lifetime
+
+    def close(self) -> None:
+        """Frees the memory on the device; any further use raises ``InvalidError``. May be called again."""
+        self._finalizer()
+
+    def __enter__(self) -> Image:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _repr_png_(self) -> bytes | None:
+        """A picture for notebooks: of the first layer or face; 1D and 3D images have none."""
+        from ._image_png import displayable, encode_png
+
+        if len(self.size) != 2 or self._store.closed:
+            return None
+        pixels = self.numpy()
+        if self._described.is_layered:
+            pixels = pixels[0]
+        return encode_png(displayable(pixels.reshape(*pixels.shape[:2], -1)))
+
+    # ------------------------------------------------------------------ arguments
+
+    def _array_shape(self, described: ImageDescriptor) -> tuple[int, ...]:
+        layers = (self.num_layers,) if self._described.is_layered else ()
+        spatial = tuple(n for n in (described.depth, described.height, described.width) if n)
+        return layers + spatial + ((self.num_channels,) if self._has_channel_axis else ())
+
+    def _refuse_cubemap(self, method: str) -> None:
+        if self._described.type is ImageType.cubemap:
+            raise InvalidError(f"{method} has no meaning for a cubemap; make an Image with layers=True of its faces")
+
+    def _level(self, level: int) -> ImageDescriptor:
+        if self.num_levels == 1:
+            if level != 0:
+                raise InvalidError(f"level={level}: this image has one level, 0; mipmaps=True makes more")
+            return self._described
+        return self._store.descriptor.get_mip_level_desc(level)
+
+    def _points(self, coords: npt.ArrayLike, dtype: npt.DTypeLike, *, fetch: bool = False) -> tuple[Array, Any]:
+        """Coordinates as (N, dims), and the shape (...) that they came in."""
+        values = np.asarray(coords)
+        if values.dtype.kind not in "iuf":
+            raise InvalidError(f"coords have dtype {values.dtype}; they are numbers of shape (..., dims)")
+        dims = 3 if self._described.type is ImageType.cubemap and not fetch else len(self.size)
+        if dims == 1 and values.ndim == 1:
+            values = values[:, None]
+        if values.ndim == 0 or values.shape[-1] != dims:
+            names = "a direction (x, y, z)" if dims != len(self.size) else f"({', '.join('xyz'[:dims])})"
+            raise InvalidError(f"coords have shape {values.shape}; the last axis is {names}, {dims} long")
+        if values.dtype != np.float32:
+            values = values.astype(dtype, copy=False)
+        return values.reshape(-1, dims), values.shape[:-1]
+
+    def _gradient(self, name: str, values: npt.ArrayLike, leading: tuple[int, ...]) -> Array:
+        dims = len(self.size)
+        try:
+            given = np.asarray(values, np.float64)
+            return np.broadcast_to(given, (*leading, dims)).reshape(-1, dims)
+        except (TypeError, ValueError):
+            raise InvalidError(
+                f"{name} has shape {np.shape(values)}; it is {(*leading, dims)} or broadcasts to it"
+            ) from None
+
+    def _per_item(self, name: str, values: npt.ArrayLike, leading: tuple[int, ...], dtype: npt.DTypeLike) -> Any:
+        """One number, or (N,) of them."""
+        try:
+            given = np.asarray(values, dtype)
+            if given.ndim == 0:
+                return given.item()
+            return np.ascontiguousarray(np.broadcast_to(given, leading).reshape(-1))
+        except (TypeError, ValueError):
+            raise InvalidError(
+                f"{name} has shape {np.shape(values)}; it is a number or broadcasts to {leading}"
+            ) from None
+
+    def _over_layers(
+        self, layers: npt.ArrayLike | None, leading: tuple[int, ...], read: Callable[[Any], Array], *, layered: bool
+    ) -> Array:
+        """Calls ``read`` with None, a layer or (N,) layers, as the image needs it, and shapes the results.
+
+        Args:
+            layers: as the user gave them; None reads every layer.
+            leading: shape of the coordinates.
+            read: gives (N, channels).
+            layered: whether the read chooses a layer at all.
+        """
+
+        def shaped(layer: Any) -> Array:
+            return read(layer).reshape(*leading, self.num_channels)
+
+        if not layered:
+            if layers is not None:
+                raise InvalidError(f"layers={layers!r}: there are none to choose; layers=True makes them")
+            return shaped(None)
+        count = self.num_layers
+        if layers is None:
+            return np.stack([shaped(layer) for layer in range(count)])
+        given = np.asarray(layers)
+        if given.dtype.kind not in "iu":
+            raise InvalidError(f"layers have dtype {given.dtype}; they are integers")
+        if given.size and not (given.min() >= 0 and given.max() < count):
+            raise InvalidError(f"layers run from {given.min()} to {given.max()}; this image has 0 to {count - 1}")
+        return shaped(self._per_item("layers", given, leading, np.uint32))
+
+
+def _sizes(value: int | Sequence[int], count: int, name: str, order: str) -> tuple[int, ...]:
+    """``count`` positive integers."""
+    items = (value,) if isinstance(value, SupportsIndex) else tuple(value)
+    try:
+        sizes = tuple(operator.index(item) for item in items)
+    except TypeError:
+        raise InvalidError(f"{name}={value!r} is not made of integers; it is {order}") from None
+    if len(sizes) != count or min(sizes) < 1:
+        raise InvalidError(f"{name}={value!r}: it is {count} positive integers, of {order}")
+    return sizes
+
+
+def _joined(parts: list[Array], axis: int) -> Array:
+    return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=axis)
