@@ -332,7 +332,8 @@ static void calls_from_host_functions(void)
     OK(blrEventSignalUser(gate, BLR_RESULT_SUCCESS));
     OK(blrQueueWait(inner_queue, BLR_TIMEOUT_INFINITE));
     OK(blrEnqueueHostFunction(inner_queue, submit_inside, &count, 0, NULL, NULL));
-    OK(blrQueueDestroy(inner_queue)); /* waits for what was submitted meanwhile, too */
+    OK(blrQueueWait(inner_queue, BLR_TIMEOUT_INFINITE)); /* for the outer one */
+    OK(blrQueueDestroy(inner_queue));                    /* for the inner one */
     CHECK_EQUAL(1, atomic_load(&count));
     OK(blrEventRelease(inner_event));
     OK(blrEventRelease(gate));
