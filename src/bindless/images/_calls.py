@@ -151,7 +151,7 @@ def _raw_descriptor(
         )
     shape = getattr(coords, "shape", ())
     dims = 2 if form.type is ImageType.cubemap else shape[1] if len(shape) == 2 else 1
-    sizes = ((1,) * dims + (0, 0))[:3] if dims in (1, 2, 3) else (1, 0, 0)
+    sizes = [1 if axis < dims else 0 for axis in range(3)] if dims in (1, 2, 3) else [1, 0, 0]
     layers = {ImageType.array: 2, ImageType.cubemap: CUBEMAP_FACES}.get(form.type, 1)
     return ImageDescriptor(
         *sizes,
@@ -277,11 +277,11 @@ def enqueue(
     backend, native = queue._backend, queue._native
     if not on_host:
         _check_usm(queue, form, [*arrays.values(), values])
-        call = replace(call, values=_address(values), **{name: _address(array) for name, array in arrays.items()})
+        call = _located(call, {"values": values, **arrays})
         keep = (*image.keep, values, *arrays.values())
         return queue._enqueue(lambda waits: backend.image_call(native, call, waits), depends_on, keep)
     if queue.device.has(Aspect.usm_system_allocations):
-        call = replace(call, values=_address(values), **{name: _address(array) for name, array in arrays.items()})
+        call = _located(call, {"values": values, **arrays})
         keep = (*image.keep, values, *arrays.values())
         queue._enqueue(lambda waits: backend.image_call(native, call, waits), depends_on, keep).wait()
         return None
@@ -297,6 +297,11 @@ def _address(array: Any) -> int:
     if isinstance(array, np.ndarray):
         return int(array.__array_interface__["data"][0])
     return int(array.pointer.address)
+
+
+def _located(call: ImageCall, arrays: dict[str, ArrayLike]) -> ImageCall:
+    addresses: dict[str, Any] = {name: _address(array) for name, array in arrays.items()}
+    return replace(call, **addresses)
 
 
 def _check_usm(queue: Queue, form: Form, arrays: Iterable[ArrayLike]) -> None:
@@ -325,7 +330,8 @@ def _through_device(
         size += -(-array.nbytes // ALIGNMENT) * ALIGNMENT
     block = take(queue, size)
     backend, native, base = queue._backend, queue._native, block.address
-    call = replace(call, **{name: base + offset for name, offset in offsets.items()})
+    addresses: dict[str, Any] = {name: base + offset for name, offset in offsets.items()}
+    call = replace(call, **addresses)
     uploads = [(base + offsets[name], _address(array), array.nbytes) for name, array in arrays.items()]
     if is_write:
         uploads.append((base + offsets["values"], _address(values), values.nbytes))

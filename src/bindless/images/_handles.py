@@ -279,6 +279,8 @@ class _ImageResource(Resource):
 
     __slots__ = ("memory",)
 
+    memory: object
+
 
 def _register(
     context: Context,

@@ -22,12 +22,12 @@ _ELEMENT_SIZES = (1, 2, 3, 4, 6, 8, 12, 16)
 
 
 @overload
-def pitched_alloc_device(desc: ImageDescriptor, *where: Any) -> tuple[UsmPointer, int]: ...
+def pitched_alloc_device(desc: ImageDescriptor, /, *where: Any) -> tuple[UsmPointer, int]: ...
 
 
 @overload
 def pitched_alloc_device(
-    width_in_bytes: int, height: int, element_size_bytes: int, *where: Any
+    width_in_bytes: int, height: int, element_size_bytes: int, /, *where: Any
 ) -> tuple[UsmPointer, int]: ...
 
 

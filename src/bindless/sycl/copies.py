@@ -74,7 +74,7 @@ def image_copy(
     if part:
         if copy_extent is None:
             raise InvalidError("offsets and extents are given without copy_extent: say how many pixels to copy")
-        regions = (_part(source, target, range3(copy_extent, "copy_extent")),)
+        regions: tuple[CopyRegion, ...] = (_part(source, target, range3(copy_extent, "copy_extent")),)
     else:
         regions = _whole(source, target)
     backend, native = queue._backend, queue._native
@@ -82,7 +82,7 @@ def image_copy(
     if len(regions) == 1:
         region = regions[0]
         return (lambda waits: backend.copy_image(native, region, waits)), keep
-    operation, memory = _staged(queue, *regions)
+    operation, memory = _staged(queue, regions[0], regions[1])
     return operation, (*keep, memory)
 
 
@@ -170,7 +170,7 @@ def _pixels(side: Side, desc: ImageDescriptor, *, part: bool) -> tuple[int, ...]
     array: np.ndarray[Any, Any] | None = side.array
     assert array is not None
     axes = desc.dimensions + desc.is_layered
-    shape = array.shape
+    shape: tuple[int, ...] = array.shape
     if array.dtype.fields is not None:
         if array.dtype.itemsize != desc.pixel_size:
             raise InvalidError(

@@ -1,0 +1,108 @@
+"""The device that the tests run on, and what they may not silently miss.
+
+pytest                           the reference device
+pytest --device cuda             a backend, or any filter such as cuda:gpu:0; a device that is missing fails the run
+BINDLESS_REQUIRE=opencl,vulkan   markers whose tests must run: what they need and is missing fails instead of skipping
+"""
+
+from __future__ import annotations
+
+import ctypes.util
+import importlib.util
+import os
+import shutil
+from collections.abc import Callable, Iterator
+
+import pytest
+
+import bindless as bl
+
+_BACKENDS = tuple(str(backend) for backend in bl.Backend)
+
+
+def _has_opencl() -> bool:
+    from bindless.drivers import opencl
+
+    return opencl.available()
+
+
+def _has_level_zero() -> bool:
+    from bindless.drivers import level_zero
+
+    return level_zero.available()
+
+
+def _has_vulkan() -> bool:
+    return ctypes.util.find_library("vulkan") is not None and importlib.util.find_spec("vulkan") is not None
+
+
+# Marker: whether its tests can run, and what to install where they cannot.
+_NEEDS: dict[str, tuple[Callable[[], bool], str]] = {
+    "opencl": (_has_opencl, "apt install pocl-opencl-icd ocl-icd-libopencl1, or set BINDLESS_LIBOPENCL"),
+    "vulkan": (_has_vulkan, "apt install mesa-vulkan-drivers libvulkan1 and pip install vulkan"),
+    "level_zero": (_has_level_zero, "apt install libze1, or set BINDLESS_LIBZE_LOADER"),
+    "ocloc": (lambda: shutil.which("ocloc") is not None, "apt install intel-ocloc"),
+}
+# Asked for by the tests themselves.
+_OTHER_REQUIREMENTS = ("headers",)
+
+_DEVICE = pytest.StashKey[bl.Device]()
+
+
+def _required() -> tuple[str, ...]:
+    return tuple(name.strip() for name in os.environ.get("BINDLESS_REQUIRE", "").split(",") if name.strip())
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--device",
+        default="reference",
+        metavar="NAME",
+        help=f"device of the tests: {', '.join(_BACKENDS)}, or a selector such as cuda:gpu:0 (default: reference)",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    unknown = [name for name in _required() if name not in (*_NEEDS, *_OTHER_REQUIREMENTS)]
+    if unknown:
+        known = ", ".join((*_NEEDS, *_OTHER_REQUIREMENTS))
+        raise pytest.UsageError(f"BINDLESS_REQUIRE names {', '.join(unknown)}; it knows {known}")
+    name = config.getoption("--device")
+    selector = f"{name}:*:*" if name in _BACKENDS else name
+    try:
+        config.stash[_DEVICE] = bl.Device(selector)
+    except bl.Error as error:
+        raise pytest.UsageError(f"--device {name}: {error}") from None
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    device = config.stash[_DEVICE]
+    return f"bindless device: {device.name}, driver {device.driver_version} [{device.backend}]"
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    for name, (present, install) in _NEEDS.items():
+        if item.get_closest_marker(name) is None or present():
+            continue
+        if name in _required():
+            pytest.fail(f"BINDLESS_REQUIRE asks for {name}, and it is missing: {install}", pytrace=False)
+        pytest.skip(f"needs {name}: {install}")
+
+
+@pytest.fixture(scope="session")
+def device(pytestconfig: pytest.Config) -> bl.Device:
+    """The device of ``--device``."""
+    return pytestconfig.stash[_DEVICE]
+
+
+@pytest.fixture(scope="session")
+def context(device: bl.Device) -> bl.Context:
+    """One context for the whole run."""
+    return bl.Context(device)
+
+
+@pytest.fixture
+def queue(device: bl.Device, context: bl.Context) -> Iterator[bl.Queue]:
+    """An out-of-order queue; its errors that no test asked for fail the test."""
+    with bl.Queue(device, context) as made:
+        yield made
