@@ -1,0 +1,266 @@
+"""The texture units of any GPU from Python, through the SYCL extension for bindless images.
+
+Importing this opens no driver: names are loaded when they are first used, devices when they are first asked for.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .image import Image
+    from .images import (
+        ImageMem,
+        alloc_image_mem,
+        create_image,
+        destroy_image_handle,
+        fetch_cubemap,
+        fetch_image,
+        fetch_image_array,
+        free_image_mem,
+        get_image_channel_type,
+        get_image_num_channels,
+        get_image_range,
+        get_mip_level_mem_handle,
+        pitched_alloc_device,
+        sample_cubemap,
+        sample_image,
+        sample_image_array,
+        sample_mipmap,
+        write_cubemap,
+        write_image,
+        write_image_array,
+    )
+    from .model import info
+    from .model.aspects import Aspect
+    from .model.descriptor import ImageDescriptor
+    from .model.enums import (
+        AccessMode,
+        AddressingMode,
+        Backend,
+        CoordinateNormalizationMode,
+        CubemapFilteringMode,
+        DeviceType,
+        Errc,
+        EventStatus,
+        FilteringMode,
+        ImageChannelType,
+        ImageType,
+        UsmKind,
+    )
+    from .model.errors import (
+        AccessorError,
+        BackendMismatchError,
+        BuildError,
+        Error,
+        EventError,
+        ExceptionList,
+        FeatureNotSupportedError,
+        InvalidError,
+        KernelArgumentError,
+        KernelError,
+        KernelNotSupportedError,
+        MemoryAllocationError,
+        NdRangeError,
+        PlatformError,
+        ProfilingError,
+        SamplerWarning,
+        SyclRuntimeError,
+    )
+    from .model.handles import ImageMemHandle, SampledImageHandle, UnsampledImageHandle
+    from .model.ranges import NdRange, Range
+    from .model.sampler import BindlessImageSampler
+    from .sycl.accessor import LocalAccessor
+    from .sycl.context import Context
+    from .sycl.device import Device, get_devices
+    from .sycl.event import Event
+    from .sycl.handler import Handler
+    from .sycl.kernel import Kernel
+    from .sycl.kernel_bundle import KernelBundle, load_kernel_bundle
+    from .sycl.platform import Platform, get_platforms
+    from .sycl.queue import Queue
+    from .sycl.usm import UsmArray, UsmPointer, free, malloc_device, malloc_host, malloc_shared, usm_empty
+
+__version__ = "0.1.0"
+
+SYCL_EXT_ONEAPI_BINDLESS_IMAGES = 6
+"""Revision of the extension that is offered."""
+
+# Where each public name lives.
+_MODULES = {
+    "image": ("Image",),
+    "images": (
+        "ImageMem",
+        "alloc_image_mem",
+        "create_image",
+        "destroy_image_handle",
+        "fetch_cubemap",
+        "fetch_image",
+        "fetch_image_array",
+        "free_image_mem",
+        "get_image_channel_type",
+        "get_image_num_channels",
+        "get_image_range",
+        "get_mip_level_mem_handle",
+        "pitched_alloc_device",
+        "sample_cubemap",
+        "sample_image",
+        "sample_image_array",
+        "sample_mipmap",
+        "write_cubemap",
+        "write_image",
+        "write_image_array",
+    ),
+    "model": ("info",),
+    "model.aspects": ("Aspect",),
+    "model.descriptor": ("ImageDescriptor",),
+    "model.enums": (
+        "AccessMode",
+        "AddressingMode",
+        "Backend",
+        "CoordinateNormalizationMode",
+        "CubemapFilteringMode",
+        "DeviceType",
+        "Errc",
+        "EventStatus",
+        "FilteringMode",
+        "ImageChannelType",
+        "ImageType",
+        "UsmKind",
+    ),
+    "model.errors": (
+        "AccessorError",
+        "BackendMismatchError",
+        "BuildError",
+        "Error",
+        "EventError",
+        "ExceptionList",
+        "FeatureNotSupportedError",
+        "InvalidError",
+        "KernelArgumentError",
+        "KernelError",
+        "KernelNotSupportedError",
+        "MemoryAllocationError",
+        "NdRangeError",
+        "PlatformError",
+        "ProfilingError",
+        "SamplerWarning",
+        "SyclRuntimeError",
+    ),
+    "model.handles": ("ImageMemHandle", "SampledImageHandle", "UnsampledImageHandle"),
+    "model.ranges": ("NdRange", "Range"),
+    "model.sampler": ("BindlessImageSampler",),
+    "sycl.accessor": ("LocalAccessor",),
+    "sycl.context": ("Context",),
+    "sycl.device": ("Device", "get_devices"),
+    "sycl.event": ("Event",),
+    "sycl.handler": ("Handler",),
+    "sycl.kernel": ("Kernel",),
+    "sycl.kernel_bundle": ("KernelBundle", "load_kernel_bundle"),
+    "sycl.platform": ("Platform", "get_platforms"),
+    "sycl.queue": ("Queue",),
+    "sycl.usm": ("UsmArray", "UsmPointer", "free", "malloc_device", "malloc_host", "malloc_shared", "usm_empty"),
+}
+_HOME = {name: module for module, names in _MODULES.items() for name in names}
+
+__all__ = [
+    "SYCL_EXT_ONEAPI_BINDLESS_IMAGES",
+    "AccessMode",
+    "AccessorError",
+    "AddressingMode",
+    "Aspect",
+    "Backend",
+    "BackendMismatchError",
+    "BindlessImageSampler",
+    "BuildError",
+    "Context",
+    "CoordinateNormalizationMode",
+    "CubemapFilteringMode",
+    "Device",
+    "DeviceType",
+    "Errc",
+    "Error",
+    "Event",
+    "EventError",
+    "EventStatus",
+    "ExceptionList",
+    "FeatureNotSupportedError",
+    "FilteringMode",
+    "Handler",
+    "Image",
+    "ImageChannelType",
+    "ImageDescriptor",
+    "ImageMem",
+    "ImageMemHandle",
+    "ImageType",
+    "InvalidError",
+    "Kernel",
+    "KernelArgumentError",
+    "KernelBundle",
+    "KernelError",
+    "KernelNotSupportedError",
+    "LocalAccessor",
+    "MemoryAllocationError",
+    "NdRange",
+    "NdRangeError",
+    "Platform",
+    "PlatformError",
+    "ProfilingError",
+    "Queue",
+    "Range",
+    "SampledImageHandle",
+    "SamplerWarning",
+    "SyclRuntimeError",
+    "UnsampledImageHandle",
+    "UsmArray",
+    "UsmKind",
+    "UsmPointer",
+    "__version__",
+    "alloc_image_mem",
+    "create_image",
+    "destroy_image_handle",
+    "fetch_cubemap",
+    "fetch_image",
+    "fetch_image_array",
+    "free",
+    "free_image_mem",
+    "get_devices",
+    "get_image_channel_type",
+    "get_image_num_channels",
+    "get_image_range",
+    "get_mip_level_mem_handle",
+    "get_platforms",
+    "info",
+    "load_kernel_bundle",
+    "malloc_device",
+    "malloc_host",
+    "malloc_shared",
+    "pitched_alloc_device",
+    "sample_cubemap",
+    "sample_image",
+    "sample_image_array",
+    "sample_mipmap",
+    "usm_empty",
+    "write_cubemap",
+    "write_image",
+    "write_image_array",
+]
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOME.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = importlib.import_module(f"{__name__}.{home}")
+    if name == "info":
+        module = importlib.import_module(f"{__name__}.model.info")
+        value: Any = module
+    else:
+        value = getattr(module, name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

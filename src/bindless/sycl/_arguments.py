@@ -1,0 +1,197 @@
+"""Kernel arguments: from Python values to bytes, checked against the kernel's reflected signature.
+
+A parameter's reflected kind and size decide. The drivers do not tell integers from floats: a Python int is packed as an
+integer and a Python float as a float of the parameter's size, so a float parameter takes ``2.0``, not ``2``.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..backends.contract import KernelArgument
+from ..model.errors import InvalidError
+from ..model.handles import ImageMemHandle, SampledImageHandle, UnsampledImageHandle
+from ._usm_array import UsmArray
+from ._usm_pointer import UsmPointer
+from .accessor import LocalAccessor
+
+__all__ = ["pack_arguments"]
+
+_POINTER_SIZE = 8
+_FLOATS = {2: struct.Struct("<e"), 4: struct.Struct("<f"), 8: struct.Struct("<d")}
+
+
+class _Refused(Exception):
+    """Why a value does not fit its parameter; the caller adds which one."""
+
+
+def _pointer(value: Any, parameter: KernelArgument, context: object) -> bytes:
+    if parameter.size != _POINTER_SIZE or parameter.kind not in ("pointer", "value"):
+        raise _Refused("it is a pointer")
+    owner = value._owner
+    if not owner.open:
+        raise owner.freed()
+    if owner.context is not context:
+        raise _Refused("it was allocated in another context than the queue's")
+    packed: bytes = value._packed
+    return packed
+
+
+def _array(value: UsmArray, parameter: KernelArgument, context: object) -> bytes:
+    if not value._contiguous:
+        raise _Refused(
+            "this view is not contiguous, and a kernel receives an address alone; pass array.pointer and its strides"
+        )
+    return _pointer(value, parameter, context)
+
+
+def _handle(value: SampledImageHandle | UnsampledImageHandle, parameter: KernelArgument, _: object) -> bytes:
+    if parameter.size != _POINTER_SIZE or parameter.kind not in ("image", "value"):
+        raise _Refused("it is an image handle of 8 bytes")
+    return value._raw_handle.to_bytes(_POINTER_SIZE, "little")
+
+
+def _null(_: None, parameter: KernelArgument, __: object) -> bytes:
+    if parameter.kind != "pointer":
+        raise _Refused("None is the null pointer")
+    return bytes(_POINTER_SIZE)
+
+
+def _integer(value: int, parameter: KernelArgument, _: object) -> bytes:
+    _require_value(parameter, "use a UsmPointer or a UsmArray for an address")
+    size = parameter.size
+    try:
+        return value.to_bytes(size, "little", signed=value < 0)
+    except OverflowError:
+        raise _Refused(f"it does not fit {size} bytes ({-(1 << (8 * size - 1))} to {(1 << (8 * size)) - 1})") from None
+
+
+def _float(value: float, parameter: KernelArgument, _: object) -> bytes:
+    _require_value(parameter)
+    form = _FLOATS.get(parameter.size)
+    if form is None:
+        raise _Refused(f"no float has {parameter.size} bytes; pass a numpy scalar of that size")
+    try:
+        return form.pack(value)
+    except OverflowError:
+        raise _Refused(f"it is too large for a float of {parameter.size} bytes") from None
+
+
+def _scalar(value: Any, parameter: KernelArgument, _: object) -> bytes:
+    """numpy scalars, structured ones too, and arrays of shape ()."""
+    _require_value(parameter)
+    if value.dtype.hasobject:
+        raise _Refused("it holds Python objects")
+    if value.nbytes != parameter.size:
+        raise _Refused(f"it has {value.nbytes} bytes ({value.dtype})")
+    data: bytes = value.tobytes()
+    return data
+
+
+def _bytes(value: bytes, parameter: KernelArgument, _: object) -> bytes:
+    _require_value(parameter)
+    if len(value) != parameter.size:
+        raise _Refused(f"it has {len(value)} bytes")
+    return value
+
+
+def _local(value: LocalAccessor, parameter: KernelArgument, _: object) -> int:
+    if parameter.kind != "local":
+        raise _Refused("it is local memory of the work-group")
+    return value.nbytes
+
+
+def _require_value(parameter: KernelArgument, hint: str = "") -> None:
+    if parameter.kind in ("pointer", "local", "sampler"):
+        raise _Refused(f"it is a number{'; ' if hint else ''}{hint}")
+
+
+_PACKERS: dict[type, Callable[[Any, KernelArgument, object], bytes | int]] = {
+    UsmArray: _array,
+    UsmPointer: _pointer,
+    int: _integer,
+    bool: _integer,
+    float: _float,
+    bytes: _bytes,
+    SampledImageHandle: _handle,
+    UnsampledImageHandle: _handle,
+    LocalAccessor: _local,
+    type(None): _null,
+}
+
+
+def _other(value: object) -> Callable[[Any, KernelArgument, object], bytes | int]:
+    """The packer of a value whose exact type is not in the table."""
+    if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.ndim == 0):
+        return _scalar
+    if isinstance(value, np.ndarray):
+        raise _Refused("kernels reach no numpy array: copy it into usm_empty(...).copy_from(array)")
+    if isinstance(value, ImageMemHandle) or hasattr(value, "_image_memory"):
+        raise _Refused("image memory is no kernel argument: pass the handle that create_image makes of it")
+    for known, packer in _PACKERS.items():
+        if isinstance(value, known):
+            return packer
+    raise _Refused(
+        "arguments are numbers, numpy scalars, image handles, UsmPointer, UsmArray, LocalAccessor, or bytes of the "
+        "exact size"
+    )
+
+
+def pack_arguments(
+    kernel: str, parameters: Sequence[KernelArgument] | None, values: Sequence[object], context: object
+) -> list[bytes | int]:
+    """The bytes of every argument, or the size of a local one.
+
+    Args:
+        kernel: its name, for messages.
+        parameters: as reflected; None where the driver cannot tell.
+        values: as the caller gave them.
+        context: that memory must belong to.
+
+    Raises:
+        InvalidError: wrong count, size or kind; the message names the argument.
+    """
+    if parameters is None:
+        parameters = [_guess(kernel, index, value) for index, value in enumerate(values)]
+    if len(values) != len(parameters):
+        signature = ", ".join(f"{p.name or p.index}: {p.kind} of {p.size} bytes" for p in parameters)
+        raise InvalidError(
+            f"kernel {kernel!r} takes {len(parameters)} arguments ({signature}), {len(values)} were given"
+        )
+    packed: list[bytes | int] = []
+    for value, parameter in zip(values, parameters):
+        try:
+            packer = _PACKERS.get(type(value)) or _other(value)
+            packed.append(packer(value, parameter, context))
+        except _Refused as reason:
+            raise InvalidError(
+                f"argument {_shown(parameter)} of kernel {kernel!r} takes a {parameter.kind} of {parameter.size} "
+                f"bytes, {value!r} was given: {reason}"
+            ) from None
+    return packed
+
+
+def _shown(parameter: KernelArgument) -> str:
+    return f"{parameter.index} ({parameter.name!r})" if parameter.name else str(parameter.index)
+
+
+def _guess(kernel: str, index: int, value: object) -> KernelArgument:
+    """The parameter that a value says itself, for drivers that do not reflect signatures."""
+    if isinstance(value, LocalAccessor):
+        return KernelArgument(index, "", "local", 0)
+    if value is None or isinstance(value, (UsmArray, UsmPointer)):
+        return KernelArgument(index, "", "pointer", _POINTER_SIZE)
+    if isinstance(value, (SampledImageHandle, UnsampledImageHandle)):
+        return KernelArgument(index, "", "image", _POINTER_SIZE)
+    if isinstance(value, bytes):
+        return KernelArgument(index, "", "value", len(value))
+    if isinstance(value, (np.generic, np.ndarray)):
+        return KernelArgument(index, "", "value", value.nbytes)
+    raise InvalidError(
+        f"argument {index} of kernel {kernel!r}: the driver does not tell the size of the kernel's parameters, and "
+        f"{value!r} does not say its own: pass a numpy scalar such as numpy.int32({value!r})"
+    )

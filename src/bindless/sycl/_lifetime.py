@@ -1,0 +1,177 @@
+"""Ownership of native objects: each is released exactly once, after what depends on it, whatever ends it.
+
+A ``Resource`` owns one native object. It ends by ``close()``, when its last owner is dropped, or at interpreter
+exit, whichever comes first. A resource holds its parent, so that reference counting alone releases children first.
+The garbage collector finalises the objects of a cycle in any order: what it finds is put aside and released, children
+first, when the collection has ended.
+
+After a fork the child owns nothing: its copies of the parent's native objects are forgotten, not released.
+"""
+
+from __future__ import annotations
+
+import atexit
+import gc
+import itertools
+import os
+import sys
+from collections import deque
+from collections.abc import Callable
+from enum import IntEnum
+from typing import Any
+
+from ..model.errors import Error
+
+__all__ = ["Rank", "Resource", "after_fork", "at_exit", "forget_event", "is_finished"]
+
+
+class Rank(IntEnum):
+    """What is released before what when several end together."""
+
+    EVENT = 0
+    IMAGE_HANDLE = 1
+    IMAGE_MEMORY = 2
+    MEMORY = 3
+    EXTERNAL = 4
+    KERNEL = 5
+    MODULE = 6
+    QUEUE = 7
+    CONTEXT = 8
+
+
+_Release = Callable[..., object]
+
+# Every native object alive. Taking a row out of it is what gives the right to release: ``pop`` is atomic.
+_live: dict[int, tuple[Rank, _Release, tuple[Any, ...]]] = {}
+_serial = itertools.count()
+
+# What the collector finalised during the collection in progress.
+_aside: deque[tuple[Rank, _Release, tuple[Any, ...]]] = deque()
+_collecting = False
+_finished = False
+
+_exit_hooks: list[Callable[[], None]] = []
+_fork_hooks: list[Callable[[], None]] = []
+
+
+class Resource:
+    """The right and duty to release one native object.
+
+    Args:
+        rank: its place in the order of release.
+        parent: the resource of the object that it was made from, kept alive until after the release.
+        release: called with ``arguments`` exactly once; it must not refer to the owner.
+    """
+
+    __slots__ = ("__weakref__", "_key", "parent")
+
+    def __init__(self, rank: Rank, parent: Resource | None, release: _Release, *arguments: Any) -> None:
+        self.parent = parent
+        self._key = next(_serial)
+        _live[self._key] = (rank, release, arguments)
+
+    @property
+    def closed(self) -> bool:
+        """Whether the native object is gone."""
+        return self._key not in _live
+
+    def close(self) -> None:
+        """Releases now; a second call does nothing. Raises what the release raises."""
+        row = _live.pop(self._key, None)
+        if row is not None:
+            row[1](*row[2])
+
+    def detach(self) -> None:
+        """Gives the native object away: it will not be released here."""
+        _live.pop(self._key, None)
+
+    def __del__(self) -> None:
+        row = _live.pop(self._key, None)
+        if row is None:
+            return
+        if _collecting:
+            _aside.append(row)
+        else:
+            row[1](*row[2])
+
+
+def forget_event(release: _Release, native: Any) -> None:
+    """Releases a native event from a destructor."""
+    if _finished:
+        return
+    if _collecting:
+        _aside.append((Rank.EVENT, release, (native,)))
+    else:
+        release(native)
+
+
+def _empty_aside() -> None:
+    rows = []
+    while _aside:
+        try:
+            rows.append(_aside.popleft())
+        except IndexError:  # another thread took the last one
+            break
+    rows.sort(key=lambda row: row[0])
+    _release_all(rows)
+
+
+def _release_all(rows: list[tuple[Rank, _Release, tuple[Any, ...]]]) -> None:
+    """Releases each; nobody can be told of an error here but the standard hook of destructors."""
+    for _, release, arguments in rows:
+        try:
+            release(*arguments)
+        except Error as error:
+            sys.stderr.write(f"bindless: a native object was not released: {error}\n")
+
+
+def _on_collection(phase: str, _: dict[str, int]) -> None:
+    global _collecting
+    _collecting = phase == "start"
+    if not _collecting and _aside:
+        _empty_aside()
+
+
+def is_finished() -> bool:
+    """Whether the interpreter is ending and everything native has been released."""
+    return _finished
+
+
+def at_exit(hook: Callable[[], None]) -> None:
+    """Calls ``hook`` at interpreter exit before native objects are released."""
+    _exit_hooks.append(hook)
+
+
+def after_fork(hook: Callable[[], None]) -> None:
+    """Calls ``hook`` in the child of a fork."""
+    _fork_hooks.append(hook)
+
+
+def _finish() -> None:
+    global _finished
+    for hook in _exit_hooks:
+        hook()
+    _empty_aside()
+    rows = []
+    for key in tuple(_live):
+        row = _live.pop(key, None)
+        if row is not None:
+            rows.append(row)
+    rows.sort(key=lambda row: row[0])
+    _release_all(rows)
+    _finished = True
+
+
+def _after_fork_in_child() -> None:
+    global _collecting
+    _live.clear()
+    _aside.clear()
+    _collecting = False
+    for hook in _fork_hooks:
+        hook()
+
+
+gc.callbacks.append(_on_collection)
+atexit.register(_finish)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork_in_child)

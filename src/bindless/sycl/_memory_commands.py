@@ -1,0 +1,194 @@
+"""``memcpy``, ``memset`` and ``fill`` as values: checked once, for queues and command groups alike."""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..model.enums import UsmKind
+from ..model.errors import InvalidError
+from ._stream import Operation
+from ._usm_array import UsmArray
+from ._usm_pointer import UsmPointer
+
+if TYPE_CHECKING:
+    from .queue import Queue
+
+__all__ = ["Command", "plan_copy", "plan_fill", "plan_memcpy", "plan_memset"]
+
+# What submits a command, and what must live until it is complete.
+Command = tuple[Operation, tuple[object, ...]]
+
+_PATTERN_SIZES = (1, 2, 4, 8, 16)
+
+
+@dataclass
+class _Span:
+    """Contiguous memory: the address of its first byte, its bytes, and who keeps it alive."""
+
+    address: int
+    nbytes: int
+    keep: object
+    dtype: np.dtype[Any] | None = None
+
+
+def _span(queue: Queue, value: object, name: str, *, written: bool) -> _Span:
+    if isinstance(value, (UsmPointer, UsmArray)):
+        if isinstance(value, UsmArray):
+            value._require_contiguous(name)
+        address = value.address
+        if value.context is not queue.context and value.kind is not UsmKind.host:
+            raise InvalidError(f"{name}: {value!r} was allocated in another context than the queue's")
+        return _Span(address, value.nbytes, value, value.dtype if isinstance(value, UsmArray) else None)
+    array = host_bytes(value, name, written=written)
+    return _Span(int(array.ctypes.data), array.nbytes, array)
+
+
+def host_bytes(value: object, name: str, *, written: bool) -> np.ndarray[Any, np.dtype[np.uint8]]:
+    """The bytes of a numpy array or another buffer, in place.
+
+    Raises:
+        InvalidError: no buffer, not contiguous, or not writable where it is written.
+    """
+    if isinstance(value, np.ndarray):
+        if not value.flags.c_contiguous:
+            raise InvalidError(
+                f"{name}: an array of shape {value.shape} with strides {value.strides} is not contiguous: pass "
+                "numpy.ascontiguousarray(array)"
+            )
+        if written and not value.flags.writeable:
+            raise InvalidError(f"{name}: the array is read-only, and the copy writes it")
+        if value.dtype.hasobject:
+            raise InvalidError(f"{name}: an array of Python objects is no plain memory")
+        return value.reshape(-1).view(np.uint8) if value.size else np.empty(0, np.uint8)
+    try:
+        view = memoryview(value)  # type: ignore[arg-type]
+    except TypeError:
+        raise InvalidError(
+            f"{name}: a {type(value).__name__} is no memory; it is a UsmPointer, a UsmArray, a numpy array or another "
+            "buffer"
+        ) from None
+    if written and view.readonly:
+        raise InvalidError(f"{name}: the buffer is read-only, and the copy writes it")
+    if not view.c_contiguous:
+        raise InvalidError(f"{name}: the buffer is not contiguous")
+    return np.frombuffer(view.cast("B"), np.uint8) if view.nbytes else np.empty(0, np.uint8)
+
+
+def _count(value: object, name: str) -> int:
+    try:
+        number = operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        raise InvalidError(f"{name}={value!r} is not an integer") from None
+    if number < 0:
+        raise InvalidError(f"{name}={number} is negative")
+    return number
+
+
+def _require_room(span: _Span, nbytes: int, name: str) -> None:
+    if nbytes > span.nbytes:
+        raise InvalidError(f"{nbytes} bytes leave the {name}, which has {span.nbytes}")
+
+
+def plan_memcpy(queue: Queue, dst: object, src: object, nbytes: int | None) -> Command | None:
+    """A copy of bytes; None if there is nothing to copy."""
+    target = _span(queue, dst, "dst", written=True)
+    source = _span(queue, src, "src", written=False)
+    if nbytes is None:
+        if target.nbytes != source.nbytes:
+            raise InvalidError(f"dst has {target.nbytes} bytes, src {source.nbytes}: say how many with nbytes=")
+        size = source.nbytes
+    else:
+        size = _count(nbytes, "nbytes")
+    _require_room(target, size, "dst")
+    _require_room(source, size, "src")
+    if not size:
+        return None
+    backend, native = queue._backend, queue._native
+    to, origin = target.address, source.address
+    return (lambda waits: backend.copy(native, to, origin, size, waits)), (target.keep, source.keep)
+
+
+def plan_copy(queue: Queue, src: object, dst: object, count: int | None) -> Command | None:
+    """A copy of ``count`` elements of the typed side; None copies all of them."""
+    typed = next((side for side in (src, dst) if isinstance(side, (UsmArray, np.ndarray))), None)
+    if count is None:
+        return plan_memcpy(queue, dst, src, None if typed is None else typed.nbytes)
+    itemsize = 1 if typed is None else typed.dtype.itemsize
+    return plan_memcpy(queue, dst, src, _count(count, "count") * itemsize)
+
+
+def plan_memset(queue: Queue, pointer: object, value: int, nbytes: int | None) -> Command | None:
+    """Sets bytes to one value, 0 to 255."""
+    byte = _count(value, "value")
+    if byte > 255:
+        raise InvalidError(f"value={byte}: memset writes one byte, 0 to 255; fill writes larger patterns")
+    target = _device_span(queue, pointer, "pointer")
+    size = target.nbytes if nbytes is None else _count(nbytes, "nbytes")
+    _require_room(target, size, "memory")
+    if not size:
+        return None
+    return _fill(queue, target, bytes([byte]), size)
+
+
+def plan_fill(queue: Queue, pointer: object, pattern: object, count: int | None) -> Command | None:
+    """Writes ``count`` copies of a pattern; None fills the memory."""
+    target = _device_span(queue, pointer, "pointer")
+    data = _pattern(pattern, target.dtype)
+    number = target.nbytes // len(data) if count is None else _count(count, "count")
+    _require_room(target, number * len(data), "memory")
+    if not number:
+        return None
+    if len(data) in _PATTERN_SIZES:
+        return _fill(queue, target, data, number)
+    tiled = np.frombuffer(data * number, np.uint8)
+    backend, native, to = queue._backend, queue._native, target.address
+    return (lambda waits: backend.copy(native, to, int(tiled.ctypes.data), tiled.nbytes, waits)), (target.keep, tiled)
+
+
+def _device_span(queue: Queue, pointer: object, name: str) -> _Span:
+    if not isinstance(pointer, (UsmPointer, UsmArray)):
+        raise InvalidError(f"{name}: a {type(pointer).__name__} is no UsmPointer or UsmArray")
+    return _span(queue, pointer, name, written=True)
+
+
+def _fill(queue: Queue, target: _Span, data: bytes, count: int) -> Command:
+    backend, native, to = queue._backend, queue._native, target.address
+    return (lambda waits: backend.fill(native, to, data, count, waits)), (target.keep,)
+
+
+def _pattern(pattern: object, dtype: np.dtype[Any] | None) -> bytes:
+    if isinstance(pattern, (bytes, bytearray)):
+        if not pattern:
+            raise InvalidError("pattern=b'': it has at least one byte")
+        return bytes(pattern)
+    if isinstance(pattern, (bool, int, float, complex)):
+        if dtype is None:
+            raise InvalidError(
+                f"pattern={pattern!r} does not say its size: pass a numpy scalar such as numpy.float32({pattern!r}), "
+                "or fill a UsmArray"
+            )
+        try:
+            return np.array(pattern).astype(dtype, casting="same_kind").tobytes() if _fits(pattern, dtype) else b""
+        except (TypeError, OverflowError, ValueError):
+            pass
+        raise InvalidError(f"pattern={pattern!r} does not go into {dtype} elements")
+    if isinstance(pattern, np.generic) or (isinstance(pattern, np.ndarray) and pattern.ndim == 0):
+        if pattern.dtype.hasobject or not pattern.nbytes:
+            raise InvalidError(f"pattern={pattern!r} is no plain memory")
+        if dtype is not None and pattern.dtype != dtype:
+            raise InvalidError(f"pattern={pattern!r} is {pattern.dtype}, the array {dtype}: convert with .astype")
+        return pattern.tobytes()
+    raise InvalidError(f"pattern={pattern!r}: it is a number, a numpy scalar or bytes")
+
+
+def _fits(pattern: complex, dtype: np.dtype[Any]) -> bool:
+    """Whether an integer lies in the range of the dtype; raises ``OverflowError`` if not."""
+    if isinstance(pattern, int) and dtype.kind in "iu":
+        limits = np.iinfo(dtype)
+        if not limits.min <= pattern <= limits.max:
+            raise OverflowError
+    return True

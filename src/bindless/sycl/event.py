@@ -1,0 +1,212 @@
+"""``Event``: a command on its way, to wait for and to order others after (SYCL 2020 section 4.6.6)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..backends.contract import NativeEvent
+from ..model import info
+from ..model.enums import EventStatus, coerce
+from ..model.errors import Error, ProfilingError, SyclRuntimeError
+from ._lifetime import forget_event
+
+if TYPE_CHECKING:
+    from ._host_task import HostTask
+    from ._stream import CommandStream
+
+__all__ = ["Event"]
+
+
+class Event:
+    """A submitted command. ``Event()`` is one that is already complete.
+
+    Dropping an event does not end its command, nor the life of the memory that it uses. An event that stands for
+    several commands, or for none, is complete when those it waits for are.
+    """
+
+    __slots__ = ("__weakref__", "_done", "_error", "_keep", "_native", "_stream", "_task", "_waits")
+
+    def __init__(
+        self,
+        _stream: CommandStream | None = None,
+        _native: NativeEvent | None = None,
+        _keep: tuple[object, ...] = (),
+        _waits: tuple[Event, ...] = (),
+    ) -> None:
+        self._stream = _stream
+        self._native = _native
+        self._keep = _keep
+        self._waits = _waits
+        self._error: Error | None = None
+        self._task: HostTask | None = None
+        self._done = False
+
+    def __del__(self) -> None:
+        native = self._native
+        if native is not None and self._stream is not None:
+            forget_event(self._stream.release_event, native)
+
+    # ------------------------------------------------------------------ waiting
+
+    def wait(self) -> None:
+        """Returns when the command is complete; burns no processor time, and Ctrl-C interrupts it.
+
+        Raises:
+            Error: the command failed, and neither its queue nor its context has an ``async_handler``.
+        """
+        self._settle()
+        stream = self._stream
+        if stream is not None and stream.pending:
+            stream.reap()
+        error = self._first_error()
+        if error is not None and (stream is None or not stream.handled):
+            if stream is not None:
+                stream.withdraw(error)
+            raise error
+
+    def wait_and_throw(self) -> None:
+        """Waits, then reports every asynchronous error of the queue so far to its handler, or raises them."""
+        self._settle()
+        if self._stream is not None:
+            self._stream.report()
+
+    @property
+    def status(self) -> EventStatus:
+        """``submitted``, ``running`` or ``complete``; a failed command is complete."""
+        if self._done:
+            return EventStatus.complete
+        if self._native is not None:
+            self._check_process()
+            assert self._stream is not None
+            return self._stream.backend.event_status(self._native)
+        if self._task is not None:
+            return self._task.status
+        statuses = {event.status for event in self._waits}
+        if statuses <= {EventStatus.complete}:
+            return EventStatus.complete
+        return EventStatus.submitted if statuses == {EventStatus.submitted} else EventStatus.running
+
+    def get_info(self, descriptor: info.event | str) -> EventStatus:
+        """The answer to a member of ``info.event``."""
+        coerce(info.event, descriptor, "descriptor")
+        return self.status
+
+    def get_profiling_info(self, descriptor: info.event_profiling | str) -> int:
+        """Nanoseconds of ``command_submit``, ``command_start`` or ``command_end``; waits for the last two.
+
+        Raises:
+            ProfilingError: the queue was made without ``enable_profiling=True``, or no device ran the command.
+        """
+        name = coerce(info.event_profiling, descriptor, "descriptor")
+        times = self._times()
+        if name is info.event_profiling.command_submit:
+            return times[0]
+        return times[1] if name is info.event_profiling.command_start else times[2]
+
+    def _times(self) -> tuple[int, int, int]:
+        stream = self._stream
+        if stream is None or self._task is not None or (self._native is None and not self._waits):
+            raise ProfilingError("no device ran this command: it has no times")
+        if not stream.profiling:
+            raise ProfilingError(
+                f"the queue on {stream.device.name!r} records no times: make it with enable_profiling=True"
+            )
+        if self._native is not None:
+            self._check_process()
+            return stream.backend.event_times(self._native)
+        parts = [event._times() for event in self._waits]
+        return min(t[0] for t in parts), min(t[1] for t in parts), max(t[2] for t in parts)
+
+    def get_wait_list(self) -> tuple[Event, ...]:
+        """The events that the command waits for; those of completed commands may be left out."""
+        return self._waits
+
+    # ------------------------------------------------------------------ for the layers of the package
+
+    def _check_process(self) -> None:
+        stream = self._stream
+        if stream is not None and stream.native is None and not self._done:
+            from ._stream import FORKED
+
+            if stream._reason is FORKED:
+                raise SyclRuntimeError(f"this event {FORKED}")
+
+    def _settle(self) -> None:
+        """Waits for completion; an error goes to the stream's errors, once."""
+        if self._done:
+            return
+        stream, native = self._stream, self._native
+        error: Error | None = None
+        if native is not None and stream is not None:
+            self._check_process()
+            try:
+                stream.backend.wait_event(native)
+            except Error as caught:
+                error = caught
+        elif self._task is not None:
+            error = self._task.wait()
+        else:
+            for event in self._waits:
+                event._settle()
+        self._conclude(error)
+
+    def _conclude(self, error: Error | None) -> None:
+        stream = self._stream
+        if error is not None and stream is not None:
+            with stream.lock:
+                if self._error is None:
+                    self._error = error
+                    stream.record(error)
+        self._done = True
+        self._let_go()
+
+    def _let_go(self) -> None:
+        """The command is complete: what it used may end."""
+        self._keep = ()
+        if self._native is not None or self._task is not None:
+            self._waits = ()
+
+    def _poll(self) -> bool:
+        """Whether the command is complete, without waiting."""
+        if self._done:
+            return True
+        try:
+            return self.status is EventStatus.complete
+        except Error as error:
+            self._conclude(error)
+            return True
+
+    def _first_error(self) -> Error | None:
+        if self._error is None and self._native is None:
+            for event in self._waits:
+                error = event._first_error()
+                if error is not None:
+                    return error
+        return self._error
+
+    def _collect(self, stream: CommandStream, natives: list[NativeEvent]) -> None:
+        """Adds the native events that a command of ``stream`` has to wait for; waits for what has none there."""
+        if self._done and self._error is None:
+            return
+        own = self._stream
+        if self._native is not None and own is not None and own.backend is stream.backend:
+            self._check_process()
+            if own is not stream or not stream.in_order or self._error is not None:
+                natives.append(self._native)
+        elif self._native is None and self._task is None:
+            for event in self._waits:
+                event._collect(stream, natives)
+        else:
+            self._settle()
+            if self._error is not None:
+                raise SyclRuntimeError(
+                    f"the command was not submitted, because one that it depends on failed: {self._error}"
+                ) from self._error
+
+    def _uses(self, owner: object) -> bool:
+        """Whether the command may still use memory of ``owner``."""
+        return any(item is owner or getattr(item, "_owner", None) is owner for item in self._keep)
+
+    def __repr__(self) -> str:
+        state: Any = "complete" if self._done else "submitted"
+        return f"<Event {state}>"

@@ -1,0 +1,411 @@
+"""``Queue``: where commands are submitted to a device (SYCL 2020 section 4.6.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from ..backends.contract import BackendProtocol, NativeEvent, NativeQueue
+from ..model import info
+from ..model.aspects import Aspect
+from ..model.enums import Backend, coerce
+from ..model.errors import Error, InvalidError
+from ..model.ranges import NdRange, RangeLike
+from . import _memory_commands
+from ._arguments import pack_arguments
+from ._host_task import HostTask
+from ._stream import AsyncHandler, CommandStream, Operation, sweep
+from .context import Context, default_context
+from .device import Device
+from .event import Event
+from .handler import Handler
+from .kernel import Kernel
+
+if TYPE_CHECKING:
+    from ..model.descriptor import ImageDescriptor
+    from .selector import Selector
+
+__all__ = ["Queue", "transfer_queue"]
+
+Events = Iterable[Event]
+
+
+class Queue:
+    """A queue of commands for one device. Without ``in_order`` they run in any order that their dependencies allow.
+
+    Dropping a queue does not end its work; closing it waits.
+
+    Args:
+        device: a ``Device`` or what selects one; None is the default device, or the context's best.
+        context: None is the context that all queues on this device share by default.
+        in_order: whether each command starts after the one before it.
+        enable_profiling: whether events record times.
+        async_handler: called with an ``ExceptionList`` by ``wait_and_throw``, ``throw_asynchronous`` and ``close``.
+            Without one, here or in the context, asynchronous errors are raised by the next wait.
+
+    Raises:
+        InvalidError: no such device, a device outside the context, or a context that was closed.
+        FeatureNotSupportedError: the device records no times (``Aspect.queue_profiling``).
+    """
+
+    __slots__ = ("__weakref__", "_backend", "_stream", "context", "device")
+
+    def __init__(
+        self,
+        device: Selector = None,
+        context: Context | None = None,
+        *,
+        in_order: bool = False,
+        enable_profiling: bool = False,
+        async_handler: AsyncHandler | None = None,
+    ) -> None:
+        if isinstance(device, Context):
+            raise InvalidError("device: a Context was given; write Queue(context=context), or Queue(device, context)")
+        if context is not None and not isinstance(context, Context):
+            raise InvalidError(f"context={context!r} is no Context")
+        if async_handler is not None and not callable(async_handler):
+            raise InvalidError(f"async_handler={async_handler!r} cannot be called")
+        if context is None:
+            chosen = device if isinstance(device, Device) else Device(device)
+            context = default_context(chosen)
+        elif device is None:
+            chosen = context.devices[0]
+        else:
+            chosen = device if isinstance(device, Device) else Device(device)
+            if chosen not in context.devices:
+                raise InvalidError(f"{chosen!r} is not a device of {context!r}")
+        if enable_profiling:
+            chosen._require(Aspect.queue_profiling, "enable_profiling=True")
+        sweep()
+        self.device = chosen
+        self.context = context
+        self._backend: BackendProtocol = context._backend
+        self._stream = CommandStream(
+            context, chosen, in_order=bool(in_order), profiling=bool(enable_profiling), handler=async_handler
+        )
+
+    @property
+    def _native(self) -> NativeQueue:
+        """The backend's queue; raises if this one has ended."""
+        native = self._stream.native
+        if native is None:
+            raise self._stream.unusable()
+        return native
+
+    @property
+    def backend(self) -> Backend:
+        return self._backend.backend
+
+    @property
+    def is_in_order(self) -> bool:
+        return self._stream.in_order
+
+    @property
+    def closed(self) -> bool:
+        """Whether it can no longer be used."""
+        return self._stream.native is None
+
+    def get_info(self, descriptor: info.queue | str) -> Any:
+        """The answer to a member of ``info.queue``.
+
+        Raises:
+            InvalidError: there is no such descriptor.
+        """
+        return getattr(self, str(coerce(info.queue, descriptor, "descriptor")))
+
+    # ------------------------------------------------------------------ submission
+
+    def _enqueue(
+        self, operation: Operation, depends_on: Iterable[Event] | Event = (), keep: tuple[object, ...] = ()
+    ) -> Event:
+        """Submits a command: the one way of every asynchronous command to the backend.
+
+        Args:
+            operation: given the native events to wait for, submits and returns the native event. It runs under the
+                queue's lock.
+            depends_on: events to wait for; those of other backends are waited for here.
+            keep: what must live until the command is complete, also when the event is dropped. Memory that is closed
+                earlier is found here, as an item or as the ``_owner`` of one.
+
+        Raises:
+            InvalidError: the queue was closed, or ``depends_on`` holds something else.
+            Error: the backend refuses the command.
+        """
+        return self._stream.submit(operation, depends_on, keep)
+
+    def submit(self, command_group: Callable[[Handler], object], secondary_queue: Queue | None = None) -> Event:
+        """Calls ``command_group(handler)`` and submits the one command that it gives the handler.
+
+        Args:
+            command_group: a function; it runs here and now.
+            secondary_queue: where the command group is tried if this queue refuses it (ARCH, Fallback mechanism).
+
+        Raises:
+            InvalidError: no command or more than one, or not a function.
+            Error: both queues refuse the command.
+        """
+        if not callable(command_group):
+            raise InvalidError(f"command_group={command_group!r}: submit takes a function of a handler")
+        if secondary_queue is not None and not isinstance(secondary_queue, Queue):
+            raise InvalidError(f"secondary_queue={secondary_queue!r} is no Queue")
+        try:
+            return self._submit(command_group)
+        except Error:
+            if secondary_queue is None:
+                raise
+            return secondary_queue._submit(command_group)
+
+    def _submit(self, command_group: Callable[[Handler], object]) -> Event:
+        self._native  # noqa: B018  raises if it has ended
+        handler = Handler(self)
+        command_group(handler)
+        return handler._submit()
+
+    def _nothing(self, depends_on: Iterable[Event] | Event = ()) -> Event:
+        """A command that does nothing, in its place among the others."""
+        if self._stream.in_order:
+            return self.ext_oneapi_submit_barrier(depends_on)
+        self._native  # noqa: B018
+        events, _ = self._stream.resolve(depends_on)
+        return Event(self._stream, None, (), events)
+
+    def _host_task(self, function: Callable[[], object], depends_on: tuple[Event, ...]) -> Event:
+        stream = self._stream
+        events, _ = stream.resolve(depends_on)
+        before = list(events)
+        if stream.in_order:
+            before.append(self.ext_oneapi_submit_barrier(events))
+        task = HostTask([event._settle for event in before], function)
+        with stream.lock:
+            self._native  # noqa: B018
+            event = Event(stream, None, (), events)
+            event._task = task
+            stream.adopt(event)
+            if stream.in_order:
+                stream.blocker = event
+        task.start()
+        return event
+
+    # ------------------------------------------------------------------ kernels
+
+    def parallel_for(
+        self, index_space: RangeLike | NdRange, kernel: Kernel, *arguments: object, depends_on: Events | Event = ()
+    ) -> Event:
+        """Runs a kernel once for every item of a range.
+
+        Args:
+            index_space: an int, a tuple, a ``Range`` or an ``NdRange`` of one to three dimensions. The last one is
+                dimension 0 of the native kernel (CL, OpenCL kernel conventions and SYCL). Without items nothing runs.
+            kernel: of a bundle loaded in the queue's context.
+            arguments: numbers, numpy scalars, image handles, ``UsmPointer``, ``UsmArray``, ``LocalAccessor``.
+
+        Raises:
+            InvalidError: an argument of the wrong count, size or kind; the message names it.
+            NdRangeError: a range or work-group that the kernel cannot have.
+        """
+        planned = self._plan_launch(index_space, kernel, arguments)
+        if planned is None:
+            return self._nothing(depends_on)
+        return self._stream.submit(planned[0], depends_on, planned[1])
+
+    def single_task(self, kernel: Kernel, *arguments: object, depends_on: Events | Event = ()) -> Event:
+        """Runs one work-item of a kernel; see ``parallel_for``."""
+        return self.parallel_for(1, kernel, *arguments, depends_on=depends_on)
+
+    def _plan_launch(
+        self, index_space: RangeLike | NdRange, kernel: Kernel, arguments: tuple[object, ...]
+    ) -> _memory_commands.Command | None:
+        """What submits a launch, and what must live until it is complete; None where the range is empty."""
+        if type(kernel) is not Kernel:
+            raise InvalidError(f"kernel={kernel!r} is no Kernel: load_kernel_bundle(...).get_kernel(name) makes one")
+        context = self.context
+        if kernel._context is not context or not kernel._bundle._open:
+            kernel._require_usable(context)
+        if type(index_space) is int and index_space > 0:
+            global_size: tuple[int, ...] = (index_space,)
+            local_size = kernel._record.required_work_group_size
+        else:
+            global_size, local_size = kernel._sizes(index_space)
+        packed = pack_arguments(kernel.name, kernel._parameters, arguments, context)
+        if 0 in global_size:
+            return None
+        launch, native, function = self._backend.launch, self._native, kernel._native
+
+        def operation(waits: Sequence[NativeEvent]) -> NativeEvent:
+            return launch(native, function, global_size, local_size, packed, waits)
+
+        return operation, (kernel._bundle, *arguments)
+
+    # ------------------------------------------------------------------ memory
+
+    def memcpy(self, dst: object, src: object, nbytes: int | None = None, *, depends_on: Events | Event = ()) -> Event:
+        """Copies bytes.
+
+        Args:
+            dst, src: ``UsmPointer``, ``UsmArray``, or host memory: a numpy array or another contiguous buffer, which is
+                kept alive until the copy ends and must not be changed before.
+            nbytes: None copies everything where both sides are equally large.
+
+        Raises:
+            InvalidError: more bytes than a side has, memory of another context, a read-only or strided side.
+        """
+        return self._memory(_memory_commands.plan_memcpy(self, dst, src, nbytes), depends_on)
+
+    def copy(self, src: object, dst: object, count: int | None = None, *, depends_on: Events | Event = ()) -> Event:
+        """Copies ``count`` elements of the typed side (of bytes if neither is), or all; see ``memcpy``."""
+        return self._memory(_memory_commands.plan_copy(self, src, dst, count), depends_on)
+
+    def memset(
+        self,
+        pointer: object,
+        value: int,
+        nbytes: int | None = None,
+        *,
+        depends_on: Events | Event = (),
+    ) -> Event:
+        """Sets bytes of a ``UsmPointer`` or ``UsmArray`` to ``value``, 0 to 255; None sets all.
+
+        Raises:
+            InvalidError: no such value, more bytes than there are, or memory of another context.
+        """
+        return self._memory(_memory_commands.plan_memset(self, pointer, value, nbytes), depends_on)
+
+    def fill(
+        self,
+        pointer: object,
+        pattern: object,
+        count: int | None = None,
+        *,
+        depends_on: Events | Event = (),
+    ) -> Event:
+        """Writes ``count`` copies of a pattern; None fills the memory.
+
+        Args:
+            pointer: ``UsmPointer`` or ``UsmArray``.
+            pattern: a numpy scalar (structured too) or bytes; a plain number where the array has a dtype.
+            count: how many.
+
+        Raises:
+            InvalidError: a pattern without a size or of another dtype, or more than there is room for.
+        """
+        return self._memory(_memory_commands.plan_fill(self, pointer, pattern, count), depends_on)
+
+    def _memory(self, planned: _memory_commands.Command | None, depends_on: Events | Event) -> Event:
+        if planned is None:
+            return self._nothing(depends_on)
+        return self._stream.submit(planned[0], depends_on, planned[1])
+
+    def ext_oneapi_copy(
+        self,
+        src: object,
+        dst: object,
+        *,
+        src_desc: ImageDescriptor | None = None,
+        dst_desc: ImageDescriptor | None = None,
+        src_offset: Sequence[int] | int = (0, 0, 0),
+        dst_offset: Sequence[int] | int = (0, 0, 0),
+        src_extent: Sequence[int] | int | None = None,
+        dst_extent: Sequence[int] | int | None = None,
+        copy_extent: Sequence[int] | int | None = None,
+        src_pitch: int | None = None,
+        dst_pitch: int | None = None,
+        depends_on: Events | Event = (),
+    ) -> Event:
+        """Copies pixels between image memory, USM and host arrays (BI, Explicit copies).
+
+        Args:
+            src, dst: a numpy array or another buffer, an ``ImageMem`` or its handle, a ``UsmPointer`` or ``UsmArray``.
+            src_desc, dst_desc: the images; known for ``ImageMem`` and its handles.
+            src_offset, dst_offset: first pixel, (x, y, z); z is the layer or face of an array or cubemap.
+            src_extent, dst_extent: pixels of a whole host image of which a part is copied.
+            copy_extent: pixels to copy; None copies everything.
+            src_pitch, dst_pitch: bytes between the rows of linear memory; None for tightly packed.
+            depends_on: events that the copy waits for.
+
+        Raises:
+            InvalidError: one of BI's failure scenarios; the message has its number and the offending values.
+        """
+        from .copies import image_copy
+
+        operation, keep = image_copy(
+            self,
+            src,
+            dst,
+            src_desc=src_desc,
+            dst_desc=dst_desc,
+            src_offset=src_offset,
+            dst_offset=dst_offset,
+            src_extent=src_extent,
+            dst_extent=dst_extent,
+            copy_extent=copy_extent,
+            src_pitch=src_pitch,
+            dst_pitch=dst_pitch,
+        )
+        return self._stream.submit(operation, depends_on, keep)
+
+    # ------------------------------------------------------------------ coordination
+
+    def ext_oneapi_submit_barrier(self, events: Events | Event = ()) -> Event:
+        """An event that completes after everything submitted to the queue so far, and after ``events``."""
+        backend, native = self._backend, self._native
+        host = [event for event in self._stream.pending_host_events() if not self._stream.in_order]
+        events = (events,) if isinstance(events, Event) else tuple(events)
+        return self._stream.submit(lambda waits: backend.barrier(native, waits), (*events, *host), ())
+
+    def ext_oneapi_empty(self) -> bool:
+        """Whether everything submitted so far is complete."""
+        self._native  # noqa: B018
+        self._stream.reap()
+        return not self._stream.pending
+
+    def wait(self) -> None:
+        """Returns when everything submitted so far is complete; burns no processor time, and Ctrl-C interrupts it.
+
+        Raises:
+            Error: a command failed and neither queue nor context has an ``async_handler``; an ``ExceptionList`` if
+                several did.
+        """
+        self._stream.settle()
+        sweep()
+        if not self._stream.handled:
+            self._stream.report()
+
+    def wait_and_throw(self) -> None:
+        """Waits, then gives the asynchronous errors to the ``async_handler``, or raises them."""
+        self._stream.settle()
+        self._stream.report()
+
+    def throw_asynchronous(self) -> None:
+        """Gives the asynchronous errors found so far to the ``async_handler``, or raises them; does not wait."""
+        self._native  # noqa: B018
+        self._stream.find_errors()
+        self._stream.report()
+
+    # ------------------------------------------------------------------ end
+
+    def close(self) -> None:
+        """Waits, then releases the queue; a second call does nothing. Errors not yet reported go the usual way."""
+        self._stream.close()
+
+    def __enter__(self) -> Queue:
+        self._native  # noqa: B018
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        order = "in order" if self.is_in_order else "out of order"
+        return f"<Queue on {self.device.name!r}, {order}{', closed' if self.closed else ''}>"
+
+
+def transfer_queue(context: Context, device: Device) -> Queue:
+    """A queue of the package's own for copies that the caller waits for."""
+    with context._lock:
+        found = context._transfer.get(device)
+        if found is None or found.closed:
+            found = context._transfer[device] = Queue(device, context, in_order=True)
+    return found

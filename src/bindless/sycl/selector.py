@@ -1,0 +1,124 @@
+"""Choosing devices: by score, by name, by filter string (SYCL 2020 section 4.6.1.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Union
+
+from ..backends import registry
+from ..model.enums import Backend, DeviceType
+from ..model.errors import InvalidError
+from ._discovery import environment, visible_devices
+from ._filters import parse_filters
+from .device import Device
+
+__all__ = ["Selector", "ranked_devices", "select_device"]
+
+Score = Callable[[Device], float]
+Selector = Union[None, str, Device, Score]
+
+_PREFERENCE = {backend: len(registry.ORDER) - place for place, backend in enumerate(registry.ORDER)}
+
+
+def _default_score(device: Device) -> float:
+    """An OpenCL processor is never the default: the reference driver serves images better. Naming it in the
+    environment is a choice, not a default."""
+    if device.backend is Backend.opencl and device.type is DeviceType.cpu:
+        return 0 if environment() is not None else -1
+    return _PREFERENCE[device.backend]
+
+
+def _typed_score(kind: DeviceType) -> Score:
+    def score(device: Device) -> float:
+        if device.type is not kind:
+            return -1
+        # The reference driver has every image function, an OpenCL processor may have none.
+        late = device.backend is Backend.opencl and kind is DeviceType.cpu
+        return 0 if late else _PREFERENCE[device.backend]
+
+    return score
+
+
+_NAMED: dict[str, Score] = {
+    "default": _default_score,
+    "gpu": _typed_score(DeviceType.gpu),
+    "cpu": _typed_score(DeviceType.cpu),
+    "accelerator": _typed_score(DeviceType.accelerator),
+}
+
+
+def _by_score(score: Score, devices: tuple[Device, ...]) -> tuple[Device, ...]:
+    scored = []
+    for place, device in enumerate(devices):
+        value = score(device)
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or value != value:
+            raise InvalidError(
+                f"the selector gave {value!r} for {device!r}: a score is a number, negative for a device to be left out"
+            )
+        if value >= 0:
+            scored.append((-value, place, device))
+    scored.sort(key=lambda row: row[:2])
+    return tuple(device for _, _, device in scored)
+
+
+def _by_filters(text: str, devices: tuple[Device, ...]) -> tuple[Device, ...]:
+    found: dict[Device, None] = {}
+    for entry in parse_filters(text):
+        matching = [device for device in devices if entry.matches(device)]
+        if entry.index is not None:
+            matching = matching[entry.index : entry.index + 1]
+        found.update(dict.fromkeys(matching))
+    return tuple(found)
+
+
+def ranked_devices(selector: Selector) -> tuple[Device, ...]:
+    """The devices that a selector accepts, best first.
+
+    Raises:
+        InvalidError: it is no selector, or a score is no number.
+    """
+    if isinstance(selector, Device):
+        return (selector,)
+    devices = visible_devices()
+    if selector is None or isinstance(selector, str):
+        name = "default" if selector is None else str(selector).strip().lower()
+        if name in _NAMED:
+            return _by_score(_NAMED[name], devices)
+        try:
+            return _by_filters(name, devices)
+        except InvalidError as error:
+            raise InvalidError(f"{error}. {_inventory(devices)}") from None
+    if callable(selector):
+        return _by_score(selector, devices)
+    raise InvalidError(
+        f"selector={selector!r} is none: it is 'default', 'gpu', 'cpu', 'accelerator', a filter such as "
+        "'cuda:gpu:0', a Device, or a callable that scores devices"
+    )
+
+
+def select_device(selector: Selector) -> Device:
+    """The best device for a selector.
+
+    Raises:
+        InvalidError: none fits; the message lists the devices and why backends are missing.
+    """
+    ranked = ranked_devices(selector)
+    if ranked:
+        return ranked[0]
+    shown = "the default selector" if selector is None else f"selector {selector!r}"
+    raise InvalidError(f"no device fits {shown}. {_inventory(visible_devices())}")
+
+
+def _inventory(devices: tuple[Device, ...]) -> str:
+    parts = []
+    if devices:
+        listed = ", ".join(f"{device.backend}:{device.type}:{device.index} ({device.name})" for device in devices)
+        parts.append(f"Devices: {listed}")
+    else:
+        parts.append("There are no devices")
+    limit = environment()
+    if limit is not None:
+        parts.append(f"limited by {limit[0]}={limit[1]!r}")
+    for backend, error in registry.failures().items():
+        parts.append(f"{backend} is missing: {str(error).splitlines()[0]}")
+    return "; ".join(parts)
