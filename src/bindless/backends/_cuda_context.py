@@ -1,0 +1,68 @@
+"""Contexts: the devices that share memory, and what was made in them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ..model.enums import UsmKind
+from ..model.errors import InvalidError
+from ._cuda_device import Device, PrimaryContext
+
+if TYPE_CHECKING:
+    from ._cuda_image import ImageStorage
+
+__all__ = ["Allocation", "Context"]
+
+
+@dataclass(frozen=True)
+class Allocation:
+    """One piece of unified memory.
+
+    Attributes:
+        kind: device, host or shared.
+        primary: context that it was made in.
+        base: what the driver gave; the address handed out may lie behind it, for alignment.
+        size: bytes asked for.
+    """
+
+    kind: UsmKind
+    primary: PrimaryContext
+    base: int
+    size: int
+
+
+class Context:
+    """The primary contexts of some devices, with a record of what lives there.
+
+    CUDA has a context a device; addresses and arrays are unique among all of them, numbers of textures and surfaces
+    are made so (see ``_cuda_handle``).
+
+    Attributes:
+        devices: as given.
+        allocations: by address.
+        images: image memory by raw handle, levels of mipmaps included.
+        handles: primary context of each image, by whether it is sampled and its number.
+    """
+
+    def __init__(self, devices: Sequence[Device]) -> None:
+        if not devices:
+            raise InvalidError("devices=(): a context has at least one device", backend="cuda")
+        self.devices = tuple(devices)
+        self._primaries: dict[Device, PrimaryContext] = {device: device.context() for device in self.devices}
+        self.allocations: dict[int, Allocation] = {}
+        self.images: dict[int, ImageStorage] = {}
+        self.handles: dict[tuple[bool, int], PrimaryContext] = {}
+
+    def primary(self, device: Device | None) -> PrimaryContext:
+        """The primary context of one of the devices; of the first if None."""
+        if device is None:
+            device = self.devices[0]
+        try:
+            return self._primaries[device]
+        except KeyError:
+            names = ", ".join(map(repr, self.devices))
+            raise InvalidError(
+                f"{device!r} does not belong to this context, which has {names}", backend="cuda"
+            ) from None

@@ -1,0 +1,126 @@
+"""Device functions over arrays of coordinates: which built-in kernel does a call, and with which arguments.
+
+Kernels and their arguments are those of ``bindless.kernels``; each is compiled for a device when it is first used.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from struct import pack
+
+from .. import kernels
+from ..model.channels import ELEMENTS
+from ..model.enums import ImageType
+from ..model.errors import FeatureNotSupportedError, InvalidError
+from ..model.image_call import ImageCall
+from ._cuda_event import Event
+from ._cuda_kernel import Kernel
+from ._cuda_launch import launch_packed
+from ._cuda_module import load_module
+from ._cuda_queue import Queue, nothing
+
+__all__ = ["arguments_of", "image_call", "kernel_name"]
+
+_BLOCK = 256
+# Blocks a launch has at most: enough to fill any device many times; the kernels stride over the rest.
+_MOST_BLOCKS = 1 << 20
+
+_SIZES = {"Q": 8, "I": 4, "f": 4}
+
+_GEOMETRIES = {1: "1d", 2: "2d", 3: "3d"}
+
+# The kernels loaded so far, by the address of the primary context and their name.
+_loaded: dict[tuple[int, str], Kernel] = {}
+_loading = threading.Lock()
+
+
+def _geometry(call: ImageCall) -> str:
+    """The geometry in a kernel's name. The faces of an unsampled cubemap are layers."""
+    desc = call.descriptor
+    if desc.type is ImageType.cubemap:
+        if call.operation == "write" or not call.sampled:
+            return "2d_array"
+        if call.operation in ("sample", "sample_lod"):
+            return "cube"
+        raise InvalidError(
+            f"{call.operation} of a sampled cubemap: it is sampled by directions; fetch faces through an unsampled "
+            "image",
+            backend="cuda",
+        )
+    geometry = _GEOMETRIES[desc.dimensions]
+    if call.usm and desc.dimensions == 1:
+        if call.operation != "fetch":
+            raise FeatureNotSupportedError(
+                f"{call.operation} of a one-dimensional image over USM: NVIDIA's linear textures are only fetched. Use "
+                "a pitched 2D image of height 1 (height=1 in the descriptor); ask aspect "
+                "ext_oneapi_bindless_images_sample_1d_usm first",
+                backend="cuda",
+            )
+        return "1d_linear"
+    return geometry + ("_array" if desc.type is ImageType.array else "")
+
+
+def kernel_name(call: ImageCall) -> str:
+    """The built-in kernel of a call.
+
+    Raises:
+        InvalidError: an image of this kind has no such function.
+        FeatureNotSupportedError: this device has no such function.
+    """
+    operation: str = call.operation
+    if operation == "fetch" and call.sampled:
+        operation = "fetch_sampled"
+    elif operation == "write" and call.sampled:
+        raise InvalidError("write of a sampled image: only unsampled images are written", backend="cuda")
+    elif operation.startswith("sample") and not call.sampled:
+        raise InvalidError(f"{operation} of an unsampled image: create it with a sampler, or fetch", backend="cuda")
+    return f"bindless_{operation}_{_geometry(call)}_{call.descriptor.channel.kind}"
+
+
+def arguments_of(call: ImageCall, name: str) -> tuple[str, bytes]:
+    """The arguments of a built-in kernel in its order: a letter of ``struct`` for each, and their bytes."""
+    values: list[int | float]
+    form, values = "QQ", [call.handle, call.coords]
+    if "_array_" in name:
+        form, values = form + "QI", [*values, call.layers, call.layer]
+    if call.operation == "sample_lod":
+        form, values = form + "Qf", [*values, call.levels, call.level]
+    elif call.operation == "sample_grad":
+        form, values = form + "QQ", [*values, call.dx, call.dy]
+    element = ELEMENTS[call.value_dtype.newbyteorder("=")]
+    image = call.descriptor.channel.index << 16 | call.descriptor.num_channels << 24
+    form, values = form + "QQI", [*values, call.values, call.count, element | call.value_channels << 8 | image]
+    return form, pack("=" + form, *values)
+
+
+def _kernel(queue: Queue, name: str) -> Kernel:
+    """A built-in kernel, compiled for the queue's device on first use."""
+    key = (queue.primary.address, name)
+    kernel = _loaded.get(key)
+    if kernel is None:
+        with _loading:
+            kernel = _loaded.get(key)
+            if kernel is None:
+                kernel = _loaded[key] = _load(queue, name)
+    return kernel
+
+
+def _load(queue: Queue, name: str) -> Kernel:
+    try:
+        source = kernels.source(kernels.module_of(name), "ptx")
+    except (KeyError, ValueError) as error:
+        raise FeatureNotSupportedError(f"there is no built-in kernel for this call: {error}", backend="cuda") from None
+    return Kernel(load_module(queue.context, queue.device, source), name)
+
+
+def image_call(queue: Queue, call: ImageCall, waits: Sequence[Event] = ()) -> Event:
+    """Runs a device function over ``call.count`` items."""
+    name = kernel_name(call)
+    kernel = _kernel(queue, name)
+    blocks = min(-(-call.count // _BLOCK), _MOST_BLOCKS)
+    if not blocks:
+        return queue.run(nothing, name, waits)
+    form, packed = arguments_of(call, name)
+    sizes = tuple(_SIZES[letter] for letter in form)
+    return launch_packed(queue, kernel, (blocks, 1, 1, _BLOCK, 1, 1), sizes, packed, waits)

@@ -1,0 +1,263 @@
+"""Images: surface objects for unsampled access, texture objects for sampled access."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..drivers import cuda as driver
+from ..model.descriptor import ImageDescriptor
+from ..model.enums import AddressingMode, Errc, FilteringMode, ImageType
+from ..model.errors import SyclRuntimeError
+from ..model.sampler import BindlessImageSampler
+from ._cuda_context import Context
+from ._cuda_device import Device, PrimaryContext
+from ._cuda_errors import SUCCESS, fail, release
+from ._cuda_fork import in_fork
+from ._cuda_format import array_format, require_channels
+from ._cuda_image import ImageStorage
+
+__all__ = [
+    "MAX_ANISOTROPY",
+    "create_sampled_image",
+    "create_sampled_image_usm",
+    "create_unsampled_image",
+    "destroy_image",
+]
+
+lib, ffi = driver.lib, driver.ffi
+
+MAX_ANISOTROPY = 16
+
+_ADDRESS_MODES = {
+    AddressingMode.none: lib.CU_TR_ADDRESS_MODE_WRAP,
+    AddressingMode.repeat: lib.CU_TR_ADDRESS_MODE_WRAP,
+    AddressingMode.mirrored_repeat: lib.CU_TR_ADDRESS_MODE_MIRROR,
+    AddressingMode.clamp_to_edge: lib.CU_TR_ADDRESS_MODE_CLAMP,
+    AddressingMode.ext_oneapi_clamp_to_border: lib.CU_TR_ADDRESS_MODE_BORDER,
+}
+_FILTER_MODES = {
+    FilteringMode.nearest: lib.CU_TR_FILTER_MODE_POINT,
+    FilteringMode.linear: lib.CU_TR_FILTER_MODE_LINEAR,
+}
+
+
+def _storage(context: Context, device: Device, handle: int) -> ImageStorage:
+    storage = context.images.get(handle)
+    if storage is None or storage.primary is not context.primary(device):
+        raise SyclRuntimeError(
+            f"{handle:#x} is no image memory of {device!r} in this context: it was freed, or was allocated elsewhere",
+            backend="cuda",
+        )
+    return storage
+
+
+def _make(context: Context, primary: PrimaryContext, sampled: bool, call: str, *arguments: Any) -> int:
+    """A new object with a number that no image of the context has, even one of another device.
+
+    Numbers count up by CUDA context, and a context of ours may hold several of those.
+    """
+    slot = ffi.new("CUtexObject *" if sampled else "CUsurfObject *")
+    destroy = lib.cuTexObjectDestroy if sampled else lib.cuSurfObjectDestroy
+    rejected = []
+    try:
+        with primary:
+            while True:
+                result = getattr(lib, call)(slot, *arguments)
+                if result != SUCCESS:
+                    fail(result, call, "the image could not be made", Errc.runtime)
+                if context.handles.get((sampled, slot[0]), primary) is primary:
+                    break
+                rejected.append(slot[0])
+    finally:
+        if rejected:
+            with primary:
+                for number in rejected:
+                    destroy(number)
+    context.handles[sampled, slot[0]] = primary
+    return int(slot[0])
+
+
+def create_unsampled_image(context: Context, device: Device, handle: int, desc: ImageDescriptor) -> int:
+    """A surface object; it converts nothing, our kernels do."""
+    storage = _storage(context, device, handle)
+    if storage.is_mipmap:
+        raise SyclRuntimeError(
+            "an unsampled image cannot be made of a whole mipmap: make it of one level, from the handle that "
+            "get_mip_level_mem_handle gives",
+            backend="cuda",
+        )
+    if not storage.writable:
+        raise SyclRuntimeError(
+            f"{storage.desc} is larger than the surfaces of {device.name}: it can be a sampled image only",
+            backend="cuda",
+        )
+    resource = ffi.new("CUDA_RESOURCE_DESC *")
+    resource.resType = lib.CU_RESOURCE_TYPE_ARRAY
+    resource.res.array.hArray = storage.native
+    return _make(context, storage.primary, False, "cuSurfObjectCreate", resource)
+
+
+def texture_descriptor(desc: ImageDescriptor, sampler: BindlessImageSampler, fetch_only: bool = False) -> Any:
+    """CUDA_TEXTURE_DESC of a sampler for an image.
+
+    Every addressing mode is always set: a one-dimensional texture is a row of a two-dimensional one, and a
+    border beside it would take part. The driver's trilinear optimisation is always off: it would change the
+    weights of mipmap levels as soon as anisotropy is on. A cubemap's directions have no other unit than the face.
+    """
+    cubemap = desc.type is ImageType.cubemap
+    used = 2 if cubemap else desc.dimensions
+    modes = [_ADDRESS_MODES[mode] for mode in sampler.addressing[:used]]
+    flags = lib.CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION
+    if desc.channel.is_integer:
+        flags |= lib.CU_TRSF_READ_AS_INTEGER
+    if (sampler.is_normalized or cubemap) and not fetch_only:
+        flags |= lib.CU_TRSF_NORMALIZED_COORDINATES
+    if cubemap and sampler.cubemap_filtering == "seamless":
+        flags |= lib.CU_TRSF_SEAMLESS_CUBEMAP
+    return ffi.new(
+        "CUDA_TEXTURE_DESC *",
+        {
+            "addressMode": modes + [lib.CU_TR_ADDRESS_MODE_CLAMP] * (3 - used),
+            "filterMode": _FILTER_MODES[sampler.filtering],
+            "flags": flags,
+            "maxAnisotropy": min(int(sampler.max_anisotropy), MAX_ANISOTROPY),
+            "mipmapFilterMode": _FILTER_MODES[sampler.mipmap_filtering],
+            "mipmapLevelBias": 0.0,
+            "minMipmapLevelClamp": sampler.min_mipmap_level_clamp,
+            "maxMipmapLevelClamp": sampler.max_mipmap_level_clamp,
+            "borderColor": [0.0] * 4,
+        },
+    )
+
+
+def _require_filtering(desc: ImageDescriptor, sampler: BindlessImageSampler) -> None:
+    """Raises for samplers that the texture units do not have."""
+    if sampler.filtering is FilteringMode.linear and desc.channel.is_integer and desc.channel.size == 4:
+        raise SyclRuntimeError(
+            f"filtering=linear with channel_type={desc.channel_type}: 32-bit integers are not filtered; use nearest, "
+            "or an fp32 image",
+            backend="cuda",
+        )
+    if desc.type is ImageType.mipmap and not sampler.is_normalized:
+        raise SyclRuntimeError(
+            "coordinate=unnormalized with a mipmap: levels differ in size, so only normalized coordinates make sense",
+            backend="cuda",
+        )
+
+
+def create_sampled_image(
+    context: Context, device: Device, handle: int, desc: ImageDescriptor, sampler: BindlessImageSampler
+) -> int:
+    """A texture object over a CUDA array or a mipmapped array."""
+    storage = _storage(context, device, handle)
+    _require_filtering(desc, sampler)
+    resource = ffi.new("CUDA_RESOURCE_DESC *")
+    if storage.is_mipmap:
+        resource.resType = lib.CU_RESOURCE_TYPE_MIPMAPPED_ARRAY
+        resource.res.mipmap.hMipmappedArray = storage.native
+    else:
+        resource.resType = lib.CU_RESOURCE_TYPE_ARRAY
+        resource.res.array.hArray = storage.native
+    texture = texture_descriptor(desc, sampler)
+    return _make(context, storage.primary, True, "cuTexObjectCreate", resource, texture, ffi.NULL)
+
+
+def create_sampled_image_usm(
+    context: Context, device: Device, address: int, pitch: int, desc: ImageDescriptor, sampler: BindlessImageSampler
+) -> int:
+    """A texture object over linear memory: one dimension for fetching only, two to sample as well."""
+    require_channels(desc.num_channels)
+    _require_filtering(desc, sampler)
+    if desc.type is not ImageType.standard or not 1 <= desc.dimensions <= 2:
+        what = f"a {desc.type} image" if desc.type is not ImageType.standard else f"{desc.dimensions} dimensions"
+        raise SyclRuntimeError(
+            f"{what} over USM: linear memory backs standard images of one or two dimensions; copy it to image memory",
+            backend="cuda",
+        )
+    resource = (
+        _linear(device, address, desc, sampler) if desc.dimensions == 1 else _pitched(device, address, pitch, desc)
+    )
+    texture = texture_descriptor(desc, sampler, fetch_only=desc.dimensions == 1)
+    return _make(context, context.primary(device), True, "cuTexObjectCreate", resource, texture, ffi.NULL)
+
+
+def _require_multiple(name: str, value: int, unit: int, way_out: str) -> None:
+    if value % unit:
+        raise SyclRuntimeError(f"{name} {value:#x} is no multiple of {unit} bytes: {way_out}", backend="cuda")
+
+
+def _linear(device: Device, address: int, desc: ImageDescriptor, sampler: BindlessImageSampler) -> Any:
+    if sampler.filtering is FilteringMode.linear:
+        raise SyclRuntimeError(
+            "filtering=linear over one-dimensional USM: NVIDIA's linear textures are only fetched. Use a pitched 2D "
+            "image of height 1 (height=1 in the descriptor), or image memory",
+            backend="cuda",
+        )
+    alignment = device.attribute(lib.CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT) or 1
+    _require_multiple("address", address, alignment, "start the image at the beginning of an allocation")
+    widest = device.attribute(lib.CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LINEAR_WIDTH)
+    if desc.width > widest:
+        raise SyclRuntimeError(
+            f"width={desc.width}: one-dimensional USM images of {device.name} have at most {widest} pixels",
+            backend="cuda",
+        )
+    resource = ffi.new("CUDA_RESOURCE_DESC *")
+    resource.resType = lib.CU_RESOURCE_TYPE_LINEAR
+    linear = resource.res.linear
+    linear.devPtr = address
+    linear.format = array_format(desc.channel_type)
+    linear.numChannels = desc.num_channels
+    linear.sizeInBytes = desc.row_size
+    return resource
+
+
+def _pitched(device: Device, address: int, pitch: int, desc: ImageDescriptor) -> Any:
+    unit = device.attribute(lib.CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT) or 1
+    if pitch < desc.row_size:
+        raise SyclRuntimeError(
+            f"pitch {pitch} is less than a row of {desc.row_size} bytes ({desc.width} pixels of {desc.pixel_size}); "
+            "pitched_alloc_device gives a valid one",
+            backend="cuda",
+        )
+    _require_multiple("pitch", pitch, unit, "pitched_alloc_device gives a valid one")
+    alignment = device.attribute(lib.CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT) or 1
+    _require_multiple("address", address, alignment, "start the image at the beginning of an allocation")
+    limits = (
+        ("width", desc.width, lib.CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_WIDTH),
+        ("height", desc.height, lib.CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_HEIGHT),
+        ("pitch", pitch, lib.CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_PITCH),
+    )
+    for name, value, attribute in limits:
+        if value > device.attribute(attribute):
+            raise SyclRuntimeError(
+                f"{name}={value}: USM images of {device.name} have at most {device.attribute(attribute)}",
+                backend="cuda",
+            )
+    resource = ffi.new("CUDA_RESOURCE_DESC *")
+    resource.resType = lib.CU_RESOURCE_TYPE_PITCH2D
+    pitched = resource.res.pitch2D
+    pitched.devPtr = address
+    pitched.format = array_format(desc.channel_type)
+    pitched.numChannels = desc.num_channels
+    pitched.width = desc.width
+    pitched.height = desc.height
+    pitched.pitchInBytes = pitch
+    return resource
+
+
+def destroy_image(context: Context, handle: int, sampled: bool) -> None:
+    """Destroys an image in the CUDA context that it was made in: in another, its number names another object."""
+    primary = context.handles.pop((sampled, handle), None)
+    if primary is None:
+        kind = "sampled" if sampled else "unsampled"
+        raise SyclRuntimeError(
+            f"{handle:#x} is no {kind} image of this context: it was destroyed before, or belongs to another context",
+            backend="cuda",
+        )
+    if in_fork():
+        return
+    with primary:
+        if sampled:
+            release(lib.cuTexObjectDestroy(handle), "cuTexObjectDestroy")
+        else:
+            release(lib.cuSurfObjectDestroy(handle), "cuSurfObjectDestroy")

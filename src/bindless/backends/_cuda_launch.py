@@ -1,0 +1,98 @@
+"""Launching kernels: the path that is kept short."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..drivers import cuda as driver
+from ..model.enums import Errc
+from ..model.errors import InvalidError
+from ._cuda_errors import SUCCESS, check, fail
+from ._cuda_event import Event
+from ._cuda_kernel import Kernel, Shape
+from ._cuda_queue import Queue
+
+__all__ = ["launch", "launch_packed"]
+
+lib, ffi = driver.lib, driver.ffi
+
+_NULL = ffi.NULL
+
+
+def launch(
+    queue: Queue,
+    kernel: Kernel,
+    global_size: tuple[int, ...],
+    local_size: tuple[int, ...] | None,
+    arguments: Sequence[bytes | int],
+    waits: Sequence[Event] = (),
+) -> Event:
+    """Runs a kernel; see the contract. Sizes that were launched before, and their arguments' layout, are remembered."""
+    shape = kernel.shape(global_size, local_size)
+    module = kernel.module
+    if module.native is None:
+        raise InvalidError(f"kernel {kernel.name!r} belongs to a module that was released", backend="cuda")
+    if module.primary is not queue.primary:
+        raise InvalidError(
+            f"kernel {kernel.name!r} was loaded for {kernel.device!r}, the queue is of {queue.device!r}", backend="cuda"
+        )
+    if not arguments and not kernel.sizes:
+        return _submit(queue, kernel, shape, 0, _NULL, waits)
+    shared = 0
+    try:
+        packed = b"".join(arguments)  # type: ignore[arg-type]
+        values: Sequence[bytes] = arguments  # type: ignore[assignment]
+    except TypeError:
+        values, shared = kernel.arguments(arguments)
+        packed = b"".join(values)
+        queue.primary.activate()
+        kernel.allow_shared(shared)
+    return launch_packed(queue, kernel, shape, tuple(map(len, values)), packed, waits, shared)
+
+
+def launch_packed(
+    queue: Queue,
+    kernel: Kernel,
+    shape: Shape,
+    sizes: tuple[int, ...],
+    packed: bytes,
+    waits: Sequence[Event],
+    shared: int = 0,
+) -> Event:
+    """Runs a kernel with arguments of these sizes that lie one behind the other."""
+    packing = kernel.packing(sizes)
+    packing.bytes[:] = packed
+    event = _submit(queue, kernel, shape, shared, packing.pointers, waits)
+    kernel.give_back(sizes, packing)
+    return event
+
+
+def _submit(queue: Queue, kernel: Kernel, shape: Shape, shared: int, pointers: Any, waits: Sequence[Event]) -> Event:
+    stream = queue.stream(waits)
+    if stream.profiling:
+        return stream.run(
+            lambda native: lib.cuLaunchKernel(kernel.native, *shape, shared, native, pointers, _NULL),
+            "cuLaunchKernel",
+            waits,
+            f"kernel {kernel.name!r}",
+        )
+    stream.context.activate()
+    for event in waits:
+        event.record()
+    with stream.lock:
+        if waits or stream.pending is not None:
+            stream.before(waits)
+        result = lib.cuLaunchKernel(kernel.native, *shape, shared, stream.handle, pointers, _NULL)
+        if result != SUCCESS:
+            _refused(result, kernel, shape, shared)
+        return stream.after()
+
+
+def _refused(result: int, kernel: Kernel, shape: Shape, shared: int) -> None:
+    details = (
+        f"kernel {kernel.name!r} with {shape[:3]} work-groups of {shape[3:]} work-items, {shared} bytes of local memory"
+    )
+    if result in (lib.CUDA_ERROR_INVALID_VALUE, lib.CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES):
+        check(result, "cuLaunchKernel", details, Errc.nd_range)
+    fail(result, "cuLaunchKernel", details)

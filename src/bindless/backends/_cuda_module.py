@@ -1,0 +1,171 @@
+"""Modules: PTX that the driver compiles, cubins and fat binaries that it takes as they are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ..drivers import cuda as driver
+from ..model.errors import BuildError, FeatureNotSupportedError, InvalidError
+from ._cuda_context import Context
+from ._cuda_device import Device, PrimaryContext
+from ._cuda_errors import SUCCESS, check, error, release
+from ._cuda_fork import in_fork
+from ._cuda_ptx import PtxEntry, entries
+
+__all__ = ["Module", "load_module"]
+
+lib, ffi = driver.lib, driver.ffi
+
+_LOG_SIZE = 64 * 1024
+
+
+class Module:
+    """A loaded module.
+
+    Attributes:
+        primary: where it is loaded.
+        native: CUmodule, or None once released.
+        entries: what the PTX says of its kernels; empty for a binary.
+    """
+
+    def __init__(self, primary: PrimaryContext, native: Any, described: dict[str, PtxEntry]) -> None:
+        self.primary = primary
+        self.native = native
+        self.entries = described
+
+    def names(self) -> tuple[str, ...]:
+        """Names of the kernels.
+
+        Raises:
+            FeatureNotSupportedError: a binary module, and a driver older than CUDA 12.4.
+        """
+        if self.entries:
+            return tuple(sorted(self.entries))
+        if not driver.has("cuModuleEnumerateFunctions"):
+            raise FeatureNotSupportedError(
+                "the kernels of a binary module can be listed by drivers of CUDA 12.4 and newer; this one serves "
+                "CUDA {}.{}: name the kernel, or load PTX".format(*driver.version()),
+                backend="cuda",
+            )
+        with self.primary:
+            count = ffi.new("unsigned int *")
+            check(lib.cuModuleGetFunctionCount(count, self.native), "cuModuleGetFunctionCount")
+            functions = ffi.new("CUfunction[]", max(count[0], 1))
+            check(lib.cuModuleEnumerateFunctions(functions, count[0], self.native), "cuModuleEnumerateFunctions")
+            return tuple(sorted(self._name(functions[index]) for index in range(count[0])))
+
+    @staticmethod
+    def _name(function: Any) -> str:
+        text = ffi.new("char const **")
+        check(lib.cuFuncGetName(text, function), "cuFuncGetName")
+        return ffi.string(text[0]).decode("utf-8", "replace")
+
+    def function(self, name: str) -> Any:
+        """CUfunction of a kernel; the context is current."""
+        slot = ffi.new("CUfunction *")
+        result = lib.cuModuleGetFunction(slot, self.native, ffi.new("char[]", name.encode()))
+        if result == lib.CUDA_ERROR_NOT_FOUND:
+            try:
+                listed = ", ".join(self.names()) or "none"
+            except FeatureNotSupportedError:
+                listed = "of names that this driver does not tell"
+            raise InvalidError(f"no kernel is named {name!r}; the module has kernels {listed}", backend="cuda")
+        check(result, "cuModuleGetFunction", f"kernel {name!r}")
+        return slot[0]
+
+    def close(self) -> None:
+        """Unloads it; its kernels cannot be launched any more."""
+        native, self.native = self.native, None
+        if native is not None and not in_fork():
+            with self.primary:
+                release(lib.cuModuleUnload(native), "cuModuleUnload")
+
+
+_Option = tuple[int, Callable[[str], int]]
+
+# Options of a build in nvcc's and ptxas's spelling: what they are to the driver's compiler.
+_OPTIONS: dict[str, _Option] = {
+    r"-O([0-4])": (lib.CU_JIT_OPTIMIZATION_LEVEL, int),
+    r"--?maxrregcount[= ](\d+)": (lib.CU_JIT_MAX_REGISTERS, int),
+    r"-(?:g|G)()": (lib.CU_JIT_GENERATE_DEBUG_INFO, lambda text: 1),
+    r"--?(?:generate-)?line-?info()": (lib.CU_JIT_GENERATE_LINE_INFO, lambda text: 1),
+}
+
+
+def _jit_options(options: str) -> list[tuple[int, int]]:
+    found: list[tuple[int, int]] = []
+    words = re.sub(r"(--?maxrregcount)\s+", r"\1=", options).split()
+    for word in words:
+        for pattern, (option, convert) in _OPTIONS.items():
+            match = re.fullmatch(pattern, word)
+            if match:
+                found.append((option, convert(match[1])))
+                break
+        else:
+            raise InvalidError(
+                f"options={options!r}: {word!r} is not known; PTX is built with -O0 to -O4, -maxrregcount=N, "
+                "-g and -lineinfo",
+                backend="cuda",
+            )
+    return found
+
+
+def load_module(
+    context: Context,
+    device: Device,
+    source: bytes,
+    specialization: Mapping[int, bytes] | None = None,
+    options: str = "",
+) -> Module:
+    """Loads PTX, a cubin or a fat binary on a device.
+
+    Raises:
+        BuildError: it does not compile, or has no code for this device; ``log`` has the compiler's words.
+        FeatureNotSupportedError: specialization constants were given; PTX has none.
+        InvalidError: an option is not known, or the source is no module.
+    """
+    if specialization:
+        raise FeatureNotSupportedError(
+            f"specialization={dict(specialization)!r}: PTX has no specialization constants; pass the values as "
+            "arguments, or use a backend that takes SPIR-V",
+            backend="cuda",
+        )
+    if not source.strip(b"\0 \n\r\t"):
+        raise InvalidError("the source is empty; it is the PTX, cubin or fat binary of a module", backend="cuda")
+    if source[:4] in (b"\x03\x02\x23\x07", b"\x07\x23\x02\x03"):
+        raise BuildError("the source is SPIR-V; the CUDA backend takes PTX, cubins and fat binaries", backend="cuda")
+    logs = ffi.new("char[]", _LOG_SIZE), ffi.new("char[]", _LOG_SIZE)
+    settings: list[tuple[int, Any]] = [
+        (lib.CU_JIT_INFO_LOG_BUFFER, logs[0]),
+        (lib.CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, _LOG_SIZE),
+        (lib.CU_JIT_ERROR_LOG_BUFFER, logs[1]),
+        (lib.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, _LOG_SIZE),
+        *_jit_options(options),
+    ]
+    names = ffi.new("CUjit_option[]", [option for option, _ in settings])
+    values = ffi.new("void *[]", [ffi.cast("void *", value) for _, value in settings])
+    primary = context.primary(device)
+    slot = ffi.new("CUmodule *")
+    # PTX ends with a zero byte; more of them do a binary no harm.
+    image = ffi.from_buffer(source + b"\0")
+    with primary:
+        result = lib.cuModuleLoadDataEx(slot, image, len(settings), names, values)
+    if result != SUCCESS:
+        raise _build_error(result, device, "\n".join(filter(None, (_text(log) for log in reversed(logs)))))
+    return Module(primary, slot[0], entries(source))
+
+
+def _text(log: Any) -> str:
+    return ffi.string(log).decode("utf-8", "replace").strip()
+
+
+def _build_error(result: int, device: Device, log: str) -> Exception:
+    """BuildError with the log; failures that are not the module's own as what they are."""
+    found = error(result, "cuModuleLoadDataEx")
+    if result in (lib.CUDA_ERROR_OUT_OF_MEMORY, lib.CUDA_ERROR_DEINITIALIZED):
+        return found
+    capability = "sm_{}{}".format(*device.capability)
+    details = f" for {device.name} ({capability})" + (f":\n{log}" if log else "")
+    return BuildError(f"{found}{details}", log=log, backend="cuda", native_code=result, native_name=found.native_name)

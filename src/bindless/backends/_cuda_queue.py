@@ -1,0 +1,108 @@
+"""Queues: one stream in order, or a few streams between which only events make order."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..model.errors import Error, InvalidError
+from ._cuda_context import Context
+from ._cuda_device import Device
+from ._cuda_errors import SUCCESS
+from ._cuda_event import Event
+from ._cuda_fork import in_fork
+from ._cuda_stream import Stream
+
+__all__ = ["STREAMS_OF_AN_OUT_OF_ORDER_QUEUE", "Queue", "nothing"]
+
+STREAMS_OF_AN_OUT_OF_ORDER_QUEUE = 4
+
+
+def nothing(stream: Any) -> int:
+    """The command of an event that only waits."""
+    return SUCCESS
+
+
+class Queue:
+    """A queue of one device.
+
+    Commands of an out-of-order queue go round its streams. One that depends on the last command of a stream follows it
+    there, which orders the two without an event; other dependencies are events. Two commands that do not depend on
+    each other may so still run one after the other, which the specification allows.
+
+    Attributes:
+        context: where it was made.
+        device: whose work it does.
+        primary: the device's primary context.
+        streams: one in order, several out of order.
+    """
+
+    def __init__(self, context: Context, device: Device, in_order: bool, profiling: bool) -> None:
+        self.context = context
+        self.device = device
+        self.primary = context.primary(device)
+        self.in_order = in_order
+        self.profiling = profiling
+        self.closed = False
+        with self.primary:
+            count = 1 if in_order else STREAMS_OF_AN_OUT_OF_ORDER_QUEUE
+            self.streams = tuple(Stream(self.primary, profiling) for _ in range(count))
+        self._first = self.streams[0]
+        self._round = itertools.cycle(self.streams)
+
+    def stream(self, waits: Sequence[Event]) -> Stream:
+        """Where the next command goes."""
+        if self.closed:
+            raise InvalidError("this queue was released; its commands can go to another one", backend="cuda")
+        if self.in_order:
+            return self._first
+        for event in waits:
+            stream = event.stream
+            if stream in self.streams and stream.is_last(event):
+                return stream
+        return next(self._round)
+
+    def run(self, command: Callable[[Any], int], call: str, waits: Sequence[Event] = (), details: str = "") -> Event:
+        """Submits a command; see ``Stream.run``."""
+        return self.stream(waits).run(command, call, waits, details)
+
+    def barrier(self, waits: Sequence[Event] = ()) -> Event:
+        """An event after everything before it; of an out-of-order queue, everything later comes after it too."""
+        if self.closed:
+            raise InvalidError("this queue was released; its commands can go to another one", backend="cuda")
+        first, *others = self.streams
+        ends = [stream.run(nothing, "barrier") for stream in others if stream.used]
+        event = first.run(nothing, "barrier", [*waits, *ends])
+        for stream in others:
+            stream.run(nothing, "barrier", [event])
+            stream.used = False
+        first.used = False
+        return event
+
+    def wait(self) -> None:
+        """Returns when all work submitted so far is done. Interruptible."""
+        if not self.closed:
+            self.primary.activate()
+            for stream in self.streams:
+                stream.wait()
+
+    def is_idle(self) -> bool:
+        """Whether all work is done."""
+        if self.closed:
+            return True
+        self.primary.activate()
+        return all(stream.is_idle() for stream in self.streams)
+
+    def close(self) -> None:
+        """Waits for its work and destroys its streams. What failed is said by every further call of CUDA."""
+        if self.closed or in_fork():
+            self.closed = True
+            return
+        with self.primary:
+            with contextlib.suppress(Error):
+                self.wait()
+            self.closed = True
+            for stream in self.streams:
+                stream.close()

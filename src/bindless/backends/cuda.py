@@ -1,0 +1,220 @@
+"""The CUDA backend: the contract on NVIDIA's driver API.
+
+Each group of methods is a module: ``_cuda_device`` and ``_cuda_info`` (discovery), ``_cuda_queue`` over
+``_cuda_stream`` and ``_cuda_event``, ``_cuda_memory``, ``_cuda_image`` and ``_cuda_handle``, ``_cuda_copy``,
+``_cuda_module``, ``_cuda_kernel`` and ``_cuda_launch``, ``_cuda_functions``. Here they are only put together.
+
+Everything happens in the primary context of each device, which other libraries of the process share. A method makes it
+the calling thread's current context where it is not; those that give something back restore the one before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ..drivers import cuda as driver
+from ..model.aspects import Aspect
+from ..model.copy_region import CopyRegion
+from ..model.descriptor import ImageDescriptor
+from ..model.enums import Backend, EventStatus, ImageChannelType, UsmKind
+from ..model.errors import BackendMismatchError, InvalidError
+from ..model.image_call import ImageCall
+from ..model.sampler import BindlessImageSampler
+from . import _cuda_copy, _cuda_functions, _cuda_handle, _cuda_image, _cuda_info, _cuda_launch, _cuda_memory
+from ._cuda_context import Context
+from ._cuda_device import Device, devices
+from ._cuda_event import Event
+from ._cuda_format import CHANNEL_COUNTS
+from ._cuda_kernel import Kernel
+from ._cuda_module import Module, load_module
+from ._cuda_queue import Queue
+from .contract import DeviceRecord, ImageRecord, KernelRecord, PointerRecord
+
+__all__ = ["CudaBackend"]
+
+ffi = driver.ffi
+
+_NATIVE: dict[type, Callable[[Any], Any]] = {
+    Device: lambda device: device.handle,
+    Context: lambda context: context.primary(None).handle,
+    Queue: lambda queue: None if queue.closed else queue.streams[0].handle,
+    Event: lambda event: event.native,
+    Module: lambda module: module.native,
+    Kernel: lambda kernel: kernel.native,
+}
+
+
+class CudaBackend:
+    """NVIDIA GPUs. Making it opens nothing; ``devices`` loads the driver."""
+
+    backend = Backend.cuda
+
+    # ------------------------------------------------------------------ discovery
+
+    def devices(self) -> Sequence[DeviceRecord]:
+        return devices()
+
+    def aspects(self, device: Device) -> frozenset[Aspect]:
+        return _cuda_info.aspects(device)
+
+    def device_info(self, device: Device, name: str) -> Any:
+        return _cuda_info.device_info(device, name)
+
+    def supports_format(self, device: Device, channel_type: ImageChannelType, num_channels: int) -> bool:
+        return num_channels in CHANNEL_COUNTS
+
+    # ------------------------------------------------------------------ contexts, queues
+
+    def create_context(self, devices: Sequence[Device]) -> Context:
+        return Context(devices)
+
+    def release_context(self, context: Context) -> None:
+        """Forgets what it knows; the primary contexts stay, for other contexts and libraries use them too."""
+        context.handles.clear()
+
+    def create_queue(self, context: Context, device: Device, *, in_order: bool, profiling: bool) -> Queue:
+        return Queue(context, device, in_order, profiling)
+
+    def release_queue(self, queue: Queue) -> None:
+        queue.close()
+
+    def wait_queue(self, queue: Queue) -> None:
+        queue.wait()
+
+    def queue_is_idle(self, queue: Queue) -> bool:
+        return queue.is_idle()
+
+    # ------------------------------------------------------------------ events
+
+    def barrier(self, queue: Queue, waits: Sequence[Event] = ()) -> Event:
+        return queue.barrier(waits)
+
+    def wait_event(self, event: Event) -> None:
+        event.wait()
+
+    def event_status(self, event: Event) -> EventStatus:
+        return event.status()
+
+    def event_times(self, event: Event) -> tuple[int, int, int]:
+        return event.times()
+
+    def release_event(self, event: Event) -> None:
+        event.release()
+
+    # ------------------------------------------------------------------ memory
+
+    def allocate(self, context: Context, device: Device | None, kind: UsmKind, nbytes: int, alignment: int = 0) -> int:
+        return _cuda_memory.allocate(context, device, kind, nbytes, alignment)
+
+    def allocate_pitched(
+        self, context: Context, device: Device, width_in_bytes: int, height: int, element_size: int
+    ) -> tuple[int, int]:
+        return _cuda_memory.allocate_pitched(context, device, width_in_bytes, height, element_size)
+
+    def free(self, context: Context, address: int) -> None:
+        _cuda_memory.free(context, address)
+
+    def pointer_info(self, context: Context, address: int) -> PointerRecord:
+        return _cuda_memory.pointer_info(context, address)
+
+    def copy(self, queue: Queue, dst: int, src: int, nbytes: int, waits: Sequence[Event] = ()) -> Event:
+        return _cuda_memory.copy(queue, dst, src, nbytes, waits)
+
+    def fill(self, queue: Queue, dst: int, pattern: bytes, count: int, waits: Sequence[Event] = ()) -> Event:
+        return _cuda_memory.fill(queue, dst, pattern, count, waits)
+
+    def prefetch(self, queue: Queue, address: int, nbytes: int, waits: Sequence[Event] = ()) -> Event:
+        return _cuda_memory.prefetch(queue, address, nbytes, waits)
+
+    def advise(self, queue: Queue, address: int, nbytes: int, advice: int, waits: Sequence[Event] = ()) -> Event:
+        return _cuda_memory.advise(queue, address, nbytes, advice, waits)
+
+    # ------------------------------------------------------------------ image memory and handles
+
+    def allocate_image(self, context: Context, device: Device, desc: ImageDescriptor) -> int:
+        return _cuda_image.allocate_image(context, device, desc)
+
+    def free_image(self, context: Context, handle: int, desc: ImageDescriptor) -> None:
+        _cuda_image.free_image(context, handle, desc)
+
+    def image_info(self, context: Context, handle: int) -> ImageRecord:
+        return _cuda_image.image_info(context, handle)
+
+    def image_level(self, context: Context, handle: int, level: int) -> int:
+        return _cuda_image.image_level(context, handle, level)
+
+    def create_unsampled_image(self, context: Context, device: Device, handle: int, desc: ImageDescriptor) -> int:
+        return _cuda_handle.create_unsampled_image(context, device, handle, desc)
+
+    def create_sampled_image(
+        self, context: Context, device: Device, handle: int, desc: ImageDescriptor, sampler: BindlessImageSampler
+    ) -> int:
+        return _cuda_handle.create_sampled_image(context, device, handle, desc, sampler)
+
+    def create_sampled_image_usm(
+        self,
+        context: Context,
+        device: Device,
+        address: int,
+        pitch: int,
+        desc: ImageDescriptor,
+        sampler: BindlessImageSampler,
+    ) -> int:
+        return _cuda_handle.create_sampled_image_usm(context, device, address, pitch, desc, sampler)
+
+    def destroy_image(self, context: Context, handle: int, *, sampled: bool) -> None:
+        _cuda_handle.destroy_image(context, handle, sampled)
+
+    def copy_image(self, queue: Queue, region: CopyRegion, waits: Sequence[Event] = ()) -> Event:
+        return _cuda_copy.copy_image(queue, region, waits)
+
+    def image_call(self, queue: Queue, call: ImageCall, waits: Sequence[Event] = ()) -> Event:
+        return _cuda_functions.image_call(queue, call, waits)
+
+    # ------------------------------------------------------------------ modules and kernels
+
+    def load_module(
+        self,
+        context: Context,
+        device: Device,
+        source: bytes,
+        *,
+        specialization: Mapping[int, bytes] | None = None,
+        options: str = "",
+    ) -> Module:
+        return load_module(context, device, source, specialization, options)
+
+    def release_module(self, module: Module) -> None:
+        module.close()
+
+    def kernel_names(self, module: Module) -> tuple[str, ...]:
+        return module.names()
+
+    def get_kernel(self, module: Module, name: str) -> Kernel:
+        return Kernel(module, name)
+
+    def kernel_info(self, kernel: Kernel) -> KernelRecord:
+        return kernel.record()
+
+    launch = staticmethod(_cuda_launch.launch)
+
+    # ------------------------------------------------------------------ native handles
+
+    def native_handle(self, native: Device | Context | Queue | Event | Module | Kernel) -> int:
+        """CUdevice, or the address that is a CUcontext, CUstream, CUevent, CUmodule or CUfunction.
+
+        Of a context with several devices it is the first one's; of an out-of-order queue its first stream, which the
+        queue's waits and barriers include.
+        """
+        if isinstance(native, Event):
+            native.record()
+        for kind, handle_of in _NATIVE.items():
+            if isinstance(native, kind):
+                handle = handle_of(native)
+                if handle is None:
+                    raise InvalidError(
+                        f"this {kind.__name__.lower()} was released: it has no native handle", backend="cuda"
+                    )
+                return handle if isinstance(handle, int) else int(ffi.cast("uintptr_t", handle))
+        raise BackendMismatchError(f"{native!r} is no object of the CUDA backend", backend="cuda")
