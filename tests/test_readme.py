@@ -1,0 +1,40 @@
+"""The README's words that can be tested: its Python runs, its two commands are there, its files exist."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_snippets_run_in_their_order() -> None:
+    snippets = re.findall(r"^```python\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+    assert len(snippets) >= 4
+    names: dict[str, object] = {}
+    for number, snippet in enumerate(snippets, 1):
+        exec(compile(snippet, f"README.md, Python snippet {number}", "exec"), names)
+
+
+def test_two_commands_set_everything_up() -> None:
+    commands = [line for line in README.splitlines() if line.startswith("pip install")]
+    assert commands == ['pip install ".[demo]" && bindless demo -o out', 'pip install ".[test]" && pytest']
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/architecture.md"])
+def test_links_and_file_names_lead_somewhere(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    folder = (ROOT / page).parent
+    linked = [folder / target for target in re.findall(r"\]\(([^)#:]+)\)", text)]
+    named = re.findall(r"`([\w/.-]+\.(?:py|c|h|ptx|md|json))`", text)
+    for path in linked:
+        assert path.exists(), f"{page} links to {path}, which does not exist"
+    for name in named:
+        if name.startswith(("src/", "csrc/", "docs/", "include/")):
+            candidates = [ROOT / name]
+        else:
+            candidates = [ROOT / "src" / "bindless" / name, ROOT / name]
+        assert any(path.exists() for path in candidates), f"{page} names {name}, which does not exist"
