@@ -24,7 +24,7 @@ const char *bindless_function_name(int index);
 const char *bindless_function_symbol(int index);
 int bindless_function_available(int index);
 int bindless_function_offered(int index, const void *owner);
-int bindless_trivial(int value);
+int bindless_trivial(uint32_t *first, uint32_t *second, uint32_t *third);
 """
 
 

@@ -48,7 +48,7 @@ class Manifest:
         comment_enums: read enum groups of macros from the header's own group headings.
         comment_groups: headings that do not name a type, with the class they fill.
         structure_type: prefix of the constants that go into a struct's `stype`, or "".
-        structure_types: structs whose constant does not follow from their name.
+        structure_types: structs whose constant does not follow from their name; "" for those without one.
         skipped_macros: macros whose value means nothing outside C, with the reason.
         not_generated: parts of the headers and other headers left out on purpose, with the reason, for the report.
     """
@@ -115,6 +115,20 @@ LEVEL_ZERO = Manifest(
         "ze_base_cb_params_t": "",
         "ze_base_desc_t": "",
         "ze_base_properties_t": "",
+        # Names whose words stand in another order, or are shortened.
+        "ze_command_list_append_launch_kernel_param_cooperative_desc_t": "COMMAND_LIST_APPEND_PARAM_COOPERATIVE_DESC",
+        "ze_context_power_saving_hint_exp_desc_t": "POWER_SAVING_HINT_EXP_DESC",
+        "ze_device_cache_line_size_ext_t": "DEVICE_CACHELINE_SIZE_EXT",
+        "ze_device_pitched_alloc_exp_properties_t": "PITCHED_ALLOC_DEVICE_EXP_PROPERTIES",
+        "ze_event_pool_counter_based_exp_desc_t": "COUNTER_BASED_EVENT_POOL_EXP_DESC",
+        "ze_external_memory_export_win32_handle_t": "EXTERNAL_MEMORY_EXPORT_WIN32",
+        "ze_external_memory_import_win32_handle_t": "EXTERNAL_MEMORY_IMPORT_WIN32",
+        "ze_image_bindless_exp_desc_t": "BINDLESS_IMAGE_EXP_DESC",
+        "ze_image_memory_properties_exp_t": "IMAGE_MEMORY_EXP_PROPERTIES",
+        "ze_image_pitched_exp_desc_t": "PITCHED_IMAGE_EXP_DESC",
+        "ze_kernel_allocation_exp_properties_t": "KERNEL_ALLOCATION_PROPERTIES",
+        "ze_kernel_max_group_size_properties_ext_t": "KERNEL_MAX_GROUP_SIZE_EXT_PROPERTIES",
+        "ze_validate_runtime_requirements_output_t": "RUNTIME_REQUIREMENTS_OUTPUT",
     },
     not_generated={
         "zes_api.h, zet_api.h, zer_api.h": "system management, tools and runtime interfaces: other APIs",

@@ -161,12 +161,12 @@ def structure_types(manifest: Manifest, api: Api) -> dict[str, int]:
         if not record.fields or record.fields[0].path != "stype":
             continue
         stem = re.sub(r"_t$", "", re.sub(r"^ze_", "", record.name)).upper()
-        constant = manifest.structure_types.get(record.name, manifest.structure_type + stem)
-        if constant == "":
+        stem = manifest.structure_types.get(record.name, stem)
+        if stem == "":
             continue
+        constant = manifest.structure_type + stem
         if constant not in constants:
-            api.skipped.append((record.name, f"no constant {constant}: stype must be given by the caller"))
-            continue
+            raise SystemExit(f"{record.name}: there is no {constant}; name its constant in the manifest")
         table[record.name] = constants[constant]
     return table
 

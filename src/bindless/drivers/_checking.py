@@ -22,7 +22,8 @@ class Checker:
         driver: the library, for functions that it lacks.
         explanations: by the name of the code, every error code of the API.
         version: the loaded library's version.
-        words: the driver's own sentence about the last failure with a code, where the API has one.
+        absent: the codes that a wrapper returns without a function to call.
+        words: the driver's own sentence about the last failure with a code, which then replaces the explanation.
     """
 
     def __init__(
@@ -30,11 +31,13 @@ class Checker:
         driver: Driver,
         explanations: Mapping[str, Explanation],
         version: Callable[[], tuple[int, ...]],
+        absent: tuple[str, ...],
         words: Callable[[int], str] | None = None,
     ) -> None:
         self._driver = driver
         self._explanations = explanations
         self._version = version
+        self._absent = absent
         self._words = words
         self._names = {int(getattr(driver.lib, name)): name for name in reversed(list(explanations))}
 
@@ -62,17 +65,14 @@ class Checker:
         backend = self._driver.backend
         if name is None:
             text = f"{call} failed with {result}, a code that these bindings do not know"
-            return error_of(Errc.runtime, _joined(text, detail), backend=backend, native_code=result)
-        missing = self._driver.missing_error(call, result, name, self._version_text)
-        if missing is not None:
-            return missing
+            return error_of(Errc.runtime, f"{text}: {detail}" if detail else text, backend=backend, native_code=result)
+        if name in self._absent:
+            missing = self._driver.missing_error(call, result, name, self._version_text)
+            if missing is not None:
+                return missing
         code, meaning = self._explanations[name]
-        text = f"{name}: {_joined(meaning, detail)} (in {call})"
+        text = f"{name}: {detail or meaning} (in {call})"
         return error_of(code, text, backend=backend, native_code=result, native_name=name)
 
     def _version_text(self) -> str:
         return ".".join(map(str, self._version())) or "unknown"
-
-
-def _joined(meaning: str, detail: str) -> str:
-    return f"{meaning}: {detail}" if detail else meaning

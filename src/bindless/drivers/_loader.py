@@ -115,7 +115,7 @@ class Driver:
         return index is not None and bool(self.lib.bindless_function_available(index))
 
     def has_for(self, function: str, owner: CData) -> bool:
-        """Whether the driver behind an object offers a function; the answer differs from ``has`` for extensions of OpenCL.
+        """Whether the driver behind an object offers a function; for extensions of OpenCL this may differ from ``has``.
 
         Args:
             function: its name.

@@ -86,7 +86,8 @@ def version() -> tuple[int, int]:
     return number[0] // 1000, number[0] % 1000 // 10
 
 
-_checker = Checker(_driver, _cuda_errors.EXPLANATIONS, version)
+_ABSENT = ("CUDA_ERROR_NOT_SUPPORTED", "CUDA_ERROR_NOT_INITIALIZED")
+_checker = Checker(_driver, _cuda_errors.EXPLANATIONS, version, _ABSENT)
 check = _checker.check
 error = _checker.error
 

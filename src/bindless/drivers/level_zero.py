@@ -98,7 +98,7 @@ def version() -> tuple[int, ...]:
         PlatformError: the loader could not be opened.
     """
     load()
-    # Loaders of Debian report patch 0; the file's name knows better.
+    # Old loaders tell only after zeInit; the file's name always does.
     return max(_component_version(), _file_version())
 
 
@@ -192,7 +192,8 @@ def _file_version() -> tuple[int, ...]:
     return tuple(map(int, match[1].split("."))) if match else ()
 
 
-_checker = Checker(_driver, _level_zero_errors.EXPLANATIONS, version)
+_ABSENT = ("ZE_RESULT_ERROR_UNSUPPORTED_FEATURE", "ZE_RESULT_ERROR_UNINITIALIZED")
+_checker = Checker(_driver, _level_zero_errors.EXPLANATIONS, version, _ABSENT)
 check = _checker.check
 error = _checker.error
 

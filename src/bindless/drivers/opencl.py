@@ -144,7 +144,8 @@ def _parse_version(text: str) -> tuple[int, ...]:
     return (int(match[1]), int(match[2])) if match else ()
 
 
-_checker = Checker(_driver, _opencl_errors.EXPLANATIONS, version)
+_ABSENT = ("CL_INVALID_OPERATION", "CL_PLATFORM_NOT_FOUND_KHR")
+_checker = Checker(_driver, _opencl_errors.EXPLANATIONS, version, _ABSENT)
 check = _checker.check
 error = _checker.error
 

@@ -91,7 +91,8 @@ def _last_message(result: int) -> str:
     return ffi.string(message[0]).decode("utf-8", "replace")
 
 
-_checker = Checker(_driver, _reference_errors.EXPLANATIONS, version, _last_message)
+_ABSENT = ("BLR_RESULT_UNSUPPORTED", "BLR_RESULT_UNKNOWN")
+_checker = Checker(_driver, _reference_errors.EXPLANATIONS, version, _ABSENT, _last_message)
 check = _checker.check
 error = _checker.error
 
