@@ -228,7 +228,8 @@ static blr_result_t allocate_pixels(struct blr_image *image)
             blr_memory_unreserve(size);
         return blr_fail(BLR_RESULT_OUT_OF_MEMORY,
                         "an image of type %s, %" PRIu64 " x %" PRIu64 " x %" PRIu64 " with %u layers, needs %" PRIu64
-                        " bytes: one allocation has at most %" PRIu64 ", %" PRIu64 " are free in the system",
+                        " bytes of memory: one allocation has at most %" PRIu64 ", %" PRIu64
+                        " are free in the system",
                         type_name(desc->type), desc->width, desc->height, desc->depth, desc->array_size, size,
                         blr_device_max_allocation(), blr_memory_available());
     }
