@@ -149,7 +149,7 @@ def _raw_descriptor(
             f"{form.name}: {handle!r} was made from a number, and nothing says what it holds: "
             "give num_channels= and dtype= (float32 for normalized types)"
         )
-    shape = getattr(coords, "shape", ())
+    shape: tuple[int, ...] = getattr(coords, "shape", ())
     dims = 2 if form.type is ImageType.cubemap else shape[1] if len(shape) == 2 else 1
     sizes = [1 if axis < dims else 0 for axis in range(3)] if dims in (1, 2, 3) else [1, 0, 0]
     layers = {ImageType.array: 2, ImageType.cubemap: CUBEMAP_FACES}.get(form.type, 1)
