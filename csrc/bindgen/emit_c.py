@@ -66,6 +66,7 @@ def wrappers_c(manifest: Manifest, api: Api) -> str:
     extensions = [i for i, f in enumerate(entries) if manifest.extensions and re.search(manifest.extensions, f.name)]
     parts = [
         heading(api.name),
+        "#ifndef _GNU_SOURCE\n#define _GNU_SOURCE /* dladdr */\n#endif\n",
         "#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n",
         f'#include "{api.name}_types.h"\n\n',
         f"#define BINDLESS_FUNCTION_COUNT {len(entries)}\n",
@@ -135,7 +136,7 @@ def missing(manifest: Manifest, function: Function) -> Iterator[str]:
     elif error:
         yield f"  if (!bindless_call) {{ if ({error}) *{error} = BINDLESS_MISSING; return NULL; }}\n"
     else:
-        yield "  if (!bindless_call) return 0;\n"
+        yield f"  if (!bindless_call) {{ static {function.result} bindless_none; return bindless_none; }}\n"
 
 
 def layout_txt(api: Api) -> str:

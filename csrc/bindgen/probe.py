@@ -28,6 +28,8 @@ HEADING = """
     printf("field\\t%s\\t%s\\t%zu\\t%zu\\n", name, #path, offsetof(type, path), sizeof(((type *)0)->path))
 """
 
+STRING = r'"(?:[^"\\]|\\["\\])*"'
+
 
 class Operands(c_ast.NodeVisitor):  # type: ignore[misc]
     """The names used in an expression, and whether a number in it has a fraction."""
@@ -49,7 +51,7 @@ def kind_of(name: str, body: str, types: set[str], enumerators: set[str]) -> str
         return "reserved name, for the headers themselves"
     if not body:
         return "expands to nothing (guard, attribute or calling convention)"
-    if re.fullmatch(r'(\(\s*)?("[^"]*"\s*)+(\))?', body):
+    if re.fullmatch(rf"\(?\s*({STRING}\s*)+\)?", body):
         return "string"
     used = set(re.findall(r"[A-Za-z_]\w*", body)) & types
     prelude = "".join(f"typedef int {name};" for name in sorted(used))
@@ -67,7 +69,8 @@ def kind_of(name: str, body: str, types: set[str], enumerators: set[str]) -> str
 
 def text_of(body: str) -> str:
     """The value of a string macro."""
-    return "".join(re.findall(r'"([^"]*)"', body))
+    parts = [re.sub(r'\\(["\\])', r"\1", part[1:-1]) for part in re.findall(STRING, body)]
+    return "".join(parts)
 
 
 def read_api(manifest: Manifest, headers: Path) -> Api:

@@ -52,7 +52,7 @@ def compile_library(tmp_path: Path, compiler: str) -> Compile:
 
 @pytest.fixture
 def run_python(tmp_path: Path) -> Run:
-    """``run_python(code, NAME="value")``: what a fresh interpreter prints, without any driver variable but the given ones."""
+    """``run_python(code, NAME="value")``: what a fresh interpreter prints; only given driver variables are set."""
 
     def run(code: str, *, cwd: Path | None = None, **variables: str) -> str:
         environment: Mapping[str, str] = {

@@ -57,7 +57,7 @@ def preprocessed(driver: str, headers: Path, compiler: str, *options: str) -> st
 
 
 def declared_names(text: str, driver: str) -> set[str]:
-    """Function names by a regular expression alone: a name of the API before an opening parenthesis, outside structs."""
+    """Function names by a regular expression alone: a name of the API before a parenthesis, outside structs."""
     flat = re.sub(r"\{[^{}]*\}", "", re.sub(r"\{[^{}]*\}", "", text))
     flat = re.sub(r"__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)", "", flat)
     names = set()

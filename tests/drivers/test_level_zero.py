@@ -35,12 +35,16 @@ ze_result_t zeDriverGetExtensionProperties(ze_driver_handle_t driver, uint32_t *
                                            ze_driver_extension_properties_t *properties)
 {
   if (driver != (ze_driver_handle_t)0x1000) return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-  if (properties) for (uint32_t i = 0; i < *count; i++) { strcpy(properties[i].name, "ZE_extension_a"); properties[i].version = 7; }
+  for (uint32_t i = 0; properties && i < *count; i++) {
+    strcpy(properties[i].name, "ZE_extension_a");
+    properties[i].version = 7;
+  }
   *count = 3;
   return ZE_RESULT_SUCCESS;
 }
 
-ze_result_t zeDeviceGetMemoryProperties(ze_device_handle_t device, uint32_t *count, ze_device_memory_properties_t *memory)
+ze_result_t zeDeviceGetMemoryProperties(ze_device_handle_t device, uint32_t *count,
+                                        ze_device_memory_properties_t *memory)
 {
   (void)device;
   if (!memory) { *count = 2; return ZE_RESULT_SUCCESS; }
@@ -185,7 +189,8 @@ def test_drivers_are_not_asked_for_before_a_successful_initialisation(loader: st
     )
     assert output.splitlines() == [
         "0x78000001",
-        "ZE_RESULT_ERROR_UNINITIALIZED: zeInit has not succeeded: no driver was found, or it could not start (in zeInit)",
+        "ZE_RESULT_ERROR_UNINITIALIZED: zeInit has not succeeded: no driver was found, or it could not start "
+        "(in zeInit)",
         "0x78000001",
     ]
 

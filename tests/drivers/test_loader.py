@@ -47,10 +47,8 @@ def test_a_missing_path_is_named_with_the_variable(
     name: str, by_variable: bool, run_python: Run, tmp_path: Path
 ) -> None:
     path = str(tmp_path / "nowhere.so")
-    if by_variable:
-        output = run_python(attempt(name), **{VARIABLES[name]: path})
-    else:
-        output = run_python(attempt(name, path))
+    variables = {VARIABLES[name]: path} if by_variable else {}
+    output = run_python(attempt(name, None if by_variable else path), **variables)
     assert output.startswith(f"PlatformError {name}\n")
     assert f"{path}: no such file" in output
     assert f"Set {VARIABLES[name]} to the absolute path" in output
