@@ -71,11 +71,18 @@ class HostKernels:
         objects = [str(path) for path in sorted(folder.glob("*.o"))]
         subprocess.run([str(CLANG), "-shared", *objects, "-o", str(library)], check=True)
         self._library = ctypes.CDLL(str(library))
-        self._library.set_work_item.argtypes = (ctypes.c_uint64, ctypes.c_uint64)
+        self._library.set_work_item.argtypes = (ctypes.c_uint64, ctypes.c_uint64, ctypes.c_uint64, ctypes.c_uint32)
         self._library.set_work_item.restype = None
 
-    def launch(self, kernel: str, *arguments: object, work_items: int = WORK_ITEMS) -> None:
-        """Run a kernel over a global size; numpy arrays pass as their address, None as a null pointer."""
+    def exchanges(self, work_items: int) -> list[int]:
+        """How many registers each work-item of the last launch gave to its row of lanes."""
+        return [int(self._library.exchanges_of(ctypes.c_uint64(item))) for item in range(work_items)]
+
+    def launch(self, kernel: str, *arguments: object, work_items: int = WORK_ITEMS, group: int = 1) -> None:
+        """Run a kernel over a global size; numpy arrays pass as their address, None as a null pointer.
+
+        A group of full rows of lanes runs twice, so that lanes find each other's registers (see host_prelude.cl).
+        """
         function = getattr(self._library, kernel)
         function.restype = None
         native = [
@@ -88,6 +95,7 @@ class HostKernels:
             else value
             for value in arguments
         ]
-        for item in range(work_items):
-            self._library.set_work_item(item, work_items)
-            function(*native)
+        for turn in range(2 if group % 32 == 0 else 1):
+            for item in range(work_items):
+                self._library.set_work_item(item, work_items, group, turn)
+                function(*native)

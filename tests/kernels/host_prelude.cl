@@ -10,21 +10,49 @@ struct surface {
     int slices; /* slices or layers */
 };
 
-static ulong work_item, work_items;
+/* Lanes exchange registers, but here work-items run one after the other: a launch runs twice, first to record what each
+ * lane gives to its exchanges, then to serve it. A lane that others did not join finds no record and gets POISON. */
+#define LANES 32
+#define MOST_LANES 512
+#define MOST_EXCHANGES 256
+#define POISON 0xdeadbeef
 
-void set_work_item(ulong id, ulong count)
+static ulong work_item, work_items, group_size;
+static uint exchange, exchanges[MOST_LANES], recorded[MOST_LANES][MOST_EXCHANGES];
+static bool serving;
+
+void set_work_item(ulong id, ulong count, ulong group, uint pass)
 {
     work_item = id;
     work_items = count;
+    group_size = group;
+    serving = pass == 1;
+    exchange = 0;
+    if (!serving && id < MOST_LANES) exchanges[id] = 0;
+}
+
+uint exchanges_of(ulong id) { return exchanges[id]; }
+
+uint __bindless_shuffle(uint value, uint lane)
+{
+    const uint mine = exchange++;
+    if (work_item >= MOST_LANES || mine >= MOST_EXCHANGES) return POISON;
+    if (!serving) {
+        recorded[work_item][mine] = value;
+        exchanges[work_item] = exchange;
+        return POISON;
+    }
+    const ulong other = work_item - work_item % LANES + lane;
+    return mine < exchanges[other] ? recorded[other][mine] : POISON;
 }
 
 #define WORK_ITEM(D)                                                                                                   \
     ulong __bindless_global_id_##D(void) { return D == 0 ? work_item : 0; }                                            \
     ulong __bindless_global_size_##D(void) { return D == 0 ? work_items : 1; }                                         \
-    ulong __bindless_local_id_##D(void) { return 0; }                                                                  \
-    ulong __bindless_local_size_##D(void) { return 1; }                                                                \
-    ulong __bindless_group_id_##D(void) { return D == 0 ? work_item : 0; }                                             \
-    ulong __bindless_group_count_##D(void) { return D == 0 ? work_items : 1; }
+    ulong __bindless_local_id_##D(void) { return D == 0 ? work_item % group_size : 0; }                                \
+    ulong __bindless_local_size_##D(void) { return D == 0 ? group_size : 1; }                                          \
+    ulong __bindless_group_id_##D(void) { return D == 0 ? work_item / group_size : 0; }                                \
+    ulong __bindless_group_count_##D(void) { return D == 0 ? work_items / group_size : 1; }
 WORK_ITEM(0)
 WORK_ITEM(1)
 WORK_ITEM(2)

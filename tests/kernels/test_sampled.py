@@ -129,6 +129,45 @@ def test_values_need_only_element_alignment(
     assert (room[:start] == 5).all() and (room[start + COUNT * channels :] == 5).all()
 
 
+@pytest.mark.parametrize("work_items", [32, 96])
+@pytest.mark.parametrize("count", [0, 1, 31, 32, 33, 63, 64, 65, 96, 100, 127, 128, 192, 200, 250])
+@pytest.mark.parametrize("element", ["f2", "f4"])
+def test_lanes_store_three_channels_together(
+    host_kernels: HostKernels, element: str, count: int, work_items: int
+) -> None:
+    coords = np.arange(2 * count, dtype=np.float32).reshape(count, 2)
+    out = np.full((count + 1, 3), -1, element)
+    host_kernels.launch(
+        "bindless_sample_2d_f", ctypes.c_uint64(IMAGE), coords, out, ctypes.c_uint64(count),
+        ctypes.c_uint32(format_word(element, 3, "fp32", 4)), work_items=work_items, group=32,
+    )  # fmt: skip
+    numbers = np.zeros((count, 9), np.float32)
+    numbers[:, :2] = coords
+    with np.errstate(over="ignore"):
+        expected = hash_of("sample", np.zeros(count), numbers).astype(np.float32)[:, :3].astype(element)
+    np.testing.assert_array_equal(out[:count], expected)
+    assert (out[count] == -1).all()
+    given = np.array(host_kernels.exchanges(work_items)).reshape(-1, 32)
+    assert (given == given[:, :1]).all(), "lanes of a row disagree about exchanging"
+    if count % 32 == 0:
+        assert given[:, 0].sum() == 3 * count // 32, "a full row stored element by element"
+
+
+@pytest.mark.parametrize("letter", ["i", "u"])
+@pytest.mark.parametrize("element", ["1", "2", "4"])
+def test_lanes_store_three_integers_together(host_kernels: HostKernels, letter: str, element: str) -> None:
+    coords = np.arange(2 * COUNT, dtype=np.float32).reshape(COUNT, 2)
+    out = np.zeros((COUNT, 3), letter + element)
+    host_kernels.launch(
+        f"bindless_sample_2d_{letter}", ctypes.c_uint64(IMAGE), coords, out, ctypes.c_uint64(COUNT),
+        ctypes.c_uint32(format_word(letter + element, 3, CLASSES[letter], 4)), work_items=32, group=32,
+    )  # fmt: skip
+    numbers = np.zeros((COUNT, 9), np.float32)
+    numbers[:, :2] = coords
+    expected = hash_of("sample", np.zeros(COUNT), numbers)[:, :3].astype(letter + element)
+    np.testing.assert_array_equal(out, expected)
+
+
 @pytest.mark.parametrize("image_channels", [1, 2, 3, 4])
 def test_channels_that_the_image_lacks_read_zero(host_kernels: HostKernels, image_channels: int) -> None:
     coords = np.arange(COUNT, dtype=np.float32)

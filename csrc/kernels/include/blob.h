@@ -2,6 +2,8 @@
 #ifndef BINDLESS_KERNELS_BLOB_H
 #define BINDLESS_KERNELS_BLOB_H
 
+#include "bindless/device.h"
+
 /* The elements of a blob, each zero-extended; size is an element's, 1, 2 or 4 bytes. */
 static inline uint4 unpack(uint4 blob, uint size)
 {
@@ -46,32 +48,66 @@ static inline struct values values_of(global void *items, uint size, uint channe
     return values;
 }
 
-static inline void store_elements(struct values values, ulong i, uint4 elements)
+#ifdef __NVPTX__
+#define LANES 32u /* work-items that run together and can exchange registers */
+
+uint __bindless_shuffle(uint value, uint lane) __attribute__((convergent));
+
+/* Three elements of each of 32 items, turned so that lane l holds the elements l, l + 32 and l + 64 of all 96. Element c
+ * of item s has the number 3 s + c, so for each c one item gives lane l something: s = 11 (l - c) modulo 32. */
+static inline uint4 turn_triples(uint4 elements, uint lane)
+{
+    const uint a = __bindless_shuffle(elements.x, 11 * lane % LANES);
+    const uint b = __bindless_shuffle(elements.y, 11 * (lane - 1) % LANES);
+    const uint c = __bindless_shuffle(elements.z, 11 * (lane - 2) % LANES);
+    const uint first = lane % 3;
+    return first == 0 ? (uint4)(a, c, b, 0) : first == 1 ? (uint4)(b, a, c, 0) : (uint4)(c, b, a, 0);
+}
+
+/* Whether the group is made of full rows of lanes. */
+static inline bool lanes_are_full(void) { return bindless_local_size(0) % LANES == 0; }
+#else
+#define LANES 1u
+static inline uint4 turn_triples(uint4 elements, uint lane) { return elements; }
+static inline bool lanes_are_full(void) { return false; }
+#endif
+
+/* Element by element. Three channels have no vector to go in; where all lanes store (`together`), they exchange elements
+ * so that each store writes neighbours, not every third one. */
+static inline void store_elements(struct values values, ulong i, uint4 elements, bool together)
 {
     ulong at = i * values.channels;
+    uint stride = 1;
+    if (values.channels == 3 && together && lanes_are_full()) {
+        const uint lane = (uint)bindless_local_id(0) % LANES;
+        elements = turn_triples(elements, lane);
+        at = (i - lane) * 3 + lane;
+        stride = LANES;
+    }
     if (values.size == 1) {
         global uchar *out = (global uchar *)values.items + at;
         out[0] = (uchar)elements.x;
-        if (values.channels > 1) out[1] = (uchar)elements.y;
-        if (values.channels > 2) out[2] = (uchar)elements.z;
+        if (values.channels > 1) out[stride] = (uchar)elements.y;
+        if (values.channels > 2) out[2 * stride] = (uchar)elements.z;
         if (values.channels > 3) out[3] = (uchar)elements.w;
     } else if (values.size == 2) {
         global ushort *out = (global ushort *)values.items + at;
         out[0] = (ushort)elements.x;
-        if (values.channels > 1) out[1] = (ushort)elements.y;
-        if (values.channels > 2) out[2] = (ushort)elements.z;
+        if (values.channels > 1) out[stride] = (ushort)elements.y;
+        if (values.channels > 2) out[2 * stride] = (ushort)elements.z;
         if (values.channels > 3) out[3] = (ushort)elements.w;
     } else {
         global uint *out = (global uint *)values.items + at;
         out[0] = elements.x;
-        if (values.channels > 1) out[1] = elements.y;
-        if (values.channels > 2) out[2] = elements.z;
+        if (values.channels > 1) out[stride] = elements.y;
+        if (values.channels > 2) out[2 * stride] = elements.z;
         if (values.channels > 3) out[3] = elements.w;
     }
 }
 
-/* Writes item i; bits of an element beyond its size, and elements beyond the item's channels, are dropped. */
-static inline void store_item(struct values values, ulong i, uint4 elements)
+/* Writes item i; bits of an element beyond its size, and elements beyond the item's channels, are dropped. `together`
+ * promises that the work-item's whole row of lanes calls this for consecutive items. */
+static inline void store_item(struct values values, ulong i, uint4 elements, bool together)
 {
     uint4 blob = pack(elements, values.size);
     switch (values.whole) {
@@ -80,7 +116,7 @@ static inline void store_item(struct values values, ulong i, uint4 elements)
     case 4: ((global uint *)values.items)[i] = blob.x; break;
     case 2: ((global ushort *)values.items)[i] = (ushort)blob.x; break;
     case 1: ((global uchar *)values.items)[i] = (uchar)blob.x; break;
-    default: store_elements(values, i, elements);
+    default: store_elements(values, i, elements, together);
     }
 }
 

@@ -144,6 +144,14 @@ def _work_items(ir: IrModule) -> None:
     ir.function("__bindless_barrier", "void", [], [f"{barrier}(i32 0)", "ret void"], "convergent")
 
 
+def _lanes(ir: IrModule) -> None:
+    """Registers of the other work-items that run together, 32 on every GPU."""
+    types = ["i32", "i32", "i32", "i32"]
+    shuffle = ir.external("i32", "llvm.nvvm.shfl.sync.idx.i32", types, "convergent")
+    body = [f"%r = {shuffle}(i32 -1, i32 %value, i32 %lane, i32 31)", "ret i32 %r"]
+    ir.function("__bindless_shuffle", "i32", ["i32 %value", "i32 %lane"], body, "convergent")
+
+
 def module() -> str:
     """The whole prelude as LLVM IR text."""
     ir = IrModule(DATA_LAYOUT, TRIPLE)
@@ -154,4 +162,5 @@ def module() -> str:
             _surface_read(ir, geometry, blob)
             _surface_write(ir, geometry, blob)
     _work_items(ir)
+    _lanes(ir)
     return ir.text()

@@ -14,6 +14,6 @@ kernel void KERNEL(fetch_sampled)(ulong image, global const void *coords, LAYER_
     const struct values out = values_of(values, element_size(format), value_channels(format));
 #define LOAD(I) {load_pixel(coords, I), LOAD_LAYER(I)}
 #define DO(PLACE) PRIMITIVE(fetch_sampled)(image, AT(PLACE.layer, PLACE.at))
-#define PUT(I, COLOR) store_item(out, I, color_to_elements(mask_channels(COLOR, format), format))
+#define PUT(I, COLOR, TOGETHER) store_item(out, I, color_to_elements(mask_channels(COLOR, format), format), TOGETHER)
     FOR_ITEMS(count, struct place, LOAD, color, DO, PUT);
 }

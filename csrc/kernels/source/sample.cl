@@ -22,6 +22,6 @@ kernel void KERNEL(sample)(ulong image, global const void *coords, LAYER_PARAMET
     const struct values out = values_of(values, element_size(format), value_channels(format));
 #define LOAD(I) {load_point(coords, I), LOAD_LAYER(I)}
 #define DO(PLACE) sample(image, PLACE)
-#define PUT(I, COLOR) store_item(out, I, color_to_elements(mask_channels(COLOR, format), format))
+#define PUT(I, COLOR, TOGETHER) store_item(out, I, color_to_elements(mask_channels(COLOR, format), format), TOGETHER)
     FOR_ITEMS(count, struct place, LOAD, color, DO, PUT);
 }

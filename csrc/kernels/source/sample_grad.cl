@@ -19,6 +19,6 @@ kernel void KERNEL(sample_grad)(ulong image, global const void *coords, LAYER_PA
     const struct values out = values_of(values, element_size(format), value_channels(format));
 #define LOAD(I) {load_point(coords, I), load_point(dx, I), load_point(dy, I), LOAD_LAYER(I)}
 #define DO(PLACE) sample(image, PLACE)
-#define PUT(I, COLOR) store_item(out, I, color_to_elements(mask_channels(COLOR, format), format))
+#define PUT(I, COLOR, TOGETHER) store_item(out, I, color_to_elements(mask_channels(COLOR, format), format), TOGETHER)
     FOR_ITEMS(count, struct place, LOAD, color, DO, PUT);
 }

@@ -25,6 +25,6 @@ kernel void KERNEL(warp)(ulong image, float m00, float m01, float m02, float m10
 #define ROW(P, A, B, C) (A * (P).x + B * (P).y + C)
 #define DO(P)                                                                                                          \
     PRIMITIVE(sample)(image, ROW(P, m00, m01, m02) / ROW(P, m20, m21, m22), ROW(P, m10, m11, m12) / ROW(P, m20, m21, m22))
-#define PUT(I, COLOR) store_item(out, I, color_to_elements(mask_channels(COLOR, format), format))
+#define PUT(I, COLOR, TOGETHER) store_item(out, I, color_to_elements(mask_channels(COLOR, format), format), TOGETHER)
     FOR_ITEMS(count, point, LOAD, color, DO, PUT);
 }

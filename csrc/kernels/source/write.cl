@@ -23,6 +23,7 @@ kernel void KERNEL(write)(ulong image, global const void *coords, LAYER_PARAMETE
     const struct values in = values_of(values, element_size(format), value_channels(format));
 #define LOAD(I) {load_pixel(coords, I), LOAD_LAYER(I), load_item(in, I)}
 #define DO(ITEM) ITEM
-#define PUT(I, ITEM) write_texel(image, ITEM.layer, ITEM.at, widen(ITEM.elements, format), format)
+#define PUT(I, ITEM, TOGETHER)                                                                                         \
+    ((void)(TOGETHER), write_texel(image, ITEM.layer, ITEM.at, widen(ITEM.elements, format), format))
     FOR_ITEMS(count, struct item, LOAD, struct item, DO, PUT);
 }
