@@ -14,6 +14,10 @@ Rules
     event, and by ``wait_queue`` if nobody asked the event.
   - An operation that the driver cannot do raises ``FeatureNotSupportedError`` naming the aspect to ask first.
   - All methods may be called from several threads; those that wait release the interpreter lock.
+  - ``release_*``, ``free*`` and ``destroy_image`` may be called by the garbage collector, in the midst of any other
+    method on the same thread: a lock that they take is not held while Python objects are made, or is reentrant.
+  - ``wait_queue`` raises one failure that nobody has asked for, or several in an ``ExceptionList``; called again, it
+    raises the next.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from ._usm_array import UsmArray
 from ._usm_pointer import UsmPointer
 from .accessor import LocalAccessor
 
-__all__ = ["pack_arguments"]
+__all__ = ["memory_of", "pack_arguments"]
 
 _POINTER_SIZE = 8
 _FLOATS = {2: struct.Struct("<e"), 4: struct.Struct("<f"), 8: struct.Struct("<d")}
@@ -108,6 +108,11 @@ def _local(value: LocalAccessor, parameter: KernelArgument, _: object) -> int:
 def _require_value(parameter: KernelArgument, hint: str = "") -> None:
     if parameter.kind in ("pointer", "local", "sampler"):
         raise _Refused(f"it is a number{'; ' if hint else ''}{hint}")
+
+
+def memory_of(values: tuple[object, ...]) -> tuple[object, ...]:
+    """Those of a kernel's arguments that hold memory."""
+    return tuple(value for value in values if isinstance(value, (UsmArray, UsmPointer)))
 
 
 _PACKERS: dict[type, Callable[[Any, KernelArgument, object], bytes | int]] = {

@@ -49,6 +49,8 @@ _serial = itertools.count()
 _aside: deque[tuple[Rank, _Release, tuple[Any, ...]]] = deque()
 _collecting = False
 _finished = False
+# Either of the two: destructors of events, of which there are very many, look at this alone.
+events_wait = False
 
 _exit_hooks: list[Callable[[], None]] = []
 _fork_hooks: list[Callable[[], None]] = []
@@ -85,7 +87,7 @@ class Resource:
         """Gives the native object away: it will not be released here."""
         _live.pop(self._key, None)
 
-    def __del__(self) -> None:
+    def __del__(self, _live: dict[int, Any] = _live) -> None:  # bound here: at exit the module's names are gone
         row = _live.pop(self._key, None)
         if row is None:
             return
@@ -96,13 +98,11 @@ class Resource:
 
 
 def forget_event(release: _Release, native: Any) -> None:
-    """Releases a native event from a destructor."""
-    if _finished:
-        return
-    if _collecting:
+    """Releases a native event from a destructor that found ``events_wait`` true."""
+    if not _finished:
         _aside.append((Rank.EVENT, release, (native,)))
-    else:
-        release(native)
+        if not _collecting:
+            _empty_aside()
 
 
 def _empty_aside() -> None:
@@ -126,8 +126,9 @@ def _release_all(rows: list[tuple[Rank, _Release, tuple[Any, ...]]]) -> None:
 
 
 def _on_collection(phase: str, _: dict[str, int]) -> None:
-    global _collecting
+    global _collecting, events_wait
     _collecting = phase == "start"
+    events_wait = _collecting or _finished
     if not _collecting and _aside:
         _empty_aside()
 
@@ -148,7 +149,7 @@ def after_fork(hook: Callable[[], None]) -> None:
 
 
 def _finish() -> None:
-    global _finished
+    global _finished, events_wait
     for hook in _exit_hooks:
         hook()
     _empty_aside()
@@ -159,14 +160,14 @@ def _finish() -> None:
             rows.append(row)
     rows.sort(key=lambda row: row[0])
     _release_all(rows)
-    _finished = True
+    _finished = events_wait = True
 
 
 def _after_fork_in_child() -> None:
-    global _collecting
+    global _collecting, events_wait
     _live.clear()
     _aside.clear()
-    _collecting = False
+    _collecting = events_wait = False
     for hook in _fork_hooks:
         hook()
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import operator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -25,8 +24,7 @@ Command = tuple[Operation, tuple[object, ...]]
 _PATTERN_SIZES = (1, 2, 4, 8, 16)
 
 
-@dataclass
-class _Span:
+class _Span(NamedTuple):
     """Contiguous memory: the address of its first byte, its bytes, and who keeps it alive."""
 
     address: int
@@ -43,11 +41,10 @@ def _span(queue: Queue, value: object, name: str, *, written: bool) -> _Span:
         if value.context is not queue.context and value.kind is not UsmKind.host:
             raise InvalidError(f"{name}: {value!r} was allocated in another context than the queue's")
         return _Span(address, value.nbytes, value, value.dtype if isinstance(value, UsmArray) else None)
-    array = host_bytes(value, name, written=written)
-    return _Span(int(array.ctypes.data), array.nbytes, array)
+    return _host_span(value, name, written)
 
 
-def host_bytes(value: object, name: str, *, written: bool) -> np.ndarray[Any, np.dtype[np.uint8]]:
+def _host_span(value: object, name: str, written: bool) -> _Span:
     """The bytes of a numpy array or another buffer, in place.
 
     Raises:
@@ -63,7 +60,7 @@ def host_bytes(value: object, name: str, *, written: bool) -> np.ndarray[Any, np
             raise InvalidError(f"{name}: the array is read-only, and the copy writes it")
         if value.dtype.hasobject:
             raise InvalidError(f"{name}: an array of Python objects is no plain memory")
-        return value.reshape(-1).view(np.uint8) if value.size else np.empty(0, np.uint8)
+        return _Span(value.__array_interface__["data"][0], value.nbytes, value)
     try:
         view = memoryview(value)  # type: ignore[arg-type]
     except TypeError:
@@ -75,7 +72,8 @@ def host_bytes(value: object, name: str, *, written: bool) -> np.ndarray[Any, np
         raise InvalidError(f"{name}: the buffer is read-only, and the copy writes it")
     if not view.c_contiguous:
         raise InvalidError(f"{name}: the buffer is not contiguous")
-    return np.frombuffer(view.cast("B"), np.uint8) if view.nbytes else np.empty(0, np.uint8)
+    data = np.frombuffer(view.cast("B") if view.nbytes else b"\0", np.uint8)
+    return _Span(data.__array_interface__["data"][0], view.nbytes, data)
 
 
 def _count(value: object, name: str) -> int:
@@ -146,7 +144,10 @@ def plan_fill(queue: Queue, pointer: object, pattern: object, count: int | None)
         return _fill(queue, target, data, number)
     tiled = np.frombuffer(data * number, np.uint8)
     backend, native, to = queue._backend, queue._native, target.address
-    return (lambda waits: backend.copy(native, to, int(tiled.ctypes.data), tiled.nbytes, waits)), (target.keep, tiled)
+    return (lambda waits: backend.copy(native, to, tiled.__array_interface__["data"][0], tiled.nbytes, waits)), (
+        target.keep,
+        tiled,
+    )
 
 
 def _device_span(queue: Queue, pointer: object, name: str) -> _Span:

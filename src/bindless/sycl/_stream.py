@@ -1,9 +1,11 @@
 """``CommandStream``: one native queue and the commands on their way in it.
 
-Work that has been submitted must find its memory alive, also when everyone has dropped the queue and the event. So each
-command's event stays in ``pending`` with what it uses until the command is known to be complete, and a stream with
-pending commands stays in ``_active``. Finding out costs a driver call: it is done for many commands at once, at every
-so many submissions, at waits, and when memory is needed.
+Work that has been submitted must find its memory alive, also when everyone has dropped the queue and the event. What a
+command uses is held here until the command is known to be complete, and a stream with unfinished commands stays in
+``_active``. Finding out costs a driver call, and a backend may save itself the marking of a command whose event nobody
+keeps. So the events themselves are held only where nothing else tells the end of a command: in an in-order queue one
+in so many ends a batch of commands; in an out-of-order queue each that uses memory is held. It is asked for at every so
+many submissions, at waits, and when memory is needed.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ import threading
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..backends.contract import BackendProtocol, NativeEvent, NativeQueue
 from ..model.errors import Error, ExceptionList, InvalidError, SyclRuntimeError
@@ -30,7 +32,8 @@ AsyncHandler = Callable[[ExceptionList], object]
 Operation = Callable[[Sequence[NativeEvent]], NativeEvent]
 
 _REAP_EVERY = 64  # submissions between two looks at what has completed
-_SAME_ERRORS = 8  # a driver that has lost its device repeats one error for every command
+_SAME_ERRORS = 8  # a driver that has lost its device repeats one error for every question
+_MOST_ERRORS = 100_000
 
 _active: set[CommandStream] = set()
 _streams: weakref.WeakSet[CommandStream] = weakref.WeakSet()
@@ -54,14 +57,19 @@ class CommandStream:
 
     Attributes:
         native: the native queue; None once closed or forked.
-        pending: events of commands that may still run, in the order of submission.
         errors: asynchronous errors found and not yet reported.
+        tasks: events of host tasks that may still run.
+        used: what else unfinished commands use: kernel bundles.
         blocker: the host task that later commands of an in-order queue wait for.
     """
 
     __slots__ = (
         "__weakref__",
+        "_batch",
         "_countdown",
+        "_dirty",
+        "_held",
+        "_last_used",
         "_reason",
         "backend",
         "blocker",
@@ -70,12 +78,14 @@ class CommandStream:
         "errors",
         "handler",
         "in_order",
+        "launch",
         "lock",
         "native",
-        "pending",
         "profiling",
         "release_event",
         "resource",
+        "tasks",
+        "used",
     )
 
     def __init__(
@@ -89,10 +99,19 @@ class CommandStream:
         self.profiling = profiling
         self.handler = handler
         self.lock = threading.RLock()
-        self.pending: deque[Event] = deque()
         self.errors: list[Error] = []
+        self.tasks: list[Event] = []
+        self.used: set[object] = set()
+        self._last_used: object = None
         self.blocker: Event | None = None
         self.release_event: Callable[[NativeEvent], None] = backend.release_event
+        self.launch = backend.launch
+        # Whether anything was submitted since the queue was last seen idle.
+        self._dirty = False
+        # (event, what its command uses), oldest first; in order: (event, what the commands up to it use).
+        self._held: deque[tuple[Event, Sequence[object]]] = deque()
+        # In order: what the commands after the last held event use.
+        self._batch: list[object] = []
         self._countdown = _REAP_EVERY
         self._reason = "was closed"
         native = backend.create_queue(context._native, device._record.native, in_order=in_order, profiling=profiling)
@@ -110,33 +129,50 @@ class CommandStream:
         what = f"the queue on {self.device.name!r} {self._reason}"
         return SyclRuntimeError(what) if self._reason is FORKED else InvalidError(f"{what}: make a new Queue")
 
-    def submit(self, operation: Operation, depends_on: Iterable[Event] | Event, keep: tuple[object, ...]) -> Event:
-        """See ``Queue._enqueue``."""
-        events: tuple[Event, ...] = ()
+    def submit(
+        self,
+        operation: Callable[..., NativeEvent],
+        depends_on: Iterable[Event] | Event,
+        keep: Sequence[object],
+        used: object = None,
+        *arguments: Any,
+    ) -> Event:
+        """See ``Queue._enqueue``; ``operation(*arguments, natives)``, which uses ``used`` besides."""
+        waits: tuple[Event, ...] = ()
         natives: Sequence[NativeEvent] = ()
         if depends_on != ():
-            events, natives = self.resolve(depends_on)
+            waits, natives = self.resolve(depends_on)
         if self.blocker is not None:
             self._pass_blocker()
         with self.lock:
             if self.native is None:
                 raise self.unusable()
-            event = Event(self, operation(natives), keep, events)
-            pending = self.pending
-            if not pending:
+            event = Event(self, operation(*arguments, natives), waits)
+            if used is not self._last_used and used is not None:
+                self.used.add(used)
+                self._last_used = used
+            if keep:
+                if self.in_order:
+                    self._batch.extend(keep)
+                else:
+                    self._held.append((event, keep))
+            if not self._dirty:
+                self._dirty = True
                 _active.add(self)
-            pending.append(event)
             self._countdown -= 1
             if self._countdown < 0:
+                if self._batch:
+                    self._held.append((event, self._batch))
+                    self._batch = []
                 self._reap()
         return event
 
     def adopt(self, event: Event) -> None:
-        """Takes in an event whose command runs outside the native queue."""
+        """Takes in the event of a host task, which runs outside the native queue."""
         with self.lock:
-            if not self.pending:
-                _active.add(self)
-            self.pending.append(event)
+            self.tasks.append(event)
+            self._dirty = True
+            _active.add(self)
 
     def resolve(self, depends_on: Iterable[Event] | Event) -> tuple[tuple[Event, ...], list[NativeEvent]]:
         """The events to wait for and the native ones among them; waits here for those of other backends.
@@ -174,60 +210,61 @@ class CommandStream:
 
     # ------------------------------------------------------------------ completion
 
+    @property
+    def idle(self) -> bool:
+        """Whether everything submitted so far is known to be complete."""
+        return not self._dirty
+
     def reap(self) -> None:
         """Lets go of what completed commands used, without waiting."""
-        with self.lock:
-            if self.native is not None:
-                self._reap()
+        if self._dirty:
+            with self.lock:
+                if self.native is not None:
+                    self._reap()
 
     def _reap(self) -> None:
         self._countdown = _REAP_EVERY
-        pending = self.pending
-        if not pending:
-            return
+        if self.tasks:
+            self.tasks = [event for event in self.tasks if not event._poll()]
         try:
             idle = self.backend.queue_is_idle(self.native)
         except Error as error:  # the device is lost: nothing runs any more
             self.record(error)
             idle = True
-        finished: list[Event] = []
+        finished: list[object] = []
+        held = self._held
         if idle:
-            rest: list[Event] = []
-            for event in pending:
-                (finished if event._native is not None or event._poll() else rest).append(event)
-            pending.clear()
-            pending.extend(rest)
+            finished.append(tuple(held))
+            finished.append(self._batch)
+            finished.append(self.used)
+            held.clear()
+            self._batch, self.used, self._last_used = [], set(), None
+            if not self.tasks:
+                self._dirty = False
+                _active.discard(self)
         elif self.in_order:
-            step = _REAP_EVERY // 2
-            while step and pending:
-                if len(pending) >= step and pending[step - 1]._poll():
-                    finished.extend(pending.popleft() for _ in range(step))
-                else:
-                    step //= 2
+            while held and held[0][0]._poll():
+                finished.append(held.popleft())
         else:
-            for _ in range(min(len(pending), _REAP_EVERY)):
-                event = pending.popleft()
-                if event._poll():
-                    finished.append(event)
+            for _ in range(min(len(held), _REAP_EVERY)):
+                row = held.popleft()
+                if row[0]._poll():
+                    finished.append(row)
                 else:
-                    pending.append(event)
-        for event in finished:
-            event._let_go()
-        if not pending:
-            _active.discard(self)
-
-    def pending_host_events(self) -> list[Event]:
-        """Events of unfinished commands that run outside the native queue."""
-        with self.lock:
-            return [event for event in self.pending if event._task is not None]
+                    held.append(row)
+        # Only now, with everything in order again, may destructors run.
+        finished.clear()
 
     def find_errors(self) -> None:
-        """Asks every completed command for its error, without waiting."""
+        """Asks completed commands for their errors, without waiting."""
         with self.lock:
-            events = [event for event in self.pending if event._poll()]
+            events = [event for event, _ in self._held if event._poll()]
+            native = self.native
         for event in events:
             event._settle()
         self.reap()
+        if self.idle and native is not None:
+            self._ask_queue(native)
 
     def settle(self) -> None:
         """Waits for everything submitted so far and records its errors."""
@@ -235,30 +272,45 @@ class CommandStream:
             native = self.native
             if native is None:
                 raise self.unusable()
-            events = tuple(self.pending)
-        for event in events:
-            event._settle()
-        last: Error | None = None
-        for _ in range(_SAME_ERRORS * len(events) + _REAP_EVERY):
+            tasks = tuple(self.tasks)
+        for task in tasks:
+            task._settle()
+        self._ask_queue(native)
+        self.reap()
+
+    def _ask_queue(self, native: NativeQueue) -> None:
+        """Waits for the native queue, and again as long as it has another error to tell."""
+        for _ in range(_MOST_ERRORS):
             try:
                 self.backend.wait_queue(native)
-                break
+                return
             except Error as error:
-                if last is None or not _same(last, error):
-                    self.record(error)
-                last = error
-        self.reap()
+                if not self.record(error):
+                    return
+
+    def wait_for_users(self, owner: object) -> None:
+        """Waits for the commands submitted so far that use memory of ``owner``."""
+        with self.lock:
+            events = [event for event, keep in self._held if _uses(keep, owner)]
+            everything = owner in self.used or _uses(self._batch, owner)
+        for event in events:
+            event._settle()
+        if everything and self.native is not None:
+            self.settle()
 
     # ------------------------------------------------------------------ errors
 
-    def record(self, error: Error) -> None:
-        """Keeps an asynchronous error until it is reported."""
+    def record(self, error: Error) -> bool:
+        """Keeps an asynchronous error until it is reported; False if it only repeats itself endlessly."""
         found = error.errors if isinstance(error, ExceptionList) else (error,)
+        kept = False
         with self.lock:
             for item in found:
                 tail = self.errors[-_SAME_ERRORS:]
                 if len(tail) < _SAME_ERRORS or not all(_same(item, other) for other in tail):
                     self.errors.append(item)
+                    kept = True
+        return kept
 
     def withdraw(self, error: Error) -> None:
         """Takes back an error that was reported through its event."""
@@ -300,13 +352,13 @@ class CommandStream:
                 return
         self.settle()
         with self.lock:
+            if self.native is None:
+                return
             self.native = None
-            pending, self.pending = self.pending, deque()
+            self._dirty = False
             _active.discard(self)
-        for event in pending:
-            event._settle()
-            event._let_go()
         self.resource.close()
+        self._drop()
         self.report()
 
     def forget(self) -> None:
@@ -315,9 +367,16 @@ class CommandStream:
         self.native, self._reason = None, FORKED
         self.release_event = _nothing
         self.blocker = None
-        self.pending.clear()
+        self._dirty = False
+        self._drop()
 
-    def __del__(self) -> None:
+    def _drop(self) -> None:
+        held, self._held = self._held, deque()
+        batch, self._batch = self._batch, []
+        self.tasks, self.used, self._last_used = [], set(), None
+        del held, batch
+
+    def __del__(self) -> None:  # the errors of a stream that nobody waits for any more
         errors = getattr(self, "errors", None)
         if errors:
             self.context._unclaimed.append((self.handler, errors))
@@ -353,10 +412,11 @@ def wait_for_all() -> None:
 def wait_for_users(owner: object) -> None:
     """Waits for the commands submitted so far, on any queue, that use memory of ``owner``."""
     for stream in tuple(_active):
-        with stream.lock:
-            events = [event for event in stream.pending if event._uses(owner)]
-        for event in events:
-            event._settle()
+        stream.wait_for_users(owner)
+
+
+def _uses(keep: Iterable[object], owner: object) -> bool:
+    return any(item is owner or getattr(item, "_owner", None) is owner for item in keep)
 
 
 def _finish() -> None:
@@ -368,7 +428,7 @@ def _finish() -> None:
             except Error as error:
                 stream.record(error)
     for stream in tuple(_streams):
-        stream.native = None
+        stream.native, stream.release_event = None, _nothing
         stream._reason = "ended with the interpreter"
         for item in (*stream.errors, *(item for _, errors in stream.context._unclaimed for item in errors)):
             sys.stderr.write(f"bindless: an asynchronous error was never asked for: {item}\n")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+from weakref import ref
 
 from ..backends.contract import NativeEvent
 from ..model import info
 from ..model.enums import EventStatus, coerce
 from ..model.errors import Error, ProfilingError, SyclRuntimeError
-from ._lifetime import forget_event
+from . import _lifetime
 
 if TYPE_CHECKING:
     from ._host_task import HostTask
@@ -24,27 +25,41 @@ class Event:
     several commands, or for none, is complete when those it waits for are.
     """
 
-    __slots__ = ("__weakref__", "_done", "_error", "_keep", "_native", "_stream", "_task", "_waits")
+    __slots__ = ("__weakref__", "_done", "_error", "_native", "_parts", "_stream", "_task", "_waits")
 
     def __init__(
         self,
         _stream: CommandStream | None = None,
         _native: NativeEvent | None = None,
-        _keep: tuple[object, ...] = (),
         _waits: tuple[Event, ...] = (),
     ) -> None:
         self._stream = _stream
         self._native = _native
-        self._keep = _keep
-        self._waits = _waits
+        # Weak: a chain of commands, each after the one before, shall not keep its whole past alive.
+        self._waits = tuple(map(ref, _waits)) if _waits else ()
+        # What an event without a command of its own stands for.
+        self._parts: tuple[Event, ...] = ()
         self._error: Error | None = None
         self._task: HostTask | None = None
         self._done = False
 
-    def __del__(self) -> None:
-        native = self._native
-        if native is not None and self._stream is not None:
-            forget_event(self._stream.release_event, native)
+    @classmethod
+    def _of_all(cls, stream: CommandStream, events: tuple[Event, ...]) -> Event:
+        """An event that is complete when all of these are."""
+        event = cls(stream, None, events)
+        leaves: list[Event] = []
+        for part in events:
+            leaves.extend(part._parts if part._native is None and part._task is None else (part,))
+        event._parts = tuple(dict.fromkeys(leaves))
+        return event
+
+    def __del__(self, _lifetime: Any = _lifetime) -> None:  # bound here: at exit the module's names are gone
+        native, stream = self._native, self._stream
+        if native is not None and stream is not None:
+            if _lifetime.events_wait:
+                _lifetime.forget_event(stream.release_event, native)
+            else:
+                stream.release_event(native)
 
     # ------------------------------------------------------------------ waiting
 
@@ -56,7 +71,7 @@ class Event:
         """
         self._settle()
         stream = self._stream
-        if stream is not None and stream.pending:
+        if stream is not None:
             stream.reap()
         error = self._first_error()
         if error is not None and (stream is None or not stream.handled):
@@ -81,7 +96,7 @@ class Event:
             return self._stream.backend.event_status(self._native)
         if self._task is not None:
             return self._task.status
-        statuses = {event.status for event in self._waits}
+        statuses = {event.status for event in self._parts}
         if statuses <= {EventStatus.complete}:
             return EventStatus.complete
         return EventStatus.submitted if statuses == {EventStatus.submitted} else EventStatus.running
@@ -105,7 +120,7 @@ class Event:
 
     def _times(self) -> tuple[int, int, int]:
         stream = self._stream
-        if stream is None or self._task is not None or (self._native is None and not self._waits):
+        if stream is None or self._task is not None or (self._native is None and not self._parts):
             raise ProfilingError("no device ran this command: it has no times")
         if not stream.profiling:
             raise ProfilingError(
@@ -114,12 +129,12 @@ class Event:
         if self._native is not None:
             self._check_process()
             return stream.backend.event_times(self._native)
-        parts = [event._times() for event in self._waits]
+        parts = [event._times() for event in self._parts]
         return min(t[0] for t in parts), min(t[1] for t in parts), max(t[2] for t in parts)
 
     def get_wait_list(self) -> tuple[Event, ...]:
-        """The events that the command waits for; those of completed commands may be left out."""
-        return self._waits
+        """The events that the command waits for; those that nobody holds any more are left out."""
+        return tuple(event for event in (weak() for weak in self._waits) if event is not None)
 
     # ------------------------------------------------------------------ for the layers of the package
 
@@ -146,7 +161,7 @@ class Event:
         elif self._task is not None:
             error = self._task.wait()
         else:
-            for event in self._waits:
+            for event in self._parts:
                 event._settle()
         self._conclude(error)
 
@@ -158,13 +173,6 @@ class Event:
                     self._error = error
                     stream.record(error)
         self._done = True
-        self._let_go()
-
-    def _let_go(self) -> None:
-        """The command is complete: what it used may end."""
-        self._keep = ()
-        if self._native is not None or self._task is not None:
-            self._waits = ()
 
     def _poll(self) -> bool:
         """Whether the command is complete, without waiting."""
@@ -178,7 +186,7 @@ class Event:
 
     def _first_error(self) -> Error | None:
         if self._error is None and self._native is None:
-            for event in self._waits:
+            for event in self._parts:
                 error = event._first_error()
                 if error is not None:
                     return error
@@ -194,7 +202,7 @@ class Event:
             if own is not stream or not stream.in_order or self._error is not None:
                 natives.append(self._native)
         elif self._native is None and self._task is None:
-            for event in self._waits:
+            for event in self._parts:
                 event._collect(stream, natives)
         else:
             self._settle()
@@ -202,10 +210,6 @@ class Event:
                 raise SyclRuntimeError(
                     f"the command was not submitted, because one that it depends on failed: {self._error}"
                 ) from self._error
-
-    def _uses(self, owner: object) -> bool:
-        """Whether the command may still use memory of ``owner``."""
-        return any(item is owner or getattr(item, "_owner", None) is owner for item in self._keep)
 
     def __repr__(self) -> str:
         state: Any = "complete" if self._done else "submitted"

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from ..model.errors import InvalidError
 from ..model.ranges import NdRange, RangeLike
-from . import _memory_commands
 from .event import Event
 
 if TYPE_CHECKING:
@@ -37,19 +36,20 @@ class Handler:
 
     def _open(self, command: str) -> Queue:
         if self._queue is None:
-            raise InvalidError(f"{command}: this handler's command group has been submitted")
+            raise InvalidError(f"{command.strip('_')}: this handler's command group has been submitted")
         if self._command:
-            raise InvalidError(f"{command}: a command group has one command, and this one has {self._command} already")
+            raise InvalidError(
+                f"{command.strip('_')}: a command group has one command, "
+                f"and this one has {self._command.strip('_')} already"
+            )
         return self._queue
 
-    def _set(self, command: str, planned: _memory_commands.Command | None) -> None:
+    def _set(self, command: str, *arguments: Any, **options: Any) -> None:
+        """Takes the one command: a method of the queue and its arguments, called when the group is submitted."""
         queue = self._open(command)
         self._command = command
-        if planned is None:
-            self._submission = queue._nothing
-        else:
-            operation, keep = planned
-            self._submission = lambda waits: queue._enqueue(operation, waits, keep)
+        method = getattr(queue, command)
+        self._submission = lambda waits: method(*arguments, depends_on=waits, **options)
 
     def depends_on(self, events: Event | Iterable[Event]) -> None:
         """The command starts after these events.
@@ -74,36 +74,33 @@ class Handler:
 
     def parallel_for(self, index_space: RangeLike | NdRange, kernel: Kernel, *arguments: object) -> None:
         """Runs a kernel; see ``Queue.parallel_for``."""
-        queue = self._open("parallel_for")
-        planned = queue._plan_launch(index_space, kernel, arguments)
-        self._set("parallel_for", planned)
+        self._set("parallel_for", index_space, kernel, *arguments)
 
     def single_task(self, kernel: Kernel, *arguments: object) -> None:
         """Runs one work-item of a kernel."""
-        queue = self._open("single_task")
-        self._set("single_task", queue._plan_launch(1, kernel, arguments))
+        self._set("single_task", kernel, *arguments)
 
     def memcpy(self, dst: object, src: object, nbytes: int | None = None) -> None:
         """Copies bytes; see ``Queue.memcpy``."""
-        self._set("memcpy", _memory_commands.plan_memcpy(self._open("memcpy"), dst, src, nbytes))
+        self._set("memcpy", dst, src, nbytes)
 
     def copy(self, src: object, dst: object, count: int | None = None) -> None:
         """Copies elements; see ``Queue.copy``."""
-        self._set("copy", _memory_commands.plan_copy(self._open("copy"), src, dst, count))
+        self._set("copy", src, dst, count)
 
     def memset(self, pointer: object, value: int, nbytes: int | None = None) -> None:
         """Sets bytes; see ``Queue.memset``."""
-        self._set("memset", _memory_commands.plan_memset(self._open("memset"), pointer, value, nbytes))
+        self._set("memset", pointer, value, nbytes)
 
     def fill(self, pointer: object, pattern: object, count: int | None = None) -> None:
         """Writes a pattern; see ``Queue.fill``."""
-        self._set("fill", _memory_commands.plan_fill(self._open("fill"), pointer, pattern, count))
+        self._set("fill", pointer, pattern, count)
 
     def ext_oneapi_copy(self, src: object, dst: object, **options: Any) -> None:
         """Copies image pixels; see ``Queue.ext_oneapi_copy``, whose ``depends_on`` is ``handler.depends_on`` here."""
-        from .copies import image_copy
-
-        self._set("ext_oneapi_copy", image_copy(self._open("ext_oneapi_copy"), src, dst, **options))
+        if "depends_on" in options:
+            raise InvalidError("depends_on: in a command group it is handler.depends_on(events)")
+        self._set("ext_oneapi_copy", src, dst, **options)
 
     def host_task(self, function: Callable[[], object]) -> None:
         """Calls a function of the host, on another thread, in the order of the queue.
@@ -113,11 +110,9 @@ class Handler:
         Raises:
             InvalidError: it cannot be called.
         """
-        queue = self._open("host_task")
         if not callable(function):
             raise InvalidError(f"host_task({function!r}): it takes a function")
-        self._command = "host_task"
-        self._submission = lambda waits: queue._host_task(function, waits)
+        self._set("_host_task", function)
 
     # ------------------------------------------------------------------ submission
 

@@ -22,13 +22,14 @@ Sizes = tuple[int, ...]
 class Kernel:
     """A kernel of a bundle, which it keeps alive. ``bundle.get_kernel(name)`` makes one."""
 
-    __slots__ = ("__weakref__", "_bundle", "_context", "_native", "_parameters", "_record")
+    __slots__ = ("__weakref__", "_bundle", "_context", "_local", "_native", "_parameters", "_record")
 
     def __init__(self, _bundle: KernelBundle, _native: NativeKernel, _record: KernelRecord) -> None:
         self._bundle = _bundle
         self._context: Context = _bundle.context
         self._native = _native
         self._record = _record
+        self._local: Sizes | None = _record.required_work_group_size
         self._parameters: tuple[KernelArgument, ...] | None = _record.arguments
 
     @property
@@ -72,11 +73,17 @@ class Kernel:
             InvalidError: no range.
             NdRangeError: a work-group that the kernel cannot have.
         """
+        if type(index_space) is tuple and 0 < len(index_space) <= 3:
+            for size in index_space:
+                if type(size) is not int or size < 0:
+                    break
+            else:
+                return index_space[::-1], self._local
         if isinstance(index_space, NdRange):
             local = tuple(reversed(tuple(index_space.local_range)))
             self._check_local(local)
             return tuple(reversed(tuple(index_space.global_range))), local
-        return tuple(reversed(tuple(as_range(index_space)))), self._record.required_work_group_size
+        return tuple(reversed(tuple(as_range(index_space)))), self._local
 
     def _check_local(self, local: Sizes) -> None:
         items = 1

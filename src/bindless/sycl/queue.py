@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterable, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from ..backends.contract import BackendProtocol, NativeEvent, NativeQueue
+from ..backends.contract import BackendProtocol, NativeQueue
 from ..model import info
 from ..model.aspects import Aspect
 from ..model.enums import Backend, coerce
 from ..model.errors import Error, InvalidError
 from ..model.ranges import NdRange, RangeLike
 from . import _memory_commands
-from ._arguments import pack_arguments
+from ._arguments import memory_of, pack_arguments
 from ._host_task import HostTask
 from ._stream import AsyncHandler, CommandStream, Operation, sweep
 from .context import Context, default_context
@@ -168,7 +168,7 @@ class Queue:
             return self.ext_oneapi_submit_barrier(depends_on)
         self._native  # noqa: B018
         events, _ = self._stream.resolve(depends_on)
-        return Event(self._stream, None, (), events)
+        return Event._of_all(self._stream, events)
 
     def _host_task(self, function: Callable[[], object], depends_on: tuple[Event, ...]) -> Event:
         stream = self._stream
@@ -179,7 +179,7 @@ class Queue:
         task = HostTask([event._settle for event in before], function)
         with stream.lock:
             self._native  # noqa: B018
-            event = Event(stream, None, (), events)
+            event = Event(stream, None, events)
             event._task = task
             stream.adopt(event)
             if stream.in_order:
@@ -204,38 +204,43 @@ class Queue:
             InvalidError: an argument of the wrong count, size or kind; the message names it.
             NdRangeError: a range or work-group that the kernel cannot have.
         """
-        planned = self._plan_launch(index_space, kernel, arguments)
-        if planned is None:
+        if type(kernel) is not Kernel or kernel._context is not self.context or not kernel._bundle._open:
+            self._refuse(kernel)
+        stream = self._stream
+        local_size = kernel._local
+        if type(index_space) is int and index_space > 0:
+            global_size: tuple[int, ...] = (index_space,)
+        else:
+            global_size, local_size = kernel._sizes(index_space)
+        packed: Sequence[bytes | int] = ()
+        keep = arguments
+        if arguments or kernel._parameters:
+            packed = pack_arguments(kernel.name, kernel._parameters, arguments, self.context)
+            if not stream.in_order:  # each event that holds memory is asked for: it holds no more than it must
+                keep = memory_of(arguments)
+        if 0 in global_size:
             return self._nothing(depends_on)
-        return self._stream.submit(planned[0], depends_on, planned[1])
+        return stream.submit(
+            stream.launch,
+            depends_on,
+            keep,
+            kernel._bundle,
+            stream.native,
+            kernel._native,
+            global_size,
+            local_size,
+            packed,
+        )
+
+    def _refuse(self, kernel: object) -> None:
+        """Says what is wrong with a kernel."""
+        if not isinstance(kernel, Kernel):
+            raise InvalidError(f"kernel={kernel!r} is no Kernel: load_kernel_bundle(...).get_kernel(name) makes one")
+        kernel._require_usable(self.context)
 
     def single_task(self, kernel: Kernel, *arguments: object, depends_on: Events | Event = ()) -> Event:
         """Runs one work-item of a kernel; see ``parallel_for``."""
         return self.parallel_for(1, kernel, *arguments, depends_on=depends_on)
-
-    def _plan_launch(
-        self, index_space: RangeLike | NdRange, kernel: Kernel, arguments: tuple[object, ...]
-    ) -> _memory_commands.Command | None:
-        """What submits a launch, and what must live until it is complete; None where the range is empty."""
-        if type(kernel) is not Kernel:
-            raise InvalidError(f"kernel={kernel!r} is no Kernel: load_kernel_bundle(...).get_kernel(name) makes one")
-        context = self.context
-        if kernel._context is not context or not kernel._bundle._open:
-            kernel._require_usable(context)
-        if type(index_space) is int and index_space > 0:
-            global_size: tuple[int, ...] = (index_space,)
-            local_size = kernel._record.required_work_group_size
-        else:
-            global_size, local_size = kernel._sizes(index_space)
-        packed = pack_arguments(kernel.name, kernel._parameters, arguments, context)
-        if 0 in global_size:
-            return None
-        launch, native, function = self._backend.launch, self._native, kernel._native
-
-        def operation(waits: Sequence[NativeEvent]) -> NativeEvent:
-            return launch(native, function, global_size, local_size, packed, waits)
-
-        return operation, (kernel._bundle, *arguments)
 
     # ------------------------------------------------------------------ memory
 
@@ -349,15 +354,17 @@ class Queue:
     def ext_oneapi_submit_barrier(self, events: Events | Event = ()) -> Event:
         """An event that completes after everything submitted to the queue so far, and after ``events``."""
         backend, native = self._backend, self._native
-        host = [event for event in self._stream.pending_host_events() if not self._stream.in_order]
-        events = (events,) if isinstance(events, Event) else tuple(events)
-        return self._stream.submit(lambda waits: backend.barrier(native, waits), (*events, *host), ())
+        stream = self._stream
+        waits, _ = stream.resolve(events)
+        if not stream.in_order:
+            waits += tuple(stream.tasks)
+        return stream.submit(lambda natives: backend.barrier(native, natives), waits, ())
 
     def ext_oneapi_empty(self) -> bool:
         """Whether everything submitted so far is complete."""
         self._native  # noqa: B018
         self._stream.reap()
-        return not self._stream.pending
+        return self._stream.idle
 
     def wait(self) -> None:
         """Returns when everything submitted so far is complete; burns no processor time, and Ctrl-C interrupts it.

@@ -1,0 +1,377 @@
+"""A backend in memory, for what no real driver can be made to do on demand.
+
+Its commands run on threads, can be held back by gates and made to fail; it counts every native object, and an assertion
+of its own fails when one is used after its release, released twice, or freed while a command that names it runs.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from bindless.backends.contract import DeviceRecord, KernelArgument, KernelRecord, PlatformRecord, PointerRecord
+from bindless.model.aspects import Aspect
+from bindless.model.enums import Backend, DeviceType, EventStatus, UsmKind
+from bindless.model.errors import Error, FeatureNotSupportedError, MemoryAllocationError, SyclRuntimeError
+
+MEMORY = 1 << 20  # bytes of every device
+
+DEFAULT_ASPECTS = frozenset(
+    {
+        Aspect.queue_profiling,
+        Aspect.usm_device_allocations,
+        Aspect.usm_host_allocations,
+        Aspect.usm_shared_allocations,
+    }
+)
+
+
+class FakeDevice:
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+
+class FakeContext:
+    def __init__(self, devices: Sequence[FakeDevice]) -> None:
+        self.devices = tuple(devices)
+        self.alive = True
+
+
+class FakeEvent:
+    def __init__(self) -> None:
+        self.finished = threading.Event()
+        self.running = False
+        self.error: Error | None = None
+        self.asked = False
+        self.times = [time.monotonic_ns(), 0, 0]
+
+
+class FakeQueue:
+    def __init__(self, context: FakeContext, in_order: bool, profiling: bool) -> None:
+        self.context, self.in_order, self.profiling = context, in_order, profiling
+        self.alive = True
+        self.events: list[FakeEvent] = []
+        self.lock = threading.Lock()
+
+
+class FakeModule:
+    def __init__(self, source: bytes, specialization: Mapping[int, bytes] | None, options: str) -> None:
+        self.source, self.specialization, self.options = source, specialization, options
+        self.alive = True
+
+
+KERNELS = {
+    "empty": KernelRecord("empty", (), 1024),
+    "scale": KernelRecord(
+        "scale",
+        (
+            KernelArgument(0, "data", "pointer", 8),
+            KernelArgument(1, "factor", "value", 4),
+            KernelArgument(2, "count", "value", 8),
+        ),
+        256,
+    ),
+    "mixed": KernelRecord(
+        "mixed",
+        (
+            KernelArgument(0, "image", "value", 8),
+            KernelArgument(1, "scratch", "local", 0),
+            KernelArgument(2, "small", "value", 1),
+            KernelArgument(3, "pair", "value", 12),
+        ),
+        64,
+    ),
+    "shaped": KernelRecord("shaped", (), 64, required_work_group_size=(4, 2, 1)),
+    "opaque": KernelRecord("opaque", None, 64),
+}
+
+
+class FakeBackend:
+    """``BackendProtocol`` as far as the runtime facade goes.
+
+    Attributes:
+        alive: native objects by kind.
+        calls: (method, details) of every launch and load.
+        instant: whether commands run inside the call that submits them.
+        refuse: raised by the next submission.
+    """
+
+    def __init__(
+        self,
+        backend: Backend = Backend.cuda,
+        types: Sequence[DeviceType] = (DeviceType.gpu,),
+        aspects: frozenset[Aspect] = DEFAULT_ASPECTS,
+    ) -> None:
+        self.backend = backend
+        self._aspects = aspects
+        self._records = tuple(
+            DeviceRecord(
+                FakeDevice(f"{backend} {kind} {index}"),
+                PlatformRecord(0, f"fake {backend}", "nobody", "1.0"),
+                index,
+                kind,
+                f"{backend} {kind} {index}",
+                "nobody",
+                "1.2.3",
+                "7.5",
+                bytes([index] * 16),
+            )
+            for index, kind in enumerate(types)
+        )
+        self.alive = {"context": 0, "queue": 0, "event": 0, "memory": 0, "module": 0}
+        self.created = dict.fromkeys(self.alive, 0)
+        self.calls: list[tuple[str, Any]] = []
+        self.instant = False
+        self.refuse: Error | None = None
+        self.memory: dict[int, tuple[Any, int, UsmKind]] = {}
+        self.in_use: dict[int, int] = {}
+        self.violations: list[str] = []
+        self._lock = threading.RLock()
+
+    # ------------------------------------------------------------------ bookkeeping
+
+    def _count(self, kind: str, change: int) -> None:
+        with self._lock:
+            self.alive[kind] += change
+            if change > 0:
+                self.created[kind] += 1
+
+    def _require(self, condition: bool, what: str) -> None:
+        if not condition:
+            self.violations.append(what)
+            raise AssertionError(what)
+
+    # ------------------------------------------------------------------ discovery
+
+    def devices(self) -> Sequence[DeviceRecord]:
+        return self._records
+
+    def aspects(self, device: FakeDevice) -> frozenset[Aspect]:
+        return self._aspects
+
+    def device_info(self, device: FakeDevice, name: str) -> Any:
+        if name == "global_mem_size":
+            return MEMORY
+        raise FeatureNotSupportedError(f"{name} is not known")
+
+    # ------------------------------------------------------------------ contexts, queues
+
+    def create_context(self, devices: Sequence[FakeDevice]) -> FakeContext:
+        self._count("context", 1)
+        return FakeContext(devices)
+
+    def release_context(self, context: FakeContext) -> None:
+        self._require(context.alive, "a context was released twice")
+        context.alive = False
+        self._count("context", -1)
+
+    def create_queue(self, context: FakeContext, device: FakeDevice, *, in_order: bool, profiling: bool) -> FakeQueue:
+        self._require(context.alive, "a queue was made in a released context")
+        self._count("queue", 1)
+        return FakeQueue(context, in_order, profiling)
+
+    def release_queue(self, queue: FakeQueue) -> None:
+        self._require(queue.alive, "a queue was released twice")
+        self._require(queue.context.alive, "a queue was released after its context")
+        self._require(self.queue_is_idle(queue), "a queue was released before its work was done")
+        queue.alive = False
+        self._count("queue", -1)
+
+    def wait_queue(self, queue: FakeQueue) -> None:
+        self._require(queue.alive, "a released queue was waited for")
+        while True:
+            with queue.lock:
+                events = list(queue.events)
+            for event in events:
+                event.finished.wait()
+            with queue.lock:
+                queue.events = [event for event in queue.events if event not in events or self._untold(event)]
+                failed = next((event for event in queue.events if event.finished.is_set()), None)
+                if failed is not None:
+                    queue.events.remove(failed)
+                    failed.asked = True
+                    assert failed.error is not None
+                    raise failed.error
+                if not queue.events:
+                    return
+
+    @staticmethod
+    def _untold(event: FakeEvent) -> bool:
+        return event.error is not None and not event.asked
+
+    def queue_is_idle(self, queue: FakeQueue) -> bool:
+        self._require(queue.alive, "a released queue was asked")
+        with queue.lock:
+            return all(event.finished.is_set() for event in queue.events)
+
+    # ------------------------------------------------------------------ commands
+
+    def _submit(
+        self, queue: FakeQueue, work: Callable[[], object], waits: Sequence[FakeEvent], uses: Sequence[int] = ()
+    ) -> FakeEvent:
+        self._require(queue.alive, "a command was submitted to a released queue")
+        if self.refuse is not None:
+            error, self.refuse = self.refuse, None
+            raise error
+        event = FakeEvent()
+        self._count("event", 1)
+        with self._lock:
+            for address in uses:
+                self.in_use[address] = self.in_use.get(address, 0) + 1
+        with queue.lock:
+            before = list(waits) + (list(queue.events) if queue.in_order else [])
+            queue.events = [old for old in queue.events if not old.finished.is_set() or self._untold(old)]
+            queue.events.append(event)
+
+        def run() -> None:
+            for earlier in before:
+                earlier.finished.wait()
+            event.running = True
+            event.times[1] = time.monotonic_ns()
+            try:
+                if any(earlier.error is not None for earlier in waits):
+                    raise SyclRuntimeError("a command that this one waits for has failed")
+                work()
+            except Error as error:
+                event.error = error
+            event.times[2] = time.monotonic_ns()
+            with self._lock:
+                for address in uses:
+                    self.in_use[address] -= 1
+            event.finished.set()
+
+        if self.instant:
+            run()
+        else:
+            threading.Thread(target=run, daemon=True).start()
+        return event
+
+    def gate(self, queue: FakeQueue, gate: threading.Event, error: Error | None = None) -> Callable[[Any], FakeEvent]:
+        """An operation for ``Queue._enqueue`` that ends, or fails, when the gate opens."""
+
+        def work() -> None:
+            gate.wait()
+            if error is not None:
+                raise error
+
+        return lambda waits: self._submit(queue, work, waits)
+
+    def barrier(self, queue: FakeQueue, waits: Sequence[FakeEvent] = ()) -> FakeEvent:
+        with queue.lock:
+            earlier = list(queue.events)
+
+        def work() -> None:
+            for event in earlier:
+                event.finished.wait()
+
+        return self._submit(queue, work, waits)
+
+    def wait_event(self, event: FakeEvent) -> None:
+        event.finished.wait()
+        event.asked = True
+        if event.error is not None:
+            raise event.error
+
+    def event_status(self, event: FakeEvent) -> EventStatus:
+        if event.finished.is_set():
+            return EventStatus.complete
+        return EventStatus.running if event.running else EventStatus.submitted
+
+    def event_times(self, event: FakeEvent) -> tuple[int, int, int]:
+        event.finished.wait()
+        return event.times[0], event.times[1], event.times[2]
+
+    def release_event(self, event: FakeEvent) -> None:
+        self._count("event", -1)
+
+    # ------------------------------------------------------------------ memory
+
+    def allocate(
+        self, context: FakeContext, device: FakeDevice | None, kind: UsmKind, nbytes: int, alignment: int = 0
+    ) -> int:
+        self._require(context.alive, "memory was allocated in a released context")
+        with self._lock:
+            if sum(size for _, size, _ in self.memory.values()) + nbytes > MEMORY:
+                raise MemoryAllocationError(f"{nbytes} bytes: there is not enough memory")
+            block = ctypes.create_string_buffer(nbytes)
+            address = ctypes.addressof(block)
+            self.memory[address] = block, nbytes, kind
+        self._count("memory", 1)
+        return address
+
+    def free(self, context: FakeContext, address: int) -> None:
+        self._require(context.alive, "memory was freed after its context")
+        with self._lock:
+            self._require(address in self.memory, "memory was freed twice")
+            self._require(not self.in_use.get(address), "memory was freed while a command used it")
+            del self.memory[address]
+        self._count("memory", -1)
+
+    def pointer_info(self, context: FakeContext, address: int) -> PointerRecord:
+        for base, (_, size, kind) in self.memory.items():
+            if base <= address < base + size:
+                return PointerRecord(kind, base, size)
+        return PointerRecord(UsmKind.unknown)
+
+    def copy(self, queue: FakeQueue, dst: int, src: int, nbytes: int, waits: Sequence[FakeEvent] = ()) -> FakeEvent:
+        uses = [address for address in (dst, src) if address in self.memory]
+        return self._submit(queue, lambda: ctypes.memmove(dst, src, nbytes), waits, uses)
+
+    def fill(
+        self, queue: FakeQueue, dst: int, pattern: bytes, count: int, waits: Sequence[FakeEvent] = ()
+    ) -> FakeEvent:
+        self._require(len(pattern) in (1, 2, 4, 8, 16), "a pattern of a size outside the contract")
+        return self._submit(queue, lambda: ctypes.memmove(dst, pattern * count, len(pattern) * count), waits, [dst])
+
+    # ------------------------------------------------------------------ kernels
+
+    def load_module(
+        self,
+        context: FakeContext,
+        device: FakeDevice,
+        source: bytes,
+        *,
+        specialization: Mapping[int, bytes] | None = None,
+        options: str = "",
+    ) -> FakeModule:
+        self._count("module", 1)
+        self.calls.append(("load_module", (source, specialization, options)))
+        return FakeModule(source, specialization, options)
+
+    def release_module(self, module: FakeModule) -> None:
+        self._require(module.alive, "a module was released twice")
+        module.alive = False
+        self._count("module", -1)
+
+    def kernel_names(self, module: FakeModule) -> tuple[str, ...]:
+        return tuple(KERNELS)
+
+    def get_kernel(self, module: FakeModule, name: str) -> tuple[FakeModule, str]:
+        return module, name
+
+    def kernel_info(self, kernel: tuple[FakeModule, str]) -> KernelRecord:
+        return KERNELS[kernel[1]]
+
+    def launch(
+        self,
+        queue: FakeQueue,
+        kernel: tuple[FakeModule, str],
+        global_size: tuple[int, ...],
+        local_size: tuple[int, ...] | None,
+        arguments: Sequence[bytes | int],
+        waits: Sequence[FakeEvent] = (),
+    ) -> FakeEvent:
+        self.calls.append(("launch", (kernel[1], global_size, local_size, list(arguments))))
+
+        def work() -> None:
+            self._require(kernel[0].alive, "a kernel ran after its module was released")
+
+        uses = [
+            address
+            for argument in arguments
+            if isinstance(argument, bytes) and (address := int.from_bytes(argument, "little")) in self.memory
+        ]
+        return self._submit(queue, work, waits, uses)
