@@ -20,7 +20,10 @@ class Target:
 
 TARGETS: Mapping[str, Target] = {
     # Turing and newer; PTX 6.3 is the oldest that knows sm_75, so that old drivers take it.
-    "ptx": Target("nvptx64-nvidia-cuda", ("-mtriple=nvptx64", "-mcpu=sm_75", "-mattr=+ptx63", "-disable-lsr")),
+    "ptx": Target(
+        "nvptx64-nvidia-cuda",
+        ("-mtriple=nvptx64", "-mcpu=sm_75", "-mattr=+ptx63", "-disable-lsr", "-asm-verbose=false"),
+    ),
     "spirv": Target(
         "spirv64-unknown-unknown",
         ("-mtriple=spirv64-unknown-unknown", "--spirv-ext=+SPV_INTEL_bindless_images", "-filetype=obj"),
