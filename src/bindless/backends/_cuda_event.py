@@ -20,20 +20,37 @@ from ._cuda_wait import wait_until_ready
 if TYPE_CHECKING:
     from ._cuda_stream import Stream
 
-__all__ = ["Event", "TimedEvent", "new_native"]
+__all__ = ["Event", "NativeEvent", "TimedEvent"]
 
 lib, ffi = driver.lib, driver.ffi
 
 
-def new_native(context: PrimaryContext, timed: bool = False) -> Any:
-    """A CUevent, one at rest if there is any; the context is current."""
-    try:
-        return context.events[timed].pop()
-    except IndexError:
-        slot = ffi.new("CUevent *")
-        flags = lib.CU_EVENT_DEFAULT if timed else lib.CU_EVENT_DISABLE_TIMING
-        check(lib.cuEventCreate(slot, flags), "cuEventCreate")
-        return slot[0]
+class NativeEvent:
+    """A CUevent, which goes back to those at rest in its context with the last reference.
+
+    Going back takes no driver call: what waits for a recorded event keeps waiting for that, when it is recorded anew.
+
+    Attributes:
+        handle: CUevent.
+    """
+
+    __slots__ = ("_at_rest", "handle")
+
+    def __init__(self, context: PrimaryContext, timed: bool) -> None:
+        """Takes one at rest or makes one; the context is current."""
+        self._at_rest = context.events[timed]
+        self.handle: Any = None
+        try:
+            self.handle = self._at_rest.pop()
+        except IndexError:
+            slot = ffi.new("CUevent *")
+            flags = lib.CU_EVENT_DEFAULT if timed else lib.CU_EVENT_DISABLE_TIMING
+            check(lib.cuEventCreate(slot, flags), "cuEventCreate")
+            self.handle = slot[0]
+
+    def __del__(self) -> None:
+        if self.handle is not None:
+            self._at_rest.append(self.handle)
 
 
 class Event:
@@ -41,44 +58,51 @@ class Event:
 
     Attributes:
         stream: where the command runs.
-        native: CUevent, or None as long as it was not recorded.
-        complete: whether it is known to have happened.
+        index: counts the commands of the stream; with one complete, all of lower index are (``Stream.done``).
+        native: what the driver knows of it; None as long as it was not recorded.
     """
 
-    __slots__ = ("__weakref__", "complete", "native", "stream")
+    __slots__ = ("__weakref__", "index", "native", "stream")
 
     timed = False
 
-    def __init__(self, stream: Stream) -> None:
+    def __init__(self, stream: Stream, index: int) -> None:
         self.stream = stream
-        self.native: Any = None
-        self.complete = False
+        self.index = index
+        self.native: NativeEvent | None = None
 
-    def record(self) -> None:
-        """Makes sure that the driver knows it."""
-        if self.native is None and not self.complete:
+    @property
+    def is_known_complete(self) -> bool:
+        """Whether it is known to have happened, without asking the driver."""
+        return self.index <= self.stream.done
+
+    def record(self) -> Any:
+        """The CUevent, recorded now if it was not yet; None where the event is known to have happened."""
+        if self.native is None and not self.is_known_complete:
             self.stream.record(self)
+        native = self.native
+        return None if native is None else native.handle
 
     def query(self) -> bool:
         """Whether it has happened; raises the error of failed work."""
-        if not self.complete:
+        if not self.is_known_complete:
             self.stream.context.activate()
-            self.record()
-            if not self.complete:
-                self._settle(lib.cuEventQuery(self.native))
-        return self.complete
+            handle = self.record()
+            if handle is not None:
+                self._settle(lib.cuEventQuery(handle))
+        return self.is_known_complete
 
     def wait(self) -> None:
         """Returns when it has happened; raises the error of failed work. Interruptible."""
-        if not self.complete:
+        if not self.is_known_complete:
             self.stream.context.activate()
-            self.record()
-            if not self.complete:
-                self._settle(wait_until_ready(lib.cuEventQuery, self.native))
+            handle = self.record()
+            if handle is not None:
+                self._settle(wait_until_ready(lib.cuEventQuery, handle))
 
     def _settle(self, result: int) -> None:
         if result == SUCCESS:
-            self.complete = True
+            self.stream.done = max(self.stream.done, self.index)
         elif result != NOT_READY:
             check(result, "cuEventQuery")
 
@@ -95,15 +119,8 @@ class Event:
 
     def release(self) -> None:
         """Gives the native event back early if it has happened; else it goes back with the last reference."""
-        if self.complete:
-            native, self.native = self.native, None
-            if native is not None:
-                self.stream.context.events[self.timed].append(native)
-
-    def __del__(self) -> None:
-        # No driver call: what waits for a recorded event keeps what it waits for when the event is recorded anew.
-        if self.native is not None:
-            self.stream.context.events[self.timed].append(self.native)
+        if self.is_known_complete:
+            self.native = None
 
 
 class TimedEvent(Event):
@@ -118,9 +135,9 @@ class TimedEvent(Event):
 
     timed = True
 
-    def __init__(self, stream: Stream, clock: Clock, start: Any, submitted: int) -> None:
-        super().__init__(stream)
-        self.start: Any = start
+    def __init__(self, stream: Stream, index: int, clock: Clock, submitted: int) -> None:
+        super().__init__(stream, index)
+        self.start: NativeEvent | None = NativeEvent(stream.context, timed=True)
         self.clock = clock
         self.submitted = submitted
 
@@ -128,7 +145,7 @@ class TimedEvent(Event):
         """Submitted, running or complete."""
         if self.query():
             return EventStatus.complete
-        started = self.start is not None and lib.cuEventQuery(self.start) == SUCCESS
+        started = self.start is not None and lib.cuEventQuery(self.start.handle) == SUCCESS
         return EventStatus.running if started else EventStatus.submitted
 
     def times(self) -> tuple[int, int, int]:
@@ -136,17 +153,11 @@ class TimedEvent(Event):
         self.wait()
         if self.native is None or self.start is None:
             raise ProfilingError("this event was released, and its times with it", backend="cuda")
-        start = max(self.clock.time_of(self.start), self.submitted)
-        return self.submitted, start, max(self.clock.time_of(self.native), start)
+        start = max(self.clock.time_of(self.start.handle), self.submitted)
+        return self.submitted, start, max(self.clock.time_of(self.native.handle), start)
 
     def release(self) -> None:
         """Gives both native events back early; their times are lost."""
         super().release()
-        if self.complete and self.start is not None:
-            self.stream.context.events[True].append(self.start)
+        if self.native is None:
             self.start = None
-
-    def __del__(self) -> None:
-        super().__del__()
-        if self.start is not None:
-            self.stream.context.events[True].append(self.start)

@@ -23,6 +23,7 @@ from ._cuda_queue import Queue, nothing
 __all__ = ["arguments_of", "image_call", "kernel_name"]
 
 _BLOCK = 256
+_ITEMS = 2  # that a work-item of the kernels takes at once
 # Blocks a launch has at most: enough to fill any device many times; the kernels stride over the rest.
 _MOST_BLOCKS = 1 << 20
 
@@ -118,7 +119,7 @@ def image_call(queue: Queue, call: ImageCall, waits: Sequence[Event] = ()) -> Ev
     """Runs a device function over ``call.count`` items."""
     name = kernel_name(call)
     kernel = _kernel(queue, name)
-    blocks = min(-(-call.count // _BLOCK), _MOST_BLOCKS)
+    blocks = min(-(-call.count // (_BLOCK * _ITEMS)), _MOST_BLOCKS)
     if not blocks:
         return queue.run(nothing, name, waits)
     form, packed = arguments_of(call, name)

@@ -65,18 +65,21 @@ class Kernel:
         module: kept alive by it.
         native: CUfunction.
         name: of the kernel.
+        primary: where it runs.
+        shapes: blocks and threads of the sizes launched so far.
         sizes: bytes of each parameter, or None where neither driver nor PTX tells.
     """
 
     def __init__(self, module: Module, name: str) -> None:
         self.module = module
         self.name = name
+        self.primary = module.primary
         self.device: Device = module.primary.device
         with module.primary:
             self.native = module.function(name)
             self.max_threads = self._attribute(lib.CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)
             self.sizes = self._sizes()
-        self._shapes: dict[tuple[tuple[int, ...], tuple[int, ...] | None], Shape] = {}
+        self.shapes: dict[tuple[tuple[int, ...], tuple[int, ...] | None], Shape] = {}
         self._packings: dict[tuple[int, ...], list[Packing]] = {}
         self._shared_limit = 48 * 1024
 
@@ -184,11 +187,11 @@ class Kernel:
     def shape(self, global_size: tuple[int, ...], local_size: tuple[int, ...] | None) -> Shape:
         """Blocks and threads of a launch, by dimension; work-groups divide the range exactly."""
         key = (global_size, local_size)
-        shape = self._shapes.get(key)
+        shape = self.shapes.get(key)
         if shape is None:
-            if len(self._shapes) >= _MOST_SHAPES:
-                self._shapes.clear()
-            shape = self._shapes[key] = self._new_shape(global_size, local_size)
+            if len(self.shapes) >= _MOST_SHAPES:
+                self.shapes.clear()
+            shape = self.shapes[key] = self._new_shape(global_size, local_size)
         return shape
 
     def _new_shape(self, global_size: tuple[int, ...], local_size: tuple[int, ...] | None) -> Shape:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from ..drivers import cuda as driver
 from ..model.enums import Errc
@@ -29,14 +29,9 @@ def launch(
     waits: Sequence[Event] = (),
 ) -> Event:
     """Runs a kernel; see the contract. Sizes that were launched before, and their arguments' layout, are remembered."""
-    shape = kernel.shape(global_size, local_size)
-    module = kernel.module
-    if module.native is None:
-        raise InvalidError(f"kernel {kernel.name!r} belongs to a module that was released", backend="cuda")
-    if module.primary is not queue.primary:
-        raise InvalidError(
-            f"kernel {kernel.name!r} was loaded for {kernel.device!r}, the queue is of {queue.device!r}", backend="cuda"
-        )
+    shape = kernel.shapes.get((global_size, local_size)) or kernel.shape(global_size, local_size)
+    if kernel.primary is not queue.primary or kernel.module.native is None:
+        _refuse(queue, kernel)
     if not arguments and not kernel.sizes:
         return _submit(queue, kernel, shape, 0, _NULL, waits)
     shared = 0
@@ -69,27 +64,35 @@ def launch_packed(
 
 
 def _submit(queue: Queue, kernel: Kernel, shape: Shape, shared: int, pointers: Any, waits: Sequence[Event]) -> Event:
-    stream = queue.stream(waits)
-    if stream.profiling:
-        return stream.run(
+    streams = queue.untimed
+    if streams is None or waits:
+        return queue.run(
             lambda native: lib.cuLaunchKernel(kernel.native, *shape, shared, native, pointers, _NULL),
             "cuLaunchKernel",
             waits,
             f"kernel {kernel.name!r}",
         )
-    stream.context.activate()
-    for event in waits:
-        event.record()
+    queue.primary.activate()
+    stream = next(streams)
     with stream.lock:
-        if waits or stream.pending is not None:
-            stream.before(waits)
+        pending = stream.pending
+        if pending is not None and pending() is not None:
+            stream.before(())
         result = lib.cuLaunchKernel(kernel.native, *shape, shared, stream.handle, pointers, _NULL)
-        if result != SUCCESS:
-            _refused(result, kernel, shape, shared)
-        return stream.after()
+        if result == SUCCESS:
+            return stream.after()
+    _refused(result, kernel, shape, shared)
 
 
-def _refused(result: int, kernel: Kernel, shape: Shape, shared: int) -> None:
+def _refuse(queue: Queue, kernel: Kernel) -> NoReturn:
+    if kernel.module.native is None:
+        raise InvalidError(f"kernel {kernel.name!r} belongs to a module that was released", backend="cuda")
+    raise InvalidError(
+        f"kernel {kernel.name!r} was loaded for {kernel.device!r}, the queue is of {queue.device!r}", backend="cuda"
+    )
+
+
+def _refused(result: int, kernel: Kernel, shape: Shape, shared: int) -> NoReturn:
     details = (
         f"kernel {kernel.name!r} with {shape[:3]} work-groups of {shape[3:]} work-items, {shared} bytes of local memory"
     )

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ..model.errors import Error, InvalidError
@@ -50,7 +49,9 @@ class Queue:
             count = 1 if in_order else STREAMS_OF_AN_OUT_OF_ORDER_QUEUE
             self.streams = tuple(Stream(self.primary, profiling) for _ in range(count))
         self._first = self.streams[0]
-        self._round = itertools.cycle(self.streams)
+        # Streams of commands that wait for nothing; None where the short way of launches is not to be taken.
+        self.round: Iterator[Stream] = itertools.cycle(self.streams)
+        self.untimed: Iterator[Stream] | None = None if profiling else self.round
 
     def stream(self, waits: Sequence[Event]) -> Stream:
         """Where the next command goes."""
@@ -62,7 +63,7 @@ class Queue:
             stream = event.stream
             if stream in self.streams and stream.is_last(event):
                 return stream
-        return next(self._round)
+        return next(self.round)
 
     def run(self, command: Callable[[Any], int], call: str, waits: Sequence[Event] = (), details: str = "") -> Event:
         """Submits a command; see ``Stream.run``."""
@@ -96,13 +97,17 @@ class Queue:
         return all(stream.is_idle() for stream in self.streams)
 
     def close(self) -> None:
-        """Waits for its work and destroys its streams. What failed is said by every further call of CUDA."""
+        """Waits for its work and destroys its streams. What failed is said by the events that are still asked."""
+        self.untimed = None
         if self.closed or in_fork():
             self.closed = True
             return
+        failure: Error | None = None
         with self.primary:
-            with contextlib.suppress(Error):
+            try:
                 self.wait()
+            except Error as error:
+                failure = error
             self.closed = True
             for stream in self.streams:
-                stream.close()
+                stream.close(failure)

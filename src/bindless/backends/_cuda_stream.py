@@ -9,10 +9,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..drivers import cuda as driver
+from ..model.errors import Error
 from ._cuda_clock import clock_of
 from ._cuda_device import PrimaryContext
 from ._cuda_errors import NOT_READY, SUCCESS, check, fail, release
-from ._cuda_event import Event, TimedEvent, new_native
+from ._cuda_event import Event, NativeEvent, TimedEvent
 from ._cuda_wait import wait_until_ready
 
 __all__ = ["Stream"]
@@ -28,8 +29,11 @@ class Stream:
         handle: CUstream.
         lock: held around a command and the bookkeeping of its event.
         pending: weak reference to the event of the last command, as long as it is not recorded.
+        submitted: commands so far; their events' indices.
+        done: highest index of an event known to be complete.
         used: whether there were commands since the last barrier of an out-of-order queue.
         profiling: whether events carry times.
+        failure: the error of its work, once it is closed.
     """
 
     def __init__(self, context: PrimaryContext, profiling: bool) -> None:
@@ -37,8 +41,11 @@ class Stream:
         self.profiling = profiling
         self.lock = threading.Lock()
         self.pending: weakref.ref[Event] | None = None
+        self.submitted = 0
+        self.done = 0
         self.used = False
         self.closed = False
+        self.failure: Error | None = None
         slot = ffi.new("CUstream *")
         check(lib.cuStreamCreate(slot, lib.CU_STREAM_NON_BLOCKING), "cuStreamCreate")
         self.handle = slot[0]
@@ -62,7 +69,8 @@ class Stream:
         """
         self.context.activate()
         for event in waits:
-            event.record()
+            if event.stream is not self:
+                event.record()
         if self.profiling:
             return self._run_timed(command, call, waits, details)
         with self.lock:
@@ -80,12 +88,14 @@ class Stream:
                 self._record(last)
             self.pending = None
         for event in waits:
-            if event.stream is not self and not event.complete:
-                check(lib.cuStreamWaitEvent(self.handle, event.native, 0), "cuStreamWaitEvent")
+            native = event.native
+            if native is not None and event.stream is not self and not event.is_known_complete:
+                check(lib.cuStreamWaitEvent(self.handle, native.handle, 0), "cuStreamWaitEvent")
 
     def after(self) -> Event:
         """The event of the command just submitted; the lock is held."""
-        event = Event(self)
+        self.submitted += 1
+        event = Event(self, self.submitted)
         self.pending = weakref.ref(event)
         self.used = True
         return event
@@ -95,8 +105,10 @@ class Stream:
         submitted = time.monotonic_ns()
         with self.lock:
             self.before(waits)
-            event = TimedEvent(self, clock, new_native(self.context, timed=True), submitted)
-            check(lib.cuEventRecord(event.start, self.handle), "cuEventRecord")
+            self.submitted += 1
+            event = TimedEvent(self, self.submitted, clock, submitted)
+            assert event.start is not None
+            check(lib.cuEventRecord(event.start.handle, self.handle), "cuEventRecord")
             result = command(self.handle)
             if result != SUCCESS:
                 fail(result, call, details)
@@ -109,19 +121,15 @@ class Stream:
     def record(self, event: Event) -> None:
         """Records an event of this stream if that was not done yet."""
         with self.lock:
-            if event.native is None and not event.complete:
+            if self.failure is not None:
+                raise self.failure
+            if event.native is None and not event.is_known_complete:
                 self._record(event)
                 self.pending = None
 
     def _record(self, event: Event) -> None:
-        if self.closed:
-            event.complete = True
-            return
-        native = new_native(self.context, event.timed)
-        result = lib.cuEventRecord(native, self.handle)
-        if result != SUCCESS:
-            self.context.events[event.timed].append(native)
-            fail(result, "cuEventRecord")
+        native = NativeEvent(self.context, event.timed)
+        check(lib.cuEventRecord(native.handle, self.handle), "cuEventRecord")
         event.native = native
 
     def is_last(self, event: Event) -> bool:
@@ -132,23 +140,28 @@ class Stream:
 
     def wait(self) -> None:
         """Returns when all its work is done; raises the error of failed work. Interruptible."""
+        submitted = self.submitted
         check(wait_until_ready(lib.cuStreamQuery, self.handle), "cuStreamQuery")
+        self.done = max(self.done, submitted)
 
     def is_idle(self) -> bool:
         """Whether all its work is done; raises the error of failed work."""
+        submitted = self.submitted
         result = lib.cuStreamQuery(self.handle)
-        if result not in (SUCCESS, NOT_READY):
-            fail(result, "cuStreamQuery")
-        return result == SUCCESS
+        if result == NOT_READY:
+            return False
+        check(result, "cuStreamQuery")
+        self.done = max(self.done, submitted)
+        return True
 
-    def close(self) -> None:
-        """Destroys it; its work is done."""
+    def close(self, failure: Error | None = None) -> None:
+        """Destroys it; its work is done, or has failed."""
         with self.lock:
             if self.closed:
                 return
             self.closed = True
-            last = self.pending() if self.pending is not None else None
-            if last is not None:
-                last.complete = True
+            self.failure = failure
+            if failure is None:
+                self.done = self.submitted
             self.pending = None
             release(lib.cuStreamDestroy(self.handle), "cuStreamDestroy")
