@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
@@ -85,8 +86,7 @@ def _peers(pixels: Array, points: Array) -> list[tuple[str, Callable[[], object]
     """The same work, clamped at the edges, by the libraries that are installed; numpy always is."""
     peers: list[tuple[str, Callable[[], object]]] = [("numpy", lambda: _numpy_linear(pixels, points))]
     if find_spec("scipy") is not None:
-        from scipy.ndimage import map_coordinates
-
+        map_coordinates = import_module("scipy.ndimage").map_coordinates
         yx = np.ascontiguousarray(points[:, ::-1].T) - 0.5
         planes = [np.ascontiguousarray(pixels[..., channel]) for channel in range(4)]
 
@@ -95,8 +95,7 @@ def _peers(pixels: Array, points: Array) -> list[tuple[str, Callable[[], object]
 
         peers.append(("scipy map_coordinates", scipy_linear))
     if find_spec("cv2") is not None:
-        import cv2
-
+        cv2 = import_module("cv2")
         grid = (points - 0.5).reshape(-1, min(2048, len(points)), 2) if len(points) % 2048 == 0 else None
         if grid is not None:
             peers.append(
@@ -115,4 +114,5 @@ def _numpy_linear(pixels: Array, points: Array) -> Array:
     a, b = (x - i)[:, None], (y - j)[:, None]
     upper = pixels[j, i] * (1 - a) + pixels[j, i + 1] * a
     lower = pixels[j + 1, i] * (1 - a) + pixels[j + 1, i + 1] * a
-    return upper * (1 - b) + lower * b
+    values: Array = upper * (1 - b) + lower * b
+    return values

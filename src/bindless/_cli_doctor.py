@@ -65,13 +65,13 @@ def _examine_driver(backend: Backend, driver: Any, works: bool, reason: Error | 
     print(f"  looked for: {set_to or ', '.join(settings.names)}")
     print(f"  {settings.variable}: {set_to or 'not set'}")
     if found:
-        print(f"  found: {driver.path()}, version {'.'.join(map(str, driver.version()))}")
+        print(f"  found: {driver.path()}, version {_driver_version(driver)}")
         missing = driver.missing_functions()
-        if missing:
+        if missing and works:
             print(f"  lacks {len(missing)} functions of newer versions, such as {', '.join(missing[:3])}")
     else:
         for attempt in driver.attempts():
-            print(f"  tried {attempt.path}: {attempt.reason}")
+            print(f"  tried {attempt.path}: {attempt.reason.removeprefix(f'{attempt.path}: ')}")
     if not found and set_to:
         print(f"  fix: set {settings.variable} to the absolute path of the library, or unset it to search the system")
         return False
@@ -84,6 +84,13 @@ def _examine_driver(backend: Backend, driver: Any, works: bool, reason: Error | 
     if not works:
         print(f"  this version calls it only through bindless.drivers.{backend}: it has no {backend} backend yet")
     return True
+
+
+def _driver_version(driver: Any) -> str:
+    try:
+        return ".".join(map(str, driver.version())) or "not told without a device"
+    except Error as error:
+        return f"not told: {error}"
 
 
 def _devices(backend: Backend) -> Iterator[Device]:

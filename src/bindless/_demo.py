@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._demo_scenes import floor_matrix, head_phantom, photograph, plane_coordinates, rotation_matrix
-from ._demo_sheet import Panel, compose, outline
+from ._demo_sheet import Panel, Sheet, outline
 from .image import Image
 from .sycl.queue import Queue
 
@@ -23,28 +23,35 @@ Array = npt.NDArray[Any]
 
 @dataclass
 class Meter:
-    """Adds up samples and the time they took."""
+    """Adds up samples, or other pixels that were read, and the time they took."""
 
-    samples: int = 0
+    unit: str = "samples"
+    count: int = 0
     seconds: float = 0.0
 
-    def __call__(self, work: Callable[[], Array]) -> Array:
-        """The result of the work, run twice: once to warm up, once for the clock."""
+    def __call__(self, work: Callable[[], Array], count: int | None = None) -> Array:
+        """The result of the work, run twice: once to warm up, once for the clock.
+
+        Args:
+            work: makes a picture.
+            count: samples it takes; default one for each pixel of the picture.
+        """
         work()
         start = time.perf_counter()
         result = work()
         self.seconds += time.perf_counter() - start
-        self.samples += result.shape[0] * result.shape[1]
+        self.count += result.shape[0] * result.shape[1] if count is None else count
         return result
 
 
 def _byte(values: Array, low: float = 0.0, high: float = 1.0) -> npt.NDArray[np.uint8]:
     """Grey levels; the square root keeps soft tissue apart without saturating bone."""
-    grey = np.sqrt(np.clip((values[..., 0] - low) / (high - low), 0, 1))
-    return (grey * 255).round().astype(np.uint8)
+    grey: Array = np.sqrt(np.clip((values[..., 0] - low) / (high - low), 0, 1))
+    levels: Array = np.rint(grey * 255)
+    return levels.astype(np.uint8)
 
 
-def _rotation(queue: Queue, meter: Meter, footer: str) -> Any:
+def _rotation(queue: Queue, meter: Meter) -> Sheet:
     photo = photograph("chelsea.png")
     shape, degrees, zoom, centre = (450, 450), 24.0, 7.0, (174.0, 116.0)
     matrix = rotation_matrix(degrees, zoom, centre, shape)
@@ -57,7 +64,7 @@ def _rotation(queue: Queue, meter: Meter, footer: str) -> Any:
         whole = meter(lambda: image.resize((round(photo.shape[1] * scale), shape[0])))
     corners = [(0, 0), (shape[1], 0), (shape[1], shape[0]), (0, shape[0])]
     marked = outline(whole, [tuple(scale * (matrix @ (x, y, 1.0))) for x, y in corners])
-    return compose(
+    return Sheet(
         "Rotation: nearest and linear filtering",
         f"The marked square, turned by {degrees:.0f} degrees and enlarged {zoom:.0f} times by Image.warp",
         [
@@ -67,11 +74,10 @@ def _rotation(queue: Queue, meter: Meter, footer: str) -> Any:
                 Panel(pictures["linear"], 'filtering="linear"'),
             ]
         ],
-        footer,
     )
 
 
-def _addressing(queue: Queue, meter: Meter, footer: str) -> Any:
+def _addressing(queue: Queue, meter: Meter) -> Sheet:
     photo = photograph("coffee.png")
     height, width = 350, 525
     rows, columns = photo.shape[:2]
@@ -87,15 +93,14 @@ def _addressing(queue: Queue, meter: Meter, footer: str) -> Any:
         with Image(channels, addressing=mode, mipmaps=True, queue=queue) as image:
             picture = meter(lambda image=image: image.warp(matrix, (height, width)))  # type: ignore[misc]
         panels.append(Panel(outline(picture, corners), f'addressing="{mode}"'))
-    return compose(
+    return Sheet(
         "Addressing: what lies outside of the image",
         "The frame is the image; everything around it is read with coordinates beyond its edges",
         [panels[:2], panels[2:]],
-        footer,
     )
 
 
-def _volume(queue: Queue, meter: Meter, footer: str) -> Any:
+def _volume(queue: Queue, meter: Meter) -> Sheet:
     size, extent = 192, 450
     volume = head_phantom(size)
     steps = 192
@@ -109,9 +114,8 @@ def _volume(queue: Queue, meter: Meter, footer: str) -> Any:
                 total += image.sample(plane_coordinates(size, extent, 68, 28, depth=depth * size))
             return total / steps
 
-        xray = meter(projection)
-        meter.samples += (steps - 1) * extent * extent  # of the last picture one sample was counted a pixel
-    return compose(
+        xray = meter(projection, steps * extent * extent)
+    return Sheet(
         "A volume, cut at an angle",
         f"A Shepp-Logan head of {size} x {size} x {size} voxels; every pixel is one trilinear sample of the 3D image",
         [
@@ -121,25 +125,25 @@ def _volume(queue: Queue, meter: Meter, footer: str) -> Any:
                 Panel(_byte(xray, 0, 0.34), f"X-ray: {steps} oblique slices added"),
             ]
         ],
-        footer,
     )
 
 
-def _minification(queue: Queue, meter: Meter, footer: str) -> Any:
+def _minification(queue: Queue, meter: Meter) -> Sheet:
     photo = photograph("motorcycle_left.png")
     factor = 7
     height, width = photo.shape[0] // factor, photo.shape[1] // factor
     with Image(photo, filtering="nearest", queue=queue) as image:
-        aliased = meter(lambda: image.resize((width, height)))
+        aliased = image.resize((width, height))
+    meter.unit = "pixels"
     with Image(photo, filtering="linear", queue=queue) as image:
-        proper = meter(lambda: image.resize((width, height)))
+        proper = meter(lambda: image.resize((width, height)), photo.shape[0] * photo.shape[1])
         shown = image.resize((round(width * 5.4), round(height * 5.4)))
 
     def enlarged(pixels: Array) -> Array:
         with Image(pixels, filtering="nearest", queue=queue) as small:
             return small.resize((shown.shape[1], shown.shape[0]))
 
-    return compose(
+    return Sheet(
         "A large reduction",
         f"{photo.shape[1]} x {photo.shape[0]} pixels reduced to {width} x {height}, shown enlarged",
         [
@@ -149,11 +153,10 @@ def _minification(queue: Queue, meter: Meter, footer: str) -> Any:
                 Panel(enlarged(proper), "Image.resize: each pixel the mean of its area"),
             ]
         ],
-        footer,
     )
 
 
-def _perspective(queue: Queue, meter: Meter, footer: str) -> Any:
+def _perspective(queue: Queue, meter: Meter) -> Sheet:
     photo = photograph("chelsea.png")
     shape = (450, 470)
     matrix = floor_matrix(shape, photo.shape[1], photo.shape[0], height=1.6)
@@ -163,17 +166,16 @@ def _perspective(queue: Queue, meter: Meter, footer: str) -> Any:
         ("mipmaps: calm, but soft", {"mipmaps": True}),
         ("max_anisotropy=16: calm and sharp", {"mipmaps": True, "max_anisotropy": 16}),
     ):
-        with Image(photo, addressing="repeat", queue=queue, **options) as image:  # type: ignore[arg-type]
+        with Image(photo, addressing="repeat", queue=queue, **options) as image:
             panels.append(Panel(meter(lambda image=image: image.warp(matrix, shape)), caption))  # type: ignore[misc]
-    return compose(
+    return Sheet(
         "A floor to the horizon",
         "A photograph, repeated without end, through a projective Image.warp",
         [panels],
-        footer,
     )
 
 
-def _mirror(queue: Queue, meter: Meter, footer: str) -> Any:
+def _mirror(queue: Queue, meter: Meter) -> Sheet:
     side, extent = 384, 560
     names = ("coffee.png", "chelsea.png", "hubble_deep_field.jpg", "brick.png", "astronaut.png", "rocket.jpg")
     faces = np.empty((6, side, side, 3), np.uint8)
@@ -195,11 +197,10 @@ def _mirror(queue: Queue, meter: Meter, footer: str) -> Any:
             directions = _mirrored(x, y, np.radians(turn))
             values = meter(lambda directions=directions: room.sample(directions))  # type: ignore[misc]
             panels.append(Panel((values * 255).round().astype(np.uint8), caption))
-    return compose(
+    return Sheet(
         "A cubemap and its reflection",
         "Every pixel is one direction, read from a cube of six images with seamless filtering",
         [panels],
-        footer,
     )
 
 
@@ -215,10 +216,11 @@ def _mirrored(x: Array, y: Array, turn: float) -> Array:
     reflected = ray - 2 * np.sum(ray * normal, -1, keepdims=True) * normal
     direction = np.where(hit[..., None], reflected, ray)
     c, s = np.cos(turn), np.sin(turn)
-    return direction @ np.array([[c, 0, -s], [0, 1, 0], [s, 0, c]])
+    turned: Array = direction @ np.array([[c, 0, -s], [0, 1, 0], [s, 0, c]])
+    return turned
 
 
-_PICTURES: dict[str, Callable[[Queue, Meter, str], Any]] = {
+_PICTURES: dict[str, Callable[[Queue, Meter], Sheet]] = {
     "rotation": _rotation,
     "addressing": _addressing,
     "volume": _volume,
@@ -242,14 +244,15 @@ def run(folder: Path, queue: Queue, say: Callable[[str], None] = print) -> list[
     device = queue.device
     say(f"device: {device.name} ({device.backend}), driver {device.driver_version}")
     folder.mkdir(parents=True, exist_ok=True)
-    footer = f"drawn by {device.name} through bindless ({device.backend})"
+    footer = f"drawn on {device.name}, driver {device.driver_version}"
     files = []
     for name, draw in _PICTURES.items():
         meter = Meter()
         path = folder / f"{name}.png"
-        draw(queue, meter, footer).save(path, optimize=True)
-        rate = meter.samples / meter.seconds / 1e6
-        say(f"  {path.name:<18} {meter.samples / 1e6:6.2f} M samples in {meter.seconds * 1e3:8.2f} ms: {rate:8.1f} M/s")
+        draw(queue, meter).draw(footer).save(path, optimize=True)
+        rate = meter.count / meter.seconds / 1e6
+        amount = f"{meter.count / 1e6:6.2f} M {meter.unit}"
+        say(f"  {path.name:<18} {amount:<17} in {meter.seconds * 1e3:8.2f} ms: {rate:8.1f} M/s")
         files.append(path)
     say("times are of whole calls, from numpy arrays to numpy arrays, warm")
     say(f"the pictures are in {folder.resolve()}")

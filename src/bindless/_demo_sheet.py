@@ -11,7 +11,7 @@ import numpy.typing as npt
 from PIL import Image as Picture
 from PIL import ImageDraw, ImageFont
 
-__all__ = ["Panel", "compose", "outline"]
+__all__ = ["Panel", "Sheet", "outline"]
 
 _PAPER = (250, 249, 246)
 _INK = (28, 30, 34)
@@ -29,28 +29,37 @@ class Panel:
     caption: str
 
 
-def compose(title: str, subtitle: str, rows: Sequence[Sequence[Panel]], footer: str) -> Picture.Image:
-    """A sheet with a title, rows of panels that share their upper edge, and a footer."""
-    pictures = [[_opaque(panel.pixels) for panel in row] for row in rows]
-    widths = [sum(p.width for p in row) + _GAP * (len(row) - 1) for row in pictures]
-    heights = [max(p.height for p in row) + _TEXT + 16 for row in pictures]
-    text_width = max(_width(title, _TITLE), _width(subtitle, _TEXT), _width(footer, _SMALL))
-    width = max(*widths, int(text_width)) + 2 * _MARGIN
-    top = _MARGIN + _TITLE + 12 + _TEXT + 26
-    sheet = Picture.new("RGB", (width, top + sum(heights) + _GAP * (len(rows) - 1) + _SMALL + 22 + _MARGIN), _PAPER)
-    draw = ImageDraw.Draw(sheet)
-    draw.text((_MARGIN, _MARGIN - 4), title, _INK, ImageFont.load_default(_TITLE))
-    draw.text((_MARGIN, _MARGIN + _TITLE + 10), subtitle, _GREY, ImageFont.load_default(_TEXT))
-    y = top
-    for row, row_pictures, height in zip(rows, pictures, heights):
-        x = _MARGIN
-        for panel, picture in zip(row, row_pictures):
-            sheet.paste(picture, (x, y))
-            draw.text((x, y + picture.height + 9), panel.caption, _INK, ImageFont.load_default(_TEXT))
-            x += picture.width + _GAP
-        y += height + _GAP
-    draw.text((_MARGIN, y), footer, _GREY, ImageFont.load_default(_SMALL))
-    return sheet
+@dataclass(frozen=True)
+class Sheet:
+    """A title, a line below it, and rows of panels that share their upper edge."""
+
+    title: str
+    subtitle: str
+    rows: Sequence[Sequence[Panel]]
+
+    def draw(self, footer: str) -> Picture.Image:
+        """The picture of the sheet, with one small line at its foot."""
+        pictures = [[_opaque(panel.pixels) for panel in row] for row in self.rows]
+        widths = [sum(p.width for p in row) + _GAP * (len(row) - 1) for row in pictures]
+        heights = [max(p.height for p in row) + _TEXT + 16 for row in pictures]
+        text_width = max(_width(self.title, _TITLE), _width(self.subtitle, _TEXT), _width(footer, _SMALL))
+        width = max(*widths, int(text_width)) + 2 * _MARGIN
+        top = _MARGIN + _TITLE + 12 + _TEXT + 26
+        bottom = sum(heights) + _GAP * (len(self.rows) - 1) + _SMALL + 22 + _MARGIN
+        sheet = Picture.new("RGB", (width, top + bottom), _PAPER)
+        draw = ImageDraw.Draw(sheet)
+        draw.text((_MARGIN, _MARGIN - 4), self.title, _INK, ImageFont.load_default(_TITLE))
+        draw.text((_MARGIN, _MARGIN + _TITLE + 10), self.subtitle, _GREY, ImageFont.load_default(_TEXT))
+        y = top
+        for row, row_pictures, height in zip(self.rows, pictures, heights):
+            x = _MARGIN
+            for panel, picture in zip(row, row_pictures):
+                sheet.paste(picture, (x, y))
+                draw.text((x, y + picture.height + 9), panel.caption, _INK, ImageFont.load_default(_TEXT))
+                x += picture.width + _GAP
+            y += height + _GAP
+        draw.text((_MARGIN, y), footer, _GREY, ImageFont.load_default(_SMALL))
+        return sheet
 
 
 def outline(

@@ -69,10 +69,11 @@ def to_storage(values: npt.NDArray[Any], channel: Channel, *, codes: bool) -> np
         return values.astype(channel.storage, copy=False)
     if values.dtype == channel.storage:
         return values
-    limits = np.iinfo(channel.storage)
+    limits = np.iinfo(channel.storage.name)
     lowest = -limits.max if channel.normalized and limits.min < 0 else limits.min
     if channel.normalized and not codes:
         values = values * np.float32(limits.max)
     elif values.dtype.kind in "iu":
         values = values.astype(np.float64)
-    return np.clip(np.rint(values), lowest, limits.max).astype(channel.storage)
+    rounded: npt.NDArray[Any] = np.clip(np.rint(values), lowest, limits.max)
+    return rounded.astype(channel.storage)

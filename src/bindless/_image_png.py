@@ -36,7 +36,6 @@ def displayable(pixels: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
     """uint8 pixels of any array of an image: integers keep their high bits, floats run over 0..1."""
     if pixels.dtype == np.uint8:
         return pixels
-    if pixels.dtype.kind in "iu":
-        limits = np.iinfo(pixels.dtype)
-        return (np.clip(pixels.astype(np.float64) / limits.max, 0, 1) * 255).round().astype(np.uint8)
-    return (np.clip(np.nan_to_num(pixels.astype(np.float32)), 0, 1) * 255).round().astype(np.uint8)
+    whole: int = np.iinfo(pixels.dtype.name).max if pixels.dtype.kind in "iu" else 1
+    parts: npt.NDArray[np.float64] = np.clip(np.nan_to_num(pixels.astype(np.float64)) / whole, 0, 1)
+    return np.rint(parts * 255).astype(np.uint8)

@@ -57,7 +57,7 @@ class Reader:
     bias: npt.NDArray[np.float32] | None = None
 
     def coordinates(self, points: Array) -> Array:
-        if self.scale is None:
+        if self.scale is None or self.bias is None:
             return np.ascontiguousarray(points, np.float32)
         result = points / self.scale
         result += self.bias
@@ -105,7 +105,8 @@ class ImageStore:
         """Destroys the handles and frees the memory, once."""
         with self._lock:
             memory, self._memory = self._memory, None
-            handles = [*(reader.handle for reader in self._readers.values()), *self._unsampled.values()]
+            handles: list[SampledImageHandle | UnsampledImageHandle] = [*self._unsampled.values()]
+            handles += [reader.handle for reader in self._readers.values()]
             self._readers.clear()
             self._unsampled.clear()
         if memory is not None:
@@ -257,7 +258,7 @@ def _padded(pixels: Array, desc: ImageDescriptor) -> Array:
     if pixels.shape == shape:
         return np.ascontiguousarray(pixels, pixels.dtype.newbyteorder("="))
     padded = np.zeros(shape, desc.dtype)
-    padded[(*(slice(n) for n in pixels.shape),)] = pixels
+    padded[tuple(slice(n) for n in pixels.shape)] = pixels
     return padded
 
 

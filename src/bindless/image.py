@@ -390,7 +390,7 @@ class Image:
         """Values at the centres of a grid of ``sizes`` pixels over the whole image: (layers, ..., channels)."""
         sampler = replace(
             self._sampler,
-            addressing=AddressingMode.clamp_to_edge,
+            addressing=(AddressingMode.clamp_to_edge,) * 3,
             coordinate=CoordinateNormalizationMode.unnormalized,
         )
         reader = self._store.reader(sampler)

@@ -1,0 +1,104 @@
+"""The demo's pictures: that they are there, and that their pixels are those of the hardware's arithmetic."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from PIL import Image as Picture
+
+import bindless as bl
+from bindless import _demo
+from bindless._demo_scenes import head_phantom, photograph, plane_coordinates, rotation_matrix
+from bindless.cli import main
+
+Array = npt.NDArray[Any]
+
+
+def output_coordinates(matrix: Array, height: int, width: int) -> Array:
+    x, y = np.arange(width) + 0.5, (np.arange(height) + 0.5)[:, None]
+    return np.stack([a * x + (b * y + c) for a, b, c in matrix], -1).astype(np.float32).astype(np.float64)
+
+
+def texture_unit(photo: Array, coords: Array) -> Array:
+    """Linear samples of 8-bit pixels with clamped edges in the recorded arithmetic, as bytes."""
+    height, width = photo.shape[:2]
+    texels = [
+        np.clip(np.floor(256 * coords[..., axis] + 0.5).astype(np.int64) - 128, 0, 256 * (size - 1))
+        for axis, size in ((0, width), (1, height))
+    ]
+    (i, j), (a, b) = (t >> 8 for t in texels), (t & 255 for t in texels)
+    upper_left = ((256 - a) * (256 - b) + 128) >> 8
+    lower_right = (a * b + 128) >> 8
+    weights = ((0, 0, upper_left), (1, 0, a - lower_right), (0, 1, 256 - a - upper_left), (1, 1, lower_right))
+    total = np.zeros((*coords.shape[:-1], photo.shape[2]), np.int64)
+    for right, down, weight in weights:
+        pixel = photo[np.minimum(j + down, height - 1), np.minimum(i + right, width - 1)].astype(np.int64)
+        total += weight[..., None] * pixel
+    values = (((257 * total + 128) >> 8) / 65535).astype(np.float32)
+    return np.rint(values * np.float32(255)).astype(np.uint8)
+
+
+def test_photographs_are_real_and_there() -> None:
+    for name in ("chelsea.png", "coffee.png", "motorcycle_left.png", "astronaut.png", "hubble_deep_field.jpg"):
+        photo = photograph(name)
+        assert photo.dtype == np.uint8 and photo.shape[2] == 3 and photo.std() > 10
+    with pytest.raises(bl.InvalidError, match=r"bindless\[demo\]"):
+        photograph("nobody.png")
+
+
+def test_rotation_is_what_a_texture_unit_computes(queue: bl.Queue) -> None:
+    sheet = _demo._rotation(queue, _demo.Meter())
+    _, nearest, linear = (panel.pixels for panel in sheet.rows[0])
+    photo = photograph("chelsea.png")
+    matrix = rotation_matrix(24.0, 7.0, (174.0, 116.0), linear.shape[:2])
+    coords = output_coordinates(matrix, *linear.shape[:2])
+    np.testing.assert_array_equal(linear, texture_unit(photo, coords))
+    x, y = np.moveaxis(np.floor(coords).astype(int), -1, 0)
+    np.testing.assert_array_equal(nearest, photo[y, x])
+
+
+def test_the_oblique_slice_is_a_trilinear_one(queue: bl.Queue) -> None:
+    from scipy.ndimage import map_coordinates
+
+    sheet = _demo._volume(queue, _demo.Meter())
+    oblique = sheet.rows[0][1].pixels
+    volume = head_phantom(192)
+    coords = plane_coordinates(192, 450, 52, 28, depth=-8).astype(np.float64)
+    values = map_coordinates(volume, np.moveaxis(coords[..., ::-1] - 0.5, -1, 0), order=1, mode="constant")
+    assert np.abs((oblique / 255.0) ** 2 - values).max() <= 6.01 / 512 + 1 / 255
+
+
+def test_the_reduction_is_a_mean(queue: bl.Queue) -> None:
+    sheet = _demo._minification(queue, _demo.Meter())
+    proper = sheet.rows[0][2].pixels
+    with bl.Image(photograph("motorcycle_left.png"), queue=queue) as image:
+        small = image.resize((105, 71))
+    x = ((np.arange(proper.shape[1]) + 0.5) * 105 / proper.shape[1]).astype(int)
+    y = ((np.arange(proper.shape[0]) + 0.5) * 71 / proper.shape[0]).astype(int)
+    np.testing.assert_array_equal(proper, small[y[:, None], x])
+
+
+def test_demo_writes_pictures_and_says_where(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], device: bl.Device
+) -> None:
+    folder = tmp_path / "new" / "folder"
+    assert main(["demo", "-o", str(folder), "--device", f"{device.backend}:*:{device.index}"]) == 0
+    text = capsys.readouterr().out
+    files = sorted(folder.iterdir())
+    assert len(files) >= 4 and all(path.suffix == ".png" for path in files)
+    for path in files:
+        picture = np.asarray(Picture.open(path))
+        assert min(picture.shape[:2]) > 500 and len(np.unique(picture.reshape(-1, 3), axis=0)) > 100
+        (line,) = (line for line in text.splitlines() if path.name in line)
+        assert " ms: " in line and line.endswith("M/s")
+    assert device.name in text and str(folder) in text
+
+
+def test_a_folder_that_cannot_be_made(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "file").write_text("")
+    assert main(["demo", "-o", str(tmp_path / "file" / "out"), "--device", "reference:*"]) == 1
+    assert "file" in capsys.readouterr().err
