@@ -33,7 +33,7 @@ def hash_of(operation: str, layer: np.ndarray, numbers: np.ndarray) -> np.ndarra
     for n in range(11):
         column = bits[:, n : n + 1]
         total = total * np.array([31, 37, 41, 43], np.uint32) + (column ^ column >> np.uint32(15)) + np.uint32(n)
-    return total & np.uint32(0xFFFFFF)
+    return np.asarray(total & np.uint32(0xFFFFFF))
 
 
 def cube_direction(v: np.ndarray) -> np.ndarray:

@@ -25,7 +25,7 @@ def extents(geometry: str) -> tuple[int, int, int]:
 def random_texels(generator: np.random.Generator, channel_type: str, shape: tuple[int, ...]) -> np.ndarray:
     dtype = np.dtype(STORAGE[CHANNEL_TYPES.index(channel_type)])
     if dtype.kind == "f":
-        return (generator.standard_normal(shape) * 100).astype(dtype)
+        return np.asarray(generator.standard_normal(shape) * 100, dtype)
     info = np.iinfo(dtype)
     return generator.integers(info.min, info.max, shape, dtype, endpoint=True)
 
@@ -46,7 +46,7 @@ def value_of(texels: np.ndarray, channel_type: str) -> np.ndarray:
     if channel_type not in LARGEST:
         return texels
     quotient = texels.astype(np.float64) / LARGEST[channel_type]  # both below 2^24: rounding twice changes nothing
-    return np.maximum(quotient.astype(np.float32), np.float32(-1))
+    return np.asarray(np.maximum(quotient.astype(np.float32), np.float32(-1)))
 
 
 def padded(values: np.ndarray, channels: int) -> np.ndarray:
