@@ -26,7 +26,7 @@ def test_warp_samples_at_the_mapped_centres(host_kernels: HostKernels, matrix: s
     dtype = {"f": np.float32, "i": np.int32, "u": np.uint32}[letter]
     out = np.zeros((height, width, 4), dtype)
     host_kernels.launch(
-        f"bindless_warp_2d_{letter}", ctypes.c_uint64(IMAGE), *(ctypes.c_float(float(entry)) for entry in m.ravel()), out,
+        f"bindless_warp_2d_{letter}", ctypes.c_uint64(IMAGE), *map(ctypes.c_float, m.ravel().tolist()), out,
         ctypes.c_uint32(width), ctypes.c_uint32(height),
         ctypes.c_uint32(format_word(out.dtype.str[1:], 4, CLASSES[letter], 4)),
     )  # fmt: skip
