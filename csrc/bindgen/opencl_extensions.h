@@ -34,8 +34,20 @@ static const void *bindless_dispatch_of(const void *object)
     return dispatch;
 }
 
+/* A function of the loader itself, which some loaders do not export but give on request. */
+static void bindless_ask_loader(int index)
+{
+    const char *symbol = bindless_entries[index].symbol;
+    if (bindless_slots[index] == NULL && strstr(symbol, "OCLICD") != NULL) {
+        bindless_slots[index] = bindless_as_function(clGetExtensionFunctionAddress(symbol));
+    }
+}
+
 static void bindless_read_platforms(void)
 {
+    for (int e = 0; e < BINDLESS_EXTENSION_COUNT; e++) {
+        bindless_ask_loader(bindless_extensions[e]);
+    }
     cl_platform_id platforms[BINDLESS_MAX_PLATFORMS];
     cl_uint found = 0;
     if (clGetPlatformIDs(BINDLESS_MAX_PLATFORMS, platforms, &found) != CL_SUCCESS) {
@@ -118,6 +130,7 @@ static int bindless_function_available(int index)
                     return 1;
                 }
             }
+            return bindless_function_exported(index);
         }
     }
     return 0;

@@ -193,7 +193,7 @@ static const struct { const char *name; const char *symbol; } bindless_entries[B
 
 #define BINDLESS_MISSING (bindless_library ? CL_INVALID_OPERATION : CL_PLATFORM_NOT_FOUND_KHR)
 
-#define BINDLESS_EXTENSION_COUNT 63
+#define BINDLESS_EXTENSION_COUNT 65
 static const int bindless_extensions[BINDLESS_EXTENSION_COUNT] = {
   113, /* clSetMemObjectDestructorAPPLE */
   114, /* clLogMessagesToSystemLogAPPLE */
@@ -255,6 +255,8 @@ static const int bindless_extensions[BINDLESS_EXTENSION_COUNT] = {
   170, /* clEnqueueReadHostPipeINTEL */
   171, /* clEnqueueWriteHostPipeINTEL */
   172, /* clGetImageRequirementsInfoEXT */
+  173, /* clGetICDLoaderInfoOCLICD */
+  174, /* clSetContentSizeBufferPoCL */
   175, /* clSetKernelArgDevicePointerEXT */
   176, /* clCancelCommandsIMG */
   177, /* clSetPerfHintQCOM */
@@ -1475,35 +1477,35 @@ static cl_int clGetImageRequirementsInfoEXT(cl_context context, const cl_mem_pro
 static cl_int clGetICDLoaderInfoOCLICD(cl_icdl_info param_name, size_t param_value_size, void *param_value, size_t *param_value_size_ret)
 {
   typedef cl_int (*bindless_call_t)(cl_icdl_info param_name, size_t param_value_size, void *param_value, size_t *param_value_size_ret);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[173];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_extension(60, NULL);
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(param_name, param_value_size, param_value, param_value_size_ret);
 }
 static cl_int clSetContentSizeBufferPoCL(cl_mem buffer, cl_mem content_size_buffer)
 {
   typedef cl_int (*bindless_call_t)(cl_mem buffer, cl_mem content_size_buffer);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[174];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_extension(61, (const void *)buffer);
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(buffer, content_size_buffer);
 }
 static cl_int clSetKernelArgDevicePointerEXT(cl_kernel kernel, cl_uint arg_index, cl_mem_device_address_ext arg_value)
 {
   typedef cl_int (*bindless_call_t)(cl_kernel kernel, cl_uint arg_index, cl_mem_device_address_ext arg_value);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_extension(60, (const void *)kernel);
+  bindless_call_t bindless_call = (bindless_call_t)bindless_extension(62, (const void *)kernel);
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(kernel, arg_index, arg_value);
 }
 static cl_int clCancelCommandsIMG(const cl_event *event_list, size_t num_events_in_list)
 {
   typedef cl_int (*bindless_call_t)(const cl_event *event_list, size_t num_events_in_list);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_extension(61, NULL);
+  bindless_call_t bindless_call = (bindless_call_t)bindless_extension(63, NULL);
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(event_list, num_events_in_list);
 }
 static cl_int clSetPerfHintQCOM(cl_context context, cl_perf_hint_qcom perf_hint)
 {
   typedef cl_int (*bindless_call_t)(cl_context context, cl_perf_hint_qcom perf_hint);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_extension(62, (const void *)context);
+  bindless_call_t bindless_call = (bindless_call_t)bindless_extension(64, (const void *)context);
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(context, perf_hint);
 }

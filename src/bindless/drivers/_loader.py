@@ -53,6 +53,7 @@ class Driver:
         names: what the system calls it, best first; a name without a folder is searched by the system.
         required: symbols that every version this package works with exports.
         advice: what to do when it is missing.
+        missing_advice: what to do when it lacks a function, if not to install a newer one.
     """
 
     backend: str
@@ -63,6 +64,7 @@ class Driver:
     advice: str
     lib: DriverLibrary
     ffi: FFI
+    missing_advice: str = ""
     _path: str | None = field(default=None, repr=False)
     _attempts: list[Attempt] = field(default_factory=list, repr=False)
     _lock: threading.RLock = field(default_factory=threading.RLock, repr=False)
@@ -142,7 +144,7 @@ class Driver:
         exported = "" if symbol == function else f" (exported as {symbol})"
         text = (
             f"{name}: {function}{exported} is missing from {self._path}, version {version()}; "
-            f"a newer {self.title} is needed for this call"
+            f"{self.missing_advice or f'a newer {self.title} is needed for this call'}"
         )
         return FeatureNotSupportedError(text, backend=self.backend, native_code=code, native_name=name)
 

@@ -67,6 +67,7 @@ _driver = Driver(
     advice="Install an ICD loader (Debian and Ubuntu: apt install ocl-icd-libopencl1) and an OpenCL driver.",
     lib=lib,
     ffi=ffi,
+    missing_advice="no platform offers it either; CL_DEVICE_EXTENSIONS and CL_DEVICE_VERSION tell what a device has",
 )
 
 load = _driver.load
