@@ -64,11 +64,7 @@ static blr_result_t read_filtering(uint32_t *exact)
                     "BINDLESS_REFERENCE_FILTERING is '%.60s': 'exact' or 'hardware' (the default) is needed", text);
 }
 
-bool blr_device_exact_filtering(void)
-{
-    uint32_t exact = 0;
-    return read_filtering(&exact) == BLR_RESULT_SUCCESS && exact != 0;
-}
+bool blr_device_exact_filtering(void) { return device.properties.exact_filtering != 0; }
 
 static void keep(struct blr_object *object) { (void)object; }
 

@@ -26,9 +26,10 @@ struct blr_device {
 
 struct blr_device *blr_device_acquire(blr_device_t handle);
 
-/* Limits that are known without a device. */
 uint64_t blr_device_memory_size(void);
 uint64_t blr_device_max_allocation(void);
+
+/* What BINDLESS_REFERENCE_FILTERING said when the device was first asked for. */
 bool blr_device_exact_filtering(void);
 
 #endif

@@ -55,7 +55,8 @@ const char *blr_event_message(const struct blr_event *event)
 static bool wait_for(struct blr_event *event, uint64_t deadline)
 {
     while (!blr_event_is_complete(event)) {
-        if (event->command != NULL && blr_scheduler_help(event->command->queue, deadline))
+        struct blr_command *command = event->command;
+        if (command != NULL && blr_scheduler_help(command->queue, command->sequence, deadline))
             continue;
         event->waiters++;
         bool in_time = blr_condition_wait(&event->changed, &blr_scheduler_mutex, deadline);

@@ -2,6 +2,7 @@
 
 #include "allocate.h"
 #include "event.h"
+#include "thread_pool.h"
 
 struct blr_queue *blr_queue_acquire(blr_queue_t handle)
 {
@@ -32,8 +33,7 @@ static void work(void *argument)
 
 static bool add_worker(struct blr_queue *queue)
 {
-    uint32_t limit = queue->in_order ? 1 : BLR_QUEUE_MAX_WORKERS;
-    if (queue->worker_count == limit)
+    if (queue->worker_count == queue->worker_limit)
         return false;
     blr_process_has_threads();
     if (!blr_thread_create(&queue->workers[queue->worker_count], work, queue))
@@ -56,7 +56,12 @@ void blr_queue_push_ready(struct blr_queue *queue, struct blr_command *command)
     /* Each sleeping worker takes one; a worker that is awake takes another when it has finished its own. */
     if (queue->idle_workers > 0)
         blr_condition_signal(&queue->work);
-    if (queue->ready_count > queue->idle_workers && queue->ready_count + queue->running > queue->worker_count)
+    blr_queue_add_workers(queue);
+}
+
+void blr_queue_add_workers(struct blr_queue *queue)
+{
+    if (queue->ready_count > queue->idle_workers && queue->worker_count - queue->running_functions < queue->free_workers)
         add_worker(queue);
 }
 
@@ -187,6 +192,10 @@ static blr_result_t create(struct blr_context *context, blr_queue_flags_t flags,
         return blr_fail(BLR_RESULT_OUT_OF_MEMORY, "no memory for a queue");
     queue->context = context;
     queue->in_order = flags == BLR_QUEUE_IN_ORDER;
+    uint32_t processors = 1;
+    blr_thread_pool_size(&processors);
+    queue->worker_limit = queue->in_order ? 1 : BLR_QUEUE_MAX_WORKERS;
+    queue->free_workers = processors < 2 ? 2 : processors;
     blr_condition_init(&queue->work);
     blr_condition_init(&queue->progress);
     blr_result_t result = blr_object_register(&queue->object, BLR_KIND_QUEUE, destroy);
@@ -221,7 +230,7 @@ static blr_result_t fail_inside(const char *function)
 static bool wait_for(struct blr_queue *queue, uint64_t sequence, uint64_t deadline)
 {
     while (queue->oldest != NULL && queue->oldest->sequence <= sequence) {
-        if (blr_scheduler_help(queue, deadline))
+        if (blr_scheduler_help(queue, sequence, deadline))
             continue;
         queue->waiters++;
         bool in_time = blr_condition_wait(&queue->progress, &blr_scheduler_mutex, deadline);

@@ -1,8 +1,9 @@
 /*
  * A queue: commands that are ready to run, the threads that run them, and the failures nobody has asked for yet.
  *
- * Threads start with the first command that needs them: one for an in-order queue, for an out-of-order queue as many
- * as commands are ready at once, up to a limit.
+ * Threads start with the first command that needs them. An in-order queue has one. An out-of-order queue has one for
+ * each function of the host that is running, because such a function may wait for anything, and beside those as many
+ * as keep the processors busy; there is a limit.
  */
 #ifndef BLR_QUEUE_H
 #define BLR_QUEUE_H
@@ -22,13 +23,15 @@ struct blr_queue {
     struct blr_command *barrier; /* the newest barrier that is not complete, out of order */
     struct blr_command *ready_first, *ready_last;
     uint32_t ready_count;
-    uint32_t running; /* commands at work */
+    uint32_t running_functions; /* functions of the host at work */
     struct blr_event *failures_first, *failures_last; /* retained */
     blr_condition_t work;
     blr_condition_t progress; /* a command completed while someone waited for the queue */
     uint32_t waiters;
     uint32_t idle_workers;
     uint32_t worker_count;
+    uint32_t worker_limit;
+    uint32_t free_workers; /* wanted beside those that run functions of the host */
     blr_thread_t workers[BLR_QUEUE_MAX_WORKERS];
     bool stopping;
 };
@@ -40,6 +43,8 @@ void blr_queue_release(struct blr_queue *queue);
 
 /* Makes sure that the queue has a thread; false when none could be started. */
 bool blr_queue_start(struct blr_queue *queue);
+/* Starts another thread when commands are ready that none of the others will come to. */
+void blr_queue_add_workers(struct blr_queue *queue);
 void blr_queue_push_ready(struct blr_queue *queue, struct blr_command *command);
 struct blr_command *blr_queue_pop_ready(struct blr_queue *queue);
 void blr_queue_add_failure(struct blr_queue *queue, struct blr_event *event);

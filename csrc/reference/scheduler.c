@@ -241,7 +241,10 @@ void blr_scheduler_execute(struct blr_command *command)
     error.code = BLR_RESULT_SUCCESS;
     error.message[0] = '\0';
     event->status = BLR_EVENT_RUNNING;
-    queue->running++;
+    if (command->is_host_function) {
+        queue->running_functions++;
+        blr_queue_add_workers(queue); /* it may wait for what is ready behind it */
+    }
     blr_mutex_unlock(&blr_scheduler_mutex);
 
     event->started = blr_clock_now();
@@ -263,7 +266,8 @@ void blr_scheduler_execute(struct blr_command *command)
         command->release(command);
 
     blr_mutex_lock(&blr_scheduler_mutex);
-    queue->running--;
+    if (command->is_host_function)
+        queue->running_functions--;
     unlink_command(command);
     event->command = NULL;
     blr_scheduler_complete(event, result, error.message);
@@ -299,10 +303,10 @@ void blr_scheduler_complete(struct blr_event *event, blr_result_t result, const 
         blr_condition_broadcast(&event->changed);
 }
 
-bool blr_scheduler_help(struct blr_queue *queue, uint64_t deadline)
+bool blr_scheduler_help(struct blr_queue *queue, uint64_t sequence, uint64_t deadline)
 {
     struct blr_command *command = queue->ready_first;
-    if (command == NULL || command->is_host_function)
+    if (command == NULL || command->is_host_function || command->sequence > sequence)
         return false;
     if (deadline != BLR_NO_DEADLINE && (!command->is_brief || blr_clock_now() >= deadline))
         return false;

@@ -64,9 +64,10 @@ void blr_scheduler_execute(struct blr_command *command);
 /* Marks the event complete and tells all that wait for it. Needs the lock. message is NULL for success. */
 void blr_scheduler_complete(struct blr_event *event, blr_result_t result, const char *message);
 
-/* Runs a ready command of the queue on the calling thread if that helps it to an earlier end of its wait: never the
- * caller's code, and only brief work when there is a deadline. Called and returning with the lock. */
-bool blr_scheduler_help(struct blr_queue *queue, uint64_t deadline);
+/* Runs a ready command of the queue on the calling thread if that helps it to an earlier end of its wait for work up
+ * to a sequence number: never the caller's code, and only brief work when there is a deadline. Called and returning
+ * with the lock. */
+bool blr_scheduler_help(struct blr_queue *queue, uint64_t sequence, uint64_t deadline);
 
 /* The id of the queue whose command this thread is running; 0 for none. */
 uint64_t blr_scheduler_current_queue(void);

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #if defined(__linux__)
@@ -43,6 +44,22 @@ static bool valid;
 static uint32_t pool_size;
 static char given_text[64];
 
+/* Processors that a control group lets the process use at a time; UINT32_MAX without a limit. */
+static uint32_t group_processors(void)
+{
+    uint32_t limit = UINT32_MAX;
+#if defined(__linux__)
+    FILE *file = fopen("/sys/fs/cgroup/cpu.max", "re");
+    if (file == NULL)
+        return limit;
+    unsigned long long quota = 0, period = 0;
+    if (fscanf(file, "%llu %llu", &quota, &period) == 2 && quota > 0 && period > 0)
+        limit = (uint32_t)((quota + period - 1) / period);
+    fclose(file);
+#endif
+    return limit;
+}
+
 static uint32_t processors(void)
 {
 #if defined(_WIN32)
@@ -67,7 +84,8 @@ static void configure(void)
     valid = true;
     blr_condition_init(&work);
     if (text == NULL || *text == '\0') {
-        pool_size = processors();
+        uint32_t own = processors(), group = group_processors();
+        pool_size = own < group ? own : group;
     } else {
         char *end = NULL;
         errno = 0;

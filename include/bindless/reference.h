@@ -12,8 +12,13 @@
  *    caller's reference to its context. Passing NULL or a handle of the wrong kind, or one that
  *    was destroyed, returns BLR_RESULT_INVALID_HANDLE; nothing aborts.
  *  - Every function may be called from any thread.
- *  - Enqueue functions return before the work is done. Memory named in them must stay valid until
- *    the work has completed.
+ *  - Enqueue functions return before the work is done. Memory of the process named in them must stay
+ *    valid until the work has completed; memory and images of the driver may be freed and handles
+ *    destroyed at once, what the work uses goes after the work. A call that fails submits nothing.
+ *  - An address inside an allocation of this driver is checked against the allocation's end and its
+ *    context; any other address is taken as it is.
+ *  - A child process made by fork while the driver was in use gets BLR_RESULT_INVALID_HANDLE from
+ *    every function: the worker threads did not come along.
  *  - Sizes are bytes, offsets and extents of images are pixels in (x, y, z) order; z is the layer
  *    of an array and the face of a cubemap. Unused extent components are 1 or 0.
  */
@@ -231,9 +236,12 @@ BLR_API blr_result_t blrDeviceGetTimestamp(blr_device_t device, uint64_t *nanose
 
 BLR_API blr_result_t blrContextCreate(blr_device_t device, blr_context_t *context);
 
-/* Gives back the caller's reference. Memory and images still allocated in it stay usable until freed. */
+/* Gives back the caller's reference. Memory and images still allocated in it stay usable until freed;
+ * blrMemoryFree, blrMemoryGetProperties and blrImageHandleDestroy take the destroyed context for them. */
 BLR_API blr_result_t blrContextDestroy(blr_context_t context);
 
+/* Zeroed memory of 1 byte or more. alignment is a power of two, or 0; 512 is the least. All kinds can be read and
+ * written by the host. More than the machine can back is refused with OUT_OF_MEMORY. */
 BLR_API blr_result_t blrMemoryAllocate(blr_context_t context, blr_memory_kind_t kind, uint64_t size, uint64_t alignment,
                                        void **pointer);
 
@@ -241,6 +249,8 @@ BLR_API blr_result_t blrMemoryAllocate(blr_context_t context, blr_memory_kind_t 
 BLR_API blr_result_t blrMemoryAllocatePitched(blr_context_t context, uint64_t width_in_bytes, uint64_t height,
                                               uint32_t element_size, void **pointer, uint64_t *row_pitch);
 
+/* Takes the address of an allocation's start. Submitted work and image handles that use the memory keep it until
+ * they are done; the address is forgotten at once. */
 BLR_API blr_result_t blrMemoryFree(blr_context_t context, void *pointer);
 
 /* What an address belongs to; an address that is not ours gives BLR_MEMORY_UNKNOWN and succeeds. */
@@ -248,13 +258,16 @@ BLR_API blr_result_t blrMemoryGetProperties(blr_context_t context, const void *p
 
 /* ---------------------------------------------------------------- queues and events */
 
+/* In an in-order queue each command starts when the one before it has ended, failed or not. In an out-of-order queue
+ * commands start as soon as the events they wait for are complete; up to 16 functions of the host overlap. */
 BLR_API blr_result_t blrQueueCreate(blr_context_t context, blr_queue_flags_t flags, blr_queue_t *queue);
 
-/* Waits for the queue's work, then destroys it. */
+/* Waits for the queue's work, then destroys it. Failures that nobody asked for are dropped. */
 BLR_API blr_result_t blrQueueDestroy(blr_queue_t queue);
 
 /* Waits until all work submitted so far is complete; TIMEOUT after so many nanoseconds.
- * A failure of work that no event reported is returned once, here. */
+ * A failure of work that no event reported is returned here, one by each call, oldest first, each once. Failures of
+ * this queue's commands that were not run because they waited for it are told with it. */
 BLR_API blr_result_t blrQueueWait(blr_queue_t queue, uint64_t timeout);
 
 /* SUCCESS when idle, else NOT_READY. */
@@ -270,7 +283,9 @@ BLR_API blr_result_t blrQueueTakeFailure(blr_queue_t queue, blr_result_t *code, 
 BLR_API blr_result_t blrEnqueueBarrier(blr_queue_t queue, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event);
 
 /* Events are made by enqueue functions (event may be NULL there). Waiting for one returns the
- * result of its work; the work's sentence becomes this thread's last error. */
+ * result of its work; the work's sentence becomes this thread's last error. A command that waits for an
+ * event of failed work is not run and fails with DEPENDENCY_FAILED and the sentence of the cause.
+ * Events of any context can be waited for. The waiting thread may run the work itself. */
 BLR_API blr_result_t blrEventWait(blr_event_t event, uint64_t timeout);
 BLR_API blr_result_t blrEventGetStatus(blr_event_t event, blr_event_status_t *status);
 
@@ -291,6 +306,7 @@ BLR_API blr_result_t blrEventSignalUser(blr_event_t event, blr_result_t result);
 
 /* ---------------------------------------------------------------- commands on memory */
 
+/* Source and destination may overlap. */
 BLR_API blr_result_t blrEnqueueCopy(blr_queue_t queue, void *destination, const void *source, uint64_t size,
                                     uint32_t num_waits, const blr_event_t *waits, blr_event_t *event);
 
@@ -298,7 +314,7 @@ BLR_API blr_result_t blrEnqueueCopy(blr_queue_t queue, void *destination, const 
 BLR_API blr_result_t blrEnqueueFill(blr_queue_t queue, void *destination, const void *pattern, uint64_t pattern_size,
                                     uint64_t count, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event);
 
-/* Runs a function of the host in the queue; it must not call back into a wait on the same queue. */
+/* Runs a function of the host in the queue, on a thread of the queue. Waiting in it for the same queue is refused. */
 typedef void (*blr_host_function_t)(void *user_data);
 BLR_API blr_result_t blrEnqueueHostFunction(blr_queue_t queue, blr_host_function_t function, void *user_data,
                                             uint32_t num_waits, const blr_event_t *waits, blr_event_t *event);
@@ -308,9 +324,10 @@ BLR_API blr_result_t blrHostFunctionFail(blr_result_t code, const char *message)
 
 /* ---------------------------------------------------------------- images */
 
+/* Zeroed image memory. */
 BLR_API blr_result_t blrImageCreate(blr_context_t context, const blr_image_desc_t *desc, blr_image_t *image);
 
-/* Refused with IN_USE for a mip level: it belongs to its mipmap. */
+/* Refused with IN_USE for a mip level: it belongs to its mipmap. Image handles and submitted work keep the pixels. */
 BLR_API blr_result_t blrImageDestroy(blr_image_t image);
 BLR_API blr_result_t blrImageGetDesc(blr_image_t image, blr_image_desc_t *desc);
 
@@ -320,12 +337,14 @@ BLR_API blr_result_t blrImageGetLevel(blr_image_t image, uint32_t level, blr_ima
 /* The pixels of a standard image or of level 0, rows and slices tightly packed. For tests and tools. */
 BLR_API blr_result_t blrImageGetPointer(blr_image_t image, void **pixels);
 
+/* desc is the image's own. A mipmap has no unsampled handle; each of its levels has. */
 BLR_API blr_result_t blrUnsampledImageCreate(blr_context_t context, blr_image_t image, const blr_image_desc_t *desc,
                                              blr_image_handle_t *handle);
 BLR_API blr_result_t blrSampledImageCreate(blr_context_t context, blr_image_t image, const blr_image_desc_t *desc,
                                            const blr_sampler_desc_t *sampler, blr_image_handle_t *handle);
 
-/* Over memory of blrMemoryAllocate or blrMemoryAllocatePitched; row_pitch is ignored in one dimension. */
+/* Over memory of blrMemoryAllocate or blrMemoryAllocatePitched, from a multiple of image_base_align; standard images
+ * of one or two dimensions. row_pitch is ignored in one dimension. */
 BLR_API blr_result_t blrSampledImageCreateFromMemory(blr_context_t context, const void *pointer, uint64_t row_pitch,
                                                      const blr_image_desc_t *desc, const blr_sampler_desc_t *sampler,
                                                      blr_image_handle_t *handle);
@@ -335,8 +354,8 @@ BLR_API blr_result_t blrImageHandleDestroy(blr_context_t context, blr_image_hand
 typedef struct blr_copy_endpoint {
     blr_image_t image;                    /* NULL: memory */
     void *pointer;
-    uint64_t row_pitch;
-    uint64_t slice_pitch;
+    uint64_t row_pitch;                   /* of memory; 0: rows follow each other */
+    uint64_t slice_pitch;                 /* of memory; 0: slices follow each other */
     uint64_t offset[3];                   /* pixels */
 } blr_copy_endpoint_t;
 
@@ -347,6 +366,8 @@ typedef struct blr_copy_region {
     uint32_t pixel_size;                  /* bytes, the same on both sides */
 } blr_copy_region_t;
 
+/* Bits are copied between pixels of equal size. The two regions may overlap in memory, not in one image. A mipmap is
+ * copied level by level. */
 BLR_API blr_result_t blrEnqueueCopyImage(blr_queue_t queue, const blr_copy_region_t *region, uint32_t num_waits,
                                          const blr_event_t *waits, blr_event_t *event);
 
@@ -368,7 +389,9 @@ typedef enum blr_image_operation {
  *  levels       (count,) levels for SAMPLE_LOD, or NULL: level for every item
  *  gradient_x/y (count, dimensions) for SAMPLE_GRADIENT
  *  values       (count, value_channels) of value_type: result, or for WRITE the colours
- * Channels that the image lacks read as 0. Pointers may be any readable memory of the process.
+ * Channels that the image lacks read as 0; a WRITE has exactly the image's channels. Pointers may be any memory of
+ * the process, aligned to their elements. Items that name a pixel or a layer outside the image read as 0 or write
+ * nothing, all others are done, and the work fails with OUT_OF_RANGE and a sentence about the first of them.
  */
 typedef struct blr_image_call {
     blr_image_operation_t operation;

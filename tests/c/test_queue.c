@@ -41,6 +41,17 @@ static void meet(void *data)
     blr_mutex_unlock(&meeting->mutex);
 }
 
+static void rest_a_moment(void)
+{
+    static blr_mutex_t mutex = BLR_MUTEX_INIT;
+    blr_condition_t never;
+    blr_condition_init(&never);
+    blr_mutex_lock(&mutex);
+    blr_condition_wait(&never, &mutex, blr_clock_now() + MILLISECOND / 10);
+    blr_mutex_unlock(&mutex);
+    blr_condition_destroy(&never);
+}
+
 struct trace {
     _Atomic int next;
     int order[4096];
@@ -114,6 +125,35 @@ static void out_of_order_overlaps(void)
         OK(blrQueueDestroy(queue));
         rendezvous_destroy(&meeting);
     }
+}
+
+/* Functions that wait for something outside do not hold up copies behind them. */
+static void copies_pass_waiting_functions(void)
+{
+    enum { FUNCTIONS = 6, COPIES = 8 };
+    blr_queue_t queue = open_queue(context, BLR_QUEUE_OUT_OF_ORDER);
+    blr_event_t events[COPIES];
+    struct rendezvous meeting;
+    unsigned char from[COPIES] = "copies", to[COPIES] = "";
+    rendezvous_init(&meeting, FUNCTIONS + 1);
+    for (int i = 0; i < COPIES; i++) {
+        if (i < FUNCTIONS)
+            OK(blrEnqueueHostFunction(queue, meet, &meeting, 0, NULL, NULL));
+        OK(blrEnqueueCopy(queue, to + i, from + i, 1, 0, NULL, &events[i]));
+    }
+    /* Looked at without waiting, because a waiting thread would run the copies itself. */
+    uint64_t deadline = clock_ns() + 10 * SECOND;
+    for (int i = 0; i < COPIES; i++) {
+        while (status_of(events[i]) != BLR_EVENT_COMPLETE && clock_ns() < deadline)
+            rest_a_moment();
+        CHECK(status_of(events[i]) == BLR_EVENT_COMPLETE);
+        OK(blrEventRelease(events[i]));
+    }
+    CHECK(memcmp(from, to, COPIES) == 0);
+    CHECK_EQUAL(BLR_RESULT_NOT_READY, blrQueueQuery(queue));
+    meet(&meeting);
+    OK(blrQueueDestroy(queue));
+    rendezvous_destroy(&meeting);
 }
 
 static void queues_overlap(void)
@@ -400,6 +440,7 @@ int main(void)
     submission_returns_first();
     in_order();
     out_of_order_overlaps();
+    copies_pass_waiting_functions();
     queues_overlap();
     dependencies_hold();
     barriers();
