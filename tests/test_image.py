@@ -13,11 +13,12 @@ import numpy.typing as npt
 import pytest
 
 import bindless as bl
+from bindless._image_levels import halve
 
 Array = npt.NDArray[Any]
 
-# Texture units weigh pixels with integers of 1/256. Of values over 0..1 a linear sample is wrong by up to half of that for
-# each dimension's position, and for each product of two positions that is rounded again.
+# Texture units weigh pixels with integers of 1/256. Of values over 0..1 a linear sample is wrong by up to half of that
+# for each dimension's position, and for each product of two positions that is rounded again.
 WEIGHT = 1 / 512
 LINE, PLANE, VOLUME = 1.01 * WEIGHT, 3.01 * WEIGHT, 6.01 * WEIGHT
 BETWEEN_LEVELS = PLANE + 2 * WEIGHT
@@ -305,6 +306,22 @@ def test_levels_are_area_means_of_the_level_before(rng: np.random.Generator, que
             np.testing.assert_allclose(stored, expected, rtol=1e-5)
 
 
+@pytest.mark.parametrize("shape", [(21,), (20, 34), (21, 35, 3), (9, 14, 11), (1, 7), (7, 1, 4), (5, 6, 1, 2)])
+@pytest.mark.parametrize("dtype", ["uint8", "uint16", "int8", "int16", "float16", "float32", "uint32"])
+def test_levels_are_the_same_on_every_device(
+    rng: np.random.Generator, queue: bl.Queue, dtype: str, shape: tuple[int, ...]
+) -> None:
+    """The processor's arithmetic gives the stored pixels of any device, to the last bit."""
+    pixels = (rng.random(shape) * 250).astype(dtype)
+    options = {"filtering": "nearest"} if dtype == "uint32" else {}
+    with bl.Image(pixels, mipmaps=True, queue=queue, **options) as image:
+        channel = image.descriptor.channel
+        expected = pixels.reshape(*image.size[::-1], -1)
+        for level in range(1, image.num_levels):
+            expected = halve(expected, channel)
+            np.testing.assert_array_equal(image.numpy(level).reshape(expected.shape), expected)
+
+
 @pytest.mark.parametrize("dtype", ["uint8", "uint16", "int16", "float16"])
 def test_levels_of_other_types_are_rounded(rng: np.random.Generator, queue: bl.Queue, dtype: str) -> None:
     pixels = (rng.random((16, 24)) * 200).astype(dtype)
@@ -395,9 +412,7 @@ def test_layers_are_never_blended(rng: np.random.Generator, queue: bl.Queue, cou
         np.testing.assert_array_equal(image.numpy(), stack)
         np.testing.assert_allclose(image.sample(coords), expected, atol=PLANE)
         chosen = rng.integers(0, count, 40)
-        np.testing.assert_allclose(
-            image.sample(coords, layers=chosen), expected[chosen, np.arange(40)], atol=PLANE
-        )
+        np.testing.assert_allclose(image.sample(coords, layers=chosen), expected[chosen, np.arange(40)], atol=PLANE)
         np.testing.assert_allclose(image.sample(coords, layers=count - 1), expected[-1], atol=PLANE)
         np.testing.assert_array_equal(image.fetch([[3, 2]])[:, 0], each[:, 2, 3])
         np.testing.assert_array_equal(image.fetch([[3, 2]], layers=0)[0], each[0, 2, 3])

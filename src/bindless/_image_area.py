@@ -72,7 +72,8 @@ def to_storage(values: npt.NDArray[Any], channel: Channel, *, codes: bool) -> np
     limits = np.iinfo(channel.storage.name)
     lowest = -limits.max if channel.normalized and limits.min < 0 else limits.min
     if channel.normalized and not codes:
-        values = values * np.float32(limits.max)
+        # A product of a float32 and a code is exact in double precision: it is rounded once.
+        values = values.astype(np.float64) * limits.max
     elif values.dtype.kind in "iu":
         values = values.astype(np.float64)
     rounded: npt.NDArray[Any] = np.clip(np.rint(values), lowest, limits.max)

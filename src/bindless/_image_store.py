@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ._image_area import shrink, to_storage
+from ._image_levels import fill_levels
 from .images import (
     ImageMem,
     create_image,
@@ -120,14 +120,7 @@ class ImageStore:
         if self.descriptor.type is not ImageType.mipmap:
             self._queue.ext_oneapi_copy(pixels, self.memory()).wait()
             return
-        channel = self.descriptor.channel
-        for level in range(self.descriptor.num_levels):
-            desc = self.descriptor.get_mip_level_desc(level)
-            if level:
-                means = shrink(pixels, desc.shape[:-1])
-                pixels = np.ascontiguousarray(to_storage(means, channel, codes=True))
-            handle = self.memory().get_mip_level_mem_handle(level)
-            self._queue.ext_oneapi_copy(pixels, handle, dst_desc=desc).wait()
+        fill_levels(self.memory(), self.descriptor, pixels, self._queue)
 
     def download(self, level: int) -> Array:
         """The stored pixels of a level: the shape of its descriptor, padded channels included."""

@@ -65,6 +65,8 @@ class Context:
         # Registries of the layers above: what lives in this context, by raw handle.
         self._images: dict[int, Any] = {}
         self._handles: dict[int, Any] = {}
+        # Built-in kernels loaded in this context, by what the layer above calls them.
+        self._kernels: dict[Any, Any] = {}
         self._transfer: dict[Device, Queue] = {}
         self._streams: weakref.WeakSet[CommandStream] = weakref.WeakSet()
         # Errors of queues that were dropped before anyone asked for them.
