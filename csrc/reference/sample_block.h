@@ -13,8 +13,7 @@
 /* Structure of arrays; [quad][texel of the quad][item]. */
 struct blr_block {
     _Alignas(64) uintptr_t texel[BLR_BLOCK_QUADS][4][BLR_BLOCK];   /* addresses */
-    double weight[BLR_BLOCK_QUADS][4][BLR_BLOCK];
-    int32_t mask[BLR_BLOCK_QUADS][4][BLR_BLOCK];    /* 0x7fffffff where the weight is not 0 */
+    int32_t weight[BLR_BLOCK_QUADS][4][BLR_BLOCK];
     int32_t pair[BLR_BLOCK_QUADS][2][BLR_BLOCK];    /* weights of a row, as two 16-bit numbers */
     uint32_t quads;
     uint32_t count;                       /* items that are wanted; arrays are valid to the end of a vector */

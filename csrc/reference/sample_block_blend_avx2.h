@@ -1,9 +1,11 @@
 /* Blending a block with 256-bit vectors: eight channels at a time, of two, four or eight items.
  *
- * Float texels: the truncation of a texel to 28 bits below the largest exponent is a multiplication by
- * a power of two and a truncation to an integer; integers times weights sum exactly in double; the
- * factor 1 + 2^-50 moves ties, and nothing else, away from zero when the sum is rounded to float.
- * Lanes outside the range in which these steps are exact are found by their exponents and given back. */
+ * The truncation of a texel to 28 bits below the largest exponent is a multiplication by a power of two
+ * and a conversion to an integer. Products with weights are summed in 64-bit integers, those of even and
+ * of odd channels apart. The sum is exact in double too; there the factor 1 + 2^-50 moves ties, and
+ * nothing else, away from zero when it is rounded to float. Half texels keep 15 bits, and their sums
+ * are exact in float. Channels outside the range in which these steps are exact (infinities, NaNs,
+ * numbers below 2^-91, negative zeros) are found by their exponents and given back. */
 #ifndef BLR_SAMPLE_BLOCK_BLEND_AVX2_H
 #define BLR_SAMPLE_BLOCK_BLEND_AVX2_H
 
@@ -16,14 +18,13 @@
 
 /* Biased exponents between which scaling by powers of two stays within the normal floats. */
 #define LOWEST_EXPONENT 36
-#define EXPONENT(e) _mm256_set1_epi32((e) << 23)
+#define EXPONENT(e) _mm256_set1_epi32((int)((unsigned)(e) << 23))
 
 /* ---- loading: eight channels of texels, and what goes with their items */
 
 struct lanes {
     __m256 texel[4];
-    __m256i mask[4];
-    __m256d low[4], high[4];              /* weights of the lower and upper four lanes */
+    __m256i weight[4];
 };
 
 BLR_INLINE_BLEND __m256i lanes_of_ints(const int32_t *item, const int channels)
@@ -34,20 +35,6 @@ BLR_INLINE_BLEND __m256i lanes_of_ints(const int32_t *item, const int channels)
         return _mm256_permutevar8x32_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)item)),
                                            _mm256_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3));
     return _mm256_loadu_si256((const __m256i *)item);
-}
-
-BLR_INLINE_BLEND __m256d low_weights(const double *item, const int channels)
-{
-    if (channels == 4)
-        return _mm256_broadcast_sd(item);
-    if (channels == 2)
-        return _mm256_permute4x64_pd(_mm256_castpd128_pd256(_mm_loadu_pd(item)), 0x50);
-    return _mm256_loadu_pd(item);
-}
-
-BLR_INLINE_BLEND __m256d high_weights(const double *item, const int channels)
-{
-    return low_weights(item + (channels == 4 ? 1 : channels == 2 ? 2 : 4), channels);
 }
 
 BLR_INLINE_BLEND __m128 two_pixels_of_two(const uintptr_t *texel)
@@ -120,96 +107,192 @@ BLR_INLINE_BLEND void load_lanes(const struct blr_block *block, uint32_t q, uint
             lanes->texel[k] = half ? texels_fp16(&block->texel[q][k][item], channels)
                                    : texels_fp32(&block->texel[q][k][item], channels);
     }
-    for (int k = 0; k < 4; k++) {
-        lanes->mask[k] = lanes_of_ints(&block->mask[q][k][item], channels);
-        lanes->low[k] = low_weights(&block->weight[q][k][item], channels);
-        lanes->high[k] = high_weights(&block->weight[q][k][item], channels);
-    }
+    for (int k = 0; k < 4; k++)
+        lanes->weight[k] = lanes_of_ints(&block->weight[q][k][item], channels);
 }
 
-/* ---- float sums */
+/* ---- what float and half have in common */
 
-struct lane_sums {
-    __m256d low, high;                    /* integers */
-    __m256i exponent;                     /* biased, in place, of the largest texel, at least the lowest */
-};
-
-/* Sums of a quad in steps of 2^(largest exponent - bits - 8); *doubtful collects lanes to be redone. */
-BLR_INLINE_BLEND struct lane_sums sum_lanes(const struct lanes *lanes, const bool half, __m256i *doubtful)
+/* The exponents to which a quad is aligned, biased and in place; *doubtful collects channels to be redone. */
+BLR_INLINE_BLEND __m256i align_lanes(const struct lanes *lanes, const int lowest_exponent, const bool all_sizes,
+                                     __m256i *doubtful)
 {
+    const __m256i size = _mm256_set1_epi32(0x7fffffff), zero = _mm256_setzero_si256();
     __m256i magnitude[4];
     for (int k = 0; k < 4; k++)
-        magnitude[k] = _mm256_and_si256(_mm256_castps_si256(lanes->texel[k]), lanes->mask[k]);
+        magnitude[k] = _mm256_and_si256(_mm256_and_si256(_mm256_castps_si256(lanes->texel[k]), size),
+                                        _mm256_cmpgt_epi32(lanes->weight[k], zero));
     __m256i largest = _mm256_max_epi32(_mm256_max_epi32(magnitude[0], magnitude[1]),
                                        _mm256_max_epi32(magnitude[2], magnitude[3]));
+    /* The sum of the texels is infinite or NaN if one of them is, whatever its weight. */
+    __m256 sum = _mm256_add_ps(_mm256_add_ps(lanes->texel[0], lanes->texel[1]),
+                               _mm256_add_ps(lanes->texel[2], lanes->texel[3]));
+    __m256i top = _mm256_and_si256(_mm256_castps_si256(sum), EXPONENT(255));
+    *doubtful = _mm256_or_si256(*doubtful, _mm256_cmpeq_epi32(top, EXPONENT(255)));
     /* Too small for the scaling, or zero: zeros are fine unless one of them is negative. */
-    __m256i lowest = EXPONENT(LOWEST_EXPONENT);
-    __m256i tiny = half ? _mm256_cmpeq_epi32(largest, _mm256_setzero_si256()) : _mm256_cmpgt_epi32(lowest, largest);
+    __m256i lowest = EXPONENT(lowest_exponent);
+    __m256i tiny = all_sizes ? _mm256_cmpeq_epi32(largest, zero) : _mm256_cmpgt_epi32(lowest, largest);
     if (!_mm256_testz_si256(tiny, tiny)) {
-        __m256i seen = _mm256_setzero_si256();
-        for (int k = 0; k < 4; k++) {
-            __m256i used = _mm256_cmpgt_epi32(lanes->mask[k], _mm256_setzero_si256());
-            seen = _mm256_or_si256(seen, _mm256_and_si256(_mm256_castps_si256(lanes->texel[k]), used));
-        }
-        tiny = _mm256_andnot_si256(_mm256_cmpeq_epi32(seen, _mm256_setzero_si256()), tiny);
-        *doubtful = _mm256_or_si256(*doubtful, tiny);
+        __m256i seen = zero;
+        for (int k = 0; k < 4; k++)
+            seen = _mm256_or_si256(seen, _mm256_and_si256(_mm256_castps_si256(lanes->texel[k]),
+                                                          _mm256_cmpgt_epi32(lanes->weight[k], zero)));
+        *doubtful = _mm256_or_si256(*doubtful, _mm256_andnot_si256(_mm256_cmpeq_epi32(seen, zero), tiny));
     }
-    struct lane_sums sums;
-    sums.exponent = _mm256_and_si256(_mm256_max_epi32(largest, half ? EXPONENT(113) : lowest), EXPONENT(255));
-    /* 2^(bits - exponent), bits being 28 or 15, exponents as those of frexp. */
-    __m256 scale = _mm256_castsi256_ps(_mm256_sub_epi32(EXPONENT(half ? 268 : 281), sums.exponent));
-    sums.low = sums.high = _mm256_setzero_pd();
+    return _mm256_and_si256(_mm256_max_epi32(largest, lowest), EXPONENT(255));
+}
+
+/* ---- float */
+
+struct float_sums {
+    __m256d even, odd;                    /* integers; unit 2^(exponent - 36) */
+    __m256i exponent;
+};
+
+/* A 64-bit integer below 2^51 as a double. */
+BLR_INLINE_BLEND __m256d small_to_double(__m256i integer)
+{
+    const __m256d shift = _mm256_set1_pd(0x1.8p52);
+    return _mm256_sub_pd(_mm256_castsi256_pd(_mm256_add_epi64(integer, _mm256_castpd_si256(shift))), shift);
+}
+
+BLR_INLINE_BLEND struct float_sums sum_fp32(const struct lanes *lanes, const int channels, __m256i *doubtful)
+{
+    struct float_sums sums;
+    sums.exponent = align_lanes(lanes, LOWEST_EXPONENT, false, doubtful);
+    __m256 scale = _mm256_castsi256_ps(_mm256_sub_epi32(EXPONENT(281), sums.exponent));
+    __m256i even = _mm256_setzero_si256(), odd = _mm256_setzero_si256();
     for (int k = 0; k < 4; k++) {
-        __m256 steps = _mm256_round_ps(_mm256_mul_ps(lanes->texel[k], scale), _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
-        __m256d low = _mm256_cvtps_pd(_mm256_castps256_ps128(steps)), high = _mm256_cvtps_pd(_mm256_extractf128_ps(steps, 1));
-        sums.low = _mm256_fmadd_pd(low, lanes->low[k], sums.low);
-        sums.high = _mm256_fmadd_pd(high, lanes->high[k], sums.high);
+        __m256i steps = _mm256_cvttps_epi32(_mm256_mul_ps(lanes->texel[k], scale)), weight = lanes->weight[k];
+        even = _mm256_add_epi64(even, _mm256_mul_epi32(steps, weight));
+        if (channels == 1)
+            weight = _mm256_srli_epi64(weight, 32);
+        odd = _mm256_add_epi64(odd, _mm256_mul_epi32(_mm256_srli_epi64(steps, 32), weight));
     }
+    sums.even = small_to_double(even);
+    sums.odd = small_to_double(odd);
     return sums;
 }
 
-BLR_INLINE_BLEND __m256 round_fp32(__m256d low, __m256d high, __m256i exponent)
+BLR_INLINE_BLEND __m256 round_fp32(const struct float_sums *sums)
 {
     const __m256d away = _mm256_set1_pd(1.0 + 0x1p-50);
-    __m128 a = _mm256_cvtpd_ps(_mm256_mul_pd(low, away)), b = _mm256_cvtpd_ps(_mm256_mul_pd(high, away));
-    __m256 unit = _mm256_castsi256_ps(_mm256_sub_epi32(exponent, EXPONENT(35)));
-    return _mm256_mul_ps(_mm256_set_m128(b, a), unit);
-}
-
-/* Half away from zero to eleven bits, or to 2^-24 below the normal halves. */
-BLR_INLINE_BLEND __m256 round_fp16(__m256d low, __m256d high, __m256i exponent)
-{
-    const __m256i tie = _mm256_set1_epi64x(INT64_C(1) << 41), keep = _mm256_set1_epi64x(-(INT64_C(1) << 42));
-    __m256i a = _mm256_and_si256(_mm256_add_epi64(_mm256_castpd_si256(low), tie), keep);
-    __m256i b = _mm256_and_si256(_mm256_add_epi64(_mm256_castpd_si256(high), tie), keep);
-    __m256 unit = _mm256_castsi256_ps(_mm256_sub_epi32(exponent, EXPONENT(22)));
-    __m256 normal = _mm256_mul_ps(_mm256_set_m128(_mm256_cvtpd_ps(_mm256_castsi256_pd(b)),
-                                                  _mm256_cvtpd_ps(_mm256_castsi256_pd(a))), unit);
-    /* Sums below 2^-14 have at most 26 bits over 2^-40, so a double holds what has to be rounded. */
-    const __m256 sign = _mm256_set1_ps(-0.0f);
-    __m256 small = _mm256_cmp_ps(_mm256_andnot_ps(sign, normal), _mm256_set1_ps(0x1p-14f), _CMP_LT_OQ);
-    if (_mm256_testz_ps(small, small))
-        return normal;
-    __m256d unit_low = _mm256_cvtps_pd(_mm256_castps256_ps128(unit)), unit_high = _mm256_cvtps_pd(_mm256_extractf128_ps(unit, 1));
-    const __m256d dsign = _mm256_set1_pd(-0.0), step = _mm256_set1_pd(0x1p24), half = _mm256_set1_pd(0.5);
-    __m256d x = _mm256_mul_pd(_mm256_mul_pd(low, unit_low), step), y = _mm256_mul_pd(_mm256_mul_pd(high, unit_high), step);
-    __m256d fx = _mm256_floor_pd(_mm256_add_pd(_mm256_andnot_pd(dsign, x), half));
-    __m256d fy = _mm256_floor_pd(_mm256_add_pd(_mm256_andnot_pd(dsign, y), half));
-    fx = _mm256_or_pd(fx, _mm256_and_pd(dsign, x));
-    fy = _mm256_or_pd(fy, _mm256_and_pd(dsign, y));
-    __m256 subnormal = _mm256_mul_ps(_mm256_set_m128(_mm256_cvtpd_ps(fy), _mm256_cvtpd_ps(fx)), _mm256_set1_ps(0x1p-24f));
-    /* Adding 0 leaves no negative zero. */
-    return _mm256_blendv_ps(normal, _mm256_add_ps(subnormal, _mm256_setzero_ps()), small);
+    __m128 even = _mm256_cvtpd_ps(_mm256_mul_pd(sums->even, away)), odd = _mm256_cvtpd_ps(_mm256_mul_pd(sums->odd, away));
+    __m256 value = _mm256_set_m128(_mm_unpackhi_ps(even, odd), _mm_unpacklo_ps(even, odd));
+    return _mm256_mul_ps(value, _mm256_castsi256_ps(_mm256_sub_epi32(sums->exponent, EXPONENT(35))));
 }
 
 /* floor(value * 2^shift), shift being a difference of exponents in place. */
-BLR_INLINE_BLEND void floor_scaled(__m256d *low, __m256d *high, __m256i shift)
+BLR_INLINE_BLEND void floor_scaled(__m256d *even, __m256d *odd, __m256i shift)
 {
-    __m256i factor = _mm256_max_epi32(_mm256_add_epi32(shift, EXPONENT(127)), EXPONENT(1));
-    __m256 single = _mm256_castsi256_ps(factor);
-    *low = _mm256_floor_pd(_mm256_mul_pd(*low, _mm256_cvtps_pd(_mm256_castps256_ps128(single))));
-    *high = _mm256_floor_pd(_mm256_mul_pd(*high, _mm256_cvtps_pd(_mm256_extractf128_ps(single, 1))));
+    shift = _mm256_max_epi32(shift, _mm256_set1_epi32(-(100 << 23)));
+    __m256i factor = _mm256_add_epi32(_mm256_srai_epi32(shift, 3), _mm256_set1_epi32(1023 << 20));
+    __m256d factor_even = _mm256_castsi256_pd(_mm256_slli_epi64(factor, 32));
+    __m256d factor_odd = _mm256_castsi256_pd(_mm256_slli_epi64(_mm256_srli_epi64(factor, 32), 32));
+    *even = _mm256_floor_pd(_mm256_mul_pd(*even, factor_even));
+    *odd = _mm256_floor_pd(_mm256_mul_pd(*odd, factor_odd));
 }
+
+BLR_INLINE_BLEND void accumulate_fp32(struct float_sums *total, struct float_sums *next)
+{
+    __m256i point = _mm256_max_epi32(total->exponent, _mm256_and_si256(next->exponent, EXPONENT(252)));
+    floor_scaled(&total->even, &total->odd, _mm256_sub_epi32(total->exponent, point));
+    floor_scaled(&next->even, &next->odd, _mm256_sub_epi32(next->exponent, point));
+    total->even = _mm256_add_pd(total->even, next->even);
+    total->odd = _mm256_add_pd(total->odd, next->odd);
+    total->exponent = point;
+}
+
+BLR_INLINE_BLEND __m256 blend_fp32(const struct blr_block *block, uint32_t item, const int channels, const bool several,
+                                   __m256i *doubtful)
+{
+    struct lanes lanes;
+    load_lanes(block, 0, item, false, channels, &lanes);
+    struct float_sums total = sum_fp32(&lanes, channels, doubtful);
+    if (several) {
+        __m256i point = _mm256_and_si256(total.exponent, EXPONENT(252));
+        floor_scaled(&total.even, &total.odd, _mm256_sub_epi32(total.exponent, point));
+        total.exponent = point;
+        for (uint32_t q = 1; q < block->quads; q++) {
+            load_lanes(block, q, item, false, channels, &lanes);
+            struct float_sums next = sum_fp32(&lanes, channels, doubtful);
+            accumulate_fp32(&total, &next);
+        }
+    }
+    return round_fp32(&total);
+}
+
+/* ---- half */
+
+/* Sums of a quad in units of 2^(exponent - 23): below 2^23, exact in float. */
+BLR_INLINE_BLEND __m256 sum_fp16(const struct lanes *lanes, __m256i *exponent, __m256i *doubtful)
+{
+    *exponent = align_lanes(lanes, 113, true, doubtful);
+    __m256 scale = _mm256_castsi256_ps(_mm256_sub_epi32(EXPONENT(268), *exponent));
+    __m256 sum = _mm256_setzero_ps();
+    for (int k = 0; k < 4; k++) {
+        __m256 steps = _mm256_round_ps(_mm256_mul_ps(lanes->texel[k], scale), _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+        sum = _mm256_fmadd_ps(steps, _mm256_cvtepi32_ps(lanes->weight[k]), sum);
+    }
+    return sum;
+}
+
+/* floor(value * 2^shift) for a shift of at most three. */
+BLR_INLINE_BLEND __m256i floor_shifted(__m256i value, __m256i shift)
+{
+    __m256i count = _mm256_sub_epi32(_mm256_set1_epi32(3), _mm256_srai_epi32(shift, 23));
+    return _mm256_srav_epi32(_mm256_slli_epi32(value, 3), count);
+}
+
+/* Half away from zero to eleven bits, or to 2^-24 below the normal halves. */
+BLR_INLINE_BLEND __m256 round_fp16(__m256 sum, __m256i exponent)
+{
+    const __m256 sign = _mm256_set1_ps(-0.0f);
+    __m256 unit = _mm256_castsi256_ps(_mm256_sub_epi32(exponent, EXPONENT(22)));
+    __m256i bits = _mm256_add_epi32(_mm256_castps_si256(sum), _mm256_set1_epi32(0x1000));
+    __m256 value = _mm256_mul_ps(_mm256_castsi256_ps(_mm256_and_si256(bits, _mm256_set1_epi32(-0x2000))), unit);
+    __m256 exact = _mm256_mul_ps(sum, unit);
+    __m256 small = _mm256_cmp_ps(_mm256_andnot_ps(sign, exact), _mm256_set1_ps(0x1p-14f), _CMP_LT_OQ);
+    if (_mm256_testz_ps(small, small))
+        return value;
+    __m256 steps = _mm256_mul_ps(_mm256_andnot_ps(sign, exact), _mm256_set1_ps(0x1p24f));
+    steps = _mm256_floor_ps(_mm256_add_ps(steps, _mm256_set1_ps(0.5f)));
+    steps = _mm256_or_ps(_mm256_mul_ps(steps, _mm256_set1_ps(0x1p-24f)), _mm256_and_ps(sign, exact));
+    /* Adding 0 leaves no negative zero. */
+    return _mm256_blendv_ps(value, _mm256_add_ps(steps, _mm256_setzero_ps()), small);
+}
+
+/* An integer below 2^28 as a float, cut to 24 bits: what is below a tie stays below it. */
+BLR_INLINE_BLEND __m256 cut_to_float(__m256i integer)
+{
+    __m256i size = _mm256_abs_epi32(integer);
+    __m256i large = _mm256_cmpgt_epi32(size, _mm256_set1_epi32((1 << 24) - 1));
+    size = _mm256_andnot_si256(_mm256_and_si256(large, _mm256_set1_epi32(15)), size);
+    return _mm256_or_ps(_mm256_cvtepi32_ps(size), _mm256_and_ps(_mm256_castsi256_ps(integer), _mm256_set1_ps(-0.0f)));
+}
+
+BLR_INLINE_BLEND __m256 blend_fp16(const struct blr_block *block, uint32_t item, const int channels, const bool several,
+                                   __m256i *doubtful)
+{
+    struct lanes lanes;
+    __m256i exponent;
+    load_lanes(block, 0, item, true, channels, &lanes);
+    __m256 sum = sum_fp16(&lanes, &exponent, doubtful);
+    if (!several)
+        return round_fp16(sum, exponent);
+    __m256i point = _mm256_and_si256(exponent, EXPONENT(252));
+    __m256i total = floor_shifted(_mm256_cvttps_epi32(sum), _mm256_sub_epi32(exponent, point));
+    for (uint32_t q = 1; q < block->quads; q++) {
+        load_lanes(block, q, item, true, channels, &lanes);
+        __m256i next = _mm256_cvttps_epi32(sum_fp16(&lanes, &exponent, doubtful)), before = point;
+        point = _mm256_max_epi32(point, _mm256_and_si256(exponent, EXPONENT(252)));
+        total = _mm256_srav_epi32(total, _mm256_srli_epi32(_mm256_sub_epi32(point, before), 23));
+        total = _mm256_add_epi32(total, floor_shifted(next, _mm256_sub_epi32(exponent, point)));
+    }
+    return round_fp16(cut_to_float(total), point);
+}
+
+/* ---- whole blocks */
 
 BLR_INLINE_BLEND uint32_t items_of_lanes(__m256i lanes, const int channels)
 {
@@ -223,10 +306,12 @@ BLR_INLINE_BLEND uint32_t items_of_lanes(__m256i lanes, const int channels)
 
 BLR_INLINE_BLEND void store_lanes(float *out, __m256 value, bool stream)
 {
-    if (stream)
-        _mm256_stream_ps(out, value);
-    else
+    if (stream) {                         /* arrays of other allocators are often aligned to 16 bytes only */
+        _mm_stream_ps(out, _mm256_castps256_ps128(value));
+        _mm_stream_ps(out + 4, _mm256_extractf128_ps(value, 1));
+    } else {
         _mm256_storeu_ps(out, value);
+    }
 }
 
 BLR_INLINE_BLEND uint64_t blend_floats(const struct blr_block *block, float *out, bool stream, const bool half,
@@ -235,31 +320,9 @@ BLR_INLINE_BLEND uint64_t blend_floats(const struct blr_block *block, float *out
     const uint32_t step = 8 / (uint32_t)channels;
     uint64_t again = 0;
     for (uint32_t item = 0; item < block->count; item += step, out += 8) {
-        struct lanes lanes;
         __m256i doubtful = _mm256_setzero_si256();
-        load_lanes(block, 0, item, half, channels, &lanes);
-        struct lane_sums total = sum_lanes(&lanes, half, &doubtful);
-        if (several) {
-            const __m256i fours = EXPONENT(252);
-            __m256i point = _mm256_and_si256(total.exponent, fours);
-            floor_scaled(&total.low, &total.high, _mm256_sub_epi32(total.exponent, point));
-            for (uint32_t q = 1; q < block->quads; q++) {
-                load_lanes(block, q, item, half, channels, &lanes);
-                struct lane_sums next = sum_lanes(&lanes, half, &doubtful);
-                __m256i before = point;
-                point = _mm256_max_epi32(point, _mm256_and_si256(next.exponent, fours));
-                floor_scaled(&total.low, &total.high, _mm256_sub_epi32(before, point));
-                floor_scaled(&next.low, &next.high, _mm256_sub_epi32(next.exponent, point));
-                total.low = _mm256_add_pd(total.low, next.low);
-                total.high = _mm256_add_pd(total.high, next.high);
-            }
-            total.exponent = point;
-        }
-        __m256 value = half ? round_fp16(total.low, total.high, total.exponent)
-                            : round_fp32(total.low, total.high, total.exponent);
-        /* Infinities and NaNs come through all of this as one of them. */
-        __m256i top = _mm256_and_si256(_mm256_castps_si256(value), EXPONENT(255));
-        doubtful = _mm256_or_si256(doubtful, _mm256_cmpeq_epi32(top, EXPONENT(255)));
+        __m256 value = half ? blend_fp16(block, item, channels, several, &doubtful)
+                            : blend_fp32(block, item, channels, several, &doubtful);
         store_lanes(out, value, stream);
         if (!_mm256_testz_si256(doubtful, doubtful))
             again |= (uint64_t)items_of_lanes(doubtful, channels) << item;

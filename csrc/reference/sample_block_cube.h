@@ -59,7 +59,6 @@ static void patch_item(const struct blr_quad *quad, const bool integers, struct 
     for (int k = 0; k < 4; k++) {
         block->texel[q][k][i] = (uintptr_t)quad->texel[k];
         block->weight[q][k][i] = quad->weight[k];
-        block->mask[q][k][i] = quad->weight[k] ? 0x7fffffff : 0;
     }
     if (integers)
         for (int row = 0; row < 2; row++)

@@ -45,6 +45,13 @@ BLR_INLINE int32_t most(int32_t a, int32_t b)
     return a > b ? a : b;
 }
 
+/* One of two addresses, by the sign of a number; without a condition, which would keep loops from being vectors. */
+BLR_INLINE uintptr_t if_negative(int32_t number, uintptr_t yes, uintptr_t no)
+{
+    uintptr_t mask = (uintptr_t)(intptr_t)(number >> 31);
+    return (yes & mask) | (no & ~mask);
+}
+
 /* ---- positions */
 
 BLR_INLINE float cut(float x, float low, float high)
@@ -150,7 +157,7 @@ BLR_INLINE void address_items(blr_addressing_t addressing, const struct level_ro
 /* ---- quads */
 
 BLR_INLINE void emit_texels(const struct blr_texture *texture, const struct level_rows *restrict level, const int vary,
-                            const bool border, const struct axis_rows *restrict x, const struct axis_rows *restrict y,
+                            const bool border, const bool sliced, const struct axis_rows *restrict x, const struct axis_rows *restrict y,
                             const int32_t *restrict slice, uintptr_t texel[4][BLR_BLOCK])
 {
     uint64_t pixel_size = texture->pixel_size;
@@ -158,16 +165,18 @@ BLR_INLINE void emit_texels(const struct blr_texture *texture, const struct leve
     uintptr_t *restrict t0 = texel[0], *restrict t1 = texel[1], *restrict t2 = texel[2], *restrict t3 = texel[3];
     BLR_EACH_ITEM {
         uint64_t pitch = level->row_pitch[i * vary];
-        uintptr_t data = level->data[i * vary] + (uint64_t)(uint32_t)slice[i] * level->slice_pitch[i * vary];
+        uintptr_t data = level->data[i * vary];
+        if (sliced)
+            data += (uint64_t)(uint32_t)slice[i] * level->slice_pitch[i * vary];
         uintptr_t upper = data + (uint64_t)(uint32_t)y->first[i] * pitch;
         uintptr_t lower = data + (uint64_t)(uint32_t)y->second[i] * pitch;
         uint64_t left = (uint64_t)(uint32_t)x->first[i] * pixel_size;
         uint64_t right = (uint64_t)(uint32_t)x->second[i] * pixel_size;
         if (border) {
-            t0[i] = (x->first[i] | y->first[i] | slice[i]) < 0 ? outside : upper + left;
-            t1[i] = (x->second[i] | y->first[i] | slice[i]) < 0 ? outside : upper + right;
-            t2[i] = (x->first[i] | y->second[i] | slice[i]) < 0 ? outside : lower + left;
-            t3[i] = (x->second[i] | y->second[i] | slice[i]) < 0 ? outside : lower + right;
+            t0[i] = if_negative(x->first[i] | y->first[i] | slice[i], outside, upper + left);
+            t1[i] = if_negative(x->second[i] | y->first[i] | slice[i], outside, upper + right);
+            t2[i] = if_negative(x->first[i] | y->second[i] | slice[i], outside, lower + left);
+            t3[i] = if_negative(x->second[i] | y->second[i] | slice[i], outside, lower + right);
         } else {
             t0[i] = upper + left;
             t1[i] = upper + right;
@@ -190,22 +199,15 @@ BLR_INLINE void emit_weights(const int32_t *restrict x, const int32_t *restrict 
         }
         return;
     }
-    double *restrict w0 = block->weight[q][0], *restrict w1 = block->weight[q][1];
-    double *restrict w2 = block->weight[q][2], *restrict w3 = block->weight[q][3];
-    int32_t *restrict m0 = block->mask[q][0], *restrict m1 = block->mask[q][1];
-    int32_t *restrict m2 = block->mask[q][2], *restrict m3 = block->mask[q][3];
+    int32_t *restrict w0 = block->weight[q][0], *restrict w1 = block->weight[q][1];
+    int32_t *restrict w2 = block->weight[q][2], *restrict w3 = block->weight[q][3];
     BLR_EACH_ITEM {
         int32_t right = (whole[i] * x[i] + 128) >> 8, left = whole[i] - right;
         int32_t p0 = (left * (256 - y[i]) + 128) >> 8, p3 = (right * y[i] + 128) >> 8;
-        int32_t p1 = right - p3, p2 = left - p0;
         w0[i] = p0;
-        w1[i] = p1;
-        w2[i] = p2;
+        w1[i] = right - p3;
+        w2[i] = left - p0;
         w3[i] = p3;
-        m0[i] = p0 ? 0x7fffffff : 0;
-        m1[i] = p1 ? 0x7fffffff : 0;
-        m2[i] = p2 ? 0x7fffffff : 0;
-        m3[i] = p3 ? 0x7fffffff : 0;
     }
 }
 
@@ -271,7 +273,15 @@ BLR_INLINE void emit_quad(const struct blr_texture *texture, const int vary, con
                           const int32_t *slice, const int32_t *whole, struct block_work *work, struct blr_block *block)
 {
     uint32_t q = block->quads++;
-    emit_texels(texture, &work->rows, vary, border, &work->axis[0], &work->axis[1], slice, block->texel[q]);
+    bool sliced = texture->dimensions == 3 || texture->num_layers > 1;
+    if (border && sliced)
+        emit_texels(texture, &work->rows, vary, true, true, &work->axis[0], &work->axis[1], slice, block->texel[q]);
+    else if (border)
+        emit_texels(texture, &work->rows, vary, true, false, &work->axis[0], &work->axis[1], slice, block->texel[q]);
+    else if (sliced)
+        emit_texels(texture, &work->rows, vary, false, true, &work->axis[0], &work->axis[1], slice, block->texel[q]);
+    else
+        emit_texels(texture, &work->rows, vary, false, false, &work->axis[0], &work->axis[1], slice, block->texel[q]);
     if (texture->linear)
         emit_weights(work->axis[0].weight, work->axis[1].weight, whole, integers, block, q);
 }

@@ -54,7 +54,7 @@ static bool make_plan(const struct blr_texture *texture, const blr_image_call_t 
     plan->dense = texture->linear && channels == 1 && format->storage == BLR_ELEMENT_F32;
     plan->direct = call->value_type == BLR_ELEMENT_F32 && call->value_channels == channels;
     plan->stream = plan->direct && call->count * channels * sizeof(float) >= STREAM_BYTES &&
-                   ((uintptr_t)call->values & 63u) == 0;
+                   ((uintptr_t)call->values & 15u) == 0;
     plan->level_varies = texture->num_levels > 1 && (call->operation == BLR_OPERATION_SAMPLE_GRADIENT ||
                                                      (call->operation == BLR_OPERATION_SAMPLE_LOD && call->levels));
     int32_t lod = call->operation == BLR_OPERATION_SAMPLE_LOD && !call->levels ? blr_lod_from_float(call->level)
@@ -169,70 +169,106 @@ static void store_block(const struct plan *plan, uint64_t begin, uint32_t count,
     }
 }
 
-static void run_blocks(const struct plan *plan, uint64_t begin, uint64_t end)
-{
-    const struct blr_texture *texture = plan->texture;
-    struct blr_block block;
+/* What stays the same from block to block of a run. */
+struct run {
+    const struct plan *plan;
     struct block_work work;
     struct cube_rows cube;
-    struct level_rows table;
-    int32_t shares[2][BLR_BLOCK], indices[2][BLR_BLOCK];
-    _Alignas(64) float values[BLR_BLOCK * BLR_MAX_CHANNELS];
-    memset(&work, 0, sizeof work);
+    struct level_rows table;              /* a row for each level */
+    int32_t shares[2][BLR_BLOCK];
+    int32_t indices[2][BLR_BLOCK];
+    struct blr_block block[2];            /* one is located while the texels of the other arrive */
+};
+
+static void start_run(const struct plan *plan, struct run *run)
+{
+    const struct blr_texture *texture = plan->texture;
+    run->plan = plan;
+    memset(&run->work, 0, sizeof run->work);
     for (uint32_t k = 0; k < texture->num_levels; k++)
-        fill_level_row(texture, k, &table, (int)k);
+        fill_level_row(texture, k, &run->table, (int)k);
     BLR_EACH_ITEM {
-        shares[0][i] = 256 - plan->levels.fraction;
-        shares[1][i] = plan->levels.fraction;
-        indices[0][i] = (int32_t)plan->levels.level;
-        indices[1][i] = (int32_t)plan->levels.level + 1;
+        run->shares[0][i] = 256 - plan->levels.fraction;
+        run->shares[1][i] = plan->levels.fraction;
+        run->indices[0][i] = (int32_t)plan->levels.level;
+        run->indices[1][i] = (int32_t)plan->levels.level + 1;
     }
     if (!plan->level_varies)
-        fill_level_row(texture, plan->levels.level, &work.rows, 0);
+        fill_level_row(texture, plan->levels.level, &run->work.rows, 0);
     if (texture->desc.type == BLR_IMAGE_ARRAY && !plan->call->layers)
         BLR_EACH_ITEM
-            work.layer[i] = (int32_t)plan->call->layer;
+            run->work.layer[i] = (int32_t)plan->call->layer;
+}
 
-    for (uint64_t item = begin; item < end; item += BLR_BLOCK) {
-        uint32_t count = end - item < BLR_BLOCK ? (uint32_t)(end - item) : BLR_BLOCK;
-        block.quads = 0;
-        block.count = count;
-        load_coordinates(plan, item, count, &work);
-        if (texture->desc.type == BLR_IMAGE_ARRAY && plan->call->layers)
-            load_layers(plan, item, count, &work);
-        if (plan->cube)
-            project_items(&work, &cube);
-        if (plan->level_varies) {
-            bool second = load_levels(plan, item, count, &work);
-            BLR_EACH_ITEM {
-                shares[0][i] = 256 - work.fraction[i];
-                shares[1][i] = work.fraction[i];
-                indices[0][i] = work.level[i];
-                indices[1][i] = least(work.level[i] + 1, (int32_t)texture->num_levels - 1);
-            }
-            for (int slot = 0; slot < (second ? 2 : 1); slot++) {
-                gather_level_rows(&table, texture->dimensions, indices[slot], &work.rows);
-                locate_slot(plan, 1, shares[slot], indices[slot], &cube, &work, &block);
-            }
-        } else {
-            for (int slot = 0; slot < (plan->levels.fraction ? 2 : 1); slot++) {
-                if (plan->levels.fraction)
-                    fill_level_row(texture, plan->levels.level + (uint32_t)slot, &work.rows, 0);
-                locate_slot(plan, 0, shares[slot], indices[slot], &cube, &work, &block);
-            }
+static void locate_block(struct run *run, uint64_t begin, uint32_t count, struct blr_block *block)
+{
+    const struct plan *plan = run->plan;
+    const struct blr_texture *texture = plan->texture;
+    struct block_work *work = &run->work;
+    block->quads = 0;
+    block->count = count;
+    load_coordinates(plan, begin, count, work);
+    if (texture->desc.type == BLR_IMAGE_ARRAY && plan->call->layers)
+        load_layers(plan, begin, count, work);
+    if (plan->cube)
+        project_items(work, &run->cube);
+    if (plan->level_varies) {
+        bool second = load_levels(plan, begin, count, work);
+        BLR_EACH_ITEM {
+            run->shares[0][i] = 256 - work->fraction[i];
+            run->shares[1][i] = work->fraction[i];
+            run->indices[0][i] = work->level[i];
+            run->indices[1][i] = least(work->level[i] + 1, (int32_t)texture->num_levels - 1);
         }
-        if (plan->dense)
-            find_dense(&block, texture->pixel_size);
-        bool whole = plan->direct && count == BLR_BLOCK;
-        float *out = whole ? (float *)plan->call->values + item * plan->channels : values;
-        uint64_t again = plan->blend(&block, out, plan->stream && whole && ((uintptr_t)out & 31u) == 0);
-        if (!whole)
-            store_block(plan, item, count, values);
-        if (count < BLR_BLOCK)
-            again &= (UINT64_C(1) << count) - 1;
-        for (uint64_t rest = again; rest; rest &= rest - 1)
-            blr_sample_item(texture, plan->call, item + (uint64_t)__builtin_ctzll(rest));
+        for (int slot = 0; slot < (second ? 2 : 1); slot++) {
+            gather_level_rows(&run->table, texture->dimensions, run->indices[slot], &work->rows);
+            locate_slot(plan, 1, run->shares[slot], run->indices[slot], &run->cube, work, block);
+        }
+    } else {
+        for (int slot = 0; slot < (plan->levels.fraction ? 2 : 1); slot++) {
+            if (plan->levels.fraction)
+                fill_level_row(texture, plan->levels.level + (uint32_t)slot, &work->rows, 0);
+            locate_slot(plan, 0, run->shares[slot], run->indices[slot], &run->cube, work, block);
+        }
     }
+    if (plan->dense)
+        find_dense(block, texture->pixel_size);
+    for (uint32_t q = 0; q < block->quads; q++)
+        for (uint32_t i = 0; i < count; i++) {
+            __builtin_prefetch((const void *)block->texel[q][0][i]);
+            if (texture->linear)
+                __builtin_prefetch((const void *)block->texel[q][3][i]);
+        }
+}
+
+static void blend_block(const struct plan *plan, uint64_t begin, const struct blr_block *block)
+{
+    _Alignas(64) float values[BLR_BLOCK * BLR_MAX_CHANNELS];
+    uint32_t count = block->count;
+    bool whole = plan->direct && count == BLR_BLOCK;
+    float *out = whole ? (float *)plan->call->values + begin * plan->channels : values;
+    uint64_t again = plan->blend(block, out, plan->stream && whole);
+    if (!whole)
+        store_block(plan, begin, count, values);
+    if (count < BLR_BLOCK)
+        again &= (UINT64_C(1) << count) - 1;
+    for (uint64_t rest = again; rest; rest &= rest - 1)
+        blr_sample_item(plan->texture, plan->call, begin + (uint64_t)__builtin_ctzll(rest));
+}
+
+static void run_blocks(const struct plan *plan, uint64_t begin, uint64_t end)
+{
+    struct run run;
+    start_run(plan, &run);
+    uint32_t turn = 0;
+    for (uint64_t item = begin; item < end; item += BLR_BLOCK, turn ^= 1) {
+        uint32_t count = end - item < BLR_BLOCK ? (uint32_t)(end - item) : BLR_BLOCK;
+        locate_block(&run, item, count, &run.block[turn]);
+        if (item > begin)
+            blend_block(plan, item - BLR_BLOCK, &run.block[turn ^ 1]);
+    }
+    if (begin < end)
+        blend_block(plan, begin + (end - begin - 1) / BLR_BLOCK * BLR_BLOCK, &run.block[turn ^ 1]);
 }
 
 #endif

@@ -23,9 +23,9 @@ if(CMAKE_C_COMPILER_ID MATCHES "GNU|Clang" AND NOT MSVC)
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
     # Chosen when a call runs, by what the processor has.
     set_source_files_properties(sample_block_avx2.c PROPERTIES
-        COMPILE_OPTIONS "-O3;-ffp-contract=off;-mavx2;-mfma;-mf16c")
+        COMPILE_OPTIONS "-O3;-ffp-contract=off;-fno-trapping-math;-fno-math-errno;-mavx2;-mfma;-mf16c")
     set_source_files_properties(sample_block_avx512.c PROPERTIES
-        COMPILE_OPTIONS "-O3;-ffp-contract=off;-mavx512f;-mavx512dq;-mavx512bw;-mavx512vl;-mfma;-mf16c;-mprefer-vector-width=512")
+        COMPILE_OPTIONS "-O3;-ffp-contract=off;-fno-trapping-math;-fno-math-errno;-mavx512f;-mavx512dq;-mavx512bw;-mavx512vl;-mfma;-mf16c;-mprefer-vector-width=512")
   endif()
 elseif(MSVC)
   set_source_files_properties(${BLR_SAMPLER_SOURCES} PROPERTIES COMPILE_OPTIONS "/fp:precise")

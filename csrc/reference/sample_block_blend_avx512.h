@@ -1,0 +1,182 @@
+/* Blending a block of float texels with 512-bit vectors: sixteen channels at a time, of four, eight or
+ * sixteen items. The method is that of sample_block_blend_avx2.h. */
+#ifndef BLR_SAMPLE_BLOCK_BLEND_AVX512_H
+#define BLR_SAMPLE_BLOCK_BLEND_AVX512_H
+
+#include "sample_block_blend_avx2.h"
+
+#define EXPONENT16(e) _mm512_set1_epi32((int)((unsigned)(e) << 23))
+
+struct wide_lanes {
+    __m512 texel[4];
+    __m512i weight[4];
+};
+
+BLR_INLINE_BLEND __m512 joined(__m256 low, __m256 high)
+{
+    return _mm512_insertf32x8(_mm512_castps256_ps512(low), high, 1);
+}
+
+BLR_INLINE_BLEND __m512i wide_ints(const int32_t *item, const int channels)
+{
+    if (channels == 4)
+        return _mm512_castps_si512(_mm512_permutevar_ps(
+            _mm512_castsi512_ps(_mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i *)item))),
+            _mm512_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3)));
+    if (channels == 2)
+        return _mm512_permutexvar_epi32(_mm512_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7),
+                                        _mm512_castsi256_si512(_mm256_loadu_si256((const __m256i *)item)));
+    return _mm512_loadu_si512(item);
+}
+
+BLR_INLINE_BLEND __m512 wide_fp32(const uintptr_t *texel, const int channels)
+{
+    if (channels == 4) {
+        __m512 a = _mm512_castps128_ps512(_mm_loadu_ps((const float *)texel[0]));
+        a = _mm512_insertf32x4(a, _mm_loadu_ps((const float *)texel[1]), 1);
+        a = _mm512_insertf32x4(a, _mm_loadu_ps((const float *)texel[2]), 2);
+        return _mm512_insertf32x4(a, _mm_loadu_ps((const float *)texel[3]), 3);
+    }
+    return joined(texels_fp32(texel, channels), texels_fp32(texel + 8 / channels, channels));
+}
+
+BLR_INLINE_BLEND __m512 wide_pixels_of_two(const uintptr_t *texel)
+{
+    __m512 a = _mm512_castps128_ps512(two_pixels_of_two(texel));
+    a = _mm512_insertf32x4(a, two_pixels_of_two(texel + 4), 1);
+    a = _mm512_insertf32x4(a, two_pixels_of_two(texel + 8), 2);
+    return _mm512_insertf32x4(a, two_pixels_of_two(texel + 12), 3);
+}
+
+BLR_INLINE_BLEND void wide_row_pairs(const uintptr_t *texel, __m512 *left, __m512 *right)
+{
+    __m512 a = wide_pixels_of_two(texel), b = wide_pixels_of_two(texel + 2);
+    *left = _mm512_shuffle_ps(a, b, _MM_SHUFFLE(2, 0, 2, 0));
+    *right = _mm512_shuffle_ps(a, b, _MM_SHUFFLE(3, 1, 3, 1));
+}
+
+BLR_INLINE_BLEND void wide_load(const struct blr_block *block, uint32_t q, uint32_t item, const int channels,
+                                struct wide_lanes *lanes)
+{
+    if (channels == 1 && block->dense[item >> 3] && block->dense[(item >> 3) + 1]) {
+        wide_row_pairs(&block->texel[q][0][item], &lanes->texel[0], &lanes->texel[1]);
+        wide_row_pairs(&block->texel[q][2][item], &lanes->texel[2], &lanes->texel[3]);
+    } else {
+        for (int k = 0; k < 4; k++)
+            lanes->texel[k] = wide_fp32(&block->texel[q][k][item], channels);
+    }
+    for (int k = 0; k < 4; k++)
+        lanes->weight[k] = wide_ints(&block->weight[q][k][item], channels);
+}
+
+struct wide_sums {
+    __m512i even, odd;                    /* 64-bit integers */
+    __m512i exponent;
+};
+
+BLR_INLINE_BLEND struct wide_sums wide_sum(const struct wide_lanes *lanes, const int channels, __mmask16 *doubtful)
+{
+    const __m512i size = _mm512_set1_epi32(0x7fffffff), lowest = EXPONENT16(LOWEST_EXPONENT);
+    __m512i magnitude[4];
+    for (int k = 0; k < 4; k++)
+        magnitude[k] = _mm512_maskz_and_epi32(_mm512_test_epi32_mask(lanes->weight[k], lanes->weight[k]),
+                                              _mm512_castps_si512(lanes->texel[k]), size);
+    __m512i largest = _mm512_max_epi32(_mm512_max_epi32(magnitude[0], magnitude[1]),
+                                       _mm512_max_epi32(magnitude[2], magnitude[3]));
+    __m512 texels = _mm512_add_ps(_mm512_add_ps(lanes->texel[0], lanes->texel[1]),
+                                  _mm512_add_ps(lanes->texel[2], lanes->texel[3]));
+    *doubtful |= _mm512_fpclass_ps_mask(texels, 0x99);         /* NaNs and infinities */
+    __mmask16 tiny = _mm512_cmplt_epi32_mask(largest, lowest);
+    if (tiny) {
+        __m512i seen = _mm512_setzero_si512();
+        for (int k = 0; k < 4; k++)
+            seen = _mm512_or_si512(seen, _mm512_maskz_mov_epi32(_mm512_test_epi32_mask(lanes->weight[k], lanes->weight[k]),
+                                                                _mm512_castps_si512(lanes->texel[k])));
+        *doubtful |= tiny & _mm512_test_epi32_mask(seen, seen);
+    }
+    struct wide_sums sums;
+    sums.exponent = _mm512_and_si512(_mm512_max_epi32(largest, lowest), EXPONENT16(255));
+    __m512 scale = _mm512_castsi512_ps(_mm512_sub_epi32(EXPONENT16(281), sums.exponent));
+    sums.even = sums.odd = _mm512_setzero_si512();
+    for (int k = 0; k < 4; k++) {
+        __m512i steps = _mm512_cvttps_epi32(_mm512_mul_ps(lanes->texel[k], scale)), weight = lanes->weight[k];
+        sums.even = _mm512_add_epi64(sums.even, _mm512_mul_epi32(steps, weight));
+        if (channels == 1)
+            weight = _mm512_srli_epi64(weight, 32);
+        sums.odd = _mm512_add_epi64(sums.odd, _mm512_mul_epi32(_mm512_srli_epi64(steps, 32), weight));
+    }
+    return sums;
+}
+
+BLR_INLINE_BLEND __m512 wide_round(const struct wide_sums *sums)
+{
+    const __m512d away = _mm512_set1_pd(1.0 + 0x1p-50);
+    __m256 even = _mm512_cvtpd_ps(_mm512_mul_pd(_mm512_cvtepi64_pd(sums->even), away));
+    __m256 odd = _mm512_cvtpd_ps(_mm512_mul_pd(_mm512_cvtepi64_pd(sums->odd), away));
+    const __m512i order = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+    __m512 value = _mm512_permutex2var_ps(_mm512_castps256_ps512(even), order, _mm512_castps256_ps512(odd));
+    return _mm512_mul_ps(value, _mm512_castsi512_ps(_mm512_sub_epi32(sums->exponent, EXPONENT16(35))));
+}
+
+/* floor(value * 2^shift) for a shift of at most three, a difference of exponents in place. */
+BLR_INLINE_BLEND void wide_floor_shifted(struct wide_sums *sums, __m512i shift)
+{
+    __m512i count = _mm512_sub_epi32(_mm512_set1_epi32(3), _mm512_srai_epi32(shift, 23));
+    __m512i count_even = _mm512_maskz_mov_epi32(0x5555, count), count_odd = _mm512_srli_epi64(count, 32);
+    sums->even = _mm512_srav_epi64(_mm512_slli_epi64(sums->even, 3), count_even);
+    sums->odd = _mm512_srav_epi64(_mm512_slli_epi64(sums->odd, 3), count_odd);
+}
+
+BLR_INLINE_BLEND uint32_t items_of_wide_lanes(uint32_t bits, const int channels)
+{
+    uint32_t items = 0;
+    for (int i = 0; i < 16 / channels; i++)
+        if (bits >> i * channels & ((1u << channels) - 1))
+            items |= 1u << i;
+    return items;
+}
+
+BLR_INLINE_BLEND void store_wide(float *out, __m512 value, bool stream)
+{
+    if (stream) {
+        store_lanes(out, _mm512_castps512_ps256(value), true);
+        store_lanes(out + 8, _mm512_extractf32x8_ps(value, 1), true);
+    } else {
+        _mm512_storeu_ps(out, value);
+    }
+}
+
+BLR_INLINE_BLEND uint64_t blend_wide(const struct blr_block *block, float *out, bool stream, const int channels,
+                                     const bool several)
+{
+    const uint32_t step = 16 / (uint32_t)channels;
+    const __m512i fours = EXPONENT16(252);
+    uint64_t again = 0;
+    for (uint32_t item = 0; item < block->count; item += step, out += 16) {
+        struct wide_lanes lanes;
+        __mmask16 doubtful = 0;
+        wide_load(block, 0, item, channels, &lanes);
+        struct wide_sums total = wide_sum(&lanes, channels, &doubtful);
+        if (several) {
+            __m512i point = _mm512_and_si512(total.exponent, fours);
+            wide_floor_shifted(&total, _mm512_sub_epi32(total.exponent, point));
+            for (uint32_t q = 1; q < block->quads; q++) {
+                wide_load(block, q, item, channels, &lanes);
+                struct wide_sums next = wide_sum(&lanes, channels, &doubtful);
+                __m512i before = point;
+                point = _mm512_max_epi32(point, _mm512_and_si512(next.exponent, fours));
+                wide_floor_shifted(&total, _mm512_sub_epi32(before, point));
+                wide_floor_shifted(&next, _mm512_sub_epi32(next.exponent, point));
+                total.even = _mm512_add_epi64(total.even, next.even);
+                total.odd = _mm512_add_epi64(total.odd, next.odd);
+            }
+            total.exponent = point;
+        }
+        store_wide(out, wide_round(&total), stream);
+        if (doubtful)
+            again |= (uint64_t)items_of_wide_lanes(doubtful, channels) << item;
+    }
+    return again;
+}
+
+#endif

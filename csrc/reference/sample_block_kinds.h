@@ -1,0 +1,59 @@
+/* The kinds of texels that are sampled in blocks. Included by each file that is compiled for a set of
+ * instructions, after BLEND_FP32 and BLEND_FP16 have been defined: block, out, stream, channels, several quads. */
+#ifndef BLR_SAMPLE_BLOCK_KINDS_H
+#define BLR_SAMPLE_BLOCK_KINDS_H
+
+#include "sample_block_nearest_avx2.h"
+
+#define FLOAT_BLENDS(name, blend, channels)                                                           \
+    static uint64_t name##_one(const struct blr_block *block, float *out, bool stream)                \
+    {                                                                                                 \
+        return blend(block, out, stream, channels, false);                                            \
+    }                                                                                                 \
+    static uint64_t name##_more(const struct blr_block *block, float *out, bool stream)               \
+    {                                                                                                 \
+        return blend(block, out, stream, channels, true);                                             \
+    }                                                                                                 \
+    static uint64_t name(const struct blr_block *block, float *out, bool stream)                      \
+    {                                                                                                 \
+        return (block->quads > 1 ? name##_more : name##_one)(block, out, stream);                     \
+    }
+
+#define BYTE_BLENDS(name, channels)                                                                   \
+    static uint64_t name(const struct blr_block *block, float *out, bool stream)                      \
+    {                                                                                                 \
+        return block->quads > 1 ? blend_bytes(block, out, stream, channels, true)                     \
+                                : blend_bytes(block, out, stream, channels, false);                   \
+    }
+
+FLOAT_BLENDS(fp32_1, BLEND_FP32, 1)
+FLOAT_BLENDS(fp32_2, BLEND_FP32, 2)
+FLOAT_BLENDS(fp32_4, BLEND_FP32, 4)
+FLOAT_BLENDS(fp16_1, BLEND_FP16, 1)
+FLOAT_BLENDS(fp16_2, BLEND_FP16, 2)
+FLOAT_BLENDS(fp16_4, BLEND_FP16, 4)
+BYTE_BLENDS(unorm8_1, 1)
+BYTE_BLENDS(unorm8_2, 2)
+BYTE_BLENDS(unorm8_4, 4)
+
+static const struct {
+    blr_channel_type_t type;
+    uint32_t channels;
+    blr_blend_block_t linear, nearest;
+} blends[] = {
+    {BLR_CHANNEL_FP32, 1, fp32_1, nearest_fp32_1},       {BLR_CHANNEL_FP32, 2, fp32_2, nearest_fp32_2},
+    {BLR_CHANNEL_FP32, 4, fp32_4, nearest_fp32_4},       {BLR_CHANNEL_FP16, 1, fp16_1, nearest_fp16_1},
+    {BLR_CHANNEL_FP16, 2, fp16_2, nearest_fp16_2},       {BLR_CHANNEL_FP16, 4, fp16_4, nearest_fp16_4},
+    {BLR_CHANNEL_UNORM_INT8, 1, unorm8_1, nearest_unorm8_1}, {BLR_CHANNEL_UNORM_INT8, 2, unorm8_2, nearest_unorm8_2},
+    {BLR_CHANNEL_UNORM_INT8, 4, unorm8_4, nearest_unorm8_4},
+};
+
+static blr_blend_block_t choose_blend(const struct blr_texture *texture)
+{
+    for (size_t k = 0; k < sizeof blends / sizeof *blends; k++)
+        if (blends[k].type == texture->desc.channel_type && blends[k].channels == texture->desc.num_channels)
+            return texture->linear ? blends[k].linear : blends[k].nearest;
+    return NULL;
+}
+
+#endif
