@@ -71,6 +71,10 @@ class Side:
         if self.kind == "host" and (flat or self.pitch is None):
             extent = self.extent or desc.extent
             return HostMemory(self.raw, extent, desc.pixel_size, self.capacity or 0, self.offset)
+        if self.pitch == 0 and desc.extent[1] * desc.extent[2] > 1:
+            raise copy_failure(
+                10, f"{self.name} pitch 0 < {desc.row_size} bytes a row; leave it out for packed rows", part=True
+            )
         pitch = 0 if flat or self.pitch is None else self.pitch
         return UsmMemory(self.raw, pitch, desc, self.offset, self.capacity, self.pitch_align)
 

@@ -143,17 +143,17 @@ def _whole(source: Side, target: Side) -> tuple[CopyRegion, ...]:
 
 
 def _check_whole_array(side: Side, desc: ImageDescriptor) -> None:
-    """A host array holds exactly the image: as its shape, or flat."""
+    """A host array holds exactly the image: as its shape, or flat. With a pitch of its own its capacity decides."""
     array = side.array
     assert array is not None
-    pixels = _pixels(side, desc, part=False)
-    if pixels is not None:
-        wanted = desc.shape[:-1]
-        if pixels != wanted:
-            raise copy_failure(
-                2, f"the {side.name} array of shape {array.shape} is no image of shape {desc.shape}", part=False
-            )
-    elif side.pitch is None and array.nbytes != desc.nbytes:
+    shapes = _pixel_shapes(side, desc, part=False)
+    if side.pitch is not None:
+        return
+    if shapes and desc.shape[:-1] not in shapes:
+        raise copy_failure(
+            2, f"the {side.name} array of shape {array.shape} is no image of shape {desc.shape}", part=False
+        )
+    if array.nbytes != desc.nbytes:
         raise copy_failure(
             2,
             f"the image of shape {desc.shape} takes {desc.nbytes} bytes, the {side.name} array has {array.nbytes}",
@@ -161,42 +161,47 @@ def _check_whole_array(side: Side, desc: ImageDescriptor) -> None:
         )
 
 
-def _pixels(side: Side, desc: ImageDescriptor, *, part: bool) -> tuple[int, ...] | None:
-    """The array's shape in pixels (channels left out), or None for a flat array, which has no shape to compare.
+def _pixel_shapes(side: Side, desc: ImageDescriptor, *, part: bool) -> list[tuple[int, ...]]:
+    """What the array's shape can mean in pixels, channels left out; nothing for a flat array.
+
+    An array of one channel may leave the axis of channels out, and one that holds a part of an image the first axes.
 
     Raises:
         InvalidError: dtype or number of axes are not the descriptor's.
     """
     array: np.ndarray[Any, Any] | None = side.array
     assert array is not None
-    axes = desc.dimensions + desc.is_layered
+    axes, channels = desc.dimensions + desc.is_layered, desc.num_channels
     shape: tuple[int, ...] = array.shape
+    found: list[tuple[int, ...]] = []
     if array.dtype.fields is not None:
         if array.dtype.itemsize != desc.pixel_size:
             raise InvalidError(
                 f"the {side.name} array's items of {array.dtype.itemsize} bytes are no pixels of {desc.pixel_size} "
-                f"bytes ({desc.num_channels} channels of {desc.dtype})"
+                f"bytes ({channels} channels of {desc.dtype})"
             )
-        shape = (*shape, desc.num_channels)
-    elif array.dtype != desc.dtype:
+        found.append(shape)
+    else:
+        if array.dtype != desc.dtype:
+            raise InvalidError(
+                f"the {side.name} array is {array.dtype}, {desc.channel_type} channels are {desc.dtype}: convert with "
+                f"array.astype({str(desc.dtype)!r}), or pass the bits with array.view({str(desc.dtype)!r})"
+            )
+        if len(shape) > 1 and shape[-1] == channels:
+            found.append(shape[:-1])
+        if channels == 1:
+            found.append(shape)
+    found = [pixels for pixels in found if len(pixels) == axes or (part and 1 < len(pixels) + 1 <= axes)]
+    if not found and array.ndim != 1:
         raise InvalidError(
-            f"the {side.name} array is {array.dtype}, {desc.channel_type} channels are {desc.dtype}: convert with "
-            f"array.astype({str(desc.dtype)!r}), or pass the bits with array.view({str(desc.dtype)!r})"
+            f"the {side.name} array of shape {array.shape} is no image of {desc.dimensions} dimensions"
+            f"{' with layers' if desc.is_layered else ''} and {channels} channels; its shape is "
+            f"({'layers, ' if desc.is_layered else ''}{'depth, ' if desc.depth else ''}"
+            f"{'height, ' if desc.height else ''}width, channels), or flat"
         )
-    elif len(shape) == axes and desc.num_channels == 1:
-        shape = (*shape, 1)
-    if len(shape) == axes + 1 and shape[-1] == desc.num_channels:
-        return shape[:-1]
-    if part and len(shape) <= axes and len(shape) > 1 and shape[-1] == desc.num_channels:
-        return (1,) * (axes + 1 - len(shape)) + shape[:-1]
-    if array.ndim == 1:
-        return None
-    raise InvalidError(
-        f"the {side.name} array of shape {array.shape} is no image of {desc.dimensions} dimensions"
-        f"{' with layers' if desc.is_layered else ''} and {desc.num_channels} channels; its shape is "
-        f"({'layers, ' if desc.is_layered else ''}{'depth, ' if desc.depth else ''}{'height, ' if desc.height else ''}"
-        "width, channels), or flat"
-    )
+    if array.ndim == 1 and axes > 1:
+        return []
+    return [(1,) * (axes - len(pixels)) + pixels for pixels in found]
 
 
 def _staged(queue: Queue, first: CopyRegion, second: CopyRegion) -> tuple[Operation, object]:
@@ -262,20 +267,29 @@ def _copy_extent(extent: Extent, src: ImageDescriptor, dst: ImageDescriptor) -> 
 
 def _host_extent(side: Side, desc: ImageDescriptor, extent: Extent) -> Extent:
     """Pixels of the whole host image: as given, as the array's shape says, or the region itself."""
-    pixels = _pixels(side, desc, part=True) if side.array is not None else None
+    shapes = _pixel_shapes(side, desc, part=True) if side.array is not None else []
     if side.extent is not None:
         if side.extent[0] == 0:
             raise InvalidError(f"{side.argument}_extent={side.extent}: x is 0; the host image has a width")
         return max(side.extent[0], 1), max(side.extent[1], 1), max(side.extent[2], 1)
-    if pixels is not None:
-        sizes = [*reversed(pixels)]
-        if desc.is_layered and desc.dimensions == 1:
-            return sizes[0], 1, sizes[1]
-        sizes += [1, 1]
-        return sizes[0], sizes[1], sizes[2]
+    found = [_extent_of(pixels, desc) for pixels in shapes]
+    for whole in found:
+        if all(offset + size <= bound for offset, size, bound in zip(side.offset, extent, whole)):
+            return whole
+    if found:
+        return found[0]
     if any(side.offset):
         raise InvalidError(
             f"{side.argument}_offset={side.offset} into a flat buffer: say with {side.argument}_extent how large "
             "the host image is"
         )
     return extent
+
+
+def _extent_of(pixels: tuple[int, ...], desc: ImageDescriptor) -> Extent:
+    """(x, y, z) of a shape in pixels; the layers of lines are z."""
+    sizes = [*reversed(pixels)]
+    if desc.is_layered and desc.dimensions == 1:
+        sizes.insert(1, 1)
+    sizes += [1, 1]
+    return sizes[0], sizes[1], sizes[2]
