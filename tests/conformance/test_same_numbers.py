@@ -1,0 +1,301 @@
+"""The device of ``--device`` and the reference give the same bits, whatever is asked.
+
+Every kind of image, channel type, filter and addressing mode meets random coordinates, integers and halves, the
+borders, and numbers such as NaN, infinities and 1e30. On the reference itself there is nothing to compare.
+"""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import bindless as bl
+
+Array = npt.NDArray[Any]
+CHANNEL_TYPES = tuple(str(t) for t in bl.ImageChannelType)
+FLOATS = ("snorm_int8", "snorm_int16", "unorm_int8", "unorm_int16", "fp16", "fp32")
+INTEGERS = tuple(t for t in CHANNEL_TYPES if t not in FLOATS)
+MODES = ("repeat", "clamp_to_edge", "mirrored_repeat", "ext_oneapi_clamp_to_border")
+ITEMS = 1500
+
+
+@pytest.fixture
+def queues(device: bl.Device, queue: bl.Queue) -> Iterator[tuple[bl.Queue, bl.Queue]]:
+    if device.backend == "reference":
+        pytest.skip("compares another device with the reference: pytest --device cuda")
+    with bl.Queue("reference:*:*") as reference:
+        yield queue, reference
+
+
+def _pixels(shape: tuple[int, ...], dtype: np.dtype[Any], seed: int) -> Array:
+    rng = np.random.default_rng(seed)
+    if dtype.kind != "f":
+        limits = np.iinfo(dtype)
+        return rng.integers(limits.min, limits.max, shape, dtype, endpoint=True)
+    scale = np.exp2(rng.integers(-6, 6, shape))
+    return ((rng.random(shape) * 2 - 1) * scale).astype(dtype)
+
+
+def _coordinates(sizes: tuple[int, ...], normalized: bool, seed: int) -> Array:
+    """(N, dims) float32, most of them in and around the image, some far away and some no numbers."""
+    rng = np.random.default_rng(seed)
+    extent = np.array(sizes, np.float64)
+    unit = (rng.random((ITEMS, len(sizes))) * 3 - 1) * extent
+    unit[: ITEMS // 4] = np.round(unit[: ITEMS // 4] * 2) / 2
+    unit[ITEMS // 4 : ITEMS // 2] = np.round(unit[ITEMS // 4 : ITEMS // 2] * 512) / 512
+    coords = (unit / extent if normalized else unit).astype(np.float32)
+    odd = np.array([np.nan, np.inf, -np.inf, 1e30, -1e30, 1e9, -1e9, 3e-39, -3e-39, 0.0, -0.0, 1e-30], np.float32)
+    rows = rng.integers(0, ITEMS, 4 * len(odd))
+    coords[rows, rng.integers(0, len(sizes), len(rows))] = np.tile(odd, 4)
+    return coords
+
+
+def _same(got: Array, wanted: Array, where: Array) -> None:
+    bits = np.dtype(f"u{got.dtype.itemsize}")
+    equal = got.view(bits) == wanted.view(bits)
+    if got.dtype.kind == "f":
+        equal |= np.isnan(got) & np.isnan(wanted)
+    bad = np.argwhere(~equal)
+    assert not len(bad), (
+        f"{len(bad)} of {equal.size} differ; first at item {bad[0][0]}, channel {bad[0][1]}, coordinates "
+        f"{where[bad[0][0]]}: {got[tuple(bad[0])]!r}, the reference gives {wanted[tuple(bad[0])]!r}"
+    )
+
+
+class _Images:
+    """One image on both devices, closed at the end."""
+
+    def __init__(self, queues: tuple[bl.Queue, bl.Queue], desc: bl.ImageDescriptor, seed: int = 0) -> None:
+        self.queues, self.desc = queues, desc
+        self.memories = [bl.ImageMem(desc, queue) for queue in queues]
+        self.handles: list[tuple[bl.Queue, Any]] = []
+        for level in range(desc.num_levels):
+            part = desc.get_mip_level_desc(level) if desc.type == "mipmap" else desc
+            pixels = _pixels(part.shape, desc.dtype, seed + level)
+            for queue, memory in zip(queues, self.memories):
+                target = memory.get_mip_level_mem_handle(level) if desc.type == "mipmap" else memory
+                queue.ext_oneapi_copy(pixels, target, dst_desc=part).wait()
+
+    def __enter__(self) -> _Images:
+        return self
+
+    def create(self, sampler: bl.BindlessImageSampler | None = None) -> list[Any]:
+        made = []
+        for queue, memory in zip(self.queues, self.memories):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", bl.SamplerWarning)
+                handle = bl.create_image(memory, self.desc, queue, sampler=sampler)
+            self.handles.append((queue, handle))
+            made.append(handle)
+        return made
+
+    def compare(self, function: Any, handles: list[Any], coords: Array, *rest: Any, **options: Any) -> None:
+        got, wanted = (function(queue, handle, coords, *rest, **options) for queue, handle in zip(self.queues, handles))
+        _same(got, wanted, coords)
+
+    def __exit__(self, *_: object) -> None:
+        for queue, handle in self.handles:
+            bl.destroy_image_handle(handle, queue)
+        for memory in self.memories:
+            memory.close()
+
+
+def _desc(sizes: tuple[int, ...], **options: Any) -> bl.ImageDescriptor:
+    return bl.ImageDescriptor(*sizes, **options)
+
+
+SHAPES = {1: (61,), 2: (37, 29), 3: (17, 13, 11)}
+
+
+@pytest.mark.parametrize("dims", [1, 2, 3])
+@pytest.mark.parametrize("channel_type", CHANNEL_TYPES)
+@pytest.mark.parametrize("channels", [1, 2, 4])
+def test_fetch(queues: tuple[bl.Queue, bl.Queue], dims: int, channel_type: str, channels: int) -> None:
+    desc = _desc(SHAPES[dims], num_channels=channels, channel_type=channel_type)
+    coords = np.random.default_rng(1).integers(0, SHAPES[dims], (ITEMS, dims)).astype(np.int32)
+    with _Images(queues, desc) as images:
+        images.compare(bl.fetch_image, images.create(), coords)
+        sampler = bl.BindlessImageSampler("repeat", "normalized", "nearest" if "int32" in channel_type else "linear")
+        images.compare(bl.fetch_image, images.create(sampler), coords)
+        if channel_type in FLOATS:
+            images.compare(bl.fetch_image, images.create(), coords, dtype=np.float16)
+        images.compare(bl.fetch_image, images.create(), coords, num_channels=3)
+
+
+@pytest.mark.parametrize("dims", [1, 2, 3])
+@pytest.mark.parametrize("channel_type", CHANNEL_TYPES)
+@pytest.mark.parametrize("channels", [1, 2, 4])
+def test_sample(queues: tuple[bl.Queue, bl.Queue], dims: int, channel_type: str, channels: int) -> None:
+    desc = _desc(SHAPES[dims], num_channels=channels, channel_type=channel_type)
+    with _Images(queues, desc) as images:
+        for filtering, coordinate in itertools.product(("nearest", "linear"), ("normalized", "unnormalized")):
+            if filtering == "linear" and "int32" in channel_type:
+                continue
+            for turn, mode in enumerate(MODES):
+                modes = (mode, MODES[(turn + 1) % 4], MODES[(turn + 2) % 4])
+                sampler = bl.BindlessImageSampler(modes, coordinate, filtering)
+                coords = _coordinates(SHAPES[dims], coordinate == "normalized", turn)
+                images.compare(bl.sample_image, images.create(sampler), coords)
+
+
+@pytest.mark.parametrize("sizes", [(8192, 3), (8193, 5), (70000, 2), (3, 9000), (131072,), (2, 2, 2), (1, 1), (1,)])
+@pytest.mark.parametrize("coordinate", ["normalized", "unnormalized"])
+def test_sizes(queues: tuple[bl.Queue, bl.Queue], sizes: tuple[int, ...], coordinate: str) -> None:
+    desc = _desc(sizes, num_channels=1, channel_type="fp32")
+    with _Images(queues, desc) as images:
+        for mode, filtering in itertools.product(MODES, ("nearest", "linear")):
+            handles = images.create(bl.BindlessImageSampler(mode, coordinate, filtering))
+            images.compare(bl.sample_image, handles, _coordinates(sizes, coordinate == "normalized", 5))
+
+
+@pytest.mark.parametrize("channel_type", ["fp32", "fp16"])
+def test_numbers_that_are_none(queues: tuple[bl.Queue, bl.Queue], channel_type: str) -> None:
+    """NaN, infinities, zeros of both signs and denormals among the texels."""
+    desc = _desc((16, 16), num_channels=1, channel_type=channel_type)
+    pixels = _pixels(desc.shape, desc.dtype, 3)
+    odd = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, 1e-40, -1e-40, 6e-8, 65504, 3e38], np.float32)
+    rng = np.random.default_rng(9)
+    with np.errstate(over="ignore"):
+        pixels.reshape(-1)[rng.permutation(256)[:100]] = np.resize(odd, 100).astype(desc.dtype)
+    with _Images(queues, desc) as images:
+        for queue, memory in zip(queues, images.memories):
+            queue.ext_oneapi_copy(pixels, memory).wait()
+        for filtering in ("nearest", "linear"):
+            handles = images.create(bl.BindlessImageSampler("clamp_to_edge", "unnormalized", filtering))
+            images.compare(bl.sample_image, handles, _coordinates((16, 16), False, 6))
+        images.compare(bl.fetch_image, images.create(), np.argwhere(np.ones((16, 16))).astype(np.int32))
+
+
+@pytest.mark.parametrize("dims", [1, 2])
+@pytest.mark.parametrize("channel_type", CHANNEL_TYPES)
+def test_layers(queues: tuple[bl.Queue, bl.Queue], dims: int, channel_type: str) -> None:
+    sizes, layers = SHAPES[dims], 5
+    desc = _desc(sizes, num_channels=2, channel_type=channel_type, type="array", array_size=layers)
+    rng = np.random.default_rng(2)
+    which = rng.integers(0, layers, ITEMS).astype(np.uint32)
+    integers = rng.integers(0, sizes, (ITEMS, dims)).astype(np.int32)
+    with _Images(queues, desc) as images:
+        images.compare(bl.fetch_image_array, images.create(), integers, which)
+        images.compare(bl.fetch_image_array, images.create(), integers, 3)
+        for filtering, mode in itertools.product(("nearest", "linear"), MODES):
+            if filtering == "linear" and "int32" in channel_type:
+                continue
+            for coordinate in ("normalized", "unnormalized"):
+                handles = images.create(bl.BindlessImageSampler(mode, coordinate, filtering))
+                coords = _coordinates(sizes, coordinate == "normalized", 8)
+                images.compare(bl.sample_image_array, handles, coords, which)
+        images.compare(bl.fetch_image_array, handles, integers, which)
+
+
+@pytest.mark.parametrize("channel_type", CHANNEL_TYPES)
+@pytest.mark.parametrize("cubemap_filtering", ["disjointed", "seamless"])
+def test_cubemap(queues: tuple[bl.Queue, bl.Queue], channel_type: str, cubemap_filtering: str) -> None:
+    size = 24
+    desc = _desc((size, size), num_channels=2, channel_type=channel_type, type="cubemap", array_size=6)
+    rng = np.random.default_rng(4)
+    directions = rng.normal(size=(ITEMS, 3)).astype(np.float32)
+    directions[:200] = np.sign(directions[:200]) + rng.normal(size=(200, 3)) * 0.02  # the corners
+    directions[200:400] *= np.exp2(rng.integers(-60, 60, (200, 1))).astype(np.float32)
+    directions[400:420] = np.tile(
+        np.float32([[1, 1, 1], [0, 0, 0], [-1, 1, 0], [np.nan, 1, 0], [np.inf, 1, 0]]), (4, 1)
+    )
+    with _Images(queues, desc) as images:
+        integers = rng.integers(0, size, (ITEMS, 2)).astype(np.int32)
+        images.compare(bl.fetch_cubemap, images.create(), integers, rng.integers(0, 6, ITEMS).astype(np.uint32))
+        for filtering, mode in itertools.product(("nearest", "linear"), MODES):
+            if filtering == "linear" and "int32" in channel_type:
+                continue
+            sampler = bl.BindlessImageSampler(mode, "normalized", filtering, cubemap_filtering=cubemap_filtering)
+            images.compare(bl.sample_cubemap, images.create(sampler), directions)
+
+
+@pytest.mark.parametrize("dims", [1, 2, 3])
+@pytest.mark.parametrize("channel_type", CHANNEL_TYPES)
+def test_mipmap(queues: tuple[bl.Queue, bl.Queue], dims: int, channel_type: str) -> None:
+    sizes = {1: (77,), 2: (53, 41), 3: (21, 17, 13)}[dims]
+    desc = _desc(sizes, num_channels=2, channel_type=channel_type, type="mipmap", num_levels=4)
+    rng = np.random.default_rng(6)
+    levels = (rng.random(ITEMS) * 7 - 1.5).astype(np.float32)
+    levels[:5] = (np.nan, np.inf, -np.inf, 1e30, 2.0)
+    coords = _coordinates(sizes, True, 7)
+    scale = np.exp2(rng.random((ITEMS, 1)) * 9 - 10)
+    dx, dy = ((rng.normal(size=(ITEMS, dims)) * scale).astype(np.float32) for _ in range(2))
+    with _Images(queues, desc) as images:
+        for filtering, between, mode in itertools.product(("nearest", "linear"), ("nearest", "linear"), MODES):
+            if "int32" in channel_type and "linear" in (filtering, between):
+                continue
+            for low, high, anisotropy in ((0.0, 3.0, 0.0), (0.7, 2.3, 0.0), (0.0, 3.0, 8.0), (0.0, 3.0, 16.0)):
+                sampler = bl.BindlessImageSampler(
+                    mode,
+                    "normalized",
+                    filtering,
+                    mipmap_filtering=between,
+                    min_mipmap_level_clamp=low,
+                    max_mipmap_level_clamp=high,
+                    max_anisotropy=anisotropy,
+                )
+                handles = images.create(sampler)
+                images.compare(bl.sample_mipmap, handles, coords, level=levels)
+                if anisotropy == 0 or channel_type in FLOATS:
+                    images.compare(bl.sample_mipmap, handles, coords, dx=dx, dy=dy)
+
+
+@pytest.mark.parametrize("channel_type", CHANNEL_TYPES)
+@pytest.mark.parametrize("filtering", ["nearest", "linear"])
+def test_usm(queues: tuple[bl.Queue, bl.Queue], channel_type: str, filtering: str) -> None:
+    if filtering == "linear" and "int32" in channel_type:
+        pytest.skip("32-bit integers are not filtered")
+    desc = _desc((37, 29), num_channels=4, channel_type=channel_type)
+    pixels = _pixels(desc.shape, desc.dtype, 1)
+    coords, results = _coordinates((37, 29), False, 3), []
+    for queue in queues:
+        pointer, pitch = bl.pitched_alloc_device(desc, queue)
+        queue.ext_oneapi_copy(pixels, pointer, dst_desc=desc, dst_pitch=pitch).wait()
+        sampler = bl.BindlessImageSampler("clamp_to_edge", "unnormalized", filtering)
+        handle = bl.create_image(pointer, desc, queue, sampler=sampler, pitch=pitch)
+        results.append(bl.sample_image(queue, handle, coords))
+        bl.destroy_image_handle(handle, queue)
+        bl.free(pointer, queue)
+    _same(*results, coords)
+
+
+@pytest.mark.parametrize("channel_type", CHANNEL_TYPES)
+@pytest.mark.parametrize("kind", ["1d", "2d", "3d", "1d_array", "2d_array", "cubemap"])
+def test_write(queues: tuple[bl.Queue, bl.Queue], channel_type: str, kind: str) -> None:
+    """Colours of every size, halfway between codes among them, end as the same bytes."""
+    if kind == "cubemap":
+        sizes, options = (24, 24), {"type": "cubemap", "array_size": 6}
+    else:
+        sizes = SHAPES[int(kind[0])]
+        options = {"type": "array", "array_size": 4} if "array" in kind else {}
+    desc = _desc(sizes, num_channels=4, channel_type=channel_type, **options)
+    rng = np.random.default_rng(8)
+    grid = np.indices(tuple(reversed(desc.extent))).reshape(3, -1)[::-1].T
+    coords = np.ascontiguousarray(grid[:, : len(sizes)].astype(np.int32))
+    layers = np.ascontiguousarray(grid[:, 2].astype(np.uint32))
+    if channel_type in FLOATS:
+        one = {"int8": 127.0, "int16": 32767.0}.get(channel_type[-4:].lstrip("m_"), 1.0)
+        colors = (rng.random((len(coords), 4)) * 2.4 - 1.2).astype(np.float32)
+        colors[::3] = (np.round(colors[::3] * one * 2) / (one * 2)).astype(np.float32)
+        colors[:6] = np.float32([[np.nan], [np.inf], [-np.inf], [0.0], [-0.0], [1e-40]])
+    else:
+        colors = _pixels((len(coords), 4), desc.dtype, 4)
+    results = []
+    with _Images(queues, desc) as images:
+        for queue, handle, memory in zip(queues, images.create(), images.memories):
+            if kind == "cubemap":
+                bl.write_cubemap(queue, handle, coords, layers, colors)
+            elif "array" in kind:
+                bl.write_image_array(queue, handle, coords, layers, colors)
+            else:
+                bl.write_image(queue, handle, coords, colors)
+            back = np.empty(desc.shape, desc.dtype)
+            queue.ext_oneapi_copy(memory, back).wait()
+            results.append(back.reshape(len(coords), 4))
+    _same(*results, coords)
