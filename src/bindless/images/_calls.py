@@ -237,6 +237,8 @@ def with_level(form: Form, value: object, count: int) -> tuple[ArrayLike | None,
     if array is not None:
         return array, 0.0
     try:
+        if isinstance(value, (str, bytes)):
+            raise TypeError
         return None, float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
         raise InvalidError(

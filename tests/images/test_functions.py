@@ -1,0 +1,801 @@
+"""Device functions over arrays of coordinates (R58–R70)."""
+
+from __future__ import annotations
+
+import gc
+from typing import Any
+
+import numpy as np
+import pytest
+from pixels import (
+    CHANNEL_TYPES,
+    INTEGERS,
+    NORMALIZED,
+    STORAGE,
+    Array,
+    every_coordinate,
+    linear,
+    nearest,
+    random_pixels,
+    require,
+    sizes_of,
+    tolerance,
+    upload,
+    values_of,
+)
+
+import bindless as bl
+
+PLAIN = bl.BindlessImageSampler("clamp_to_edge")
+SMOOTH = bl.BindlessImageSampler("clamp_to_edge", "unnormalized", "linear")
+SIZES = [(13,), (7, 5), (6, 5, 4)]
+STRUCT = np.dtype([("r", "f4"), ("g", "f4"), ("b", "f4"), ("a", "f4")])
+
+
+def usm(queue: bl.Queue, array: Array) -> bl.UsmArray:
+    return bl.usm_empty(array.shape, array.dtype, queue).copy_from(array, queue)
+
+
+def formats(device: bl.Device) -> list[tuple[str, int]]:
+    native = device._record.native
+    return [
+        (kind, count)
+        for kind in CHANNEL_TYPES
+        for count in (1, 2, 3, 4)
+        if count != 3 or device._backend.supports_format(native, bl.ImageChannelType(kind), 3)
+    ]
+
+
+# ---------------------------------------------------------------------- fetch and write, all formats
+
+
+@pytest.mark.parametrize("sizes", SIZES, ids=str)
+def test_fetch(queue: bl.Queue, sizes: tuple[int, ...]) -> None:  # R58 R59 R60
+    every = every_coordinate(*sizes)
+    rng = np.random.default_rng(1)
+    for channel_type, count in formats(queue.device):
+        desc = bl.ImageDescriptor(*sizes, num_channels=count, channel_type=channel_type)
+        pixels = random_pixels(desc)
+        memory = upload(queue, desc, pixels)
+        wanted = values_of(pixels, channel_type).reshape(-1, count)
+        order = rng.permutation(len(every))
+        plain = bl.create_image(memory, desc, queue)
+        got = bl.fetch_image(queue, plain, every[order])
+        assert got.dtype == wanted.dtype
+        np.testing.assert_array_equal(got, wanted[order], err_msg=f"{channel_type} x {count}")
+        require(queue.device, bl.Aspect(f"ext_oneapi_bindless_sampled_image_fetch_{len(sizes)}d"))
+        for sampler in (PLAIN, bl.BindlessImageSampler("ext_oneapi_clamp_to_border", "normalized")):
+            sampled = bl.create_image(memory, desc, queue, sampler=sampler)
+            np.testing.assert_array_equal(bl.fetch_image(queue, sampled, every[order]), wanted[order])
+            bl.destroy_image_handle(sampled, queue)
+        bl.destroy_image_handle(plain, queue)
+
+
+@pytest.mark.parametrize("sizes", SIZES, ids=str)
+def test_write(queue: bl.Queue, sizes: tuple[int, ...]) -> None:  # R59 R64
+    every = every_coordinate(*sizes)
+    rng = np.random.default_rng(2)
+    for channel_type, count in formats(queue.device):
+        desc = bl.ImageDescriptor(*sizes, num_channels=count, channel_type=channel_type)
+        before, after = random_pixels(desc, 1), random_pixels(desc, 2)
+        memory = upload(queue, desc, before)
+        handle = bl.create_image(memory, desc, queue)
+        chosen = rng.permutation(len(every))[: len(every) // 2 + 1]
+        colors = after.reshape(-1, count)[chosen]  # the stored codes, in the image's own dtype
+        assert bl.write_image(queue, handle, every[chosen], colors) is None
+        wanted = before.reshape(-1, count).copy()
+        wanted[chosen] = colors
+        out = np.empty_like(before)
+        queue.ext_oneapi_copy(memory, out).wait()
+        np.testing.assert_array_equal(out.reshape(-1, count), wanted, err_msg=f"{channel_type} x {count}")
+        read = bl.fetch_image(queue, handle, every)  # visible to the next command
+        np.testing.assert_array_equal(read, values_of(wanted, channel_type))
+        bl.destroy_image_handle(handle, queue)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+@pytest.mark.parametrize("channel_type", [*NORMALIZED, "fp16", "fp32"])
+def test_write_floats(queue: bl.Queue, channel_type: str, dtype: str) -> None:  # R60
+    desc = bl.ImageDescriptor(64, num_channels=1, channel_type=channel_type)
+    colors = np.linspace(-1.5, 1.5, 64).astype(dtype)
+    colors[:3] = [np.nan, np.inf, -np.inf]
+    memory = bl.ImageMem(desc, queue)
+    handle = bl.create_image(memory, desc, queue)
+    bl.write_image(queue, handle, np.arange(64, dtype=np.int32), colors)
+    out = np.empty(desc.shape, desc.dtype)
+    queue.ext_oneapi_copy(memory, out).wait()
+    storage, one = STORAGE[channel_type]
+    if one is None:
+        wanted = colors.astype(storage)
+    else:
+        low = 0.0 if channel_type.startswith("u") else -1.0
+        unit = np.clip(np.nan_to_num(colors.astype(np.float64), nan=0, posinf=1, neginf=low), low, 1)
+        wanted = np.rint(unit * one).astype(storage)
+    np.testing.assert_array_equal(out[:, 0], wanted)
+    bl.destroy_image_handle(handle, queue)
+
+
+def test_normalized_values(queue: bl.Queue) -> None:  # R60
+    extremes = {
+        "unorm_int8": ([0, 1, 255], [0, 1 / 255, 1]),
+        "unorm_int16": ([0, 1, 65535], [0, 1 / 65535, 1]),
+        "snorm_int8": ([-128, -127, 127], [-1, -1, 1]),
+        "snorm_int16": ([-32768, -32767, 32767], [-1, -1, 1]),
+    }
+    coords = np.arange(3, dtype=np.int32)
+    for channel_type, (codes, values) in extremes.items():
+        desc = bl.ImageDescriptor(3, num_channels=1, channel_type=channel_type)
+        memory = upload(queue, desc, np.array(codes, desc.dtype))
+        for sampler in (None, PLAIN):
+            handle = bl.create_image(memory, desc, queue, sampler=sampler)
+            got = bl.fetch_image(queue, handle, coords)
+            assert got.dtype == np.float32
+            np.testing.assert_array_equal(got[:, 0], np.array(values, np.float32))
+            half = bl.fetch_image(queue, handle, coords, dtype=np.float16)
+            assert half.dtype == np.float16
+            np.testing.assert_array_equal(half[:, 0], np.array(values, np.float32).astype(np.float16))
+            for refused in ("uint8", "int16", "float64", "int32"):
+                with pytest.raises(bl.InvalidError, match="float32"):
+                    bl.fetch_image(queue, handle, coords, dtype=refused)
+            bl.destroy_image_handle(handle, queue)
+
+
+@pytest.mark.parametrize("channel_type", [*INTEGERS, "fp16", "fp32"])
+def test_result_dtypes(queue: bl.Queue, channel_type: str) -> None:  # R60 R61
+    desc = bl.ImageDescriptor(4, num_channels=2, channel_type=channel_type)
+    handle = bl.create_image(upload(queue, desc, random_pixels(desc)), desc, queue)
+    coords = np.arange(4, dtype=np.int32)
+    own = STORAGE[channel_type][0]
+    allowed = {own} | ({"float16", "float32"} if own.startswith("float") else set())
+    for dtype in ("int8", "uint8", "int16", "uint16", "int32", "uint32", "float16", "float32"):
+        if dtype in allowed:
+            assert bl.fetch_image(queue, handle, coords, dtype=dtype).dtype == dtype
+        else:
+            with pytest.raises(bl.InvalidError, match=own):
+                bl.fetch_image(queue, handle, coords, dtype=dtype)
+    for dtype in ("float64", "int64", "complex64", "bool", ">f4", "U4", "no dtype"):
+        with pytest.raises(bl.InvalidError, match="dtype"):
+            bl.fetch_image(queue, handle, coords, dtype=dtype)
+    bl.destroy_image_handle(handle, queue)
+
+
+def test_double_is_refused(queue: bl.Queue) -> None:  # R61
+    desc = bl.ImageDescriptor(4, num_channels=1)
+    handle = bl.create_image(upload(queue, desc, random_pixels(desc)), desc, queue)
+    coords = np.arange(4, dtype=np.int32)
+    with pytest.raises(bl.InvalidError, match="double"):
+        bl.fetch_image(queue, handle, coords, dtype=np.float64)
+    with pytest.raises(bl.InvalidError, match="double"):
+        bl.fetch_image(queue, handle, coords, dtype=np.dtype([("v", "f8")]), hint=np.float64)
+    with pytest.raises(bl.InvalidError, match="double"):
+        bl.write_image(queue, handle, coords, np.zeros((4, 1)))
+
+
+def test_user_types(queue: bl.Queue) -> None:  # R61
+    desc = bl.ImageDescriptor(7, 5)
+    pixels = random_pixels(desc)
+    memory = upload(queue, desc, pixels)
+    every = every_coordinate(7, 5)
+    for sampler in (None, PLAIN):
+        handle = bl.create_image(memory, desc, queue, sampler=sampler)
+        got = bl.fetch_image(queue, handle, every, dtype=STRUCT, hint=np.dtype("4f4"))
+        assert got.dtype == STRUCT and got.shape == (35,)
+        np.testing.assert_array_equal(got.view(np.float32).reshape(35, 4), pixels.reshape(35, 4))
+        with pytest.raises(bl.InvalidError, match="hint"):
+            bl.fetch_image(queue, handle, every, dtype=STRUCT)
+        for hint in ("2f4", "f4", "4f2", "8f2"):
+            with pytest.raises(bl.InvalidError, match=r"hint|vector"):
+                bl.fetch_image(queue, handle, every, dtype=STRUCT, hint=np.dtype(hint))
+        with pytest.raises(bl.InvalidError, match="float32"):
+            bl.fetch_image(queue, handle, every, dtype=STRUCT, hint=np.dtype("4i4"))
+        standard = bl.fetch_image(queue, handle, every, dtype=np.float32, hint=np.float64)  # ignored
+        np.testing.assert_array_equal(standard, pixels.reshape(35, 4))
+        vector = bl.fetch_image(queue, handle, every, dtype=np.dtype("2f4"))
+        np.testing.assert_array_equal(vector, pixels.reshape(35, 4)[:, :2])
+        bl.destroy_image_handle(handle, queue)
+    out = np.empty(35, STRUCT)
+    handle = bl.create_image(memory, desc, queue, sampler=PLAIN)
+    assert bl.sample_image(queue, handle, (every + 0.5).astype(np.float32), out=out, hint="4f4") is out
+    np.testing.assert_array_equal(out.view(np.float32).reshape(35, 4), pixels.reshape(35, 4))
+
+
+def test_written_user_types(queue: bl.Queue) -> None:  # R62
+    desc = bl.ImageDescriptor(6, num_channels=2, channel_type="unsigned_int16")
+    memory = upload(queue, desc, np.zeros(desc.shape, np.uint16))
+    handle = bl.create_image(memory, desc, queue)
+    coords = np.arange(6, dtype=np.int32)
+    items = np.zeros(6, [("low", "u2"), ("high", "u2")])
+    items["low"], items["high"] = np.arange(6), np.arange(6) + 100
+    bl.write_image(queue, handle, coords, items)
+    np.testing.assert_array_equal(bl.fetch_image(queue, handle, coords), items.view(np.uint16).reshape(6, 2))
+    opaque = np.arange(6, dtype=np.uint32).view([("word", "u4")])  # any type of four bytes
+    bl.write_image(queue, handle, coords, opaque)
+    np.testing.assert_array_equal(bl.fetch_image(queue, handle, coords).view(np.uint32)[:, 0], np.arange(6))
+    for size in (5, 7, 9, 10, 20):
+        with pytest.raises(bl.InvalidError, match="standard type"):
+            bl.write_image(queue, handle, coords, np.zeros(6, [("bytes", "u1", (size,))]))
+    for size in (2, 8, 16):
+        with pytest.raises(bl.InvalidError, match="pixels"):
+            bl.write_image(queue, handle, coords, np.zeros(6, [("bytes", "u1", (size,))]))
+    bl.destroy_image_handle(handle, queue)
+
+
+@pytest.mark.parametrize("wanted", [1, 2, 3, 4])
+@pytest.mark.parametrize("own", [1, 2, 4])
+def test_number_of_channels(queue: bl.Queue, own: int, wanted: int) -> None:
+    desc = bl.ImageDescriptor(9, num_channels=own)
+    pixels = random_pixels(desc)
+    handle = bl.create_image(upload(queue, desc, pixels), desc, queue)
+    got = bl.fetch_image(queue, handle, np.arange(9, dtype=np.int32), num_channels=wanted)
+    padded = np.concatenate([pixels, np.zeros((9, 4), np.float32)], axis=1)[:, :wanted]
+    np.testing.assert_array_equal(got, padded)
+    for bad in (0, 5, -1, 1.5):
+        with pytest.raises(bl.InvalidError, match="num_channels"):
+            bl.fetch_image(queue, handle, np.arange(9, dtype=np.int32), num_channels=bad)  # type: ignore[call-overload]
+    bl.destroy_image_handle(handle, queue)
+
+
+# ---------------------------------------------------------------------- sampling
+
+
+@pytest.mark.parametrize("sizes", SIZES, ids=str)
+@pytest.mark.parametrize("channel_type", ["fp32", "fp16", "unorm_int8", "snorm_int16"])
+def test_sample(queue: bl.Queue, channel_type: str, sizes: tuple[int, ...]) -> None:  # R59 R60
+    desc = bl.ImageDescriptor(*sizes, num_channels=4, channel_type=channel_type)
+    pixels = random_pixels(desc)
+    memory = upload(queue, desc, pixels)
+    values = values_of(pixels, channel_type)
+    rng = np.random.default_rng(3)
+    coords = (rng.random((400, len(sizes))) * (np.array(sizes) + 4) - 2).astype(np.float32)
+    handle = bl.create_image(memory, desc, queue, sampler=PLAIN)
+    np.testing.assert_array_equal(bl.sample_image(queue, handle, coords), nearest(values, coords))
+    bl.destroy_image_handle(handle, queue)
+    handle = bl.create_image(memory, desc, queue, sampler=SMOOTH)
+    step = {"fp32": 0.0, "fp16": 2**-10, "unorm_int8": 2**-15, "snorm_int16": 2**-14}[channel_type]
+    got = bl.sample_image(queue, handle, coords)
+    np.testing.assert_allclose(got, linear(values, coords), rtol=0, atol=tolerance(queue.device) + step)
+    half = bl.sample_image(queue, handle, coords, dtype="float16")
+    np.testing.assert_array_equal(half, got.astype(np.float16))
+    bl.destroy_image_handle(handle, queue)
+
+
+@pytest.mark.parametrize("sizes", SIZES, ids=str)
+def test_coordinate_types(queue: bl.Queue, sizes: tuple[int, ...]) -> None:  # R59
+    desc = bl.ImageDescriptor(*sizes, num_channels=1)
+    memory = upload(queue, desc, random_pixels(desc))
+    unsampled = bl.create_image(memory, desc, queue)
+    sampled = bl.create_image(memory, desc, queue, sampler=PLAIN)
+    dims = len(sizes)
+    colors = np.zeros((4, 1), np.float32)
+    for wrong in ("int64", "uint32", "int16", "float32", "float64", ">i4"):
+        coords = np.zeros((4, dims), wrong)
+        for call in (
+            lambda c=coords: bl.fetch_image(queue, unsampled, c),
+            lambda c=coords: bl.fetch_image(queue, sampled, c),
+            lambda c=coords: bl.write_image(queue, unsampled, c, colors),
+        ):
+            with pytest.raises(bl.InvalidError, match=r"coords is .*astype\('int32'\)"):
+                call()
+    for wrong in ("int32", "float64", "float16"):
+        with pytest.raises(bl.InvalidError, match=r"coords is .*astype\('float32'\)"):
+            bl.sample_image(queue, sampled, np.zeros((4, dims), wrong))
+    for shape in ((4, dims + 1), (4, 0), (dims,) if dims > 1 else (), (2, 2, dims), ()):
+        with pytest.raises(bl.InvalidError, match="shape"):
+            bl.fetch_image(queue, unsampled, np.zeros(shape, np.int32))
+        with pytest.raises(bl.InvalidError, match="shape"):
+            bl.sample_image(queue, sampled, np.zeros(shape, np.float32))
+    for other in ([[0] * dims], 0, None, "x"):
+        with pytest.raises(bl.InvalidError, match="numpy array"):
+            bl.fetch_image(queue, unsampled, other)  # type: ignore[call-overload]
+    if dims == 1:
+        flat = bl.fetch_image(queue, unsampled, np.arange(4, dtype=np.int32))
+        column = bl.fetch_image(queue, unsampled, np.arange(4, dtype=np.int32)[:, None])
+        np.testing.assert_array_equal(flat, column)
+        assert flat.shape == (4, 1)
+
+
+def test_odd_arrays(queue: bl.Queue) -> None:
+    desc = bl.ImageDescriptor(7, 5, num_channels=2)
+    pixels = random_pixels(desc)
+    memory = upload(queue, desc, pixels)
+    handle = bl.create_image(memory, desc, queue)
+    every = every_coordinate(7, 5)
+    wanted = pixels.reshape(-1, 2)
+    for coords in (np.asfortranarray(every), np.repeat(every, 2, axis=0)[::2], np.ascontiguousarray(every[::-1])[::-1]):
+        np.testing.assert_array_equal(bl.fetch_image(queue, handle, coords), wanted)
+    readonly = every.copy()
+    readonly.flags.writeable = False
+    np.testing.assert_array_equal(bl.fetch_image(queue, handle, readonly), wanted)
+    assert bl.fetch_image(queue, handle, every[:0]).shape == (0, 2)
+    assert bl.write_image(queue, handle, every[:0], wanted[:0]) is None
+    colors = np.asfortranarray(wanted * 2)
+    bl.write_image(queue, handle, every, colors)
+    np.testing.assert_array_equal(bl.fetch_image(queue, handle, every), wanted * 2)
+    for shape in ((35, 1), (35, 3), (34, 2), (35,), (35, 2, 1)):
+        with pytest.raises(bl.InvalidError, match="colors"):
+            bl.write_image(queue, handle, every, np.zeros(shape, np.float32))
+    with pytest.raises(bl.InvalidError, match="numpy array"):
+        bl.write_image(queue, handle, every, [[0, 0]] * 35)  # type: ignore[arg-type]
+
+
+def test_out(queue: bl.Queue) -> None:
+    desc = bl.ImageDescriptor(7, 5, num_channels=2)
+    pixels = random_pixels(desc)
+    handle = bl.create_image(upload(queue, desc, pixels), desc, queue)
+    every = every_coordinate(7, 5)
+    out = np.empty((35, 2), np.float32)
+    assert bl.fetch_image(queue, handle, every, out=out) is out
+    np.testing.assert_array_equal(out, pixels.reshape(-1, 2))
+    half = bl.fetch_image(queue, handle, every, out=np.empty((35, 2), np.float16))
+    np.testing.assert_array_equal(half, pixels.reshape(-1, 2).astype(np.float16))
+    assert bl.fetch_image(queue, handle, every, out=np.empty((35, 4), np.float32)).shape == (35, 4)
+    frozen = np.empty((35, 2), np.float32)
+    frozen.flags.writeable = False
+    for bad in (
+        np.empty((34, 2), np.float32),
+        np.empty(70, np.float32),
+        np.empty((35, 2), np.int32),
+        np.empty((35, 4), np.float32)[:, ::2],
+        frozen,
+        every.view(np.float32),
+        [0],
+    ):
+        with pytest.raises(bl.InvalidError, match=r"out|float32"):
+            bl.fetch_image(queue, handle, every, out=bad)  # type: ignore[call-overload]
+    with pytest.raises(bl.InvalidError, match="all as UsmArray"):
+        bl.fetch_image(queue, handle, every, out=bl.usm_empty((35, 2), np.float32, queue))  # type: ignore[call-overload]
+    with pytest.raises(bl.InvalidError, match="all as UsmArray"):
+        bl.fetch_image(queue, handle, usm(queue, every), out=out)  # type: ignore[call-overload]
+    with pytest.raises(bl.InvalidError, match="out=usm_empty"):
+        bl.fetch_image(queue, handle, usm(queue, every))  # type: ignore[call-overload]
+
+
+def test_usm_arrays(queue: bl.Queue) -> None:
+    desc = bl.ImageDescriptor(200, 100, num_channels=2)
+    pixels = random_pixels(desc)
+    memory = upload(queue, desc, pixels)
+    unsampled = bl.create_image(memory, desc, queue)
+    sampled = bl.create_image(memory, desc, queue, sampler=PLAIN)
+    every = every_coordinate(200, 100)
+    coords, centres = usm(queue, every), usm(queue, (every + 0.5).astype(np.float32))
+    out = bl.usm_empty((20000, 2), np.float32, queue)
+    event = bl.fetch_image(queue, unsampled, coords, out=out)
+    assert isinstance(event, bl.Event)
+    event.wait()
+    np.testing.assert_array_equal(out.numpy(queue), pixels.reshape(-1, 2))
+    colors = usm(queue, pixels.reshape(-1, 2) * 3)
+    written = bl.write_image(queue, unsampled, coords, colors)
+    assert isinstance(written, bl.Event)
+    event = bl.sample_image(queue, sampled, centres, out=out, depends_on=written)
+    del coords, colors, centres, memory
+    gc.collect()
+    event.wait()
+    np.testing.assert_array_equal(out.numpy(queue), pixels.reshape(-1, 2) * 3)
+    empty = bl.fetch_image(
+        queue, unsampled, bl.usm_empty((0, 2), np.int32, queue), out=bl.usm_empty((0, 2), np.float32, queue)
+    )
+    empty.wait()
+    wide = bl.usm_empty((40000, 2), np.float32, queue)
+    with pytest.raises(bl.InvalidError, match="contiguous"):
+        bl.fetch_image(queue, unsampled, usm(queue, every), out=wide[::2])
+    other = bl.Context(queue.device)
+    foreign = bl.usm_empty((20000, 2), np.float32, queue.device, other)
+    with pytest.raises(bl.InvalidError, match="context"):
+        bl.fetch_image(queue, unsampled, usm(queue, every), out=foreign)
+
+
+def test_closing_memory_under_work(queue: bl.Queue) -> None:
+    desc = bl.ImageDescriptor(512, 512, num_channels=1)
+    pixels = random_pixels(desc)
+    coords = usm(queue, (every_coordinate(512, 512) + 0.5).astype(np.float32))
+    out = bl.usm_empty((512 * 512, 1), np.float32, queue)
+    memory = upload(queue, desc, pixels)
+    handle = bl.create_image(memory, desc, queue, sampler=SMOOTH)
+    events = [bl.sample_image(queue, handle, coords, out=out) for _ in range(3)]
+    bl.destroy_image_handle(handle, queue)
+    memory.close()
+    for event in events:
+        event.wait()
+    np.testing.assert_array_equal(out.numpy(queue), pixels.reshape(-1, 1))
+
+
+# ---------------------------------------------------------------------- which function for which image
+
+
+def images(queue: bl.Queue) -> dict[str, tuple[Any, Any]]:
+    """Type: (unsampled handle or None, sampled handle)."""
+    descs = {
+        "standard": bl.ImageDescriptor(4, 4),
+        "mipmap": bl.ImageDescriptor(4, 4, type="mipmap", num_levels=2),
+        "array": bl.ImageDescriptor(4, 4, type="array", array_size=3),
+        "cubemap": bl.ImageDescriptor(4, 4, type="cubemap", array_size=6),
+    }
+    aspects = {"mipmap": "ext_oneapi_mipmap", "array": "ext_oneapi_image_array", "cubemap": "ext_oneapi_cubemap"}
+    sampler = bl.BindlessImageSampler("clamp_to_edge", "normalized")
+    found = {}
+    for name, desc in descs.items():
+        if name in aspects and not queue.device.has(aspects[name]):
+            continue
+        memory = bl.ImageMem(desc, queue)
+        plain = None if name == "mipmap" else bl.create_image(memory, desc, queue)
+        found[name] = (plain, bl.create_image(memory, desc, queue, sampler=sampler))
+    return found
+
+
+def calls(queue: bl.Queue, handle: Any) -> dict[tuple[str, str], Any]:
+    """Every function, by the type that it is for and its name."""
+    whole, real = np.zeros((1, 2), np.int32), np.zeros((1, 2), np.float32)
+    colors, direction = np.zeros((1, 4), np.float32), np.ones((1, 3), np.float32)
+    return {
+        ("standard", "fetch"): lambda: bl.fetch_image(queue, handle, whole),
+        ("standard", "sample"): lambda: bl.sample_image(queue, handle, real),
+        ("standard", "write"): lambda: bl.write_image(queue, handle, whole, colors),
+        ("mipmap", "sample"): lambda: bl.sample_mipmap(queue, handle, real, level=0),
+        ("mipmap", "sample gradient"): lambda: bl.sample_mipmap(queue, handle, real, dx=real, dy=real),
+        ("array", "fetch"): lambda: bl.fetch_image_array(queue, handle, whole, 0),
+        ("array", "sample"): lambda: bl.sample_image_array(queue, handle, real, 0),
+        ("array", "write"): lambda: bl.write_image_array(queue, handle, whole, 0, colors),
+        ("cubemap", "fetch"): lambda: bl.fetch_cubemap(queue, handle, whole, 0),
+        ("cubemap", "sample"): lambda: bl.sample_cubemap(queue, handle, direction),
+        ("cubemap", "write"): lambda: bl.write_cubemap(queue, handle, whole, 0, colors),
+    }
+
+
+def test_wrong_functions(queue: bl.Queue) -> None:  # R63 R65
+    for name, handles in images(queue).items():
+        for handle in handles:
+            if handle is None:
+                continue
+            sampled = isinstance(handle, bl.SampledImageHandle)
+            for (wanted, operation), call in calls(queue, handle).items():
+                if operation == "fetch":
+                    fits = not (sampled and wanted == "cubemap")
+                else:
+                    fits = sampled == operation.startswith("sample")
+                if fits and wanted == name:
+                    call()
+                else:
+                    with pytest.raises(bl.InvalidError, match=r"sampled|images take"):
+                        call()
+    with pytest.raises(bl.InvalidError, match="read-only"):
+        calls(queue, images(queue)["standard"][1])[("standard", "write")]()
+
+
+def test_no_handles(queue: bl.Queue) -> None:
+    memory = bl.ImageMem(bl.ImageDescriptor(4, 4), queue)
+    for handle in (None, 5, "handle", memory, memory.get_handle(), np.uint64(3)):
+        for call in calls(queue, handle).values():
+            with pytest.raises(bl.InvalidError, match="image handle"):
+                call()
+
+
+# ---------------------------------------------------------------------- arrays and cubemaps
+
+
+@pytest.mark.parametrize("sizes", [(11,), (7, 5)], ids=str)
+def test_image_arrays(queue: bl.Queue, sizes: tuple[int, ...]) -> None:  # R66
+    require(queue.device, bl.Aspect.ext_oneapi_image_array)
+    desc = bl.ImageDescriptor(*sizes, num_channels=2, type="array", array_size=4)
+    pixels = random_pixels(desc)
+    memory = upload(queue, desc, pixels)
+    every = every_coordinate(*sizes)
+    rng = np.random.default_rng(4)
+    layers = rng.integers(0, 4, len(every), np.uint32)
+    flat = pixels.reshape(4, -1, 2)
+    wanted = flat[layers, np.arange(len(every))]
+    unsampled = bl.create_image(memory, desc, queue)
+    smooth = bl.create_image(memory, desc, queue, sampler=SMOOTH)
+    for handle in (unsampled, smooth):
+        np.testing.assert_array_equal(bl.fetch_image_array(queue, handle, every, layers), wanted)
+        for layer in (0, np.uint32(3), np.int64(2)):
+            np.testing.assert_array_equal(bl.fetch_image_array(queue, handle, every, layer), flat[int(layer)])
+    coords = (rng.random((len(every), len(sizes))) * (np.array(sizes) + 2) - 1).astype(np.float32)
+    got = bl.sample_image_array(queue, smooth, coords, layers)
+    for layer in range(4):  # every layer as if it were alone
+        chosen = layers == layer
+        alone = linear(pixels[layer], coords[chosen])
+        np.testing.assert_allclose(got[chosen], alone, rtol=0, atol=tolerance(queue.device))
+        np.testing.assert_array_equal(bl.sample_image_array(queue, smooth, coords[chosen], layer), got[chosen])
+    colors = rng.random((len(every), 2), np.float32)
+    bl.write_image_array(queue, unsampled, every, layers, colors)
+    after = flat.copy()
+    after[layers, np.arange(len(every))] = colors
+    out = np.empty_like(pixels)
+    queue.ext_oneapi_copy(memory, out).wait()
+    np.testing.assert_array_equal(out.reshape(4, -1, 2), after)
+    event = bl.fetch_image_array(
+        queue, unsampled, usm(queue, every), usm(queue, layers), out=bl.usm_empty((len(every), 2), np.float32, queue)
+    )
+    event.wait()
+
+
+def test_layers_are_checked(queue: bl.Queue) -> None:  # R67
+    require(queue.device, bl.Aspect.ext_oneapi_image_array)
+    desc = bl.ImageDescriptor(4, 4, num_channels=1, type="array", array_size=3)
+    memory = upload(queue, desc, random_pixels(desc))
+    unsampled = bl.create_image(memory, desc, queue)
+    sampled = bl.create_image(memory, desc, queue, sampler=PLAIN)
+    whole, real = np.zeros((2, 2), np.int32), np.zeros((2, 2), np.float32)
+    functions = (
+        lambda layers: bl.fetch_image_array(queue, unsampled, whole, layers),
+        lambda layers: bl.fetch_image_array(queue, sampled, whole, layers),
+        lambda layers: bl.sample_image_array(queue, sampled, real, layers),
+        lambda layers: bl.write_image_array(queue, unsampled, whole, layers, np.zeros((2, 1), np.float32)),
+    )
+    for function in functions:
+        for layer in (3, -1, 2**32, 2**64):
+            with pytest.raises(bl.InvalidError, match=str(layer)):
+                function(layer)
+        for bad in (np.zeros(3, np.uint32), np.zeros(2, np.int32), np.zeros((2, 1), np.uint32), "0", 0.5, None):
+            with pytest.raises(bl.InvalidError, match="layers"):
+                function(bad)
+        if queue.device.backend is bl.Backend.reference:  # undefined elsewhere
+            for bad in ([0, 3], [2**32 - 1, 0]):
+                with pytest.raises(bl.InvalidError, match="layer"):
+                    function(np.array(bad, np.uint32))
+
+
+def test_coordinates_outside(queue: bl.Queue) -> None:  # R67
+    if queue.device.backend is not bl.Backend.reference:
+        pytest.skip("fetching outside an image is undefined elsewhere")
+    for sizes in SIZES:
+        desc = bl.ImageDescriptor(*sizes, num_channels=1)
+        memory = upload(queue, desc, random_pixels(desc))
+        handle = bl.create_image(memory, desc, queue)
+        for axis, size in enumerate(sizes):
+            for bad in (-1, size, 2**31 - 1, -(2**31)):
+                coords = np.zeros((3, len(sizes)), np.int32)
+                coords[1, axis] = bad
+                with pytest.raises(bl.InvalidError, match=str(bad)):
+                    bl.fetch_image(queue, handle, coords)
+                with pytest.raises(bl.InvalidError, match=str(bad)):
+                    bl.write_image(queue, handle, coords, np.zeros((3, 1), np.float32))
+        bl.destroy_image_handle(handle, queue)
+
+
+def test_wild_coordinates(queue: bl.Queue) -> None:
+    desc = bl.ImageDescriptor(7, 5, num_channels=1)
+    pixels = random_pixels(desc)
+    memory = upload(queue, desc, pixels)
+    handle = bl.create_image(memory, desc, queue, sampler=PLAIN)
+    big = np.float32(3e38)
+    coords = np.array([[-big, 0], [big, 0], [0, big], [np.inf, -np.inf], [-1e-40, 2], [1e9, 1e9]], np.float32)
+    wanted = pixels[[0, 0, 4, 0, 2, 4], [0, 6, 0, 6, 0, 6]]
+    np.testing.assert_array_equal(bl.sample_image(queue, handle, coords), wanted)
+    assert np.isfinite(bl.sample_image(queue, handle, np.full((4, 2), np.nan, np.float32))).all()
+
+
+def test_unsampled_cubemaps(queue: bl.Queue) -> None:  # R69
+    require(queue.device, bl.Aspect.ext_oneapi_cubemap)
+    desc = bl.ImageDescriptor(5, 5, num_channels=2, channel_type="unorm_int8", type="cubemap", array_size=6)
+    pixels = random_pixels(desc)
+    memory = upload(queue, desc, pixels)
+    handle = bl.create_image(memory, desc, queue)
+    every = np.tile(every_coordinate(5, 5), (6, 1))
+    faces = np.repeat(np.arange(6, dtype=np.uint32), 25)
+    values = values_of(pixels, "unorm_int8")
+    np.testing.assert_array_equal(bl.fetch_cubemap(queue, handle, every, faces), values.reshape(-1, 2))
+    np.testing.assert_array_equal(bl.fetch_cubemap(queue, handle, every[:25], 4), values[4].reshape(-1, 2))
+    codes = random_pixels(desc, 9)
+    bl.write_cubemap(queue, handle, every, faces, codes.reshape(-1, 2))
+    out = np.empty_like(pixels)
+    queue.ext_oneapi_copy(memory, out).wait()
+    np.testing.assert_array_equal(out, codes)
+    for face in (6, -1, 100):
+        with pytest.raises(bl.InvalidError, match=f"faces={face}"):
+            bl.fetch_cubemap(queue, handle, every[:1], face)
+        with pytest.raises(bl.InvalidError, match=f"faces={face}"):
+            bl.write_cubemap(queue, handle, every[:1], face, codes[0, 0, :1])
+    with pytest.raises(bl.InvalidError, match=r"\(N, 2\)"):
+        bl.fetch_cubemap(queue, handle, np.zeros((1, 3), np.int32), 0)
+
+
+def cube_directions(size: int) -> Array:
+    """(6, size, size, 3) directions through the centres of the texels, from the table of cube faces."""
+    t = (np.arange(size) + 0.5) / size * 2 - 1
+    v, u = np.meshgrid(t, t, indexing="ij")
+    one = np.ones_like(u)
+    faces = [(one, -v, -u), (-one, -v, u), (u, one, v), (u, -one, -v), (u, -v, one), (-u, -v, -one)]
+    return np.stack([np.stack(face, axis=-1) for face in faces])
+
+
+@pytest.mark.parametrize("filtering", ["nearest", "linear"])
+def test_sampled_cubemaps(queue: bl.Queue, filtering: str) -> None:  # R69
+    require(queue.device, bl.Aspect.ext_oneapi_cubemap)
+    desc = bl.ImageDescriptor(8, 8, num_channels=1, type="cubemap", array_size=6)
+    pixels = random_pixels(desc)
+    memory = upload(queue, desc, pixels)
+    sampler = bl.BindlessImageSampler("clamp_to_edge", "normalized", filtering)
+    handle = bl.create_image(memory, desc, queue, sampler=sampler)
+    directions = cube_directions(8).reshape(-1, 3)
+    for length in (1.0, 1e-20, 0.3, 7.0, 1e20):  # of any length
+        got = bl.sample_cubemap(queue, handle, (directions * length).astype(np.float32))
+        np.testing.assert_allclose(got, pixels.reshape(-1, 1), rtol=0, atol=0 if filtering == "nearest" else 0.02)
+    with pytest.raises(bl.InvalidError, match=r"\(N, 3\)"):
+        bl.sample_cubemap(queue, handle, np.zeros((1, 2), np.float32))
+    with pytest.raises(bl.InvalidError, match="directions is int32"):
+        bl.sample_cubemap(queue, handle, np.ones((1, 3), np.int32))  # type: ignore[arg-type]
+
+
+# ---------------------------------------------------------------------- mipmaps
+
+
+def mipmap(queue: bl.Queue, sizes: tuple[int, ...], levels: int) -> tuple[bl.ImageDescriptor, bl.ImageMem, list[Array]]:
+    desc = bl.ImageDescriptor(*sizes, num_channels=2, type="mipmap", num_levels=levels)
+    memory = bl.ImageMem(desc, queue)
+    pixels = []
+    for level in range(levels):
+        level_desc = desc.get_mip_level_desc(level)
+        pixels.append(random_pixels(level_desc, level))
+        part = memory.get_mip_level_mem_handle(level)
+        queue.ext_oneapi_copy(pixels[-1], part, dst_desc=level_desc).wait()
+    return desc, memory, pixels
+
+
+@pytest.mark.parametrize("sizes", [(32,), (16, 8), (8, 8, 8)], ids=str)
+def test_mipmap_levels(queue: bl.Queue, sizes: tuple[int, ...]) -> None:  # R68
+    require(queue.device, bl.Aspect.ext_oneapi_mipmap)
+    desc, memory, pixels = mipmap(queue, sizes, 4)
+    rng = np.random.default_rng(6)
+    coords = (rng.integers(0, 64, (300, len(sizes))) / 64 + 1 / 256).astype(np.float32)
+    alone = [linear(p, coords.astype(float) * sizes_of(desc.get_mip_level_desc(i))) for i, p in enumerate(pixels)]
+    for mip in ("nearest", "linear"):
+        sampler = bl.BindlessImageSampler(
+            "clamp_to_edge", "normalized", "linear", mipmap_filtering=mip, max_mipmap_level_clamp=3
+        )
+        handle = bl.create_image(memory, desc, queue, sampler=sampler)
+        close = tolerance(queue.device)
+        for level in range(4):
+            got = bl.sample_mipmap(queue, handle, coords, level=level)
+            np.testing.assert_allclose(got, alone[level], rtol=0, atol=close)
+        levels = rng.integers(0, 4, 300).astype(np.float32)
+        got = bl.sample_mipmap(queue, handle, coords, level=levels)
+        wanted = np.choose(levels.astype(int)[:, None], alone)
+        np.testing.assert_allclose(got, wanted, rtol=0, atol=close)
+        between = bl.sample_mipmap(queue, handle, coords, level=1.25)
+        blend = alone[1] if mip == "nearest" else alone[1] * 0.75 + alone[2] * 0.25
+        np.testing.assert_allclose(between, blend, rtol=0, atol=close if mip == "nearest" else 0.03)
+        for beyond, last in ((-5, 0), (77.0, 3)):
+            got = bl.sample_mipmap(queue, handle, coords, level=beyond)
+            np.testing.assert_allclose(got, alone[last], rtol=0, atol=close)
+        bl.destroy_image_handle(handle, queue)
+
+
+@pytest.mark.parametrize(("low", "high"), [(0, 0), (1, 2), (2, 3), (0, 1)])
+def test_level_clamps(queue: bl.Queue, low: int, high: int) -> None:  # R42 R68
+    require(queue.device, bl.Aspect.ext_oneapi_mipmap)
+    desc, memory, pixels = mipmap(queue, (16, 16), 4)
+    sampler = bl.BindlessImageSampler(
+        "clamp_to_edge", "normalized", min_mipmap_level_clamp=low, max_mipmap_level_clamp=high
+    )
+    handle = bl.create_image(memory, desc, queue, sampler=sampler)
+    centre = np.full((1, 2), 0.5 + 1 / 64, np.float32)
+    for level in range(4):
+        read = pixels[min(max(level, low), high)]
+        half = read.shape[0] // 2
+        np.testing.assert_array_equal(bl.sample_mipmap(queue, handle, centre, level=level)[0], read[half, half])
+    bl.destroy_image_handle(handle, queue)
+
+
+def test_gradients(queue: bl.Queue) -> None:  # R68
+    require(queue.device, bl.Aspect.ext_oneapi_mipmap)
+    desc, memory, pixels = mipmap(queue, (16, 16), 5)
+    sampler = bl.BindlessImageSampler("clamp_to_edge", "normalized", max_mipmap_level_clamp=4)
+    handle = bl.create_image(memory, desc, queue, sampler=sampler)
+    rng = np.random.default_rng(7)
+    coords = (rng.integers(0, 16, (200, 2)) / 16 + 1 / 64).astype(np.float32)
+    for level in range(5):  # a step of 2 ** level texels reads that level
+        step = np.float32(2.0**level / 16)
+        dx = np.tile(np.array([step, 0], np.float32), (200, 1))
+        dy = np.tile(np.array([0, step], np.float32), (200, 1))
+        got = bl.sample_mipmap(queue, handle, coords, dx=dx, dy=dy)
+        np.testing.assert_array_equal(got, bl.sample_mipmap(queue, handle, coords, level=level))
+        size = 16 >> level
+        place = np.minimum((coords * size).astype(int), size - 1)
+        np.testing.assert_array_equal(got, pixels[level][place[:, 1], place[:, 0]])
+    grad = np.zeros((200, 2), np.float32)
+    for options in ({}, {"level": 1, "dx": grad, "dy": grad}, {"dx": grad}, {"dy": grad}):
+        with pytest.raises(bl.InvalidError, match="level=, or both"):
+            bl.sample_mipmap(queue, handle, coords, **options)  # type: ignore[call-overload]
+    for bad in (grad.astype(np.float64), grad[:, :1], grad[:100], grad.astype(np.int32), [[0, 0]]):
+        with pytest.raises(bl.InvalidError, match="dx"):
+            bl.sample_mipmap(queue, handle, coords, dx=bad, dy=grad)  # type: ignore[call-overload]
+    for level in (np.zeros(200), np.zeros(100, np.float32), np.zeros((200, 1), np.float32), "1"):
+        with pytest.raises(bl.InvalidError, match="level"):
+            bl.sample_mipmap(queue, handle, coords, level=level)  # type: ignore[call-overload]
+    device_coords, device_grad = usm(queue, coords), usm(queue, grad)
+    out = bl.usm_empty((200, 2), np.float32, queue)
+    bl.sample_mipmap(queue, handle, device_coords, dx=device_grad, dy=device_grad, out=out).wait()
+    np.testing.assert_array_equal(out.numpy(queue), bl.sample_mipmap(queue, handle, coords, level=0))
+    levels = usm(queue, np.full(200, 2, np.float32))
+    bl.sample_mipmap(queue, handle, device_coords, level=levels, out=out).wait()
+    np.testing.assert_array_equal(out.numpy(queue), bl.sample_mipmap(queue, handle, coords, level=2))
+    bl.destroy_image_handle(handle, queue)
+
+
+def test_anisotropy(queue: bl.Queue) -> None:  # R68
+    require(queue.device, bl.Aspect.ext_oneapi_mipmap, bl.Aspect.ext_oneapi_mipmap_anisotropy)
+    desc, memory, _ = mipmap(queue, (64, 64), 6)
+    coords = np.random.default_rng(8).random((100, 2), np.float32)
+    dx = np.tile(np.array([8 / 64, 0], np.float32), (100, 1))
+    dy = np.tile(np.array([0, 1 / 64], np.float32), (100, 1))
+    results = {}
+    for ratio in (0, 1, 2, 8, 16, 64):
+        sampler = bl.BindlessImageSampler(
+            "clamp_to_edge",
+            "normalized",
+            "linear",
+            mipmap_filtering="linear",
+            max_mipmap_level_clamp=5,
+            max_anisotropy=ratio,
+        )
+        handle = bl.create_image(memory, desc, queue, sampler=sampler)
+        results[ratio] = bl.sample_mipmap(queue, handle, coords, dx=dx, dy=dy)
+        level = bl.sample_mipmap(queue, handle, coords, level=3)
+        bl.destroy_image_handle(handle, queue)
+    np.testing.assert_array_equal(results[0], results[1])
+    np.testing.assert_allclose(results[0], level, rtol=0, atol=tolerance(queue.device))  # isotropic: the long side
+    assert np.abs(results[8] - results[1]).mean() > 0.1  # finer levels, several taps
+    np.testing.assert_array_equal(results[16], results[64])  # clamped to what the device has
+    assert queue.device.get_info("mipmap_max_anisotropy") >= 16
+
+
+# ---------------------------------------------------------------------- dependencies and aspects
+
+
+def test_order_is_the_callers(queue: bl.Queue) -> None:  # R64 R70
+    """Nothing orders two commands but events: with them, writes are seen by the reads that follow."""
+    desc = bl.ImageDescriptor(256, 256, num_channels=1, channel_type="unsigned_int32")
+    memory = upload(queue, desc, np.zeros(desc.shape, np.uint32))
+    handle = bl.create_image(memory, desc, queue)
+    coords = usm(queue, every_coordinate(256, 256))
+    outs, event = [], bl.Event()
+    for value in range(1, 9):
+        colors = usm(queue, np.full((256 * 256, 1), value, np.uint32))
+        event = bl.write_image(queue, handle, coords, colors, depends_on=event)
+        outs.append(bl.usm_empty((256 * 256, 1), np.uint32, queue))
+        event = bl.fetch_image(queue, handle, coords, out=outs[-1], depends_on=[event])
+    event.wait()
+    for value, out in enumerate(outs, 1):
+        assert (out.numpy(queue) == value).all()
+    with bl.Queue(queue.device, queue.context, in_order=True) as ordered:
+        for value in range(1, 9):
+            bl.write_image(ordered, handle, coords, usm(queue, np.full((256 * 256, 1), value + 50, np.uint32)))
+            event = bl.fetch_image(ordered, handle, coords, out=outs[value - 1])
+        event.wait()
+    for value, out in enumerate(outs, 1):
+        assert (out.numpy(queue) == value + 50).all()
+    with pytest.raises(bl.InvalidError, match="depends_on"):
+        bl.fetch_image(queue, handle, every_coordinate(4, 4), depends_on=["event"])  # type: ignore[list-item]
+
+
+def test_fetch_aspects(queue: bl.Queue, monkeypatch: pytest.MonkeyPatch) -> None:  # R58
+    aspects = queue.device.aspects
+    for sizes in SIZES:
+        desc = bl.ImageDescriptor(*sizes)
+        memory = upload(queue, desc, random_pixels(desc))
+        handle = bl.create_image(memory, desc, queue, sampler=PLAIN)
+        missing = bl.Aspect(f"ext_oneapi_bindless_sampled_image_fetch_{len(sizes)}d")
+        monkeypatch.setattr(queue.device, "_aspects", aspects - {missing})
+        with pytest.raises(bl.FeatureNotSupportedError, match=missing.name):
+            bl.fetch_image(queue, handle, np.zeros((1, len(sizes)), np.int32))
+        monkeypatch.setattr(queue.device, "_aspects", aspects)
+    for dims, sizes in ((1, (16,)), (2, (16, 2))):
+        require(queue.device, bl.Aspect(f"ext_oneapi_bindless_images_{dims}d_usm"))
+        desc = bl.ImageDescriptor(*sizes)
+        pointer, pitch = bl.pitched_alloc_device(desc, queue)
+        handle = bl.create_image(pointer, desc, queue, sampler=PLAIN, pitch=pitch)
+        for missing, call in (
+            (
+                f"ext_oneapi_bindless_sampled_image_fetch_{dims}d_usm",
+                lambda h=handle, d=dims: bl.fetch_image(queue, h, np.zeros((1, d), np.int32)),
+            ),
+            (
+                f"ext_oneapi_bindless_images_sample_{dims}d_usm",
+                lambda h=handle, d=dims: bl.sample_image(queue, h, np.zeros((1, d), np.float32)),
+            ),
+        ):
+            monkeypatch.setattr(queue.device, "_aspects", aspects - {bl.Aspect(missing)})
+            with pytest.raises(bl.FeatureNotSupportedError, match=missing):
+                call()
+            monkeypatch.setattr(queue.device, "_aspects", aspects)
