@@ -16,6 +16,7 @@ from .model.channels import Channel
 
 __all__ = ["shrink", "to_storage"]
 
+_BLOCK = 1 << 14  # numbers rounded at a time: they stay in the processor's cache
 _LONG_SUM = 64  # pixels of one mean from which on single precision loses digits that count
 
 
@@ -71,10 +72,16 @@ def to_storage(values: npt.NDArray[Any], channel: Channel, *, codes: bool) -> np
         return values
     limits = np.iinfo(channel.storage.name)
     lowest = -limits.max if channel.normalized and limits.min < 0 else limits.min
-    if channel.normalized and not codes:
-        # A product of a float32 and a code is exact in double precision: it is rounded once.
-        values = values.astype(np.float64) * limits.max
-    elif values.dtype.kind in "iu":
-        values = values.astype(np.float64)
-    rounded: npt.NDArray[Any] = np.clip(np.rint(values), lowest, limits.max)
-    return rounded.astype(channel.storage)
+    # A product of a float32 and a code is exact in double precision: it is rounded once.
+    scale = limits.max if channel.normalized and not codes else 1
+    source = np.ascontiguousarray(values).reshape(-1)
+    result = np.empty(source.shape, channel.storage)
+    scaled = np.empty(min(source.size, _BLOCK), np.float64)
+    for start in range(0, source.size, _BLOCK):
+        part = source[start : start + _BLOCK]
+        block = scaled[: part.size]
+        np.multiply(part, scale, out=block)
+        np.rint(block, out=block)
+        np.clip(block, lowest, limits.max, out=block)
+        result[start : start + _BLOCK] = block
+    return result.reshape(values.shape)
