@@ -509,6 +509,20 @@ def test_a_dropped_image_is_collected(queue: bl.Queue) -> None:
     assert store() is None
 
 
+def test_queue_context_and_image_are_closed_in_any_order(device: bl.Device) -> None:
+    for order in ("queue image context", "context image queue", "image queue context", "context queue image"):
+        context = bl.Context(device)
+        queue = bl.Queue(device, context)
+        image = bl.Image(np.zeros((4, 4, 3), np.float32), queue=queue)
+        image.sample([[1, 1]])
+        image.fetch([[1, 1]])
+        objects = {"queue": queue, "image": image, "context": context}
+        for name in order.split():
+            objects[name].close()
+        with pytest.raises(bl.InvalidError, match="closed"):
+            image.sample([[1, 1]])
+
+
 def test_images_are_used_from_several_threads(rng: np.random.Generator, queue: bl.Queue) -> None:
     pixels = rng.random((64, 64, 3)).astype(np.float32)
     coords = rng.uniform(0, 64, (8, 2000, 2))

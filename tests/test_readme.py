@@ -24,7 +24,7 @@ def test_two_commands_set_everything_up() -> None:
     assert commands == ['pip install ".[demo]" && bindless demo -o out', 'pip install ".[test]" && pytest']
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/architecture.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/README.md", "docs/architecture.md"])
 def test_links_and_file_names_lead_somewhere(page: str) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
     folder = (ROOT / page).parent

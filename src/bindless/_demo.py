@@ -29,14 +29,16 @@ class Meter:
     count: int = 0
     seconds: float = 0.0
 
-    def __call__(self, work: Callable[[], Array], count: int | None = None) -> Array:
+    def __call__(self, work: Callable[[], Array], count: int | None = None, *, warm: bool = False) -> Array:
         """The result of the work, run twice: once to warm up, once for the clock.
 
         Args:
             work: makes a picture.
             count: samples it takes; default one for each pixel of the picture.
+            warm: nothing of it is new: it is run once.
         """
-        work()
+        if not warm:
+            work()
         start = time.perf_counter()
         result = work()
         self.seconds += time.perf_counter() - start
@@ -114,7 +116,7 @@ def _volume(queue: Queue, meter: Meter) -> Sheet:
                 total += image.sample(plane_coordinates(size, extent, 68, 28, depth=depth * size))
             return total / steps
 
-        xray = meter(projection, steps * extent * extent)
+        xray = meter(projection, steps * extent * extent, warm=True)
     return Sheet(
         "A volume, cut at an angle",
         f"A Shepp-Logan head of {size} x {size} x {size} voxels; every pixel is one trilinear sample of the 3D image",

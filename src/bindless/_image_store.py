@@ -102,17 +102,19 @@ class ImageStore:
         return self._memory
 
     def close(self) -> None:
-        """Destroys the handles and frees the memory, once."""
+        """Destroys the handles and frees the memory, once. Those of a closed context end with it."""
         with self._lock:
             memory, self._memory = self._memory, None
             handles: list[SampledImageHandle | UnsampledImageHandle] = [*self._unsampled.values()]
             handles += [reader.handle for reader in self._readers.values()]
             self._readers.clear()
             self._unsampled.clear()
-        if memory is not None:
-            for handle in handles:
-                destroy_image_handle(handle, self._queue.device, self._queue.context)
-            memory.close()
+        if memory is None:
+            return
+        context = self._queue.context
+        for handle in () if context.closed else handles:
+            destroy_image_handle(handle, self._queue.device, context)
+        memory.close()
 
     # ------------------------------------------------------------------ pixels
 

@@ -37,10 +37,10 @@ _default_queue_lock = threading.Lock()
 
 
 def default_queue() -> Queue:
-    """The queue of images that are made without one: in order, on the default device, one for the process."""
+    """The queue of images that are made without one: in order, on the default device, one until it is closed."""
     global _default_queue
     with _default_queue_lock:
-        if _default_queue is None:
+        if _default_queue is None or _default_queue.closed:
             _default_queue = Queue(in_order=True)
         return _default_queue
 
