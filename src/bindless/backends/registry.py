@@ -15,7 +15,7 @@ from ..model.enums import Backend, coerce
 from ..model.errors import Error, PlatformError, SyclRuntimeError
 from .contract import BackendProtocol
 
-__all__ = ["ORDER", "available_backends", "backend", "failures", "fork_errors"]
+__all__ = ["ORDER", "available_backends", "backend", "failures", "fork_errors", "require_unforked"]
 
 _TABLE: dict[Backend, tuple[str, str]] = {
     Backend.cuda: ("bindless.backends.cuda", "CudaBackend"),
@@ -45,13 +45,18 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork_in_child)
 
 
-def _make(name: Backend) -> BackendProtocol:
+def require_unforked(name: Backend) -> None:
+    """Raises ``SyclRuntimeError`` in the child of a fork if the backend was in use before."""
     if name in _forked:
         raise SyclRuntimeError(
             f"the {name} backend was in use when this process was forked, and a driver does not survive a fork: "
             "start processes with multiprocessing.get_context('spawn'), or fork before the first device is used",
             backend=str(name),
         )
+
+
+def _make(name: Backend) -> BackendProtocol:
+    require_unforked(name)
     if name not in _TABLE:
         known = ", ".join(str(row) for row in ORDER if row in _TABLE)
         raise PlatformError(f"this version has no {name} backend; it has {known}", backend=str(name))

@@ -166,6 +166,12 @@ def _pattern(pattern: object, dtype: np.dtype[Any] | None) -> bytes:
         if not pattern:
             raise InvalidError("pattern=b'': it has at least one byte")
         return bytes(pattern)
+    if isinstance(pattern, np.generic) or (isinstance(pattern, np.ndarray) and pattern.ndim == 0):
+        if pattern.dtype.hasobject or not pattern.nbytes:
+            raise InvalidError(f"pattern={pattern!r} is no plain memory")
+        if dtype is not None and pattern.dtype != dtype:
+            raise InvalidError(f"pattern={pattern!r} is {pattern.dtype}, the array {dtype}: convert with .astype")
+        return pattern.tobytes()
     if isinstance(pattern, (bool, int, float, complex)):
         if dtype is None:
             raise InvalidError(
@@ -177,12 +183,6 @@ def _pattern(pattern: object, dtype: np.dtype[Any] | None) -> bytes:
         except (TypeError, OverflowError, ValueError):
             pass
         raise InvalidError(f"pattern={pattern!r} does not go into {dtype} elements")
-    if isinstance(pattern, np.generic) or (isinstance(pattern, np.ndarray) and pattern.ndim == 0):
-        if pattern.dtype.hasobject or not pattern.nbytes:
-            raise InvalidError(f"pattern={pattern!r} is no plain memory")
-        if dtype is not None and pattern.dtype != dtype:
-            raise InvalidError(f"pattern={pattern!r} is {pattern.dtype}, the array {dtype}: convert with .astype")
-        return pattern.tobytes()
     raise InvalidError(f"pattern={pattern!r}: it is a number, a numpy scalar or bytes")
 
 

@@ -204,7 +204,9 @@ class UsmArray:
         """
         self._owner.require_open()
         source = np.asarray(array)
-        if not np.can_cast(source.dtype, self.dtype, "same_kind"):
+        if not np.can_cast(source.dtype, self.dtype, "same_kind") and not _plain_integers_fit(
+            array, source, self.dtype
+        ):
             raise InvalidError(f"{source.dtype} elements do not go into {self.dtype}: convert with array.astype(...)")
         try:
             values = np.broadcast_to(source, self.shape)
@@ -295,6 +297,14 @@ class _HostView:
     def __init__(self, array: UsmArray) -> None:
         self._owner = array._owner
         self.__array_interface__ = array.__array_interface__
+
+
+def _plain_integers_fit(given: object, values: npt.NDArray[Any], dtype: np.dtype[Any]) -> bool:
+    """Whether Python integers, which have no dtype of their own, lie in the range of an integer dtype."""
+    if hasattr(given, "dtype") or values.dtype.kind not in "iu" or dtype.kind not in "iu" or not values.size:
+        return False
+    limits = np.iinfo(dtype)
+    return bool(values.min() >= limits.min and values.max() <= limits.max)
 
 
 def _packed_strides(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:

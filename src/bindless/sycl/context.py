@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from ..backends.contract import BackendProtocol, NativeContext
+from ..backends.registry import require_unforked
 from ..model import info
 from ..model.enums import Backend, coerce
 from ..model.errors import Error, InvalidError, SyclRuntimeError
@@ -58,6 +59,7 @@ class Context:
                 )
         if async_handler is not None and not callable(async_handler):
             raise InvalidError(f"async_handler={async_handler!r} cannot be called")
+        require_unforked(chosen[0].backend)
         self.devices: tuple[Device, ...] = tuple(dict.fromkeys(chosen))
         self.async_handler = async_handler
         self._backend: BackendProtocol = chosen[0]._backend

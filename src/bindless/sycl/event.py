@@ -82,8 +82,10 @@ class Event:
     def wait_and_throw(self) -> None:
         """Waits, then reports every asynchronous error of the queue so far to its handler, or raises them."""
         self._settle()
-        if self._stream is not None:
-            self._stream.report()
+        stream = self._stream
+        if stream is not None:
+            stream.find_errors()
+            stream.report()
 
     @property
     def status(self) -> EventStatus:

@@ -1,0 +1,225 @@
+"""Asynchronous errors: every one reaches a handler or a wait, once."""
+
+from __future__ import annotations
+
+import gc
+import threading
+
+import pytest
+
+import bindless as bl
+
+
+def opened() -> threading.Event:
+    gate = threading.Event()
+    gate.set()
+    return gate
+
+
+def fail(fake, queue, text, gate=None, **options):
+    """Submits a command that fails once the gate opens."""
+    return queue._enqueue(fake.gate(queue._native, gate or opened(), bl.KernelError(text)), **options)
+
+
+def settled(event):
+    event._native.finished.wait(10)
+    return event
+
+
+def test_a_wait_for_the_event_raises_its_error_and_the_queue_does_not_repeat_it(fake):
+    queue = bl.Queue()
+    event = fail(fake, queue, "first")
+    with pytest.raises(bl.KernelError, match="first"):
+        event.wait()
+    assert event.status is bl.EventStatus.complete
+    queue.wait()
+    with pytest.raises(bl.KernelError, match="first"):
+        event.wait()
+
+
+@pytest.mark.parametrize("in_order", [False, True])
+def test_a_wait_of_the_queue_raises_what_nobody_asked_for(fake, in_order):
+    queue = bl.Queue(in_order=in_order)
+    fail(fake, queue, "dropped")
+    with pytest.raises(bl.KernelError, match="dropped"):
+        queue.wait()
+    queue.wait()
+    kept = [fail(fake, queue, "one"), fail(fake, queue, "two")]
+    with pytest.raises(bl.ExceptionList, match=r"2 asynchronous errors:\n  1. one\n  2. two$") as raised:
+        queue.wait()
+    assert [type(error) for error in raised.value] == [bl.KernelError] * 2 and len(raised.value) == 2
+    queue.wait()
+    assert len(kept) == 2
+
+
+def test_equal_errors_are_not_taken_for_one(fake):
+    queue = bl.Queue()
+    for _ in range(3):
+        fail(fake, queue, "the same")
+    with pytest.raises(bl.ExceptionList) as raised:
+        queue.wait()
+    assert len(raised.value) == 3
+
+
+def test_a_driver_that_repeats_one_error_for_ever_ends_the_wait(fake, monkeypatch):
+    queue = bl.Queue()
+
+    def lost(_):
+        raise bl.SyclRuntimeError("the device is lost", native_code=719)
+
+    monkeypatch.setattr(fake, "wait_queue", lost)
+    with pytest.raises(bl.ExceptionList) as raised:
+        queue.wait()
+    assert 1 < len(raised.value) < 20
+    monkeypatch.undo()
+
+
+def test_wait_and_throw_of_an_event_raises_all_errors_of_its_queue_so_far(fake):
+    queue = bl.Queue()
+    settled(fail(fake, queue, "other"))
+    event = settled(fail(fake, queue, "mine"))
+    with pytest.raises(bl.ExceptionList) as raised:
+        event.wait_and_throw()
+    assert {str(error) for error in raised.value} == {"mine", "other"}
+    queue.wait()
+
+
+@pytest.mark.parametrize("of_context", [False, True])
+def test_a_handler_takes_the_errors_and_waits_raise_none(fake, of_context):
+    taken: list[bl.ExceptionList] = []
+    if of_context:
+        queue = bl.Queue(context=bl.Context(async_handler=taken.append))
+    else:
+        queue = bl.Queue(async_handler=taken.append)
+    event = fail(fake, queue, "first")
+    event.wait()
+    queue.wait()
+    assert taken == []
+    queue.wait_and_throw()
+    assert [str(error) for error in taken.pop()] == ["first"]
+    queue.wait_and_throw()
+    event.wait_and_throw()
+    assert taken == []
+    fail(fake, queue, "second").wait_and_throw()
+    assert [str(error) for error in taken.pop()] == ["second"]
+    fail(fake, queue, "third")
+    queue.close()
+    assert [str(error) for error in taken.pop()] == ["third"]
+
+
+def test_the_handler_of_the_queue_comes_before_that_of_the_context(fake):
+    mine, common = [], []
+    context = bl.Context(async_handler=common.append)
+    queue = bl.Queue(context=context, async_handler=mine.append)
+    fail(fake, queue, "x")
+    queue.wait_and_throw()
+    assert len(mine) == 1 and common == []
+
+
+def test_an_error_of_the_handler_comes_through(fake):
+    queue = bl.Queue(async_handler=lambda errors: 1 / 0)
+    fail(fake, queue, "x")
+    with pytest.raises(ZeroDivisionError):
+        queue.wait_and_throw()
+    queue.close()
+
+
+@pytest.mark.parametrize("in_order", [False, True])
+def test_throw_asynchronous_does_not_wait(fake, in_order):
+    taken: list[bl.ExceptionList] = []
+    queue = bl.Queue(in_order=in_order, async_handler=taken.append)
+    settled(fail(fake, queue, "early"))
+    queue.throw_asynchronous()
+    assert [str(error) for error in taken.pop()] == ["early"]
+    gate = threading.Event()
+    late = fail(fake, queue, "late", gate)
+    queue.throw_asynchronous()
+    assert taken == []
+    gate.set()
+    settled(late)
+    queue.throw_asynchronous()
+    assert [str(error) for error in taken.pop()] == ["late"]
+
+
+def test_close_reports_what_nobody_was_told(fake):
+    queue = bl.Queue()
+    fail(fake, queue, "at the end")
+    with pytest.raises(bl.KernelError, match="at the end"):
+        queue.close()
+    assert queue.closed
+    queue.close()
+    queue = bl.Queue(context=bl.Context())
+    fail(fake, queue, "with the context")
+    with pytest.raises(bl.KernelError, match="with the context"):
+        queue.context.close()
+    assert queue.closed
+
+
+@pytest.mark.parametrize("handled", [False, True])
+def test_errors_of_a_dropped_queue_reach_the_next_wait_of_its_context(fake, handled):
+    taken: list[bl.ExceptionList] = []
+    queue = bl.Queue(async_handler=taken.append if handled else None)
+    other = bl.Queue()
+    settled(fail(fake, queue, "orphan"))
+    del queue
+    gc.collect()
+    if handled:
+        other.wait()
+        other.wait()
+        assert [str(error) for errors in taken for error in errors] == ["orphan"]
+    else:
+        with pytest.raises(bl.KernelError, match="orphan"):
+            for _ in range(3):
+                other.wait()
+    other.wait()
+
+
+def test_a_failed_dependency_fails_the_commands_after_it_and_loses_none(fake):
+    queue, other = bl.Queue(), bl.Queue()
+    gate = threading.Event()
+    first = fail(fake, queue, "root", gate)
+    second = other.ext_oneapi_submit_barrier(first)
+    gate.set()
+    with pytest.raises(bl.SyclRuntimeError, match="waits for has failed"):
+        second.wait()
+    with pytest.raises(bl.KernelError, match="root"):
+        queue.wait()
+    other.wait()
+
+
+def test_a_failed_dependency_of_another_backend_refuses_the_command(fakes):
+    cuda, reference = bl.Queue("cuda"), bl.Queue("reference")
+    event = fail(fakes[bl.Backend.cuda], cuda, "over there")
+    with pytest.raises(bl.SyclRuntimeError, match="not submitted, because one that it depends on failed: over there"):
+        reference.ext_oneapi_submit_barrier(event)
+    with pytest.raises(bl.KernelError, match="over there"):
+        cuda.wait()
+    reference.wait()
+
+
+def test_an_event_of_another_backend_is_waited_for_by_the_host(fakes):
+    cuda, reference = bl.Queue("cuda"), bl.Queue("reference")
+    gate = threading.Event()
+    event = cuda._enqueue(fakes[bl.Backend.cuda].gate(cuda._native, gate))
+    threading.Timer(0.05, gate.set).start()
+    after = reference.ext_oneapi_submit_barrier(event)
+    assert event.status is bl.EventStatus.complete
+    after.wait()
+
+
+def test_a_refused_command_leaves_nothing_behind(fake):
+    queue = bl.Queue()
+    array = bl.usm_empty(4, "u1", queue)
+    fake.refuse = bl.SyclRuntimeError("no")
+    with pytest.raises(bl.SyclRuntimeError, match="no"):
+        queue.memset(array, 1)
+    assert queue.ext_oneapi_empty() and fake.alive["event"] == 0
+
+
+def test_an_event_for_several_passes_on_their_errors(fake):
+    queue = bl.Queue()
+    kernel = bl.load_kernel_bundle(b"x", queue).get_kernel("empty")
+    event = queue.parallel_for(0, kernel, depends_on=[fail(fake, queue, "one of two"), bl.Event()])
+    with pytest.raises(bl.KernelError, match="one of two"):
+        event.wait()
+    queue.wait()

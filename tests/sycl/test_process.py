@@ -1,0 +1,164 @@
+"""The whole process: what importing costs, forks, and the interpreter's end."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import subprocess
+import sys
+import textwrap
+import warnings
+
+import pytest
+
+import bindless as bl
+
+
+def run(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-W", "error", "-c", textwrap.dedent(code)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, **environment},
+    )
+
+
+def selector(device: bl.Device) -> str:
+    return f"{device.backend}:{device.type}:*"
+
+
+def test_importing_opens_no_driver():
+    done = run(
+        """
+        import sys
+        import bindless
+        heavy = ("bindless.drivers", "bindless.backends", "_cffi", "cffi")
+        loaded = [name for name in sys.modules if name.startswith(heavy)]
+        assert loaded == [], loaded
+        assert "numpy" not in sys.modules
+        """
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_every_public_name_exists_and_is_listed():
+    assert bl.__all__ == sorted(bl.__all__, key=lambda name: (not name.isupper(), not name[0].isupper(), name))
+    for name in bl.__all__:
+        assert getattr(bl, name) is not None
+        assert name in dir(bl)
+    assert set(bl._HOME) | {"SYCL_EXT_ONEAPI_BINDLESS_IMAGES", "__version__"} == set(bl.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'Quee'"):
+        _ = bl.Quee
+    assert bl.SYCL_EXT_ONEAPI_BINDLESS_IMAGES == 6
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        "",
+        "del context, queue, array, event",
+        "queue.close()",
+        "array.close(); context.close()",
+        "import gc; ring = [queue, array, event]; ring.append(ring); del ring, queue, array, event; gc.collect()",
+        "import sys; sys.exit(0)",
+        "import atexit; atexit.register(lambda: array.numpy())",
+    ],
+)
+def test_the_interpreter_ends_quietly_with_work_under_way(device, end):
+    done = run(
+        f"""
+        import bindless as bl
+        context = bl.Context(bl.Device({selector(device)!r}))
+        queue = bl.Queue(context=context)
+        array = bl.usm_empty(1 << 22, "u1", queue)
+        for value in range(50):
+            event = queue.memset(array, value)
+        queue.submit(lambda handler: handler.host_task(lambda: None))
+        {end}
+        """
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_an_error_that_nobody_asked_for_is_told_at_the_end(device):
+    done = run(
+        f"""
+        import bindless as bl
+        def task():
+            raise KeyError("forgotten")
+        queue = bl.Queue({selector(device)!r})
+        queue.submit(lambda handler: handler.host_task(task))
+        """
+    )
+    assert done.returncode == 0
+    assert done.stderr == (
+        "bindless: an asynchronous error was never asked for: a host task raised KeyError: 'forgotten'\n"
+    )
+
+
+FORK = """
+import os, sys
+import bindless as bl
+queue = bl.Queue({selector!r})
+array = bl.usm_empty(64, "u1", queue, kind="shared")
+event = queue.memset(array, 5)
+child = os.fork()
+if child == 0:
+    failures = []
+    for use in (
+        queue.wait, event.wait, lambda: queue.memset(array, 1), lambda: bl.usm_empty(4, "u1", queue),
+        lambda: bl.Queue({selector!r}), lambda: bl.Context(queue.device), bl.get_devices, queue.context.__enter__,
+    ):
+        try:
+            use()
+            failures.append("no error")
+        except bl.SyclRuntimeError as error:
+            if "fork" not in str(error):
+                failures.append(str(error))
+    queue.close()
+    array.close()
+    sys.stdout.write(repr(failures))
+    sys.stdout.flush()
+    sys.exit(0)
+status = os.waitpid(child, 0)[1]
+queue.wait()
+assert array.numpy().tolist() == [5] * 64
+assert status == 0, status
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_forked_child_is_told_and_the_parent_goes_on(device):
+    done = run(FORK.format(selector=selector(device)))
+    assert (done.stderr, done.stdout, done.returncode) == ("", "[]", 0)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_fork_before_the_first_device_is_harmless(device):
+    done = run(
+        f"""
+        import os
+        import bindless as bl
+        bl.Queue
+        child = os.fork()
+        with bl.Queue({selector(device)!r}) as queue:
+            array = bl.usm_empty(4, "u1", queue).copy_from(7)
+            assert array.numpy().tolist() == [7] * 4
+        if child:
+            assert os.waitpid(child, 0)[1] == 0
+        """
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def _square(name: str) -> list[int]:
+    with bl.Queue(name) as queue:
+        return [int(value) for value in bl.usm_empty(3, "u1", queue).copy_from(9).numpy()]
+
+
+def test_spawned_processes_work_beside_the_parent(device):
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        with multiprocessing.get_context("spawn").Pool(1) as pool:
+            assert pool.apply(_square, (selector(device),)) == [9] * 3
