@@ -38,6 +38,9 @@ ASPECTS: frozenset[Aspect] = frozenset(
 
 _ADDRESS_BITS = 64
 
+# Of no PCI vendor: the letters "bl".
+_VENDOR_ID = 0x626C
+
 
 def text(characters: Any, ffi: Any) -> str:
     """A string of a fixed-size field."""
@@ -57,7 +60,7 @@ _ANSWERS: dict[str, Callable[[Any, Any], Any]] = {
     "device_type": lambda p, ffi: DeviceType.cpu,
     "name": lambda p, ffi: text(p.name, ffi),
     "vendor": lambda p, ffi: text(p.vendor, ffi),
-    "vendor_id": lambda p, ffi: 0,
+    "vendor_id": lambda p, ffi: _VENDOR_ID,
     "driver_version": lambda p, ffi: text(p.driver_version, ffi),
     "version": lambda p, ffi: text(p.driver_version, ffi),
     "backend_version": lambda p, ffi: text(p.driver_version, ffi),

@@ -240,7 +240,9 @@ class ReferenceBackend:
     @staticmethod
     def _fits(nbytes: int, what: str) -> None:
         if nbytes > _SIZE_MAX:
-            raise MemoryAllocationError(f"{what} of {nbytes} bytes does not fit 64 bits", backend="reference")
+            raise MemoryAllocationError(
+                f"{what}: {nbytes} bytes do not fit 64 bits; make it smaller", backend="reference"
+            )
 
     def _pointer(self, address: int) -> Any:
         return self._ffi.cast("void *", address)
@@ -321,7 +323,8 @@ class ReferenceBackend:
         return self._ffi.cast("blr_image_t", handle)
 
     def allocate_image(self, context: _Context, device: _Device, desc: ImageDescriptor) -> int:
-        self._fits(desc.nbytes, "an image")
+        sizes = " x ".join(str(n) for n in (desc.width, desc.height, desc.depth) if n)
+        self._fits(desc.nbytes, f"an image of {sizes} pixels")
         image = self._ffi.new("blr_image_t *")
         self._check(self._lib.blrImageCreate(context.handle, self._desc(desc), image), "blrImageCreate")
         return int(self._ffi.cast("uintptr_t", image[0]))
