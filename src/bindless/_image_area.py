@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ._image_parallel import in_blocks
 from .model.channels import Channel
 
 __all__ = ["shrink", "to_storage"]
 
-_BLOCK = 1 << 14  # numbers rounded at a time: they stay in the processor's cache
 _LONG_SUM = 64  # pixels of one mean from which on single precision loses digits that count
 
 
@@ -41,47 +41,51 @@ def shrink(pixels: npt.NDArray[Any], shape: Sequence[int]) -> npt.NDArray[Any]:
 def _shrink_axis(pixels: npt.NDArray[Any], axis: int, size: int, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
     """The same along one axis. Overlaps are counted in integers, in units of 1 / size of a pixel."""
     length = pixels.shape[axis]
-    start = np.arange(size, dtype=np.int64) * length
-    first = start // size
-    taps = int(((start + length - 1) // size - first).max()) + 1
+    first = np.arange(size, dtype=np.int64) * length // size
+    taps = int(((np.arange(1, size + 1) * length - 1) // size - first).max()) + 1
     total = np.dtype(np.float64) if taps > _LONG_SUM else dtype
-    along = [1] * pixels.ndim
-    along[axis] = size
-    result: npt.NDArray[Any] | None = None
-    for tap in range(taps):
-        index = first + tap
-        overlap = np.minimum((index + 1) * size, start + length) - np.maximum(index * size, start)
-        weight = (np.maximum(overlap, 0) / length).astype(total).reshape(along)
-        part = np.take(pixels, np.minimum(index, length - 1), axis=axis) * weight
-        result = part if result is None else np.add(result, part, out=result)
-    assert result is not None
-    return result.astype(dtype, copy=False)
+    result = np.empty((*pixels.shape[:axis], size, *pixels.shape[axis + 1 :]), dtype)
+
+    def fill(start: int, stop: int) -> None:
+        """Rows of the result; where they are shrunk themselves, from several rows, else each from its own."""
+        rows = pixels if axis == 0 else pixels[start:stop]
+        low, high = (start, stop) if axis == 0 else (0, size)
+        begin = np.arange(low, high, dtype=np.int64) * length
+        mean: npt.NDArray[Any] | None = None
+        for tap in range(taps):
+            index = first[low:high] + tap
+            overlap = np.minimum((index + 1) * size, begin + length) - np.maximum(index * size, begin)
+            along = [1] * pixels.ndim
+            along[axis] = high - low
+            weight = (np.maximum(overlap, 0) / length).astype(total).reshape(along)
+            part = np.take(rows, np.minimum(index, length - 1), axis=axis) * weight
+            mean = part if mean is None else np.add(mean, part, out=mean)
+        assert mean is not None
+        result[start:stop] = mean
+
+    in_blocks(fill, len(result), taps * result[0].size)
+    return result
 
 
-def to_storage(values: npt.NDArray[Any], channel: Channel, *, codes: bool) -> npt.NDArray[Any]:
+def to_storage(
+    values: npt.NDArray[Any], channel: Channel, *, codes: bool, out: npt.NDArray[Any] | None = None
+) -> npt.NDArray[Any]:
     """Values as an array of the channel's storage dtype: integers are rounded to the nearest, halves to even.
 
     Args:
-        values: what a device function read, or means of stored codes.
+        values: what a device function read, or means of stored codes; computed with in their own precision.
         channel: the channel type to store.
         codes: whether the values of normalized channels are stored codes rather than 0..1 or -1..1.
+        out: where they go; default a new array.
     """
-    if channel.storage.kind == "f":
-        return values.astype(channel.storage, copy=False)
-    if values.dtype == channel.storage:
-        return values
+    result = np.empty(values.shape, channel.storage) if out is None else out
+    if channel.storage.kind == "f" or values.dtype == channel.storage:
+        result[...] = values
+        return result
     limits = np.iinfo(channel.storage.name)
     lowest = -limits.max if channel.normalized and limits.min < 0 else limits.min
-    # A product of a float32 and a code is exact in double precision: it is rounded once.
-    scale = limits.max if channel.normalized and not codes else 1
-    source = np.ascontiguousarray(values).reshape(-1)
-    result = np.empty(source.shape, channel.storage)
-    scaled = np.empty(min(source.size, _BLOCK), np.float64)
-    for start in range(0, source.size, _BLOCK):
-        part = source[start : start + _BLOCK]
-        block = scaled[: part.size]
-        np.multiply(part, scale, out=block)
-        np.rint(block, out=block)
-        np.clip(block, lowest, limits.max, out=block)
-        result[start : start + _BLOCK] = block
-    return result.reshape(values.shape)
+    number = values * values.dtype.type(limits.max if channel.normalized and not codes else 1)
+    np.rint(number, out=number)
+    np.clip(number, lowest, limits.max, out=number)
+    result[...] = number
+    return result

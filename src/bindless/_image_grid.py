@@ -5,7 +5,7 @@ Everywhere the centre of pixel (i, j) is (i + 0.5, j + 0.5), x comes first and v
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,18 +13,9 @@ import numpy.typing as npt
 
 from .model.errors import InvalidError
 
-__all__ = ["blocks", "cube_directions", "grid", "panorama_coordinates", "projection_matrix", "warp_coordinates"]
-
-_BLOCK = 1 << 22  # coordinates made at a time
+__all__ = ["cube_directions", "grid", "panorama_coordinates", "projection_matrix", "warp_coordinates"]
 
 FloatArray = npt.NDArray[np.float32]
-
-
-def blocks(rows: int, row_size: int) -> Iterator[tuple[int, int]]:
-    """Ranges of rows that together hold a bounded number of pixels, at least one row each."""
-    step = max(_BLOCK // max(row_size, 1), 1)
-    for start in range(0, rows, step):
-        yield start, min(start + step, rows)
 
 
 def grid(axes: Sequence[npt.NDArray[Any]]) -> FloatArray:

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from . import kernels
 from ._image_area import to_storage
+from ._image_parallel import in_blocks
 from .images import ImageMem, create_image, destroy_image_handle
 from .model.channels import Channel
 from .model.descriptor import ImageDescriptor
@@ -34,7 +35,6 @@ Array = npt.NDArray[Any]
 _KERNEL_TARGETS: dict[Backend, kernels.Target] = {Backend.cuda: "ptx"}
 
 _MOST_ITEMS = 1 << 20  # of one launch; the kernel strides over the rest
-_BLOCK = 1 << 18  # numbers that the processor works on at a time: they stay in its cache
 
 
 def fill_levels(memory: ImageMem, desc: ImageDescriptor, pixels: Array, queue: Queue) -> None:
@@ -113,19 +113,20 @@ def halve(pixels: Array, channel: Channel) -> Array:
     values = _values(channel)
     result = np.empty((*(_halved(n) for n in volume.shape[:3]), volume.shape[3]), channel.storage)
     along_x, along_y, along_z = _weights(width), _weights(height), _weights(depth)
-    rows = max(_BLOCK // (2 * width * volume.shape[3]), 1)
-    for z in range(result.shape[0]):
-        for start in range(0, result.shape[1], rows):
-            stop = min(start + rows, result.shape[1])
+
+    def fill(start: int, stop: int) -> None:
+        for z in range(result.shape[0]):
             total: Array | float = 0.0
             for tap, weight in enumerate(along_z):
                 source = volume[2 * z + tap, 2 * start : 2 * stop + len(along_y) - 2]
                 read = source.astype(np.float64) if values is None else values[source.view(_CODE[source.itemsize])]
                 total = total + weight[z] * _mean(_mean(read, along_x, 1), along_y[:, start:stop], 0)
-            if channel.kind == "f":
-                total = np.asarray(total, np.float32)
-            result[z, start:stop] = to_storage(np.asarray(total), channel, codes=False)
-    return np.ascontiguousarray(result.reshape(*(_halved(n) for n in spatial), -1))
+            if channel.kind == "f":  # rounded to what a device function writes, which is then rounded to a code
+                total = np.asarray(total, np.float32).astype(np.float64)
+            to_storage(np.asarray(total), channel, codes=False, out=result[z, start:stop])
+
+    in_blocks(fill, result.shape[1], 8 * width * volume.shape[3])
+    return result.reshape(*(_halved(n) for n in spatial), -1)
 
 
 _CODE = {1: np.uint8, 2: np.uint16}

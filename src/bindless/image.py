@@ -14,8 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ._image_area import shrink, to_storage
-from ._image_grid import blocks, cube_directions, grid, panorama_coordinates, projection_matrix, warp_coordinates
+from ._image_grid import cube_directions, grid, panorama_coordinates, projection_matrix, warp_coordinates
+from ._image_parallel import in_blocks
 from ._image_store import ImageStore, Reader
+from .model.channels import Channel
 from .model.descriptor import ImageDescriptor
 from .model.enums import (
     AddressingMode,
@@ -336,22 +338,29 @@ class Image:
         """
         self._refuse_cubemap("resize")
         sizes = _sizes(size, len(self.size), "size", "(width, height, depth)")
+        channel = self._described.channel
         if self._sampler.filtering is FilteringMode.nearest:
-            return self._picture(self._enlarge(sizes), sizes, codes=False)
+            return self._as_given(self._enlarge(sizes, channel, codes=False), sizes)
         reduced = tuple(min(new, old) for new, old in zip(sizes, self.size))
         if reduced == self.size:
-            return self._picture(self._enlarge(sizes), sizes, codes=False)
+            return self._as_given(self._enlarge(sizes, channel, codes=False), sizes)
         axes = ((self.num_layers,) if self._described.is_layered else ()) + reduced[::-1]
         means = shrink(self._store.download(0)[..., : self.num_channels], axes)
         if reduced == sizes:
-            return self._picture(means, sizes, codes=True)
+            result = np.empty(means.shape, self.dtype)
+            in_blocks(
+                lambda start, stop: to_storage(means[start:stop], channel, codes=True, out=result[start:stop]),
+                len(means),
+                means[0].size,
+            )
+            return self._as_given(result, sizes)
         with Image(
             means.astype(np.float32, copy=False),
             layers=self._described.is_layered,
             queue=self._queue,
             dimensions=len(sizes),
         ) as smaller:
-            return self._picture(smaller._enlarge(sizes), sizes, codes=True)
+            return self._as_given(smaller._enlarge(sizes, channel, codes=True), sizes)
 
     def warp(self, matrix: npt.ArrayLike, shape: Sequence[int]) -> Array:
         """The picture seen through an affine or projective map.
@@ -378,44 +387,64 @@ class Image:
         full = projection_matrix(matrix)
         height, width = _sizes(shape, 2, "shape", "(height, width)")
         reader = self._store.reader(self._sampler)
-        parts = []
-        for start, stop in blocks(height, width):
-            points, dx, dy = warp_coordinates(full, width, start, stop, gradients=self._mipmaps)
-            gradients = None if dx is None or dy is None else (dx, dy)
-            values = self._sample_block(reader, points, (stop - start, width), gradients)
-            parts.append(to_storage(values, self._described.channel, codes=False))
-        return self._picture(_joined(parts, -3), (width, height), codes=False)
 
-    def _enlarge(self, sizes: tuple[int, ...]) -> Array:
-        """Values at the centres of a grid of ``sizes`` pixels over the whole image: (layers, ..., channels)."""
+        def coordinates(start: int, stop: int) -> tuple[Array, tuple[Array, Array] | None]:
+            points, dx, dy = warp_coordinates(full, width, start, stop, gradients=self._mipmaps)
+            return points, None if dx is None or dy is None else (dx, dy)
+
+        result = self._draw(reader, (width, height), coordinates, self._described.channel, codes=False)
+        return self._as_given(result, (width, height))
+
+    def _enlarge(self, sizes: tuple[int, ...], channel: Channel, *, codes: bool) -> Array:
+        """Samples at the centres of a grid of ``sizes`` pixels over the whole image."""
         sampler = replace(
             self._sampler,
             addressing=(AddressingMode.clamp_to_edge,) * 3,
             coordinate=CoordinateNormalizationMode.unnormalized,
         )
-        reader = self._store.reader(sampler)
         axes = [(np.arange(new) + 0.5) * (old / new) for new, old in zip(sizes, self.size)]
-        parts = []
-        for start, stop in blocks(sizes[-1], int(np.prod(sizes[:-1]))):
-            points = grid([*axes[:-1], axes[-1][start:stop]])
-            parts.append(self._sample_block(reader, points.reshape(-1, len(sizes)), points.shape[:-1], None))
-        return _joined(parts, -1 - len(sizes))
 
-    def _sample_block(
-        self, reader: Reader, points: Array, leading: tuple[int, ...], gradients: tuple[Array, Array] | None
+        def coordinates(start: int, stop: int) -> tuple[Array, None]:
+            return grid([*axes[:-1], axes[-1][start:stop]]).reshape(-1, len(sizes)), None
+
+        return self._draw(self._store.reader(sampler), sizes, coordinates, channel, codes=codes)
+
+    def _draw(
+        self,
+        reader: Reader,
+        sizes: Sequence[int],
+        coordinates: Callable[[int, int], tuple[Array, tuple[Array, Array] | None]],
+        channel: Channel,
+        *,
+        codes: bool,
     ) -> Array:
-        return self._over_layers(
-            None,
-            leading,
-            lambda layer: self._store.sample(reader, points, layer, None, gradients),
-            layered=self._described.is_layered,
-        )
+        """A picture of every layer, block by block, each made, sampled and stored before it leaves the cache.
 
-    def _picture(self, values: Array, sizes: Sequence[int], *, codes: bool) -> Array:
-        result = to_storage(values, self._described.channel, codes=codes)
+        Args:
+            sizes: of the picture, in (x, y, z) order.
+            coordinates: gives those of a range of rows (slices, pixels), (N, dims), and their gradients.
+            channel: how the picture is stored.
+            codes: whether samples are stored codes rather than 0..1 or -1..1.
+        """
+        layered = self._described.is_layered
+        shape = (self.num_layers if layered else 1, *reversed(sizes), self.num_channels)
+        result = np.empty(shape, channel.storage)
+
+        def fill(start: int, stop: int) -> None:
+            points, gradients = coordinates(start, stop)
+            for layer, picture in enumerate(result):
+                values = self._store.sample(reader, points, layer if layered else None, None, gradients)
+                part = picture[start:stop]
+                to_storage(values.reshape(part.shape), channel, codes=codes, out=part)
+
+        in_blocks(fill, sizes[-1], int(np.prod(sizes[:-1])))
+        return result
+
+    def _as_given(self, result: Array, sizes: Sequence[int]) -> Array:
+        """A picture with the axes of the array that the image was made from."""
         layers = (self.num_layers,) if self._described.is_layered else ()
         channels = (self.num_channels,) if self._has_channel_axis else ()
-        return np.ascontiguousarray(result).reshape(*layers, *reversed(tuple(sizes)), *channels)
+        return result.reshape(*layers, *reversed(tuple(sizes)), *channels)
 
     # ------------------------------------------------------------------ lifetime
 
@@ -537,7 +566,3 @@ def _sizes(value: int | Sequence[int], count: int, name: str, order: str) -> tup
     if len(sizes) != count or min(sizes) < 1:
         raise InvalidError(f"{name}={value!r}: it is {count} positive integers, of {order}")
     return sizes
-
-
-def _joined(parts: list[Array], axis: int) -> Array:
-    return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=axis)
