@@ -45,7 +45,7 @@ static void add_tap(const struct tap_line *line, const int32_t offset[2], int32_
     for (int d = 0; d < 2; d++) {
         int64_t position = line->centre[d] + offset[d];
         if (!texture->linear)
-            position = (position + 128) >> 8 << 8;
+            position = (position + 128) & ~INT64_C(255);
         axis[d] = blr_axis_at(position, extent[d], texture->addressing[d]);
     }
     for (int k = 0; k < 4; k++) {

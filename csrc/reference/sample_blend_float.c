@@ -76,14 +76,15 @@ static float rounded(int64_t sum, int point, struct precision precision)
     if (sum == 0)
         return 0.0f;
     double value = ldexp((double)sum, -point);
+    /* Adding 0 makes a negative number that rounds to zero a positive zero. */
     if (precision.bits == 24)             /* fewer than 48 bits: only a tie is moved across by 2^-50 */
-        return (float)(value * (1.0 + 0x1p-50));
+        return (float)(value * (1.0 + 0x1p-50)) + 0.0f;
     int exponent;
     frexp(value, &exponent);
     if (exponent < precision.min_exponent)
         exponent = precision.min_exponent;
     double steps = floor(ldexp(fabs(value), precision.bits - exponent) + 0.5);
-    return (float)copysign(ldexp(steps, exponent - precision.bits), value);
+    return (float)copysign(ldexp(steps, exponent - precision.bits), value) + 0.0f;
 }
 
 /* What is seen of NaNs, infinities and signs of zeros; returns whether *special is the result. */
