@@ -26,11 +26,13 @@ def enums(name: str) -> ModuleType:
     return importlib.import_module(f"bindless.drivers._{name}_enums")
 
 
-def enum_classes(name: str) -> list[type[enum.IntEnum]]:
+def enum_classes(name: str) -> list[type[enum.IntEnum] | type[enum.IntFlag]]:
     return [
         item
         for item in vars(enums(name)).values()
-        if isinstance(item, type) and issubclass(item, enum.Enum) and item.__module__.endswith(f"_{name}_enums")
+        if isinstance(item, type)
+        and issubclass(item, enum.IntEnum | enum.IntFlag)
+        and item.__module__.endswith(f"_{name}_enums")
     ]
 
 

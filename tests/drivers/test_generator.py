@@ -216,6 +216,15 @@ def test_an_enum_that_does_not_fit_is_refused(generator: Any, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("name", DRIVERS)
+def test_the_committed_wrappers_compile_without_a_warning(name: str, compiler: str) -> None:
+    folders = [f"-I{GENERATED}", f"-I{GENERATED.parent}"]
+    command = [compiler, "-x", "c", "-fsyntax-only", "-std=c11", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function"]
+    source = f'#include "{name}_wrappers.c"\n'
+    answer = subprocess.run([*command, *folders, "-"], input=source, text=True, capture_output=True)
+    assert answer.returncode == 0, answer.stderr
+
+
+@pytest.mark.parametrize("name", DRIVERS)
 def test_every_report_states_numbers_and_omissions(name: str) -> None:
     report = (GENERATED / f"{name}_report.md").read_text()
     for heading in (

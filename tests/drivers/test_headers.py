@@ -86,6 +86,26 @@ def test_every_function_of_the_header_has_its_symbol_in_the_table(driver: str, h
         assert symbols == expected
 
 
+def defined_structs(text: str) -> int:
+    """How many structs and unions are defined at the outermost level, counted by braces."""
+    count = depth = start = 0
+    for match in re.finditer(r"[{};]", text):
+        depth += {"{": 1, "}": -1, ";": 0}[match[0]]
+        if match[0] == ";" and depth == 0:
+            count += bool(re.match(r"\s*(?:typedef\s+)?(?:struct|union)\s*\w*\s*\{", text[start : match.end()]))
+            start = match.end()
+    return count
+
+
+def test_every_struct_of_the_header_is_in_the_layout(driver: str, headers: Path, compiler: str) -> None:
+    library = "#include <stdlib.h>\n#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\nint border;\n"
+    command = [compiler, "-E", "-P", "-x", "c", f"-I{headers}", *DEFINES.get(driver, ()), "-"]
+    source = library + includes(driver)
+    text = subprocess.run(command, input=source, capture_output=True, text=True, check=True).stdout
+    vendor = text.split("int border;")[1]
+    assert defined_structs(vendor) == sum(1 for line in layout_lines(driver) if line.count("\t") == 2)
+
+
 def test_the_committed_bindings_are_what_the_generator_makes(driver: str, headers: Path) -> None:
     command = [
         sys.executable,
