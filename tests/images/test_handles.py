@@ -245,6 +245,19 @@ def test_addressing(queue: bl.Queue, sizes: tuple[int, ...], mode: str, filterin
     bl.destroy_image_handle(handle, queue)
 
 
+def test_the_warning_points_at_the_caller(queue: bl.Queue) -> None:
+    require(queue.device, bl.Aspect.ext_oneapi_bindless_images_2d_usm)
+    desc = bl.ImageDescriptor(8, 4)
+    pointer, pitch = bl.pitched_alloc_device(desc, queue)
+    memory = bl.ImageMem(desc, queue)
+    sampler = bl.BindlessImageSampler("mirrored_repeat")
+    for given, options in ((pointer, {"pitch": pitch}), (memory, {}), (memory, {})):
+        with pytest.warns(bl.SamplerWarning, match="mirrored_repeat") as caught:
+            handle = bl.create_image(given, desc, queue, sampler=sampler, **options)
+        assert [warning.filename for warning in caught] == [__file__]
+        bl.destroy_image_handle(handle, queue)
+
+
 def test_a_mode_for_each_dimension(queue: bl.Queue) -> None:  # R39
     require(queue.device, bl.Aspect.ext_oneapi_unique_addressing_per_dim)
     desc = bl.ImageDescriptor(8, 4, num_channels=1)

@@ -12,7 +12,7 @@ from ..model.errors import Error, FeatureNotSupportedError
 if TYPE_CHECKING:
     from ..sycl.device import Device
 
-__all__ = ["ASPECT_OF_TYPE", "limit", "require", "require_format", "require_limits", "require_type"]
+__all__ = ["ASPECT_OF_TYPE", "Checked", "limit", "require", "require_format", "require_limits", "require_type"]
 
 ASPECT_OF_TYPE = {
     ImageType.standard: Aspect.ext_oneapi_bindless_images,
@@ -29,6 +29,32 @@ _LIMITS = {
 }
 
 _known: dict[tuple[str, int, str], int | None] = {}
+
+
+class Checked:
+    """Remembers which values have passed all checks on a device, so that making many images of one kind is quick.
+
+    Values are known by identity, which is cheaper than their equality; they are immutable.
+    """
+
+    __slots__ = ("_passed",)
+
+    _MOST = 256
+
+    def __init__(self) -> None:
+        # The values are kept, so that no other object takes their identity.
+        self._passed: dict[tuple[int, ...], tuple[object, ...]] = {}
+
+    def has(self, device: Device, *values: object) -> bool:
+        """Whether these values have passed on this device."""
+        return (id(device.aspects), *map(id, values)) in self._passed
+
+    def add(self, device: Device, *values: object) -> None:
+        """Notes that they have."""
+        if len(self._passed) >= self._MOST:
+            self._passed.clear()
+        kept = (device.aspects, *values)
+        self._passed[tuple(map(id, kept))] = kept
 
 
 def require(device: Device, aspect: Aspect, what: str) -> None:

@@ -22,7 +22,7 @@ from ..model.sampler import BindlessImageSampler
 from ..sycl._lifetime import Rank, Resource
 from ..sycl._where import resolve_where
 from ..sycl.usm import UsmArray, UsmPointer
-from ._checks import limit, require, require_format, require_type
+from ._checks import Checked, limit, require, require_format, require_type
 from ._memory import ImageMem, as_error, require_level_reference
 from ._registry import Failures, HandleRecord, MemoryRecord, handle_key, let_go
 
@@ -35,6 +35,7 @@ __all__ = ["create_image", "destroy_image_handle"]
 # Drivers that filter 8- and 16-bit integers, and that read one-dimensional linear memory by integer coordinates alone.
 _TEXTURE_UNITS = (Backend.cuda, Backend.reference)
 _WIDE_INTEGERS = (ImageChannelType.signed_int32, ImageChannelType.unsigned_int32)
+_checked = Checked()
 _WRAPPING = (AddressingMode.repeat, AddressingMode.mirrored_repeat)
 
 
@@ -84,12 +85,14 @@ def create_image(
     if where and isinstance(where[0], BindlessImageSampler):
         raise InvalidError("create_image: pass the sampler by name, sampler=...")
     device, context = resolve_where(*where)
-    if not isinstance(desc, ImageDescriptor):
-        raise InvalidError(f"desc: {type(desc).__name__} is no ImageDescriptor")
-    if sampler is not None and not isinstance(sampler, BindlessImageSampler):
-        raise InvalidError(f"sampler: {type(sampler).__name__} is no BindlessImageSampler")
-    desc.verify()
-    require_type(device, desc)
+    checked = _checked.has(device, desc, sampler)
+    if not checked:
+        if not isinstance(desc, ImageDescriptor):
+            raise InvalidError(f"desc: {type(desc).__name__} is no ImageDescriptor")
+        if sampler is not None and not isinstance(sampler, BindlessImageSampler):
+            raise InvalidError(f"sampler: {type(sampler).__name__} is no BindlessImageSampler")
+        desc.verify()
+        require_type(device, desc)
     if isinstance(memory, (UsmPointer, UsmArray)):
         return _create_usm(memory, desc, device, context, sampler, pitch)
     raw, record, keep = _memory_of(memory, desc, device, context)
@@ -106,8 +109,11 @@ def create_image(
         except Error as error:
             raise as_error(SyclRuntimeError, error, f"no unsampled image of {desc}") from error
         _register(context, device, desc, number, None, False, keep)
+        if not checked:
+            _checked.add(device, desc, sampler)
         return UnsampledImageHandle(number, desc)
-    _check_sampler(device, desc, sampler)
+    if not checked and not _check_sampler(device, desc, sampler):
+        _checked.add(device, desc, sampler)
     try:
         number = backend.create_sampled_image(native, device._record.native, raw, desc, sampler)
     except Error as error:
@@ -120,35 +126,36 @@ def _memory_of(
     memory: object, desc: ImageDescriptor, device: Device, context: Context
 ) -> tuple[int, MemoryRecord, Resource]:
     """The raw handle, record and owner of image memory of this context and device."""
+    record: MemoryRecord | None
     if isinstance(memory, ImageMem):
-        handle, _, owner, _ = memory._image_memory()
+        record, owner = memory._own()
         if owner is not context and owner != context:
             raise SyclRuntimeError(f"{memory!r} was allocated in another context: create the image there")
+        raw = memory._value
     elif isinstance(memory, ImageMemHandle):
-        handle = memory
+        raw = memory.raw_handle
+        record = context._images.get(raw)
     else:
         raise InvalidError(
             f"create_image: {type(memory).__name__} is no memory; give an ImageMem, an ImageMemHandle, a UsmPointer or "
             "a UsmArray"
         )
-    raw = handle.raw_handle
-    record = context._images.get(raw)
     keep = None if record is None else record.keep()
     if record is None or keep is None:
         raise SyclRuntimeError(
-            f"{handle!r} is no image memory of this context: it was freed, or allocated in another context"
+            f"{memory!r} is no image memory of this context: it was freed, or allocated in another context"
         )
     if record.device is not device and record.device != device:
-        raise SyclRuntimeError(f"{handle!r} was allocated on {record.device}: create the image there, not on {device}")
-    if record.descriptor != desc:
+        raise SyclRuntimeError(f"{memory!r} was allocated on {record.device}: create the image there, not on {device}")
+    if record.descriptor is not desc and record.descriptor != desc:
         raise SyclRuntimeError(
             f"the descriptor {desc} is not the one that the memory was allocated with: {record.descriptor}"
         )
     return raw, record, keep
 
 
-def _check_sampler(device: Device, desc: ImageDescriptor, sampler: BindlessImageSampler) -> None:
-    """What neither the descriptor nor the sampler alone can tell."""
+def _check_sampler(device: Device, desc: ImageDescriptor, sampler: BindlessImageSampler, stacklevel: int = 3) -> bool:
+    """What neither the descriptor nor the sampler alone can tell; whether it was worth a warning."""
     used = sampler.addressing[: desc.dimensions]
     if len(set(used)) > 1:
         require(device, Aspect.ext_oneapi_unique_addressing_per_dim, "a different addressing mode for each dimension")
@@ -179,8 +186,10 @@ def _check_sampler(device: Device, desc: ImageDescriptor, sampler: BindlessImage
             f"addressing {modes} with unnormalized coordinates samples as clamp_to_edge: "
             "texture units wrap normalized coordinates only; use coordinate='normalized'",
             SamplerWarning,
-            stacklevel=3,
+            stacklevel=stacklevel,
         )
+        return True
+    return False
 
 
 def _create_usm(
@@ -217,7 +226,7 @@ def _create_usm(
             "filtering=linear on one-dimensional USM: texture units do not filter linear memory; "
             "make it a pitched 2D image of height 1"
         )
-    _check_sampler(device, desc, sampler)
+    _check_sampler(device, desc, sampler, stacklevel=4)
     row_pitch = pitch if desc.height else 0
     try:
         number = context._backend.create_sampled_image_usm(

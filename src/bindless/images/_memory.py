@@ -14,7 +14,7 @@ from ..model.ranges import Range
 from ..sycl._lifetime import Rank, Resource
 from ..sycl._stream import sweep, wait_for_all
 from ..sycl._where import resolve_where
-from ._checks import require, require_format, require_limits, require_type
+from ._checks import Checked, require, require_format, require_limits, require_type
 from ._registry import Failures, MemoryRecord, forget_memory, let_go
 
 if TYPE_CHECKING:
@@ -32,6 +32,8 @@ __all__ = [
 ]
 
 _E = TypeVar("_E", bound=Error)
+
+_checked = Checked()
 
 
 def as_error(cls: type[_E], error: Error, doing: str) -> _E | FeatureNotSupportedError:
@@ -62,12 +64,14 @@ def _release(
 def _allocate(
     desc: ImageDescriptor, device: Device, context: Context, owner: str
 ) -> tuple[int, Resource, MemoryRecord]:
-    if not isinstance(desc, ImageDescriptor):
-        raise InvalidError(f"desc: {type(desc).__name__} is no ImageDescriptor")
-    desc.verify()
-    require_type(device, desc)
-    require_format(device, desc)
-    require_limits(device, desc, MemoryAllocationError)
+    if not _checked.has(device, desc):
+        if not isinstance(desc, ImageDescriptor):
+            raise InvalidError(f"desc: {type(desc).__name__} is no ImageDescriptor")
+        desc.verify()
+        require_type(device, desc)
+        require_format(device, desc)
+        require_limits(device, desc, MemoryAllocationError)
+        _checked.add(device, desc)
     backend, native = context._backend, context._native
     target = device._record.native
     sweep()
