@@ -6,7 +6,7 @@ import keyword
 
 from api import Api, Enumeration
 
-__all__ = ["enums_py", "stub_pyi"]
+__all__ = ["enums_py", "structs_py", "stub_pyi"]
 
 LINE_LENGTH = 120
 
@@ -49,13 +49,17 @@ def enums_py(api: Api) -> str:
     parts.append(f"from enum import {', '.join(bases)}\nfrom typing import Final\n")
     parts.append("\n")
     parts.extend(f"{name}: Final = {python_literal(value)}\n" for name, value in constants)
-    if api.structure_types:
-        parts.append("\n# The value of `stype` in each struct that has one.\n")
-        parts.append("STRUCTURE_TYPES: Final[dict[str, int]] = {\n")
-        parts.extend(f'    "{name}": {value},\n' for name, value in sorted(api.structure_types.items()))
-        parts.append("}\n")
     parts.extend(enum_class(enumeration) for enumeration in classes)
     return "".join(parts)
+
+
+def structs_py(api: Api) -> str:
+    """The value of `stype` in each struct that has one, apart from the enums, which take long to import."""
+    rows = "".join(f'    "{name}": {value},\n' for name, value in sorted(api.structure_types.items()))
+    return (
+        f'{heading(api.name)}"""The value of `stype` in each struct of the {api.name} API that has one."""\n\n'
+        f"from typing import Final\n\nSTRUCTURE_TYPES: Final[dict[str, int]] = {{\n{rows}}}\n"
+    )
 
 
 TABLE_FUNCTIONS = """\

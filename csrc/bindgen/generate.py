@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from emit_c import functions_h, layout_txt, types_h, wrappers_c
-from emit_python import enums_py, stub_pyi
+from emit_python import enums_py, structs_py, stub_pyi
 from emit_report import report_md
 from manifests import MANIFESTS
 from probe import read_api
@@ -35,6 +35,8 @@ def outputs(name: str, headers: Path) -> Iterator[tuple[Path, str]]:
     yield GENERATED / f"{name}_report.md", report_md(manifest, api)
     yield PACKAGE / f"_{name}_enums.py", enums_py(api)
     yield PACKAGE / f"_{name}.pyi", stub_pyi(api)
+    if api.structure_types:
+        yield PACKAGE / f"_{name}_structs.py", structs_py(api)
 
 
 def difference(path: Path, content: str) -> list[str]:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from . import _level_zero_errors
 from ._checking import Checker
 from ._level_zero import ffi, lib
+from ._level_zero_structs import STRUCTURE_TYPES
 from ._loader import Driver, system_names
 from ._types import CData
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from ._level_zero_enums import *  # noqa: F403 - at run time __getattr__ gives them, which keeps the import quick
 
 __all__ = [
+    "STRUCTURE_TYPES",
     "attempts",
     "available",
     "check",
@@ -116,8 +118,6 @@ def make_struct(name: str, next: CData | None = None, **members: Any) -> CData:
     Raises:
         KeyError: the type has no member or is not one with ``stype``.
     """
-    from ._level_zero_enums import STRUCTURE_TYPES
-
     values: dict[str, Any] = {**members, "stype": STRUCTURE_TYPES[name]}
     if next is not None:
         values["pNext"] = ffi.cast("void *", next)
@@ -154,8 +154,6 @@ def get_all(element: str, function: str, *arguments: Any) -> list[CData]:
     Raises:
         Error: as ``check`` does.
     """
-    from ._level_zero_enums import STRUCTURE_TYPES
-
     call = getattr(lib, function)
     count = ffi.new("uint32_t *")
     check(call(*arguments, count, ffi.NULL), function)
