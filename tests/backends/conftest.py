@@ -1,0 +1,17 @@
+"""The contract's own fixture."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from rig import Rig
+
+import bindless as bl
+
+
+@pytest.fixture
+def rig(device: bl.Device) -> Iterator[Rig]:
+    made = Rig(device._backend, device._record.native)
+    yield made
+    made.close()

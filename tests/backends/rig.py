@@ -1,0 +1,182 @@
+"""``Rig``: a backend with a context and a queue, for tests of the contract."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bindless.backends.contract import BackendProtocol, NativeEvent
+from bindless.model.copy_region import CopyRegion, HostMemory, ImageMemory, UsmMemory
+from bindless.model.descriptor import ImageDescriptor
+from bindless.model.enums import UsmKind
+from bindless.model.image_call import ImageCall
+from bindless.model.sampler import BindlessImageSampler
+
+__all__ = ["Array", "Rig", "pixels_of"]
+
+Array = npt.NDArray[Any]
+
+
+class Rig:
+    """One backend with a context and an in-order queue, and what tests do with them in a line.
+
+    Everything made through it is given back at the end of the test.
+    """
+
+    def __init__(self, backend: BackendProtocol, device: Any) -> None:
+        self.backend = backend
+        self.device = device
+        self.context = backend.create_context([device])
+        self.queue = backend.create_queue(self.context, device, in_order=True, profiling=False)
+        self._undo: list[Callable[[], object]] = []
+
+    def close(self) -> None:
+        self.backend.release_queue(self.queue)
+        for undo in reversed(self._undo):
+            undo()
+        self.backend.release_context(self.context)
+
+    def make_queue(self, *, in_order: bool = True, profiling: bool = False) -> Any:
+        queue = self.backend.create_queue(self.context, self.device, in_order=in_order, profiling=profiling)
+        self._undo.append(lambda: self.backend.release_queue(queue))
+        return queue
+
+    def wait(self, event: NativeEvent) -> None:
+        self.backend.wait_event(event)
+
+    # ------------------------------------------------------------------ memory
+
+    def allocate(self, nbytes: int, kind: UsmKind = UsmKind.device, alignment: int = 0) -> int:
+        address = self.backend.allocate(self.context, self.device, kind, nbytes, alignment)
+        self._undo.append(lambda: self.backend.free(self.context, address))
+        return address
+
+    def pitched(self, desc: ImageDescriptor) -> tuple[int, int]:
+        address, pitch = self.backend.allocate_pitched(
+            self.context, self.device, desc.row_size, desc.height or 1, desc.pixel_size
+        )
+        self._undo.append(lambda: self.backend.free(self.context, address))
+        return address, pitch
+
+    def upload(self, array: Array, kind: UsmKind = UsmKind.device) -> int:
+        """New memory that holds an array."""
+        array = np.ascontiguousarray(array)
+        address = self.allocate(max(array.nbytes, 1), kind)
+        self.wait(self.backend.copy(self.queue, address, array.ctypes.data, array.nbytes))
+        return address
+
+    def download(self, address: int, like: Array) -> Array:
+        """A new array from memory."""
+        out = np.empty_like(like)
+        self.wait(self.backend.copy(self.queue, out.ctypes.data, address, out.nbytes))
+        return out
+
+    # ------------------------------------------------------------------ images
+
+    def image(self, desc: ImageDescriptor, pixels: Array | None = None) -> int:
+        """New image memory, holding pixels (all levels of a mipmap as a list of arrays)."""
+        handle = self.backend.allocate_image(self.context, self.device, desc)
+        self._undo.append(lambda: self.backend.free_image(self.context, handle, desc))
+        if pixels is not None:
+            self.write(handle, desc, pixels)
+        return handle
+
+    def write(self, handle: int, desc: ImageDescriptor, pixels: Array) -> None:
+        region = CopyRegion(self.host(pixels, desc), ImageMemory(handle, desc), desc.extent)
+        self.wait(self.backend.copy_image(self.queue, region))
+
+    def read(self, handle: int, desc: ImageDescriptor) -> Array:
+        out = np.full(desc.shape, 77, desc.dtype)
+        region = CopyRegion(ImageMemory(handle, desc), self.host(out, desc), desc.extent)
+        self.wait(self.backend.copy_image(self.queue, region))
+        return out
+
+    def host(self, array: Array, desc: ImageDescriptor, offset: tuple[int, int, int] = (0, 0, 0)) -> HostMemory:
+        """A host endpoint over an array that has the shape of a descriptor's image."""
+        assert array.flags.c_contiguous
+        assert array.nbytes == desc.extent[0] * desc.extent[1] * desc.extent[2] * desc.pixel_size
+        return HostMemory(array.ctypes.data, desc.extent, desc.pixel_size, array.nbytes, offset)
+
+    def usm(self, address: int, desc: ImageDescriptor, pitch: int = 0, offset: tuple[int, int, int] = (0, 0, 0)) -> UsmMemory:
+        return UsmMemory(address, pitch, desc, offset)
+
+    def unsampled(self, handle: int, desc: ImageDescriptor) -> int:
+        image = self.backend.create_unsampled_image(self.context, self.device, handle, desc)
+        self._undo.append(lambda: self.backend.destroy_image(self.context, image, sampled=False))
+        return image
+
+    def sampled(self, handle: int, desc: ImageDescriptor, sampler: BindlessImageSampler) -> int:
+        image = self.backend.create_sampled_image(self.context, self.device, handle, desc, sampler)
+        self._undo.append(lambda: self.backend.destroy_image(self.context, image, sampled=True))
+        return image
+
+    def sampled_usm(self, address: int, pitch: int, desc: ImageDescriptor, sampler: BindlessImageSampler) -> int:
+        image = self.backend.create_sampled_image_usm(self.context, self.device, address, pitch, desc, sampler)
+        self._undo.append(lambda: self.backend.destroy_image(self.context, image, sampled=True))
+        return image
+
+    # ------------------------------------------------------------------ device functions
+
+    def call(
+        self,
+        operation: Any,
+        image: int,
+        desc: ImageDescriptor,
+        coords: Array,
+        *,
+        sampled: bool,
+        values: Array | None = None,
+        dtype: Any = None,
+        channels: int | None = None,
+        usm: bool = False,
+        layers: Array | None = None,
+        layer: int = 0,
+        levels: Array | None = None,
+        level: float = 0.0,
+        dx: Array | None = None,
+        dy: Array | None = None,
+        waits: Sequence[NativeEvent] = (),
+    ) -> Array:
+        """Runs a device function over arrays and gives the values, read or written."""
+        coords = np.ascontiguousarray(coords, "float32" if operation.startswith("sample") else "int32")
+        count = len(coords)
+        if values is None:
+            shape = (count, channels or desc.num_channels)
+            values = np.full(shape, 55, dtype or desc.value_dtype)
+        address = self.upload(values)
+
+        def put(array: Array | None, kind: str) -> int:
+            return 0 if array is None else self.upload(np.ascontiguousarray(array, kind))
+
+        call = ImageCall(
+            operation,
+            image,
+            sampled,
+            desc,
+            count,
+            self.upload(coords),
+            address,
+            values.dtype,
+            values.shape[1],
+            usm=usm,
+            layers=put(layers, "uint32"),
+            layer=layer,
+            levels=put(levels, "float32"),
+            level=level,
+            dx=put(dx, "float32"),
+            dy=put(dy, "float32"),
+        )
+        self.wait(self.backend.image_call(self.queue, call, waits))
+        return self.download(address, values)
+
+
+def pixels_of(desc: ImageDescriptor, seed: int = 1) -> Array:
+    """Random pixels of an image: every code of integers, finite floats."""
+    random = np.random.default_rng(seed)
+    if desc.dtype.kind == "f":
+        return random.uniform(-4, 4, desc.shape).astype(desc.dtype)
+    limits = np.iinfo(desc.dtype)
+    return random.integers(limits.min, limits.max, desc.shape, desc.dtype, endpoint=True)

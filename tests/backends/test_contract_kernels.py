@@ -1,0 +1,129 @@
+"""What every backend that takes kernels does with them: reflection, arguments, ranges, local memory, build errors."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from rig import Rig
+
+import bindless as bl
+from bindless.model.aspects import Aspect
+from bindless.model.errors import FeatureNotSupportedError, InvalidError, NdRangeError
+
+PTX = b"""
+.version 6.3
+.target sm_75
+.address_size 64
+.visible .entry scale(.param .u64 .ptr .global .align 4 scale_data, .param .f32 scale_factor, .param .u32 scale_count)
+{
+    .reg .pred %p; .reg .b32 %r<6>; .reg .f32 %f<4>; .reg .b64 %d<4>;
+    ld.param.u64 %d1, [scale_data]; ld.param.f32 %f1, [scale_factor]; ld.param.u32 %r1, [scale_count];
+    mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; mov.u32 %r4, %tid.x; mad.lo.s32 %r5, %r2, %r3, %r4;
+    setp.ge.u32 %p, %r5, %r1; @%p bra done;
+    mul.wide.u32 %d2, %r5, 4; add.s64 %d3, %d1, %d2;
+    ld.global.f32 %f2, [%d3]; mul.f32 %f3, %f2, %f1; st.global.f32 [%d3], %f3;
+done: ret;
+}
+.extern .shared .align 16 .b8 pieces[];
+.visible .entry reverse(.param .u64 .ptr .global .align 4 reverse_data, .param .u32 reverse_unused, .param .u32 reverse_piece)
+{
+    .reg .b32 %r<10>; .reg .b64 %d<4>;
+    ld.param.u64 %d1, [reverse_data]; ld.param.u32 %r9, [reverse_piece];
+    mov.u32 %r1, %tid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, pieces; add.u32 %r3, %r3, %r9;
+    mul.wide.u32 %d2, %r1, 4; add.s64 %d3, %d1, %d2; ld.global.u32 %r4, [%d3];
+    shl.b32 %r5, %r1, 2; add.u32 %r5, %r3, %r5; st.shared.u32 [%r5], %r4;
+    bar.sync 0;
+    sub.u32 %r6, %r2, %r1; sub.u32 %r6, %r6, 1; shl.b32 %r6, %r6, 2; add.u32 %r6, %r3, %r6; ld.shared.u32 %r7, [%r6];
+    st.global.u32 [%d3], %r7; ret;
+}
+.visible .entry where(.param .u64 .ptr .global .align 4 where_data)
+{
+    .reg .b32 %r<16>; .reg .b64 %d<4>;
+    ld.param.u64 %d1, [where_data];
+    mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, %tid.x; mad.lo.s32 %r4, %r1, %r2, %r3;
+    mov.u32 %r5, %ctaid.y; mov.u32 %r6, %ntid.y; mov.u32 %r7, %tid.y; mad.lo.s32 %r8, %r5, %r6, %r7;
+    mov.u32 %r9, %nctaid.x; mul.lo.s32 %r10, %r9, %r2; mad.lo.s32 %r11, %r8, %r10, %r4;
+    mul.wide.u32 %d2, %r11, 4; add.s64 %d3, %d1, %d2; st.global.u32 [%d3], %r11; ret;
+}
+"""
+
+
+def _kernels(rig: Rig) -> bool:
+    """Whether the device takes kernels; one that does not says so when a module is loaded."""
+    if Aspect.online_compiler in rig.backend.aspects(rig.device):
+        return True
+    with pytest.raises(FeatureNotSupportedError, match="online_compiler"):
+        rig.backend.load_module(rig.context, rig.device, PTX)
+    return False
+
+
+def test_kernel_with_arguments(rig: Rig) -> None:
+    if not _kernels(rig):
+        return
+    module = rig.backend.load_module(rig.context, rig.device, PTX)
+    assert rig.backend.kernel_names(module) == ("reverse", "scale", "where")
+    kernel = rig.backend.get_kernel(module, "scale")
+    record = rig.backend.kernel_info(kernel)
+    assert record.name == "scale" and record.max_work_group_size >= 256
+    assert record.arguments is not None
+    assert [(argument.kind, argument.size) for argument in record.arguments] == [("pointer", 8), ("value", 4), ("value", 4)]
+    data = np.arange(10_007, dtype="float32")
+    for local in (None, (1,), (10_007 // 10_007,)):
+        address = rig.upload(data)
+        arguments = [np.uint64(address).tobytes(), np.float32(1.5).tobytes(), np.uint32(10_000).tobytes()]
+        event = rig.backend.launch(rig.queue, kernel, (10_007,), local, arguments)
+        rig.wait(event)
+        expected = np.where(np.arange(10_007) < 10_000, data * np.float32(1.5), data)
+        assert np.array_equal(rig.download(address, data), expected)
+    with pytest.raises(InvalidError, match="scale"):
+        rig.backend.launch(rig.queue, kernel, (4,), None, [b"12345678"])
+    with pytest.raises(NdRangeError, match="divide"):
+        rig.backend.launch(rig.queue, kernel, (100,), (33,), arguments)
+    with pytest.raises(NdRangeError, match="work-items"):
+        rig.backend.launch(rig.queue, kernel, (1 << 20,), (1 << 16,), arguments)
+    with pytest.raises(InvalidError, match="reverse, scale, where"):
+        rig.backend.get_kernel(module, "scael")
+    rig.backend.release_module(module)
+
+
+def test_kernel_with_local_memory(rig: Rig) -> None:
+    if not _kernels(rig):
+        return
+    module = rig.backend.load_module(rig.context, rig.device, PTX)
+    kernel = rig.backend.get_kernel(module, "reverse")
+    data = np.arange(256, dtype="uint32")
+    for unused in (100, 20_000, 100_000):
+        address = rig.upload(data)
+        rig.wait(
+            rig.backend.launch(rig.queue, kernel, (256,), (256,), [np.uint64(address).tobytes(), unused, 1024])
+        )
+        assert np.array_equal(rig.download(address, data), data[::-1])
+    with pytest.raises(InvalidError, match="local memory"):
+        rig.backend.launch(rig.queue, kernel, (256,), (256,), [np.uint64(address).tobytes(), 1 << 30, 1024])
+    rig.backend.release_module(module)
+
+
+def test_kernel_ranges_in_two_dimensions(rig: Rig) -> None:
+    if not _kernels(rig):
+        return
+    module = rig.backend.load_module(rig.context, rig.device, PTX)
+    kernel = rig.backend.get_kernel(module, "where")
+    for size, local in (((64, 48), None), ((64, 48), (8, 16)), ((37, 11), None), ((1, 5), None)):
+        address = rig.upload(np.zeros(size, "uint32"))
+        rig.wait(rig.backend.launch(rig.queue, kernel, size, local, [np.uint64(address).tobytes()]))
+        found = rig.download(address, np.zeros(size[0] * size[1], "uint32"))
+        assert np.array_equal(found, np.arange(found.size))
+    rig.backend.release_module(module)
+
+
+def test_kernel_that_does_not_build(rig: Rig) -> None:
+    if not _kernels(rig):
+        return
+    with pytest.raises(bl.BuildError) as caught:
+        rig.backend.load_module(rig.context, rig.device, PTX.replace(b"mul.f32", b"syntax error"))
+    assert caught.value.log and caught.value.log in str(caught.value)
+    with pytest.raises(FeatureNotSupportedError, match="specialization"):
+        rig.backend.load_module(rig.context, rig.device, PTX, specialization={1: b"1234"})
+    with pytest.raises(InvalidError, match="-fast"):
+        rig.backend.load_module(rig.context, rig.device, PTX, options="-fast")
+    rig.backend.release_module(rig.backend.load_module(rig.context, rig.device, PTX, options="-O2 -maxrregcount=32"))
