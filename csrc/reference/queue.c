@@ -47,11 +47,8 @@ bool blr_queue_start(struct blr_queue *queue) { return queue->worker_count > 0 |
 void blr_queue_push_ready(struct blr_queue *queue, struct blr_command *command)
 {
     command->next_ready = NULL;
-    if (queue->ready_last != NULL)
-        queue->ready_last->next_ready = command;
-    else
-        queue->ready_first = command;
-    queue->ready_last = command;
+    *queue->ready_last = command;
+    queue->ready_last = &command->next_ready;
     queue->ready_count++;
     /* Each sleeping worker takes one; a worker that is awake takes another when it has finished its own. */
     if (queue->idle_workers > 0)
@@ -65,14 +62,29 @@ void blr_queue_add_workers(struct blr_queue *queue)
         add_worker(queue);
 }
 
-struct blr_command *blr_queue_pop_ready(struct blr_queue *queue)
+struct blr_command **blr_queue_find_ready(struct blr_queue *queue, uint64_t sequence)
 {
-    struct blr_command *command = queue->ready_first;
-    queue->ready_first = command->next_ready;
+    struct blr_command **link = &queue->ready_first;
+    while (*link != NULL && (*link)->sequence > sequence)
+        link = &(*link)->next_ready;
+    return *link != NULL ? link : NULL;
+}
+
+struct blr_command *blr_queue_take_ready(struct blr_queue *queue, struct blr_command **link)
+{
+    struct blr_command *command = *link;
+    *link = command->next_ready;
     if (queue->ready_first == NULL)
-        queue->ready_last = NULL;
+        queue->ready_last = &queue->ready_first;
+    else if (queue->ready_last == &command->next_ready)
+        queue->ready_last = link;
     queue->ready_count--;
     return command;
+}
+
+struct blr_command *blr_queue_pop_ready(struct blr_queue *queue)
+{
+    return blr_queue_take_ready(queue, &queue->ready_first);
 }
 
 /* ---------------------------------------------------------------- failures */
@@ -191,6 +203,7 @@ static blr_result_t create(struct blr_context *context, blr_queue_flags_t flags,
     if (queue == NULL)
         return blr_fail(BLR_RESULT_OUT_OF_MEMORY, "no memory for a queue");
     queue->context = context;
+    queue->ready_last = &queue->ready_first;
     queue->in_order = flags == BLR_QUEUE_IN_ORDER;
     uint32_t processors = 1;
     blr_thread_pool_size(&processors);

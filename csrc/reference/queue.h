@@ -21,7 +21,7 @@ struct blr_queue {
     uint64_t submitted; /* sequence number of the newest command */
     struct blr_command *oldest, *newest; /* not complete */
     struct blr_command *barrier; /* the newest barrier that is not complete, out of order */
-    struct blr_command *ready_first, *ready_last;
+    struct blr_command *ready_first, **ready_last; /* the last is the link where the next one goes */
     uint32_t ready_count;
     uint32_t running_functions; /* functions of the host at work */
     struct blr_event *failures_first, *failures_last; /* retained */
@@ -47,6 +47,10 @@ bool blr_queue_start(struct blr_queue *queue);
 void blr_queue_add_workers(struct blr_queue *queue);
 void blr_queue_push_ready(struct blr_queue *queue, struct blr_command *command);
 struct blr_command *blr_queue_pop_ready(struct blr_queue *queue);
+
+/* The first ready command up to a sequence number, left where it is, and the link to take it out by. */
+struct blr_command **blr_queue_find_ready(struct blr_queue *queue, uint64_t sequence);
+struct blr_command *blr_queue_take_ready(struct blr_queue *queue, struct blr_command **link);
 void blr_queue_add_failure(struct blr_queue *queue, struct blr_event *event);
 
 #endif

@@ -305,11 +305,11 @@ void blr_scheduler_complete(struct blr_event *event, blr_result_t result, const 
 
 bool blr_scheduler_help(struct blr_queue *queue, uint64_t sequence, uint64_t deadline)
 {
-    struct blr_command *command = queue->ready_first;
-    if (command == NULL || command->is_host_function || command->sequence > sequence)
+    struct blr_command **link = blr_queue_find_ready(queue, sequence);
+    if (link == NULL || (*link)->is_host_function)
         return false;
-    if (deadline != BLR_NO_DEADLINE && (!command->is_brief || blr_clock_now() >= deadline))
+    if (deadline != BLR_NO_DEADLINE && (!(*link)->is_brief || blr_clock_now() >= deadline))
         return false;
-    blr_scheduler_execute(blr_queue_pop_ready(queue));
+    blr_scheduler_execute(blr_queue_take_ready(queue, link));
     return true;
 }

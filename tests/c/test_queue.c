@@ -41,6 +41,13 @@ static void meet(void *data)
     blr_mutex_unlock(&meeting->mutex);
 }
 
+static void meet_twice(void *data)
+{
+    struct rendezvous **meetings = data;
+    meet(meetings[0]);
+    meet(meetings[1]);
+}
+
 static void rest_a_moment(void)
 {
     static blr_mutex_t mutex = BLR_MUTEX_INIT;
@@ -154,6 +161,52 @@ static void copies_pass_waiting_functions(void)
     meet(&meeting);
     OK(blrQueueDestroy(queue));
     rendezvous_destroy(&meeting);
+}
+
+/* With every thread of the queue held up, only waiting threads can run copies: they do so exactly when it brings
+ * them to the end of their own wait in time. */
+static void waiting_threads_help(void)
+{
+    enum { WORKERS = 16, LARGE = 3 << 20 };
+    blr_queue_t queue = open_queue(context, BLR_QUEUE_OUT_OF_ORDER);
+    blr_event_t small = NULL, large = NULL, gate = NULL, gated = NULL, later = NULL;
+    struct rendezvous all_busy, leave;
+    unsigned char *from = calloc(2, LARGE), *to = from + LARGE;
+    CHECK(from != NULL);
+    memset(from, 1, LARGE);
+    rendezvous_init(&all_busy, WORKERS + 1);
+    rendezvous_init(&leave, WORKERS + 1);
+    struct rendezvous *both[2] = {&all_busy, &leave};
+    for (int i = 0; i < WORKERS; i++)
+        OK(blrEnqueueHostFunction(queue, meet_twice, both, 0, NULL, NULL));
+    meet(&all_busy);
+    OK(blrEnqueueCopy(queue, to, from, 8, 0, NULL, &small));
+    FAILS(TIMEOUT, blrEventWait(small, 0), "not complete");
+    CHECK(status_of(small) == BLR_EVENT_SUBMITTED);
+    OK(blrEventWait(small, 10 * SECOND));
+    OK(blrEnqueueCopy(queue, to, from, LARGE, 0, NULL, &large));
+    FAILS(TIMEOUT, blrEventWait(large, 5 * MILLISECOND), "not complete"); /* might take longer than that */
+    CHECK(status_of(large) == BLR_EVENT_SUBMITTED);
+    OK(blrEventWait(large, BLR_TIMEOUT_INFINITE));
+    CHECK(memcmp(from, to, LARGE) == 0);
+    OK(blrEventCreateUser(context, &gate));
+    OK(blrEnqueueCopy(queue, to, from, 8, 1, &gate, &gated));
+    OK(blrEnqueueCopy(queue, to, from, 8, 0, NULL, &later));
+    FAILS(TIMEOUT, blrEventWait(gated, 5 * MILLISECOND), "not complete");
+    CHECK(status_of(later) == BLR_EVENT_SUBMITTED); /* of no use to that wait */
+    OK(blrEventSignalUser(gate, BLR_RESULT_SUCCESS));
+    OK(blrEventWait(gated, BLR_TIMEOUT_INFINITE));
+    OK(blrEventWait(later, BLR_TIMEOUT_INFINITE));
+    meet(&leave);
+    OK(blrQueueDestroy(queue));
+    OK(blrEventRelease(small));
+    OK(blrEventRelease(large));
+    OK(blrEventRelease(gate));
+    OK(blrEventRelease(gated));
+    OK(blrEventRelease(later));
+    rendezvous_destroy(&all_busy);
+    rendezvous_destroy(&leave);
+    free(from);
 }
 
 static void queues_overlap(void)
@@ -334,6 +387,29 @@ static void each_failure_is_told_once(void)
     OK(blrQueueDestroy(other));
 }
 
+/* A command that fails only because of a failure already told is not told again, even when it ends later. */
+static void later_dependents_are_not_told(void)
+{
+    blr_queue_t queue = open_queue(context, BLR_QUEUE_OUT_OF_ORDER);
+    blr_event_t gate = NULL, failing = NULL, dependent = NULL;
+    blr_result_t code = BLR_RESULT_SUCCESS;
+    const char *text = NULL;
+    OK(blrEventCreateUser(context, &gate));
+    OK(blrEnqueueHostFunction(queue, fail_with_text, "told early", 0, NULL, &failing));
+    blr_event_t waits[] = {failing, gate};
+    OK(blrEnqueueBarrier(queue, 2, waits, &dependent));
+    for (uint64_t deadline = clock_ns() + 10 * SECOND; code == BLR_RESULT_SUCCESS && clock_ns() < deadline;)
+        OK(blrQueueTakeFailure(queue, &code, &text));
+    CHECK(code == BLR_RESULT_INVALID_SIZE && strcmp(text, "told early") == 0);
+    OK(blrEventSignalUser(gate, BLR_RESULT_SUCCESS));
+    OK(blrQueueWait(queue, BLR_TIMEOUT_INFINITE));
+    CHECK(status_of(dependent) == BLR_EVENT_FAILED);
+    OK(blrEventRelease(gate));
+    OK(blrEventRelease(failing));
+    OK(blrEventRelease(dependent));
+    OK(blrQueueDestroy(queue));
+}
+
 static void unseen_failures_do_not_leak(void)
 {
     uint64_t before = object_count();
@@ -441,12 +517,14 @@ int main(void)
     in_order();
     out_of_order_overlaps();
     copies_pass_waiting_functions();
+    waiting_threads_help();
     queues_overlap();
     dependencies_hold();
     barriers();
     wait_ends_despite_later_work();
     failures_reach_dependents();
     each_failure_is_told_once();
+    later_dependents_are_not_told();
     unseen_failures_do_not_leak();
     calls_from_host_functions();
     bad_arguments();

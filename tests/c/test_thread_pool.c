@@ -3,6 +3,8 @@
 #include "thread_pool.h"
 #include "threads.h"
 
+#include <time.h>
+
 enum { ITEMS = 100003 };
 
 struct work {
@@ -42,19 +44,52 @@ static void every_item_once(void)
         }
 }
 
-/* When a part asks to stop, all before it are done, and soon no more begin. */
+/* When a part asks to stop, all before it are done. */
 static void stopping(void)
 {
     static struct work work;
     for (uint64_t stop = 0; stop < ITEMS; stop += 9973) {
         memset(work.seen, 0, sizeof work.seen);
-        atomic_store(&work.sum, 0);
         work.stop_at = stop;
         blr_parallel_for(ITEMS, 10, see, &work);
         for (uint64_t n = 0; n <= stop; n++)
             CHECK_EQUAL(1, work.seen[n]);
     }
-    CHECK(atomic_load(&work.sum) <= ITEMS);
+}
+
+static _Atomic int begun, begun_after_stop;
+static _Atomic bool stopped;
+
+static void sleep_a_millisecond(void)
+{
+    struct timespec time = {.tv_nsec = 1000000};
+    nanosleep(&time, NULL);
+}
+
+/* The first part stops the others, once another thread is at work too. */
+static bool stop_others(void *argument, uint64_t begin, uint64_t end)
+{
+    uint32_t size = *(uint32_t *)argument;
+    (void)end;
+    if (begin > 0) {
+        atomic_fetch_add(&begun, 1);
+        if (atomic_load(&stopped))
+            atomic_fetch_add(&begun_after_stop, 1);
+        sleep_a_millisecond();
+        return true;
+    }
+    for (int i = 0; i < 1000 && size > 1 && atomic_load(&begun) == 0; i++)
+        sleep_a_millisecond();
+    atomic_store(&stopped, true);
+    return false;
+}
+
+static void no_more_parts_begin(uint32_t size)
+{
+    blr_parallel_for(1000, 1, stop_others, &size);
+    CHECK(atomic_load(&stopped));
+    CHECK(size == 1 || atomic_load(&begun) > 0);
+    CHECK(atomic_load(&begun_after_stop) < 200);
 }
 
 static bool nest(void *argument, uint64_t begin, uint64_t end)
@@ -103,6 +138,7 @@ int main(void)
         CHECK(blr_parallel_grain(total, 100) >= 100);
     every_item_once();
     stopping();
+    no_more_parts_begin(size);
     at_once();
     return 0;
 }
