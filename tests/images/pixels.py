@@ -146,3 +146,8 @@ def upload(queue: bl.Queue, desc: bl.ImageDescriptor, pixels: Array) -> bl.Image
     else:
         queue.ext_oneapi_copy(pixels, memory).wait()
     return memory
+
+
+def usm(queue: bl.Queue, array: Array) -> bl.UsmArray:
+    """The array in device memory."""
+    return bl.usm_empty(array.shape, array.dtype, queue).copy_from(array, queue)

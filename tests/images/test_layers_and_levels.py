@@ -1,0 +1,295 @@
+"""Device functions on image arrays, cubemaps and mipmaps (R42, R66–R69)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from pixels import (
+    Array,
+    every_coordinate,
+    linear,
+    random_pixels,
+    require,
+    sizes_of,
+    tolerance,
+    upload,
+    usm,
+    values_of,
+)
+
+import bindless as bl
+
+PLAIN = bl.BindlessImageSampler("clamp_to_edge")
+SMOOTH = bl.BindlessImageSampler("clamp_to_edge", "unnormalized", "linear")
+SIZES = [(13,), (7, 5), (6, 5, 4)]
+
+
+# ---------------------------------------------------------------------- arrays and cubemaps
+
+
+@pytest.mark.parametrize("sizes", [(11,), (7, 5)], ids=str)
+def test_image_arrays(queue: bl.Queue, sizes: tuple[int, ...]) -> None:  # R66
+    require(queue.device, bl.Aspect.ext_oneapi_image_array)
+    desc = bl.ImageDescriptor(*sizes, num_channels=2, type="array", array_size=4)
+    pixels = random_pixels(desc)
+    memory = upload(queue, desc, pixels)
+    every = every_coordinate(*sizes)
+    rng = np.random.default_rng(4)
+    layers = rng.integers(0, 4, len(every), np.uint32)
+    flat = pixels.reshape(4, -1, 2)
+    wanted = flat[layers, np.arange(len(every))]
+    unsampled = bl.create_image(memory, desc, queue)
+    smooth = bl.create_image(memory, desc, queue, sampler=SMOOTH)
+    for handle in (unsampled, smooth):
+        np.testing.assert_array_equal(bl.fetch_image_array(queue, handle, every, layers), wanted)
+        for layer in (0, np.uint32(3), np.int64(2)):
+            np.testing.assert_array_equal(bl.fetch_image_array(queue, handle, every, layer), flat[int(layer)])
+    coords = (rng.random((len(every), len(sizes))) * (np.array(sizes) + 2) - 1).astype(np.float32)
+    got = bl.sample_image_array(queue, smooth, coords, layers)
+    for layer in range(4):  # every layer as if it were alone
+        chosen = layers == layer
+        alone = linear(pixels[layer], coords[chosen])
+        np.testing.assert_allclose(got[chosen], alone, rtol=0, atol=tolerance(queue.device))
+        np.testing.assert_array_equal(bl.sample_image_array(queue, smooth, coords[chosen], layer), got[chosen])
+    colors = rng.random((len(every), 2), np.float32)
+    bl.write_image_array(queue, unsampled, every, layers, colors)
+    after = flat.copy()
+    after[layers, np.arange(len(every))] = colors
+    out = np.empty_like(pixels)
+    queue.ext_oneapi_copy(memory, out).wait()
+    np.testing.assert_array_equal(out.reshape(4, -1, 2), after)
+    event = bl.fetch_image_array(
+        queue, unsampled, usm(queue, every), usm(queue, layers), out=bl.usm_empty((len(every), 2), np.float32, queue)
+    )
+    event.wait()
+
+
+def test_layers_are_checked(queue: bl.Queue) -> None:  # R67
+    require(queue.device, bl.Aspect.ext_oneapi_image_array)
+    desc = bl.ImageDescriptor(4, 4, num_channels=1, type="array", array_size=3)
+    memory = upload(queue, desc, random_pixels(desc))
+    unsampled = bl.create_image(memory, desc, queue)
+    sampled = bl.create_image(memory, desc, queue, sampler=PLAIN)
+    whole, real = np.zeros((2, 2), np.int32), np.zeros((2, 2), np.float32)
+    functions = (
+        lambda layers: bl.fetch_image_array(queue, unsampled, whole, layers),
+        lambda layers: bl.fetch_image_array(queue, sampled, whole, layers),
+        lambda layers: bl.sample_image_array(queue, sampled, real, layers),
+        lambda layers: bl.write_image_array(queue, unsampled, whole, layers, np.zeros((2, 1), np.float32)),
+    )
+    for function in functions:
+        for layer in (3, -1, 2**32, 2**64):
+            with pytest.raises(bl.InvalidError, match=str(layer)):
+                function(layer)
+        for bad in (np.zeros(3, np.uint32), np.zeros(2, np.int32), np.zeros((2, 1), np.uint32), "0", 0.5, None):
+            with pytest.raises(bl.InvalidError, match="layers"):
+                function(bad)
+        if queue.device.backend is bl.Backend.reference:  # undefined elsewhere
+            for bad in ([0, 3], [2**32 - 1, 0]):
+                with pytest.raises(bl.InvalidError, match="layer"):
+                    function(np.array(bad, np.uint32))
+
+
+def test_coordinates_outside(queue: bl.Queue) -> None:  # R67
+    if queue.device.backend is not bl.Backend.reference:
+        pytest.skip("fetching outside an image is undefined elsewhere")
+    for sizes in SIZES:
+        desc = bl.ImageDescriptor(*sizes, num_channels=1)
+        memory = upload(queue, desc, random_pixels(desc))
+        handle = bl.create_image(memory, desc, queue)
+        for axis, size in enumerate(sizes):
+            for bad in (-1, size, 2**31 - 1, -(2**31)):
+                coords = np.zeros((3, len(sizes)), np.int32)
+                coords[1, axis] = bad
+                with pytest.raises(bl.InvalidError, match=str(bad)):
+                    bl.fetch_image(queue, handle, coords)
+                with pytest.raises(bl.InvalidError, match=str(bad)):
+                    bl.write_image(queue, handle, coords, np.zeros((3, 1), np.float32))
+        bl.destroy_image_handle(handle, queue)
+
+
+def test_wild_coordinates(queue: bl.Queue) -> None:
+    desc = bl.ImageDescriptor(7, 5, num_channels=1)
+    pixels = random_pixels(desc)
+    memory = upload(queue, desc, pixels)
+    handle = bl.create_image(memory, desc, queue, sampler=PLAIN)
+    big = np.float32(3e38)
+    coords = np.array([[-big, 0], [big, 0], [0, big], [np.inf, -np.inf], [-1e-40, 2], [1e9, 1e9]], np.float32)
+    wanted = pixels[[0, 0, 4, 0, 2, 4], [0, 6, 0, 6, 0, 6]]
+    np.testing.assert_array_equal(bl.sample_image(queue, handle, coords), wanted)
+    assert np.isfinite(bl.sample_image(queue, handle, np.full((4, 2), np.nan, np.float32))).all()
+
+
+def test_unsampled_cubemaps(queue: bl.Queue) -> None:  # R69
+    require(queue.device, bl.Aspect.ext_oneapi_cubemap)
+    desc = bl.ImageDescriptor(5, 5, num_channels=2, channel_type="unorm_int8", type="cubemap", array_size=6)
+    pixels = random_pixels(desc)
+    memory = upload(queue, desc, pixels)
+    handle = bl.create_image(memory, desc, queue)
+    every = np.tile(every_coordinate(5, 5), (6, 1))
+    faces = np.repeat(np.arange(6, dtype=np.uint32), 25)
+    values = values_of(pixels, "unorm_int8")
+    np.testing.assert_array_equal(bl.fetch_cubemap(queue, handle, every, faces), values.reshape(-1, 2))
+    np.testing.assert_array_equal(bl.fetch_cubemap(queue, handle, every[:25], 4), values[4].reshape(-1, 2))
+    codes = random_pixels(desc, 9)
+    bl.write_cubemap(queue, handle, every, faces, codes.reshape(-1, 2))
+    out = np.empty_like(pixels)
+    queue.ext_oneapi_copy(memory, out).wait()
+    np.testing.assert_array_equal(out, codes)
+    for face in (6, -1, 100):
+        with pytest.raises(bl.InvalidError, match=f"faces={face}"):
+            bl.fetch_cubemap(queue, handle, every[:1], face)
+        with pytest.raises(bl.InvalidError, match=f"faces={face}"):
+            bl.write_cubemap(queue, handle, every[:1], face, codes[0, 0, :1])
+    with pytest.raises(bl.InvalidError, match=r"\(N, 2\)"):
+        bl.fetch_cubemap(queue, handle, np.zeros((1, 3), np.int32), 0)
+
+
+def cube_directions(size: int) -> Array:
+    """(6, size, size, 3) directions through the centres of the texels, from the table of cube faces."""
+    t = (np.arange(size) + 0.5) / size * 2 - 1
+    v, u = np.meshgrid(t, t, indexing="ij")
+    one = np.ones_like(u)
+    faces = [(one, -v, -u), (-one, -v, u), (u, one, v), (u, -one, -v), (u, -v, one), (-u, -v, -one)]
+    return np.stack([np.stack(face, axis=-1) for face in faces])
+
+
+@pytest.mark.parametrize("filtering", ["nearest", "linear"])
+def test_sampled_cubemaps(queue: bl.Queue, filtering: str) -> None:  # R69
+    require(queue.device, bl.Aspect.ext_oneapi_cubemap)
+    desc = bl.ImageDescriptor(8, 8, num_channels=1, type="cubemap", array_size=6)
+    pixels = random_pixels(desc)
+    memory = upload(queue, desc, pixels)
+    sampler = bl.BindlessImageSampler("clamp_to_edge", "normalized", filtering)
+    handle = bl.create_image(memory, desc, queue, sampler=sampler)
+    directions = cube_directions(8).reshape(-1, 3)
+    for length in (1.0, 1e-20, 0.3, 7.0, 1e20):  # of any length
+        got = bl.sample_cubemap(queue, handle, (directions * length).astype(np.float32))
+        np.testing.assert_allclose(got, pixels.reshape(-1, 1), rtol=0, atol=0 if filtering == "nearest" else 0.02)
+    with pytest.raises(bl.InvalidError, match=r"\(N, 3\)"):
+        bl.sample_cubemap(queue, handle, np.zeros((1, 2), np.float32))
+    with pytest.raises(bl.InvalidError, match="directions is int32"):
+        bl.sample_cubemap(queue, handle, np.ones((1, 3), np.int32))  # type: ignore[arg-type]
+
+
+# ---------------------------------------------------------------------- mipmaps
+
+
+def mipmap(queue: bl.Queue, sizes: tuple[int, ...], levels: int) -> tuple[bl.ImageDescriptor, bl.ImageMem, list[Array]]:
+    desc = bl.ImageDescriptor(*sizes, num_channels=2, type="mipmap", num_levels=levels)
+    memory = bl.ImageMem(desc, queue)
+    pixels = []
+    for level in range(levels):
+        level_desc = desc.get_mip_level_desc(level)
+        pixels.append(random_pixels(level_desc, level))
+        part = memory.get_mip_level_mem_handle(level)
+        queue.ext_oneapi_copy(pixels[-1], part, dst_desc=level_desc).wait()
+    return desc, memory, pixels
+
+
+@pytest.mark.parametrize("sizes", [(32,), (16, 8), (8, 8, 8)], ids=str)
+def test_mipmap_levels(queue: bl.Queue, sizes: tuple[int, ...]) -> None:  # R68
+    require(queue.device, bl.Aspect.ext_oneapi_mipmap)
+    desc, memory, pixels = mipmap(queue, sizes, 4)
+    rng = np.random.default_rng(6)
+    coords = (rng.integers(0, 64, (300, len(sizes))) / 64 + 1 / 256).astype(np.float32)
+    alone = [linear(p, coords.astype(float) * sizes_of(desc.get_mip_level_desc(i))) for i, p in enumerate(pixels)]
+    for mip in ("nearest", "linear"):
+        sampler = bl.BindlessImageSampler(
+            "clamp_to_edge", "normalized", "linear", mipmap_filtering=mip, max_mipmap_level_clamp=3
+        )
+        handle = bl.create_image(memory, desc, queue, sampler=sampler)
+        close = tolerance(queue.device)
+        for level in range(4):
+            got = bl.sample_mipmap(queue, handle, coords, level=level)
+            np.testing.assert_allclose(got, alone[level], rtol=0, atol=close)
+        levels = rng.integers(0, 4, 300).astype(np.float32)
+        got = bl.sample_mipmap(queue, handle, coords, level=levels)
+        wanted = np.choose(levels.astype(int)[:, None], alone)
+        np.testing.assert_allclose(got, wanted, rtol=0, atol=close)
+        between = bl.sample_mipmap(queue, handle, coords, level=1.25)
+        blend = alone[1] if mip == "nearest" else alone[1] * 0.75 + alone[2] * 0.25
+        np.testing.assert_allclose(between, blend, rtol=0, atol=close if mip == "nearest" else 0.03)
+        for beyond, last in ((-5, 0), (77.0, 3)):
+            got = bl.sample_mipmap(queue, handle, coords, level=beyond)
+            np.testing.assert_allclose(got, alone[last], rtol=0, atol=close)
+        bl.destroy_image_handle(handle, queue)
+
+
+@pytest.mark.parametrize(("low", "high"), [(0, 0), (1, 2), (2, 3), (0, 1)])
+def test_level_clamps(queue: bl.Queue, low: int, high: int) -> None:  # R42 R68
+    require(queue.device, bl.Aspect.ext_oneapi_mipmap)
+    desc, memory, pixels = mipmap(queue, (16, 16), 4)
+    sampler = bl.BindlessImageSampler(
+        "clamp_to_edge", "normalized", min_mipmap_level_clamp=low, max_mipmap_level_clamp=high
+    )
+    handle = bl.create_image(memory, desc, queue, sampler=sampler)
+    centre = np.full((1, 2), 0.5 + 1 / 64, np.float32)
+    for level in range(4):
+        read = pixels[min(max(level, low), high)]
+        half = read.shape[0] // 2
+        np.testing.assert_array_equal(bl.sample_mipmap(queue, handle, centre, level=level)[0], read[half, half])
+    bl.destroy_image_handle(handle, queue)
+
+
+def test_gradients(queue: bl.Queue) -> None:  # R68
+    require(queue.device, bl.Aspect.ext_oneapi_mipmap)
+    desc, memory, pixels = mipmap(queue, (16, 16), 5)
+    sampler = bl.BindlessImageSampler("clamp_to_edge", "normalized", max_mipmap_level_clamp=4)
+    handle = bl.create_image(memory, desc, queue, sampler=sampler)
+    rng = np.random.default_rng(7)
+    coords = (rng.integers(0, 16, (200, 2)) / 16 + 1 / 64).astype(np.float32)
+    for level in range(5):  # a step of 2 ** level texels reads that level
+        step = np.float32(2.0**level / 16)
+        dx = np.tile(np.array([step, 0], np.float32), (200, 1))
+        dy = np.tile(np.array([0, step], np.float32), (200, 1))
+        got = bl.sample_mipmap(queue, handle, coords, dx=dx, dy=dy)
+        np.testing.assert_array_equal(got, bl.sample_mipmap(queue, handle, coords, level=level))
+        size = 16 >> level
+        place = np.minimum((coords * size).astype(int), size - 1)
+        np.testing.assert_array_equal(got, pixels[level][place[:, 1], place[:, 0]])
+    grad = np.zeros((200, 2), np.float32)
+    for options in ({}, {"level": 1, "dx": grad, "dy": grad}, {"dx": grad}, {"dy": grad}):
+        with pytest.raises(bl.InvalidError, match="level=, or both"):
+            bl.sample_mipmap(queue, handle, coords, **options)  # type: ignore[call-overload]
+    for bad in (grad.astype(np.float64), grad[:, :1], grad[:100], grad.astype(np.int32), [[0, 0]]):
+        with pytest.raises(bl.InvalidError, match="dx"):
+            bl.sample_mipmap(queue, handle, coords, dx=bad, dy=grad)  # type: ignore[call-overload]
+    for level in (np.zeros(200), np.zeros(100, np.float32), np.zeros((200, 1), np.float32), "1"):
+        with pytest.raises(bl.InvalidError, match="level"):
+            bl.sample_mipmap(queue, handle, coords, level=level)  # type: ignore[call-overload]
+    device_coords, device_grad = usm(queue, coords), usm(queue, grad)
+    out = bl.usm_empty((200, 2), np.float32, queue)
+    bl.sample_mipmap(queue, handle, device_coords, dx=device_grad, dy=device_grad, out=out).wait()
+    np.testing.assert_array_equal(out.numpy(queue), bl.sample_mipmap(queue, handle, coords, level=0))
+    levels = usm(queue, np.full(200, 2, np.float32))
+    bl.sample_mipmap(queue, handle, device_coords, level=levels, out=out).wait()
+    np.testing.assert_array_equal(out.numpy(queue), bl.sample_mipmap(queue, handle, coords, level=2))
+    bl.destroy_image_handle(handle, queue)
+
+
+def test_anisotropy(queue: bl.Queue) -> None:  # R68
+    require(queue.device, bl.Aspect.ext_oneapi_mipmap, bl.Aspect.ext_oneapi_mipmap_anisotropy)
+    desc, memory, _ = mipmap(queue, (64, 64), 6)
+    coords = np.random.default_rng(8).random((100, 2), np.float32)
+    dx = np.tile(np.array([8 / 64, 0], np.float32), (100, 1))
+    dy = np.tile(np.array([0, 1 / 64], np.float32), (100, 1))
+    results = {}
+    for ratio in (0, 1, 2, 8, 16, 64):
+        sampler = bl.BindlessImageSampler(
+            "clamp_to_edge",
+            "normalized",
+            "linear",
+            mipmap_filtering="linear",
+            max_mipmap_level_clamp=5,
+            max_anisotropy=ratio,
+        )
+        handle = bl.create_image(memory, desc, queue, sampler=sampler)
+        results[ratio] = bl.sample_mipmap(queue, handle, coords, dx=dx, dy=dy)
+        level = bl.sample_mipmap(queue, handle, coords, level=3)
+        bl.destroy_image_handle(handle, queue)
+    np.testing.assert_array_equal(results[0], results[1])
+    np.testing.assert_allclose(results[0], level, rtol=0, atol=tolerance(queue.device))  # isotropic: the long side
+    assert np.abs(results[8] - results[1]).mean() > 0.1  # finer levels, several taps
+    np.testing.assert_array_equal(results[16], results[64])  # clamped to what the device has
+    assert queue.device.get_info("mipmap_max_anisotropy") >= 16
