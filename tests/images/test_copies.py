@@ -416,6 +416,20 @@ def test_equal_capacity_copies_bits(
         assert dst.read().tobytes() == source.tobytes()
 
 
+def test_pitch_of_regrouped_pixels(queue: bl.Queue) -> None:  # R48 R51
+    align = queue.device.get_info("image_row_pitch_align")
+    one = bl.ImageDescriptor(align // 4 - 1, 4, num_channels=4, channel_type="unorm_int8")
+    other = bl.ImageDescriptor(2 * align - 8, 2, num_channels=1, channel_type="unorm_int8")
+    assert one.nbytes == other.nbytes and one.row_size % align
+    memory, pointer = bl.ImageMem(other, queue), bl.malloc_device(one.nbytes, queue)
+    queue.ext_oneapi_copy(pointer, memory, src_desc=one).wait()
+    for pitch, scenario in ((one.row_size, 9), (one.row_size - 4, 10), (0, 10)):
+        with pytest.raises(bl.InvalidError, match=f"scenario {scenario}:"):
+            queue.ext_oneapi_copy(pointer, memory, src_desc=one, src_pitch=pitch)
+        with pytest.raises(bl.InvalidError, match=f"scenario {scenario}:"):
+            queue.ext_oneapi_copy(memory, pointer, dst_desc=one, dst_pitch=pitch)
+
+
 # ---------------------------------------------------------------------- layers and levels
 
 

@@ -58,11 +58,11 @@ class Side:
         return "src" if self.name == "source" else "dst"
 
     def is_flat(self, desc: ImageDescriptor) -> bool:
-        """Whether the pixels of ``desc`` lie one after the other here."""
+        """Whether the pixels of ``desc`` lie one after the other here, and the pitch says so rightly."""
         if self.kind == "image":
             return False
         rows = desc.extent[1] * desc.extent[2]
-        return self.pitch is None or rows == 1 or self.pitch == desc.row_size
+        return self.pitch is None or rows == 1 or (self.pitch == desc.row_size and self.pitch % self.pitch_align == 0)
 
     def endpoint(self, desc: ImageDescriptor, *, flat: bool = False) -> Endpoint:
         """This side as an endpoint that holds the image ``desc``; ``flat``: with no pitch of its own."""
