@@ -107,7 +107,9 @@ def test_integer_images_are_read_as_integers(rng: np.random.Generator, queue: bl
 
 def test_strided_and_swapped_arrays_are_taken(rng: np.random.Generator, queue: bl.Queue) -> None:
     pixels = rng.random((12, 10, 3)).astype(np.float32)
-    for given in (pixels[::-1, ::2], pixels.transpose(1, 0, 2), pixels.astype(">f4"), np.asfortranarray(pixels)):
+    fixed = pixels.copy()
+    fixed.flags.writeable = False
+    for given in (fixed, pixels[::-1, ::2], pixels.transpose(1, 0, 2), pixels.astype(">f4"), np.asfortranarray(pixels)):
         with bl.Image(given, queue=queue) as image:
             np.testing.assert_array_equal(image.numpy(), given)
 

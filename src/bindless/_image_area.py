@@ -39,32 +39,58 @@ def shrink(pixels: npt.NDArray[Any], shape: Sequence[int]) -> npt.NDArray[Any]:
 
 
 def _shrink_axis(pixels: npt.NDArray[Any], axis: int, size: int, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
-    """The same along one axis. Overlaps are counted in integers, in units of 1 / size of a pixel."""
+    """The same along one axis."""
     length = pixels.shape[axis]
-    first = np.arange(size, dtype=np.int64) * length // size
-    taps = int(((np.arange(1, size + 1) * length - 1) // size - first).max()) + 1
+    taps = -(-length // size) + (length % size != 0)
     total = np.dtype(np.float64) if taps > _LONG_SUM else dtype
+    mean = _box_mean if length % size == 0 else _area_mean
     result = np.empty((*pixels.shape[:axis], size, *pixels.shape[axis + 1 :]), dtype)
 
     def fill(start: int, stop: int) -> None:
-        """Rows of the result; where they are shrunk themselves, from several rows, else each from its own."""
-        rows = pixels if axis == 0 else pixels[start:stop]
-        low, high = (start, stop) if axis == 0 else (0, size)
-        begin = np.arange(low, high, dtype=np.int64) * length
-        mean: npt.NDArray[Any] | None = None
-        for tap in range(taps):
-            index = first[low:high] + tap
-            overlap = np.minimum((index + 1) * size, begin + length) - np.maximum(index * size, begin)
-            along = [1] * pixels.ndim
-            along[axis] = high - low
-            weight = (np.maximum(overlap, 0) / length).astype(total).reshape(along)
-            part = np.take(rows, np.minimum(index, length - 1), axis=axis) * weight
-            mean = part if mean is None else np.add(mean, part, out=mean)
-        assert mean is not None
-        result[start:stop] = mean
+        """Rows of the result: where rows are shrunk, each from several; else each from its own."""
+        if axis == 0:
+            result[start:stop] = mean(pixels, 0, size, start, stop, total)
+        else:
+            result[start:stop] = mean(pixels[start:stop], axis, size, 0, size, total)
 
     in_blocks(fill, len(result), taps * result[0].size)
     return result
+
+
+def _box_mean(
+    pixels: npt.NDArray[Any], axis: int, size: int, start: int, stop: int, dtype: np.dtype[Any]
+) -> npt.NDArray[Any]:
+    """Means start..stop of ``size`` along an axis whose length they divide."""
+    step = pixels.shape[axis] // size
+    every: list[slice] = [slice(None)] * pixels.ndim
+    mean: npt.NDArray[Any] | None = None
+    for tap in range(step):
+        every[axis] = slice(start * step + tap, stop * step, step)
+        part = pixels[tuple(every)]
+        mean = part.astype(dtype) if mean is None else np.add(mean, part, out=mean)
+    assert mean is not None
+    np.divide(mean, dtype.type(step), out=mean)
+    return mean
+
+
+def _area_mean(
+    pixels: npt.NDArray[Any], axis: int, size: int, start: int, stop: int, dtype: np.dtype[Any]
+) -> npt.NDArray[Any]:
+    """Means start..stop of ``size`` along an axis of any length. Overlaps are counted in 1 / size of a pixel."""
+    length = pixels.shape[axis]
+    begin = np.arange(start, stop, dtype=np.int64) * length
+    first = begin // size
+    along = [1] * pixels.ndim
+    along[axis] = stop - start
+    mean: npt.NDArray[Any] | None = None
+    for tap in range(int(((begin + length - 1) // size - first).max()) + 1):
+        index = first + tap
+        overlap = np.minimum((index + 1) * size, begin + length) - np.maximum(index * size, begin)
+        weight = (np.maximum(overlap, 0) / length).astype(dtype).reshape(along)
+        part = np.take(pixels, np.minimum(index, length - 1), axis=axis) * weight
+        mean = part if mean is None else np.add(mean, part, out=mean)
+    assert mean is not None
+    return mean
 
 
 def to_storage(
