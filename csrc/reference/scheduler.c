@@ -4,7 +4,7 @@
 #include "event.h"
 #include "queue.h"
 
-#include <string.h>
+#include <fenv.h>
 
 blr_mutex_t blr_scheduler_mutex = BLR_MUTEX_INIT;
 
@@ -310,6 +310,11 @@ bool blr_scheduler_help(struct blr_queue *queue, uint64_t sequence, uint64_t dea
         return false;
     if (deadline != BLR_NO_DEADLINE && (!(*link)->is_brief || blr_clock_now() >= deadline))
         return false;
+    /* The numbers are the same whatever rounding and treatment of denormals the caller has set. */
+    fenv_t own;
+    fegetenv(&own);
+    fesetenv(FE_DFL_ENV);
     blr_scheduler_execute(blr_queue_take_ready(queue, link));
+    fesetenv(&own);
     return true;
 }

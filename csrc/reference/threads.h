@@ -2,11 +2,13 @@
  * Threads, locks, conditions and the monotonic clock, for POSIX and for Windows: the one place that knows which.
  *
  * Locks and conditions are initialised statically (BLR_MUTEX_INIT) or by their init function. Conditions wait
- * against the monotonic clock; a deadline is nanoseconds of blr_clock_now, UINT64_MAX for none.
+ * against the monotonic clock; a deadline is nanoseconds of blr_clock_now, UINT64_MAX for none. New threads have the
+ * default rounding and treatment of denormals, whatever the thread that starts them has set.
  */
 #ifndef BLR_THREADS_H
 #define BLR_THREADS_H
 
+#include <fenv.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -73,6 +75,7 @@ static inline unsigned __stdcall blr_thread_entry(void *pointer)
 {
     struct blr_thread_start start = *(struct blr_thread_start *)pointer;
     free(pointer);
+    fesetenv(FE_DFL_ENV);
     start.function(start.argument);
     return 0;
 }
@@ -170,6 +173,7 @@ static inline void *blr_thread_entry(void *pointer)
 {
     struct blr_thread_start start = *(struct blr_thread_start *)pointer;
     free(pointer);
+    fesetenv(FE_DFL_ENV);
     start.function(start.argument);
     return NULL;
 }

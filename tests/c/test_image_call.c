@@ -1,6 +1,12 @@
 /* Device functions through queues: results in every format, all forms, refusals, faults and how they are told. */
 #include "fixture.h"
 
+#include <fenv.h>
+
+#if defined(__SSE2__)
+#include <xmmintrin.h>
+#endif
+
 static blr_context_t context;
 static blr_queue_t queue;
 
@@ -297,6 +303,68 @@ static void sampling_forms(void)
     OK(blrImageDestroy(image));
 }
 
+/* The caller's rounding and denormals reach no result, neither through the queue's threads nor through the waiting
+ * one, and the caller keeps them. */
+static void float_environment(void)
+{
+    enum { COUNT = 4000 };
+    static float places[COUNT][2], values[2][COUNT][4], tiny[COUNT];
+    blr_image_desc_t desc = plain_desc(64, 64, 0, BLR_CHANNEL_UNORM_INT16, 4);
+    blr_image_desc_t line = plain_desc(COUNT, 0, 0, BLR_CHANNEL_FP32, 1);
+    blr_sampler_desc_t sampler = plain_sampler();
+    blr_image_t image = NULL, denormals = NULL;
+    blr_image_handle_t handle = 0, exact = 0;
+    static int32_t numbers[COUNT];
+    void *pixels = NULL;
+    uint32_t state = 17;
+    sampler.filtering = BLR_FILTERING_LINEAR;
+    OK(blrImageCreate(context, &desc, &image));
+    OK(blrImageGetPointer(image, &pixels));
+    fill_random(pixels, 64 * 64 * 8, 9);
+    OK(blrSampledImageCreate(context, image, &desc, &sampler, &handle));
+    OK(blrImageCreate(context, &line, &denormals));
+    OK(blrImageGetPointer(denormals, &pixels));
+    for (int i = 0; i < COUNT; i++) {
+        uint32_t bits = (uint32_t)i * 1999;
+        memcpy((char *)pixels + 4 * i, &bits, 4);
+        numbers[i] = i;
+        for (int k = 0; k < 2; k++)
+            places[i][k] = (float)(random_next(&state) % 100000) / 1562.5f;
+    }
+    OK(blrUnsampledImageCreate(context, denormals, &line, &exact));
+    blr_image_call_t sample = {.operation = BLR_OPERATION_SAMPLE, .handle = handle, .count = COUNT,
+                               .coordinates = places, .values = values[0], .value_type = BLR_ELEMENT_F32,
+                               .value_channels = 4};
+    blr_image_call_t fetch = {.operation = BLR_OPERATION_FETCH, .handle = exact, .count = COUNT, .coordinates = numbers,
+                              .values = tiny, .value_type = BLR_ELEMENT_F32, .value_channels = 1};
+    OK(blrEnqueueImageCall(queue, &sample, 0, NULL, NULL));
+    OK(blrQueueWait(queue, BLR_TIMEOUT_INFINITE));
+    sample.values = values[1];
+    fesetround(FE_UPWARD);
+#if defined(__SSE2__)
+    _mm_setcsr(_mm_getcsr() | 0x8040); /* flush denormals, in and out */
+#endif
+    for (int helped = 0; helped < 2; helped++) {
+        blr_queue_t fresh = open_queue(context, BLR_QUEUE_IN_ORDER); /* its thread is started here and now */
+        memset(values[1], 0, sizeof values[1]);
+        memset(tiny, 1, sizeof tiny);
+        OK(blrEnqueueImageCall(fresh, &sample, 0, NULL, NULL));
+        OK(blrEnqueueImageCall(fresh, &fetch, 0, NULL, NULL));
+        if (helped == 0)
+            while (blrQueueQuery(fresh) == BLR_RESULT_NOT_READY) {
+            }
+        OK(blrQueueDestroy(fresh));
+        CHECK(memcmp(values[0], values[1], sizeof values[0]) == 0);
+        CHECK(memcmp(tiny, pixels, sizeof tiny) == 0);
+    }
+    CHECK(fegetround() == FE_UPWARD);
+    fesetenv(FE_DFL_ENV);
+    OK(blrImageHandleDestroy(context, handle));
+    OK(blrImageHandleDestroy(context, exact));
+    OK(blrImageDestroy(image));
+    OK(blrImageDestroy(denormals));
+}
+
 /* ---------------------------------------------------------------- refusals */
 
 static void refusals(void)
@@ -372,6 +440,7 @@ int main(void)
     faults();
     layer_faults();
     sampling_forms();
+    float_environment();
     refusals();
     OK(blrQueueDestroy(queue));
     OK(blrContextDestroy(context));
