@@ -45,6 +45,8 @@ static void add_texel(struct sum *sum, const unsigned char *texel, double weight
 static struct exact_axis exact_axis_at(double coordinate, uint32_t extent, bool linear, blr_addressing_t addressing)
 {
     struct exact_axis axis = {{0, 0}, {1.0, 0.0}};
+    /* Only gradients without measure lead farther than this, where doubles have no fractions. */
+    coordinate = coordinate > 0x1p52 ? 0x1p52 : coordinate < -0x1p52 ? -0x1p52 : coordinate;
     if (!linear) {
         axis.index[0] = axis.index[1] = blr_address((int64_t)floor(coordinate), extent, addressing);
         return axis;
