@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
@@ -252,10 +252,10 @@ def with_level(form: Form, value: object, count: int) -> tuple[ArrayLike | None,
 def enqueue(
     queue: Queue,
     form: Form,
-    call: ImageCall,
+    image: Image,
     inputs: dict[str, ArrayLike | None],
     values: ArrayLike,
-    image: Image,
+    fields: dict[str, Any],
     depends_on: Event | Iterable[Event],
 ) -> Event | None:
     """Submits a call whose arrays are all on the host (waits, returns None) or all in USM (returns its event).
@@ -263,8 +263,9 @@ def enqueue(
     Args:
         inputs: arrays by the field of ``ImageCall`` that holds their address.
         values: the result, or the colours of a write.
+        fields: the fields of ``ImageCall`` that are neither addresses nor the image's own.
     """
-    arrays = {name: array for name, array in inputs.items() if array is not None}
+    arrays: dict[str, ArrayLike] = {name: array for name, array in inputs.items() if array is not None}
     on_host = isinstance(values, np.ndarray)
     for name, array in arrays.items():
         if isinstance(array, np.ndarray) is not on_host:
@@ -272,22 +273,30 @@ def enqueue(
                 f"{form.name}: {name} is {_place(array)} and the values are {_place(values)}: "
                 "give all arrays as numpy arrays, or all as UsmArray (with out= one for the result)"
             )
-    if call.count == 0:
-        if on_host:
-            return None
-        return queue._enqueue(lambda waits: queue._backend.barrier(queue._native, waits), depends_on)
     backend, native = queue._backend, queue._native
-    if not on_host:
-        _check_usm(queue, form, [*arrays.values(), values])
-        call = _located(call, {"values": values, **arrays})
-        keep = (*image.keep, values, *arrays.values())
-        return queue._enqueue(lambda waits: backend.image_call(native, call, waits), depends_on, keep)
-    if queue.device.has(Aspect.usm_system_allocations):
-        call = _located(call, {"values": values, **arrays})
-        keep = (*image.keep, values, *arrays.values())
-        queue._enqueue(lambda waits: backend.image_call(native, call, waits), depends_on, keep).wait()
+    if fields["count"] == 0:
+        return None if on_host else queue._enqueue(lambda waits: backend.barrier(native, waits), depends_on)
+    arrays["values"] = values
+    fields |= {
+        "operation": form.operation,
+        "handle": image.raw,
+        "sampled": image.sampled,
+        "descriptor": image.desc,
+        "usm": image.usm,
+    }
+    if on_host and not queue.device.has(Aspect.usm_system_allocations):
+        _through_device(queue, form, fields, arrays, image, depends_on)
         return None
-    _through_device(queue, form, call, arrays, values, image, depends_on)
+    if not on_host:
+        _check_usm(queue, form, arrays.values())
+    for name, array in arrays.items():
+        fields[name] = _address(array)
+    call = ImageCall(**fields)
+    keep = (*image.keep, *arrays.values())
+    event = queue._enqueue(lambda waits: backend.image_call(native, call, waits), depends_on, keep)
+    if not on_host:
+        return event
+    event.wait()
     return None
 
 
@@ -301,11 +310,6 @@ def _address(array: Any) -> int:
     return int(array.pointer.address)
 
 
-def _located(call: ImageCall, arrays: dict[str, ArrayLike]) -> ImageCall:
-    addresses: dict[str, Any] = {name: _address(array) for name, array in arrays.items()}
-    return replace(call, **addresses)
-
-
 def _check_usm(queue: Queue, form: Form, arrays: Iterable[ArrayLike]) -> None:
     for array in arrays:
         assert isinstance(array, UsmArray)
@@ -316,27 +320,26 @@ def _check_usm(queue: Queue, form: Form, arrays: Iterable[ArrayLike]) -> None:
 def _through_device(
     queue: Queue,
     form: Form,
-    call: ImageCall,
+    fields: dict[str, Any],
     arrays: dict[str, ArrayLike],
-    values: ArrayLike,
     image: Image,
     depends_on: Event | Iterable[Event],
 ) -> None:
     """Host arrays of a device that reaches its own memory alone: in, call, out; waits."""
-    assert isinstance(values, np.ndarray)
     is_write = form.operation == "write"
     offsets: dict[str, int] = {}
     size = 0
-    for name, array in (*arrays.items(), ("values", values)):
+    for name, array in arrays.items():
         offsets[name] = size
         size += -(-array.nbytes // ALIGNMENT) * ALIGNMENT
     block = take(queue, size)
-    backend, native, base = queue._backend, queue._native, block.address
-    addresses: dict[str, Any] = {name: base + offset for name, offset in offsets.items()}
-    call = replace(call, **addresses)
-    uploads = [(base + offsets[name], _address(array), array.nbytes) for name, array in arrays.items()]
-    if is_write:
-        uploads.append((base + offsets["values"], _address(values), values.nbytes))
+    backend, native = queue._backend, queue._native
+    places: dict[str, Any] = {name: block.address + offset for name, offset in offsets.items()}
+    call = ImageCall(**fields, **places)
+    uploads = [
+        (places[name], _address(array), array.nbytes) for name, array in arrays.items() if is_write or name != "values"
+    ]
+    result = arrays["values"]
 
     def submit(waits: Sequence[NativeEvent]) -> NativeEvent:
         events: list[NativeEvent] = []
@@ -347,12 +350,12 @@ def _through_device(
             if is_write:
                 return last
             events.append(last)
-            return backend.copy(native, _address(values), base + offsets["values"], values.nbytes, [last])
+            return backend.copy(native, _address(result), places["values"], result.nbytes, [last])
         finally:
             for event in events:
                 backend.release_event(event)
 
-    queue._enqueue(submit, depends_on, (block, *image.keep, values, *arrays.values())).wait()
+    queue._enqueue(submit, depends_on, (block, *image.keep, *arrays.values())).wait()
     give_back(queue, block)
 
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from ..model.descriptor import ImageDescriptor
 from ..model.enums import ImageType
 from ..model.errors import InvalidError
-from ..model.image_call import ImageCall, Operation
+from ..model.image_call import Operation
 from ..sycl.event import Event
 from ..sycl.usm import UsmArray
 from ._calls import ArrayLike, Form, check_out, enqueue, find_image, with_coords, with_layers, with_level
@@ -115,21 +115,14 @@ def read(
         out = np.empty(values.shape(count), values.item)
     else:
         check_out(form, out, values, count, inputs.values())
-    call = ImageCall(
-        operation=form.operation,
-        handle=image.raw,
-        sampled=image.sampled,
-        descriptor=desc,
-        count=count,
-        coords=0,
-        values=0,
-        value_dtype=values.element,
-        value_channels=values.channels,
-        usm=image.usm,
-        layer=layer,
-        level=fixed_level,
-    )
-    event = enqueue(queue, form, call, inputs, out, image, options.depends_on)
+    fields = {
+        "count": count,
+        "value_dtype": values.element,
+        "value_channels": values.channels,
+        "layer": layer,
+        "level": fixed_level,
+    }
+    event = enqueue(queue, form, image, inputs, out, fields, options.depends_on)
     return event if isinstance(out, UsmArray) and event is not None else out  # type: ignore[return-value]
 
 
@@ -171,16 +164,10 @@ def write(
         raise InvalidError(f"{form.name}: colors of shape {shape}; it is {values.shape(count)} here")
     if isinstance(colors, np.ndarray):
         colors = np.ascontiguousarray(colors)
-    call = ImageCall(
-        operation="write",
-        handle=image.raw,
-        sampled=False,
-        descriptor=desc,
-        count=count,
-        coords=0,
-        values=0,
-        value_dtype=values.element,
-        value_channels=values.channels,
-        layer=layer,
-    )
-    return enqueue(queue, form, call, inputs, colors, image, depends_on)
+    fields = {
+        "count": count,
+        "value_dtype": values.element,
+        "value_channels": values.channels,
+        "layer": layer,
+    }
+    return enqueue(queue, form, image, inputs, colors, fields, depends_on)

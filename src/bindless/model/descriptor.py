@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, SupportsIndex
 
 import numpy as np
@@ -145,55 +146,55 @@ class ImageDescriptor:
             array_size=layers,
         )
 
-    # ------------------------------------------------------------------ derived values
+    # ------------------------------------------------------------------ derived values, kept once computed
 
-    @property
+    @cached_property
     def channel(self) -> Channel:
         """The row of the channel table."""
         return CHANNELS[self.channel_type]
 
-    @property
+    @cached_property
     def dimensions(self) -> int:
         """1, 2 or 3: spatial dimensions, layers not counted; 0 where width is 0."""
         return 3 if self.depth else 2 if self.height else 1 if self.width else 0
 
-    @property
+    @cached_property
     def is_layered(self) -> bool:
         """Whether the third component of offsets counts layers or faces."""
         return self.type in (ImageType.array, ImageType.cubemap)
 
-    @property
+    @cached_property
     def dtype(self) -> np.dtype[np.generic]:
         """dtype of one channel in memory: what host arrays of copies hold."""
         return self.channel.storage
 
-    @property
+    @cached_property
     def value_dtype(self) -> np.dtype[np.generic]:
         """dtype that device functions read: float32 for normalized channels."""
         return self.channel.value
 
-    @property
+    @cached_property
     def extent(self) -> tuple[int, int, int]:
         """Pixels in (x, y, z), at least 1 each; z is depth, or the layers of an array or cubemap."""
         return (self.width, self.height or 1, self.array_size if self.is_layered else self.depth or 1)
 
-    @property
+    @cached_property
     def shape(self) -> tuple[int, ...]:
         """numpy shape of the pixels of level 0: (layers or depth, height, width, channels), unused ones left out."""
         spatial = tuple(n for n in (self.depth, self.height, self.width) if n)
         return ((self.array_size,) if self.is_layered else ()) + spatial + (self.num_channels,)
 
-    @property
+    @cached_property
     def pixel_size(self) -> int:
         """Bytes of one pixel."""
         return self.num_channels * self.channel.size
 
-    @property
+    @cached_property
     def row_size(self) -> int:
         """Bytes of one tightly packed row."""
         return self.width * self.pixel_size
 
-    @property
+    @cached_property
     def nbytes(self) -> int:
         """Bytes of all pixels, tightly packed; all levels of a mipmap."""
         if self.type is ImageType.mipmap:
@@ -201,7 +202,7 @@ class ImageDescriptor:
         x, y, z = self.extent
         return x * y * z * self.pixel_size
 
-    @property
+    @cached_property
     def max_levels(self) -> int:
         """Levels down to and including the one of 1 pixel."""
         return max(self.width, self.height, self.depth, 1).bit_length()

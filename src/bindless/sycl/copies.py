@@ -38,6 +38,8 @@ __all__ = ["Operation", "image_copy"]
 
 Operation = Callable[[Sequence[NativeEvent]], NativeEvent]
 
+_ORIGIN = (0, 0, 0)
+
 
 def image_copy(
     queue: Queue,
@@ -46,8 +48,8 @@ def image_copy(
     *,
     src_desc: ImageDescriptor | None = None,
     dst_desc: ImageDescriptor | None = None,
-    src_offset: Sequence[int] | int = (0, 0, 0),
-    dst_offset: Sequence[int] | int = (0, 0, 0),
+    src_offset: Sequence[int] | int = _ORIGIN,
+    dst_offset: Sequence[int] | int = _ORIGIN,
     src_extent: Sequence[int] | int | None = None,
     dst_extent: Sequence[int] | int | None = None,
     copy_extent: Sequence[int] | int | None = None,
@@ -62,7 +64,7 @@ def image_copy(
     Raises:
         InvalidError: the copy is one of BI's numbered failure scenarios, or an argument is no image, buffer or number.
     """
-    offsets = range3(src_offset, "src_offset"), range3(dst_offset, "dst_offset")
+    offsets = _offset(src_offset, "src_offset"), _offset(dst_offset, "dst_offset")
     extents = [
         None if extent is None else range3(extent, name)
         for extent, name in ((src_extent, "src_extent"), (dst_extent, "dst_extent"))
@@ -84,6 +86,10 @@ def image_copy(
         return (lambda waits: backend.copy_image(native, region, waits)), keep
     operation, memory = _staged(queue, regions[0], regions[1])
     return operation, (*keep, memory)
+
+
+def _offset(value: Sequence[int] | int, name: str) -> Extent:
+    return _ORIGIN if value == _ORIGIN else range3(value, name)
 
 
 def _pitch(side: str, pitch: int | None) -> int | None:
