@@ -108,6 +108,27 @@ def test_coordinates_outside(queue: bl.Queue) -> None:  # R67
         bl.destroy_image_handle(handle, queue)
 
 
+def test_a_call_that_waits_reports_its_own_failure(device: bl.Device, context: bl.Context) -> None:
+    """Whatever handler the queue has; with USM arrays the handler gets it."""
+    if device.backend is not bl.Backend.reference:
+        pytest.skip("fetching outside an image is undefined elsewhere")
+    told: list[BaseException] = []
+    queue = bl.Queue(device, context, async_handler=told.extend)
+    desc = bl.ImageDescriptor(4, num_channels=1)
+    memory = upload(queue, desc, random_pixels(desc))
+    handle = bl.create_image(memory, desc, queue)
+    coords = np.array([1, 4], np.int32)
+    with pytest.raises(bl.InvalidError, match="4"):
+        bl.fetch_image(queue, handle, coords)
+    queue.wait_and_throw()
+    assert not told
+    out = bl.usm_empty((2, 1), np.float32, queue)
+    bl.fetch_image(queue, handle, usm(queue, coords), out=out).wait()
+    queue.wait_and_throw()
+    assert [type(error) for error in told] == [bl.InvalidError]
+    queue.close()
+
+
 def test_wild_coordinates(queue: bl.Queue) -> None:
     desc = bl.ImageDescriptor(7, 5, num_channels=1)
     pixels = random_pixels(desc)

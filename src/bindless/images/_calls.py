@@ -296,8 +296,17 @@ def enqueue(
     event = queue._enqueue(lambda waits: backend.image_call(native, call, waits), depends_on, keep)
     if not on_host:
         return event
-    event.wait()
+    _finish(event)
     return None
+
+
+def _finish(event: Event) -> None:
+    """Waits; a call that waits reports its own failure, also where the queue has an ``async_handler``."""
+    event.wait()
+    error, stream = event._first_error(), event._stream
+    if error is not None and stream is not None:
+        stream.withdraw(error)
+        raise error
 
 
 def _place(array: ArrayLike) -> str:
@@ -355,7 +364,7 @@ def _through_device(
             for event in events:
                 backend.release_event(event)
 
-    queue._enqueue(submit, depends_on, (block, *image.keep, *arrays.values())).wait()
+    _finish(queue._enqueue(submit, depends_on, (block, *image.keep, *arrays.values())))
     give_back(queue, block)
 
 
