@@ -36,7 +36,7 @@ static void project_items(struct block_work *restrict work, struct cube_rows *re
         float s_x = negative ? z : -z, s_z = negative ? -x : x, t_y = negative ? -z : z;
         work->layer[i] = (on_z ? 4 : on_y ? 2 : 0) + negative;
         cube->s[i] = on_z ? s_z : on_y ? x : s_x;
-        cube->t[i] = on_z | !on_y ? -y : t_y;
+        cube->t[i] = (on_z | !on_y) ? -y : t_y;
     }
 }
 

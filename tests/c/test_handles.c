@@ -212,7 +212,7 @@ static void race(void *argument)
     for (int i = 0; i < SHARED_CONTEXTS; i++) {
         blr_context_t one = atomic_load(&shared[i]);
         blr_memory_properties_t properties;
-        blr_result_t result = blrMemoryGetProperties(one, &properties, &properties);
+        blr_result_t result = blrMemoryGetProperties(one, &shared, &properties);
         CHECK(result == BLR_RESULT_SUCCESS || result == BLR_RESULT_INVALID_HANDLE);
         result = blrContextDestroy(one);
         CHECK(result == BLR_RESULT_SUCCESS || result == BLR_RESULT_INVALID_HANDLE);

@@ -28,7 +28,7 @@ static void kinds_and_queries(void)
             CHECK(p.kind == BLR_MEMORY_UNKNOWN && p.context == NULL && p.size == 0);
         }
     blr_memory_properties_t p;
-    OK(blrMemoryGetProperties(context, &p, &p));
+    OK(blrMemoryGetProperties(context, &context, &p));
     CHECK(p.kind == BLR_MEMORY_UNKNOWN);
     OK(blrMemoryGetProperties(context, NULL, &p));
     CHECK(p.kind == BLR_MEMORY_UNKNOWN);
