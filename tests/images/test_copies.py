@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -559,3 +561,35 @@ def test_usm_arrays_and_addresses(queue: bl.Queue) -> None:  # R56
     bl.free(array)
     with pytest.raises(bl.InvalidError, match="freed"):
         queue.ext_oneapi_copy(array, memory, src_desc=DESC)
+
+
+NO_HIDDEN_COPY = """
+import re, sys
+import numpy as np, bindless as bl
+def peak():  # KiB
+    return int(re.search(r"VmHWM:\\s*(\\d+)", open("/proc/self/status").read())[1])
+queue = bl.Queue(sys.argv[1])
+host, out = np.ones((2048, 2048, 4), np.float32), np.zeros((2048, 2048, 4), np.float32)
+out[:] = 2
+small = bl.ImageDescriptor(64, 64)
+desc = bl.ImageDescriptor.from_array(host)
+memory = bl.ImageMem(desc, queue)
+queue.ext_oneapi_copy(host[:64, :64].copy(), bl.ImageMem(small, queue)).wait()
+before = peak()
+queue.ext_oneapi_copy(host, memory).wait()
+up = peak()
+queue.ext_oneapi_copy(memory, out).wait()
+assert (out == 1).all()
+print(up - before, peak() - up, host.nbytes // 1024)
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+def test_no_hidden_copy(device: bl.Device) -> None:
+    """Peak memory grows by the image's own pages at most, and not at all on the way back."""
+    name = f"{device.backend}:*:{device.index}"
+    done = subprocess.run([sys.executable, "-c", NO_HIDDEN_COPY, name], capture_output=True, text=True, check=True)
+    up, down, image = map(int, done.stdout.split())
+    own = image if device.backend is bl.Backend.reference else 0
+    assert up < own + image // 2
+    assert down < image // 2
