@@ -100,7 +100,9 @@ class Rig:
         assert array.nbytes == desc.extent[0] * desc.extent[1] * desc.extent[2] * desc.pixel_size
         return HostMemory(array.ctypes.data, desc.extent, desc.pixel_size, array.nbytes, offset)
 
-    def usm(self, address: int, desc: ImageDescriptor, pitch: int = 0, offset: tuple[int, int, int] = (0, 0, 0)) -> UsmMemory:
+    def usm(
+        self, address: int, desc: ImageDescriptor, pitch: int = 0, offset: tuple[int, int, int] = (0, 0, 0)
+    ) -> UsmMemory:
         return UsmMemory(address, pitch, desc, offset)
 
     def unsampled(self, handle: int, desc: ImageDescriptor) -> int:

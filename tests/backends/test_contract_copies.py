@@ -68,7 +68,9 @@ class Side:
         return self.rig.download(self.handle, self.array)
 
 
-def regions(source: ImageDescriptor, target: ImageDescriptor, count: int, seed: int) -> list[tuple[Extent, Extent, Extent]]:
+def regions(
+    source: ImageDescriptor, target: ImageDescriptor, count: int, seed: int
+) -> list[tuple[Extent, Extent, Extent]]:
     """Random (source offset, target offset, extent), beginning with the whole and with single pixels at the corners."""
     random = np.random.default_rng(seed)
     most = tuple(min(a, b) for a, b in zip(source.extent, target.extent))
@@ -91,15 +93,15 @@ def regions(source: ImageDescriptor, target: ImageDescriptor, count: int, seed: 
     return found
 
 
-def check_copies(
-    rig: Rig, make: Callable[[int], tuple[Side, Side]], count: int, seed: int, waits: Any = ()
-) -> None:
+def check_copies(rig: Rig, make: Callable[[int], tuple[Side, Side]], count: int, seed: int, waits: Any = ()) -> None:
     """Copies random regions from one side to the other and compares everything with slices."""
     source, target = make(seed)
     expected = target.pixels().copy()
     before = source.pixels().copy()
     for src, dst, extent in regions(source.desc, target.desc, count, seed):
-        rig.wait(rig.backend.copy_image(rig.queue, CopyRegion(source.end(src), target.end(dst), extent, part=True), waits))
+        rig.wait(
+            rig.backend.copy_image(rig.queue, CopyRegion(source.end(src), target.end(dst), extent, part=True), waits)
+        )
         part = np.ascontiguousarray(block(before, source.desc, src, extent))
         view = block(expected, target.desc, dst, extent)
         view[...] = part.view(view.dtype).reshape(view.shape)
@@ -132,8 +134,12 @@ def test_regions(rig: Rig, shape: str, source: str, target: str) -> None:  # R45
     check_copies(rig, make, 12, seed=3)
 
 
-@pytest.mark.parametrize(("channel_type", "channels"), [("unorm_int8", 1), ("fp16", 2), ("fp32", 4), ("signed_int16", 4)])
-@pytest.mark.parametrize(("source", "target"), [("array", "image"), ("image", "array"), ("image", "image"), ("image", "pitched")])
+@pytest.mark.parametrize(
+    ("channel_type", "channels"), [("unorm_int8", 1), ("fp16", 2), ("fp32", 4), ("signed_int16", 4)]
+)
+@pytest.mark.parametrize(
+    ("source", "target"), [("array", "image"), ("image", "array"), ("image", "image"), ("image", "pitched")]
+)
 def test_regions_of_other_formats(rig: Rig, channel_type: str, channels: int, source: str, target: str) -> None:
     desc = formatted(SHAPES["2d"], channel_type, channels)
 
@@ -173,7 +179,9 @@ def test_slices_of_an_image_as_flat_images(rig: Rig, source: str) -> None:  # R5
     for place in ("array", "image", "device", "pitched"):
         part = Side(rig, place, flat, pixels_of(flat, 3))
         for z in range(desc.extent[2]):
-            rig.wait(rig.backend.copy_image(rig.queue, CopyRegion(whole.end((0, 0, z)), part.end((0, 0, 0)), flat.extent)))
+            rig.wait(
+                rig.backend.copy_image(rig.queue, CopyRegion(whole.end((0, 0, z)), part.end((0, 0, 0)), flat.extent))
+            )
             assert np.array_equal(part.pixels().reshape(pixels[z].shape), pixels[z])
         rig.wait(rig.backend.copy_image(rig.queue, CopyRegion(part.end((0, 0, 0)), whole.end((0, 0, 1)), flat.extent)))
         pixels[1] = pixels[-1]

@@ -109,7 +109,7 @@ def test_images_that_are_too_large_are_refused(rig: Rig) -> None:  # R15
         (ImageDescriptor(1 << 20, 1 << 20, 1 << 20), 1 << 20),
         (ImageDescriptor(1 << 40, 1 << 40), (1 << 80) * 16),
     ):
-        with pytest.raises(Error, match=f"{number}"):
+        with pytest.raises(Error, match=f"{number}|{desc.width}"):
             rig.backend.allocate_image(rig.context, rig.device, desc)
     rig.image(SHAPES["2d"])
 
@@ -243,9 +243,7 @@ def test_many_images_come_and_go(rig: Rig) -> None:
     memory = rig.image(desc)
     sampler = BindlessImageSampler("clamp_to_edge")
     for _ in range(50):
-        images = [
-            rig.backend.create_sampled_image(rig.context, rig.device, memory, desc, sampler) for _ in range(20)
-        ]
+        images = [rig.backend.create_sampled_image(rig.context, rig.device, memory, desc, sampler) for _ in range(20)]
         assert len(set(images)) == 20
         for image in images:
             rig.backend.destroy_image(rig.context, image, sampled=True)

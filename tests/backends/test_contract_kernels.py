@@ -25,7 +25,8 @@ PTX = b"""
 done: ret;
 }
 .extern .shared .align 16 .b8 pieces[];
-.visible .entry reverse(.param .u64 .ptr .global .align 4 reverse_data, .param .u32 reverse_unused, .param .u32 reverse_piece)
+.visible .entry reverse(
+    .param .u64 .ptr .global .align 4 reverse_data, .param .u32 reverse_unused, .param .u32 reverse_piece)
 {
     .reg .b32 %r<10>; .reg .b64 %d<4>;
     ld.param.u64 %d1, [reverse_data]; ld.param.u32 %r9, [reverse_piece];
@@ -66,7 +67,11 @@ def test_kernel_with_arguments(rig: Rig) -> None:
     record = rig.backend.kernel_info(kernel)
     assert record.name == "scale" and record.max_work_group_size >= 256
     assert record.arguments is not None
-    assert [(argument.kind, argument.size) for argument in record.arguments] == [("pointer", 8), ("value", 4), ("value", 4)]
+    assert [(argument.kind, argument.size) for argument in record.arguments] == [
+        ("pointer", 8),
+        ("value", 4),
+        ("value", 4),
+    ]
     data = np.arange(10_007, dtype="float32")
     for local in (None, (1,), (10_007 // 10_007,)):
         address = rig.upload(data)
@@ -94,9 +99,7 @@ def test_kernel_with_local_memory(rig: Rig) -> None:
     data = np.arange(256, dtype="uint32")
     for unused in (100, 20_000, 100_000):
         address = rig.upload(data)
-        rig.wait(
-            rig.backend.launch(rig.queue, kernel, (256,), (256,), [np.uint64(address).tobytes(), unused, 1024])
-        )
+        rig.wait(rig.backend.launch(rig.queue, kernel, (256,), (256,), [np.uint64(address).tobytes(), unused, 1024]))
         assert np.array_equal(rig.download(address, data), data[::-1])
     with pytest.raises(InvalidError, match="local memory"):
         rig.backend.launch(rig.queue, kernel, (256,), (256,), [np.uint64(address).tobytes(), 1 << 30, 1024])

@@ -83,6 +83,14 @@ class Event:
         native = self.native
         return None if native is None else native.handle
 
+    def native_handle(self) -> Any:
+        """A CUevent that happens no earlier; of a command known to be complete it may be recorded only now."""
+        if self.native is None:
+            self.stream.context.activate()
+            self.stream.record(self, always=True)
+        native = self.native
+        return None if native is None else native.handle
+
     def query(self) -> bool:
         """Whether it has happened; raises the error of failed work."""
         if not self.is_known_complete:

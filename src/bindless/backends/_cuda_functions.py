@@ -5,9 +5,10 @@ Kernels and their arguments are those of ``bindless.kernels``; each is compiled 
 
 from __future__ import annotations
 
+import functools
+import struct
 import threading
 from collections.abc import Sequence
-from struct import pack
 
 from .. import kernels
 from ..model.channels import ELEMENTS
@@ -27,7 +28,8 @@ _ITEMS = 2  # that a work-item of the kernels takes at once
 # Blocks a launch has at most: enough to fill any device many times; the kernels stride over the rest.
 _MOST_BLOCKS = 1 << 20
 
-_SIZES = {"Q": 8, "I": 4, "f": 4}
+# Letters of ``struct`` for OpenCL C types; pointers and handles take 8 bytes.
+_LETTERS = {"uint": "I", "float": "f"}
 
 _GEOMETRIES = {1: "1d", 2: "2d", 3: "3d"}
 
@@ -79,20 +81,40 @@ def kernel_name(call: ImageCall) -> str:
     return f"bindless_{operation}_{_geometry(call)}_{call.descriptor.channel.kind}"
 
 
-def arguments_of(call: ImageCall, name: str) -> tuple[str, bytes]:
-    """The arguments of a built-in kernel in its order: a letter of ``struct`` for each, and their bytes."""
-    values: list[int | float]
-    form, values = "QQ", [call.handle, call.coords]
-    if "_array_" in name:
-        form, values = form + "QI", [*values, call.layers, call.layer]
-    if call.operation == "sample_lod":
-        form, values = form + "Qf", [*values, call.levels, call.level]
-    elif call.operation == "sample_grad":
-        form, values = form + "QQ", [*values, call.dx, call.dy]
+@functools.cache
+def _parameters(name: str) -> tuple[tuple[str, ...], struct.Struct, tuple[int, ...]]:
+    """Names, layout and sizes of a built-in kernel's parameters, as the kernels' manifest lists them."""
+    declared = kernels.manifest()["modules"][kernels.module_of(name)]["kernels"][name]
+    names = tuple(declaration.split()[-1] for declaration in declared)
+    letters = "".join(_LETTERS.get(declaration.split()[0], "Q") for declaration in declared)
+    return names, struct.Struct("=" + letters), tuple(struct.calcsize("=" + letter) for letter in letters)
+
+
+def arguments_of(call: ImageCall, name: str) -> tuple[bytes, tuple[int, ...]]:
+    """The arguments of a built-in kernel one behind the other, and the size of each.
+
+    What a kernel calls ``level`` and ``lod`` are the levels of all items and the one for all; the others have the
+    names that ``ImageCall`` gives them.
+    """
+    channel = call.descriptor.channel
     element = ELEMENTS[call.value_dtype.newbyteorder("=")]
-    image = call.descriptor.channel.index << 16 | call.descriptor.num_channels << 24
-    form, values = form + "QQI", [*values, call.values, call.count, element | call.value_channels << 8 | image]
-    return form, pack("=" + form, *values)
+    values = {
+        "image": call.handle,
+        "coords": call.coords,
+        "layers": call.layers,
+        "layer": call.layer,
+        "level": call.levels,
+        "lod": call.level,
+        "dx": call.dx,
+        "dy": call.dy,
+        "values": call.values,
+        "count": call.count,
+        "format": element | call.value_channels << 8 | channel.index << 16 | call.descriptor.num_channels << 24,
+        # Items in a row of the picture that they are; 0 where they are none.
+        "row": getattr(call, "row", 0),
+    }
+    names, layout, sizes = _parameters(name)
+    return layout.pack(*[values[parameter] for parameter in names]), sizes
 
 
 def _kernel(queue: Queue, name: str) -> Kernel:
@@ -122,6 +144,5 @@ def image_call(queue: Queue, call: ImageCall, waits: Sequence[Event] = ()) -> Ev
     blocks = min(-(-call.count // (_BLOCK * _ITEMS)), _MOST_BLOCKS)
     if not blocks:
         return queue.run(nothing, name, waits)
-    form, packed = arguments_of(call, name)
-    sizes = tuple(_SIZES[letter] for letter in form)
+    packed, sizes = arguments_of(call, name)
     return launch_packed(queue, kernel, (blocks, 1, 1, _BLOCK, 1, 1), sizes, packed, waits)

@@ -84,7 +84,7 @@ class Stream:
         """What precedes every command; the lock is held, and the events to wait for are recorded."""
         if self.pending is not None:
             last = self.pending()
-            if last is not None:
+            if last is not None and not last.is_known_complete:
                 self._record(last)
             self.pending = None
         for event in waits:
@@ -118,14 +118,15 @@ class Stream:
 
     # ------------------------------------------------------------------ events
 
-    def record(self, event: Event) -> None:
-        """Records an event of this stream if that was not done yet."""
+    def record(self, event: Event, always: bool = False) -> None:
+        """Records an event of this stream if that was not done yet; one known to be complete only if asked to."""
         with self.lock:
             if self.failure is not None:
                 raise self.failure
-            if event.native is None and not event.is_known_complete:
+            if event.native is None and (always or not event.is_known_complete) and not self.closed:
                 self._record(event)
-                self.pending = None
+                if self.is_last(event):
+                    self.pending = None
 
     def _record(self, event: Event) -> None:
         native = NativeEvent(self.context, event.timed)

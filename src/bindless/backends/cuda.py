@@ -39,7 +39,7 @@ _NATIVE: dict[type, Callable[[Any], Any]] = {
     Device: lambda device: device.handle,
     Context: lambda context: context.primary(None).handle,
     Queue: lambda queue: None if queue.closed else queue.streams[0].handle,
-    Event: lambda event: event.native,
+    Event: lambda event: event.native_handle(),
     Module: lambda module: module.native,
     Kernel: lambda kernel: kernel.native,
 }
@@ -207,8 +207,6 @@ class CudaBackend:
         Of a context with several devices it is the first one's; of an out-of-order queue its first stream, which the
         queue's waits and barriers include.
         """
-        if isinstance(native, Event):
-            native.record()
         for kind, handle_of in _NATIVE.items():
             if isinstance(native, kind):
                 handle = handle_of(native)

@@ -1,0 +1,46 @@
+"""The CUDA backend without a GPU: its tests run on a driver that is compiled here and keeps a record."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+TYPES = HERE.parents[1] / "csrc" / "bindgen" / "generated"
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The fake libcuda."""
+    compiler = shutil.which(os.environ.get("CC", "cc"))
+    if compiler is None:
+        pytest.skip("needs a C compiler: apt install gcc, or set CC")
+    library = tmp_path_factory.mktemp("fake") / "libcuda.so.1"
+    source = [f"-I{TYPES}", str(HERE / "fake_cuda.c"), "-o", str(library), "-lpthread"]
+    subprocess.run([compiler, "-std=gnu11", "-O1", "-fPIC", "-shared", "-fvisibility=hidden", *source], check=True)
+    return library
+
+
+def run(library: Path, *arguments: str) -> None:
+    """Runs pytest on the fake device in a process of its own, and fails with its output."""
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--device", "cuda:gpu:0", *arguments]
+    environment = {**os.environ, "BINDLESS_LIBCUDA": str(library)}
+    for name in ("ONEAPI_DEVICE_SELECTOR", "SYCL_DEVICE_FILTER", "BINDLESS_REQUIRE"):
+        environment.pop(name, None)
+    done = subprocess.run(command, cwd=HERE.parents[1], env=environment, capture_output=True, text=True, timeout=240)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert " skipped" not in done.stdout.splitlines()[-1], done.stdout
+
+
+def test_what_is_asked_of_the_driver(library: Path) -> None:
+    run(library, str(HERE / "recorded_cuda.py"))
+
+
+def test_the_contract_apart_from_what_kernels_compute(library: Path) -> None:
+    contract = [str(HERE / f"test_contract{name}.py") for name in ("", "_images", "_copies")]
+    run(library, *contract)
