@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import gc
+import random
+import signal
 import threading
+import weakref
 from collections.abc import Callable
 
 import numpy as np
 import pytest
 
 import bindless as bl
+from bindless.sycl import _stream
 
 
 def in_threads(count: int, work: Callable[[int], None]) -> None:
@@ -100,3 +105,69 @@ def test_an_error_is_recorded_once_however_many_wait(fake):
 def test_the_default_context_is_made_once(fake):
     in_threads(8, lambda index: bl.Queue().close())
     assert fake.created["context"] == 1
+
+
+def _random_work(device: bl.Device, context: bl.Context) -> None:
+    shared = (bl.Queue(device, context), bl.Queue(device, context, in_order=True))
+
+    def work(index: int) -> None:
+        random_ = random.Random(index)
+        for _ in range(60):
+            own = random_.random() < 0.3
+            queue = bl.Queue(device, context, in_order=random_.random() < 0.5) if own else random_.choice(shared)
+            array = bl.usm_empty(64, np.int32, queue)
+            ring: list[object] = [array, queue]
+            ring.append(ring)
+            event = queue.fill(array, index)
+            if random_.random() < 0.3:
+                array.close()
+            else:
+                out = np.empty(64, np.int32)
+                event = queue.memcpy(out, array, depends_on=event)
+                if random_.random() < 0.5:
+                    event.wait()
+                    assert (out == index).all()
+            if random_.random() < 0.1:
+                queue.submit(lambda handler: handler.host_task(lambda: None))
+            if own and random_.random() < 0.5:
+                queue.close()
+
+    in_threads(12, work)
+    for queue in shared:
+        queue.close()
+
+
+def test_random_work_on_many_threads_with_the_collector_always_at_it(device):
+    """Queues made, shared, dropped in cycles and closed, while the collector runs at every few allocations."""
+    context = bl.Context(device)
+    before = gc.get_threshold()
+    gc.set_threshold(7, 2, 2)
+    try:
+        _random_work(device, context)
+    finally:
+        gc.set_threshold(*before)
+    left = weakref.ref(context)
+    del context
+    _stream.wait_for_all()
+    gc.collect()
+    assert left() is None
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="this system sends no signals to threads")
+@pytest.mark.parametrize("wait", [lambda queue, event: queue.wait(), lambda queue, event: event.wait()])
+def test_a_wait_can_be_interrupted_and_taken_up_again(fake, wait):
+    queue = bl.Queue()
+    gate = threading.Event()
+    array = bl.usm_empty(4, "u1", queue)
+    event = queue._enqueue(fake.gate(queue._native, gate), keep=(array,))
+    interrupt = threading.Timer(0.1, signal.pthread_kill, (threading.get_ident(), signal.SIGINT))
+    give_up = threading.Timer(20, gate.set)
+    interrupt.start()
+    give_up.start()
+    with pytest.raises(KeyboardInterrupt):
+        wait(queue, event)
+    give_up.cancel()
+    assert event.status is not bl.EventStatus.complete
+    gate.set()
+    wait(queue, event)
+    assert event.status is bl.EventStatus.complete

@@ -19,12 +19,13 @@ class HostTask:
         function: the task; what it raises becomes an asynchronous error of the queue.
     """
 
-    __slots__ = ("_before", "_error", "_function", "status", "thread")
+    __slots__ = ("_before", "_ended", "_error", "_function", "status", "thread")
 
     def __init__(self, before: Sequence[Callable[[], None]], function: Callable[[], object]) -> None:
         self._before = before
         self._function: Callable[[], object] | None = function
         self._error: Error | None = None
+        self._ended = threading.Event()
         self.status = EventStatus.submitted
         self.thread = threading.Thread(target=self._run, name="bindless host task", daemon=True)
 
@@ -46,8 +47,9 @@ class HostTask:
             self._error = SyclRuntimeError(f"a host task raised {type(error).__name__}: {error}")
             self._error.__cause__ = error
         self.status = EventStatus.complete
+        self._ended.set()
 
     def wait(self) -> Error | None:
         """Returns when the task has ended, with its error."""
-        self.thread.join()
+        self._ended.wait()
         return self._error
