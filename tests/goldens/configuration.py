@@ -110,7 +110,8 @@ def read_record(name: str) -> Record:
 def write_record(record: Record, folder: Path = DATA) -> tuple[Path, Path]:
     """Writes a record; returns the paths of its results and of what is said about it."""
     results, about = folder / f"golden_{record.name}.npz", folder / f"golden_{record.name}.json"
-    np.savez_compressed(results, **record.results)
+    arrays: dict[str, Any] = dict(record.results)
+    np.savez_compressed(results, **arrays)
     about.write_text(json.dumps(dict(record.about), indent=1) + "\n", encoding="utf-8")
     return results, about
 
