@@ -61,9 +61,7 @@ def compare(queue: Queue, samples: int) -> None:
             ours = best_time(lambda points=points: image.sample(points))  # type: ignore[misc]
             measured.append((f"linear, {name}", "bindless", len(points) / ours / 1e6, 1.0))
             there = _on_device(image, points)
-            measured.append(
-                (f"linear, {name}", "bindless, arrays on the device", len(points) / there / 1e6, there / ours)
-            )
+            measured.append((f"linear, {name}", "bindless, on the device", len(points) / there / 1e6, there / ours))
             for peer, work in _peers(pixels, points):
                 theirs = best_time(work)
                 measured.append((f"linear, {name}", peer, len(points) / theirs / 1e6, theirs / ours))
