@@ -172,3 +172,15 @@ def test_the_secondary_queue_takes_what_the_first_refuses(fake):
 def test_an_error_of_the_function_itself_comes_through(queue):
     with pytest.raises(ZeroDivisionError):
         queue.submit(lambda handler: 1 / 0, queue)
+
+
+def test_a_task_without_a_thread_is_refused_and_forgotten(queue, monkeypatch):
+    def refuse(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", refuse)
+        with pytest.raises(bl.SyclRuntimeError, match="the host task was not started: can't start new thread"):
+            queue.submit(lambda handler: handler.host_task(lambda: None))
+    queue.wait()
+    assert queue.ext_oneapi_empty()

@@ -30,7 +30,16 @@ class HostTask:
         self.thread = threading.Thread(target=self._run, name="bindless host task", daemon=True)
 
     def start(self) -> None:
-        self.thread.start()
+        """Raises ``SyclRuntimeError``, and is over, if the system has no more threads."""
+        try:
+            self.thread.start()
+        except RuntimeError as error:
+            self._end()
+            raise SyclRuntimeError(f"the host task was not started: {error}") from error
+
+    def _end(self) -> None:
+        self.status = EventStatus.complete
+        self._ended.set()
 
     def _run(self) -> None:
         function, self._function = self._function, None
@@ -46,8 +55,7 @@ class HostTask:
         except BaseException as error:
             self._error = SyclRuntimeError(f"a host task raised {type(error).__name__}: {error}")
             self._error.__cause__ = error
-        self.status = EventStatus.complete
-        self._ended.set()
+        self._end()
 
     def wait(self) -> Error | None:
         """Returns when the task has ended, with its error."""

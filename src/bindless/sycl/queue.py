@@ -181,10 +181,10 @@ class Queue:
             self._native  # noqa: B018
             event = Event(stream, None, events)
             event._task = task
-            task.start()
             stream.adopt(event)
             if stream.in_order:
                 stream.blocker = event
+            task.start()
         return event
 
     # ------------------------------------------------------------------ kernels
