@@ -171,6 +171,14 @@ uint64_t blr_memory_count(void) { return atomic_load(&allocations_alive); }
 
 /* ---------------------------------------------------------------- the public functions */
 
+blr_result_t blrGetObjectCount(uint64_t *count)
+{
+    if (count == NULL)
+        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "count is NULL: a place for the result is needed");
+    *count = blr_object_count() + blr_memory_count();
+    return BLR_RESULT_SUCCESS;
+}
+
 static const char *kind_name(blr_memory_kind_t kind)
 {
     switch (kind) {

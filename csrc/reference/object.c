@@ -1,7 +1,6 @@
 #include "object.h"
 
 #include "allocate.h"
-#include "memory.h"
 #include "threads.h"
 
 #include <inttypes.h>
@@ -206,11 +205,3 @@ bool blr_object_close(struct blr_object *object)
 }
 
 uint64_t blr_object_count(void) { return atomic_load(&objects_alive); }
-
-blr_result_t blrGetObjectCount(uint64_t *count)
-{
-    if (count == NULL)
-        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "count is NULL: a place for the result is needed");
-    *count = blr_object_count() + blr_memory_count();
-    return BLR_RESULT_SUCCESS;
-}

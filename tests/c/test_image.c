@@ -161,13 +161,15 @@ static void any_order(void)
         blr_image_t image = NULL;
         blr_image_handle_t handle = 0;
         static int32_t places[200];
-        static float values[100];
+        static float values[5][100];
         OK(blrImageCreate(own, &desc, &image));
         OK(blrUnsampledImageCreate(own, image, &desc, &handle));
-        blr_image_call_t call = {.operation = BLR_OPERATION_WRITE, .handle = handle, .count = 100, .coordinates = places,
-                                 .values = values, .value_type = BLR_ELEMENT_F32, .value_channels = 1};
-        for (int i = 0; i < 5; i++)
+        blr_image_call_t call = {.operation = BLR_OPERATION_FETCH, .handle = handle, .count = 100, .coordinates = places,
+                                 .value_type = BLR_ELEMENT_F32, .value_channels = 1};
+        for (int i = 0; i < 5; i++) {
+            call.values = values[i];
             OK(blrEnqueueImageCall(queue, &call, 0, NULL, NULL));
+        }
         for (int i = 0; i < COUNT; i++)
             switch (digits[i]) {
             case CONTEXT: OK(blrContextDestroy(own)); break;
