@@ -54,7 +54,8 @@ struct blr_gradient_measure {
     int32_t direction[2];                 /* of the longest axis, in 1/64 */
 };
 
-int32_t blr_gradient_lod(const float *gradient_x, const float *gradient_y, const uint32_t *extent, uint32_t dimensions);
+int32_t blr_gradient_lod(const float *coordinates, const float *gradient_x, const float *gradient_y,
+                         const uint32_t *extent, uint32_t dimensions);
 void blr_gradient_measure(const float gradient_x[2], const float gradient_y[2], const uint32_t extent[2],
                           struct blr_gradient_measure *measure);
 

@@ -2,6 +2,7 @@
  * integers, rounded half away from zero. */
 #include "sample.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -92,12 +93,14 @@ struct special {
     bool nan, positive, negative, all_negative_zero;
 };
 
-static void look_at(struct special *special, float texel)
+static void look_at(struct special *special, float texel, struct precision precision)
 {
+    /* A denormal float counts as a zero of its sign; halves have none once they are floats. */
+    bool vanishes = precision.bits == 24 ? fabsf(texel) < FLT_MIN : texel == 0.0f;
     special->nan |= isnan(texel);
     special->positive |= texel == INFINITY;
     special->negative |= texel == -INFINITY;
-    special->all_negative_zero &= texel == 0.0f && signbit(texel);
+    special->all_negative_zero &= vanishes && signbit(texel);
 }
 
 static bool special_result(const struct special *special, float *result)
@@ -145,7 +148,7 @@ static float blend(const struct blr_footprint *footprint, uint32_t offset, struc
         for (int k = 0; k < 4; k++) {
             texel[k] = load(quad->texel[k] + offset);
             if (quad->used >> k & 1u)
-                look_at(&special, texel[k]);
+                look_at(&special, texel[k], precision);
             if (!isfinite(texel[k]))
                 texel[k] = 0.0f;
         }

@@ -34,7 +34,7 @@ static bool make_plan(const struct blr_texture *texture, const blr_image_call_t 
     bool cube = texture->desc.type == BLR_IMAGE_CUBEMAP;
     if (call->operation == BLR_OPERATION_SAMPLE_GRADIENT && (texture->anisotropy_cap || cube))
         return false;
-    if (!texture->linear && texture->mip_linear && texture->num_levels > 1)
+    if (!texture->linear && texture->blends)
         return false;
     for (uint32_t k = 0; k < texture->num_levels; k++) {
         const struct blr_texture_level *level = &texture->level[k];
@@ -113,14 +113,10 @@ static bool load_levels(const struct plan *plan, uint64_t begin, uint32_t count,
     } else {
         for (uint32_t i = 0; i < count; i++) {
             const float *gx = call->gradient_x + (begin + i) * n, *gy = call->gradient_y + (begin + i) * n;
-            float moved[2][3];
-            if (n == 3)
-                for (uint32_t d = 0; d < 3; d++) {
-                    float place = work->coordinate[d][i], x = place + gx[d], y = place + gy[d];
-                    moved[0][d] = x - place;
-                    moved[1][d] = y - place;
-                }
-            lod[i] = blr_gradient_lod(n == 3 ? moved[0] : gx, n == 3 ? moved[1] : gy, extent, n);
+            float place[3] = {0.0f, 0.0f, 0.0f};
+            for (uint32_t d = 0; d < n; d++)
+                place[d] = work->coordinate[d][i];
+            lod[i] = blr_gradient_lod(place, gx, gy, extent, n);
         }
     }
     BLR_EACH_ITEM {

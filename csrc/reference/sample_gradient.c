@@ -195,11 +195,29 @@ static int32_t largest_log2(const struct gradients *g)
     return largest;
 }
 
-int32_t blr_gradient_lod(const float *gradient_x, const float *gradient_y, const uint32_t *extent, uint32_t dimensions)
+static int32_t measured_lod(const float *gradient_x, const float *gradient_y, const uint32_t *extent, uint32_t dimensions)
 {
     struct gradients g;
     measure_gradients(gradient_x, gradient_y, extent, dimensions, &g);
     return largest_log2(&g);
+}
+
+int32_t blr_gradient_lod(const float *coordinates, const float *gradient_x, const float *gradient_y,
+                         const uint32_t *extent, uint32_t dimensions)
+{
+    if (dimensions < 3)
+        return measured_lod(gradient_x, gradient_y, extent, dimensions);
+    /* In three dimensions the hardware takes differences of moved coordinates, and has none left of
+     * coordinates this large: the level is the last. */
+    float moved[2][3];
+    for (uint32_t d = 0; d < 3; d++) {
+        if (fabsf(coordinates[d]) >= 0x1p97f)
+            return INT32_MAX;
+        float x = coordinates[d] + gradient_x[d], y = coordinates[d] + gradient_y[d];
+        moved[0][d] = x - coordinates[d];
+        moved[1][d] = y - coordinates[d];
+    }
+    return measured_lod(moved[0], moved[1], extent, 3);
 }
 
 /* The direction of a vector, in 1/64, from four-bit significands. */

@@ -3,7 +3,7 @@
 #include "texture_value.h"
 
 static void item_footprint(const struct blr_texture *texture, const blr_image_call_t *call, uint64_t index,
-                           struct blr_footprint *footprint, bool *nearest)
+                           struct blr_footprint *footprint)
 {
     bool cube = texture->desc.type == BLR_IMAGE_CUBEMAP;
     uint32_t dimensions = cube ? 3 : texture->dimensions;
@@ -23,31 +23,22 @@ static void item_footprint(const struct blr_texture *texture, const blr_image_ca
             struct blr_gradient_measure measure;
             blr_gradient_measure(gradient[0], gradient[1], extent, &measure);
             blr_footprint_anisotropic(texture, coordinates, layer, &measure, footprint);
-            *nearest = false;
             return;
         }
-        float gradient[2][3];
-        for (uint32_t g = 0; g < 2; g++)
-            for (uint32_t d = 0; d < dimensions; d++) {
-                /* In three dimensions the hardware's gradients are differences of coordinates. */
-                float moved = coordinates[d] + given[g][d];
-                gradient[g][d] = dimensions == 3 ? moved - coordinates[d] : given[g][d];
-            }
-        lod = blr_gradient_lod(gradient[0], gradient[1], extent, dimensions);
+        lod = blr_gradient_lod(coordinates, given[0], given[1], extent, dimensions);
     }
     struct blr_level_pair levels = blr_lod_split(texture, blr_lod_clamp(texture, lod));
     if (cube)
         blr_footprint_cube(texture, coordinates, levels, footprint);
     else
         blr_footprint_standard(texture, coordinates, layer, levels, footprint);
-    *nearest = !texture->linear && !levels.fraction;
 }
 
 void blr_sample_item(const struct blr_texture *texture, const blr_image_call_t *call, uint64_t index)
 {
     struct blr_footprint footprint;
-    bool nearest;
-    item_footprint(texture, call, index, &footprint, &nearest);
+    bool nearest = !texture->blends;
+    item_footprint(texture, call, index, &footprint);
     const struct blr_format *format = texture->format;
     const unsigned char *texel = footprint.quad[0].texel[0];
     bool reals = blr_texture_has_reals(texture);

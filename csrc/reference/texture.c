@@ -41,6 +41,7 @@ static void init_sampler(struct blr_texture *texture, const blr_sampler_desc_t *
     if (texture->lod_high > last)
         texture->lod_high = last;
     texture->anisotropy_cap = texture->dimensions < 3 ? blr_anisotropy_cap(sampler->max_anisotropy) : 0;
+    texture->blends = texture->linear || texture->anisotropy_cap || (texture->mip_linear && texture->num_levels > 1);
 }
 
 blr_result_t blr_texture_init(struct blr_texture *texture, const blr_image_desc_t *desc,

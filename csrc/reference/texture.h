@@ -60,6 +60,7 @@ struct blr_texture {
     int32_t lod_low;                      /* the sampler's range and the levels, in 1/256 of a level */
     int32_t lod_high;
     int32_t anisotropy_cap;               /* 256 log2 of the largest ratio; 0 for isotropic sampling */
+    bool blends;                          /* the filter runs, be it on a single texel: see docs/numerics.md */
     unsigned char border[BLR_MAX_PIXEL_SIZE];   /* the pixel outside of the image: transparent zero */
 };
 
