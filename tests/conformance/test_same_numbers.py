@@ -144,6 +144,21 @@ def test_sample(queues: tuple[bl.Queue, bl.Queue], dims: int, channel_type: str,
                 images.compare(bl.sample_image, images.create(sampler), coords)
 
 
+@pytest.mark.parametrize("dims", [1, 2, 3])
+@pytest.mark.parametrize("channel_type", FLOATS)
+def test_mipmap_settings_on_standard_images(queues: tuple[bl.Queue, bl.Queue], dims: int, channel_type: str) -> None:
+    """Anisotropy makes the filter run even on a single texel, which 8-bit snorm shows; linear mip filtering does not."""
+    desc = _desc(SHAPES[dims], num_channels=2, channel_type=channel_type)
+    with _Images(queues, desc) as images:
+        for filtering, between, anisotropy in itertools.product(
+            ("nearest", "linear"), ("nearest", "linear"), (0.0, 1.0, 2.0, 16.0)
+        ):
+            sampler = bl.BindlessImageSampler(
+                "clamp_to_edge", "normalized", filtering, mipmap_filtering=between, max_anisotropy=anisotropy
+            )
+            images.compare(bl.sample_image, images.create(sampler), _coordinates(SHAPES[dims], True, 3))
+
+
 @pytest.mark.parametrize("sizes", [(8192, 3), (8193, 5), (70000, 2), (3, 9000), (131072,), (2, 2, 2), (1, 1), (1,)])
 @pytest.mark.parametrize("coordinate", ["normalized", "unnormalized"])
 def test_sizes(queues: tuple[bl.Queue, bl.Queue], sizes: tuple[int, ...], coordinate: str) -> None:
