@@ -51,7 +51,8 @@ def test_host_and_image(compare: Compare, queue: Any, mebibytes: int) -> None:
     desc = bl.ImageDescriptor.from_array(pixels)
     with bl.ImageMem(desc, queue) as memory:
         if queue.device.backend == "cuda":
-            upload, download = _driver_copies(queue, memory, back)
+            upload, _ = _driver_copies(queue, memory, pixels)
+            _, download = _driver_copies(queue, memory, back)
             peer = "driver's copy"
         else:
             other = np.empty_like(pixels)

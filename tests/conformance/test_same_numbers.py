@@ -147,7 +147,7 @@ def test_sample(queues: tuple[bl.Queue, bl.Queue], dims: int, channel_type: str,
 @pytest.mark.parametrize("dims", [1, 2, 3])
 @pytest.mark.parametrize("channel_type", FLOATS)
 def test_mipmap_settings_on_standard_images(queues: tuple[bl.Queue, bl.Queue], dims: int, channel_type: str) -> None:
-    """Anisotropy makes the filter run even on a single texel, which 8-bit snorm shows; linear mip filtering does not."""
+    """Anisotropy makes the filter run even on a single texel, which 8-bit snorm shows; linear mip filtering not."""
     desc = _desc(SHAPES[dims], num_channels=2, channel_type=channel_type)
     with _Images(queues, desc) as images:
         for filtering, between, anisotropy in itertools.product(
