@@ -19,7 +19,7 @@
 #include "cuda_types.h"
 
 #define EXPORT __attribute__((visibility("default")))
-enum { DEVICES = 2, MOST_ALLOCATIONS = 4096, MOST_NUMBERS = 4096, MOST_FAILURES = 8, MOST_STREAMS = 64 };
+enum { DEVICES = 2, MOST_ALLOCATIONS = 4096, MOST_NUMBERS = 4096, MOST_FAILURES = 8, MOST_STREAMS = 1024 };
 
 typedef struct context { int device; unsigned retained; } context;
 typedef struct ticket { int done; double time; } ticket;

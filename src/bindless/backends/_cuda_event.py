@@ -110,7 +110,7 @@ class Event:
 
     def _settle(self, result: int) -> None:
         if result == SUCCESS:
-            self.stream.done = max(self.stream.done, self.index)
+            self.stream.reached(self.index)
         elif result != NOT_READY:
             check(result, "cuEventQuery")
 

@@ -59,16 +59,20 @@ def _give_back(kind: UsmKind, base: int) -> None:
 
 
 def allocate(context: Context, device: Device | None, kind: UsmKind, nbytes: int, alignment: int = 0) -> int:
-    """New memory; host memory is pinned and reached by every device of the process."""
+    """New memory; host memory is pinned and reached by every device of the process.
+
+    All of it is aligned so that images can be made over it.
+    """
     if not 0 < nbytes < 2**63:
         raise MemoryAllocationError(f"nbytes={nbytes}: an allocation has 1 to 2**63 - 1 bytes", backend="cuda")
     primary = context.primary(device)
+    alignment = max(alignment, primary.device.attribute(lib.CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT), 1)
     with primary:
         base = _allocate(primary, kind, nbytes)
-        if alignment > 1 and base % alignment:
+        if base % alignment:
             _give_back(kind, base)
             base = _allocate(primary, kind, nbytes + alignment)
-    address = base + (-base % alignment if alignment > 1 else 0)
+    address = base + -base % alignment
     context.allocations[address] = Allocation(kind, primary, base, nbytes)
     return address
 

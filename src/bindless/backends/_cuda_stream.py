@@ -137,13 +137,19 @@ class Stream:
         """Whether no command has followed the event's, as far as is known without asking the driver."""
         return self.pending is not None and self.pending() is event
 
+    def reached(self, index: int) -> None:
+        """Notes that the command of this index, and all before it, are complete."""
+        with self.lock:
+            if index > self.done:
+                self.done = index
+
     # ------------------------------------------------------------------ the whole stream
 
     def wait(self) -> None:
         """Returns when all its work is done; raises the error of failed work. Interruptible."""
         submitted = self.submitted
         check(wait_until_ready(lib.cuStreamQuery, self.handle), "cuStreamQuery")
-        self.done = max(self.done, submitted)
+        self.reached(submitted)
 
     def is_idle(self) -> bool:
         """Whether all its work is done; raises the error of failed work."""
@@ -152,7 +158,7 @@ class Stream:
         if result == NOT_READY:
             return False
         check(result, "cuStreamQuery")
-        self.done = max(self.done, submitted)
+        self.reached(submitted)
         return True
 
     def close(self, failure: Error | None = None) -> None:
