@@ -354,23 +354,39 @@ BLR_INLINE_BLEND __m256i byte_pairs(const uintptr_t *left, const uintptr_t *righ
     return _mm256_cvtepu8_epi16(_mm_unpacklo_epi8(a, b));
 }
 
+/* Of two items with four channels, rows whose texels are neighbours: one load an item. */
+BLR_INLINE_BLEND __m256i dense_byte_pairs(const uintptr_t *left)
+{
+    const __m128i order = _mm_setr_epi8(0, 4, 1, 5, 2, 6, 3, 7, 8, 12, 9, 13, 10, 14, 11, 15);
+    return _mm256_cvtepu8_epi16(_mm_shuffle_epi8(_mm_castps_si128(two_pixels_of_two(left)), order));
+}
+
+/* integer / divisor, correctly rounded for all integers up to the divisor, of 255 and 65535. */
+BLR_INLINE_BLEND __m256 divided(__m256i integer, const float divisor)
+{
+    const __m256 inverse = _mm256_set1_ps(1.0f / divisor);
+    __m256 number = _mm256_cvtepi32_ps(integer), quotient = _mm256_mul_ps(number, inverse);
+    return _mm256_fmadd_ps(_mm256_fnmadd_ps(quotient, _mm256_set1_ps(divisor), number), inverse, quotient);
+}
+
 BLR_INLINE_BLEND uint64_t blend_bytes(const struct blr_block *block, float *out, bool stream, const int channels,
                                       const bool several)
 {
     const uint32_t step = 8 / (uint32_t)channels;
-    const __m256 maximum = _mm256_set1_ps(65535.0f);
     const __m256i half = _mm256_set1_epi32(128);
     for (uint32_t item = 0; item < block->count; item += step, out += 8) {
+        const bool dense = channels == 4 && block->dense[item >> 3];
         __m256i sum = _mm256_setzero_si256();
         for (uint32_t q = 0; q < (several ? block->quads : 1); q++)
             for (int row = 0; row < 2; row++) {
-                __m256i pairs = byte_pairs(&block->texel[q][2 * row][item], &block->texel[q][2 * row + 1][item], channels);
+                const uintptr_t *left = &block->texel[q][2 * row][item], *right = &block->texel[q][2 * row + 1][item];
+                __m256i pairs = dense ? dense_byte_pairs(left) : byte_pairs(left, right, channels);
                 __m256i weights = lanes_of_ints(&block->pair[q][row][item], channels);
                 sum = _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, weights));
             }
         /* (257 Q + 128) >> 8 */
         sum = _mm256_add_epi32(sum, _mm256_srli_epi32(_mm256_add_epi32(sum, half), 8));
-        store_lanes(out, _mm256_div_ps(_mm256_cvtepi32_ps(sum), maximum), stream);
+        store_lanes(out, divided(sum, 65535.0f), stream);
     }
     return 0;
 }

@@ -179,4 +179,36 @@ BLR_INLINE_BLEND uint64_t blend_wide(const struct blr_block *block, float *out, 
     return again;
 }
 
+/* ---- bytes of four channels */
+
+BLR_INLINE_BLEND __m512i wide_byte_pairs(const uintptr_t *left, const uintptr_t *right, const bool dense)
+{
+    if (dense) {
+        const __m256i order = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 4, 1, 5, 2, 6, 3, 7, 8, 12, 9, 13, 10, 14, 11, 15));
+        __m256i rows = _mm256_castps_si256(_mm256_set_m128(two_pixels_of_two(left + 2), two_pixels_of_two(left)));
+        return _mm512_cvtepu8_epi16(_mm256_shuffle_epi8(rows, order));
+    }
+    return _mm512_inserti64x4(_mm512_castsi256_si512(byte_pairs(left, right, 4)), byte_pairs(left + 2, right + 2, 4), 1);
+}
+
+BLR_INLINE_BLEND uint64_t blend_wide_bytes(const struct blr_block *block, float *out, bool stream, const bool several)
+{
+    const __m512i half = _mm512_set1_epi32(128);
+    const __m512 maximum = _mm512_set1_ps(65535.0f), inverse = _mm512_set1_ps(1.0f / 65535.0f);
+    for (uint32_t item = 0; item < block->count; item += 4, out += 16) {
+        const bool dense = block->dense[item >> 3];
+        __m512i sum = _mm512_setzero_si512();
+        for (uint32_t q = 0; q < (several ? block->quads : 1); q++)
+            for (int row = 0; row < 2; row++) {
+                const uintptr_t *left = &block->texel[q][2 * row][item], *right = &block->texel[q][2 * row + 1][item];
+                __m512i weights = wide_ints(&block->pair[q][row][item], 4);
+                sum = _mm512_add_epi32(sum, _mm512_madd_epi16(wide_byte_pairs(left, right, dense), weights));
+            }
+        sum = _mm512_add_epi32(sum, _mm512_srli_epi32(_mm512_add_epi32(sum, half), 8));
+        __m512 number = _mm512_cvtepi32_ps(sum), quotient = _mm512_mul_ps(number, inverse);
+        store_wide(out, _mm512_fmadd_ps(_mm512_fnmadd_ps(quotient, maximum, number), inverse, quotient), stream);
+    }
+    return 0;
+}
+
 #endif

@@ -43,13 +43,10 @@ static void project_items(struct block_work *restrict work, struct cube_rows *re
 static void face_positions(const float *restrict s, const struct level_rows *restrict level, const int vary,
                            const bool linear, int32_t *restrict position)
 {
-    double half = linear ? 0.5 : 0.0;
-    int32_t centre = linear ? 128 : 0;
     BLR_EACH_ITEM {
-        double middle = level->steps[0][i * vary] * 0.5;
+        float middle = level->steps[0][i * vary] * 0.5f;
         float place = fabsf(s[i]) > 0x1p-65f ? s[i] : 0.0f;
-        double u = middle + floor((double)place * middle);
-        position[i] = (int32_t)floor(u * level->texels[0][i * vary] + half) - centre;
+        position[i] = texel_position(middle + floorf(place * middle), level, 0, i * vary, linear);
     }
 }
 

@@ -1,5 +1,5 @@
 /* The kinds of texels that are sampled in blocks. Included by each file that is compiled for a set of
- * instructions, after BLEND_FP32 and BLEND_FP16 have been defined: block, out, stream, channels, several quads. */
+ * instructions, after BLEND_FP32, BLEND_FP16 and BLEND_BYTES have been defined: block, out, stream, channels, several quads. */
 #ifndef BLR_SAMPLE_BLOCK_KINDS_H
 #define BLR_SAMPLE_BLOCK_KINDS_H
 
@@ -22,8 +22,8 @@
 #define BYTE_BLENDS(name, channels)                                                                   \
     static uint64_t name(const struct blr_block *block, float *out, bool stream)                      \
     {                                                                                                 \
-        return block->quads > 1 ? blend_bytes(block, out, stream, channels, true)                     \
-                                : blend_bytes(block, out, stream, channels, false);                   \
+        return block->quads > 1 ? BLEND_BYTES(block, out, stream, channels, true)                     \
+                                : BLEND_BYTES(block, out, stream, channels, false);                   \
     }
 
 FLOAT_BLENDS(fp32_1, BLEND_FP32, 1)

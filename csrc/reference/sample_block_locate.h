@@ -18,9 +18,8 @@
 
 /* One mip level as the block sees it: a row for each item when levels vary, else only the first row. */
 struct level_rows {
-    _Alignas(64) double steps[3][BLR_BLOCK];       /* 2^bits, the resolution of normalized coordinates */
-    double period[3][BLR_BLOCK];                   /* 2^-bits */
-    double texels[3][BLR_BLOCK];                   /* texels (1/256 texels when linear) in one of those steps */
+    _Alignas(64) double texels[3][BLR_BLOCK];      /* texels (1/256 texels when linear) in a step of a coordinate */
+    float steps[3][BLR_BLOCK];                     /* of a normalized coordinate: 2^bits */
     int32_t extent[3][BLR_BLOCK];
     int32_t share[BLR_BLOCK];                      /* weight of the level */
     uint32_t row_pitch[BLR_BLOCK];
@@ -61,28 +60,32 @@ BLR_INLINE float cut(float x, float low, float high)
     return x > high ? high : x;
 }
 
+/* floor(u * texels + half), for u * texels > -256 * extent: a positive number needs no rounding down. */
+BLR_INLINE int32_t texel_position(float u, const struct level_rows *level, int d, int row, const bool linear)
+{
+    int32_t bias = 256 * level->extent[d][row];
+    return (int32_t)((double)u * level->texels[d][row] + ((double)bias + (linear ? 0.5 : 0.0))) - bias - (linear ? 128 : 0);
+}
+
 BLR_INLINE void positions_within(const float *restrict x, const struct level_rows *restrict level, int d, const int vary,
                                  const bool linear, int32_t *restrict position)
 {
-    double half = linear ? 0.5 : 0.0;
-    int32_t centre = linear ? 128 : 0;
     BLR_EACH_ITEM {
-        double u = floor((double)cut(x[i], -1.0f, 2.0f) * level->steps[d][i * vary]);
-        position[i] = (int32_t)floor(u * level->texels[d][i * vary] + half) - centre;
+        float u = floorf(cut(x[i], -1.0f, 2.0f) * level->steps[d][i * vary]);
+        position[i] = texel_position(u, level, d, i * vary, linear);
     }
 }
 
-/* The same within one period of the texture: 1, or 2 when every other one is mirrored. */
+/* The same within one period of the texture: 1, or 2 when every other one is mirrored. Floats hold all
+ * of this exactly: powers of two scale, and the rest of a division has no more bits than the number. */
 BLR_INLINE void positions_periodic(const float *restrict x, const struct level_rows *restrict level, int d, const int vary,
-                                   const bool linear, const double periods, int32_t *restrict position)
+                                   const bool linear, const float periods, int32_t *restrict position)
 {
-    double half = linear ? 0.5 : 0.0;
-    int32_t centre = linear ? 128 : 0;
     BLR_EACH_ITEM {
-        double steps = level->steps[d][i * vary];
-        double u = floor((double)cut(x[i], -BLR_COORDINATE_LIMIT, BLR_COORDINATE_LIMIT) * steps);
-        u -= floor(u * (level->period[d][i * vary] / periods)) * (steps * periods);
-        position[i] = (int32_t)floor(u * level->texels[d][i * vary] + half) - centre;
+        float period = level->steps[d][i * vary] * periods;
+        float u = floorf(cut(x[i], -BLR_COORDINATE_LIMIT, BLR_COORDINATE_LIMIT) * level->steps[d][i * vary]);
+        u -= floorf(u * (1.0f / period)) * period;
+        position[i] = texel_position(u, level, d, i * vary, linear);
     }
 }
 
@@ -91,8 +94,10 @@ BLR_INLINE void positions_unnormalized(const float *restrict x, const struct lev
 {
     float high = (float)level->extent[d][0] + 1.0f;
     if (linear) {
-        BLR_EACH_ITEM
-            position[i] = (int32_t)floor((double)cut(x[i], -1.0f, high) * 256.0 + 0.5) - 128;
+        BLR_EACH_ITEM {
+            float y = cut(x[i], -1.0f, high) * 256.0f, whole = floorf(y);
+            position[i] = (int32_t)whole + (y - whole >= 0.5f) - 128;
+        }
     } else {
         BLR_EACH_ITEM
             position[i] = (int32_t)floorf(cut(x[i], -1.0f, high));
@@ -106,9 +111,9 @@ BLR_INLINE void locate_positions(const struct blr_texture *texture, const float 
     if (!texture->normalized)
         positions_unnormalized(x, level, d, linear, position);
     else if (addressing == BLR_ADDRESSING_REPEAT)
-        positions_periodic(x, level, d, vary, linear, 1.0, position);
+        positions_periodic(x, level, d, vary, linear, 1.0f, position);
     else if (addressing == BLR_ADDRESSING_MIRRORED_REPEAT)
-        positions_periodic(x, level, d, vary, linear, 2.0, position);
+        positions_periodic(x, level, d, vary, linear, 2.0f, position);
     else
         positions_within(x, level, d, vary, linear, position);
 }
@@ -156,11 +161,17 @@ BLR_INLINE void address_items(blr_addressing_t addressing, const struct level_ro
 
 /* ---- quads */
 
+/* Pixels of blocks are of 1, 2, 4, 8 or 16 bytes. */
+BLR_INLINE uint32_t pixel_shift(uint32_t pixel_size)
+{
+    return pixel_size == 16 ? 4 : pixel_size == 8 ? 3 : pixel_size == 4 ? 2 : pixel_size == 2 ? 1 : 0;
+}
+
 BLR_INLINE void emit_texels(const struct blr_texture *texture, const struct level_rows *restrict level, const int vary,
                             const bool border, const bool sliced, const struct axis_rows *restrict x, const struct axis_rows *restrict y,
                             const int32_t *restrict slice, uintptr_t texel[4][BLR_BLOCK])
 {
-    uint64_t pixel_size = texture->pixel_size;
+    const uint32_t shift = pixel_shift(texture->pixel_size);
     uintptr_t outside = (uintptr_t)texture->border;
     uintptr_t *restrict t0 = texel[0], *restrict t1 = texel[1], *restrict t2 = texel[2], *restrict t3 = texel[3];
     BLR_EACH_ITEM {
@@ -170,8 +181,8 @@ BLR_INLINE void emit_texels(const struct blr_texture *texture, const struct leve
             data += (uint64_t)(uint32_t)slice[i] * level->slice_pitch[i * vary];
         uintptr_t upper = data + (uint64_t)(uint32_t)y->first[i] * pitch;
         uintptr_t lower = data + (uint64_t)(uint32_t)y->second[i] * pitch;
-        uint64_t left = (uint64_t)(uint32_t)x->first[i] * pixel_size;
-        uint64_t right = (uint64_t)(uint32_t)x->second[i] * pixel_size;
+        uint64_t left = (uint64_t)(uint32_t)x->first[i] << shift;
+        uint64_t right = (uint64_t)(uint32_t)x->second[i] << shift;
         if (border) {
             t0[i] = if_negative(x->first[i] | y->first[i] | slice[i], outside, upper + left);
             t1[i] = if_negative(x->second[i] | y->first[i] | slice[i], outside, upper + right);
@@ -241,9 +252,8 @@ static void fill_level_row(const struct blr_texture *texture, uint32_t index, st
         largest = extent[d] > largest ? extent[d] : largest;
     for (int d = 0; d < 3; d++) {
         int bits = blr_fraction_bits(d < 2 ? largest : extent[2]);
-        rows->steps[d][i] = (double)(1 << bits);
-        rows->period[d][i] = 1.0 / (double)(1 << bits);
-        rows->texels[d][i] = (double)extent[d] * (texture->linear ? 256.0 : 1.0) * rows->period[d][i];
+        rows->steps[d][i] = (float)(1 << bits);
+        rows->texels[d][i] = (double)extent[d] * (texture->linear ? 256.0 : 1.0) / (double)(1 << bits);
         rows->extent[d][i] = (int32_t)extent[d];
     }
     rows->row_pitch[i] = (uint32_t)level->row_pitch;
@@ -258,7 +268,6 @@ static void gather_level_rows(const struct level_rows *restrict table, uint32_t 
     for (uint32_t d = 0; d < dimensions; d++)
         BLR_EACH_ITEM {
             rows->steps[d][i] = table->steps[d][index[i]];
-            rows->period[d][i] = table->period[d][index[i]];
             rows->texels[d][i] = table->texels[d][index[i]];
             rows->extent[d][i] = table->extent[d][index[i]];
         }

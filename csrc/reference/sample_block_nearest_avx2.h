@@ -18,7 +18,7 @@ BLR_INLINE_BLEND __m256 texels_unorm8(const uintptr_t *texel, const int channels
             codes[i] = *(const char *)texel[i];
         bytes = _mm_loadl_epi64((const __m128i *)codes);
     }
-    return _mm256_div_ps(_mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(bytes)), _mm256_set1_ps(255.0f));
+    return divided(_mm256_cvtepu8_epi32(bytes), 255.0f);
 }
 
 #define NEAREST(name, load, channels)                                                                 \

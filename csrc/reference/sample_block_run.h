@@ -51,7 +51,8 @@ static bool make_plan(const struct blr_texture *texture, const blr_image_call_t 
     plan->cube = cube;
     plan->border = has_border(texture);
     plan->integers = texture->linear && format->class != BLR_CLASS_FLOAT;
-    plan->dense = texture->linear && channels == 1 && format->storage == BLR_ELEMENT_F32;
+    plan->dense = texture->linear && ((channels == 1 && format->storage == BLR_ELEMENT_F32) ||
+                                      (channels == 4 && format->storage == BLR_ELEMENT_U8));
     plan->direct = call->value_type == BLR_ELEMENT_F32 && call->value_channels == channels;
     plan->stream = plan->direct && call->count * channels * sizeof(float) >= STREAM_BYTES &&
                    ((uintptr_t)call->values & 15u) == 0;
@@ -67,6 +68,9 @@ static void load_coordinates(const struct plan *plan, uint64_t begin, uint32_t c
 {
     uint32_t n = plan->coordinates;
     const float *restrict given = (const float *)plan->call->coordinates + begin * n;
+    /* Some blocks ahead: arrays are walked through page by page. */
+    for (uint32_t k = 0; k < n * BLR_BLOCK; k += 16)
+        __builtin_prefetch((const void *)((uintptr_t)given + (8u * n * BLR_BLOCK + k) * sizeof(float)));
     float *restrict x = work->coordinate[0], *restrict y = work->coordinate[1], *restrict z = work->coordinate[2];
     if (count < BLR_BLOCK) {
         memset(work->coordinate, 0, sizeof work->coordinate);
@@ -128,6 +132,7 @@ static bool load_levels(const struct plan *plan, uint64_t begin, uint32_t count,
     return fractions != 0;
 }
 
+/* Whether the texels of every row are neighbours, for eight items at a time. */
 static void find_dense(struct blr_block *block, uint64_t pixel_size)
 {
     for (int group = 0; group < BLR_BLOCK / 8; group++) {
@@ -138,6 +143,22 @@ static void find_dense(struct blr_block *block, uint64_t pixel_size)
                          ((block->texel[q][3][i] - block->texel[q][2][i]) ^ pixel_size);
         block->dense[group] = apart == 0;
     }
+}
+
+/* Asks for the texels of a block. Where items follow each other through the image, most of them lie in
+ * the lines that their neighbours bring. */
+static void fetch_ahead(const struct plan *plan, const struct blr_block *block)
+{
+    uint32_t close = 0, step = 1;
+    for (uint32_t i = 0; i < BLR_BLOCK; i += 16)
+        close += block->texel[0][0][i + 1] - block->texel[0][0][i] + 128 <= 256;
+    if (close >= 3)
+        step = plan->texture->pixel_size >= 16 ? 2 : 4;
+    for (uint32_t q = 0; q < block->quads; q++)
+        for (uint32_t i = 0; i < block->count; i += step) {
+            __builtin_prefetch((const void *)block->texel[q][0][i]);
+            __builtin_prefetch((const void *)block->texel[q][3][i]);
+        }
 }
 
 BLR_INLINE void locate_slot(const struct plan *plan, const int vary, const int32_t *share, const int32_t *level_index,
@@ -229,12 +250,7 @@ static void locate_block(struct run *run, uint64_t begin, uint32_t count, struct
     }
     if (plan->dense)
         find_dense(block, texture->pixel_size);
-    for (uint32_t q = 0; q < block->quads; q++)
-        for (uint32_t i = 0; i < count; i++) {
-            __builtin_prefetch((const void *)block->texel[q][0][i]);
-            if (texture->linear)
-                __builtin_prefetch((const void *)block->texel[q][3][i]);
-        }
+    fetch_ahead(plan, block);
 }
 
 static void blend_block(const struct plan *plan, uint64_t begin, const struct blr_block *block)
