@@ -142,12 +142,18 @@ def test_reflection(rig: Rig) -> None:
     assert record.arguments == () and record.required_work_group_size == (64, 2, 1)
 
 
-def test_a_binary_module_on_an_old_driver(rig: Rig) -> None:
+def test_a_binary_module_on_an_old_driver(rig: Rig, fake: Fake) -> None:
     module = rig.backend.load_module(rig.context, rig.device, b"\x7fELF .entry f\0rest")
     assert not driver.has("cuFuncGetParamInfo")
     assert rig.backend.kernel_info(rig.backend.get_kernel(module, "f")).arguments is None
     with pytest.raises(FeatureNotSupportedError, match=r"CUDA 12\.4"):
         rig.backend.kernel_names(module)
+    kernel = rig.backend.get_kernel(module, "f")
+    for sizes in ((8, 4), (4, 1, 2), (4, 1, 2)):
+        fake.parameters(*sizes)
+        arguments = [bytes([index + 1]) * size for index, size in enumerate(sizes)]
+        rig.backend.launch(rig.queue, kernel, (8,), None, arguments)
+        assert fake.lines("cuLaunchKernel")[-1].endswith(": " + " ".join(argument.hex() for argument in arguments))
 
 
 def test_build_errors_and_options(rig: Rig, fake: Fake) -> None:

@@ -17,7 +17,7 @@ from ._cuda_errors import SUCCESS, check
 from ._cuda_module import Module
 from .contract import KernelArgument, KernelRecord
 
-__all__ = ["Kernel", "Packing"]
+__all__ = ["Kernel", "Packing", "Packings"]
 
 lib, ffi = driver.lib, driver.ffi
 
@@ -58,6 +58,20 @@ class Packing:
         self.pointers = ffi.new("void *[]", [self.storage + begin for begin in begins])
 
 
+class Packings(list[Packing]):
+    """Packings of the same sizes that are free for a launch; taking and giving back needs no lock.
+
+    Attributes:
+        sizes: of the arguments.
+    """
+
+    __slots__ = ("sizes",)
+
+    def __init__(self, sizes: tuple[int, ...]) -> None:
+        super().__init__()
+        self.sizes = sizes
+
+
 class Kernel:
     """A kernel of a module, with what is cached for launching it.
 
@@ -66,6 +80,8 @@ class Kernel:
         native: CUfunction.
         name: of the kernel.
         primary: where it runs.
+        free: memory for the arguments of launches.
+        total: bytes of all arguments, -1 where nothing tells.
         shapes: blocks and threads of the sizes launched so far.
         sizes: bytes of each parameter, or None where neither driver nor PTX tells.
     """
@@ -80,7 +96,8 @@ class Kernel:
             self.max_threads = self._attribute(lib.CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)
             self.sizes = self._sizes()
         self.shapes: dict[tuple[tuple[int, ...], tuple[int, ...] | None], Shape] = {}
-        self._packings: dict[tuple[int, ...], list[Packing]] = {}
+        self.free = Packings(self.sizes or ())
+        self.total = sum(self.sizes) if self.sizes is not None else -1
         self._shared_limit = 48 * 1024
 
     def _attribute(self, attribute: int) -> int:
@@ -158,29 +175,19 @@ class Kernel:
             shared += argument
         return values, shared
 
-    def packing(self, sizes: tuple[int, ...]) -> Packing:
-        """Memory for arguments of these sizes; give it back to ``packings`` after the launch.
+    def packings(self, sizes: tuple[int, ...]) -> Packings:
+        """Memory for arguments of other sizes than those of the last launch.
 
         Raises:
             InvalidError: the kernel has other parameters, and the driver would read beyond the arguments.
         """
-        free = self._packings.get(sizes)
-        if free is None:
-            if self.sizes is not None and sizes != self.sizes:
-                raise InvalidError(
-                    f"kernel {self.name!r} has parameters of {list(self.sizes)} bytes, "
-                    f"the arguments have {list(sizes)}",
-                    backend="cuda",
-                )
-            free = self._packings.setdefault(sizes, [])
-        try:
-            return free.pop()
-        except IndexError:
-            return Packing(sizes)
-
-    def give_back(self, sizes: tuple[int, ...], packing: Packing) -> None:
-        """Keeps a packing for the next launch."""
-        self._packings[sizes].append(packing)
+        if self.sizes is not None:
+            raise InvalidError(
+                f"kernel {self.name!r} has parameters of {list(self.sizes)} bytes, the arguments have {list(sizes)}",
+                backend="cuda",
+            )
+        self.free = found = Packings(sizes)
+        return found
 
     # ------------------------------------------------------------------ shape
 

@@ -10,7 +10,7 @@ from ..model.enums import Errc
 from ..model.errors import InvalidError
 from ._cuda_errors import SUCCESS, check, fail
 from ._cuda_event import Event
-from ._cuda_kernel import Kernel, Shape
+from ._cuda_kernel import Kernel, Packing, Shape
 from ._cuda_queue import Queue
 
 __all__ = ["launch", "launch_packed"]
@@ -43,7 +43,11 @@ def launch(
         packed = b"".join(values)
         queue.primary.activate()
         kernel.allow_shared(shared)
-    return launch_packed(queue, kernel, shape, tuple(map(len, values)), packed, waits, shared)
+    if len(packed) == kernel.total and len(values) == len(kernel.free.sizes):
+        sizes = kernel.free.sizes
+    else:
+        sizes = tuple(map(len, values))
+    return launch_packed(queue, kernel, shape, sizes, packed, waits, shared)
 
 
 def launch_packed(
@@ -56,10 +60,16 @@ def launch_packed(
     shared: int = 0,
 ) -> Event:
     """Runs a kernel with arguments of these sizes that lie one behind the other."""
-    packing = kernel.packing(sizes)
+    free = kernel.free
+    if sizes is not free.sizes and sizes != free.sizes:
+        free = kernel.packings(sizes)
+    try:
+        packing = free.pop()
+    except IndexError:
+        packing = Packing(sizes)
     packing.bytes[:] = packed
     event = _submit(queue, kernel, shape, shared, packing.pointers, waits)
-    kernel.give_back(sizes, packing)
+    free.append(packing)
     return event
 
 
