@@ -31,17 +31,19 @@ class Rig:
         self.device = device
         self.context = backend.create_context([device])
         self.queue = backend.create_queue(self.context, device, in_order=True, profiling=False)
+        self._queues = [self.queue]
         self._undo: list[Callable[[], object]] = []
 
     def close(self) -> None:
-        self.backend.release_queue(self.queue)
+        for queue in self._queues:
+            self.backend.release_queue(queue)
         for undo in reversed(self._undo):
             undo()
         self.backend.release_context(self.context)
 
     def make_queue(self, *, in_order: bool = True, profiling: bool = False) -> Any:
         queue = self.backend.create_queue(self.context, self.device, in_order=in_order, profiling=profiling)
-        self._undo.append(lambda: self.backend.release_queue(queue))
+        self._queues.append(queue)
         return queue
 
     def wait(self, event: NativeEvent) -> None:
