@@ -153,12 +153,11 @@ static void fetch_ahead(const struct plan *plan, const struct blr_block *block)
     for (uint32_t i = 0; i < BLR_BLOCK; i += 16)
         close += block->texel[0][0][i + 1] - block->texel[0][0][i] + 128 <= 256;
     if (close >= 3)
-        step = plan->texture->pixel_size >= 16 ? 2 : 4;
+        step = plan->texture->pixel_size >= 16 ? 1 : 4;
     for (uint32_t q = 0; q < block->quads; q++)
-        for (uint32_t i = 0; i < block->count; i += step) {
-            __builtin_prefetch((const void *)block->texel[q][0][i]);
-            __builtin_prefetch((const void *)block->texel[q][3][i]);
-        }
+        for (uint32_t i = 0; i < block->count; i += step)
+            for (int k = 0; k < 4; k++)
+                __builtin_prefetch((const void *)block->texel[q][k][i]);
 }
 
 BLR_INLINE void locate_slot(const struct plan *plan, const int vary, const int32_t *share, const int32_t *level_index,
