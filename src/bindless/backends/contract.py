@@ -16,6 +16,8 @@ Rules
   - All methods may be called from several threads; those that wait release the interpreter lock.
   - ``release_*``, ``free*`` and ``destroy_image`` may be called by the garbage collector, in the midst of any other
     method on the same thread: a lock that they take is not held while Python objects are made, or is reentrant.
+  - A backend whose native events end with their last reference has ``events_release_themselves = True``; then
+    ``release_event`` need not be called.
   - ``wait_queue`` raises one failure that nobody has asked for, or several in an ``ExceptionList``; called again, it
     raises the next.
 """

@@ -49,6 +49,8 @@ class CudaBackend:
     """NVIDIA GPUs. Making it opens nothing; ``devices`` loads the driver."""
 
     backend = Backend.cuda
+    # An event goes back to its context with its last reference; see ``Event.__del__``.
+    events_release_themselves = True
 
     # ------------------------------------------------------------------ discovery
 

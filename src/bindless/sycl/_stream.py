@@ -15,12 +15,12 @@ import threading
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from ..backends.contract import BackendProtocol, NativeEvent, NativeQueue
+from ..backends.contract import BackendProtocol, NativeEvent, NativeKernel, NativeQueue
 from ..model.errors import Error, ExceptionList, InvalidError, SyclRuntimeError
 from . import _lifetime
-from .event import Event
+from .event import Event, OwnedEvent
 
 if TYPE_CHECKING:
     from .context import Context
@@ -34,6 +34,8 @@ Operation = Callable[[Sequence[NativeEvent]], NativeEvent]
 _REAP_EVERY = 64  # submissions between two looks at what has completed
 _SAME_ERRORS = 8  # a driver that has lost its device repeats one error for every question
 _MOST_ERRORS = 100_000
+
+_new_event = Event.__new__
 
 _active: set[CommandStream] = set()
 _streams: weakref.WeakSet[CommandStream] = weakref.WeakSet()
@@ -59,33 +61,36 @@ class CommandStream:
         native: the native queue; None once closed or forked.
         errors: asynchronous errors found and not yet reported.
         tasks: events of host tasks that may still run.
-        used: what else unfinished commands use: kernel bundles.
+        bundles: kernel bundles that unfinished commands use.
         blocker: the host task that later commands of an in-order queue wait for.
     """
 
     __slots__ = (
         "__weakref__",
+        "_acquire",
         "_batch",
         "_countdown",
         "_dirty",
+        "_event",
         "_held",
-        "_last_used",
+        "_last_bundle",
+        "_launch",
         "_reason",
+        "_release",
         "backend",
         "blocker",
+        "bundles",
         "context",
         "device",
         "errors",
         "handler",
         "in_order",
-        "launch",
         "lock",
         "native",
         "profiling",
         "release_event",
         "resource",
         "tasks",
-        "used",
     )
 
     def __init__(
@@ -101,11 +106,14 @@ class CommandStream:
         self.lock = threading.RLock()
         self.errors: list[Error] = []
         self.tasks: list[Event] = []
-        self.used: set[object] = set()
-        self._last_used: object = None
+        self.bundles: set[object] = set()
+        self._last_bundle: object = None
         self.blocker: Event | None = None
         self.release_event: Callable[[NativeEvent], None] = backend.release_event
-        self.launch = backend.launch
+        # The methods of the short path, looked up once.
+        self._launch = backend.launch
+        self._acquire, self._release = self.lock.acquire, self.lock.release
+        self._event = Event if getattr(backend, "events_release_themselves", False) else OwnedEvent
         # Whether anything was submitted since the queue was last seen idle.
         self._dirty = False
         # (event, what its command uses), oldest first; in order: (event, what the commands up to it use).
@@ -129,15 +137,8 @@ class CommandStream:
         what = f"the queue on {self.device.name!r} {self._reason}"
         return SyclRuntimeError(what) if self._reason is FORKED else InvalidError(f"{what}: make a new Queue")
 
-    def submit(
-        self,
-        operation: Callable[..., NativeEvent],
-        depends_on: Iterable[Event] | Event,
-        keep: Sequence[object],
-        used: object = None,
-        *arguments: Any,
-    ) -> Event:
-        """See ``Queue._enqueue``; ``operation(*arguments, natives)``, which uses ``used`` besides."""
+    def submit(self, operation: Operation, depends_on: Iterable[Event] | Event, keep: Sequence[object]) -> Event:
+        """See ``Queue._enqueue``."""
         waits: tuple[Event, ...] = ()
         natives: Sequence[NativeEvent] = ()
         if depends_on != ():
@@ -147,25 +148,65 @@ class CommandStream:
         with self.lock:
             if self.native is None:
                 raise self.unusable()
-            event = Event(self, operation(*arguments, natives), waits)
-            if used is not self._last_used and used is not None:
-                self.used.add(used)
-                self._last_used = used
-            if keep:
-                if self.in_order:
-                    self._batch.extend(keep)
-                else:
-                    self._held.append((event, keep))
-            if not self._dirty:
-                self._dirty = True
-                _active.add(self)
-            self._countdown -= 1
-            if self._countdown < 0:
-                if self._batch:
-                    self._held.append((event, self._batch))
-                    self._batch = []
-                self._reap()
+            event = self._event(self, operation(natives), waits)
+            self._took(event, keep)
         return event
+
+    def launch(
+        self,
+        kernel: NativeKernel,
+        global_size: tuple[int, ...],
+        local_size: tuple[int, ...] | None,
+        arguments: Sequence[bytes | int],
+        keep: Sequence[object],
+        bundle: object,
+        depends_on: Iterable[Event] | Event,
+    ) -> Event:
+        """Submits a kernel. The path that is kept short: what ``submit`` does, without its calls."""
+        waits: tuple[Event, ...] = ()
+        natives: Sequence[NativeEvent] = ()
+        if depends_on != ():
+            waits, natives = self.resolve(depends_on)
+        if self.blocker is not None:
+            self._pass_blocker()
+        self._acquire()
+        try:
+            native = self.native
+            if native is None:
+                raise self.unusable()
+            made = self._launch(native, kernel, global_size, local_size, arguments, natives)
+            event = _new_event(self._event)
+            event._stream = self
+            event._native = made
+            if waits:
+                event._waits = tuple(map(weakref.ref, waits))
+            if bundle is not self._last_bundle:
+                self.bundles.add(bundle)
+                self._last_bundle = bundle
+            if keep or not self._dirty or self._countdown <= 0:
+                self._took(event, keep)
+            else:
+                self._countdown -= 1
+        finally:
+            self._release()
+        return event
+
+    def _took(self, event: Event, keep: Sequence[object]) -> None:
+        """Keeps account of a command just submitted; the lock is held."""
+        if keep:
+            if self.in_order:
+                self._batch.extend(keep)
+            else:
+                self._held.append((event, keep))
+        if not self._dirty:
+            self._dirty = True
+            _active.add(self)
+        self._countdown -= 1
+        if self._countdown < 0:
+            if self._batch:
+                self._held.append((event, self._batch))
+                self._batch = []
+            self._reap()
 
     def adopt(self, event: Event) -> None:
         """Takes in the event of a host task, which runs outside the native queue."""
@@ -236,9 +277,9 @@ class CommandStream:
         if idle:
             finished.append(tuple(held))
             finished.append(self._batch)
-            finished.append(self.used)
+            finished.append(self.bundles)
             held.clear()
-            self._batch, self.used, self._last_used = [], set(), None
+            self._batch, self.bundles, self._last_bundle = [], set(), None
             if not self.tasks:
                 self._dirty = False
                 _active.discard(self)
@@ -292,7 +333,7 @@ class CommandStream:
         """Waits for the commands submitted so far that use memory of ``owner``."""
         with self.lock:
             events = [event for event, keep in self._held if _uses(keep, owner)]
-            everything = owner in self.used or _uses(self._batch, owner)
+            everything = owner in self.bundles or _uses(self._batch, owner)
         for event in events:
             event._settle()
         if everything and self.native is not None:
@@ -364,6 +405,7 @@ class CommandStream:
     def forget(self) -> None:
         """In the child of a fork: nothing of this can be used or released."""
         self.lock = threading.RLock()
+        self._acquire, self._release = self.lock.acquire, self.lock.release
         self.native, self._reason = None, FORKED
         self.release_event = _nothing
         self.blocker = None
@@ -373,7 +415,7 @@ class CommandStream:
     def _drop(self) -> None:
         held, self._held = self._held, deque()
         batch, self._batch = self._batch, []
-        self.tasks, self.used, self._last_used = [], set(), None
+        self.tasks, self.bundles, self._last_bundle = [], set(), None
         del held, batch
 
     def __del__(self) -> None:  # the errors of a stream that nobody waits for any more

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ._host_task import HostTask
     from ._stream import CommandStream
 
-__all__ = ["Event"]
+__all__ = ["Event", "OwnedEvent"]
 
 
 class Event:
@@ -27,6 +27,16 @@ class Event:
 
     __slots__ = ("__weakref__", "_done", "_error", "_native", "_parts", "_stream", "_task", "_waits")
 
+    _stream: CommandStream | None
+    _native: NativeEvent | None
+    # Weak: a chain of commands, each after the one before, shall not keep its whole past alive.
+    _waits: tuple[ref[Event], ...]
+    # What an event without a command of its own stands for.
+    _parts: tuple[Event, ...]
+    _error: Error | None
+    _task: HostTask | None
+    _done: bool
+
     def __init__(
         self,
         _stream: CommandStream | None = None,
@@ -35,13 +45,15 @@ class Event:
     ) -> None:
         self._stream = _stream
         self._native = _native
-        # Weak: a chain of commands, each after the one before, shall not keep its whole past alive.
-        self._waits = tuple(map(ref, _waits)) if _waits else ()
-        # What an event without a command of its own stands for.
-        self._parts: tuple[Event, ...] = ()
-        self._error: Error | None = None
-        self._task: HostTask | None = None
-        self._done = False
+        if _waits:
+            self._waits = tuple(map(ref, _waits))
+
+    def __getattr__(self, name: str) -> Any:
+        # Events are made by the million, and most are dropped unseen: what was never set is not stored.
+        try:
+            return _UNSET[name]
+        except KeyError:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}") from None
 
     @classmethod
     def _of_all(cls, stream: CommandStream, events: tuple[Event, ...]) -> Event:
@@ -52,14 +64,6 @@ class Event:
             leaves.extend(part._parts if part._native is None and part._task is None else (part,))
         event._parts = tuple(dict.fromkeys(leaves))
         return event
-
-    def __del__(self, _lifetime: Any = _lifetime) -> None:  # bound here: at exit the module's names are gone
-        native, stream = self._native, self._stream
-        if native is not None and stream is not None:
-            if _lifetime.events_wait:
-                _lifetime.forget_event(stream.release_event, native)
-            else:
-                stream.release_event(native)
 
     # ------------------------------------------------------------------ waiting
 
@@ -216,3 +220,28 @@ class Event:
     def __repr__(self) -> str:
         state: Any = "complete" if self._done else "submitted"
         return f"<Event {state}>"
+
+
+class OwnedEvent(Event):
+    """An event whose native event ends with it: for backends whose own objects do not see to that."""
+
+    __slots__ = ()
+
+    def __del__(self, _lifetime: Any = _lifetime) -> None:  # bound here: at exit the module's names are gone
+        native, stream = self._native, self._stream
+        if native is not None and stream is not None:
+            if _lifetime.events_wait:
+                _lifetime.forget_event(stream.release_event, native)
+            else:
+                stream.release_event(native)
+
+
+_UNSET: dict[str, Any] = {
+    "_stream": None,
+    "_native": None,
+    "_waits": (),
+    "_parts": (),
+    "_error": None,
+    "_task": None,
+    "_done": False,
+}

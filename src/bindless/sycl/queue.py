@@ -220,17 +220,7 @@ class Queue:
                 keep = memory_of(arguments)
         if 0 in global_size:
             return self._nothing(depends_on)
-        return stream.submit(
-            stream.launch,
-            depends_on,
-            keep,
-            kernel._bundle,
-            stream.native,
-            kernel._native,
-            global_size,
-            local_size,
-            packed,
-        )
+        return stream.launch(kernel._native, global_size, local_size, packed, keep, kernel._bundle, depends_on)
 
     def _refuse(self, kernel: object) -> None:
         """Says what is wrong with a kernel."""
