@@ -121,15 +121,15 @@ def test_forms(queue: bl.Queue, pair: str, part: bool, by: str, events: int) -> 
     np.testing.assert_array_equal(dst.read(), expected(source, target, REGION) if part else source)
 
 
+@pytest.mark.parametrize("by", ["queue", "handler"])
 @pytest.mark.parametrize("part", [False, True], ids=["whole", "part"])
-def test_host_to_host(queue: bl.Queue, part: bool) -> None:  # R56
+def test_host_to_host(queue: bl.Queue, part: bool, by: str) -> None:  # R46 R56
     source, target = random_pixels(DESC, 1), random_pixels(DESC, 2)
     rows, spare = np.zeros((9, 25, 2), np.uint16), np.full((9, 31, 2), 7, np.uint16)
     rows[:, :20] = source
     spare[:, :20] = target
-    queue.ext_oneapi_copy(
-        rows, spare, src_desc=DESC, dst_desc=DESC, src_pitch=100, dst_pitch=124, **(REGION if part else {})
-    ).wait()
+    options: dict[str, Any] = {"src_desc": DESC, "dst_desc": DESC, "src_pitch": 100, "dst_pitch": 124}
+    submit(queue, by, (), rows, spare, **options | (REGION if part else {})).wait()
     np.testing.assert_array_equal(spare[:, :20], expected(source, target, REGION) if part else source)
     assert (spare[:, 20:] == 7).all()
     packed = np.empty_like(source)

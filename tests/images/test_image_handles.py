@@ -106,6 +106,34 @@ def test_handles_of_one_memory(queue: bl.Queue) -> None:  # R35
         bl.destroy_image_handle(handle, queue)
 
 
+@pytest.mark.parametrize("where", ["queue", "device and context"])
+@pytest.mark.parametrize("memory", ["object", "handle", "usm"])
+def test_every_form_of_creation(queue: bl.Queue, memory: str, where: str) -> None:  # R17
+    place = (queue,) if where == "queue" else (queue.device, queue.context)
+    pixels = random_pixels(DESC)
+    wanted = pixels.reshape(-1, 2)
+    if memory == "usm":
+        require(
+            queue.device,
+            bl.Aspect.ext_oneapi_bindless_images_2d_usm,
+            bl.Aspect.ext_oneapi_bindless_images_sample_2d_usm,
+        )
+        pointer, pitch = bl.pitched_alloc_device(DESC, queue)
+        queue.ext_oneapi_copy(pixels, pointer, dst_desc=DESC, dst_pitch=pitch).wait()
+        sampled = bl.create_image(pointer, DESC, *place, sampler=PLAIN, pitch=pitch)
+    else:
+        owner = upload(queue, DESC, pixels)
+        given = owner if memory == "object" else owner.get_handle()
+        plain = bl.create_image(given, DESC, *place)
+        assert type(plain) is bl.UnsampledImageHandle
+        np.testing.assert_array_equal(bl.fetch_image(queue, plain, EVERY), wanted)
+        bl.destroy_image_handle(plain, *place)
+        sampled = bl.create_image(given, DESC, *place, sampler=PLAIN)
+    assert type(sampled) is bl.SampledImageHandle
+    np.testing.assert_array_equal(bl.sample_image(queue, sampled, (EVERY + 0.5).astype(np.float32)), wanted)
+    bl.destroy_image_handle(sampled, *place)
+
+
 def test_creation_refuses(queue: bl.Queue) -> None:  # R36
     memory = bl.ImageMem(DESC, queue)
     other = bl.Context(queue.device)

@@ -1,4 +1,4 @@
-"""Device functions on image arrays, cubemaps and mipmaps (R42, R66–R69)."""
+"""Device functions on image arrays, cubemaps and mipmaps (R39, R42, R43, R61, R62, R66–R69)."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from pixels import (
     upload,
     usm,
     values_of,
+    wrapped,
 )
 
 import bindless as bl
@@ -314,3 +315,145 @@ def test_anisotropy(queue: bl.Queue) -> None:  # R68
     assert np.abs(results[8] - results[1]).mean() > 0.1  # finer levels, several taps
     np.testing.assert_array_equal(results[16], results[64])  # clamped to what the device has
     assert queue.device.get_info("mipmap_max_anisotropy") >= 16
+
+
+def test_anisotropy_is_an_aspect(queue: bl.Queue, monkeypatch: pytest.MonkeyPatch) -> None:
+    require(queue.device, bl.Aspect.ext_oneapi_mipmap)
+    desc = bl.ImageDescriptor(8, 8, type="mipmap", num_levels=2)
+    memory = bl.ImageMem(desc, queue)
+    missing = bl.Aspect.ext_oneapi_mipmap_anisotropy
+    monkeypatch.setattr(queue.device, "_aspects", queue.device.aspects - {missing})
+    for ratio in (0, 1):  # no anisotropy
+        sampler = bl.BindlessImageSampler("clamp_to_edge", "normalized", max_anisotropy=ratio)
+        bl.destroy_image_handle(bl.create_image(memory, desc, queue, sampler=sampler), queue)
+    sampler = bl.BindlessImageSampler("clamp_to_edge", "normalized", max_anisotropy=2)
+    with pytest.raises(bl.FeatureNotSupportedError, match=missing.name):
+        bl.create_image(memory, desc, queue, sampler=sampler)
+
+
+# ---------------------------------------------------------------------- samplers of more than one property
+
+
+def test_a_mode_for_each_dimension_of_a_mipmap(queue: bl.Queue) -> None:  # R39 R68
+    require(queue.device, bl.Aspect.ext_oneapi_mipmap, bl.Aspect.ext_oneapi_unique_addressing_per_dim)
+    desc, memory, pixels = mipmap(queue, (16, 8), 3)
+    modes = ("repeat", "ext_oneapi_clamp_to_border", "clamp_to_edge")
+    sampler = bl.BindlessImageSampler(modes, "normalized", max_mipmap_level_clamp=2)
+    handle = bl.create_image(memory, desc, queue, sampler=sampler)
+    coords = (np.random.default_rng(10).integers(-32, 64, (300, 2)) / 32 + 1 / 128).astype(np.float32)
+    for level, part in enumerate(pixels):
+        height, width = part.shape[:2]
+        texel = np.floor(coords.astype(float) * (width, height)).astype(int)
+        (x, _), (y, inside) = wrapped(texel[:, 0], width, modes[0]), wrapped(texel[:, 1], height, modes[1])
+        wanted = np.where(inside[:, None], part[y, x], 0)
+        assert not inside.all()
+        np.testing.assert_array_equal(bl.sample_mipmap(queue, handle, coords, level=level), wanted)
+    bl.destroy_image_handle(handle, queue)
+
+
+@pytest.mark.parametrize("filtering", ["nearest", "linear"])
+def test_a_mode_for_each_dimension_of_a_cubemap(queue: bl.Queue, filtering: str) -> None:  # R39 R43
+    """Seamless filtering ignores the modes; within a face they do not matter."""
+    require(
+        queue.device,
+        bl.Aspect.ext_oneapi_cubemap,
+        bl.Aspect.ext_oneapi_cubemap_seamless_filtering,
+        bl.Aspect.ext_oneapi_unique_addressing_per_dim,
+    )
+    desc = bl.ImageDescriptor(8, 8, num_channels=1, type="cubemap", array_size=6)
+    pixels = random_pixels(desc)
+    memory = upload(queue, desc, pixels)
+    modes = ("mirrored_repeat", "ext_oneapi_clamp_to_border", "repeat")
+    centres = cube_directions(8)[:, 1:-1, 1:-1].reshape(-1, 3).astype(np.float32)
+    edges = cube_directions(256)[:, ::17, [0, 1, 254, 255]].reshape(-1, 3).astype(np.float32)
+    for between in ("disjointed", "seamless"):
+        results = []
+        for addressing in ("clamp_to_edge", modes):
+            sampler = bl.BindlessImageSampler(addressing, "normalized", filtering, cubemap_filtering=between)
+            handle = bl.create_image(memory, desc, queue, sampler=sampler)
+            got = bl.sample_cubemap(queue, handle, centres)
+            wanted = pixels[:, 1:-1, 1:-1].reshape(-1, 1)
+            np.testing.assert_allclose(got, wanted, rtol=0, atol=0 if filtering == "nearest" else 0.02)
+            results.append(bl.sample_cubemap(queue, handle, edges))
+            bl.destroy_image_handle(handle, queue)
+        if between == "seamless":
+            np.testing.assert_array_equal(*results)
+
+
+# ---------------------------------------------------------------------- types of the user
+
+
+COLOR = np.dtype([("r", "f4"), ("g", "f4"), ("b", "f4"), ("a", "f4")])
+
+
+def test_user_types_of_layers(queue: bl.Queue) -> None:  # R61 R62
+    require(queue.device, bl.Aspect.ext_oneapi_image_array)
+    desc = bl.ImageDescriptor(7, 5, type="array", array_size=3)
+    pixels = random_pixels(desc)
+    memory = upload(queue, desc, pixels)
+    every = np.tile(every_coordinate(7, 5), (3, 1))
+    layers = np.repeat(np.arange(3, dtype=np.uint32), 35)
+    unsampled, sampled = bl.create_image(memory, desc, queue), bl.create_image(memory, desc, queue, sampler=PLAIN)
+    centres = (every + 0.5).astype(np.float32)
+    for function, handle, coords in (
+        (bl.fetch_image_array, unsampled, every),
+        (bl.fetch_image_array, sampled, every),
+        (bl.sample_image_array, sampled, centres),
+    ):
+        got = function(queue, handle, coords, layers, dtype=COLOR, hint="4f4")  # type: ignore[operator]
+        assert got.dtype == COLOR
+        np.testing.assert_array_equal(got.view(np.float32).reshape(pixels.shape), pixels)
+        with pytest.raises(bl.InvalidError, match="hint"):
+            function(queue, handle, coords, layers, dtype=COLOR)  # type: ignore[operator]
+    after = random_pixels(desc, 1)
+    bl.write_image_array(queue, unsampled, every, layers, after.view(COLOR).reshape(-1))
+    out = np.empty_like(pixels)
+    queue.ext_oneapi_copy(memory, out).wait()
+    np.testing.assert_array_equal(out, after)
+
+
+def test_user_types_of_faces(queue: bl.Queue) -> None:  # R61 R62
+    require(queue.device, bl.Aspect.ext_oneapi_cubemap)
+    desc = bl.ImageDescriptor(8, 8, type="cubemap", array_size=6)
+    pixels = random_pixels(desc)
+    memory = upload(queue, desc, pixels)
+    every = np.tile(every_coordinate(8, 8), (6, 1))
+    faces = np.repeat(np.arange(6, dtype=np.uint32), 64)
+    unsampled = bl.create_image(memory, desc, queue)
+    sampled = bl.create_image(memory, desc, queue, sampler=bl.BindlessImageSampler("clamp_to_edge", "normalized"))
+    directions = cube_directions(8).reshape(-1, 3).astype(np.float32)
+    fetched = bl.fetch_cubemap(queue, unsampled, every, faces, dtype=COLOR, hint="4f4")
+    looked = bl.sample_cubemap(queue, sampled, directions, dtype=COLOR, hint="4f4")
+    for got in (fetched, looked):
+        assert got.dtype == COLOR
+        np.testing.assert_array_equal(got.view(np.float32).reshape(pixels.shape), pixels)
+    with pytest.raises(bl.InvalidError, match="hint"):
+        bl.fetch_cubemap(queue, unsampled, every, faces, dtype=COLOR)
+    with pytest.raises(bl.InvalidError, match="hint"):
+        bl.sample_cubemap(queue, sampled, directions, dtype=COLOR)
+    after = random_pixels(desc, 1)
+    bl.write_cubemap(queue, unsampled, every, faces, after.view(COLOR).reshape(-1))
+    out = np.empty_like(pixels)
+    queue.ext_oneapi_copy(memory, out).wait()
+    np.testing.assert_array_equal(out, after)
+
+
+def test_user_types_of_levels(queue: bl.Queue) -> None:  # R61 R68
+    require(queue.device, bl.Aspect.ext_oneapi_mipmap)
+    desc, memory, pixels = mipmap(queue, (8, 8), 2)
+    pair = np.dtype([("u", "f4"), ("v", "f4")])
+    sampler = bl.BindlessImageSampler("clamp_to_edge", "normalized", max_mipmap_level_clamp=1)
+    handle = bl.create_image(memory, desc, queue, sampler=sampler)
+    for level, part in enumerate(pixels):
+        size = part.shape[0]
+        coords = ((every_coordinate(size, size) + 0.5) / size).astype(np.float32)
+        step = np.full((len(coords), 1), 1 / size, np.float32)
+        zero = np.zeros_like(step)
+        gradients = {"dx": np.hstack([step, zero]), "dy": np.hstack([zero, step])}
+        for way in ({"level": level}, gradients):
+            got = bl.sample_mipmap(queue, handle, coords, dtype=pair, hint="2f4", **way)  # type: ignore[call-overload]
+            assert got.dtype == pair
+            np.testing.assert_array_equal(got.view(np.float32).reshape(part.shape), part)
+            with pytest.raises(bl.InvalidError, match="hint"):
+                bl.sample_mipmap(queue, handle, coords, dtype=pair, **way)  # type: ignore[call-overload]
+    bl.destroy_image_handle(handle, queue)
