@@ -47,7 +47,7 @@ PICTURE = (Argument("global void*", "values"), Argument("uint", "width"), Argume
 LEVELS = (Argument("ulong", "source"), Argument("ulong", "target"))
 EXTENT = (Argument("uint", "width"), Argument("uint", "height"), Argument("uint", "depth"))
 FORMAT = (Argument("uint", "format"),)
-REST = (Argument("global void*", "values"), Argument("ulong", "count"), Argument("uint", "format"))
+REST = (Argument("global void*", "values"), Argument("ulong", "count"), *FORMAT, Argument("uint", "row"))
 
 PTX_ONLY = ("ptx",)
 BOTH = ("ptx", "spirv")

@@ -55,6 +55,9 @@ class HostKernels:
 
     def __init__(self, folder: Path) -> None:
         manifest = json.loads((REPOSITORY / "src" / "bindless" / "kernels" / "manifest.json").read_text())
+        self._kernels = {
+            name: args for module in manifest["modules"].values() for name, args in module["kernels"].items()
+        }
         common = [
             str(CLANG), "-x", "cl", "-cl-std=CL3.0", "-O1", "-ffp-contract=off", "-fPIC", "-mf16c", "-D__NVPTX__",
             "-Xclang", "-cl-ext=+cl_khr_fp16", "-Xclang", "-finclude-default-header", "-Xclang",
@@ -78,13 +81,19 @@ class HostKernels:
         """How many registers each work-item of the last launch gave to its row of lanes."""
         return [int(self._library.exchanges_of(ctypes.c_uint64(item))) for item in range(work_items)]
 
-    def launch(self, kernel: str, *arguments: object, work_items: int = WORK_ITEMS, group: int = 1) -> None:
+    def launch(
+        self, kernel: str, *arguments: object, work_items: int = WORK_ITEMS, group: int = 1, row: int = 0
+    ) -> None:
         """Run a kernel over a global size; numpy arrays pass as their address, None as a null pointer.
 
+        ``row`` is the last argument of the kernels that have it.
         A group of full rows of lanes runs twice, so that lanes find each other's registers (see host_prelude.cl).
         """
         function = getattr(self._library, kernel)
         function.restype = None
+        if "uint row" in self._kernels[kernel]:
+            arguments = (*arguments, ctypes.c_uint32(row))
+        assert len(arguments) == len(self._kernels[kernel]), f"{kernel} takes {self._kernels[kernel]}"
         native = [
             ctypes.c_void_p(value.ctypes.data)
             if isinstance(value, np.ndarray)

@@ -106,6 +106,44 @@ def test_every_launch_covers_every_count(host_kernels: HostKernels, work_items: 
     assert (out[count] == -1).all()
 
 
+@pytest.mark.parametrize("channels", [3, 4])
+@pytest.mark.parametrize("row", [31, 32, 33, 40, 64, 70, 1 << 24, (1 << 24) + 1, 2**32 - 1])
+@pytest.mark.parametrize(("work_items", "group"), [(7, 1), (32, 32), (96, 32)])
+def test_every_item_is_taken_whatever_the_row(
+    host_kernels: HostKernels, work_items: int, group: int, row: int, channels: int
+) -> None:
+    band = 8 * row if row < 1000 else 512
+    for count in (band - 1, band, band + 5, band + 128, 2 * band + 200):
+        coords = np.arange(2 * count, dtype=np.float32).reshape(count, 2)
+        out = np.full((count + 1, channels), -1, np.float32)
+        host_kernels.launch(
+            "bindless_sample_2d_f", ctypes.c_uint64(IMAGE), coords, out, ctypes.c_uint64(count),
+            ctypes.c_uint32(format_word("f4", channels, "fp32", 4)), work_items=work_items, group=group, row=row,
+        )  # fmt: skip
+        numbers = np.zeros((count, 9), np.float32)
+        numbers[:, :2] = coords
+        expected = hash_of("sample", np.zeros(count), numbers).astype(np.float32)[:, :channels]
+        np.testing.assert_array_equal(out[:count], expected)
+        assert (out[count] == -1).all()
+
+
+@pytest.mark.parametrize("element", ["f2", "f4"])
+def test_the_promise_of_alignment_changes_nothing(host_kernels: HostKernels, element: str) -> None:
+    coords = np.arange(2 * COUNT, dtype=np.float32).reshape(COUNT, 2)
+    assert coords.ctypes.data % 8 == 0
+    for channels in (1, 2, 3, 4):
+        out = [np.zeros((COUNT, channels), element) for _ in range(2)]
+        assert all(array.ctypes.data % 16 == 0 for array in out)
+        for promise in (0, 1):
+            word = format_word(element, channels, "fp32", 4) | promise << 28
+            host_kernels.launch(
+                "bindless_sample_2d_f", ctypes.c_uint64(IMAGE), coords, out[promise], ctypes.c_uint64(COUNT),
+                ctypes.c_uint32(word),
+            )  # fmt: skip
+        np.testing.assert_array_equal(out[0], out[1])
+        assert out[1].all()
+
+
 @pytest.mark.parametrize("offset", [0, 4, 8, 12])
 @pytest.mark.parametrize("channels", [1, 2, 3, 4])
 @pytest.mark.parametrize("element", ["f2", "f4"])

@@ -196,3 +196,28 @@ def test_outside_reads_zero_and_writes_nothing(host_kernels: HostKernels) -> Non
     assert not out.any()
     host_kernels.launch("bindless_write_2d_f", surface, coords, np.zeros((4, 4), np.float32), count, word)
     assert (texels == 7).all()
+
+
+@pytest.mark.parametrize("row", [0, 31, 32, 33, 40, 64])
+@pytest.mark.parametrize(("work_items", "group"), [(7, 1), (32, 32), (96, 32)])
+def test_every_pixel_is_written_and_fetched_whatever_the_row(
+    host_kernels: HostKernels, work_items: int, group: int, row: int
+) -> None:
+    generator = np.random.default_rng(9)
+    for rows in (7, 8, 9, 18):
+        width = row or 33
+        texels = random_texels(generator, "fp32", (1, rows, width, 4))
+        y, x = np.mgrid[:rows, :width]
+        coords = np.stack([x.ravel(), y.ravel()], 1).astype(np.int32)
+        count, word = ctypes.c_uint64(len(coords)), ctypes.c_uint32(format_word("f4", 4, "fp32", 4))
+        image = np.zeros_like(texels)
+        surface = surface_of(image)
+        host_kernels.launch(
+            "bindless_write_2d_f", surface, coords, texels, count, word, work_items=work_items, group=group, row=row
+        )
+        np.testing.assert_array_equal(image, texels)
+        out = np.zeros((len(coords), 4), np.float32)
+        host_kernels.launch(
+            "bindless_fetch_2d_f", surface, coords, out, count, word, work_items=work_items, group=group, row=row
+        )
+        np.testing.assert_array_equal(out.reshape(texels.shape), texels)

@@ -32,7 +32,7 @@ static inline int4 sign_extend(uint4 elements, uint size)
 }
 
 /* How the items of a packed values array are moved: as a whole, where their size is a power of two and the array is
- * aligned to it, else element by element. The same for every item of a launch. */
+ * aligned to it, which `aligned` promises, else element by element. The same for every item of a launch. */
 struct values {
     global void *items;
     uint size;     /* of an element, in bytes */
@@ -40,16 +40,18 @@ struct values {
     uint whole;    /* bytes moved at once, 0: element by element */
 };
 
-static inline struct values values_of(global void *items, uint size, uint channels)
+static inline struct values values_of(global void *items, uint size, uint channels, bool aligned)
 {
     struct values values = {items, size, channels, size * channels};
-    if (channels == 3 || ((size_t)items & (values.whole - 1)) != 0)
+    if (channels == 3 || (!aligned && ((size_t)items & (values.whole - 1)) != 0))
         values.whole = 0;
     return values;
 }
 
+#define LANES 32u /* work-items that run together */
+
 #ifdef __NVPTX__
-#define LANES 32u /* work-items that run together and can exchange registers */
+/* Lanes can exchange registers. */
 
 uint __bindless_shuffle(uint value, uint lane) __attribute__((convergent));
 
@@ -67,7 +69,6 @@ static inline uint4 turn_triples(uint4 elements, uint lane)
 /* Whether the group is made of full rows of lanes. */
 static inline bool lanes_are_full(void) { return bindless_local_size(0) % LANES == 0; }
 #else
-#define LANES 1u
 static inline uint4 turn_triples(uint4 elements, uint lane) { return elements; }
 static inline bool lanes_are_full(void) { return false; }
 #endif

@@ -3,6 +3,8 @@
  *   bits 8-11   channels of the values, 1 to 4
  *   bits 16-23  channel type of the image
  *   bits 24-27  channels of the image
+ *   bit 28      promises that pairs of coordinates (gradients too) and whole items of values are aligned
+ * Who loads a kernel's PTX may put a constant in this argument's place first: all that depends on it then folds away.
  */
 #ifndef BINDLESS_KERNELS_FORMAT_H
 #define BINDLESS_KERNELS_FORMAT_H
@@ -23,6 +25,7 @@ static inline uint element_type(uint format) { return format & 0xff; }
 static inline uint value_channels(uint format) { return format >> 8 & 0xf; }
 static inline uint channel_type(uint format) { return format >> 16 & 0xff; }
 static inline uint image_channels(uint format) { return format >> 24 & 0xf; }
+static inline bool aligned(uint format) { return (format >> 28 & 1) != 0; }
 
 /* Bytes of an element: 1, 1, 2, 2, 4, 4, 2, 4 in the order of the enumeration, as exponents of two. */
 static inline uint element_size(uint format) { return 1u << (0x9a50u >> 2 * element_type(format) & 3); }
@@ -71,14 +74,21 @@ static inline uint4 encode(float4 values, uint type)
                    encode_channel(values.w, type));
 }
 
-static inline float4 decode_normalized(uint4 channels, uint type)
+/* code / largest for every code, correctly rounded, without a division: code times the reciprocal, which is given as its
+ * nearest float and the rest, is near enough that the one rounding of the sum is the quotient's. True for every code of
+ * each type, not for numbers in general. */
+static inline float quotient(float code, uint type)
 {
-    float largest = largest_code(type);
-    if (type == UNORM_INT8 || type == UNORM_INT16)
-        return __builtin_convertvector(channels, float4) / largest;
-    float4 values = __builtin_convertvector(sign_extend(channels, type == SNORM_INT8 ? 1 : 2), float4) / largest;
-    return (float4)(__builtin_fmaxf(values.x, -1.0f), __builtin_fmaxf(values.y, -1.0f), __builtin_fmaxf(values.z, -1.0f),
-                    __builtin_fmaxf(values.w, -1.0f));
+    const float high = type == UNORM_INT8 ? 0x1.010102p-8f : type == UNORM_INT16 ? 0x1.0001p-16f : type == SNORM_INT8 ? 0x1.020408p-7f : 0x1.0002p-15f;
+    const float low = type == UNORM_INT8 ? -0x1.fdfdfep-33f : type == UNORM_INT16 ? 0x1.0001p-48f : type == SNORM_INT8 ? 0x1.020408p-35f : 0x1.0002p-45f;
+    return __builtin_fmaf(code, high, code * low);
+}
+
+static inline float decode_code(uint bits, uint type)
+{
+    if (type == UNORM_INT8 || type == UNORM_INT16) return quotient((float)bits, type);
+    const int code = type == SNORM_INT8 ? (int)(bits << 24) >> 24 : (int)(bits << 16) >> 16;
+    return __builtin_fmaxf(quotient((float)code, type), -1.0f);
 }
 
 /* Values from stored channels, each zero-extended: max(code / largest, -1) correctly rounded for normalized types. */
@@ -88,7 +98,8 @@ static inline float4 decode(uint4 channels, uint type)
     if (type == FP16)
         return (float4)(half_bits_to_float(channels.x), half_bits_to_float(channels.y), half_bits_to_float(channels.z),
                         half_bits_to_float(channels.w));
-    return decode_normalized(channels, type);
+    return (float4)(decode_code(channels.x, type), decode_code(channels.y, type), decode_code(channels.z, type),
+                    decode_code(channels.w, type));
 }
 
 /* Elements of a values array from a color in registers. Classes i and u keep the low bits of each channel. */

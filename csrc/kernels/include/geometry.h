@@ -18,31 +18,38 @@ typedef COLOR color;
 #define BLOB_PRIMITIVE(NAME, BLOB) PASTE(__bindless_##NAME##_, GEOMETRY, BLOB)
 
 /* Coordinates are packed, so that of three components only single elements are aligned. Pairs are read at once where
- * the array allows it; the test is the same for all work-items. */
+ * the array allows it, which `aligned` promises; the test is the same for all work-items. */
 #if DIMENSIONS == 1
 typedef float point;
 typedef int pixel;
 #define SPREAD(P) (P)
-#define LOAD_COORDINATE(SCALAR, COORDS, I) (((global const SCALAR *)(COORDS))[I])
+#define LOAD_COORDINATE(SCALAR, COORDS, I, ALIGNED) (((global const SCALAR *)(COORDS))[I])
 #elif DIMENSIONS == 2
 typedef float2 point;
 typedef int2 pixel;
 #define SPREAD(P) (P).x, (P).y
-#define LOAD_COORDINATE(SCALAR, COORDS, I)                                                                             \
-    ((((size_t)(COORDS)) & 7) == 0 ? ((global const SCALAR##2 *)(COORDS))[I]                                           \
-                                   : (SCALAR##2)(((global const SCALAR *)(COORDS))[2 * (I)],                           \
-                                                 ((global const SCALAR *)(COORDS))[2 * (I) + 1]))
+#define LOAD_COORDINATE(SCALAR, COORDS, I, ALIGNED)                                                                    \
+    ((ALIGNED) || (((size_t)(COORDS)) & 7) == 0 ? ((global const SCALAR##2 *)(COORDS))[I]                              \
+                                                : (SCALAR##2)(((global const SCALAR *)(COORDS))[2 * (I)],              \
+                                                              ((global const SCALAR *)(COORDS))[2 * (I) + 1]))
 #else
 typedef float3 point;
 typedef int3 pixel;
 #define SPREAD(P) (P).x, (P).y, (P).z
-#define LOAD_COORDINATE(SCALAR, COORDS, I)                                                                             \
+#define LOAD_COORDINATE(SCALAR, COORDS, I, ALIGNED)                                                                    \
     ((SCALAR##3)(((global const SCALAR *)(COORDS))[3 * (I)], ((global const SCALAR *)(COORDS))[3 * (I) + 1],           \
                  ((global const SCALAR *)(COORDS))[3 * (I) + 2]))
 #endif
 
-static inline point load_point(global const void *coords, ulong i) { return LOAD_COORDINATE(float, coords, i); }
-static inline pixel load_pixel(global const void *coords, ulong i) { return LOAD_COORDINATE(int, coords, i); }
+static inline point load_point(global const void *coords, ulong i, bool aligned)
+{
+    return LOAD_COORDINATE(float, coords, i, aligned);
+}
+
+static inline pixel load_pixel(global const void *coords, ulong i, bool aligned)
+{
+    return LOAD_COORDINATE(int, coords, i, aligned);
+}
 
 /* Where item i lies. LAYER_PARAMETERS are a kernel's parameters for the layer, LOAD_LAYER(i) is an item's own or the
  * one of all items, and AT(layer, coordinate) are a primitive's arguments. */

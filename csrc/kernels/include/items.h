@@ -1,32 +1,105 @@
-/* A kernel's work: every work-item takes the items at its own index and then every global size further on, two at a
- * time; any launch covers any count. Each step is done for both items before the next one begins, so that their memory
- * accesses are under way together. LOAD(i) reads item i's arguments, DO(arguments) accesses the image, and
- * PUT(i, result, together) converts and stores; together says that the row of lanes around item i stores as one. */
+/* How a launch is spread over items.
+ *
+ * Work-items come in rows of LANES that run together, and a row takes ITEMS items a lane at a time: a step. Each part of
+ * a step is done for all of a lane's items before the next part begins, so that their memory accesses are under way
+ * together. LOAD(i) reads item i's arguments, DO(arguments) accesses the image, and PUT(i, result, together) converts and
+ * stores; together says that the lanes of the row do so for neighbouring items.
+ *
+ * Which items a step takes changes nothing but speed. Items are often the pixels of a picture, row by row, and images are
+ * laid out in blocks: with `row`, the items in a row of such a picture, steps are blocks of it, ordered so that those that
+ * share parts of an image run at nearly the same time. What fills no band of BAND rows is taken in order, and so is
+ * everything where row is 0. Rows that are no multiple of a block's width end in a block that overlaps the one before: its
+ * items are done twice, alike. */
 #ifndef BINDLESS_KERNELS_ITEMS_H
 #define BINDLESS_KERNELS_ITEMS_H
 
 #include "blob.h"
 
-#define FOR_ITEMS(COUNT, ARGUMENTS, LOAD, RESULT, DO, PUT)                                                             \
+#define ITEMS 4u                /* of a lane in a step */
+#define STEP (ITEMS * LANES)
+#define BAND (2 * ITEMS)        /* rows of a picture; memory blocks are 8 rows high */
+
+/* Set to halve a block's width: lanes are then in two rows, 16 wide. A row of 16-byte pixels alone is half of each unit
+ * of memory that it touches, which matters for writes, but neighbours are then fewer than LANES. */
+#ifndef TWO_ROWS
+#define TWO_ROWS 0
+#endif
+#define BLOCK_WIDTH (TWO_ROWS ? LANES / 2 : LANES)
+
+struct walk {
+    uint row;     /* 0: in order */
+    uint a_band;  /* steps in a band */
+    uint blocks;  /* steps in all bands */
+    ulong banded; /* items in all bands */
+    ulong steps;  /* all */
+};
+
+static inline struct walk walk_of(ulong count, uint row)
+{
+    struct walk walk = {0, 1, 0, 0, 0};
+    if (row >= LANES && row <= 1u << 24 && count >> 31 == 0) {
+        const uint bands = (uint)count / (BAND * row);
+        walk.row = row;
+        walk.a_band = (row + BLOCK_WIDTH - 1) / BLOCK_WIDTH * (BAND * BLOCK_WIDTH / STEP);
+        walk.blocks = bands * walk.a_band;
+        walk.banded = bands * BAND * row;
+    }
+    walk.steps = walk.blocks + (count - walk.banded) / STEP;
+    return walk;
+}
+
+/* Items of a lane in a step: the first, and how far apart they are. */
+struct stride {
+    ulong first;
+    uint next;
+};
+
+static inline uint block_start(uint block, uint row)
+{
+    return (block + 1) * BLOCK_WIDTH <= row ? block * BLOCK_WIDTH : row - BLOCK_WIDTH;
+}
+
+static inline struct stride stride_of(struct walk walk, ulong step, uint lane)
+{
+    if (step >= walk.blocks) return (struct stride){walk.banded + (step - walk.blocks) * STEP + lane, LANES};
+    const uint band = (uint)step / walk.a_band;
+    const uint block = (uint)step - band * walk.a_band;
+#if TWO_ROWS
+    const uint x = block_start(block, walk.row) + lane % BLOCK_WIDTH;
+    return (struct stride){(band * BAND + lane / BLOCK_WIDTH) * walk.row + x, 2 * walk.row};
+#else
+    const uint x = block_start(block / 2, walk.row) + lane;
+    return (struct stride){(band * BAND + block % 2 * ITEMS) * walk.row + x, walk.row};
+#endif
+}
+
+#define FOR_ITEMS(COUNT, ROW, ARGUMENTS, LOAD, RESULT, DO, PUT)                                                        \
     do {                                                                                                               \
-        const ulong step = bindless_global_size(0);                                                                    \
-        const uint lane = (uint)bindless_local_id(0) % LANES;                                                          \
-        ulong i = bindless_global_id(0);                                                                               \
-        for (; i + step < (COUNT); i += 2 * step) {                                                                    \
-            const bool together = i - lane + (LANES - 1) + step < (COUNT);                                             \
-            ARGUMENTS first_arguments = LOAD(i);                                                                       \
-            ARGUMENTS second_arguments = LOAD(i + step);                                                               \
-            RESULT first = DO(first_arguments);                                                                        \
-            RESULT second = DO(second_arguments);                                                                      \
-            PUT(i, first, together);                                                                                   \
-            PUT(i + step, second, together);                                                                           \
+        const ulong me = bindless_global_id(0), all = bindless_global_size(0);                                         \
+        const uint lane = (uint)me % LANES;                                                                            \
+        ulong i = me;                                                                                                  \
+        if (all % LANES == 0) {                                                                                        \
+            const struct walk walk = walk_of(COUNT, ROW);                                                              \
+            for (ulong step = me / LANES; step < walk.steps; step += all / LANES) {                                    \
+                const struct stride stride = stride_of(walk, step, lane);                                              \
+                ARGUMENTS arguments[ITEMS];                                                                            \
+                RESULT results[ITEMS];                                                                                 \
+                _Pragma("unroll") for (uint k = 0; k < ITEMS; ++k)                                                     \
+                {                                                                                                      \
+                    ARGUMENTS loaded = LOAD(stride.first + k * stride.next);                                           \
+                    arguments[k] = loaded;                                                                             \
+                }                                                                                                      \
+                _Pragma("unroll") for (uint k = 0; k < ITEMS; ++k) results[k] = DO(arguments[k]);                      \
+                _Pragma("unroll") for (uint k = 0; k < ITEMS; ++k)                                                     \
+                    PUT(stride.first + k * stride.next, results[k], true);                                             \
+            }                                                                                                          \
+            i += walk.banded + (walk.steps - walk.blocks) * STEP;                                                      \
         }                                                                                                              \
-        if (i < (COUNT)) {                                                                                             \
-            /* No lane of the row is past the end, and none took this item's place in the loop. */                     \
-            const bool together = i - lane + (LANES - 1) < (COUNT) && i - lane + step >= (COUNT);                      \
-            ARGUMENTS last_arguments = LOAD(i);                                                                        \
-            RESULT last = DO(last_arguments);                                                                          \
-            PUT(i, last, together);                                                                                    \
+        /* What fills no step, or everything in a launch without full rows of lanes. */                                \
+        for (; i < (COUNT); i += all) {                                                                                \
+            ARGUMENTS loaded = LOAD(i);                                                                                \
+            RESULT result = DO(loaded);                                                                                \
+            PUT(i, result, i - lane + (LANES - 1) < (COUNT));                                                          \
         }                                                                                                              \
     } while (0)
 

@@ -18,11 +18,11 @@ static inline color sample(ulong image, struct place place)
 }
 
 kernel void KERNEL(sample_lod)(ulong image, global const void *coords, LAYER_PARAMETERS global const float *level,
-                               float lod, global void *values, ulong count, uint format)
+                               float lod, global void *values, ulong count, uint format, uint row)
 {
-    const struct values out = values_of(values, element_size(format), value_channels(format));
-#define LOAD(I) {load_point(coords, I), LOAD_LAYER(I), level ? level[I] : lod}
+    const struct values out = values_of(values, element_size(format), value_channels(format), aligned(format));
+#define LOAD(I) {load_point(coords, I, aligned(format)), LOAD_LAYER(I), level ? level[I] : lod}
 #define DO(PLACE) sample(image, PLACE)
 #define PUT(I, COLOR, TOGETHER) store_item(out, I, color_to_elements(mask_channels(COLOR, format), format), TOGETHER)
-    FOR_ITEMS(count, struct place, LOAD, color, DO, PUT);
+    FOR_ITEMS(count, row, struct place, LOAD, color, DO, PUT);
 }

@@ -19,12 +19,12 @@ static inline point centre(ulong i, uint width)
 kernel void KERNEL(warp)(ulong image, float m00, float m01, float m02, float m10, float m11, float m12, float m20,
                          float m21, float m22, global void *values, uint width, uint height, uint format)
 {
-    const struct values out = values_of(values, element_size(format), value_channels(format));
+    const struct values out = values_of(values, element_size(format), value_channels(format), aligned(format));
     const ulong count = (ulong)width * height;
 #define LOAD(I) centre(I, width)
 #define ROW(P, A, B, C) (A * (P).x + B * (P).y + C)
 #define DO(P)                                                                                                          \
     PRIMITIVE(sample)(image, ROW(P, m00, m01, m02) / ROW(P, m20, m21, m22), ROW(P, m10, m11, m12) / ROW(P, m20, m21, m22))
 #define PUT(I, COLOR, TOGETHER) store_item(out, I, color_to_elements(mask_channels(COLOR, format), format), TOGETHER)
-    FOR_ITEMS(count, point, LOAD, color, DO, PUT);
+    FOR_ITEMS(count, width, point, LOAD, color, DO, PUT);
 }

@@ -1,4 +1,5 @@
 /* Writes into unsampled images. Several items with the same coordinates: any one of them stays. */
+#define TWO_ROWS 1
 #include "items.h"
 #include "texel.h"
 
@@ -18,12 +19,12 @@ static inline uint4 widen(uint4 elements, uint format)
 }
 
 kernel void KERNEL(write)(ulong image, global const void *coords, LAYER_PARAMETERS global void *values, ulong count,
-                          uint format)
+                          uint format, uint row)
 {
-    const struct values in = values_of(values, element_size(format), value_channels(format));
-#define LOAD(I) {load_pixel(coords, I), LOAD_LAYER(I), load_item(in, I)}
+    const struct values in = values_of(values, element_size(format), value_channels(format), aligned(format));
+#define LOAD(I) {load_pixel(coords, I, aligned(format)), LOAD_LAYER(I), load_item(in, I)}
 #define DO(ITEM) ITEM
 #define PUT(I, ITEM, TOGETHER)                                                                                         \
     ((void)(TOGETHER), write_texel(image, ITEM.layer, ITEM.at, widen(ITEM.elements, format), format))
-    FOR_ITEMS(count, struct item, LOAD, struct item, DO, PUT);
+    FOR_ITEMS(count, row, struct item, LOAD, struct item, DO, PUT);
 }

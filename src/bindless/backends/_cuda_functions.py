@@ -1,6 +1,7 @@
 """Device functions over arrays of coordinates: which built-in kernel does a call, and with which arguments.
 
-Kernels and their arguments are those of ``bindless.kernels``; each is compiled for a device when it is first used.
+Kernels and their arguments are those of ``bindless.kernels``; each is compiled for a device and for the formats of its
+image and values when it is first used.
 """
 
 from __future__ import annotations
@@ -21,10 +22,10 @@ from ._cuda_launch import launch_packed
 from ._cuda_module import load_module
 from ._cuda_queue import Queue, nothing
 
-__all__ = ["arguments_of", "image_call", "kernel_name"]
+__all__ = ["arguments_of", "format_of", "image_call", "kernel_name"]
 
-_BLOCK = 256
-_ITEMS = 2  # that a work-item of the kernels takes at once
+_BLOCK = 128
+_ITEMS = 4  # that a work-item of the kernels takes at once
 # Blocks a launch has at most: enough to fill any device many times; the kernels stride over the rest.
 _MOST_BLOCKS = 1 << 20
 
@@ -33,8 +34,8 @@ _LETTERS = {"uint": "I", "float": "f"}
 
 _GEOMETRIES = {1: "1d", 2: "2d", 3: "3d"}
 
-# The kernels loaded so far, by the address of the primary context and their name.
-_loaded: dict[tuple[int, str], Kernel] = {}
+# The kernels loaded so far, by the address of the primary context, their name and the format they are compiled for.
+_loaded: dict[tuple[int, str, int], Kernel] = {}
 _loading = threading.Lock()
 
 
@@ -90,14 +91,22 @@ def _parameters(name: str) -> tuple[tuple[str, ...], struct.Struct, tuple[int, .
     return names, struct.Struct("=" + letters), tuple(struct.calcsize("=" + letter) for letter in letters)
 
 
-def arguments_of(call: ImageCall, name: str) -> tuple[bytes, tuple[int, ...]]:
+def format_of(call: ImageCall) -> int:
+    """The format word of a call: what its values and its image hold, and whether its arrays are aligned."""
+    desc = call.descriptor
+    element = ELEMENTS[call.value_dtype.newbyteorder("=")]
+    whole = call.value_channels * call.value_dtype.itemsize
+    aligned = (call.coords | call.dx | call.dy) % 8 == 0 and (call.value_channels == 3 or call.values % whole == 0)
+    return element | call.value_channels << 8 | desc.channel.index << 16 | desc.num_channels << 24 | aligned << 28
+
+
+def arguments_of(call: ImageCall, name: str, format_word: int) -> tuple[bytes, tuple[int, ...]]:
     """The arguments of a built-in kernel one behind the other, and the size of each.
 
     What a kernel calls ``level`` and ``lod`` are the levels of all items and the one for all; the others have the
     names that ``ImageCall`` gives them.
     """
-    channel = call.descriptor.channel
-    element = ELEMENTS[call.value_dtype.newbyteorder("=")]
+    desc = call.descriptor
     values = {
         "image": call.handle,
         "coords": call.coords,
@@ -109,29 +118,30 @@ def arguments_of(call: ImageCall, name: str) -> tuple[bytes, tuple[int, ...]]:
         "dy": call.dy,
         "values": call.values,
         "count": call.count,
-        "format": element | call.value_channels << 8 | channel.index << 16 | call.descriptor.num_channels << 24,
-        # Items in a row of the picture that they are; 0 where they are none.
-        "row": getattr(call, "row", 0),
+        "format": format_word,
+        # Items in a row of the picture that they are, if they are one: most often they are as many as the image's own
+        # pixels, or as wide. Results do not depend on it.
+        "row": desc.width if desc.dimensions > 1 else 0,
     }
     names, layout, sizes = _parameters(name)
     return layout.pack(*[values[parameter] for parameter in names]), sizes
 
 
-def _kernel(queue: Queue, name: str) -> Kernel:
-    """A built-in kernel, compiled for the queue's device on first use."""
-    key = (queue.primary.address, name)
+def _kernel(queue: Queue, name: str, format_word: int) -> Kernel:
+    """A built-in kernel, compiled for the queue's device and a format on first use."""
+    key = (queue.primary.address, name, format_word)
     kernel = _loaded.get(key)
     if kernel is None:
         with _loading:
             kernel = _loaded.get(key)
             if kernel is None:
-                kernel = _loaded[key] = _load(queue, name)
+                kernel = _loaded[key] = _load(queue, name, format_word)
     return kernel
 
 
-def _load(queue: Queue, name: str) -> Kernel:
+def _load(queue: Queue, name: str, format_word: int) -> Kernel:
     try:
-        source = kernels.source(kernels.module_of(name), "ptx")
+        source = kernels.specialised(name, format_word)
     except (KeyError, ValueError) as error:
         raise FeatureNotSupportedError(f"there is no built-in kernel for this call: {error}", backend="cuda") from None
     return Kernel(load_module(queue.context, queue.device, source), name)
@@ -140,9 +150,10 @@ def _load(queue: Queue, name: str) -> Kernel:
 def image_call(queue: Queue, call: ImageCall, waits: Sequence[Event] = ()) -> Event:
     """Runs a device function over ``call.count`` items."""
     name = kernel_name(call)
-    kernel = _kernel(queue, name)
+    format_word = format_of(call)
+    kernel = _kernel(queue, name, format_word)
     blocks = min(-(-call.count // (_BLOCK * _ITEMS)), _MOST_BLOCKS)
     if not blocks:
         return queue.run(nothing, name, waits)
-    packed, sizes = arguments_of(call, name)
+    packed, sizes = arguments_of(call, name, format_word)
     return launch_packed(queue, kernel, (blocks, 1, 1, _BLOCK, 1, 1), sizes, packed, waits)
