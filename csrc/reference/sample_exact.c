@@ -127,12 +127,31 @@ static void add_seamless(struct sum *sum, uint32_t face, double x, double y, dou
     }
 }
 
+/* Where a direction meets its face, in -1..1: a float would lose up to width / 2^25 texels. */
+static void exact_face_place(const float direction[3], uint32_t face, double *s, double *t)
+{
+    static const struct { int axis[2]; double sign[2]; } faces[6] = {
+        {{2, 1}, {-1.0, -1.0}}, {{2, 1}, {1.0, -1.0}}, {{0, 2}, {1.0, 1.0}},
+        {{0, 2}, {1.0, -1.0}}, {{0, 1}, {1.0, -1.0}}, {{0, 1}, {-1.0, -1.0}},
+    };
+    double largest = fabs((double)direction[face >> 1]), v[3];
+    for (int d = 0; d < 3; d++) {
+        v[d] = direction[d] / largest;
+        if (isnan(v[d]))
+            v[d] = 0.0;
+    }
+    *s = faces[face].sign[0] * v[faces[face].axis[0]];
+    *t = faces[face].sign[1] * v[faces[face].axis[1]];
+}
+
 static void add_cube(struct sum *sum, const float direction[3], double weight)
 {
     const struct blr_texture *texture = sum->texture;
     uint32_t width = sum->level->width;
     struct blr_cube_point point = blr_cube_project(direction);
-    double x = ((double)point.s + 1.0) / 2.0 * width, y = ((double)point.t + 1.0) / 2.0 * width;
+    double s, t;
+    exact_face_place(direction, point.face, &s, &t);
+    double x = (s + 1.0) / 2.0 * width, y = (t + 1.0) / 2.0 * width;
     if (texture->seamless && texture->linear) {
         add_seamless(sum, point.face, x, y, weight);
         return;
