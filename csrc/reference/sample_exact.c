@@ -7,8 +7,10 @@
 
 #include <math.h>
 
-/* Steps of the integral along the longer axis, for each texel of the shorter one. */
+/* Steps of the integral along the longer axis, for each texel of the finer level, up to a limit that
+ * only footprints far larger than the levels allowed reach. */
 #define STEPS_A_TEXEL 8
+#define MOST_STEPS 4096
 
 struct sum {
     const struct blr_texture *texture;
@@ -250,7 +252,8 @@ static void add_gradient_footprint(struct sum *sum, const double place[3], const
     }
     double angle = 0.5 * atan2(xy, difference), a = cos(angle), b = sin(angle);
     double ratio = sqrt(longer / shorter), over = 1.0 - 1.0 / ratio;
-    int steps = (int)ceil(ratio * STEPS_A_TEXEL);
+    double texels = sqrt(longer) / exp2(levels.level);
+    int steps = texels < MOST_STEPS / STEPS_A_TEXEL ? (int)ceil(texels * STEPS_A_TEXEL) : MOST_STEPS;
     for (int k = 0; k < steps; k++) {
         double t = ((k + 0.5) / steps - 0.5) * over, moved[3] = {place[0], place[1], place[2]};
         for (uint32_t d = 0; d < texture->dimensions; d++)
