@@ -198,6 +198,12 @@ def test_handles_local_memory_and_structures(fake, queue, bundle):
     ]
 
 
+class Memory:
+    """Image memory as the layer above has it."""
+
+    def _image_memory(self) -> None: ...
+
+
 PAIR = np.zeros((), [("n", "i8"), ("x", "f4")])[()]
 
 
@@ -221,6 +227,7 @@ PAIR = np.zeros((), [("n", "i8"), ("x", "f4")])[()]
         (("array", bl.SampledImageHandle(3), 1), "it is an image handle of 8 bytes"),
         ((bl.SampledImageHandle(3), 1.0, 1), "argument 0 .* it is an image handle"),
         (("array", 1.0, bl.ImageMemHandle(4)), "argument 2 \\('count'\\).*image memory is no kernel argument"),
+        (("array", 1.0, Memory()), "argument 2 .*image memory is no kernel argument: pass the handle"),  # R23
         (("strided", 1.0, 1), "this view is not contiguous"),
         (("foreign", 1.0, 1), "it was allocated in another context than the queue's"),
         (("freed", 1.0, 1), "bytes of device memory at .* were freed"),

@@ -97,6 +97,24 @@ def test_an_error_that_nobody_asked_for_is_told_at_the_end(device):
     )
 
 
+def test_a_handler_is_told_at_the_end(device):
+    done = run(
+        f"""
+        import bindless as bl
+        def task():
+            raise KeyError("late")
+        def handler(errors):
+            print([str(error) for error in errors])
+            raise OSError("of the handler")
+        queue = bl.Queue({selector(device)!r}, async_handler=handler)
+        queue.submit(lambda handler: handler.host_task(task))
+        """
+    )
+    assert done.returncode == 0
+    assert done.stdout == """["a host task raised KeyError: 'late'"]\n"""
+    assert done.stderr == "bindless: the async_handler raised OSError: of the handler\n"
+
+
 FORK = """
 import os, sys
 import bindless as bl

@@ -201,6 +201,7 @@ def test_memory_is_aligned_as_asked(queue, device, context, malloc):
         (lambda q: bl.malloc_device(1.5, q), bl.InvalidError, "nbytes=1.5 is not an integer"),
         (lambda q: bl.malloc_device("9", q), bl.InvalidError, "nbytes='9'"),
         (lambda q: bl.malloc_device(4, q, alignment=3), bl.InvalidError, "alignment=3: it is a power of two"),
+        (lambda q: bl.malloc_device(4, q, alignment="8"), bl.InvalidError, "alignment='8'"),
         (lambda q: bl.malloc_device(4), bl.InvalidError, "was given as \\(nothing\\)"),
         (lambda q: bl.malloc_device(2**40, q), bl.MemoryAllocationError, "1099511627776"),
         (lambda q: bl.malloc_host(2**62, q), bl.MemoryAllocationError, "4611686018427387904"),

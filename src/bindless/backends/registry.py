@@ -15,7 +15,7 @@ from ..model.enums import Backend, coerce
 from ..model.errors import Error, PlatformError, SyclRuntimeError
 from .contract import BackendProtocol
 
-__all__ = ["ORDER", "available_backends", "backend", "failures", "fork_errors", "require_unforked"]
+__all__ = ["ORDER", "available_backends", "backend", "failures", "fork_errors", "note_failure", "require_unforked"]
 
 _TABLE: dict[Backend, tuple[str, str]] = {
     Backend.cuda: ("bindless.backends.cuda", "CudaBackend"),
@@ -115,6 +115,12 @@ def failures() -> Mapping[Backend, Error]:
     available_backends()
     with _lock:
         return dict(_failed)
+
+
+def note_failure(name: Backend, error: Error) -> None:
+    """Keeps why a backend that could be made does not work any more, for ``failures``."""
+    with _lock:
+        _failed[name] = error
 
 
 def fork_errors() -> tuple[Error, ...]:

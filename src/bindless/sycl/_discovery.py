@@ -28,13 +28,14 @@ def _all_devices() -> list[Device]:
         if known is None or known[0] is not backend:
             try:
                 known = (backend, tuple(Device._of(backend, record) for record in backend.devices()))
-            except Error:  # it worked when the backend was made: there is no device now
+            except Error as error:  # it worked when the backend was made
+                registry.note_failure(name, error)
                 continue
             _listed[id(backend)] = known
         devices.extend(known[1])
     if not devices:
-        for error in registry.fork_errors():
-            raise error
+        for forked in registry.fork_errors():
+            raise forked
     return devices
 
 

@@ -35,12 +35,17 @@ class _Span(NamedTuple):
 
 def _span(queue: Queue, value: object, name: str, *, written: bool) -> _Span:
     if isinstance(value, (UsmPointer, UsmArray)):
+        dtype = None
         if isinstance(value, UsmArray):
-            value._require_contiguous(name)
-        address = value.address
-        if value.context is not queue.context and value.kind is not UsmKind.host:
+            if not value._contiguous:
+                value._require_contiguous(name)
+            dtype = value.dtype
+        owner = value._owner
+        if not owner.open:
+            raise owner.freed()
+        if owner.context is not queue.context and owner.kind is not UsmKind.host:
             raise InvalidError(f"{name}: {value!r} was allocated in another context than the queue's")
-        return _Span(address, value.nbytes, value, value.dtype if isinstance(value, UsmArray) else None)
+        return _Span(owner.address + value._offset, value.nbytes, value, dtype)
     return _host_span(value, name, written)
 
 

@@ -17,6 +17,8 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ..backends.contract import BackendProtocol, NativeEvent, NativeKernel, NativeQueue
 from ..model.errors import Error, ExceptionList, InvalidError, SyclRuntimeError
 from . import _lifetime
@@ -32,6 +34,7 @@ AsyncHandler = Callable[[ExceptionList], object]
 Operation = Callable[[Sequence[NativeEvent]], NativeEvent]
 
 _REAP_EVERY = 64  # submissions between two looks at what has completed
+_LARGE = 1 << 20  # bytes of a host array that count as one submission more
 _SAME_ERRORS = 8  # a driver that has lost its device repeats one error for every question
 _MOST_ERRORS = 100_000
 
@@ -198,6 +201,9 @@ class CommandStream:
                 self._batch.extend(keep)
             else:
                 self._held.append((event, keep))
+            for item in keep:  # large host arrays are looked after sooner; device memory is when there is no more
+                if type(item) is np.ndarray and item.nbytes >= _LARGE:
+                    self._countdown -= item.nbytes // _LARGE
         if not self._dirty:
             self._dirty = True
             _active.add(self)
@@ -472,10 +478,24 @@ def _finish() -> None:
     for stream in tuple(_streams):
         stream.native, stream.release_event = None, _nothing
         stream._reason = "ended with the interpreter"
-        for item in (*stream.errors, *(item for _, errors in stream.context._unclaimed for item in errors)):
-            sys.stderr.write(f"bindless: an asynchronous error was never asked for: {item}\n")
-        stream.errors.clear()
+        rows = [(stream.handler, stream.errors), *stream.context._unclaimed]
+        stream.errors = []
         stream.context._unclaimed.clear()
+        for handler, errors in rows:
+            _report_at_exit(handler or stream.context.async_handler, errors)
+
+
+def _report_at_exit(handler: AsyncHandler | None, errors: list[Error]) -> None:
+    if not errors:
+        return
+    if handler is None:
+        for error in errors:
+            sys.stderr.write(f"bindless: an asynchronous error was never asked for: {error}\n")
+        return
+    try:
+        handler(ExceptionList(errors))
+    except Exception as failure:  # nobody is left to raise it to
+        sys.stderr.write(f"bindless: the async_handler raised {type(failure).__name__}: {failure}\n")
 
 
 def _after_fork() -> None:

@@ -32,10 +32,11 @@ class UsmArray:
     Attributes:
         shape: elements by dimension.
         dtype: of an element.
+        nbytes: bytes of the elements.
         strides: bytes between elements by dimension.
     """
 
-    __slots__ = ("__weakref__", "_contiguous", "_offset", "_owner", "_packed", "dtype", "shape", "strides")
+    __slots__ = ("__weakref__", "_contiguous", "_offset", "_owner", "_packed", "dtype", "nbytes", "shape", "strides")
 
     def __init__(
         self,
@@ -49,6 +50,7 @@ class UsmArray:
         self._offset = _offset
         self.shape = shape
         self.dtype = dtype
+        self.nbytes = math.prod(shape) * dtype.itemsize
         packed = _packed_strides(shape, dtype.itemsize)
         self.strides = packed if strides is None else strides
         self._contiguous = self.strides == packed or math.prod(shape) <= 1 or _same_layout(shape, self.strides, packed)
@@ -69,11 +71,6 @@ class UsmArray:
     @property
     def itemsize(self) -> int:
         return self.dtype.itemsize
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of the elements."""
-        return self.size * self.dtype.itemsize
 
     @property
     def is_contiguous(self) -> bool:

@@ -154,8 +154,8 @@ def allocate(kind: UsmKind | str, nbytes: int, where: tuple[object, ...], alignm
     kind = coerce(UsmKind, kind, "kind")
     if kind is UsmKind.unknown:
         raise InvalidError("kind='unknown': memory is allocated as 'device', 'host' or 'shared'")
-    if alignment and (alignment < 0 or alignment & (alignment - 1)):
-        raise InvalidError(f"alignment={alignment}: it is a power of two, or 0 for the driver's own")
+    if not isinstance(alignment, int) or alignment < 0 or alignment & (alignment - 1):
+        raise InvalidError(f"alignment={alignment!r}: it is a power of two, or 0 for the driver's own")
     device, context = resolve_where(*where)
     device._require(_ASPECTS[kind], f"{kind} memory")
     return Allocation.make(context, device, kind, nbytes, alignment)
