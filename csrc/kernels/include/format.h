@@ -79,8 +79,14 @@ static inline uint4 encode(float4 values, uint type)
  * each type, not for numbers in general. */
 static inline float quotient(float code, uint type)
 {
-    const float high = type == UNORM_INT8 ? 0x1.010102p-8f : type == UNORM_INT16 ? 0x1.0001p-16f : type == SNORM_INT8 ? 0x1.020408p-7f : 0x1.0002p-15f;
-    const float low = type == UNORM_INT8 ? -0x1.fdfdfep-33f : type == UNORM_INT16 ? 0x1.0001p-48f : type == SNORM_INT8 ? 0x1.020408p-35f : 0x1.0002p-45f;
+    const float high = type == UNORM_INT8    ? 0x1.010102p-8f
+                       : type == UNORM_INT16 ? 0x1.0001p-16f
+                       : type == SNORM_INT8  ? 0x1.020408p-7f
+                                             : 0x1.0002p-15f;
+    const float low = type == UNORM_INT8    ? -0x1.fdfdfep-33f
+                      : type == UNORM_INT16 ? 0x1.0001p-48f
+                      : type == SNORM_INT8  ? 0x1.020408p-35f
+                                            : 0x1.0002p-45f;
     return __builtin_fmaf(code, high, code * low);
 }
 
