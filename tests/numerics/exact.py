@@ -1,0 +1,52 @@
+"""Running cases on the reference device in its exact mode, which a process chooses once: so in a process of its own.
+
+python -m numerics.exact GROUP FILE writes what every case of a group gives.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from goldens.configuration import Array
+from goldens.device import run
+
+import bindless as bl
+
+from .cases import Case
+
+_TESTS = Path(__file__).resolve().parent.parent
+
+
+def _cases(group: str) -> Sequence[Case]:
+    if group == "numpy":
+        from .numpy_cases import CASES
+
+        return CASES
+    from .opencl_cases import CASES as OPENCL
+
+    return OPENCL
+
+
+def exact_results(group: str, folder: Path) -> dict[str, Array]:
+    """Name of each case: (points, channels), from a new process."""
+    file = folder / f"{group}.npz"
+    subprocess.run(
+        [sys.executable, "-m", "numerics.exact", group, str(file)],
+        cwd=_TESTS,
+        env=os.environ | {"BINDLESS_REFERENCE_FILTERING": "exact"},
+        check=True,
+    )
+    with np.load(file) as stored:
+        return {key: stored[key] for key in stored.files}
+
+
+if __name__ == "__main__":
+    group, file = sys.argv[1:]
+    with bl.Queue("reference:*:*") as queue:
+        results = {case.name: run(queue, case) for case in _cases(group)}
+    np.savez(file, **results)
