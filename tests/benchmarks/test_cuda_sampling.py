@@ -1,8 +1,8 @@
 """Built-in device functions on an NVIDIA GPU beside the memory's bandwidth, the texture unit, PyTorch and CuPy.
 
 The bandwidth bound is a device-to-device copy that moves as many bytes as coordinates, results and the image itself.
-The texture unit's limit is a kernel that samples the same places through the same handle, 16 by 16 pixels a group,
-without reading coordinates.
+The texture unit's peer is a kernel that samples the same places through the same handle, 16 by 16 pixels a group, and
+stores the results, but computes its coordinates instead of reading them: what the unit and the stores leave possible.
 """
 
 from __future__ import annotations
