@@ -17,7 +17,11 @@ struct blr_block {
     int32_t pair[BLR_BLOCK_QUADS][2][BLR_BLOCK];    /* weights of a row, as two 16-bit numbers */
     uint32_t quads;
     uint32_t count;                       /* items that are wanted; arrays are valid to the end of a vector */
-    bool dense[BLR_BLOCK / 8];            /* in these eight items the texels of every row are neighbours */
+    bool rows_wanted;                     /* whether it helps to know that texels are neighbours */
+    bool rows_only;                       /* the texels of every row are: row and base stand for texel */
+    bool dense[BLR_BLOCK / 8];            /* otherwise: in these eight items they are */
+    uintptr_t base;
+    uint32_t row[BLR_BLOCK_QUADS][2][BLR_BLOCK];    /* bytes from base to the first texel of a row */
 };
 
 /* Blends a block into count * channels floats; returns a bit for each item to be done again. */

@@ -5,9 +5,11 @@
 
 #include "sample_block_blend_avx2.h"
 
-#define BLEND_FP32(block, out, stream, channels, several) blend_floats(block, out, stream, false, channels, several)
-#define BLEND_FP16(block, out, stream, channels, several) blend_floats(block, out, stream, true, channels, several)
-#define BLEND_BYTES(block, out, stream, channels, several) blend_bytes(block, out, stream, channels, several)
+#define BLEND_FP32(block, out, stream, channels, several, rows) \
+    blend_floats(block, out, stream, false, channels, several, rows)
+#define BLEND_FP16(block, out, stream, channels, several, rows) \
+    blend_floats(block, out, stream, true, channels, several, rows)
+#define BLEND_BYTES blend_bytes
 #include "sample_block_kinds.h"
 #include "sample_block_run.h"
 

@@ -5,10 +5,12 @@
 
 #include "sample_block_blend_avx512.h"
 
-#define BLEND_FP32(block, out, stream, channels, several) blend_wide(block, out, stream, channels, several)
-#define BLEND_FP16(block, out, stream, channels, several) blend_floats(block, out, stream, true, channels, several)
-#define BLEND_BYTES(block, out, stream, channels, several) \
-    ((channels) == 4 ? blend_wide_bytes(block, out, stream, several) : blend_bytes(block, out, stream, channels, several))
+#define BLEND_FP32 blend_wide
+#define BLEND_FP16(block, out, stream, channels, several, rows) \
+    blend_floats(block, out, stream, true, channels, several, rows)
+#define BLEND_BYTES(block, out, stream, channels, several, rows)           \
+    ((channels) == 4 ? blend_wide_bytes(block, out, stream, several, rows) \
+                     : blend_bytes(block, out, stream, channels, several, rows))
 #include "sample_block_kinds.h"
 #include "sample_block_run.h"
 

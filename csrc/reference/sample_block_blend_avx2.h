@@ -87,21 +87,32 @@ BLR_INLINE_BLEND __m256 texels_fp16(const uintptr_t *texel, const int channels)
     return _mm256_cvtph_ps(halves);
 }
 
-/* Neighbours in a row, of eight one-channel items: both columns with one load each. */
-BLR_INLINE_BLEND void row_pairs_fp32(const uintptr_t *texel, __m256 *left, __m256 *right)
+/* Rows of neighbours: where eight bytes of two items lie. */
+BLR_INLINE_BLEND __m128 two_rows(const struct blr_block *block, uint32_t q, int row, uint32_t item, const bool rows_only)
 {
-    __m256 a = _mm256_set_m128(two_pixels_of_two(texel + 4), two_pixels_of_two(texel));
-    __m256 b = _mm256_set_m128(two_pixels_of_two(texel + 6), two_pixels_of_two(texel + 2));
+    if (!rows_only)
+        return two_pixels_of_two(&block->texel[q][2 * row][item]);
+    const uint32_t *offset = &block->row[q][row][item];
+    __m128 pair = _mm_castsi128_ps(_mm_loadl_epi64((const __m128i *)(block->base + offset[0])));
+    return _mm_loadh_pi(pair, (const __m64 *)(block->base + offset[1]));
+}
+
+/* Of eight one-channel items: both columns with one load each. */
+BLR_INLINE_BLEND void row_pairs_fp32(const struct blr_block *block, uint32_t q, int row, uint32_t item,
+                                     const bool rows_only, __m256 *left, __m256 *right)
+{
+    __m256 a = _mm256_set_m128(two_rows(block, q, row, item + 4, rows_only), two_rows(block, q, row, item, rows_only));
+    __m256 b = _mm256_set_m128(two_rows(block, q, row, item + 6, rows_only), two_rows(block, q, row, item + 2, rows_only));
     *left = _mm256_shuffle_ps(a, b, _MM_SHUFFLE(2, 0, 2, 0));
     *right = _mm256_shuffle_ps(a, b, _MM_SHUFFLE(3, 1, 3, 1));
 }
 
 BLR_INLINE_BLEND void load_lanes(const struct blr_block *block, uint32_t q, uint32_t item, const bool half,
-                                 const int channels, struct lanes *lanes)
+                                 const int channels, const bool rows_only, struct lanes *lanes)
 {
-    if (!half && channels == 1 && block->dense[item >> 3]) {
-        row_pairs_fp32(&block->texel[q][0][item], &lanes->texel[0], &lanes->texel[1]);
-        row_pairs_fp32(&block->texel[q][2][item], &lanes->texel[2], &lanes->texel[3]);
+    if (rows_only || (!half && channels == 1 && block->dense[item >> 3])) {
+        row_pairs_fp32(block, q, 0, item, rows_only, &lanes->texel[0], &lanes->texel[1]);
+        row_pairs_fp32(block, q, 1, item, rows_only, &lanes->texel[2], &lanes->texel[3]);
     } else {
         for (int k = 0; k < 4; k++)
             lanes->texel[k] = half ? texels_fp16(&block->texel[q][k][item], channels)
@@ -204,17 +215,17 @@ BLR_INLINE_BLEND void accumulate_fp32(struct float_sums *total, struct float_sum
 }
 
 BLR_INLINE_BLEND __m256 blend_fp32(const struct blr_block *block, uint32_t item, const int channels, const bool several,
-                                   __m256i *doubtful)
+                                   const bool rows_only, __m256i *doubtful)
 {
     struct lanes lanes;
-    load_lanes(block, 0, item, false, channels, &lanes);
+    load_lanes(block, 0, item, false, channels, rows_only, &lanes);
     struct float_sums total = sum_fp32(&lanes, channels, doubtful);
     if (several) {
         __m256i point = _mm256_and_si256(total.exponent, EXPONENT(252));
         floor_scaled(&total.even, &total.odd, _mm256_sub_epi32(total.exponent, point));
         total.exponent = point;
         for (uint32_t q = 1; q < block->quads; q++) {
-            load_lanes(block, q, item, false, channels, &lanes);
+            load_lanes(block, q, item, false, channels, rows_only, &lanes);
             struct float_sums next = sum_fp32(&lanes, channels, doubtful);
             accumulate_fp32(&total, &next);
         }
@@ -276,14 +287,14 @@ BLR_INLINE_BLEND __m256 blend_fp16(const struct blr_block *block, uint32_t item,
 {
     struct lanes lanes;
     __m256i exponent;
-    load_lanes(block, 0, item, true, channels, &lanes);
+    load_lanes(block, 0, item, true, channels, false, &lanes);
     __m256 sum = sum_fp16(&lanes, &exponent, doubtful);
     if (!several)
         return round_fp16(sum, exponent);
     __m256i point = _mm256_and_si256(exponent, EXPONENT(252));
     __m256i total = floor_shifted(_mm256_cvttps_epi32(sum), _mm256_sub_epi32(exponent, point));
     for (uint32_t q = 1; q < block->quads; q++) {
-        load_lanes(block, q, item, true, channels, &lanes);
+        load_lanes(block, q, item, true, channels, false, &lanes);
         __m256i next = _mm256_cvttps_epi32(sum_fp16(&lanes, &exponent, doubtful)), before = point;
         point = _mm256_max_epi32(point, _mm256_and_si256(exponent, EXPONENT(252)));
         total = _mm256_srav_epi32(total, _mm256_srli_epi32(_mm256_sub_epi32(point, before), 23));
@@ -315,14 +326,14 @@ BLR_INLINE_BLEND void store_lanes(float *out, __m256 value, bool stream)
 }
 
 BLR_INLINE_BLEND uint64_t blend_floats(const struct blr_block *block, float *out, bool stream, const bool half,
-                                       const int channels, const bool several)
+                                       const int channels, const bool several, const bool rows_only)
 {
     const uint32_t step = 8 / (uint32_t)channels;
     uint64_t again = 0;
     for (uint32_t item = 0; item < block->count; item += step, out += 8) {
         __m256i doubtful = _mm256_setzero_si256();
         __m256 value = half ? blend_fp16(block, item, channels, several, &doubtful)
-                            : blend_fp32(block, item, channels, several, &doubtful);
+                            : blend_fp32(block, item, channels, several, rows_only, &doubtful);
         store_lanes(out, value, stream);
         if (!_mm256_testz_si256(doubtful, doubtful))
             again |= (uint64_t)items_of_lanes(doubtful, channels) << item;
@@ -355,10 +366,12 @@ BLR_INLINE_BLEND __m256i byte_pairs(const uintptr_t *left, const uintptr_t *righ
 }
 
 /* Of two items with four channels, rows whose texels are neighbours: one load an item. */
-BLR_INLINE_BLEND __m256i dense_byte_pairs(const uintptr_t *left)
+BLR_INLINE_BLEND __m256i dense_byte_pairs(const struct blr_block *block, uint32_t q, int row, uint32_t item,
+                                          const bool rows_only)
 {
     const __m128i order = _mm_setr_epi8(0, 4, 1, 5, 2, 6, 3, 7, 8, 12, 9, 13, 10, 14, 11, 15);
-    return _mm256_cvtepu8_epi16(_mm_shuffle_epi8(_mm_castps_si128(two_pixels_of_two(left)), order));
+    __m128i rows = _mm_castps_si128(two_rows(block, q, row, item, rows_only));
+    return _mm256_cvtepu8_epi16(_mm_shuffle_epi8(rows, order));
 }
 
 /* integer / divisor, correctly rounded for all integers up to the divisor, of 255 and 65535. */
@@ -370,17 +383,17 @@ BLR_INLINE_BLEND __m256 divided(__m256i integer, const float divisor)
 }
 
 BLR_INLINE_BLEND uint64_t blend_bytes(const struct blr_block *block, float *out, bool stream, const int channels,
-                                      const bool several)
+                                      const bool several, const bool rows_only)
 {
     const uint32_t step = 8 / (uint32_t)channels;
     const __m256i half = _mm256_set1_epi32(128);
     for (uint32_t item = 0; item < block->count; item += step, out += 8) {
-        const bool dense = channels == 4 && block->dense[item >> 3];
+        const bool dense = rows_only || (channels == 4 && block->dense[item >> 3]);
         __m256i sum = _mm256_setzero_si256();
         for (uint32_t q = 0; q < (several ? block->quads : 1); q++)
             for (int row = 0; row < 2; row++) {
                 const uintptr_t *left = &block->texel[q][2 * row][item], *right = &block->texel[q][2 * row + 1][item];
-                __m256i pairs = dense ? dense_byte_pairs(left) : byte_pairs(left, right, channels);
+                __m256i pairs = dense ? dense_byte_pairs(block, q, row, item, rows_only) : byte_pairs(left, right, channels);
                 __m256i weights = lanes_of_ints(&block->pair[q][row][item], channels);
                 sum = _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, weights));
             }

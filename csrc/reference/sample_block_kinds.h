@@ -1,40 +1,45 @@
 /* The kinds of texels that are sampled in blocks. Included by each file that is compiled for a set of
- * instructions, after BLEND_FP32, BLEND_FP16 and BLEND_BYTES have been defined: block, out, stream, channels, several quads. */
+ * instructions, after BLEND_FP32, BLEND_FP16 and BLEND_BYTES have been defined: block, out, stream,
+ * channels, several quads, rows_only. */
 #ifndef BLR_SAMPLE_BLOCK_KINDS_H
 #define BLR_SAMPLE_BLOCK_KINDS_H
 
 #include "sample_block_nearest_avx2.h"
 
-#define FLOAT_BLENDS(name, blend, channels)                                                           \
+/* One function for each way that a block can be filled. */
+#define BLENDS(name, blend, channels, rows)                                                           \
     static uint64_t name##_one(const struct blr_block *block, float *out, bool stream)                \
     {                                                                                                 \
-        return blend(block, out, stream, channels, false);                                            \
+        return blend(block, out, stream, channels, false, false);                                     \
     }                                                                                                 \
     static uint64_t name##_more(const struct blr_block *block, float *out, bool stream)               \
     {                                                                                                 \
-        return blend(block, out, stream, channels, true);                                             \
+        return blend(block, out, stream, channels, true, false);                                      \
+    }                                                                                                 \
+    static uint64_t name##_rows(const struct blr_block *block, float *out, bool stream)               \
+    {                                                                                                 \
+        return blend(block, out, stream, channels, false, rows);                                      \
+    }                                                                                                 \
+    static uint64_t name##_more_rows(const struct blr_block *block, float *out, bool stream)          \
+    {                                                                                                 \
+        return blend(block, out, stream, channels, true, rows);                                       \
     }                                                                                                 \
     static uint64_t name(const struct blr_block *block, float *out, bool stream)                      \
     {                                                                                                 \
+        if ((rows) && block->rows_only)                                                               \
+            return (block->quads > 1 ? name##_more_rows : name##_rows)(block, out, stream);           \
         return (block->quads > 1 ? name##_more : name##_one)(block, out, stream);                     \
     }
 
-#define BYTE_BLENDS(name, channels)                                                                   \
-    static uint64_t name(const struct blr_block *block, float *out, bool stream)                      \
-    {                                                                                                 \
-        return block->quads > 1 ? BLEND_BYTES(block, out, stream, channels, true)                     \
-                                : BLEND_BYTES(block, out, stream, channels, false);                   \
-    }
-
-FLOAT_BLENDS(fp32_1, BLEND_FP32, 1)
-FLOAT_BLENDS(fp32_2, BLEND_FP32, 2)
-FLOAT_BLENDS(fp32_4, BLEND_FP32, 4)
-FLOAT_BLENDS(fp16_1, BLEND_FP16, 1)
-FLOAT_BLENDS(fp16_2, BLEND_FP16, 2)
-FLOAT_BLENDS(fp16_4, BLEND_FP16, 4)
-BYTE_BLENDS(unorm8_1, 1)
-BYTE_BLENDS(unorm8_2, 2)
-BYTE_BLENDS(unorm8_4, 4)
+BLENDS(fp32_1, BLEND_FP32, 1, true)
+BLENDS(fp32_2, BLEND_FP32, 2, false)
+BLENDS(fp32_4, BLEND_FP32, 4, false)
+BLENDS(fp16_1, BLEND_FP16, 1, false)
+BLENDS(fp16_2, BLEND_FP16, 2, false)
+BLENDS(fp16_4, BLEND_FP16, 4, false)
+BLENDS(unorm8_1, BLEND_BYTES, 1, false)
+BLENDS(unorm8_2, BLEND_BYTES, 2, false)
+BLENDS(unorm8_4, BLEND_BYTES, 4, true)
 
 static const struct {
     blr_channel_type_t type;

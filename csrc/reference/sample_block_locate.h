@@ -23,7 +23,7 @@ struct level_rows {
     int32_t extent[3][BLR_BLOCK];
     int32_t share[BLR_BLOCK];                      /* weight of the level */
     uint32_t row_pitch[BLR_BLOCK];
-    uint64_t slice_pitch[BLR_BLOCK];
+    uint32_t slice_pitch[BLR_BLOCK];
     uintptr_t data[BLR_BLOCK];
 };
 
@@ -178,7 +178,7 @@ BLR_INLINE void emit_texels(const struct blr_texture *texture, const struct leve
         uint64_t pitch = level->row_pitch[i * vary];
         uintptr_t data = level->data[i * vary];
         if (sliced)
-            data += (uint64_t)(uint32_t)slice[i] * level->slice_pitch[i * vary];
+            data += (uint64_t)(uint32_t)slice[i] * (uint64_t)level->slice_pitch[i * vary];
         uintptr_t upper = data + (uint64_t)(uint32_t)y->first[i] * pitch;
         uintptr_t lower = data + (uint64_t)(uint32_t)y->second[i] * pitch;
         uint64_t left = (uint64_t)(uint32_t)x->first[i] << shift;
@@ -257,7 +257,7 @@ static void fill_level_row(const struct blr_texture *texture, uint32_t index, st
         rows->extent[d][i] = (int32_t)extent[d];
     }
     rows->row_pitch[i] = (uint32_t)level->row_pitch;
-    rows->slice_pitch[i] = level->slice_pitch;
+    rows->slice_pitch[i] = (uint32_t)level->slice_pitch;
     rows->data[i] = (uintptr_t)level->data;
 }
 
@@ -278,19 +278,47 @@ static void gather_level_rows(const struct level_rows *restrict table, uint32_t 
     }
 }
 
+/* Rows of neighbours in one image of less than 4 GiB. */
+BLR_INLINE void emit_rows(const struct blr_texture *texture, const struct level_rows *restrict level, const bool sliced,
+                          const struct axis_rows *restrict x, const struct axis_rows *restrict y,
+                          const int32_t *restrict slice, uint32_t row[2][BLR_BLOCK])
+{
+    const uint32_t shift = pixel_shift(texture->pixel_size), pitch = level->row_pitch[0], slice_pitch = level->slice_pitch[0];
+    uint32_t *restrict upper = row[0], *restrict lower = row[1];
+    BLR_EACH_ITEM {
+        uint32_t start = (uint32_t)x->first[i] << shift;
+        if (sliced)
+            start += (uint32_t)slice[i] * slice_pitch;
+        upper[i] = start + (uint32_t)y->first[i] * pitch;
+        lower[i] = start + (uint32_t)y->second[i] * pitch;
+    }
+}
+
+/* Whether the second column of every item is the neighbour of the first. */
+BLR_INLINE bool all_neighbours(const struct axis_rows *restrict x)
+{
+    int32_t apart = 0;
+    BLR_EACH_ITEM
+        apart |= (x->second[i] - x->first[i]) ^ 1;
+    return apart == 0;
+}
+
 BLR_INLINE void emit_quad(const struct blr_texture *texture, const int vary, const bool border, const bool integers,
                           const int32_t *slice, const int32_t *whole, struct block_work *work, struct blr_block *block)
 {
     uint32_t q = block->quads++;
+    const struct axis_rows *x = &work->axis[0], *y = &work->axis[1];
     bool sliced = texture->dimensions == 3 || texture->num_layers > 1;
-    if (border && sliced)
-        emit_texels(texture, &work->rows, vary, true, true, &work->axis[0], &work->axis[1], slice, block->texel[q]);
+    if (block->rows_only)
+        emit_rows(texture, &work->rows, sliced, x, y, slice, block->row[q]);
+    else if (border && sliced)
+        emit_texels(texture, &work->rows, vary, true, true, x, y, slice, block->texel[q]);
     else if (border)
-        emit_texels(texture, &work->rows, vary, true, false, &work->axis[0], &work->axis[1], slice, block->texel[q]);
+        emit_texels(texture, &work->rows, vary, true, false, x, y, slice, block->texel[q]);
     else if (sliced)
-        emit_texels(texture, &work->rows, vary, false, true, &work->axis[0], &work->axis[1], slice, block->texel[q]);
+        emit_texels(texture, &work->rows, vary, false, true, x, y, slice, block->texel[q]);
     else
-        emit_texels(texture, &work->rows, vary, false, false, &work->axis[0], &work->axis[1], slice, block->texel[q]);
+        emit_texels(texture, &work->rows, vary, false, false, x, y, slice, block->texel[q]);
     if (texture->linear)
         emit_weights(work->axis[0].weight, work->axis[1].weight, whole, integers, block, q);
 }
@@ -302,6 +330,8 @@ BLR_INLINE void locate_level(const struct blr_texture *texture, const int vary, 
         locate_positions(texture, work->coordinate[d], &work->rows, (int)d, vary, linear, work->axis[d].position);
         address_items(texture->addressing[d], &work->rows, (int)d, vary, linear, &work->axis[d]);
     }
+    block->rows_only = block->rows_wanted && !vary && !border && all_neighbours(&work->axis[0]);
+    block->base = work->rows.data[0];
     if (texture->dimensions < 3) {
         emit_quad(texture, vary, border, integers, work->layer, share, work, block);
         return;

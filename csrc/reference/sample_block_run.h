@@ -19,6 +19,7 @@ struct plan {
     bool border;
     bool integers;                        /* byte texels, integer weights */
     bool dense;                           /* worth knowing whether rows are neighbours */
+    bool rows;                            /* ... for whole blocks */
     bool level_varies;
     bool direct;                          /* the caller's array takes the results as they are */
     bool stream;
@@ -38,7 +39,8 @@ static bool make_plan(const struct blr_texture *texture, const blr_image_call_t 
         return false;
     for (uint32_t k = 0; k < texture->num_levels; k++) {
         const struct blr_texture_level *level = &texture->level[k];
-        if (level->width > 1u << 20 || level->height > 1u << 20 || level->row_pitch > UINT32_MAX)
+        if (level->width > 1u << 20 || level->height > 1u << 20 || level->row_pitch > UINT32_MAX ||
+            level->slice_pitch > UINT32_MAX)
             return false;
     }
     plan->blend = choose_blend(texture);
@@ -61,6 +63,10 @@ static bool make_plan(const struct blr_texture *texture, const blr_image_call_t 
     int32_t lod = call->operation == BLR_OPERATION_SAMPLE_LOD && !call->levels ? blr_lod_from_float(call->level)
                                                                                : BLR_LOD_NONE;
     plan->levels = blr_lod_split(texture, blr_lod_clamp(texture, lod));
+    const struct blr_texture_level *level = &texture->level[plan->levels.level];
+    uint64_t slices = texture->dimensions == 3 ? level->depth : texture->num_layers;
+    plan->rows = plan->dense && !cube && !plan->level_varies && !plan->levels.fraction &&
+                 slices * level->slice_pitch <= UINT32_MAX && level->height * level->row_pitch <= UINT32_MAX;
     return true;
 }
 
@@ -149,6 +155,19 @@ static void find_dense(struct blr_block *block, uint64_t pixel_size)
  * the lines that their neighbours bring. */
 static void fetch_ahead(const struct plan *plan, const struct blr_block *block)
 {
+    if (block->rows_only) {
+        uint32_t close = 0, step = 1;
+        for (uint32_t i = 0; i < BLR_BLOCK; i += 16)
+            close += block->row[0][0][i + 1] - block->row[0][0][i] + 128 <= 256;
+        if (close >= 3)
+            step = 4;
+        for (uint32_t q = 0; q < block->quads; q++)
+            for (uint32_t i = 0; i < block->count; i += step) {
+                __builtin_prefetch((const void *)(block->base + block->row[q][0][i]));
+                __builtin_prefetch((const void *)(block->base + block->row[q][1][i]));
+            }
+        return;
+    }
     uint32_t close = 0, step = 1;
     for (uint32_t i = 0; i < BLR_BLOCK; i += 16)
         close += block->texel[0][0][i + 1] - block->texel[0][0][i] + 128 <= 256;
@@ -223,6 +242,8 @@ static void locate_block(struct run *run, uint64_t begin, uint32_t count, struct
     struct block_work *work = &run->work;
     block->quads = 0;
     block->count = count;
+    block->rows_wanted = plan->rows;
+    block->rows_only = false;
     load_coordinates(plan, begin, count, work);
     if (texture->desc.type == BLR_IMAGE_ARRAY && plan->call->layers)
         load_layers(plan, begin, count, work);
@@ -247,7 +268,7 @@ static void locate_block(struct run *run, uint64_t begin, uint32_t count, struct
             locate_slot(plan, 0, run->shares[slot], run->indices[slot], &run->cube, work, block);
         }
     }
-    if (plan->dense)
+    if (plan->dense && !block->rows_only)
         find_dense(block, texture->pixel_size);
     fetch_ahead(plan, block);
 }
