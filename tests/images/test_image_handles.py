@@ -215,6 +215,30 @@ def test_default_sampler() -> None:  # R38
     assert sampler == bl.BindlessImageSampler() and hash(sampler) == hash(bl.BindlessImageSampler())
 
 
+def test_samplers_take_members_and_their_names() -> None:
+    first = bl.BindlessImageSampler(
+        bl.AddressingMode.mirrored_repeat,
+        bl.CoordinateNormalizationMode.normalized,
+        bl.FilteringMode.linear,
+        mipmap_filtering=bl.FilteringMode.linear,
+        cubemap_filtering=bl.CubemapFilteringMode.seamless,
+    )
+    names = {"mipmap_filtering": "linear", "cubemap_filtering": "seamless"}
+    assert first == bl.BindlessImageSampler("mirrored_repeat", "normalized", "linear", **names)  # type: ignore[arg-type]
+    assert first.coordinate is bl.CoordinateNormalizationMode.normalized
+    assert first.filtering is first.mipmap_filtering is bl.FilteringMode.linear
+    assert first.cubemap_filtering is bl.CubemapFilteringMode.seamless
+    for name, allowed in {
+        "addressing": "'clamp_to_edge'",
+        "coordinate": "'unnormalized'",
+        "filtering": "'nearest'",
+        "mipmap_filtering": "'nearest'",
+        "cubemap_filtering": "'disjointed'",
+    }.items():
+        with pytest.raises(bl.InvalidError, match=f"{name}='wrong'.*{allowed}"):
+            bl.BindlessImageSampler(**{name: "wrong"})  # type: ignore[arg-type]
+
+
 def test_none_is_repeat(queue: bl.Queue) -> None:  # R38
     if queue.device.backend not in ("cuda", "reference"):
         pytest.skip("the backend's default addressing is its own")

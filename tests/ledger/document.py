@@ -1,0 +1,73 @@
+"""The text of ``docs/spec_coverage.md``, from the tables and from the tests' sources."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from .model import Part, Row, read_part
+from .requirements import LATER, SUBJECTS
+from .sources import TESTS, by_requirement, collect
+
+__all__ = ["DOCUMENT", "PARTS", "render"]
+
+DOCUMENT = TESTS.parent / "docs" / "spec_coverage.md"
+PARTS: tuple[Part, ...] = (
+    read_part("bindless_images", "sycl_ext_oneapi_bindless_images", planned=frozenset({"Interoperability"})),
+)
+
+_HEAD = """\
+# What of the specifications is here, and which tests show it
+
+Written by `python -m tests.ledger --write` from the tables in `tests/ledger`; edit those. A test fails when a row has
+no test, when a name does not exist, when a name of a specification has no row, and when this file is older than the
+tables. Tests are named by their path below `tests`; they run on the device of `pytest --device`.
+"""
+
+
+def render() -> str:
+    """The whole document."""
+    return "\n".join(_lines()) + "\n"
+
+
+def _lines() -> Iterator[str]:
+    yield _HEAD
+    for part in PARTS:
+        yield from _part(part)
+    yield from _requirements()
+
+
+def _part(part: Part) -> Iterator[str]:
+    done = sum(row.forms for row in part.rows if not row.is_planned)
+    later = sum(row.forms for row in part.rows if row.is_planned)
+    yield f"## {part.title}\n"
+    yield f"{done + later} names and forms: {done} here and tested, {later} planned.\n"
+    for chapter, rows in part.chapters.items():
+        yield f"### {chapter}\n"
+        yield "| Specification | Python | Tests |"
+        yield "|---|---|---|"
+        yield from map(_row, rows)
+        yield ""
+
+
+def _row(row: Row) -> str:
+    if row.is_planned:
+        return f"| `{row.name}` | planned | |"
+    return f"| `{row.name}` | `{row.python}` | {_list(row.tests)} |"
+
+
+def _list(tests: Iterable[str]) -> str:
+    return "<br>".join(f"`{test}`" for test in tests)
+
+
+def _requirements() -> Iterator[str]:
+    found = by_requirement(collect())
+    yield "## Requirements\n"
+    yield (
+        f"{len(SUBJECTS)} rules that are easily missed; a test names those that it checks in a comment, `# R17`. "
+        f"R{LATER.start} to R{LATER.stop - 1} come with external resources.\n"
+    )
+    yield "| | Rule | Tests |"
+    yield "|---|---|---|"
+    for number, subject in SUBJECTS.items():
+        tests = found.get(number, [])
+        yield f"| R{number} | {subject} | {_list(tests) if tests or number not in LATER else 'planned'} |"

@@ -1,0 +1,51 @@
+"""The tests that there are, and the requirements that they name, read from their sources."""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import tokenize
+from collections import defaultdict
+from pathlib import Path
+
+__all__ = ["TESTS", "by_requirement", "collect"]
+
+TESTS = Path(__file__).resolve().parent.parent
+_NAMES_REQUIREMENTS = re.compile(r"#\s*R\d+(?:[ ,]+R\d+)*$")
+_APART = {"benchmarks"}  # run when named, never by plain pytest
+
+
+def _requirements(source: str) -> dict[int, set[int]]:
+    """Line number to the requirements that a comment on it names: ``# R17 R24``."""
+    found = {}
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT and _NAMES_REQUIREMENTS.match(token.string):
+            found[token.start[0]] = {int(number) for number in re.findall(r"R(\d+)", token.string)}
+    return found
+
+
+def collect(root: Path = TESTS) -> dict[str, frozenset[int]]:
+    """``path::function`` of every test, paths below ``root``, to the requirements named in it."""
+    found = {}
+    for path in sorted(root.rglob("test_*.py")):
+        relative = path.relative_to(root)
+        if relative.parts[0] in _APART or any(part.startswith(".") for part in relative.parts):
+            continue
+        source = path.read_text(encoding="utf-8")
+        comments = _requirements(source)
+        for node in ast.parse(source).body:
+            if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
+                lines = range(node.lineno, (node.end_lineno or node.lineno) + 1)
+                named = frozenset().union(*(comments.get(line, set()) for line in lines))
+                found[f"{relative.as_posix()}::{node.name}"] = named
+    return found
+
+
+def by_requirement(tests: dict[str, frozenset[int]]) -> dict[int, list[str]]:
+    """Requirement to the tests that name it, from what ``collect`` found."""
+    found = defaultdict(list)
+    for test, numbers in tests.items():
+        for number in numbers:
+            found[number].append(test)
+    return dict(found)
