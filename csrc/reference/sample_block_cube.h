@@ -62,22 +62,40 @@ static void patch_item(const struct blr_quad *quad, const bool integers, struct 
             block->pair[q][row][i] = quad->weight[2 * row] | quad->weight[2 * row + 1] << 16;
 }
 
+static void address_face(blr_addressing_t addressing, const int32_t *restrict position,
+                         const struct level_rows *restrict level, const int vary, const bool linear,
+                         struct axis_rows *restrict axis)
+{
+    if (addressing == BLR_ADDRESSING_CLAMP_TO_EDGE) {
+        BLR_EACH_ITEM
+            clamp_item(position[i], level->extent[0][i * vary], linear, axis, i);
+    } else if (addressing == BLR_ADDRESSING_CLAMP_TO_BORDER) {
+        BLR_EACH_ITEM
+            border_item(position[i], level->extent[0][i * vary], linear, axis, i);
+    } else if (addressing == BLR_ADDRESSING_MIRRORED_REPEAT) {
+        BLR_EACH_ITEM
+            mirror_item(position[i], level->extent[0][i * vary], linear, axis, i);
+    } else {
+        BLR_EACH_ITEM
+            repeat_item(position[i], level->extent[0][i * vary], linear, axis, i);
+    }
+}
+
 BLR_INLINE void locate_cube_level(const struct blr_texture *texture, const int vary, const bool linear, const bool border,
                                   const bool integers, const int32_t *share, const int32_t *level_index,
                                   const struct cube_rows *cube, struct block_work *work, struct blr_block *block)
 {
-    face_positions(cube->s, &work->rows, vary, linear, work->axis[0].position);
-    face_positions(cube->t, &work->rows, vary, linear, work->axis[1].position);
+    _Alignas(64) int32_t position[2][BLR_BLOCK];
+    face_positions(cube->s, &work->rows, vary, linear, position[0]);
+    face_positions(cube->t, &work->rows, vary, linear, position[1]);
     for (int d = 0; d < 2; d++) {
         blr_addressing_t addressing = texture->addressing[d];
         if (texture->seamless || (!linear && addressing == BLR_ADDRESSING_MIRRORED_REPEAT))
             addressing = BLR_ADDRESSING_CLAMP_TO_EDGE;
         else if (!linear && addressing == BLR_ADDRESSING_REPEAT)   /* only u = 1 lies outside */
-            BLR_EACH_ITEM {
-                int32_t position = work->axis[d].position[i];
-                work->axis[d].position[i] = position >= work->rows.extent[0][i * vary] ? 0 : position;
-            }
-        address_items(addressing, &work->rows, 0, vary, linear, &work->axis[d]);
+            BLR_EACH_ITEM
+                position[d][i] = position[d][i] >= work->rows.extent[0][i * vary] ? 0 : position[d][i];
+        address_face(addressing, position[d], &work->rows, vary, linear, &work->axis[d]);
     }
     uint32_t q = block->quads;
     emit_quad(texture, vary, border, integers, work->layer, share, work, block);
@@ -86,7 +104,7 @@ BLR_INLINE void locate_cube_level(const struct blr_texture *texture, const int v
     uint8_t crossing[BLR_BLOCK];
     BLR_EACH_ITEM {
         int32_t last = 256 * (work->rows.extent[0][i * vary] - 1);
-        int32_t x = work->axis[0].position[i], y = work->axis[1].position[i];
+        int32_t x = position[0][i], y = position[1][i];
         crossing[i] = (x < 0) | (x >= last) | (y < 0) | (y >= last);
     }
     for (int i = 0; i < (int)block->count; i++) {

@@ -28,8 +28,7 @@ struct level_rows {
 };
 
 struct axis_rows {
-    _Alignas(64) int32_t position[BLR_BLOCK];      /* linear: 1/256 texel from the first centre; nearest: the index */
-    int32_t first[BLR_BLOCK];
+    _Alignas(64) int32_t first[BLR_BLOCK];
     int32_t second[BLR_BLOCK];
     int32_t weight[BLR_BLOCK];
 };
@@ -51,7 +50,7 @@ BLR_INLINE uintptr_t if_negative(int32_t number, uintptr_t yes, uintptr_t no)
     return (yes & mask) | (no & ~mask);
 }
 
-/* ---- positions */
+/* ---- positions: when linear 1/256 texel from the first centre, else the index */
 
 BLR_INLINE float cut(float x, float low, float high)
 {
@@ -67,95 +66,96 @@ BLR_INLINE int32_t texel_position(float u, const struct level_rows *level, int d
     return (int32_t)((double)u * level->texels[d][row] + ((double)bias + (linear ? 0.5 : 0.0))) - bias - (linear ? 128 : 0);
 }
 
-BLR_INLINE void positions_within(const float *restrict x, const struct level_rows *restrict level, int d, const int vary,
-                                 const bool linear, int32_t *restrict position)
+BLR_INLINE int32_t position_within(float x, const struct level_rows *level, int d, int row, const bool linear)
 {
-    BLR_EACH_ITEM {
-        float u = floorf(cut(x[i], -1.0f, 2.0f) * level->steps[d][i * vary]);
-        position[i] = texel_position(u, level, d, i * vary, linear);
-    }
+    return texel_position(floorf(cut(x, -1.0f, 2.0f) * level->steps[d][row]), level, d, row, linear);
 }
 
 /* The same within one period of the texture: 1, or 2 when every other one is mirrored. Floats hold all
  * of this exactly: powers of two scale, and the rest of a division has no more bits than the number. */
-BLR_INLINE void positions_periodic(const float *restrict x, const struct level_rows *restrict level, int d, const int vary,
-                                   const bool linear, const float periods, int32_t *restrict position)
+BLR_INLINE int32_t position_periodic(float x, const struct level_rows *level, int d, int row, const bool linear,
+                                     const float periods)
 {
-    BLR_EACH_ITEM {
-        float period = level->steps[d][i * vary] * periods;
-        float u = floorf(cut(x[i], -BLR_COORDINATE_LIMIT, BLR_COORDINATE_LIMIT) * level->steps[d][i * vary]);
-        u -= floorf(u * (1.0f / period)) * period;
-        position[i] = texel_position(u, level, d, i * vary, linear);
-    }
+    float period = level->steps[d][row] * periods;
+    float u = floorf(cut(x, -BLR_COORDINATE_LIMIT, BLR_COORDINATE_LIMIT) * level->steps[d][row]);
+    return texel_position(u - floorf(u * (1.0f / period)) * period, level, d, row, linear);
 }
 
-BLR_INLINE void positions_unnormalized(const float *restrict x, const struct level_rows *restrict level, int d,
-                                       const bool linear, int32_t *restrict position)
+BLR_INLINE int32_t position_in_texels(float x, const struct level_rows *level, int d, int row, const bool linear)
 {
-    float high = (float)level->extent[d][0] + 1.0f;
-    if (linear) {
-        BLR_EACH_ITEM {
-            float y = cut(x[i], -1.0f, high) * 256.0f, whole = floorf(y);
-            position[i] = (int32_t)whole + (y - whole >= 0.5f) - 128;
-        }
-    } else {
-        BLR_EACH_ITEM
-            position[i] = (int32_t)floorf(cut(x[i], -1.0f, high));
-    }
-}
-
-BLR_INLINE void locate_positions(const struct blr_texture *texture, const float *x, const struct level_rows *level, int d,
-                                 const int vary, const bool linear, int32_t *position)
-{
-    blr_addressing_t addressing = texture->addressing[d];
-    if (!texture->normalized)
-        positions_unnormalized(x, level, d, linear, position);
-    else if (addressing == BLR_ADDRESSING_REPEAT)
-        positions_periodic(x, level, d, vary, linear, 1.0f, position);
-    else if (addressing == BLR_ADDRESSING_MIRRORED_REPEAT)
-        positions_periodic(x, level, d, vary, linear, 2.0f, position);
-    else
-        positions_within(x, level, d, vary, linear, position);
+    x = cut(x, -1.0f, (float)level->extent[d][row] + 1.0f);
+    if (!linear)
+        return (int32_t)floorf(x);
+    float y = x * 256.0f, whole = floorf(y);
+    return (int32_t)whole + (y - whole >= 0.5f) - 128;
 }
 
 /* ---- addressing: positions to the two texels of an axis */
 
-BLR_INLINE void address_items(blr_addressing_t addressing, const struct level_rows *restrict level, int d, const int vary,
-                              const bool linear, struct axis_rows *restrict axis)
+BLR_INLINE void clamp_item(int32_t position, int32_t extent, const bool linear, struct axis_rows *axis, int i)
 {
-    if (addressing == BLR_ADDRESSING_CLAMP_TO_EDGE) {
-        BLR_EACH_ITEM {
-            int32_t last = level->extent[d][i * vary] - 1;
-            int32_t position = least(most(axis->position[i], 0), linear ? 256 * last : last);
-            axis->first[i] = linear ? position >> 8 : position;
-            axis->second[i] = least(axis->first[i] + 1, last);
-            axis->weight[i] = linear ? position & 255 : 0;
+    int32_t last = extent - 1;
+    position = least(most(position, 0), linear ? 256 * last : last);
+    axis->first[i] = linear ? position >> 8 : position;
+    axis->second[i] = least(axis->first[i] + 1, last);
+    axis->weight[i] = linear ? position & 255 : 0;
+}
+
+BLR_INLINE void border_item(int32_t position, int32_t extent, const bool linear, struct axis_rows *axis, int i)
+{
+    int32_t first = linear ? position >> 8 : position, second = first + 1;
+    axis->first[i] = first < 0 || first >= extent ? BLR_OUTSIDE : first;
+    axis->second[i] = second < 0 || second >= extent ? BLR_OUTSIDE : second;
+    axis->weight[i] = linear ? position & 255 : 0;
+}
+
+/* From -1 to 2 extents. */
+BLR_INLINE void mirror_item(int32_t position, int32_t extent, const bool linear, struct axis_rows *axis, int i)
+{
+    int32_t first = linear ? position >> 8 : position, second = first + 1;
+    first = most(first, 0);
+    axis->first[i] = first >= extent ? 2 * extent - 1 - first : first;
+    axis->second[i] = most(second >= extent ? 2 * extent - 1 - second : second, 0);
+    axis->weight[i] = linear ? position & 255 : 0;
+}
+
+/* From -1 to the extent. */
+BLR_INLINE void repeat_item(int32_t position, int32_t extent, const bool linear, struct axis_rows *axis, int i)
+{
+    int32_t first = linear ? position >> 8 : position, second = first + 1;
+    axis->first[i] = first < 0 ? extent - 1 : first;
+    axis->second[i] = second >= extent ? 0 : second;
+    axis->weight[i] = linear ? position & 255 : 0;
+}
+
+/* One axis of a block: each combination is a loop of its own. */
+BLR_INLINE void locate_axis(const struct blr_texture *texture, const float *restrict x,
+                            const struct level_rows *restrict level, int d, const int vary, const bool linear,
+                            struct axis_rows *restrict axis)
+{
+    const blr_addressing_t addressing = texture->addressing[d];
+    if (!texture->normalized) {
+        if (addressing == BLR_ADDRESSING_CLAMP_TO_EDGE) {
+            BLR_EACH_ITEM
+                clamp_item(position_in_texels(x[i], level, d, 0, linear), level->extent[d][0], linear, axis, i);
+        } else {
+            BLR_EACH_ITEM
+                border_item(position_in_texels(x[i], level, d, 0, linear), level->extent[d][0], linear, axis, i);
         }
-    } else if (addressing == BLR_ADDRESSING_CLAMP_TO_BORDER) {
-        BLR_EACH_ITEM {
-            int32_t extent = level->extent[d][i * vary];
-            int32_t first = linear ? axis->position[i] >> 8 : axis->position[i], second = first + 1;
-            axis->first[i] = first < 0 || first >= extent ? BLR_OUTSIDE : first;
-            axis->second[i] = second < 0 || second >= extent ? BLR_OUTSIDE : second;
-            axis->weight[i] = linear ? axis->position[i] & 255 : 0;
-        }
+    } else if (addressing == BLR_ADDRESSING_REPEAT) {
+        BLR_EACH_ITEM
+            repeat_item(position_periodic(x[i], level, d, i * vary, linear, 1.0f), level->extent[d][i * vary], linear,
+                        axis, i);
     } else if (addressing == BLR_ADDRESSING_MIRRORED_REPEAT) {
-        BLR_EACH_ITEM {
-            int32_t extent = level->extent[d][i * vary];
-            int32_t first = linear ? axis->position[i] >> 8 : axis->position[i], second = first + 1;
-            first = most(first, 0);
-            axis->first[i] = first >= extent ? 2 * extent - 1 - first : first;
-            axis->second[i] = most(second >= extent ? 2 * extent - 1 - second : second, 0);
-            axis->weight[i] = linear ? axis->position[i] & 255 : 0;
-        }
+        BLR_EACH_ITEM
+            mirror_item(position_periodic(x[i], level, d, i * vary, linear, 2.0f), level->extent[d][i * vary], linear,
+                        axis, i);
+    } else if (addressing == BLR_ADDRESSING_CLAMP_TO_EDGE) {
+        BLR_EACH_ITEM
+            clamp_item(position_within(x[i], level, d, i * vary, linear), level->extent[d][i * vary], linear, axis, i);
     } else {
-        BLR_EACH_ITEM {
-            int32_t extent = level->extent[d][i * vary];
-            int32_t first = linear ? axis->position[i] >> 8 : axis->position[i], second = first + 1;
-            axis->first[i] = first < 0 ? extent - 1 : first;
-            axis->second[i] = second >= extent ? 0 : second;
-            axis->weight[i] = linear ? axis->position[i] & 255 : 0;
-        }
+        BLR_EACH_ITEM
+            border_item(position_within(x[i], level, d, i * vary, linear), level->extent[d][i * vary], linear, axis, i);
     }
 }
 
@@ -327,8 +327,7 @@ BLR_INLINE void locate_level(const struct blr_texture *texture, const int vary, 
                              const bool integers, const int32_t *share, struct block_work *work, struct blr_block *block)
 {
     for (uint32_t d = 0; d < texture->dimensions; d++) {
-        locate_positions(texture, work->coordinate[d], &work->rows, (int)d, vary, linear, work->axis[d].position);
-        address_items(texture->addressing[d], &work->rows, (int)d, vary, linear, &work->axis[d]);
+        locate_axis(texture, work->coordinate[d], &work->rows, (int)d, vary, linear, &work->axis[d]);
     }
     block->rows_only = block->rows_wanted && !vary && !border && all_neighbours(&work->axis[0]);
     block->base = work->rows.data[0];

@@ -160,7 +160,7 @@ static void fetch_ahead(const struct plan *plan, const struct blr_block *block)
         for (uint32_t i = 0; i < BLR_BLOCK; i += 16)
             close += block->row[0][0][i + 1] - block->row[0][0][i] + 128 <= 256;
         if (close >= 3)
-            step = 4;
+            step = block->row[0][0][BLR_BLOCK - 1] - block->row[0][0][0] + 256 <= 512 ? 32 : 4;
         for (uint32_t q = 0; q < block->quads; q++)
             for (uint32_t i = 0; i < block->count; i += step) {
                 __builtin_prefetch((const void *)(block->base + block->row[q][0][i]));
