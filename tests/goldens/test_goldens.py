@@ -13,6 +13,7 @@ import bindless as bl
 from .comparison import Difference, Table, compare
 from .configuration import Configuration, Record, configurations, read_record, record_names
 from .device import run
+from .report import show
 
 _FAMILIES: dict[str, list[Configuration]] = defaultdict(list)
 for _configuration in configurations():
@@ -24,11 +25,7 @@ def table(request: pytest.FixtureRequest) -> Iterator[Table]:
     """Filled by the tests of this module and printed after them."""
     made = Table()
     yield made
-    reporter = request.config.pluginmanager.getplugin("terminalreporter")
-    if reporter is not None:
-        reporter.write_line("")
-        for line in made.lines():
-            reporter.write_line(line)
+    show(request.config, made.lines())
 
 
 @pytest.fixture(scope="module", params=record_names())

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+
 from goldens.configuration import Array, Configuration
 
 MODES = ("repeat", "mirrored_repeat", "clamp_to_edge", "clamp_to_border")
@@ -186,6 +187,14 @@ def _dyadic(case: Case) -> dict[str, Array]:
     return points
 
 
+def _near(case: Case) -> dict[str, Array]:
+    """Any coordinates from one image before to one image after."""
+    points, rng = _spread(case), case.seed("near")
+    unit = rng.random((case.count, len(case.sizes))) * 3 - 1
+    points["coordinates"] = np.asarray(unit if case.normalized else unit * case.sizes, np.float32)
+    return points
+
+
 def _pixels(case: Case) -> dict[str, Array]:
     """Integer coordinates of pixels."""
     points, rng = _spread(case), case.seed("pixels")
@@ -198,5 +207,6 @@ POINTS = {
     "directions": _directions,
     "gradients": _gradients,
     "dyadic": _dyadic,
+    "near": _near,
     "pixels": _pixels,
 }

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from goldens.configuration import Array
-from goldens.device import run
 
 import bindless as bl
+from goldens.configuration import Array
+from goldens.device import run
 
 from .cases import Case
 

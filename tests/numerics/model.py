@@ -52,7 +52,7 @@ def standard(values: Array, place: Array, modes: tuple[str, ...], linear: bool, 
         modes: one for each dimension.
     """
     dims = place.shape[1]
-    sizes = values.shape[-2 :: -1][:dims]
+    sizes = values.shape[-2::-1][:dims]
     total = np.zeros((len(place), values.shape[-1]))
     for taps in itertools.product(*(_taps(place[:, d], linear) for d in range(dims))):
         weight, inside, where = np.ones(len(place)), np.ones(len(place), bool), []

@@ -21,9 +21,7 @@ def _standard(channels: Iterator[int]) -> Iterator[Case]:
     for channel_type, sizes in itertools.product(STORAGE, _SIZES):
         for filtering in _filters(channel_type):
             for mode in (*MODES, _MIXED[: len(sizes)]):
-                yield make(
-                    "standard", sizes, channel_type, next(channels), mode, filtering, points="spread", count=300
-                )
+                yield make("standard", sizes, channel_type, next(channels), mode, filtering, points="spread", count=300)
             for mode in ("clamp_to_edge", "clamp_to_border", "repeat"):
                 yield make(
                     "standard", sizes, channel_type, next(channels), mode, filtering, points="spread", count=300,
@@ -65,14 +63,10 @@ def _cubemaps(channels: Iterator[int]) -> Iterator[Case]:
                 points="directions", seamless=True,
             )  # fmt: skip
         for mode in (*MODES, _MIXED[:2]):
-            yield make(
-                "cubemap", (24, 24), channel_type, next(channels), mode, filtering, points="directions"
-            )
+            yield make("cubemap", (24, 24), channel_type, next(channels), mode, filtering, points="directions")
     # Wide faces: what rounding a direction to float would cost shows here.
     for seamless in (True, False):
-        yield make(
-            "cubemap", (160, 160), "fp32", 2, "clamp_to_edge", "linear", points="directions", seamless=seamless
-        )
+        yield make("cubemap", (160, 160), "fp32", 2, "clamp_to_edge", "linear", points="directions", seamless=seamless)
 
 
 def _anisotropic() -> Iterator[Case]:
@@ -86,10 +80,7 @@ def _anisotropic() -> Iterator[Case]:
 
 
 CASES = tuple(
-    case
-    for family in (_standard, _layers, _levels, _cubemaps)
-    for case in family(itertools.cycle((1, 2, 4, 3, 2)))
+    case for family in (_standard, _layers, _levels, _cubemaps) for case in family(itertools.cycle((1, 2, 4, 3, 2)))
 )
 ANISOTROPIC = tuple(_anisotropic())
 CASES += ANISOTROPIC
-

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
+from goldens.report import show
+
 from . import anisotropy, model
 from .cases import INTEGERS, STORAGE, Array, Case
 from .exact import exact_results
@@ -35,11 +37,9 @@ def table(request: pytest.FixtureRequest) -> Iterator[dict[str, tuple[int, float
     """Family: (cases, worst difference); printed after the tests of this module."""
     rows: dict[str, tuple[int, float]] = {}
     yield rows
-    reporter = request.config.pluginmanager.getplugin("terminalreporter")
-    if reporter is not None:
-        reporter.write_line(f"\n{'exact mode beside float64 numpy':<42} {'cases':>6} {'worst of range':>15}")
-        for family, (cases, worst) in rows.items():
-            reporter.write_line(f"{family:<42} {cases:>6} {worst:>15.2g}")
+    lines = [f"{'exact mode beside float64 numpy':<42} {'cases':>6} {'worst of range':>15}"]
+    lines += [f"{family:<42} {cases:>6} {worst:>15.2g}" for family, (cases, worst) in rows.items()]
+    show(request.config, lines)
 
 
 @pytest.mark.parametrize("family", _FAMILIES)
@@ -82,9 +82,8 @@ def test_names_are_unique() -> None:
 
 def test_hardware_arithmetic_is_something_else() -> None:
     """The comparison sees weights of 8 bits: the other mode fails it."""
-    from goldens.device import run
-
     import bindless as bl
+    from goldens.device import run
 
     case = next(case for case in CASES if case.filtering == "linear" and case.channel_type == "fp32")
     with bl.Queue("reference:*:*") as queue:

@@ -1,0 +1,157 @@
+"""The exact mode of the reference beside OpenCL devices that run on the CPU: a second opinion by other people's code.
+
+Faults of a device that are known are named in FAULTS. Each must still show, so that none hides anything else for longer
+than it exists.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+
+import numpy as np
+import pytest
+
+from bindless.drivers import opencl as cl
+from goldens.report import show
+
+from .cases import INTEGERS, Array, Case
+from .exact import exact_results
+from .opencl_cases import CASES
+from .opencl_device import OpenCLSampler, cpu_devices
+
+pytestmark = pytest.mark.opencl
+
+# Of the range of an image's values. Devices compute in float: the conversion of a code and three blends one after the
+# other round by 6e-8 each. Measured on exact points: 1.8e-7 (PoCL 3.1, Intel 2026.2), normalized types included.
+TOLERANCE = 2e-6
+# A normalized code read without a filter may be off by 1.5 units in the last place (OpenCL C, conversion rules).
+CODE_TOLERANCE = 1.5 * 2.0**-23
+
+# Start of the platform's name and version: {fault: the cases that it spoils}.
+FAULTS: dict[str, dict[str, Callable[[Case], bool]]] = {
+    "Portable Computing Language OpenCL 3.0 PoCL 3.1": {
+        "images of one half are read as something else": lambda case: (
+            case.channel_type == "fp16" and case.channels == 1
+        ),
+        "normalized coordinates of arrays scale the layer": lambda case: case.type == "array" and case.normalized,
+    },
+}
+
+_FAMILIES: dict[str, list[Case]] = defaultdict(list)
+for _case in CASES:
+    _FAMILIES[_case.family].append(_case)
+
+Rows = dict[tuple[str, str], tuple[int, int, float]]
+
+
+def _faults(sampler: OpenCLSampler) -> dict[str, Callable[[Case], bool]]:
+    return {
+        name: hit for start, found in FAULTS.items() if sampler.name.startswith(start) for name, hit in found.items()
+    }
+
+
+def _difference(got: Array, wanted: Array) -> float:
+    return float(np.abs(got[:, : wanted.shape[1]].astype(np.float64) - wanted.astype(np.float64)).max())
+
+
+def _allowed(case: Case) -> float:
+    """Without a filter numbers are the very same; points are away from the borders of texels.
+
+    Points that are not exact in texels cost a rounding of at most 2 sizes more in each dimension, where a texel may
+    differ from the next by the whole range.
+    """
+    if case.filtering == "linear":
+        texels = sum(case.sizes) if case.points == "near" else 0
+        return (TOLERANCE + 2 * texels * 2.0**-24) * case.value_range
+    return CODE_TOLERANCE if "norm" in case.channel_type else 0.0
+
+
+@pytest.fixture(scope="module")
+def samplers() -> Iterator[list[OpenCLSampler]]:
+    """Every CPU device."""
+    cl.load()
+    with ExitStack() as kept:
+        made = [OpenCLSampler(platform, device) for platform, device in cpu_devices()]
+        for sampler in made:
+            kept.callback(sampler.close)
+        if not made:
+            reason = "no OpenCL platform has a CPU device with images: apt install pocl-opencl-icd"
+            if "opencl" in os.environ.get("BINDLESS_REQUIRE", ""):
+                pytest.fail(reason, pytrace=False)
+            pytest.skip(reason)
+        yield made
+
+
+@pytest.fixture(scope="module")
+def exact(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Array]:
+    """What the reference gives in its exact mode, by name of the case."""
+    return exact_results("opencl", tmp_path_factory.mktemp("exact"))
+
+
+@pytest.fixture(scope="module")
+def rows(request: pytest.FixtureRequest) -> Iterator[Rows]:
+    """(device, family): (cases compared, cases that a known fault spoils, worst difference); printed at the end."""
+    made: Rows = {}
+    yield made
+    for device in dict.fromkeys(device for device, _ in made):
+        lines = [f"exact mode beside {device}"]
+        lines.append(f"{'configurations':<42} {'compared':>9} {'faulty':>7} {'worst of range':>15}")
+        for (owner, family), (compared, faulty, worst) in made.items():
+            if owner == device:
+                lines.append(f"{family:<42} {compared:>9} {faulty:>7} {worst:>15.2g}")
+        show(request.config, lines)
+
+
+@pytest.mark.parametrize("family", _FAMILIES)
+def test_second_opinion(family: str, samplers: list[OpenCLSampler], exact: dict[str, Array], rows: Rows) -> None:
+    wrong = {}
+    for sampler in samplers:
+        faults, compared, faulty, worst = _faults(sampler).values(), 0, 0, 0.0
+        for case in filter(sampler.supports, _FAMILIES[family]):
+            if any(hit(case) for hit in faults):
+                faulty += 1
+                continue
+            error = _difference(sampler.run(case), exact[case.name])
+            compared, worst = compared + 1, max(worst, error / case.value_range)
+            if not error <= _allowed(case):
+                wrong[f"{sampler.name}: {case.name}"] = f"{error:.3g}, {_allowed(case):.3g} allowed"
+        rows[sampler.name, family] = (compared, faulty, worst)
+    assert not wrong, f"{len(wrong)} cases: {wrong}"
+
+
+def test_known_faults_still_show(samplers: list[OpenCLSampler], exact: dict[str, Array]) -> None:
+    for sampler in samplers:
+        for name, hit in _faults(sampler).items():
+            spoiled = [case for case in CASES if hit(case) and sampler.supports(case)]
+            right = [c.name for c in spoiled if _difference(sampler.run(c), exact[c.name]) <= _allowed(c)]
+            assert spoiled and not right, f"{sampler.name}: '{name}' does not show in {right}: narrow it or remove it"
+
+
+def test_devices_have_the_formats(samplers: list[OpenCLSampler]) -> None:
+    """Four channels of every type are compared, so that a table without failures is not one without content."""
+    for sampler in samplers:
+        missing = [case.name for case in CASES if case.channels == 4 and not sampler.supports(case)]
+        assert not missing, f"{sampler.name} lacks the formats of {missing}"
+
+
+@pytest.mark.parametrize("channels", [1, 2])
+def test_alpha_of_the_border(channels: int, samplers: list[OpenCLSampler]) -> None:
+    """OpenCL's border is opaque where the image has no alpha; ours is transparent zero, of the image's channels alone.
+
+    PoCL 3.1 gives 0, which no comparison above looks at.
+    """
+    name = f"sample standard 32x16 fp32x{channels} clamp_to_border,clamp_to_border nearest unnormalized dyadic"
+    case = next(case for case in CASES if case.name == name)
+    place = case.point("coordinates")
+    outside = ((place < 0) | (place >= case.sizes)).any(1)
+    for sampler in filter(lambda sampler: sampler.supports(case), samplers):
+        alpha = sampler.run(case)[outside, 3]
+        assert (alpha == (0.0 if "PoCL 3.1" in sampler.name else 1.0)).all(), sampler.name
+        assert (sampler.run(case)[outside, :channels] == 0).all()
+
+
+def test_integers_are_not_filtered() -> None:
+    assert not [case.name for case in CASES if case.channel_type in INTEGERS and case.filtering == "linear"]
