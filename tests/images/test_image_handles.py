@@ -7,7 +7,7 @@ import warnings
 
 import numpy as np
 import pytest
-from pixels import INTEGERS, every_coordinate, linear, nearest, random_pixels, require, tolerance, upload
+from pixels import INTEGERS, every_coordinate, linear, nearest, random_pixels, require, tolerance, upload, usm
 
 import bindless as bl
 
@@ -53,6 +53,52 @@ def test_handles_from_numbers_in_memory(queue: bl.Queue) -> None:  # R33
         changed = bl.UnsampledImageHandle()
         changed.raw_handle = int(loaded[0, index])
         np.testing.assert_array_equal(bl.fetch_image(queue, changed, EVERY), wanted)
+    for handle in (*unsampled, *sampled):
+        bl.destroy_image_handle(handle, queue)
+
+
+# Reads pixel (i % 7, i / 7 % 5) of image which[i], as an unsampled and as a sampled one: table is (2, 3).
+GATHER = b"""
+.version 6.3
+.target sm_75
+.address_size 64
+.visible .entry gather(.param .u64 .ptr .global .align 8 gather_table, .param .u64 .ptr .global .align 4 gather_which,
+    .param .u64 .ptr .global .align 4 gather_out, .param .u32 gather_count)
+{
+    .reg .pred %p; .reg .b32 %r<12>; .reg .f32 %f<7>; .reg .b64 %d<12>;
+    ld.param.u64 %d1, [gather_table]; ld.param.u64 %d2, [gather_which];
+    ld.param.u64 %d3, [gather_out]; ld.param.u32 %r1, [gather_count];
+    mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; mov.u32 %r4, %tid.x; mad.lo.u32 %r5, %r2, %r3, %r4;
+    setp.ge.u32 %p, %r5, %r1; @%p bra done;
+    rem.u32 %r6, %r5, 7; div.u32 %r7, %r5, 7; rem.u32 %r7, %r7, 5;
+    mul.wide.u32 %d4, %r5, 4; add.s64 %d5, %d2, %d4; ld.global.u32 %r8, [%d5];
+    mul.wide.u32 %d6, %r8, 8; add.s64 %d7, %d1, %d6; ld.global.u64 %d8, [%d7]; ld.global.u64 %d9, [%d7+24];
+    shl.b32 %r9, %r6, 3; suld.b.2d.v2.b32.zero {%r10, %r11}, [%d8, {%r9, %r7}];
+    cvt.rn.f32.u32 %f1, %r6; add.f32 %f1, %f1, 0f3F000000; cvt.rn.f32.u32 %f2, %r7; add.f32 %f2, %f2, 0f3F000000;
+    tex.2d.v4.f32.f32 {%f3, %f4, %f5, %f6}, [%d9, {%f1, %f2}];
+    mul.wide.u32 %d10, %r5, 16; add.s64 %d11, %d3, %d10;
+    st.global.u32 [%d11], %r10; st.global.u32 [%d11+4], %r11;
+    st.global.f32 [%d11+8], %f3; st.global.f32 [%d11+12], %f4;
+done: ret;
+}
+"""
+
+
+def test_kernels_load_handles_from_memory(queue: bl.Queue) -> None:  # R33
+    if queue.device.backend is not bl.Backend.cuda:
+        pytest.skip("the kernel is PTX")
+    pixels = [random_pixels(DESC, seed) for seed in range(3)]
+    memories = [upload(queue, DESC, array) for array in pixels]
+    unsampled = [bl.create_image(memory, DESC, queue) for memory in memories]
+    sampled = [bl.create_image(memory, DESC, queue, sampler=PLAIN) for memory in memories]
+    table = usm(queue, np.array([unsampled, sampled], np.uint64))
+    which = np.random.default_rng(1).integers(0, 3, 700).astype(np.uint32)
+    out = bl.usm_empty((700, 4), np.float32, queue)
+    gather = bl.load_kernel_bundle(GATHER, queue).get_kernel("gather")
+    queue.parallel_for(700, gather, table, usm(queue, which), out, np.uint32(700)).wait()
+    place = np.arange(700)
+    wanted = np.stack(pixels)[which, place // 7 % 5, place % 7]
+    np.testing.assert_array_equal(out.numpy(queue), np.hstack([wanted, wanted]))
     for handle in (*unsampled, *sampled):
         bl.destroy_image_handle(handle, queue)
 
