@@ -12,9 +12,22 @@ struct component {
     int sign;
 };
 
+/* Exponents stay far within those of a double. */
 static double magnitude(struct component a)
 {
-    return ldexp((double)a.significand, a.exponent);
+    uint64_t bits = (uint64_t)(1023 + a.exponent) << 52;
+    double power;
+    memcpy(&power, &bits, sizeof power);
+    return (double)a.significand * power;
+}
+
+/* How many bits a number below 2^53 has. */
+static int bit_count(int64_t value)
+{
+    double number = (double)value;
+    uint64_t bits;
+    memcpy(&bits, &number, sizeof bits);
+    return value ? (int)(bits >> 52) - 1022 : 0;
 }
 
 /* floor(value * 2^shift) for value >= 0. */
@@ -58,9 +71,7 @@ static struct component trimmed(struct component a)
 /* Exactly ten bits, whatever the input; 0 stays 0. */
 static struct component normalized(struct component a)
 {
-    int bits = 0;
-    while (bits < 62 && a.significand >> bits)
-        bits++;
+    int bits = bit_count(a.significand);
     if (bits) {
         a.significand = bits <= 10 ? a.significand << (10 - bits) : a.significand >> (bits - 10);
         a.exponent += bits - 10;
@@ -73,9 +84,7 @@ static struct component from_float(float gradient, uint32_t extent)
 {
     struct component r = {0, -200, 0};
     float size = isnan(gradient) ? 0.0f : fabsf(gradient);
-    int log_extent = 0;
-    while (UINT64_C(1) << log_extent < extent)
-        log_extent++;
+    int log_extent = bit_count((int64_t)extent - 1);
     if (size < 0x1p-126f) {
         r.exponent += log_extent - 9;
         return r;
