@@ -61,7 +61,7 @@ struct blr_texture {
     int32_t lod_high;
     int32_t anisotropy_cap;               /* 256 log2 of the largest ratio; 0 for isotropic sampling */
     bool blends;                          /* the filter runs, be it on a single texel: see docs/numerics.md */
-    unsigned char border[BLR_MAX_PIXEL_SIZE];   /* the pixel outside of the image: transparent zero */
+    _Alignas(16) unsigned char border[BLR_MAX_PIXEL_SIZE];   /* the pixel outside of the image: transparent zero */
 };
 
 /* Fills texture from its description; levels are copied. sampler is NULL for an unsampled image.

@@ -1,0 +1,166 @@
+/* The sampler gives the same bits by every path: one item at a time, AVX2, AVX-512. Random textures of all kinds,
+ * with NaNs, infinities, denormals and zeros of both signs, at random and at extreme coordinates. On a processor
+ * without these instructions the paths are one. */
+#include "check.h"
+#include "texture.h"
+
+#include <math.h>
+
+#define ITEMS 200
+#define ROUNDS 4000
+#define IMAGE_BYTES (1 << 17)
+
+static uint64_t state = 0x9e3779b97f4a7c15u;
+
+static uint32_t random_bits(void)
+{
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return (uint32_t)(state >> 32);
+}
+
+static uint32_t below(uint32_t limit)
+{
+    return random_bits() % limit;
+}
+
+static float unit(void)
+{
+    return (float)(random_bits() >> 8) * 0x1p-24f;
+}
+
+static const float extremes[] = {NAN, INFINITY, -INFINITY, 0.0f, -0.0f, 1e-40f, -1e-40f, 0x1p30f, -0x1p31f, 3e38f, 16777217.0f, 0.5f};
+
+static void fill_texels(blr_channel_type_t type, unsigned char *texels)
+{
+    uint32_t kind = below(4);
+    for (uint32_t i = 0; i < IMAGE_BYTES / 4; i++) {
+        uint32_t bits = random_bits();
+        if (kind && type == BLR_CHANNEL_FP32) {
+            float value = ldexpf(unit() - 0.5f, kind == 1 ? 0 : (int)below(60) - 30);
+            if (kind == 3 && below(2))
+                value = below(2) ? 0.0f : -0.0f;
+            if (below(200) == 0)
+                value = extremes[below(sizeof extremes / sizeof *extremes)];
+            memcpy(&bits, &value, sizeof bits);
+        } else if (kind && type == BLR_CHANNEL_FP16) {
+            bits &= kind == 1 ? 0xbbffbbffu : kind == 2 ? 0x83ff83ffu : 0x80008000u;
+        }
+        memcpy(texels + 4 * i, &bits, sizeof bits);
+    }
+}
+
+struct sample {
+    struct blr_texture texture;
+    blr_image_call_t call;
+    float coordinates[3 * ITEMS], gradient_x[3 * ITEMS], gradient_y[3 * ITEMS], levels[ITEMS];
+    uint32_t layers[ITEMS];
+    float values[4 * ITEMS];
+};
+
+static void choose_points(struct sample *sample, uint32_t dimensions, bool normalized, const uint32_t *extent)
+{
+    for (uint32_t i = 0; i < ITEMS; i++) {
+        for (uint32_t d = 0; d < dimensions; d++) {
+            float x = unit() * 1.6f - 0.3f;
+            if (below(10) == 0)
+                x = floorf(x * 8.0f) * 0.125f;
+            x *= normalized ? 1.0f : (float)extent[d];
+            if (below(40) == 0)
+                x = extremes[below(sizeof extremes / sizeof *extremes)];
+            sample->coordinates[i * dimensions + d] = x;
+            sample->gradient_x[i * dimensions + d] = ldexpf(unit() - 0.5f, -(int)below(10));
+            sample->gradient_y[i * dimensions + d] = ldexpf(unit() - 0.5f, -(int)below(10));
+        }
+        sample->levels[i] = below(20) ? unit() * 7.0f - 1.0f : extremes[below(3)];
+        sample->layers[i] = below(6);
+    }
+}
+
+static void choose(struct sample *sample, unsigned char *texels, uint32_t flags)
+{
+    static const uint32_t sizes[] = {1, 2, 3, 8, 17, 32};
+    static const blr_channel_type_t types[] = {BLR_CHANNEL_FP32, BLR_CHANNEL_FP32, BLR_CHANNEL_FP16, BLR_CHANNEL_UNORM_INT8,
+                                               BLR_CHANNEL_SNORM_INT8, BLR_CHANNEL_UNORM_INT16};
+    blr_image_desc_t desc = {0, 0, 0, 1 + below(4), types[below(6)], (blr_image_type_t)below(4), 1, 1};
+    uint32_t dimensions = desc.type == BLR_IMAGE_CUBEMAP ? 2 : 1 + below(desc.type == BLR_IMAGE_ARRAY ? 2 : 3);
+    uint32_t extent[3] = {sizes[below(6)], sizes[below(6)], sizes[below(5)]};
+    if (desc.type == BLR_IMAGE_CUBEMAP)
+        extent[1] = extent[0];
+    desc.width = extent[0];
+    desc.height = dimensions > 1 ? extent[1] : 0;
+    desc.depth = dimensions > 2 ? extent[2] : 0;
+    if (desc.type == BLR_IMAGE_ARRAY || desc.type == BLR_IMAGE_CUBEMAP)
+        desc.array_size = 6;
+    if (desc.type == BLR_IMAGE_MIPMAP)
+        desc.num_levels = 1 + below(6);
+    blr_sampler_desc_t sampler = {
+        {(blr_addressing_t)below(5), (blr_addressing_t)below(5), (blr_addressing_t)below(5)},
+        below(2), (blr_filtering_t)(below(4) > 0), (blr_filtering_t)(below(3) > 0), (blr_cubemap_filtering_t)below(2),
+        below(3) ? 0.0f : 0.7f, (float)below(desc.num_levels + 1), below(3) ? 0.0f : 16.0f};
+    struct blr_texture_level levels[BLR_MAX_MIP_LEVELS];
+    uint32_t pixel = blr_pixel_size(desc.channel_type, desc.num_channels), offset = 0;
+    for (uint32_t k = 0; k < desc.num_levels; k++) {
+        uint32_t w = extent[0] >> k ? extent[0] >> k : 1, h = 1, d = 1;
+        if (dimensions > 1)
+            h = extent[1] >> k ? extent[1] >> k : 1;
+        if (dimensions > 2)
+            d = extent[2] >> k ? extent[2] >> k : 1;
+        levels[k] = (struct blr_texture_level){texels + offset % (IMAGE_BYTES / 8) / 16 * 16, w, h, d, w * pixel, (uint64_t)w * h * pixel};
+        offset += w * h * d * pixel;
+    }
+    /* 17 x 32 x 17 pixels of 16 bytes do not fit: the rows of volumes are shared. */
+    if ((uint64_t)extent[0] * extent[1] * (dimensions > 2 ? extent[2] : 6) * pixel > IMAGE_BYTES / 2)
+        for (uint32_t k = 0; k < desc.num_levels; k++)
+            levels[k].slice_pitch = levels[k].row_pitch;
+    OK(blr_texture_init(&sample->texture, &desc, levels, desc.num_levels, &sampler, flags));
+    memset(&sample->call, 0, sizeof sample->call);
+    blr_image_call_t *call = &sample->call;
+    call->operation = BLR_OPERATION_SAMPLE;
+    if (desc.type == BLR_IMAGE_MIPMAP)
+        call->operation = below(2) ? BLR_OPERATION_SAMPLE_LOD : BLR_OPERATION_SAMPLE_GRADIENT;
+    call->type = desc.type;
+    call->count = ITEMS - below(70);
+    call->coordinates = sample->coordinates;
+    call->layers = below(2) ? sample->layers : NULL;
+    call->layer = 3;
+    call->levels = below(2) ? sample->levels : NULL;
+    call->level = 1.3f;
+    call->gradient_x = sample->gradient_x;
+    call->gradient_y = sample->gradient_y;
+    call->values = sample->values;
+    call->value_type = below(4) ? BLR_ELEMENT_F32 : BLR_ELEMENT_F16;
+    call->value_channels = below(2) ? desc.num_channels : 1 + below(4);
+    choose_points(sample, desc.type == BLR_IMAGE_CUBEMAP ? 3 : dimensions, sampler.normalized_coordinates, extent);
+}
+
+int main(void)
+{
+    static const uint32_t paths[] = {BLR_TEXTURE_NO_VECTORS, BLR_TEXTURE_NO_AVX512, 0};
+    unsigned char *texels = malloc(IMAGE_BYTES);
+    struct sample *sample = malloc(sizeof *sample);
+    float wanted[4 * ITEMS];
+    CHECK(texels != NULL && sample != NULL);
+    for (int round = 0; round < ROUNDS; round++) {
+        uint64_t start = state;
+        for (int path = 0; path < 3; path++) {
+            struct blr_fault fault;
+            state = start;
+            fill_texels((blr_channel_type_t)(round % 2 ? BLR_CHANNEL_FP32 : BLR_CHANNEL_FP16), texels);
+            choose(sample, texels, paths[path]);
+            memset(sample->values, 0, sizeof sample->values);
+            OK(blr_texture_run(&sample->texture, &sample->call, 0, sample->call.count, &fault));
+            if (path == 0)
+                memcpy(wanted, sample->values, sizeof wanted);
+            else if (memcmp(wanted, sample->values, sizeof wanted) != 0) {
+                fprintf(stderr, "round %d, path %d: type %d, format %d x %u\n", round, path, (int)sample->texture.desc.type,
+                        (int)sample->texture.desc.channel_type, sample->texture.desc.num_channels);
+                CHECK(!"the same bits");
+            }
+        }
+    }
+    free(sample);
+    free(texels);
+    return 0;
+}
