@@ -317,12 +317,10 @@ BLR_INLINE_BLEND uint32_t items_of_lanes(__m256i lanes, const int channels)
 
 BLR_INLINE_BLEND void store_lanes(float *out, __m256 value, bool stream)
 {
-    if (stream) {                         /* arrays of other allocators are often aligned to 16 bytes only */
-        _mm_stream_ps(out, _mm256_castps256_ps128(value));
-        _mm_stream_ps(out + 4, _mm256_extractf128_ps(value, 1));
-    } else {
+    if (stream)
+        _mm256_stream_ps(out, value);
+    else
         _mm256_storeu_ps(out, value);
-    }
 }
 
 BLR_INLINE_BLEND uint64_t blend_floats(const struct blr_block *block, float *out, bool stream, const bool half,

@@ -139,12 +139,10 @@ BLR_INLINE_BLEND uint32_t items_of_wide_lanes(uint32_t bits, const int channels)
 
 BLR_INLINE_BLEND void store_wide(float *out, __m512 value, bool stream)
 {
-    if (stream) {
-        store_lanes(out, _mm512_castps512_ps256(value), true);
-        store_lanes(out + 8, _mm512_extractf32x8_ps(value, 1), true);
-    } else {
+    if (stream)
+        _mm512_stream_ps(out, value);
+    else
         _mm512_storeu_ps(out, value);
-    }
 }
 
 BLR_INLINE_BLEND uint64_t blend_wide(const struct blr_block *block, float *out, bool stream, const int channels,

@@ -56,8 +56,7 @@ static bool make_plan(const struct blr_texture *texture, const blr_image_call_t 
     plan->dense = texture->linear && ((channels == 1 && format->storage == BLR_ELEMENT_F32) ||
                                       (channels == 4 && format->storage == BLR_ELEMENT_U8));
     plan->direct = call->value_type == BLR_ELEMENT_F32 && call->value_channels == channels;
-    plan->stream = plan->direct && call->count * channels * sizeof(float) >= STREAM_BYTES &&
-                   ((uintptr_t)call->values & 15u) == 0;
+    plan->stream = plan->direct && call->count * channels * sizeof(float) >= STREAM_BYTES;
     plan->level_varies = texture->num_levels > 1 && (call->operation == BLR_OPERATION_SAMPLE_GRADIENT ||
                                                      (call->operation == BLR_OPERATION_SAMPLE_LOD && call->levels));
     int32_t lod = call->operation == BLR_OPERATION_SAMPLE_LOD && !call->levels ? blr_lod_from_float(call->level)
@@ -279,7 +278,7 @@ static void blend_block(const struct plan *plan, uint64_t begin, const struct bl
     uint32_t count = block->count;
     bool whole = plan->direct && count == BLR_BLOCK;
     float *out = whole ? (float *)plan->call->values + begin * plan->channels : values;
-    uint64_t again = plan->blend(block, out, plan->stream && whole);
+    uint64_t again = plan->blend(block, out, plan->stream && whole && (uintptr_t)out % 64 == 0);
     if (!whole)
         store_block(plan, begin, count, values);
     if (count < BLR_BLOCK)
@@ -288,19 +287,30 @@ static void blend_block(const struct plan *plan, uint64_t begin, const struct bl
         blr_sample_item(plan->texture, plan->call, begin + (uint64_t)__builtin_ctzll(rest));
 }
 
+/* Items of the first block: so many that the results of the next ones begin with a line of the cache. */
+static uint32_t first_count(const struct plan *plan, uint64_t begin)
+{
+    uint32_t size = plan->channels * (uint32_t)sizeof(float);
+    uintptr_t rest = ((uintptr_t)plan->call->values + begin * size) % 64;
+    return !plan->direct || rest == 0 || rest % size ? BLR_BLOCK : (uint32_t)(64 - rest) / size;
+}
+
 static void run_blocks(const struct plan *plan, uint64_t begin, uint64_t end)
 {
     struct run run;
     start_run(plan, &run);
     uint32_t turn = 0;
-    for (uint64_t item = begin; item < end; item += BLR_BLOCK, turn ^= 1) {
-        uint32_t count = end - item < BLR_BLOCK ? (uint32_t)(end - item) : BLR_BLOCK;
-        locate_block(&run, item, count, &run.block[turn]);
+    uint64_t before = begin, item = begin, count = first_count(plan, begin);
+    for (; item < end; item += count, count = BLR_BLOCK, turn ^= 1) {
+        if (end - item < count)
+            count = end - item;
+        locate_block(&run, item, (uint32_t)count, &run.block[turn]);
         if (item > begin)
-            blend_block(plan, item - BLR_BLOCK, &run.block[turn ^ 1]);
+            blend_block(plan, before, &run.block[turn ^ 1]);
+        before = item;
     }
     if (begin < end)
-        blend_block(plan, begin + (end - begin - 1) / BLR_BLOCK * BLR_BLOCK, &run.block[turn ^ 1]);
+        blend_block(plan, before, &run.block[turn ^ 1]);
 }
 
 #endif
