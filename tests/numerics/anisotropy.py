@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from .cases import Array, Case
+from goldens.configuration import Array
+
+from .cases import Case
 from .model import GRADIENTS, at_levels, split_level
 
 # Of the model's own integral: half as wide steps as any that is compared with it would still do.

@@ -87,7 +87,7 @@ class Case(Configuration):
     def value_range(self) -> float:
         """From the least to the largest number in the image; at least 1."""
         levels = [self.values(level) for level in range(self.levels)]
-        return max(1.0, max(v.max() for v in levels) - min(v.min() for v in levels))
+        return max(1.0, float(max(v.max() for v in levels) - min(v.min() for v in levels)))
 
     @cached_property
     def _points(self) -> dict[str, Array]:

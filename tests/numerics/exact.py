@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -49,4 +50,5 @@ if __name__ == "__main__":
     group, file = sys.argv[1:]
     with bl.Queue("reference:*:*") as queue:
         results = {case.name: run(queue, case) for case in _cases(group)}
-    np.savez(file, **results)
+    arrays: dict[str, Any] = dict(results)
+    np.savez(file, **arrays)

@@ -6,7 +6,9 @@ import itertools
 
 import numpy as np
 
-from .cases import Array, Case
+from goldens.configuration import Array
+
+from .cases import Case
 
 # Face: the axis that it stands on, then the directions in which s and t grow. From the table of cubemap faces
 # that all graphics interfaces share.
@@ -104,7 +106,8 @@ def _surroundings(width: int) -> Array:
             }  # fmt: skip
             for place, folded in rim.items():
                 distance = ((surface - (folded + (1 - past) * major)) ** 2).sum(1)
-                table[(face, *place)] = edge[distance.argmin()]
+                j, i = place
+                table[face, j, i] = edge[distance.argmin()]
     return table
 
 
@@ -166,7 +169,7 @@ def at_levels(case: Case, place: Array, level: Array, layer: Array | None = None
 def isotropic_level(case: Case) -> Array:
     """log2 of the longer gradient in texels."""
     lengths = [np.linalg.norm(case.point(name).astype(np.float64) * case.sizes, axis=1) for name in GRADIENTS]
-    return np.log2(np.maximum(*lengths))
+    return np.asarray(np.log2(np.maximum(*lengths)))
 
 
 GRADIENTS = ("gradient_x", "gradient_y")

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from bindless.drivers import opencl as cl
+from goldens.configuration import Array
 
-from .cases import STORAGE, Array, Case
+from .cases import STORAGE, Case
 
 _GEOMETRIES = {
     # (kind, dimensions): (name, coordinates of item i, from floats or integers of type V)

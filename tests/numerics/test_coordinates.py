@@ -28,7 +28,7 @@ _API_MODES = {"clamp_to_border": "ext_oneapi_clamp_to_border"}
 # Around each number of fraction bits that normalized coordinates keep.
 _WIDTHS = (1, 2, 3, 7, 64, 100, 4096, 8191, 8192, 8193, 30000, 65536, 65537, 131072)
 _SHAPES_2D = ((1, 1), (5, 3), (16, 64), (8193, 2), (3, 8200))
-_SHAPES_3D = ((1, 1, 1), (4, 3, 2), (8, 5, 7), (2, 2048, 9))
+_SHAPES_3D = ((1, 1, 1), (4, 3, 2), (8, 5, 7), (2, 2048, 9), (3, 2, 8300), (8300, 3, 2))
 
 
 # ---------------------------------------------------------------------- the model
@@ -104,9 +104,9 @@ class Setting(NamedTuple):
 
 def expected(setting: Setting, point: Sequence[float]) -> tuple[float, ...]:
     """The four channels of a sample: a weighted sum of what the texels hold, over 256."""
-    sizes, plane = setting.sizes, max(setting.sizes[:2])
+    sizes, largest = setting.sizes, max(setting.sizes)
     axes = [
-        axis(in_texels(x, size, plane if d < 2 else size, setting.normalized), size, mode, setting.linear)
+        axis(in_texels(x, size, largest if d < 2 else size, setting.normalized), size, mode, setting.linear)
         for d, (x, size, mode) in enumerate(zip(point, sizes, setting.effective()))
     ]
     axes += [(0, 0, 0)] * (3 - len(axes))
@@ -267,7 +267,9 @@ def test_odd_numbers(images: Images, linear: bool, normalized: bool) -> None:
 def test_every_change_of_a_weight(images: Images, normalized: bool, mode: str) -> None:
     """On and beside every 512th of a texel, in and around an image of three."""
     edges = np.arange(-512, 4 * 512) / (512 * (3 if normalized else 1))
-    points = np.concatenate([edges.astype(np.float32), *(np.float32([_stepped(x, n) for x in edges]) for n in (-1, 1))])
+    points = np.concatenate(
+        [edges.astype(np.float32), *(np.array([_stepped(x, n) for x in edges], np.float32) for n in (-1, 1))]
+    )
     for linear in (True, False):
         _compare(images, Setting((3,), (mode,), linear, normalized), points[:, None])
 

@@ -8,10 +8,11 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
+from goldens.configuration import Array
 from goldens.report import show
 
 from . import anisotropy, model
-from .cases import INTEGERS, STORAGE, Array, Case
+from .cases import INTEGERS, STORAGE, Case
 from .exact import exact_results
 from .numpy_cases import ANISOTROPIC, CASES
 

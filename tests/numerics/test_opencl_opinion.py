@@ -15,9 +15,10 @@ import numpy as np
 import pytest
 
 from bindless.drivers import opencl as cl
+from goldens.configuration import Array
 from goldens.report import show
 
-from .cases import INTEGERS, Array, Case
+from .cases import INTEGERS, Case
 from .exact import exact_results
 from .opencl_cases import CASES
 from .opencl_device import OpenCLSampler, cpu_devices
