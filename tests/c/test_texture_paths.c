@@ -135,6 +135,42 @@ static void choose(struct sample *sample, unsigned char *texels, uint32_t flags)
     choose_points(sample, desc.type == BLR_IMAGE_CUBEMAP ? 3 : dimensions, sampler.normalized_coordinates, extent);
 }
 
+/* Results so large that they are written past the caches, in parts and arrays that begin at odd places. */
+static void test_large_results(unsigned char *texels)
+{
+    enum { COUNT = (8 << 20) / sizeof(float) + 77 };
+    static const uint64_t parts[] = {0, 1, 250001, 1000003, COUNT};
+    float *coordinates = malloc((COUNT + 1) * sizeof(float)), *values = malloc((COUNT + 16) * sizeof(float));
+    struct blr_texture *texture = malloc(sizeof *texture);
+    CHECK(coordinates != NULL && values != NULL && texture != NULL);
+    const blr_image_desc_t desc = {1000, 0, 0, 1, BLR_CHANNEL_FP32, BLR_IMAGE_STANDARD, 1, 1};
+    const struct blr_texture_level level = {texels, 1000, 1, 1, 4000, 4000};
+    const blr_sampler_desc_t sampler = {{BLR_ADDRESSING_CLAMP_TO_EDGE, BLR_ADDRESSING_CLAMP_TO_EDGE, BLR_ADDRESSING_CLAMP_TO_EDGE},
+                                        0, BLR_FILTERING_LINEAR, BLR_FILTERING_NEAREST, BLR_CUBEMAP_DISJOINTED, 0.0f, 0.0f, 0.0f};
+    OK(blr_texture_init(texture, &desc, &level, 1, &sampler, 0));
+    for (int i = 0; i < 1000; i++)
+        memcpy(texels + 4 * i, &(float){(float)i}, sizeof(float));
+    for (uint32_t i = 0; i < COUNT; i++)
+        coordinates[i] = 0.5f + (float)(i % 1000);
+    for (uint32_t shift = 0; shift < 3; shift++) {
+        blr_image_call_t call = {.operation = BLR_OPERATION_SAMPLE, .type = BLR_IMAGE_STANDARD, .count = COUNT,
+                                 .coordinates = coordinates, .values = values + 5 * shift,
+                                 .value_type = BLR_ELEMENT_F32, .value_channels = 1};
+        memset(values, 0xff, (COUNT + 16) * sizeof(float));
+        for (size_t k = 0; k + 1 < sizeof parts / sizeof *parts; k++) {
+            struct blr_fault fault;
+            OK(blr_texture_run(texture, &call, parts[k], parts[k + 1], &fault));
+        }
+        for (uint32_t i = 0; i < COUNT; i++)
+            CHECK(values[5 * shift + i] == (float)(i % 1000));
+        for (uint32_t i = 0; i < 16; i++)         /* what lies before and behind is as it was */
+            CHECK(isnan(values[i < 5 * shift ? i : COUNT + i]));
+    }
+    free(coordinates);
+    free(values);
+    free(texture);
+}
+
 int main(void)
 {
     static const uint32_t paths[] = {BLR_TEXTURE_NO_VECTORS, BLR_TEXTURE_NO_AVX512, 0};
@@ -160,6 +196,7 @@ int main(void)
             }
         }
     }
+    test_large_results(texels);
     free(sample);
     free(texels);
     return 0;
