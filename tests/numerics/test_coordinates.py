@@ -190,7 +190,8 @@ def _anywhere(size: int, normalized: bool) -> st.SearchStrategy[float]:
     around = st.floats(-1.5, 2.5).map(lambda x: float(np.float32(x * size * unit)))
     whole, fraction = st.integers(-size - 1, 2 * size + 1), st.sampled_from((0, 1, 3, 127, 255, 256, 257, 511))
     corner = st.builds(lambda n, part: (n + part / 512) * unit, whole, fraction)
-    return st.one_of(st.floats(width=32), around, st.builds(_stepped, corner, st.sampled_from((0, 0, 1, -1))))
+    beside = st.builds(_stepped, corner, st.sampled_from((0, 0, 1, -1)))
+    return st.one_of(st.floats(width=32), around, beside)
 
 
 _ODD = (math.nan, math.inf, -math.inf, -0.0, 1e-45, -1e-45, 2.0**-126, -(2.0**-126), 2.0**30, -(2.0**30), 2.0**31,
@@ -272,6 +273,21 @@ def test_every_change_of_a_weight(images: Images, normalized: bool, mode: str) -
     )
     for linear in (True, False):
         _compare(images, Setting((3,), (mode,), linear, normalized), points[:, None])
+
+
+@pytest.mark.parametrize(
+    "sizes",
+    [(3,), (8192,), (8193,), (65536,), (65537,), (8192, 3), (3, 8193), (2, 40000), (3, 2, 8193), (8193, 2, 3)],
+    ids=str,
+)
+def test_bits_that_are_dropped(images: Images, sizes: tuple[int, ...]) -> None:
+    """A normalized coordinate loses its last bits; that shows where they alone reach a 512th of a texel."""
+    rng = np.random.default_rng(1)
+    for axis_number, size in enumerate(sizes):
+        points = np.full((600, len(sizes)), 0.5, np.float32)
+        edges = (2 * rng.integers(0, 256 * size, len(points)) + 1) / (512 * size)
+        points[:, axis_number] = edges + 0.75 * 2.0 ** -np.resize((21, 22, 23, 24), len(points))
+        _compare(images, Setting(sizes, ("repeat",) * len(sizes), True, True), points)
 
 
 def test_model_by_hand() -> None:
