@@ -87,32 +87,33 @@ BLR_INLINE_BLEND __m256 texels_fp16(const uintptr_t *texel, const int channels)
     return _mm256_cvtph_ps(halves);
 }
 
-/* Rows of neighbours: where eight bytes of two items lie. */
-BLR_INLINE_BLEND __m128 two_rows(const struct blr_block *block, uint32_t q, int row, uint32_t item, const bool rows_only)
+/* Rows of neighbours: eight bytes of each of two items. */
+BLR_INLINE_BLEND __m128 two_rows(const struct blr_block *block, uint32_t q, int row, uint32_t item, const bool boxes)
 {
-    if (!rows_only)
+    if (!boxes)
         return two_pixels_of_two(&block->texel[q][2 * row][item]);
-    const uint32_t *offset = &block->row[q][row][item];
-    __m128 pair = _mm_castsi128_ps(_mm_loadl_epi64((const __m128i *)(block->base + offset[0])));
-    return _mm_loadh_pi(pair, (const __m64 *)(block->base + offset[1]));
+    uintptr_t base = block->base + q * block->slice_step + (row ? block->row_step : 0);
+    const uint32_t *place = &block->place[item];
+    __m128 pair = _mm_castsi128_ps(_mm_loadl_epi64((const __m128i *)(base + place[0])));
+    return _mm_loadh_pi(pair, (const __m64 *)(base + place[1]));
 }
 
 /* Of eight one-channel items: both columns with one load each. */
 BLR_INLINE_BLEND void row_pairs_fp32(const struct blr_block *block, uint32_t q, int row, uint32_t item,
-                                     const bool rows_only, __m256 *left, __m256 *right)
+                                     const bool boxes, __m256 *left, __m256 *right)
 {
-    __m256 a = _mm256_set_m128(two_rows(block, q, row, item + 4, rows_only), two_rows(block, q, row, item, rows_only));
-    __m256 b = _mm256_set_m128(two_rows(block, q, row, item + 6, rows_only), two_rows(block, q, row, item + 2, rows_only));
+    __m256 a = _mm256_set_m128(two_rows(block, q, row, item + 4, boxes), two_rows(block, q, row, item, boxes));
+    __m256 b = _mm256_set_m128(two_rows(block, q, row, item + 6, boxes), two_rows(block, q, row, item + 2, boxes));
     *left = _mm256_shuffle_ps(a, b, _MM_SHUFFLE(2, 0, 2, 0));
     *right = _mm256_shuffle_ps(a, b, _MM_SHUFFLE(3, 1, 3, 1));
 }
 
 BLR_INLINE_BLEND void load_lanes(const struct blr_block *block, uint32_t q, uint32_t item, const bool half,
-                                 const int channels, const bool rows_only, struct lanes *lanes)
+                                 const int channels, const bool boxes, struct lanes *lanes)
 {
-    if (rows_only || (!half && channels == 1 && block->dense[item >> 3])) {
-        row_pairs_fp32(block, q, 0, item, rows_only, &lanes->texel[0], &lanes->texel[1]);
-        row_pairs_fp32(block, q, 1, item, rows_only, &lanes->texel[2], &lanes->texel[3]);
+    if (boxes || (!half && channels == 1 && block->dense[item >> 3])) {
+        row_pairs_fp32(block, q, 0, item, boxes, &lanes->texel[0], &lanes->texel[1]);
+        row_pairs_fp32(block, q, 1, item, boxes, &lanes->texel[2], &lanes->texel[3]);
     } else {
         for (int k = 0; k < 4; k++)
             lanes->texel[k] = half ? texels_fp16(&block->texel[q][k][item], channels)
@@ -215,17 +216,17 @@ BLR_INLINE_BLEND void accumulate_fp32(struct float_sums *total, struct float_sum
 }
 
 BLR_INLINE_BLEND __m256 blend_fp32(const struct blr_block *block, uint32_t item, const int channels, const bool several,
-                                   const bool rows_only, __m256i *doubtful)
+                                   const bool boxes, __m256i *doubtful)
 {
     struct lanes lanes;
-    load_lanes(block, 0, item, false, channels, rows_only, &lanes);
+    load_lanes(block, 0, item, false, channels, boxes, &lanes);
     struct float_sums total = sum_fp32(&lanes, channels, doubtful);
     if (several) {
         __m256i point = _mm256_and_si256(total.exponent, EXPONENT(252));
         floor_scaled(&total.even, &total.odd, _mm256_sub_epi32(total.exponent, point));
         total.exponent = point;
         for (uint32_t q = 1; q < block->quads; q++) {
-            load_lanes(block, q, item, false, channels, rows_only, &lanes);
+            load_lanes(block, q, item, false, channels, boxes, &lanes);
             struct float_sums next = sum_fp32(&lanes, channels, doubtful);
             accumulate_fp32(&total, &next);
         }
@@ -324,14 +325,14 @@ BLR_INLINE_BLEND void store_lanes(float *out, __m256 value, bool stream)
 }
 
 BLR_INLINE_BLEND uint64_t blend_floats(const struct blr_block *block, float *out, bool stream, const bool half,
-                                       const int channels, const bool several, const bool rows_only)
+                                       const int channels, const bool several, const bool boxes)
 {
     const uint32_t step = 8 / (uint32_t)channels;
     uint64_t again = 0;
     for (uint32_t item = 0; item < block->count; item += step, out += 8) {
         __m256i doubtful = _mm256_setzero_si256();
         __m256 value = half ? blend_fp16(block, item, channels, several, &doubtful)
-                            : blend_fp32(block, item, channels, several, rows_only, &doubtful);
+                            : blend_fp32(block, item, channels, several, boxes, &doubtful);
         store_lanes(out, value, stream);
         if (!_mm256_testz_si256(doubtful, doubtful))
             again |= (uint64_t)items_of_lanes(doubtful, channels) << item;
@@ -365,10 +366,10 @@ BLR_INLINE_BLEND __m256i byte_pairs(const uintptr_t *left, const uintptr_t *righ
 
 /* Of two items with four channels, rows whose texels are neighbours: one load an item. */
 BLR_INLINE_BLEND __m256i dense_byte_pairs(const struct blr_block *block, uint32_t q, int row, uint32_t item,
-                                          const bool rows_only)
+                                          const bool boxes)
 {
     const __m128i order = _mm_setr_epi8(0, 4, 1, 5, 2, 6, 3, 7, 8, 12, 9, 13, 10, 14, 11, 15);
-    __m128i rows = _mm_castps_si128(two_rows(block, q, row, item, rows_only));
+    __m128i rows = _mm_castps_si128(two_rows(block, q, row, item, boxes));
     return _mm256_cvtepu8_epi16(_mm_shuffle_epi8(rows, order));
 }
 
@@ -381,17 +382,17 @@ BLR_INLINE_BLEND __m256 divided(__m256i integer, const float divisor)
 }
 
 BLR_INLINE_BLEND uint64_t blend_bytes(const struct blr_block *block, float *out, bool stream, const int channels,
-                                      const bool several, const bool rows_only)
+                                      const bool several, const bool boxes)
 {
     const uint32_t step = 8 / (uint32_t)channels;
     const __m256i half = _mm256_set1_epi32(128);
     for (uint32_t item = 0; item < block->count; item += step, out += 8) {
-        const bool dense = rows_only || (channels == 4 && block->dense[item >> 3]);
+        const bool dense = boxes || (channels == 4 && block->dense[item >> 3]);
         __m256i sum = _mm256_setzero_si256();
         for (uint32_t q = 0; q < (several ? block->quads : 1); q++)
             for (int row = 0; row < 2; row++) {
                 const uintptr_t *left = &block->texel[q][2 * row][item], *right = &block->texel[q][2 * row + 1][item];
-                __m256i pairs = dense ? dense_byte_pairs(block, q, row, item, rows_only) : byte_pairs(left, right, channels);
+                __m256i pairs = dense ? dense_byte_pairs(block, q, row, item, boxes) : byte_pairs(left, right, channels);
                 __m256i weights = lanes_of_ints(&block->pair[q][row][item], channels);
                 sum = _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, weights));
             }

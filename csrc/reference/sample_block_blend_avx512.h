@@ -40,28 +40,28 @@ BLR_INLINE_BLEND __m512 wide_fp32(const uintptr_t *texel, const int channels)
     return joined(texels_fp32(texel, channels), texels_fp32(texel + 8 / channels, channels));
 }
 
-BLR_INLINE_BLEND __m512 wide_two_rows(const struct blr_block *block, uint32_t q, int row, uint32_t item, const bool rows_only)
+BLR_INLINE_BLEND __m512 wide_two_rows(const struct blr_block *block, uint32_t q, int row, uint32_t item, const bool boxes)
 {
-    __m512 a = _mm512_castps128_ps512(two_rows(block, q, row, item, rows_only));
-    a = _mm512_insertf32x4(a, two_rows(block, q, row, item + 4, rows_only), 1);
-    a = _mm512_insertf32x4(a, two_rows(block, q, row, item + 8, rows_only), 2);
-    return _mm512_insertf32x4(a, two_rows(block, q, row, item + 12, rows_only), 3);
+    __m512 a = _mm512_castps128_ps512(two_rows(block, q, row, item, boxes));
+    a = _mm512_insertf32x4(a, two_rows(block, q, row, item + 4, boxes), 1);
+    a = _mm512_insertf32x4(a, two_rows(block, q, row, item + 8, boxes), 2);
+    return _mm512_insertf32x4(a, two_rows(block, q, row, item + 12, boxes), 3);
 }
 
 BLR_INLINE_BLEND void wide_row_pairs(const struct blr_block *block, uint32_t q, int row, uint32_t item,
-                                     const bool rows_only, __m512 *left, __m512 *right)
+                                     const bool boxes, __m512 *left, __m512 *right)
 {
-    __m512 a = wide_two_rows(block, q, row, item, rows_only), b = wide_two_rows(block, q, row, item + 2, rows_only);
+    __m512 a = wide_two_rows(block, q, row, item, boxes), b = wide_two_rows(block, q, row, item + 2, boxes);
     *left = _mm512_shuffle_ps(a, b, _MM_SHUFFLE(2, 0, 2, 0));
     *right = _mm512_shuffle_ps(a, b, _MM_SHUFFLE(3, 1, 3, 1));
 }
 
 BLR_INLINE_BLEND void wide_load(const struct blr_block *block, uint32_t q, uint32_t item, const int channels,
-                                const bool rows_only, struct wide_lanes *lanes)
+                                const bool boxes, struct wide_lanes *lanes)
 {
-    if (rows_only || (channels == 1 && block->dense[item >> 3] && block->dense[(item >> 3) + 1])) {
-        wide_row_pairs(block, q, 0, item, rows_only, &lanes->texel[0], &lanes->texel[1]);
-        wide_row_pairs(block, q, 1, item, rows_only, &lanes->texel[2], &lanes->texel[3]);
+    if (boxes || (channels == 1 && block->dense[item >> 3] && block->dense[(item >> 3) + 1])) {
+        wide_row_pairs(block, q, 0, item, boxes, &lanes->texel[0], &lanes->texel[1]);
+        wide_row_pairs(block, q, 1, item, boxes, &lanes->texel[2], &lanes->texel[3]);
     } else {
         for (int k = 0; k < 4; k++)
             lanes->texel[k] = wide_fp32(&block->texel[q][k][item], channels);
@@ -128,6 +128,14 @@ BLR_INLINE_BLEND void wide_floor_shifted(struct wide_sums *sums, __m512i shift)
     sums->odd = _mm512_srav_epi64(_mm512_slli_epi64(sums->odd, 3), count_odd);
 }
 
+BLR_INLINE_BLEND void wide_add_shifted(struct wide_sums *total, struct wide_sums *next, __m512i point)
+{
+    wide_floor_shifted(next, _mm512_sub_epi32(next->exponent, point));
+    total->even = _mm512_add_epi64(total->even, next->even);
+    total->odd = _mm512_add_epi64(total->odd, next->odd);
+    total->exponent = point;
+}
+
 BLR_INLINE_BLEND uint32_t items_of_wide_lanes(uint32_t bits, const int channels)
 {
     uint32_t items = 0;
@@ -146,7 +154,7 @@ BLR_INLINE_BLEND void store_wide(float *out, __m512 value, bool stream)
 }
 
 BLR_INLINE_BLEND uint64_t blend_wide(const struct blr_block *block, float *out, bool stream, const int channels,
-                                     const bool several, const bool rows_only)
+                                     const bool several, const bool boxes)
 {
     const uint32_t step = 16 / (uint32_t)channels;
     const __m512i fours = EXPONENT16(252);
@@ -154,22 +162,23 @@ BLR_INLINE_BLEND uint64_t blend_wide(const struct blr_block *block, float *out, 
     for (uint32_t item = 0; item < block->count; item += step, out += 16) {
         struct wide_lanes lanes;
         __mmask16 doubtful = 0;
-        wide_load(block, 0, item, channels, rows_only, &lanes);
+        wide_load(block, 0, item, channels, boxes, &lanes);
         struct wide_sums total = wide_sum(&lanes, channels, &doubtful);
         if (several) {
-            __m512i point = _mm512_and_si512(total.exponent, fours);
+            /* The first sum is not floored twice: its own point is at least as fine as it is. */
+            wide_load(block, 1, item, channels, boxes, &lanes);
+            struct wide_sums next = wide_sum(&lanes, channels, &doubtful);
+            __m512i point = _mm512_and_si512(_mm512_max_epi32(total.exponent, next.exponent), fours);
             wide_floor_shifted(&total, _mm512_sub_epi32(total.exponent, point));
-            for (uint32_t q = 1; q < block->quads; q++) {
-                wide_load(block, q, item, channels, rows_only, &lanes);
-                struct wide_sums next = wide_sum(&lanes, channels, &doubtful);
+            wide_add_shifted(&total, &next, point);
+            for (uint32_t q = 2; q < block->quads; q++) {
+                wide_load(block, q, item, channels, boxes, &lanes);
+                next = wide_sum(&lanes, channels, &doubtful);
                 __m512i before = point;
                 point = _mm512_max_epi32(point, _mm512_and_si512(next.exponent, fours));
                 wide_floor_shifted(&total, _mm512_sub_epi32(before, point));
-                wide_floor_shifted(&next, _mm512_sub_epi32(next.exponent, point));
-                total.even = _mm512_add_epi64(total.even, next.even);
-                total.odd = _mm512_add_epi64(total.odd, next.odd);
+                wide_add_shifted(&total, &next, point);
             }
-            total.exponent = point;
         }
         store_wide(out, wide_round(&total), stream);
         if (doubtful)
@@ -181,11 +190,11 @@ BLR_INLINE_BLEND uint64_t blend_wide(const struct blr_block *block, float *out, 
 /* ---- bytes of four channels */
 
 BLR_INLINE_BLEND __m512i wide_byte_pairs(const struct blr_block *block, uint32_t q, int row, uint32_t item,
-                                         const bool dense, const bool rows_only)
+                                         const bool dense, const bool boxes)
 {
     if (dense) {
         const __m256i order = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 4, 1, 5, 2, 6, 3, 7, 8, 12, 9, 13, 10, 14, 11, 15));
-        __m256 rows = _mm256_set_m128(two_rows(block, q, row, item + 2, rows_only), two_rows(block, q, row, item, rows_only));
+        __m256 rows = _mm256_set_m128(two_rows(block, q, row, item + 2, boxes), two_rows(block, q, row, item, boxes));
         return _mm512_cvtepu8_epi16(_mm256_shuffle_epi8(_mm256_castps_si256(rows), order));
     }
     const uintptr_t *left = &block->texel[q][2 * row][item], *right = &block->texel[q][2 * row + 1][item];
@@ -193,17 +202,17 @@ BLR_INLINE_BLEND __m512i wide_byte_pairs(const struct blr_block *block, uint32_t
 }
 
 BLR_INLINE_BLEND uint64_t blend_wide_bytes(const struct blr_block *block, float *out, bool stream, const bool several,
-                                           const bool rows_only)
+                                           const bool boxes)
 {
     const __m512i half = _mm512_set1_epi32(128);
     const __m512 maximum = _mm512_set1_ps(65535.0f), inverse = _mm512_set1_ps(1.0f / 65535.0f);
     for (uint32_t item = 0; item < block->count; item += 4, out += 16) {
-        const bool dense = rows_only || block->dense[item >> 3];
+        const bool dense = boxes || block->dense[item >> 3];
         __m512i sum = _mm512_setzero_si512();
         for (uint32_t q = 0; q < (several ? block->quads : 1); q++)
             for (int row = 0; row < 2; row++) {
                 __m512i weights = wide_ints(&block->pair[q][row][item], 4);
-                __m512i pairs = wide_byte_pairs(block, q, row, item, dense, rows_only);
+                __m512i pairs = wide_byte_pairs(block, q, row, item, dense, boxes);
                 sum = _mm512_add_epi32(sum, _mm512_madd_epi16(pairs, weights));
             }
         sum = _mm512_add_epi32(sum, _mm512_srli_epi32(_mm512_add_epi32(sum, half), 8));

@@ -1,13 +1,13 @@
 /* The kinds of texels that are sampled in blocks. Included by each file that is compiled for a set of
  * instructions, after BLEND_FP32, BLEND_FP16 and BLEND_BYTES have been defined: block, out, stream,
- * channels, several quads, rows_only. */
+ * channels, several quads, boxes_only. */
 #ifndef BLR_SAMPLE_BLOCK_KINDS_H
 #define BLR_SAMPLE_BLOCK_KINDS_H
 
 #include "sample_block_nearest_avx2.h"
 
 /* One function for each way that a block can be filled. */
-#define BLENDS(name, blend, channels, rows)                                                           \
+#define BLENDS(name, blend, channels, boxes)                                                           \
     static uint64_t name##_one(const struct blr_block *block, float *out, bool stream)                \
     {                                                                                                 \
         return blend(block, out, stream, channels, false, false);                                     \
@@ -16,18 +16,18 @@
     {                                                                                                 \
         return blend(block, out, stream, channels, true, false);                                      \
     }                                                                                                 \
-    static uint64_t name##_rows(const struct blr_block *block, float *out, bool stream)               \
+    static uint64_t name##_boxes(const struct blr_block *block, float *out, bool stream)               \
     {                                                                                                 \
-        return blend(block, out, stream, channels, false, rows);                                      \
+        return blend(block, out, stream, channels, false, boxes);                                      \
     }                                                                                                 \
-    static uint64_t name##_more_rows(const struct blr_block *block, float *out, bool stream)          \
+    static uint64_t name##_more_boxes(const struct blr_block *block, float *out, bool stream)          \
     {                                                                                                 \
-        return blend(block, out, stream, channels, true, rows);                                       \
+        return blend(block, out, stream, channels, true, boxes);                                       \
     }                                                                                                 \
     static uint64_t name(const struct blr_block *block, float *out, bool stream)                      \
     {                                                                                                 \
-        if ((rows) && block->rows_only)                                                               \
-            return (block->quads > 1 ? name##_more_rows : name##_rows)(block, out, stream);           \
+        if ((boxes) && block->boxes_only)                                                              \
+            return (block->quads > 1 ? name##_more_boxes : name##_boxes)(block, out, stream);           \
         return (block->quads > 1 ? name##_more : name##_one)(block, out, stream);                     \
     }
 

@@ -19,7 +19,7 @@ struct plan {
     bool border;
     bool integers;                        /* byte texels, integer weights */
     bool dense;                           /* worth knowing whether rows are neighbours */
-    bool rows;                            /* ... for whole blocks */
+    bool boxes;                           /* ... and columns and slices too */
     bool level_varies;
     bool direct;                          /* the caller's array takes the results as they are */
     bool stream;
@@ -64,7 +64,7 @@ static bool make_plan(const struct blr_texture *texture, const blr_image_call_t 
     plan->levels = blr_lod_split(texture, blr_lod_clamp(texture, lod));
     const struct blr_texture_level *level = &texture->level[plan->levels.level];
     uint64_t slices = texture->dimensions == 3 ? level->depth : texture->num_layers;
-    plan->rows = plan->dense && !cube && !plan->level_varies && !plan->levels.fraction &&
+    plan->boxes = plan->dense && texture->dimensions > 1 && !cube && !plan->level_varies && !plan->levels.fraction &&
                  slices * level->slice_pitch <= UINT32_MAX && level->height * level->row_pitch <= UINT32_MAX;
     return true;
 }
@@ -154,17 +154,20 @@ static void find_dense(struct blr_block *block, uint64_t pixel_size)
  * the lines that their neighbours bring. */
 static void fetch_ahead(const struct plan *plan, const struct blr_block *block)
 {
-    if (block->rows_only) {
+    if (block->boxes_only) {
+        const uint32_t *place = block->place;
         uint32_t close = 0, step = 1;
         for (uint32_t i = 0; i < BLR_BLOCK; i += 16)
-            close += block->row[0][0][i + 1] - block->row[0][0][i] + 128 <= 256;
+            close += place[i + 1] - place[i] + 128 <= 256;
         if (close >= 3)
-            step = block->row[0][0][BLR_BLOCK - 1] - block->row[0][0][0] + 256 <= 512 ? 32 : 4;
-        for (uint32_t q = 0; q < block->quads; q++)
+            step = place[BLR_BLOCK - 1] - place[0] + 256 <= 512 ? 32 : 4;
+        for (uint32_t q = 0; q < block->quads; q++) {
+            uintptr_t upper = block->base + q * block->slice_step, lower = upper + block->row_step;
             for (uint32_t i = 0; i < block->count; i += step) {
-                __builtin_prefetch((const void *)(block->base + block->row[q][0][i]));
-                __builtin_prefetch((const void *)(block->base + block->row[q][1][i]));
+                __builtin_prefetch((const void *)(upper + place[i]));
+                __builtin_prefetch((const void *)(lower + place[i]));
             }
+        }
         return;
     }
     uint32_t close = 0, step = 1;
@@ -241,8 +244,8 @@ static void locate_block(struct run *run, uint64_t begin, uint32_t count, struct
     struct block_work *work = &run->work;
     block->quads = 0;
     block->count = count;
-    block->rows_wanted = plan->rows;
-    block->rows_only = false;
+    block->boxes_wanted = plan->boxes;
+    block->boxes_only = false;
     load_coordinates(plan, begin, count, work);
     if (texture->desc.type == BLR_IMAGE_ARRAY && plan->call->layers)
         load_layers(plan, begin, count, work);
@@ -267,7 +270,7 @@ static void locate_block(struct run *run, uint64_t begin, uint32_t count, struct
             locate_slot(plan, 0, run->shares[slot], run->indices[slot], &run->cube, work, block);
         }
     }
-    if (plan->dense && !block->rows_only)
+    if (plan->dense && !block->boxes_only)
         find_dense(block, texture->pixel_size);
     fetch_ahead(plan, block);
 }
