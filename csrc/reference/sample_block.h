@@ -17,9 +17,8 @@ struct blr_block {
     int32_t pair[BLR_BLOCK_QUADS][2][BLR_BLOCK];    /* weights of a row, as two 16-bit numbers */
     uint32_t quads;
     uint32_t count;                       /* items that are wanted; arrays are valid to the end of a vector */
-    bool boxes_wanted;                    /* whether it helps to know that texels are neighbours */
-    bool boxes_only;                      /* all texels of every item are: place and base stand for texel */
-    bool dense[BLR_BLOCK / 8];            /* otherwise: in these eight items, those of each row are */
+    bool boxes_only;                      /* all texels of an item are neighbours: place and base stand for texel */
+    bool dense[BLR_BLOCK / 8];            /* otherwise: of these eight items, those of each row are */
     uintptr_t base;
     uint32_t row_step, slice_step;        /* bytes from row to row, from slice to slice */
     uint32_t place[BLR_BLOCK];            /* bytes from base to the first texel of an item */

@@ -87,6 +87,19 @@ BLR_INLINE_BLEND __m256 texels_fp16(const uintptr_t *texel, const int channels)
     return _mm256_cvtph_ps(halves);
 }
 
+/* Where one texel of some items lies: in the block, or worked out from the places of boxes. */
+BLR_INLINE_BLEND const uintptr_t *texels_at(const struct blr_block *block, uint32_t q, int k, uint32_t item,
+                                            const uint32_t items, const uint32_t pixel_size, const bool boxes,
+                                            uintptr_t worked_out[16])
+{
+    if (!boxes)
+        return &block->texel[q][k][item];
+    uintptr_t base = block->base + q * block->slice_step + (k & 2 ? block->row_step : 0) + (k & 1 ? pixel_size : 0);
+    for (uint32_t i = 0; i < items; i++)
+        worked_out[i] = base + block->place[item + i];
+    return worked_out;
+}
+
 /* Rows of neighbours: eight bytes of each of two items. */
 BLR_INLINE_BLEND __m128 two_rows(const struct blr_block *block, uint32_t q, int row, uint32_t item, const bool boxes)
 {
@@ -111,13 +124,16 @@ BLR_INLINE_BLEND void row_pairs_fp32(const struct blr_block *block, uint32_t q, 
 BLR_INLINE_BLEND void load_lanes(const struct blr_block *block, uint32_t q, uint32_t item, const bool half,
                                  const int channels, const bool boxes, struct lanes *lanes)
 {
-    if (boxes || (!half && channels == 1 && block->dense[item >> 3])) {
+    const uint32_t pixel_size = (uint32_t)channels * (half ? 2 : 4);
+    if (!half && channels == 1 && (boxes || block->dense[item >> 3])) {
         row_pairs_fp32(block, q, 0, item, boxes, &lanes->texel[0], &lanes->texel[1]);
         row_pairs_fp32(block, q, 1, item, boxes, &lanes->texel[2], &lanes->texel[3]);
     } else {
-        for (int k = 0; k < 4; k++)
-            lanes->texel[k] = half ? texels_fp16(&block->texel[q][k][item], channels)
-                                   : texels_fp32(&block->texel[q][k][item], channels);
+        for (int k = 0; k < 4; k++) {
+            uintptr_t worked_out[16];
+            const uintptr_t *texel = texels_at(block, q, k, item, 8 / (uint32_t)channels, pixel_size, boxes, worked_out);
+            lanes->texel[k] = half ? texels_fp16(texel, channels) : texels_fp32(texel, channels);
+        }
     }
     for (int k = 0; k < 4; k++)
         lanes->weight[k] = lanes_of_ints(&block->weight[q][k][item], channels);
@@ -284,18 +300,18 @@ BLR_INLINE_BLEND __m256 cut_to_float(__m256i integer)
 }
 
 BLR_INLINE_BLEND __m256 blend_fp16(const struct blr_block *block, uint32_t item, const int channels, const bool several,
-                                   __m256i *doubtful)
+                                   const bool boxes, __m256i *doubtful)
 {
     struct lanes lanes;
     __m256i exponent;
-    load_lanes(block, 0, item, true, channels, false, &lanes);
+    load_lanes(block, 0, item, true, channels, boxes, &lanes);
     __m256 sum = sum_fp16(&lanes, &exponent, doubtful);
     if (!several)
         return round_fp16(sum, exponent);
     __m256i point = _mm256_and_si256(exponent, EXPONENT(252));
     __m256i total = floor_shifted(_mm256_cvttps_epi32(sum), _mm256_sub_epi32(exponent, point));
     for (uint32_t q = 1; q < block->quads; q++) {
-        load_lanes(block, q, item, true, channels, false, &lanes);
+        load_lanes(block, q, item, true, channels, boxes, &lanes);
         __m256i next = _mm256_cvttps_epi32(sum_fp16(&lanes, &exponent, doubtful)), before = point;
         point = _mm256_max_epi32(point, _mm256_and_si256(exponent, EXPONENT(252)));
         total = _mm256_srav_epi32(total, _mm256_srli_epi32(_mm256_sub_epi32(point, before), 23));
@@ -331,7 +347,7 @@ BLR_INLINE_BLEND uint64_t blend_floats(const struct blr_block *block, float *out
     uint64_t again = 0;
     for (uint32_t item = 0; item < block->count; item += step, out += 8) {
         __m256i doubtful = _mm256_setzero_si256();
-        __m256 value = half ? blend_fp16(block, item, channels, several, &doubtful)
+        __m256 value = half ? blend_fp16(block, item, channels, several, boxes, &doubtful)
                             : blend_fp32(block, item, channels, several, boxes, &doubtful);
         store_lanes(out, value, stream);
         if (!_mm256_testz_si256(doubtful, doubtful))
@@ -387,11 +403,14 @@ BLR_INLINE_BLEND uint64_t blend_bytes(const struct blr_block *block, float *out,
     const uint32_t step = 8 / (uint32_t)channels;
     const __m256i half = _mm256_set1_epi32(128);
     for (uint32_t item = 0; item < block->count; item += step, out += 8) {
-        const bool dense = boxes || (channels == 4 && block->dense[item >> 3]);
+        const bool dense = channels == 4 && (boxes || block->dense[item >> 3]);
         __m256i sum = _mm256_setzero_si256();
         for (uint32_t q = 0; q < (several ? block->quads : 1); q++)
             for (int row = 0; row < 2; row++) {
-                const uintptr_t *left = &block->texel[q][2 * row][item], *right = &block->texel[q][2 * row + 1][item];
+                uintptr_t places[2][16];
+                const uint32_t pixel_size = (uint32_t)channels;
+                const uintptr_t *left = texels_at(block, q, 2 * row, item, step, pixel_size, boxes, places[0]);
+                const uintptr_t *right = texels_at(block, q, 2 * row + 1, item, step, pixel_size, boxes, places[1]);
                 __m256i pairs = dense ? dense_byte_pairs(block, q, row, item, boxes) : byte_pairs(left, right, channels);
                 __m256i weights = lanes_of_ints(&block->pair[q][row][item], channels);
                 sum = _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, weights));

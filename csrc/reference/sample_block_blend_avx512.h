@@ -59,12 +59,15 @@ BLR_INLINE_BLEND void wide_row_pairs(const struct blr_block *block, uint32_t q, 
 BLR_INLINE_BLEND void wide_load(const struct blr_block *block, uint32_t q, uint32_t item, const int channels,
                                 const bool boxes, struct wide_lanes *lanes)
 {
-    if (boxes || (channels == 1 && block->dense[item >> 3] && block->dense[(item >> 3) + 1])) {
+    if (channels == 1 && (boxes || (block->dense[item >> 3] && block->dense[(item >> 3) + 1]))) {
         wide_row_pairs(block, q, 0, item, boxes, &lanes->texel[0], &lanes->texel[1]);
         wide_row_pairs(block, q, 1, item, boxes, &lanes->texel[2], &lanes->texel[3]);
     } else {
-        for (int k = 0; k < 4; k++)
-            lanes->texel[k] = wide_fp32(&block->texel[q][k][item], channels);
+        for (int k = 0; k < 4; k++) {
+            uintptr_t worked_out[16];
+            lanes->texel[k] = wide_fp32(texels_at(block, q, k, item, 16 / (uint32_t)channels, 4 * (uint32_t)channels, boxes,
+                                                  worked_out), channels);
+        }
     }
     for (int k = 0; k < 4; k++)
         lanes->weight[k] = wide_ints(&block->weight[q][k][item], channels);

@@ -7,7 +7,7 @@
 #include "sample_block_nearest_avx2.h"
 
 /* One function for each way that a block can be filled. */
-#define BLENDS(name, blend, channels, boxes)                                                           \
+#define BLENDS(name, blend, channels)                                                                 \
     static uint64_t name##_one(const struct blr_block *block, float *out, bool stream)                \
     {                                                                                                 \
         return blend(block, out, stream, channels, false, false);                                     \
@@ -18,28 +18,28 @@
     }                                                                                                 \
     static uint64_t name##_boxes(const struct blr_block *block, float *out, bool stream)               \
     {                                                                                                 \
-        return blend(block, out, stream, channels, false, boxes);                                      \
+        return blend(block, out, stream, channels, false, true);                                       \
     }                                                                                                 \
     static uint64_t name##_more_boxes(const struct blr_block *block, float *out, bool stream)          \
     {                                                                                                 \
-        return blend(block, out, stream, channels, true, boxes);                                       \
+        return blend(block, out, stream, channels, true, true);                                        \
     }                                                                                                 \
     static uint64_t name(const struct blr_block *block, float *out, bool stream)                      \
     {                                                                                                 \
-        if ((boxes) && block->boxes_only)                                                              \
+        if (block->boxes_only)                                                                        \
             return (block->quads > 1 ? name##_more_boxes : name##_boxes)(block, out, stream);           \
         return (block->quads > 1 ? name##_more : name##_one)(block, out, stream);                     \
     }
 
-BLENDS(fp32_1, BLEND_FP32, 1, true)
-BLENDS(fp32_2, BLEND_FP32, 2, false)
-BLENDS(fp32_4, BLEND_FP32, 4, false)
-BLENDS(fp16_1, BLEND_FP16, 1, false)
-BLENDS(fp16_2, BLEND_FP16, 2, false)
-BLENDS(fp16_4, BLEND_FP16, 4, false)
-BLENDS(unorm8_1, BLEND_BYTES, 1, false)
-BLENDS(unorm8_2, BLEND_BYTES, 2, false)
-BLENDS(unorm8_4, BLEND_BYTES, 4, true)
+BLENDS(fp32_1, BLEND_FP32, 1)
+BLENDS(fp32_2, BLEND_FP32, 2)
+BLENDS(fp32_4, BLEND_FP32, 4)
+BLENDS(fp16_1, BLEND_FP16, 1)
+BLENDS(fp16_2, BLEND_FP16, 2)
+BLENDS(fp16_4, BLEND_FP16, 4)
+BLENDS(unorm8_1, BLEND_BYTES, 1)
+BLENDS(unorm8_2, BLEND_BYTES, 2)
+BLENDS(unorm8_4, BLEND_BYTES, 4)
 
 static const struct {
     blr_channel_type_t type;

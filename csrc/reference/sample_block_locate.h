@@ -278,39 +278,13 @@ static void gather_level_rows(const struct level_rows *restrict table, uint32_t 
     }
 }
 
-/* Where the second texel of every axis is the neighbour of the first, in one image of less than 4 GiB. */
-BLR_INLINE bool all_neighbours(const struct axis_rows *restrict axis)
-{
-    int32_t apart = 0;
-    BLR_EACH_ITEM
-        apart |= (axis->second[i] - axis->first[i]) ^ 1;
-    return apart == 0;
-}
-
-BLR_INLINE void emit_boxes(const struct blr_texture *texture, const struct level_rows *restrict level,
-                           const struct axis_rows *restrict x, const struct axis_rows *restrict y,
-                           const int32_t *restrict slice, struct blr_block *restrict block)
-{
-    const uint32_t shift = pixel_shift(texture->pixel_size), pitch = level->row_pitch[0], slice_pitch = level->slice_pitch[0];
-    uint32_t *restrict place = block->place;
-    block->base = level->data[0];
-    block->row_step = pitch;
-    block->slice_step = slice_pitch;
-    BLR_EACH_ITEM
-        place[i] = ((uint32_t)x->first[i] << shift) + (uint32_t)y->first[i] * pitch + (uint32_t)slice[i] * slice_pitch;
-}
-
 BLR_INLINE void emit_quad(const struct blr_texture *texture, const int vary, const bool border, const bool integers,
                           const int32_t *slice, const int32_t *whole, struct block_work *work, struct blr_block *block)
 {
     uint32_t q = block->quads++;
     const struct axis_rows *x = &work->axis[0], *y = &work->axis[1];
     bool sliced = texture->dimensions == 3 || texture->num_layers > 1;
-    if (block->boxes_only && q > 0)
-        ;                                 /* the other slice lies one step behind */
-    else if (block->boxes_only)
-        emit_boxes(texture, &work->rows, x, y, slice, block);
-    else if (border && sliced)
+    if (border && sliced)
         emit_texels(texture, &work->rows, vary, true, true, x, y, slice, block->texel[q]);
     else if (border)
         emit_texels(texture, &work->rows, vary, true, false, x, y, slice, block->texel[q]);
@@ -328,9 +302,6 @@ BLR_INLINE void locate_level(const struct blr_texture *texture, const int vary, 
     for (uint32_t d = 0; d < texture->dimensions; d++) {
         locate_axis(texture, work->coordinate[d], &work->rows, (int)d, vary, linear, &work->axis[d]);
     }
-    block->boxes_only = block->boxes_wanted && !vary && !border;
-    for (uint32_t d = 0; block->boxes_only && d < texture->dimensions; d++)
-        block->boxes_only = all_neighbours(&work->axis[d]);
     if (texture->dimensions < 3) {
         emit_quad(texture, vary, border, integers, work->layer, share, work, block);
         return;

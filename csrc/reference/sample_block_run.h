@@ -3,6 +3,7 @@
 #ifndef BLR_SAMPLE_BLOCK_RUN_H
 #define BLR_SAMPLE_BLOCK_RUN_H
 
+#include "sample_block_boxes.h"
 #include "sample_block_cube.h"
 #include "sample_block_locate.h"
 #include "texture_value.h"
@@ -19,7 +20,7 @@ struct plan {
     bool border;
     bool integers;                        /* byte texels, integer weights */
     bool dense;                           /* worth knowing whether rows are neighbours */
-    bool boxes;                           /* ... and columns and slices too */
+    bool boxes;                           /* worth trying whether all items have boxes of neighbours */
     bool level_varies;
     bool direct;                          /* the caller's array takes the results as they are */
     bool stream;
@@ -64,8 +65,9 @@ static bool make_plan(const struct blr_texture *texture, const blr_image_call_t 
     plan->levels = blr_lod_split(texture, blr_lod_clamp(texture, lod));
     const struct blr_texture_level *level = &texture->level[plan->levels.level];
     uint64_t slices = texture->dimensions == 3 ? level->depth : texture->num_layers;
-    plan->boxes = plan->dense && texture->dimensions > 1 && !cube && !plan->level_varies && !plan->levels.fraction &&
-                 slices * level->slice_pitch <= UINT32_MAX && level->height * level->row_pitch <= UINT32_MAX;
+    plan->boxes = texture->linear && texture->dimensions > 1 && !cube && !plan->level_varies && !plan->levels.fraction &&
+                  has_one_position_kind(texture) && slices * level->slice_pitch <= UINT32_MAX &&
+                  level->height * level->row_pitch <= UINT32_MAX;
     return true;
 }
 
@@ -159,13 +161,18 @@ static void fetch_ahead(const struct plan *plan, const struct blr_block *block)
         uint32_t close = 0, step = 1;
         for (uint32_t i = 0; i < BLR_BLOCK; i += 16)
             close += place[i + 1] - place[i] + 128 <= 256;
+        const bool large = plan->texture->pixel_size >= 16;
         if (close >= 3)
-            step = place[BLR_BLOCK - 1] - place[0] + 256 <= 512 ? 32 : 4;
+            step = place[BLR_BLOCK - 1] - place[0] + 256 <= 512 ? 32 : large ? 1 : 4;
         for (uint32_t q = 0; q < block->quads; q++) {
             uintptr_t upper = block->base + q * block->slice_step, lower = upper + block->row_step;
             for (uint32_t i = 0; i < block->count; i += step) {
                 __builtin_prefetch((const void *)(upper + place[i]));
                 __builtin_prefetch((const void *)(lower + place[i]));
+                if (large) {
+                    __builtin_prefetch((const void *)(upper + place[i] + 16));
+                    __builtin_prefetch((const void *)(lower + place[i] + 16));
+                }
             }
         }
         return;
@@ -244,11 +251,16 @@ static void locate_block(struct run *run, uint64_t begin, uint32_t count, struct
     struct block_work *work = &run->work;
     block->quads = 0;
     block->count = count;
-    block->boxes_wanted = plan->boxes;
     block->boxes_only = false;
     load_coordinates(plan, begin, count, work);
     if (texture->desc.type == BLR_IMAGE_ARRAY && plan->call->layers)
         load_layers(plan, begin, count, work);
+    if (plan->boxes && locate_boxes(texture, work, plan->integers, block)) {
+        block->boxes_only = true;
+        fetch_ahead(plan, block);
+        return;
+    }
+    block->quads = 0;
     if (plan->cube)
         project_items(work, &run->cube);
     if (plan->level_varies) {
@@ -270,7 +282,7 @@ static void locate_block(struct run *run, uint64_t begin, uint32_t count, struct
             locate_slot(plan, 0, run->shares[slot], run->indices[slot], &run->cube, work, block);
         }
     }
-    if (plan->dense && !block->boxes_only)
+    if (plan->dense)
         find_dense(block, texture->pixel_size);
     fetch_ahead(plan, block);
 }

@@ -1,0 +1,127 @@
+/* Locating a block of which all items lie inside the image, so that every item has a box of neighbouring texels: one
+ * place and one set of weights an item, in one pass. Whatever the addressing modes do, they do nothing here. */
+#ifndef BLR_SAMPLE_BLOCK_BOXES_H
+#define BLR_SAMPLE_BLOCK_BOXES_H
+
+#include "sample_block_locate.h"
+
+enum position_kind {
+    POSITION_IN_TEXELS,
+    POSITION_WITHIN,                      /* normalized */
+    POSITION_REPEATED,
+    POSITION_MIRRORED
+};
+
+static enum position_kind position_kind_of(const struct blr_texture *texture, uint32_t d)
+{
+    if (!texture->normalized)
+        return POSITION_IN_TEXELS;
+    if (texture->addressing[d] == BLR_ADDRESSING_REPEAT)
+        return POSITION_REPEATED;
+    return texture->addressing[d] == BLR_ADDRESSING_MIRRORED_REPEAT ? POSITION_MIRRORED : POSITION_WITHIN;
+}
+
+/* Whether all axes are of one kind, which the pass below needs. */
+static bool has_one_position_kind(const struct blr_texture *texture)
+{
+    for (uint32_t d = 1; d < texture->dimensions; d++)
+        if (position_kind_of(texture, d) != position_kind_of(texture, 0))
+            return false;
+    return true;
+}
+
+BLR_INLINE int32_t box_position(float x, const struct level_rows *level, int d, const enum position_kind kind, int32_t low)
+{
+    int32_t position = kind == POSITION_IN_TEXELS   ? position_in_texels(x, level, d, 0, true)
+                       : kind == POSITION_WITHIN    ? position_within(x, level, d, 0, true)
+                       : kind == POSITION_REPEATED  ? position_periodic(x, level, d, 0, true, 1.0f)
+                                                    : position_periodic(x, level, d, 0, true, 2.0f);
+    return most(position, low);
+}
+
+BLR_INLINE void box_weights(int32_t whole, int32_t x, int32_t y, const bool integers, struct blr_block *restrict block,
+                            uint32_t q, int i)
+{
+    int32_t right = (whole * x + 128) >> 8, left = whole - right;
+    int32_t p0 = (left * (256 - y) + 128) >> 8, p3 = (right * y + 128) >> 8;
+    if (integers) {
+        block->pair[q][0][i] = p0 | (right - p3) << 16;
+        block->pair[q][1][i] = (left - p0) | p3 << 16;
+    } else {
+        block->weight[q][0][i] = p0;
+        block->weight[q][1][i] = right - p3;
+        block->weight[q][2][i] = left - p0;
+        block->weight[q][3][i] = p3;
+    }
+}
+
+/* False, and nothing useful done, when an item is not inside. */
+BLR_INLINE bool box_items(const struct blr_texture *texture, const struct block_work *restrict work, const int dimensions,
+                          const bool layered, const bool integers, const enum position_kind kind,
+                          struct blr_block *restrict block)
+{
+    const struct level_rows *restrict level = &work->rows;
+    const uint32_t shift = pixel_shift(texture->pixel_size), pitch = level->row_pitch[0], slice_pitch = level->slice_pitch[0];
+    int32_t low[3], last[3], outside = 0;
+    for (int d = 0; d < 3; d++) {
+        /* Clamping lifts what lies before the first texel, with a weight of 0 for the next one. */
+        low[d] = texture->addressing[d] == BLR_ADDRESSING_CLAMP_TO_EDGE ? 0 : -256;
+        last[d] = level->extent[d][0] - 2;
+    }
+    BLR_EACH_ITEM {
+        int32_t x = box_position(work->coordinate[0][i], level, 0, kind, low[0]);
+        int32_t y = box_position(work->coordinate[1][i], level, 1, kind, low[1]);
+        int32_t column = x >> 8, row = y >> 8;
+        uint32_t place = ((uint32_t)column << shift) + (uint32_t)row * pitch;
+        outside |= column | (last[0] - column) | row | (last[1] - row);
+        if (dimensions == 3) {
+            int32_t z = box_position(work->coordinate[2][i], level, 2, kind, low[2]);
+            int32_t slice = z >> 8, behind = z & 255;
+            place += (uint32_t)slice * slice_pitch;
+            outside |= slice | (last[2] - slice);
+            box_weights(256 - behind, x & 255, y & 255, integers, block, 0, i);
+            box_weights(behind, x & 255, y & 255, integers, block, 1, i);
+        } else {
+            if (layered)
+                place += (uint32_t)work->layer[i] * slice_pitch;
+            box_weights(256, x & 255, y & 255, integers, block, 0, i);
+        }
+        block->place[i] = place;
+    }
+    block->base = level->data[0];
+    block->row_step = pitch;
+    block->slice_step = slice_pitch;
+    block->quads = dimensions == 3 ? 2 : 1;
+    return outside >= 0;
+}
+
+BLR_INLINE bool box_items_of_kind(const struct blr_texture *texture, const struct block_work *work, const int dimensions,
+                                  const bool layered, const bool integers, struct blr_block *block)
+{
+    switch (position_kind_of(texture, 0)) {
+    case POSITION_IN_TEXELS:
+        return box_items(texture, work, dimensions, layered, integers, POSITION_IN_TEXELS, block);
+    case POSITION_WITHIN:
+        return box_items(texture, work, dimensions, layered, integers, POSITION_WITHIN, block);
+    case POSITION_REPEATED:
+        return box_items(texture, work, dimensions, layered, integers, POSITION_REPEATED, block);
+    case POSITION_MIRRORED:
+        break;
+    }
+    return box_items(texture, work, dimensions, layered, integers, POSITION_MIRRORED, block);
+}
+
+static bool locate_boxes(const struct blr_texture *texture, const struct block_work *work, bool integers,
+                         struct blr_block *block)
+{
+    if (texture->dimensions == 3)
+        return integers ? box_items_of_kind(texture, work, 3, false, true, block)
+                        : box_items_of_kind(texture, work, 3, false, false, block);
+    if (texture->num_layers > 1)
+        return integers ? box_items_of_kind(texture, work, 2, true, true, block)
+                        : box_items_of_kind(texture, work, 2, true, false, block);
+    return integers ? box_items_of_kind(texture, work, 2, false, true, block)
+                    : box_items_of_kind(texture, work, 2, false, false, block);
+}
+
+#endif
