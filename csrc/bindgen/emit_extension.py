@@ -12,7 +12,8 @@ from pathlib import Path
 
 from cffi import FFI  # type: ignore[import-untyped]
 
-GENERATED = Path(__file__).resolve().parent / "generated"
+HERE = Path(__file__).resolve().parent
+GENERATED = HERE / "generated"
 
 TABLE = """
 int bindless_open(const char *path, char *message, size_t size);
@@ -26,6 +27,15 @@ int bindless_function_available(int index);
 int bindless_function_offered(int index, const void *owner);
 int bindless_trivial(uint32_t *first, uint32_t *second, uint32_t *third);
 """
+
+# What a module offers besides the driver's own API: declarations, and the header behind them.
+ADDITIONS = {
+    "cuda": (
+        (HERE / "cuda_launch_types.h").read_text(encoding="utf-8")
+        + "CUresult bindless_launch(const bindless_launch_t *launch);\n",
+        "cuda_launch.h",
+    ),
+}
 
 
 def for_cffi(types: str) -> str:
@@ -54,7 +64,12 @@ def main() -> None:
     ffi.cdef(for_cffi((GENERATED / f"{name}_types.h").read_text(encoding="utf-8")))
     ffi.cdef((GENERATED / f"{name}_functions.h").read_text(encoding="utf-8"))
     ffi.cdef(TABLE)
-    ffi.set_source(f"bindless.drivers._{name}", f'#include "{name}_wrappers.c"')
+    source = f'#include "{name}_wrappers.c"\n'
+    if name in ADDITIONS:
+        declarations, header = ADDITIONS[name]
+        ffi.cdef(declarations)
+        source += f'#include "{header}"\n'
+    ffi.set_source(f"bindless.drivers._{name}", source)
     output.unlink(missing_ok=True)
     ffi.emit_c_code(str(output))
 

@@ -74,11 +74,14 @@ TABLE_FUNCTIONS = """\
     def bindless_function_offered(self, index: int, owner: CData, /) -> int: ...
     def bindless_trivial(self, first: CData, second: CData, third: CData, /) -> int: ...
 """
+# Beside the driver's own functions: see emit_extension.py.
+ADDITIONS = {"cuda": "    def bindless_launch(self, launch: CData, /) -> int: ...\n"}
 
 
 def stub_pyi(api: Api) -> str:
     """The type stub of the compiled module: every function with its parameters, every integer constant."""
     parts = [heading(api.name), "from ._types import FFI, CData\n\n", "class Library:\n", TABLE_FUNCTIONS]
+    parts.append(ADDITIONS.get(api.name, ""))
     for function in api.functions:
         arguments = ["self", *(f"{safe(p.name)}: {p.python}" for p in function.parameters)]
         if len(arguments) > 1:

@@ -375,3 +375,12 @@ class FakeBackend:
             if isinstance(argument, bytes) and (address := int.from_bytes(argument, "little")) in self.memory
         ]
         return self._submit(queue, work, waits, uses)
+
+    def prepare_launch(
+        self,
+        queue: FakeQueue,
+        kernel: tuple[FakeModule, str],
+        global_size: tuple[int, ...],
+        local_size: tuple[int, ...] | None,
+    ) -> Callable[[], FakeEvent]:
+        return lambda: self.launch(queue, kernel, global_size, local_size, ())

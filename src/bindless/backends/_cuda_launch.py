@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
+from weakref import ref
 
 from ..drivers import cuda as driver
 from ..model.enums import Errc
 from ..model.errors import InvalidError
 from ._cuda_errors import SUCCESS, check, fail
 from ._cuda_event import Event
+from ._cuda_fork import refuse_in_fork
 from ._cuda_kernel import Kernel, Packing, Shape
 from ._cuda_queue import Queue
 
-__all__ = ["launch", "launch_packed"]
+__all__ = ["launch", "launch_packed", "prepare_launch"]
 
 lib, ffi = driver.lib, driver.ffi
 
 _NULL = ffi.NULL
+_launch = lib.bindless_launch
 
 
 def launch(
@@ -82,16 +85,58 @@ def _submit(queue: Queue, kernel: Kernel, shape: Shape, shared: int, pointers: A
             waits,
             f"kernel {kernel.name!r}",
         )
-    queue.primary.activate()
     stream = next(streams)
     with stream.lock:
         pending = stream.pending
         if pending is not None and pending() is not None:
+            queue.primary.activate()
             stream.before(())
-        result = lib.cuLaunchKernel(kernel.native, *shape, shared, stream.handle, pointers, _NULL)
+        described = stream.launch
+        if stream.launched is not shape:  # each kernel has its own objects for its shapes
+            stream.launched = None
+            described.function, described.grid, described.block = kernel.native, shape[:3], shape[3:]
+            stream.launched = shape
+        if stream.parameters is not pointers:
+            stream.parameters = described.parameters = pointers
+        if stream.shared != shared:
+            stream.shared = described.shared = shared
+        result = _launch(described)
         if result == SUCCESS:
             return stream.after()
+    refuse_in_fork()
     _refused(result, kernel, shape, shared)
+
+
+def prepare_launch(
+    queue: Queue, kernel: Kernel, global_size: tuple[int, ...], local_size: tuple[int, ...] | None
+) -> Callable[[], Event] | None:
+    """A launch without arguments to be repeated; see the contract."""
+    if not queue.in_order or queue.untimed is None or kernel.sizes:
+        return None
+    shape, stream, module = kernel.shape(global_size, local_size), queue.streams[0], kernel.module
+    described = ffi.new("bindless_launch_t *")
+    described.context, described.stream, described.function = queue.primary.handle, stream.handle, kernel.native
+    described.grid, described.block = shape[:3], shape[3:]
+
+    def again() -> Event:
+        if stream.closed or module.native is None:
+            queue.stream(())
+            _refuse(queue, kernel)
+        pending = stream.pending
+        if pending is not None and pending() is not None:
+            queue.primary.activate()
+            with stream.lock:
+                stream.before(())
+        result = _launch(described)
+        if result != SUCCESS:
+            refuse_in_fork()
+            _refused(result, kernel, shape, 0)
+        stream.submitted = index = stream.submitted + 1
+        event = Event(stream, index)
+        stream.pending = ref(event)
+        return event
+
+    return again
 
 
 def _refuse(queue: Queue, kernel: Kernel) -> NoReturn:

@@ -34,6 +34,10 @@ class Stream:
         used: whether there were commands since the last barrier of an out-of-order queue.
         profiling: whether events carry times.
         failure: the error of its work, once it is closed.
+        launch: the description of its launches; what differs from the last one is set under the lock.
+        launched: the kernel's shape that it describes.
+        parameters: where its arguments lie.
+        shared: bytes of local memory.
     """
 
     def __init__(self, context: PrimaryContext, profiling: bool) -> None:
@@ -49,6 +53,12 @@ class Stream:
         slot = ffi.new("CUstream *")
         check(lib.cuStreamCreate(slot, lib.CU_STREAM_NON_BLOCKING), "cuStreamCreate")
         self.handle = slot[0]
+        self.launch = ffi.new("bindless_launch_t *")
+        self.launch.context = context.handle
+        self.launch.stream = self.handle
+        self.launched: tuple[int, ...] | None = None
+        self.parameters: Any = ffi.NULL
+        self.shared = 0
 
     # ------------------------------------------------------------------ commands
 

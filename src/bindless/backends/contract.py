@@ -24,7 +24,7 @@ Rules
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -313,6 +313,19 @@ class BackendProtocol(Protocol):
             global_size: work-items by dimension, every one at least 1.
             local_size: work-group, or None for the backend's choice.
             arguments: the bytes of a value, or the size of a local-memory argument as an int.
+        """
+
+    def prepare_launch(
+        self,
+        queue: NativeQueue,
+        kernel: NativeKernel,
+        global_size: tuple[int, ...],
+        local_size: tuple[int, ...] | None,
+    ) -> Callable[[], NativeEvent] | None:
+        """A launch without arguments to be repeated on an in-order queue; None where there is no shorter way.
+
+        The one exception to the rule on threads: the caller does not call it, nor submit to the queue, from two threads
+        at once. It keeps nothing alive but the native objects, and raises once the module or the queue was released.
         """
 
     # ------------------------------------------------------------------ native handles

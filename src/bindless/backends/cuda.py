@@ -200,6 +200,7 @@ class CudaBackend:
         return kernel.record()
 
     launch = staticmethod(_cuda_launch.launch)
+    prepare_launch = staticmethod(_cuda_launch.prepare_launch)
 
     # ------------------------------------------------------------------ native handles
 

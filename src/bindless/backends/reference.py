@@ -479,6 +479,11 @@ class ReferenceBackend:
     ) -> _Event:
         raise self._no_kernels()
 
+    def prepare_launch(
+        self, queue: object, kernel: object, global_size: tuple[int, ...], local_size: tuple[int, ...] | None
+    ) -> None:
+        return None
+
     # ------------------------------------------------------------------ native handles
 
     def native_handle(self, native: Any) -> int:

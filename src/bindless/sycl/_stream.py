@@ -27,12 +27,14 @@ from .event import Event, OwnedEvent
 if TYPE_CHECKING:
     from .context import Context
     from .device import Device
+    from .kernel import Kernel
 
 __all__ = ["AsyncHandler", "CommandStream", "Operation", "sweep", "wait_for_all", "wait_for_users"]
 
 AsyncHandler = Callable[[ExceptionList], object]
 Operation = Callable[[Sequence[NativeEvent]], NativeEvent]
 
+_MOST_PREPARED = 64
 _REAP_EVERY = 64  # submissions between two looks at what has completed
 _LARGE = 1 << 20  # bytes of a host array that count as one submission more
 _SAME_ERRORS = 8  # a driver that has lost its device repeats one error for every question
@@ -66,6 +68,7 @@ class CommandStream:
         tasks: events of host tasks that may still run.
         bundles: kernel bundles that unfinished commands use.
         blocker: the host task that later commands of an in-order queue wait for.
+        prepared: launches to be repeated, by the id of a living kernel and the range.
     """
 
     __slots__ = (
@@ -90,6 +93,7 @@ class CommandStream:
         "in_order",
         "lock",
         "native",
+        "prepared",
         "profiling",
         "release_event",
         "resource",
@@ -117,6 +121,7 @@ class CommandStream:
         self._launch = backend.launch
         self._acquire, self._release = self.lock.acquire, self.lock.release
         self._event = Event if getattr(backend, "events_release_themselves", False) else OwnedEvent
+        self.prepared: dict[tuple[int, int], tuple[Callable[[], NativeEvent], object]] = {}
         # Whether anything was submitted since the queue was last seen idle.
         self._dirty = False
         # (event, what its command uses), oldest first; in order: (event, what the commands up to it use).
@@ -190,6 +195,40 @@ class CommandStream:
                 self._took(event, keep)
             else:
                 self._countdown -= 1
+        finally:
+            self._release()
+        return event
+
+    def prepare(self, kernel: Kernel, index_space: int) -> None:
+        """Makes later launches of a kernel without arguments over this range short ones, where the backend can."""
+        if not self.in_order or self.profiling or self.native is None:
+            return
+        again = self.backend.prepare_launch(self.native, kernel._native, (index_space,), kernel._local)
+        if again is not None:
+            prepared, key = self.prepared, (id(kernel), index_space)
+            if len(prepared) >= _MOST_PREPARED:
+                prepared.clear()
+            prepared[key] = again, weakref.ref(kernel, lambda _: prepared.pop(key, None))
+
+    def launch_again(self, again: Callable[[], NativeEvent], bundle: object) -> Event:
+        """Repeats a prepared launch: ``launch`` with everything that can be known beforehand left out."""
+        if self.blocker is not None:
+            self._pass_blocker()
+        self._acquire()
+        try:
+            if self.native is None:
+                raise self.unusable()
+            made = again()
+            event = _new_event(self._event)
+            event._stream = self
+            event._native = made
+            if bundle is not self._last_bundle:
+                self.bundles.add(bundle)
+                self._last_bundle = bundle
+            if self._dirty and self._countdown > 0:
+                self._countdown -= 1
+            else:
+                self._took(event, ())
         finally:
             self._release()
         return event
@@ -419,6 +458,7 @@ class CommandStream:
         self._drop()
 
     def _drop(self) -> None:
+        self.prepared = {}
         held, self._held = self._held, deque()
         batch, self._batch = self._batch, []
         self.tasks, self.bundles, self._last_bundle = [], set(), None

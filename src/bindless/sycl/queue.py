@@ -204,9 +204,13 @@ class Queue:
             InvalidError: an argument of the wrong count, size or kind; the message names it.
             NdRangeError: a range or work-group that the kernel cannot have.
         """
+        stream = self._stream
+        if not arguments and type(index_space) is int and type(kernel) is Kernel and depends_on == ():
+            prepared = stream.prepared.get((id(kernel), index_space))
+            if prepared is not None and kernel._bundle._open:
+                return stream.launch_again(prepared[0], kernel._bundle)
         if type(kernel) is not Kernel or kernel._context is not self.context or not kernel._bundle._open:
             self._refuse(kernel)
-        stream = self._stream
         local_size = kernel._local
         if type(index_space) is int and index_space > 0:
             global_size: tuple[int, ...] = (index_space,)
@@ -220,7 +224,10 @@ class Queue:
                 keep = memory_of(arguments)
         if 0 in global_size:
             return self._nothing(depends_on)
-        return stream.launch(kernel._native, global_size, local_size, packed, keep, kernel._bundle, depends_on)
+        event = stream.launch(kernel._native, global_size, local_size, packed, keep, kernel._bundle, depends_on)
+        if not arguments and type(index_space) is int:
+            stream.prepare(kernel, index_space)
+        return event
 
     def _refuse(self, kernel: object) -> None:
         """Says what is wrong with a kernel."""
