@@ -40,20 +40,14 @@ BLR_INLINE_BLEND __m512 wide_fp32(const uintptr_t *texel, const int channels)
     return joined(texels_fp32(texel, channels), texels_fp32(texel + 8 / channels, channels));
 }
 
-BLR_INLINE_BLEND __m512 wide_two_rows(const struct blr_block *block, uint32_t q, int row, uint32_t item, const bool boxes)
-{
-    __m512 a = _mm512_castps128_ps512(two_rows(block, q, row, item, boxes));
-    a = _mm512_insertf32x4(a, two_rows(block, q, row, item + 4, boxes), 1);
-    a = _mm512_insertf32x4(a, two_rows(block, q, row, item + 8, boxes), 2);
-    return _mm512_insertf32x4(a, two_rows(block, q, row, item + 12, boxes), 3);
-}
-
 BLR_INLINE_BLEND void wide_row_pairs(const struct blr_block *block, uint32_t q, int row, uint32_t item,
                                      const bool boxes, __m512 *left, __m512 *right)
 {
-    __m512 a = wide_two_rows(block, q, row, item, boxes), b = wide_two_rows(block, q, row, item + 2, boxes);
-    *left = _mm512_shuffle_ps(a, b, _MM_SHUFFLE(2, 0, 2, 0));
-    *right = _mm512_shuffle_ps(a, b, _MM_SHUFFLE(3, 1, 3, 1));
+    __m256 lower[2], upper[2];
+    row_pairs_fp32(block, q, row, item, boxes, &lower[0], &lower[1]);
+    row_pairs_fp32(block, q, row, item + 8, boxes, &upper[0], &upper[1]);
+    *left = joined(lower[0], upper[0]);
+    *right = joined(lower[1], upper[1]);
 }
 
 BLR_INLINE_BLEND void wide_load(const struct blr_block *block, uint32_t q, uint32_t item, const int channels,

@@ -52,11 +52,17 @@ BLR_INLINE uintptr_t if_negative(int32_t number, uintptr_t yes, uintptr_t no)
 
 /* ---- positions: when linear 1/256 texel from the first centre, else the index */
 
+/* NaN and denormals are 0. */
+BLR_INLINE float cleaned(float x)
+{
+    return fabsf(x) >= 0x1p-126f ? x : 0.0f;
+}
+
+/* Of a cleaned coordinate. */
 BLR_INLINE float cut(float x, float low, float high)
 {
-    x = fabsf(x) >= 0x1p-126f ? x : 0.0f;          /* NaN and denormals */
-    x = x < low ? low : x;
-    return x > high ? high : x;
+    x = low > x ? low : x;
+    return high < x ? high : x;
 }
 
 /* floor(u * texels + half), for u * texels > -256 * extent: a positive number needs no rounding down. */

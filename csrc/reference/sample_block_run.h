@@ -83,19 +83,26 @@ static void load_coordinates(const struct plan *plan, uint64_t begin, uint32_t c
         memset(work->coordinate, 0, sizeof work->coordinate);
         for (uint32_t i = 0; i < count; i++)
             for (uint32_t d = 0; d < n; d++)
-                work->coordinate[d][i] = given[i * n + d];
-    } else if (n == 1) {
-        memcpy(x, given, BLR_BLOCK * sizeof(float));
-    } else if (n == 2) {
-        BLR_EACH_ITEM {
-            x[i] = given[2 * i];
-            y[i] = given[2 * i + 1];
-        }
-    } else {
+                work->coordinate[d][i] = plan->cube ? given[i * n + d] : cleaned(given[i * n + d]);
+    } else if (plan->cube) {
         BLR_EACH_ITEM {
             x[i] = given[3 * i];
             y[i] = given[3 * i + 1];
             z[i] = given[3 * i + 2];
+        }
+    } else if (n == 1) {
+        BLR_EACH_ITEM
+            x[i] = cleaned(given[i]);
+    } else if (n == 2) {
+        BLR_EACH_ITEM {
+            x[i] = cleaned(given[2 * i]);
+            y[i] = cleaned(given[2 * i + 1]);
+        }
+    } else {
+        BLR_EACH_ITEM {
+            x[i] = cleaned(given[3 * i]);
+            y[i] = cleaned(given[3 * i + 1]);
+            z[i] = cleaned(given[3 * i + 2]);
         }
     }
 }
@@ -124,9 +131,7 @@ static bool load_levels(const struct plan *plan, uint64_t begin, uint32_t count,
     } else {
         for (uint32_t i = 0; i < count; i++) {
             const float *gx = call->gradient_x + (begin + i) * n, *gy = call->gradient_y + (begin + i) * n;
-            float place[3] = {0.0f, 0.0f, 0.0f};
-            for (uint32_t d = 0; d < n; d++)
-                place[d] = work->coordinate[d][i];
+            const float *place = (const float *)call->coordinates + (begin + i) * n;
             lod[i] = blr_gradient_lod(place, gx, gy, extent, n);
         }
     }
