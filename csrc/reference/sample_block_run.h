@@ -5,6 +5,7 @@
 
 #include "sample_block_boxes.h"
 #include "sample_block_cube.h"
+#include "sample_block_gradient.h"
 #include "sample_block_locate.h"
 #include "texture_value.h"
 
@@ -128,11 +129,19 @@ static bool load_levels(const struct plan *plan, uint64_t begin, uint32_t count,
             given = given > -4096.0f ? given : given != given ? 0.0f : -4096.0f;
             lod[i] = (int32_t)((given < 4096.0f ? given : 4096.0f) * 256.0f);
         }
+    } else if (n < 3) {
+        _Alignas(64) float gradients[2][2][BLR_BLOCK] = {{{0.0f}}};
+        for (uint32_t i = 0; i < count; i++)
+            for (uint32_t d = 0; d < n; d++) {
+                gradients[0][d][i] = call->gradient_x[(begin + i) * n + d];
+                gradients[1][d][i] = call->gradient_y[(begin + i) * n + d];
+            }
+        gradient_lods(gradients, extent, lod);
     } else {
         for (uint32_t i = 0; i < count; i++) {
-            const float *gx = call->gradient_x + (begin + i) * n, *gy = call->gradient_y + (begin + i) * n;
-            const float *place = (const float *)call->coordinates + (begin + i) * n;
-            lod[i] = blr_gradient_lod(place, gx, gy, extent, n);
+            uint64_t first = (begin + i) * n;
+            lod[i] = blr_gradient_lod((const float *)call->coordinates + first, call->gradient_x + first,
+                                      call->gradient_y + first, extent, n);
         }
     }
     BLR_EACH_ITEM {
