@@ -27,7 +27,7 @@ struct blr_block {
 /* Blends a block into count * channels floats; returns a bit for each item to be done again. */
 typedef uint64_t (*blr_blend_block_t)(const struct blr_block *block, float *out, bool stream);
 
-#if (defined(__x86_64__) || defined(_M_X64)) && (defined(__GNUC__) || defined(__clang__))
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(_MSC_VER)
 #  define BLR_HAS_X86_BLOCKS 1
 /* Runs a call if it is one of the common kinds; false: nothing was done. One for each set of instructions. */
 bool blr_sample_blocks_avx2(const struct blr_texture *texture, const blr_image_call_t *call, uint64_t begin,
