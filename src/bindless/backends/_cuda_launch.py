@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from sys import getrefcount
 from typing import Any, NoReturn
-from weakref import ref
 
 from ..drivers import cuda as driver
 from ..model.enums import Errc
@@ -87,8 +87,7 @@ def _submit(queue: Queue, kernel: Kernel, shape: Shape, shared: int, pointers: A
         )
     stream = next(streams)
     with stream.lock:
-        pending = stream.pending
-        if pending is not None and pending() is not None:
+        if stream.pending is not None and stream.is_kept():
             queue.primary.activate()
             stream.before(())
         described = stream.launch
@@ -113,27 +112,25 @@ def prepare_launch(
     """A launch without arguments to be repeated; see the contract."""
     if not queue.in_order or queue.untimed is None or kernel.sizes:
         return None
-    shape, stream, module = kernel.shape(global_size, local_size), queue.streams[0], kernel.module
+    shape, stream = kernel.shape(global_size, local_size), queue.streams[0]
     described = ffi.new("bindless_launch_t *")
     described.context, described.stream, described.function = queue.primary.handle, stream.handle, kernel.native
     described.grid, described.block = shape[:3], shape[3:]
 
     def again() -> Event:
-        if stream.closed or module.native is None:
-            queue.stream(())
-            _refuse(queue, kernel)
-        pending = stream.pending
-        if pending is not None and pending() is not None:
+        if stream.pending is None or getrefcount(stream.pending) > 2:
             queue.primary.activate()
             with stream.lock:
                 stream.before(())
+            event = Event(stream, 0)
+        else:  # nobody has kept the event of the command before: it serves again
+            event = stream.pending
         result = _launch(described)
         if result != SUCCESS:
             refuse_in_fork()
             _refused(result, kernel, shape, 0)
-        stream.submitted = index = stream.submitted + 1
-        event = Event(stream, index)
-        stream.pending = ref(event)
+        stream.submitted = event.index = stream.submitted + 1
+        stream.pending = event
         return event
 
     return again

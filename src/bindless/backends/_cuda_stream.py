@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
-import weakref
 from collections.abc import Callable, Sequence
+from sys import getrefcount
 from typing import Any
 
 from ..drivers import cuda as driver
@@ -28,7 +28,7 @@ class Stream:
         context: where it lives.
         handle: CUstream.
         lock: held around a command and the bookkeeping of its event.
-        pending: weak reference to the event of the last command, as long as it is not recorded.
+        pending: the event of the last command, as long as it is not recorded.
         submitted: commands so far; their events' indices.
         done: highest index of an event known to be complete.
         used: whether there were commands since the last barrier of an out-of-order queue.
@@ -44,7 +44,7 @@ class Stream:
         self.context = context
         self.profiling = profiling
         self.lock = threading.Lock()
-        self.pending: weakref.ref[Event] | None = None
+        self.pending: Event | None = None
         self.submitted = 0
         self.done = 0
         self.used = False
@@ -93,9 +93,8 @@ class Stream:
     def before(self, waits: Sequence[Event]) -> None:
         """What precedes every command; the lock is held, and the events to wait for are recorded."""
         if self.pending is not None:
-            last = self.pending()
-            if last is not None and not last.is_known_complete:
-                self._record(last)
+            if self.is_kept() and not self.pending.is_known_complete:
+                self._record(self.pending)
             self.pending = None
         for event in waits:
             native = event.native
@@ -105,8 +104,7 @@ class Stream:
     def after(self) -> Event:
         """The event of the command just submitted; the lock is held."""
         self.submitted += 1
-        event = Event(self, self.submitted)
-        self.pending = weakref.ref(event)
+        self.pending = event = Event(self, self.submitted)
         self.used = True
         return event
 
@@ -143,9 +141,13 @@ class Stream:
         check(lib.cuEventRecord(native.handle, self.handle), "cuEventRecord")
         event.native = native
 
+    def is_kept(self) -> bool:
+        """Whether anybody but the stream refers to the pending event; the attribute and the argument make two."""
+        return getrefcount(self.pending) > 2
+
     def is_last(self, event: Event) -> bool:
         """Whether no command has followed the event's, as far as is known without asking the driver."""
-        return self.pending is not None and self.pending() is event
+        return self.pending is event
 
     def reached(self, index: int) -> None:
         """Notes that the command of this index, and all before it, are complete."""

@@ -325,7 +325,7 @@ class BackendProtocol(Protocol):
         """A launch without arguments to be repeated on an in-order queue; None where there is no shorter way.
 
         The one exception to the rule on threads: the caller does not call it, nor submit to the queue, from two threads
-        at once. It keeps nothing alive but the native objects, and raises once the module or the queue was released.
+        at once, and no more once the module or the queue was released.
         """
 
     # ------------------------------------------------------------------ native handles
