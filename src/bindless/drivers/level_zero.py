@@ -13,6 +13,7 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 from . import _level_zero_errors
+from ._arrays import elements
 from ._checking import Checker
 from ._level_zero import ffi, lib
 from ._level_zero_structs import STRUCTURE_TYPES
@@ -162,11 +163,7 @@ def get_all(element: str, function: str, *arguments: Any) -> list[CData]:
         for item in array:
             item.stype = STRUCTURE_TYPES[element]
     check(call(*arguments, count, array), function)
-    items = [array[index] for index in range(min(count[0], len(array)))]
-    if ffi.typeof(element).kind == "struct":
-        for item in items:
-            _kept[item] = array
-    return items
+    return elements(ffi, array, count[0])
 
 
 def _component_version() -> tuple[int, ...]:

@@ -11,6 +11,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from . import _opencl_errors
+from ._arrays import elements
 from ._checking import Checker
 from ._loader import Driver, system_names
 from ._opencl import ffi, lib
@@ -98,10 +99,10 @@ def platforms() -> list[CData]:
 
 
 def get_all(element: str, function: str, *arguments: Any) -> list[CData]:
-    """All handles that a function reports by first counting, then filling an array; none is no error.
+    """All elements that a function reports by first counting, then filling an array; none is no error.
 
     Args:
-        element: C type of the elements, such as ``"cl_device_id"``.
+        element: C type of the elements, such as ``"cl_device_id"``; structs keep their array alive.
         function: name of the function, such as ``"clGetDeviceIDs"``.
         arguments: those before the number of entries.
 
@@ -118,7 +119,7 @@ def get_all(element: str, function: str, *arguments: Any) -> list[CData]:
         return []
     array = ffi.new(f"{element}[]", count[0])
     check(call(*arguments, count[0], array, count), function)
-    return list(array)[: count[0]]
+    return elements(ffi, array, count[0])
 
 
 def get_info(function: str, *arguments: Any) -> bytes:
