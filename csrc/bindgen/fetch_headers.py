@@ -1,7 +1,8 @@
 """Fetch the pinned vendor headers: python csrc/bindgen/fetch_headers.py DIR.
 
 DIR then holds `cuda.h`, `level_zero/` and `CL/`. Each archive is pinned by its SHA-256. Nothing of it is installed, and
-nothing of it becomes part of the package: the generator reads declarations from it.
+nothing of it becomes part of the package: the generator reads declarations from it. Debian packages come from the mirror
+that apt uses here; one that the mirror has no longer is named and left out.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import io
 import lzma
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -18,7 +20,7 @@ import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
-DEBIAN = "http://deb.debian.org/debian/pool/main/"
+POOL = "pool/main/"
 
 
 @dataclass(frozen=True)
@@ -35,14 +37,14 @@ class Package:
 DEBIAN_PACKAGES = (
     Package(
         "libze-dev 1.32.0 (Level Zero 1.17)",
-        DEBIAN + "l/level-zero/libze-dev_1.32.0-1_amd64.deb",
+        POOL + "l/level-zero/libze-dev_1.32.0-1_amd64.deb",
         "46683fdb7a9c619941a5e665b424e8dca69d9870e4f49424a73ddc18653f1111",
         "./usr/include/level_zero/",
         "level_zero",
     ),
     Package(
         "opencl-c-headers 2025.07.22",
-        DEBIAN + "k/khronos-opencl-headers/opencl-c-headers_3.0~2025.07.22-2_all.deb",
+        POOL + "k/khronos-opencl-headers/opencl-c-headers_3.0~2025.07.22-2_all.deb",
         "54fdb154528950a89d65baf86d089f2e81dfaa994ab8e940c24d7d3c5930f805",
         "./usr/include/CL/",
         "CL",
@@ -78,14 +80,27 @@ def deb_members(data: bytes) -> tarfile.TarFile:
     sys.exit("the Debian package holds no data.tar.xz; unpack it by hand and correct fetch_headers.py")
 
 
-def fetch_debian(package: Package, directory: Path) -> None:
-    """Download one Debian package and keep its headers."""
+def debian_mirror() -> str | None:
+    """Where apt on this machine finds Debian's own archive; None on other systems."""
+    if shutil.which("apt-get") is None:
+        return None
+    command = ["apt-get", "indextargets", "--format", "$(REPO_URI)", "Created-By: Packages"]
+    mirrors = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
+    return next((mirror for mirror in mirrors if mirror.rstrip("/").endswith("/debian")), None)
+
+
+def fetch_debian(package: Package, mirror: str | None, directory: Path) -> None:
+    """Download one Debian package and keep its headers; say so if the mirror has it no longer."""
+    way_out = "pin the version that Debian has now, and regenerate the bindings"
+    if mirror is None:
+        print(f"NOT FETCHED: {package.name}: apt knows no Debian mirror here", file=sys.stderr)
+        return
     try:
-        with urllib.request.urlopen(package.source, timeout=120) as answer:
+        with urllib.request.urlopen(mirror + package.source, timeout=120) as answer:
             data = answer.read()
     except OSError as error:
-        way_out = "pin the version that Debian has now, and regenerate the bindings"
-        sys.exit(f"{package.name}: {package.source}: {error}; {way_out}")
+        print(f"NOT FETCHED: {package.name}: {package.source}: {error}; {way_out}", file=sys.stderr)
+        return
     verify(package, data)
     with deb_members(data) as archive:
         for member in archive.getmembers():
@@ -118,8 +133,9 @@ def main() -> None:
         sys.exit(__doc__)
     directory = Path(sys.argv[1])
     directory.mkdir(parents=True, exist_ok=True)
+    mirror = debian_mirror()
     for package in DEBIAN_PACKAGES:
-        fetch_debian(package, directory)
+        fetch_debian(package, mirror, directory)
     fetch_cuda(directory)
     print(f"headers are in {directory}")
 
