@@ -1,8 +1,8 @@
 """Fetch the pinned vendor headers: python csrc/bindgen/fetch_headers.py DIR.
 
 DIR then holds `cuda.h`, `level_zero/` and `CL/`. Each archive is pinned by its SHA-256. Nothing of it is installed, and
-nothing of it becomes part of the package: the generator reads declarations from it. Debian packages come from the mirror
-that apt uses here; one that the mirror has no longer is named and left out.
+nothing of it becomes part of the package: the generator reads declarations from it. Debian packages come from apt's
+own mirror; one that the mirror has no longer is named and left out.
 """
 
 from __future__ import annotations

@@ -124,7 +124,8 @@ def test_structs_are_laid_out_as_by_the_real_header(driver: str, headers: Path, 
     ffi = module(driver).ffi
     plain, structs, unions = ffi.list_types()
     tags = [f"struct {name}" for name in structs] + [f"union {name}" for name in unions]
-    complete = [ctype for ctype in [*plain, *tags] if is_complete(ffi, ctype)]
+    theirs = [ctype for ctype in [*plain, *tags] if not ctype.removeprefix("struct ").startswith("bindless_")]
+    complete = [ctype for ctype in theirs if is_complete(ffi, ctype)]
     assert len(complete) >= sum(1 for line in layout_lines(driver) if line.count("\t") == 2)
     lines = []
     for ctype in complete:
