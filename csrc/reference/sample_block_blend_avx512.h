@@ -72,7 +72,13 @@ struct wide_sums {
     __m512i exponent;
 };
 
-BLR_INLINE_BLEND struct wide_sums wide_sum(const struct wide_lanes *lanes, const int channels, __mmask16 *doubtful)
+/* What decides whether channels have to be redone, gathered over the quads of an item. */
+struct wide_signs {
+    __m512 texels;                        /* their sum: infinite or NaN if one of them is */
+    __m512i least;                        /* the smallest of the largest magnitudes of each quad */
+};
+
+BLR_INLINE_BLEND struct wide_sums wide_sum(const struct wide_lanes *lanes, const int channels, struct wide_signs *signs)
 {
     const __m512i size = _mm512_set1_epi32(0x7fffffff), lowest = EXPONENT16(LOWEST_EXPONENT);
     __m512i magnitude[4];
@@ -83,15 +89,8 @@ BLR_INLINE_BLEND struct wide_sums wide_sum(const struct wide_lanes *lanes, const
                                        _mm512_max_epi32(magnitude[2], magnitude[3]));
     __m512 texels = _mm512_add_ps(_mm512_add_ps(lanes->texel[0], lanes->texel[1]),
                                   _mm512_add_ps(lanes->texel[2], lanes->texel[3]));
-    *doubtful |= _mm512_fpclass_ps_mask(texels, 0x99);         /* NaNs and infinities */
-    __mmask16 tiny = _mm512_cmplt_epi32_mask(largest, lowest);
-    if (tiny) {
-        __m512i seen = _mm512_setzero_si512();
-        for (int k = 0; k < 4; k++)
-            seen = _mm512_or_si512(seen, _mm512_maskz_mov_epi32(_mm512_test_epi32_mask(lanes->weight[k], lanes->weight[k]),
-                                                                _mm512_castps_si512(lanes->texel[k])));
-        *doubtful |= tiny & _mm512_test_epi32_mask(seen, seen);
-    }
+    signs->texels = _mm512_add_ps(signs->texels, texels);
+    signs->least = _mm512_min_epi32(signs->least, largest);
     struct wide_sums sums;
     sums.exponent = _mm512_and_si512(_mm512_max_epi32(largest, lowest), EXPONENT16(255));
     __m512 scale = _mm512_castsi512_ps(_mm512_sub_epi32(EXPONENT16(281), sums.exponent));
@@ -104,6 +103,28 @@ BLR_INLINE_BLEND struct wide_sums wide_sum(const struct wide_lanes *lanes, const
         sums.odd = _mm512_add_epi64(sums.odd, _mm512_mul_epi32(_mm512_srli_epi64(steps, 32), weight));
     }
     return sums;
+}
+
+/* Of channels that are zero or too small for the scaling in some quad: those where that quad has more than
+ * positive zeros. */
+BLR_INLINE_BLEND __mmask16 wide_doubtful_small(const struct blr_block *block, uint32_t item, const int channels,
+                                               const bool boxes, const bool several)
+{
+    const __m512i size = _mm512_set1_epi32(0x7fffffff);
+    __mmask16 doubtful = 0;
+    for (uint32_t q = 0; q < (several ? block->quads : 1); q++) {
+        struct wide_lanes lanes;
+        wide_load(block, q, item, channels, boxes, &lanes);
+        __m512i seen = _mm512_setzero_si512(), largest = _mm512_setzero_si512();
+        for (int k = 0; k < 4; k++) {
+            __m512i texel = _mm512_maskz_mov_epi32(_mm512_test_epi32_mask(lanes.weight[k], lanes.weight[k]),
+                                                   _mm512_castps_si512(lanes.texel[k]));
+            seen = _mm512_or_si512(seen, texel);
+            largest = _mm512_max_epi32(largest, _mm512_and_si512(texel, size));
+        }
+        doubtful |= _mm512_cmplt_epi32_mask(largest, EXPONENT16(LOWEST_EXPONENT)) & _mm512_test_epi32_mask(seen, seen);
+    }
+    return doubtful;
 }
 
 BLR_INLINE_BLEND __m512 wide_round(const struct wide_sums *sums)
@@ -158,25 +179,28 @@ BLR_INLINE_BLEND uint64_t blend_wide(const struct blr_block *block, float *out, 
     uint64_t again = 0;
     for (uint32_t item = 0; item < block->count; item += step, out += 16) {
         struct wide_lanes lanes;
-        __mmask16 doubtful = 0;
+        struct wide_signs signs = {_mm512_setzero_ps(), EXPONENT16(254)};
         wide_load(block, 0, item, channels, boxes, &lanes);
-        struct wide_sums total = wide_sum(&lanes, channels, &doubtful);
+        struct wide_sums total = wide_sum(&lanes, channels, &signs);
         if (several) {
             /* The first sum is not floored twice: its own point is at least as fine as it is. */
             wide_load(block, 1, item, channels, boxes, &lanes);
-            struct wide_sums next = wide_sum(&lanes, channels, &doubtful);
+            struct wide_sums next = wide_sum(&lanes, channels, &signs);
             __m512i point = _mm512_and_si512(_mm512_max_epi32(total.exponent, next.exponent), fours);
             wide_floor_shifted(&total, _mm512_sub_epi32(total.exponent, point));
             wide_add_shifted(&total, &next, point);
             for (uint32_t q = 2; q < block->quads; q++) {
                 wide_load(block, q, item, channels, boxes, &lanes);
-                next = wide_sum(&lanes, channels, &doubtful);
+                next = wide_sum(&lanes, channels, &signs);
                 __m512i before = point;
                 point = _mm512_max_epi32(point, _mm512_and_si512(next.exponent, fours));
                 wide_floor_shifted(&total, _mm512_sub_epi32(before, point));
                 wide_add_shifted(&total, &next, point);
             }
         }
+        __mmask16 doubtful = _mm512_fpclass_ps_mask(signs.texels, 0x99);      /* NaNs and infinities */
+        if (_mm512_cmplt_epi32_mask(signs.least, EXPONENT16(LOWEST_EXPONENT)))
+            doubtful |= wide_doubtful_small(block, item, channels, boxes, several);
         store_wide(out, wide_round(&total), stream);
         if (doubtful)
             again |= (uint64_t)items_of_wide_lanes(doubtful, channels) << item;
