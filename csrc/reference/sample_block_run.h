@@ -258,6 +258,14 @@ static void start_run(const struct plan *plan, struct run *run)
             run->work.layer[i] = (int32_t)plan->call->layer;
 }
 
+static bool all_alike(const int32_t *restrict numbers)
+{
+    int32_t different = 0;
+    BLR_EACH_ITEM
+        different |= numbers[i] ^ numbers[0];
+    return different == 0;
+}
+
 static void locate_block(struct run *run, uint64_t begin, uint32_t count, struct blr_block *block)
 {
     const struct plan *plan = run->plan;
@@ -285,9 +293,15 @@ static void locate_block(struct run *run, uint64_t begin, uint32_t count, struct
             run->indices[0][i] = work->level[i];
             run->indices[1][i] = least(work->level[i] + 1, (int32_t)texture->num_levels - 1);
         }
+        const bool alike = all_alike(work->level);
         for (int slot = 0; slot < (second ? 2 : 1); slot++) {
-            gather_level_rows(&run->table, texture->dimensions, run->indices[slot], &work->rows);
-            locate_slot(plan, 1, run->shares[slot], run->indices[slot], &run->cube, work, block);
+            if (alike) {
+                fill_level_row(texture, (uint32_t)run->indices[slot][0], &work->rows, 0);
+                locate_slot(plan, 0, run->shares[slot], run->indices[slot], &run->cube, work, block);
+            } else {
+                gather_level_rows(&run->table, texture->dimensions, run->indices[slot], &work->rows);
+                locate_slot(plan, 1, run->shares[slot], run->indices[slot], &run->cube, work, block);
+            }
         }
     } else {
         for (int slot = 0; slot < (plan->levels.fraction ? 2 : 1); slot++) {
