@@ -39,15 +39,6 @@ def driver_costs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, float]:
     return {name: float(value) * 1e-9 for name, value in re.findall(r"^(\w+) ([0-9.]+)$", text, re.M)}
 
 
-def _launches(work: Callable[[], object], wait: Callable[[], object]) -> Callable[[], object]:
-    def run() -> None:
-        for _ in range(LAUNCHES):
-            work()
-        wait()
-
-    return run
-
-
 def test_empty_kernel(compare: Compare, queue: Any, driver_costs: dict[str, float]) -> None:
     cupy = pytest.importorskip("cupy", reason="pip install cupy-cuda13x")
     source = kernels.source(kernels.module_of("bindless_empty"), "ptx")
@@ -74,8 +65,19 @@ def test_empty_kernel(compare: Compare, queue: Any, driver_costs: dict[str, floa
             core.set_current()
             code = ObjectCode.from_ptx(source).get_kernel("bindless_empty")
             core_stream, config = core.create_stream(), LaunchConfig(grid=1, block=1)
-            peers["cuda.core"] = _launches(lambda: launch(core_stream, config, code), core_stream.sync)
-        ours = _launches(lambda: ordered.parallel_for(1, kernel), ordered.wait)
+
+            def launch_core() -> None:
+                for _ in range(LAUNCHES):
+                    launch(core_stream, config, code)
+                core_stream.sync()
+
+            peers["cuda.core"] = launch_core
+
+        def ours() -> None:
+            for _ in range(LAUNCHES):
+                ordered.parallel_for(1, kernel)
+            ordered.wait()
+
         compare(ours, peers, name=f"cuda {LAUNCHES} launches of an empty kernel", target="CuPy >= 1")
         print(f"C: {driver_costs['launch'] * 1e6:.2f} us a launch")
 

@@ -122,7 +122,7 @@ def prepare_launch(
             queue.primary.activate()
             with stream.lock:
                 stream.before(())
-            event = Event(stream, 0)
+            stream.pending = event = Event(stream, 0)
         else:  # nobody has kept the event of the command before: it serves again
             event = stream.pending
         result = _launch(described)
@@ -130,7 +130,6 @@ def prepare_launch(
             refuse_in_fork()
             _refused(result, kernel, shape, 0)
         stream.submitted = event.index = stream.submitted + 1
-        stream.pending = event
         return event
 
     return again

@@ -225,9 +225,7 @@ class CommandStream:
             if bundle is not self._last_bundle:
                 self.bundles.add(bundle)
                 self._last_bundle = bundle
-            if self._dirty and self._countdown > 0:
-                self._countdown -= 1
-            else:
+            if not self._dirty:  # nothing is kept for the command, so there is nothing to let go of either
                 self._took(event, ())
         finally:
             self._release()

@@ -205,10 +205,12 @@ class Queue:
             NdRangeError: a range or work-group that the kernel cannot have.
         """
         stream = self._stream
-        if not arguments and type(index_space) is int and type(kernel) is Kernel and not depends_on:
+        if not arguments and type(index_space) is int and not depends_on:
             prepared = stream.prepared.get((id(kernel), index_space))
-            if prepared is not None and kernel._bundle._open:
-                return stream.launch_again(prepared[0], kernel._bundle)
+            if prepared is not None:
+                bundle = kernel._bundle
+                if bundle._open:
+                    return stream.launch_again(prepared[0], bundle)
         if type(kernel) is not Kernel or kernel._context is not self.context or not kernel._bundle._open:
             self._refuse(kernel)
         local_size = kernel._local
