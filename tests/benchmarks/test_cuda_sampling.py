@@ -171,6 +171,32 @@ def test_sample_2d(
     assert ratios
 
 
+@pytest.mark.parametrize(("channel_type", "channels"), [("fp32", 4), ("unorm_int8", 4), ("fp16", 4), ("fp32", 1)])
+def test_sample_cached_image(compare: Compare, queue: Any, images: ExitStack, channel_type: str, channels: int) -> None:
+    """An image that stays in the cache: only coordinates and results pass through the device's memory."""
+    size = 1024
+    desc = bl.ImageDescriptor(size, size, num_channels=channels, channel_type=channel_type)
+    pixels = (np.random.default_rng(1).random((size, size, channels)) * 100).astype(desc.dtype)
+    sampler = bl.BindlessImageSampler("clamp_to_edge", "unnormalized", "linear")
+    tile = _coords("coherent", 2, size)
+    host_coords = np.tile(tile, (SAMPLES // len(tile), 1))
+    memory = images.enter_context(bl.ImageMem(desc, queue))
+    queue.ext_oneapi_copy(pixels, memory).wait()
+    handle = bl.create_image(memory, desc, queue, sampler=sampler)
+    images.callback(bl.destroy_image_handle, handle, queue)
+    coords = bl.usm_empty(host_coords.shape, np.float32, queue)
+    out = bl.usm_empty((len(host_coords), channels), np.float32, queue)
+    queue.memcpy(coords, host_coords, host_coords.nbytes).wait()
+    compare(
+        _repeat(queue, lambda: bl.sample_image(queue, handle, coords, out=out)),
+        {"bandwidth bound": _copy_of(queue, host_coords.nbytes + out.nbytes)},
+        name=f"cuda sample 2D {channel_type} x{channels}, image in cache",
+        items=len(host_coords) * LAUNCHES,
+        unit="samples",
+        target="0.80 of coordinates and results; fp32 x4 is bound by the texture unit",
+    )
+
+
 @pytest.mark.parametrize("kind", ["coherent", "random"])
 def test_sample_3d(compare: Compare, queue: Any, images: ExitStack, kind: str) -> None:
     size = 512
