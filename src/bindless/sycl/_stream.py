@@ -201,11 +201,11 @@ class CommandStream:
 
     def prepare(self, kernel: Kernel, index_space: int) -> None:
         """Makes later launches of a kernel without arguments over this range short ones, where the backend can."""
-        if not self.in_order or self.profiling or self.native is None:
+        prepared, key = self.prepared, (id(kernel), index_space)
+        if not self.in_order or self.profiling or self.native is None or key in prepared:
             return
         again = self.backend.prepare_launch(self.native, kernel._native, (index_space,), kernel._local)
         if again is not None:
-            prepared, key = self.prepared, (id(kernel), index_space)
             if len(prepared) >= _MOST_PREPARED:
                 prepared.clear()
             prepared[key] = again, weakref.ref(kernel, lambda _: prepared.pop(key, None))
