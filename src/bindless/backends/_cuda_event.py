@@ -62,7 +62,7 @@ class Event:
         native: what the driver knows of it; None as long as it was not recorded.
     """
 
-    __slots__ = ("__weakref__", "index", "native", "stream")
+    __slots__ = ("index", "native", "stream")
 
     timed = False
 
