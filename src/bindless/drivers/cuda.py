@@ -8,11 +8,12 @@ per-thread default streams end in ``_ptsz`` and ``_ptds``. Handles given as numb
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from . import _cuda_errors
 from ._checking import Checker
 from ._cuda import ffi, lib
+from ._lazy import lazy_attributes
 from ._loader import Driver, system_names
 
 if TYPE_CHECKING:
@@ -91,11 +92,4 @@ _checker = Checker(_driver, _cuda_errors.EXPLANATIONS, version, _ABSENT)
 check = _checker.check
 error = _checker.error
 
-
-def __getattr__(name: str) -> Any:
-    from . import _cuda_enums
-
-    try:
-        return getattr(_cuda_enums, name)
-    except AttributeError:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
+__getattr__ = lazy_attributes(__name__, "._cuda_enums")

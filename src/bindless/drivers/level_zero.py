@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from . import _level_zero_errors
 from ._arrays import elements
 from ._checking import Checker
+from ._lazy import lazy_attributes
 from ._level_zero import ffi, lib
 from ._level_zero_structs import STRUCTURE_TYPES
 from ._loader import Driver, system_names
@@ -192,11 +193,4 @@ _checker = Checker(_driver, _level_zero_errors.EXPLANATIONS, version, _ABSENT)
 check = _checker.check
 error = _checker.error
 
-
-def __getattr__(name: str) -> Any:
-    from . import _level_zero_enums
-
-    try:
-        return getattr(_level_zero_enums, name)
-    except AttributeError:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
+__getattr__ = lazy_attributes(__name__, "._level_zero_enums")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from . import _opencl_errors
 from ._arrays import elements
 from ._checking import Checker
+from ._lazy import lazy_attributes
 from ._loader import Driver, system_names
 from ._opencl import ffi, lib
 from ._types import CData
@@ -151,11 +152,4 @@ _checker = Checker(_driver, _opencl_errors.EXPLANATIONS, version, _ABSENT)
 check = _checker.check
 error = _checker.error
 
-
-def __getattr__(name: str) -> Any:
-    from . import _opencl_enums
-
-    try:
-        return getattr(_opencl_enums, name)
-    except AttributeError:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
+__getattr__ = lazy_attributes(__name__, "._opencl_enums")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from . import _reference, _reference_errors
 from ._checking import Checker
+from ._lazy import lazy_attributes
 from ._loader import Driver, system_names
 from ._reference import ffi, lib
 
@@ -96,11 +97,4 @@ _checker = Checker(_driver, _reference_errors.EXPLANATIONS, version, _ABSENT, _l
 check = _checker.check
 error = _checker.error
 
-
-def __getattr__(name: str) -> Any:
-    from . import _reference_enums
-
-    try:
-        return getattr(_reference_enums, name)
-    except AttributeError:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
+__getattr__ = lazy_attributes(__name__, "._reference_enums")
