@@ -75,6 +75,16 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(f"--device {name}: {error}") from None
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Comparisons of another device with the reference: on the reference itself there is nothing to run."""
+    if config.stash[_DEVICE].backend != "reference":
+        return
+    comparisons = [item for item in items if item.get_closest_marker("against_reference") is not None]
+    if comparisons:
+        config.hook.pytest_deselected(items=comparisons)
+        items[:] = [item for item in items if item.get_closest_marker("against_reference") is None]
+
+
 def pytest_report_header(config: pytest.Config) -> str:
     device = config.stash[_DEVICE]
     return f"bindless device: {device.name}, driver {device.driver_version} [{device.backend}]"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,7 +38,7 @@ def _once(work: Work, calls: int) -> float:
 
 
 @pytest.fixture
-def compare(benchmark: Any, request: pytest.FixtureRequest) -> Iterator[Callable[..., Mapping[str, float]]]:
+def compare(benchmark: Any, request: pytest.FixtureRequest) -> Callable[..., Mapping[str, float]]:
     """``compare(ours, peers)``: medians of interleaved rounds, so that a busy machine disturbs all alike.
 
     ``items`` of one call turn the time into a rate; ``calls`` is how often a round calls the work;
@@ -68,13 +68,14 @@ def compare(benchmark: Any, request: pytest.FixtureRequest) -> Iterator[Callable
         rate = f"{items / seconds['ours'] / 1e6:.1f} M{unit}/s" if items else ""
         _ROWS.append(Row(name or request.node.name, seconds["ours"], rate, ratios, target))
         benchmark.extra_info.update({f"{_ROWS[-1].name}: ratio {key}": value for key, value in ratios.items()})
-        if "timed" not in state:  # pytest-benchmark keeps one timing a test; the ratios are in its extra_info
-            state.add("timed")
+        nonlocal timed
+        if not timed:  # pytest-benchmark keeps one timing a test; the ratios are in its extra_info
+            timed = True
             benchmark.pedantic(ours, rounds=1, iterations=1)
         return ratios
 
-    state: set[str] = set()
-    yield run
+    timed = False
+    return run
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

@@ -17,6 +17,8 @@ import pytest
 
 import bindless as bl
 
+pytestmark = pytest.mark.against_reference
+
 Array = npt.NDArray[Any]
 CHANNEL_TYPES = tuple(str(t) for t in bl.ImageChannelType)
 FLOATS = ("snorm_int8", "snorm_int16", "unorm_int8", "unorm_int16", "fp16", "fp32")
