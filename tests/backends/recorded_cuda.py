@@ -74,6 +74,19 @@ def launch(rig: Rig, name: str, arguments: list[Any], size: tuple[int, ...] = (8
     return rig.backend.launch(rig.queue, rig.backend.get_kernel(module, name), size, local, arguments)
 
 
+# ---------------------------------------------------------------------- discovery
+
+
+def test_discovery_and_questions_make_no_context(device: bl.Device, fake: Fake) -> None:
+    fake.clear()
+    for found in bl.get_devices():
+        for descriptor in bl.info.device:
+            found.get_info(descriptor)
+        assert found.aspects
+    assert [platform.get_devices() for platform in bl.get_platforms()]
+    assert not [line for line in fake.lines("cu") if not line.startswith("cuDevice") or "Ctx" in line]
+
+
 # ---------------------------------------------------------------------- launches
 
 

@@ -59,7 +59,7 @@ def test_every_information_has_its_type(rig: Rig) -> None:
         info.device.max_samplers,
         info.device.address_bits,
     }
-    for name in info.device:
+    for name in set(info.device) - info.DERIVED:
         value = rig.backend.device_info(rig.device, name)
         if name in numbers:
             assert type(value) is int and value > 0, name

@@ -10,12 +10,14 @@ import ctypes
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from bindless.backends.contract import DeviceRecord, KernelArgument, KernelRecord, PlatformRecord, PointerRecord
 from bindless.model.aspects import Aspect
 from bindless.model.enums import Backend, DeviceType, EventStatus, UsmKind
 from bindless.model.errors import Error, FeatureNotSupportedError, MemoryAllocationError, SyclRuntimeError
+from bindless.model.info import partition_affinity_domain, partition_property
 
 MEMORY = 1 << 20  # bytes of every device
 
@@ -95,6 +97,7 @@ class FakeBackend:
     Attributes:
         alive: native objects by kind.
         calls: (method, details) of every launch and load.
+        info: answers of every device.
         instant: whether commands run inside the call that submits them.
         refuse: raised by the next submission.
     """
@@ -107,10 +110,11 @@ class FakeBackend:
     ) -> None:
         self.backend = backend
         self._aspects = aspects
+        self._platform = PlatformRecord(0, f"fake {backend}", "nobody", "1.0")
         self._records = tuple(
             DeviceRecord(
                 FakeDevice(f"{backend} {kind} {index}"),
-                PlatformRecord(0, f"fake {backend}", "nobody", "1.0"),
+                self._platform,
                 index,
                 kind,
                 f"{backend} {kind} {index}",
@@ -124,6 +128,7 @@ class FakeBackend:
         self.alive = {"context": 0, "queue": 0, "event": 0, "memory": 0, "module": 0}
         self.created = dict.fromkeys(self.alive, 0)
         self.calls: list[tuple[str, Any]] = []
+        self.info: dict[str, Any] = {"global_mem_size": MEMORY}
         self.instant = False
         self.refuse: Error | None = None
         self.memory: dict[int, tuple[Any, int, UsmKind]] = {}
@@ -146,6 +151,9 @@ class FakeBackend:
 
     # ------------------------------------------------------------------ discovery
 
+    def platforms(self) -> Sequence[PlatformRecord]:
+        return (self._platform,)
+
     def devices(self) -> Sequence[DeviceRecord]:
         return self._records
 
@@ -153,8 +161,8 @@ class FakeBackend:
         return self._aspects
 
     def device_info(self, device: FakeDevice, name: str) -> Any:
-        if name == "global_mem_size":
-            return MEMORY
+        if name in self.info:
+            return self.info[name]
         raise FeatureNotSupportedError(f"{name} is not known")
 
     # ------------------------------------------------------------------ contexts, queues
@@ -384,3 +392,49 @@ class FakeBackend:
         local_size: tuple[int, ...] | None,
     ) -> Callable[[], FakeEvent]:
         return lambda: self.launch(queue, kernel, global_size, local_size, ())
+
+
+class DividedBackend(FakeBackend):
+    """Devices of eight compute units, which can be divided in every way; by affinity into two halves, and those again
+    into two quarters, which end it."""
+
+    def __init__(self, backend: Backend, types: Sequence[DeviceType]) -> None:
+        super().__init__(backend, types)
+        self.parts: dict[Any, tuple[DeviceRecord, ...]] = {}
+        self.units = {record.native: 8 for record in self._records}
+
+    def device_info(self, device: FakeDevice, name: str) -> Any:
+        units = self.units[device]
+        ways = ("partition_equally", "partition_by_counts", "partition_by_affinity_domain")
+        answers = {
+            "max_compute_units": units,
+            "partition_max_sub_devices": units,
+            "partition_properties": tuple(map(partition_property, ways)) if units > 2 else (),
+            "partition_affinity_domains": (
+                partition_affinity_domain.numa,
+                partition_affinity_domain.next_partitionable,
+            ),
+        }
+        return answers[name] if name in answers else super().device_info(device, name)
+
+    def partition(self, device: FakeDevice, how: Any, argument: Any) -> Sequence[DeviceRecord]:
+        key = device, how, argument
+        if key not in self.parts:
+            units = self.units[device]
+            if how == "partition_equally":
+                counts = (argument,) * (units // argument)
+            elif how == "partition_by_counts":
+                counts = argument
+            else:
+                counts = (units // 2,) * 2
+            record = next(record for record in self._known() if record.native is device)
+            made = []
+            for index, count in enumerate(counts):
+                part = FakeDevice(f"{device.name}.{index}")
+                self.units[part] = count
+                made.append(replace(record, native=part, name=part.name, parent=record))
+            self.parts[key] = tuple(made)
+        return self.parts[key]
+
+    def _known(self) -> list[DeviceRecord]:
+        return [*self._records, *(record for records in self.parts.values() for record in records)]

@@ -42,6 +42,45 @@ def test_importing_opens_no_driver():
     assert (done.returncode, done.stderr) == (0, "")
 
 
+# What a driver has made: nothing before the first context, something after it.
+MADE = {
+    "reference": """
+        from bindless.drivers import reference as driver
+        def made():
+            count = driver.ffi.new("uint64_t *")
+            driver.check(driver.lib.blrGetObjectCount(count), "blrGetObjectCount")
+            return count[0]
+    """,
+    "cuda": """
+        from bindless.drivers import cuda as driver
+        def made():
+            flags, active = driver.ffi.new("unsigned int *"), driver.ffi.new("int *")
+            driver.check(driver.lib.cuDevicePrimaryCtxGetState(device.index, flags, active), "GetState")
+            return active[0]
+    """,
+}
+
+
+def test_choosing_and_asking_devices_initialises_nothing(device):
+    done = run(
+        f"""
+        import bindless as bl
+        {MADE[str(device.backend)].strip()}
+        device = bl.Device({selector(device)!r})
+        for platform in bl.get_platforms():
+            platform.get_devices(), platform.get_info("version")
+        for other in bl.get_devices():
+            other.aspects, other.uuid, bl.Device(lambda candidate: int(candidate == other))
+            for descriptor in bl.info.device:
+                other.get_info(descriptor)
+        assert made() == 0, made()
+        context = bl.Context(device)
+        assert made() == 1, made()
+        """
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
 def test_every_public_name_exists_and_is_listed():
     assert bl.__all__ == sorted(bl.__all__, key=lambda name: (not name.isupper(), not name[0].isupper(), name))
     for name in bl.__all__:

@@ -35,9 +35,27 @@ def test_all_devices_are_listed_in_the_order_of_preference(fakes):
     ]
 
 
+def test_a_driver_without_devices_is_an_empty_platform(fakes, monkeypatch):
+    monkeypatch.setitem(registry._made, Backend.level_zero, FakeBackend(Backend.level_zero, ()))
+    empty = bl.get_platforms()[1]
+    assert (empty.backend, empty.get_devices(), empty.get_info("vendor")) == ("level_zero", (), "nobody")
+    with pytest.raises(bl.InvalidError, match="no device fits selector 'level_zero'"):
+        bl.Device("level_zero")
+    monkeypatch.setenv("ONEAPI_DEVICE_SELECTOR", "cuda:*")
+    assert [platform.backend for platform in bl.get_platforms()] == ["cuda", "level_zero"]
+
+
+def test_a_platform_has_what_all_its_devices_have(fakes):
+    platform = bl.get_platforms()[0]
+    assert platform.has("queue_profiling") and not platform.has(bl.Aspect.fp64)
+    with pytest.raises(bl.InvalidError, match="aspect='wings' is not known"):
+        platform.has("wings")
+
+
 def test_listing_and_choosing_devices_makes_nothing_on_them(fakes):
     bl.get_devices("gpu")
     bl.Device().get_info("name")
+    assert bl.get_platforms()[0].has("fp64") is False
     assert all(set(backend.created.values()) == {0} for backend in fakes.values())
 
 
@@ -121,6 +139,7 @@ def test_an_error_of_a_callable_selector_comes_through(fakes):
         ("*:fpga", []),
         ("cuda:0.1", []),
         ("cuda:*.*", []),
+        ("*:1,0.1;!opencl:*", ["cuda:gpu:1"]),
         (" reference : cpu ", ["reference:cpu:0"]),
     ],
 )
@@ -141,7 +160,11 @@ def test_the_environment_limits_what_is_seen(fakes, monkeypatch, value, expected
         ("vulkan:*", "'vulkan' is no backend; it is \\*, cuda"),
         ("cuda:tpu", "'tpu' is no device; it is \\*, cpu, gpu"),
         ("cuda:-1", "'-1' is no device"),
-        ("cuda:0.x", "'0.x' is no device"),
+        ("cuda:0.x", "'0.x' is no sub-device; it is 'n.m', 'n.\\*' or '\\*.\\*'"),
+        ("cuda:gpu.0", "'gpu.0' is no sub-device"),
+        ("cuda:0.", "'0.' is no sub-device"),
+        ("cuda:0.1.2.3", "'0.1.2.3' has 4 parts"),
+        ("cuda:*.1", "after '\\*' there is only '\\*', as in '\\*.\\*'"),
     ],
 )
 def test_a_wrong_environment_says_what_is_wrong(fakes, monkeypatch, value, message):
@@ -158,7 +181,14 @@ def test_no_device_names_the_variable_that_hides_them(fakes, monkeypatch):
 
 @pytest.mark.parametrize(
     "value, expected",
-    [("cuda:gpu:1", ["cuda:gpu:1"]), ("opencl,level_zero", ["level_zero:gpu:0", "opencl:cpu:0", "opencl:gpu:1"])],
+    [
+        ("cuda:gpu:1", ["cuda:gpu:1"]),
+        ("1", ["cuda:gpu:1", "opencl:gpu:1"]),
+        ("gpu:1", ["cuda:gpu:1", "opencl:gpu:1"]),
+        ("opencl:gpu:0", []),
+        ("opencl:*:1,cuda:0", ["cuda:gpu:0", "opencl:gpu:1"]),
+        ("opencl,level_zero", ["level_zero:gpu:0", "opencl:cpu:0", "opencl:gpu:1"]),
+    ],
 )
 def test_the_old_variable_works_with_a_warning(fakes, monkeypatch, value, expected):
     monkeypatch.setenv("SYCL_DEVICE_FILTER", value)
@@ -230,7 +260,7 @@ def test_every_info_descriptor_answers_or_says_that_the_driver_does_not(device, 
     except bl.FeatureNotSupportedError as error:
         assert str(descriptor) in str(error)
     else:
-        assert answer is not None
+        assert answer is not None or descriptor is bl.info.device.parent_device
 
 
 def test_unknown_names_list_what_there_is(device):

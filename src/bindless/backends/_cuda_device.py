@@ -13,7 +13,7 @@ from ._cuda_errors import SUCCESS, check
 from ._cuda_fork import refuse_in_fork, unusable_after_fork
 from .contract import DeviceRecord, PlatformRecord
 
-__all__ = ["Device", "PrimaryContext", "cuda_version", "devices", "driver_release"]
+__all__ = ["Device", "PrimaryContext", "cuda_version", "devices", "driver_release", "platforms"]
 
 lib, ffi = driver.lib, driver.ffi
 
@@ -169,6 +169,11 @@ def cuda_version() -> str:
     return "{}.{}".format(*driver.version())
 
 
+def platforms() -> tuple[PlatformRecord, ...]:
+    """The one platform, with or without devices; the driver library is loaded."""
+    return (PlatformRecord(0, "NVIDIA CUDA", "NVIDIA Corporation", f"CUDA {cuda_version()}"),)
+
+
 _discovery = threading.Lock()
 _records: tuple[DeviceRecord, ...] | None = None
 
@@ -198,7 +203,7 @@ def _discover() -> tuple[DeviceRecord, ...]:
     unusable_after_fork()
     count = ffi.new("int *")
     check(lib.cuDeviceGetCount(count), "cuDeviceGetCount")
-    platform = PlatformRecord(0, "NVIDIA CUDA", "NVIDIA Corporation", f"CUDA {cuda_version()}")
+    (platform,) = platforms()
     release = driver_release()
     return tuple(
         DeviceRecord(

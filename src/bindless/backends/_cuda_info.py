@@ -9,6 +9,14 @@ from ..drivers import cuda as driver
 from ..model.aspects import Aspect
 from ..model.enums import DeviceType
 from ..model.errors import FeatureNotSupportedError
+from ..model.info import (
+    execution_capability,
+    fp_config,
+    global_mem_cache_type,
+    local_mem_type,
+    memory_order,
+    memory_scope,
+)
 from ._cuda_device import Device, cuda_version, driver_release
 from ._cuda_handle import MAX_ANISOTROPY
 
@@ -19,6 +27,7 @@ lib = driver.lib
 _VENDOR = "NVIDIA Corporation"
 _VENDOR_ID = 0x10DE
 _WARP = 32
+_CACHE_LINE = 128  # bytes, in four sectors
 
 # The oldest compute capability that the built-in kernels are compiled for.
 _KERNELS = (7, 5)
@@ -91,6 +100,34 @@ def _local_memory(device: Device) -> int:
     return _attribute("MAX_SHARED_MEMORY_PER_BLOCK_OPTIN")(device) or _attribute("MAX_SHARED_MEMORY_PER_BLOCK")(device)
 
 
+def _half_config(device: Device) -> tuple[fp_config, ...]:
+    """Arithmetic of halves rounds to nearest alone."""
+    if device.capability < _BY_CAPABILITY[Aspect.fp16]:
+        return ()
+    return (fp_config.denorm, fp_config.inf_nan, fp_config.round_to_nearest, fp_config.fma)
+
+
+_FULL_CONFIG = tuple(config for config in fp_config if config is not fp_config.soft_float)
+
+
+def _orders(device: Device) -> tuple[memory_order, ...]:
+    """Sequential consistency came with the memory model of compute capability 7.0."""
+    if device.capability >= (7, 0):
+        return tuple(memory_order)
+    return (memory_order.relaxed, memory_order.acquire, memory_order.release, memory_order.acq_rel)
+
+
+def _scopes(device: Device) -> tuple[memory_scope, ...]:
+    return tuple(memory_scope) if device.capability >= (6, 0) else tuple(memory_scope)[:-1]
+
+
+# Work-items are the lanes of a processor that has no vectors of its own.
+_VECTOR_WIDTHS: dict[str, Callable[[Device], Any]] = {
+    f"{kind}_vector_width_{name}": lambda device: 1
+    for kind in ("preferred", "native")
+    for name in ("char", "short", "int", "long", "float", "double", "half")
+}
+
 _INFO: dict[str, Callable[[Device], Any]] = {
     "device_type": lambda device: DeviceType.gpu,
     "name": lambda device: device.name,
@@ -106,11 +143,26 @@ _INFO: dict[str, Callable[[Device], Any]] = {
     "max_work_group_size": _attribute("MAX_THREADS_PER_BLOCK"),
     "max_num_sub_groups": lambda device: _attribute("MAX_THREADS_PER_BLOCK")(device) // _WARP,
     "sub_group_sizes": lambda device: (_WARP,),
+    "sub_group_independent_forward_progress": lambda device: device.capability >= (7, 0),
+    **_VECTOR_WIDTHS,
+    "half_fp_config": _half_config,
+    "single_fp_config": lambda device: _FULL_CONFIG,
+    "double_fp_config": lambda device: _FULL_CONFIG,
+    "atomic_memory_order_capabilities": _orders,
+    "atomic_fence_order_capabilities": _orders,
+    "atomic_memory_scope_capabilities": _scopes,
+    "atomic_fence_scope_capabilities": _scopes,
+    "execution_capabilities": lambda device: (execution_capability.exec_kernel,),
     "max_clock_frequency": lambda device: _attribute("CLOCK_RATE")(device) // 1000,
     "address_bits": lambda device: 64,
     "max_mem_alloc_size": lambda device: device.memory_size,
     "global_mem_size": lambda device: device.memory_size,
     "global_mem_cache_size": _attribute("L2_CACHE_SIZE"),
+    "global_mem_cache_type": lambda device: global_mem_cache_type.read_write,
+    "global_mem_cache_line_size": lambda device: _CACHE_LINE,
+    "error_correction_support": lambda device: bool(_attribute("ECC_ENABLED")(device)),
+    "host_unified_memory": lambda device: bool(_attribute("INTEGRATED")(device)),
+    "local_mem_type": lambda device: local_mem_type.local,
     "local_mem_size": _local_memory,
     "max_parameter_size": lambda device: 4096,
     "mem_base_addr_align": _attribute("TEXTURE_ALIGNMENT", 8),

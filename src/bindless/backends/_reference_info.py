@@ -9,6 +9,14 @@ from typing import Any
 from ..model.aspects import Aspect
 from ..model.enums import DeviceType
 from ..model.errors import FeatureNotSupportedError
+from ..model.info import (
+    execution_capability,
+    fp_config,
+    global_mem_cache_type,
+    local_mem_type,
+    memory_order,
+    memory_scope,
+)
 
 __all__ = ["ASPECTS", "device_info", "text"]
 
@@ -55,6 +63,23 @@ def _cache_size() -> int:
     return max(size, 0)
 
 
+def _cache_line_size() -> int:
+    try:
+        size = os.sysconf("SC_LEVEL1_DCACHE_LINESIZE")
+    except (AttributeError, OSError, ValueError):
+        return 0
+    return max(size, 0)
+
+
+# What IEEE arithmetic of the host does; its rounding mode is left alone.
+_FP_CONFIG = (
+    fp_config.denorm,
+    fp_config.inf_nan,
+    fp_config.round_to_nearest,
+    fp_config.fma,
+    fp_config.correctly_rounded_divide_sqrt,
+)
+
 # Answers by name; each takes the driver's properties and its ffi.
 _ANSWERS: dict[str, Callable[[Any, Any], Any]] = {
     "device_type": lambda p, ffi: DeviceType.cpu,
@@ -71,11 +96,30 @@ _ANSWERS: dict[str, Callable[[Any, Any], Any]] = {
     "max_work_group_size": lambda p, ffi: int(p.max_work_group_size),
     "max_num_sub_groups": lambda p, ffi: int(p.max_work_group_size),
     "sub_group_sizes": lambda p, ffi: (1,),
+    "sub_group_independent_forward_progress": lambda p, ffi: False,
+    **{
+        f"{kind}_vector_width_{name}": lambda p, ffi: 1
+        for kind in ("preferred", "native")
+        for name in ("char", "short", "int", "long", "float", "double", "half")
+    },
+    "half_fp_config": lambda p, ffi: _FP_CONFIG,
+    "single_fp_config": lambda p, ffi: _FP_CONFIG,
+    "double_fp_config": lambda p, ffi: _FP_CONFIG,
+    "atomic_memory_order_capabilities": lambda p, ffi: tuple(memory_order),
+    "atomic_fence_order_capabilities": lambda p, ffi: tuple(memory_order),
+    "atomic_memory_scope_capabilities": lambda p, ffi: tuple(memory_scope),
+    "atomic_fence_scope_capabilities": lambda p, ffi: tuple(memory_scope),
+    "execution_capabilities": lambda p, ffi: (execution_capability.exec_kernel,),
     "max_clock_frequency": lambda p, ffi: 0,
     "address_bits": lambda p, ffi: _ADDRESS_BITS,
     "max_mem_alloc_size": lambda p, ffi: int(p.max_allocation_size),
     "global_mem_size": lambda p, ffi: int(p.global_memory_size),
     "global_mem_cache_size": lambda p, ffi: _cache_size(),
+    "global_mem_cache_type": lambda p, ffi: global_mem_cache_type.read_write,
+    "global_mem_cache_line_size": lambda p, ffi: _cache_line_size(),
+    "error_correction_support": lambda p, ffi: False,
+    "host_unified_memory": lambda p, ffi: True,
+    "local_mem_type": lambda p, ffi: local_mem_type.global_,
     "local_mem_size": lambda p, ffi: 64 * 1024,
     "max_parameter_size": lambda p, ffi: 4096,
     "mem_base_addr_align": lambda p, ffi: int(p.image_base_align) * 8,

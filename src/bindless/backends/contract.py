@@ -33,6 +33,7 @@ from ..model.copy_region import CopyRegion
 from ..model.descriptor import ImageDescriptor
 from ..model.enums import Backend, DeviceType, EventStatus, ImageChannelType, UsmKind
 from ..model.image_call import ImageCall
+from ..model.info import partition_affinity_domain, partition_property
 from ..model.sampler import BindlessImageSampler
 
 __all__ = [
@@ -47,6 +48,7 @@ __all__ = [
     "NativeKernel",
     "NativeModule",
     "NativeQueue",
+    "PartitioningProtocol",
     "PlatformRecord",
     "PointerRecord",
 ]
@@ -77,8 +79,9 @@ class DeviceRecord:
     Attributes:
         native: what the backend's other methods take.
         platform: the driver it belongs to.
-        index: counts the devices of one backend.
+        index: counts the devices of one backend; a sub-device has that of its device.
         uuid: 16 bytes; the same physical device has the same in every API that reports one.
+        parent: the device that this sub-device is part of.
     """
 
     native: NativeDevice
@@ -90,6 +93,7 @@ class DeviceRecord:
     driver_version: str
     version: str
     uuid: bytes
+    parent: DeviceRecord | None = None
 
 
 @dataclass(frozen=True)
@@ -144,6 +148,19 @@ class KernelRecord:
     properties: Mapping[str, int] = field(default_factory=dict)
 
 
+class PartitioningProtocol(Protocol):
+    """What a backend offers beside ``BackendProtocol`` if its driver divides devices.
+
+    Its ``device_info`` answers ``partition_max_sub_devices``, ``partition_properties`` and
+    ``partition_affinity_domains``. A backend without ``partition`` has devices that cannot be divided.
+    """
+
+    def partition(
+        self, device: NativeDevice, how: partition_property, argument: int | tuple[int, ...] | partition_affinity_domain
+    ) -> Sequence[DeviceRecord]:
+        """The parts of a device, the same native objects each time. The arguments were checked against its answers."""
+
+
 class BackendProtocol(Protocol):
     """One vendor's driver. See the module's text for the rules that hold for every method."""
 
@@ -153,6 +170,9 @@ class BackendProtocol(Protocol):
 
     # ------------------------------------------------------------------ discovery
 
+    def platforms(self) -> Sequence[PlatformRecord]:
+        """The drivers, those without a device too."""
+
     def devices(self) -> Sequence[DeviceRecord]:
         """All devices; empty where the driver has none. Raises what the driver's loader raises if it is missing."""
 
@@ -160,7 +180,7 @@ class BackendProtocol(Protocol):
         """What the device says yes to."""
 
     def device_info(self, device: NativeDevice, name: str) -> Any:
-        """The answer to a member of ``model.info.device``; raises ``FeatureNotSupportedError`` where there is none."""
+        """The answer to a member of ``model.info.device`` outside ``DERIVED``; ``FeatureNotSupportedError`` if none."""
 
     def supports_format(self, device: NativeDevice, channel_type: ImageChannelType, num_channels: int) -> bool:
         """Whether images of this format can be made."""

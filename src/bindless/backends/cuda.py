@@ -23,13 +23,13 @@ from ..model.image_call import ImageCall
 from ..model.sampler import BindlessImageSampler
 from . import _cuda_copy, _cuda_functions, _cuda_handle, _cuda_image, _cuda_info, _cuda_launch, _cuda_memory
 from ._cuda_context import Context
-from ._cuda_device import Device, devices
+from ._cuda_device import Device, devices, platforms
 from ._cuda_event import Event
 from ._cuda_format import CHANNEL_COUNTS
 from ._cuda_kernel import Kernel
 from ._cuda_module import Module, load_module
 from ._cuda_queue import Queue
-from .contract import DeviceRecord, ImageRecord, KernelRecord, PointerRecord
+from .contract import DeviceRecord, ImageRecord, KernelRecord, PlatformRecord, PointerRecord
 
 __all__ = ["CudaBackend"]
 
@@ -53,6 +53,9 @@ class CudaBackend:
     events_release_themselves = True
 
     # ------------------------------------------------------------------ discovery
+
+    def platforms(self) -> Sequence[PlatformRecord]:
+        return platforms()
 
     def devices(self) -> Sequence[DeviceRecord]:
         return devices()

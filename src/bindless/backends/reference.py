@@ -99,6 +99,9 @@ class ReferenceBackend:
 
     # ------------------------------------------------------------------ discovery
 
+    def platforms(self) -> Sequence[PlatformRecord]:
+        return tuple(dict.fromkeys(record.platform for record in self.devices()))
+
     def devices(self) -> Sequence[DeviceRecord]:
         if self._devices is None:
             count = self._ffi.new("uint32_t *")

@@ -7,7 +7,108 @@ from __future__ import annotations
 
 from .enums import StringEnum
 
-__all__ = ["context", "device", "event", "event_profiling", "kernel", "platform", "queue"]
+__all__ = [
+    "DERIVED",
+    "context",
+    "device",
+    "event",
+    "event_profiling",
+    "execution_capability",
+    "fp_config",
+    "global_mem_cache_type",
+    "kernel",
+    "kernel_device_specific",
+    "local_mem_type",
+    "memory_order",
+    "memory_scope",
+    "partition_affinity_domain",
+    "partition_property",
+    "platform",
+    "queue",
+]
+
+
+# ---------------------------------------------------------------------- values of answers
+
+
+class fp_config(StringEnum):
+    """What arithmetic of a floating-point type can do (SYCL 2020 section 4.6.4.4)."""
+
+    denorm = "denorm"
+    inf_nan = "inf_nan"
+    round_to_nearest = "round_to_nearest"
+    round_to_zero = "round_to_zero"
+    round_to_inf = "round_to_inf"
+    fma = "fma"
+    correctly_rounded_divide_sqrt = "correctly_rounded_divide_sqrt"
+    soft_float = "soft_float"
+
+
+class global_mem_cache_type(StringEnum):
+    """Kind of cache of global memory."""
+
+    none = "none"
+    read_only = "read_only"
+    read_write = "read_write"
+
+
+class local_mem_type(StringEnum):
+    """Where local memory is: memory of its own, or global memory."""
+
+    none = "none"
+    local = "local"
+    global_ = "global"
+
+
+class execution_capability(StringEnum):
+    """What a device runs."""
+
+    exec_kernel = "exec_kernel"
+    exec_native_kernel = "exec_native_kernel"
+
+
+class memory_order(StringEnum):
+    """Orders of atomic operations, from the weakest (ARCH, Memory ordering)."""
+
+    relaxed = "relaxed"
+    acquire = "acquire"
+    release = "release"
+    acq_rel = "acq_rel"
+    seq_cst = "seq_cst"
+
+
+class memory_scope(StringEnum):
+    """Whom an atomic operation orders memory for, from the narrowest (ARCH, Memory scope)."""
+
+    work_item = "work_item"
+    sub_group = "sub_group"
+    work_group = "work_group"
+    device = "device"
+    system = "system"
+
+
+class partition_property(StringEnum):
+    """Ways of dividing a device (SYCL 2020 section 4.6.4.3)."""
+
+    no_partition = "no_partition"
+    partition_equally = "partition_equally"
+    partition_by_counts = "partition_by_counts"
+    partition_by_affinity_domain = "partition_by_affinity_domain"
+
+
+class partition_affinity_domain(StringEnum):
+    """What the parts of a device divided by affinity share."""
+
+    not_applicable = "not_applicable"
+    numa = "numa"
+    L4_cache = "L4_cache"
+    L3_cache = "L3_cache"
+    L2_cache = "L2_cache"
+    L1_cache = "L1_cache"
+    next_partitionable = "next_partitionable"
+
+
+# ---------------------------------------------------------------------- descriptors
 
 
 class platform(StringEnum):
@@ -23,6 +124,11 @@ class context(StringEnum):
 
     platform = "platform"  # Platform
     devices = "devices"  # tuple[Device, ...]
+    # What all its devices can do:
+    atomic_memory_order_capabilities = "atomic_memory_order_capabilities"  # tuple[memory_order, ...]
+    atomic_fence_order_capabilities = "atomic_fence_order_capabilities"  # tuple[memory_order, ...]
+    atomic_memory_scope_capabilities = "atomic_memory_scope_capabilities"  # tuple[memory_scope, ...]
+    atomic_fence_scope_capabilities = "atomic_fence_scope_capabilities"  # tuple[memory_scope, ...]
 
 
 class queue(StringEnum):
@@ -54,6 +160,21 @@ class kernel(StringEnum):
     attributes = "attributes"  # str
 
 
+class kernel_device_specific(StringEnum):
+    """Of a kernel on one device (SYCL 2020 section 4.11.13); ranges are in SYCL's order."""
+
+    work_group_size = "work_group_size"  # int: work-items of the largest work-group
+    compile_work_group_size = "compile_work_group_size"  # tuple[int, int, int]; zeros where any will do
+    preferred_work_group_size_multiple = "preferred_work_group_size_multiple"  # int
+    private_mem_size = "private_mem_size"  # int, bytes of a work-item
+    local_mem_size = "local_mem_size"  # int, bytes of a work-group beside its arguments
+    max_num_sub_groups = "max_num_sub_groups"  # int
+    max_sub_group_size = "max_sub_group_size"  # int
+    compile_num_sub_groups = "compile_num_sub_groups"  # int; 0 where any number will do
+    compile_sub_group_size = "compile_sub_group_size"  # int; 0 where any size will do
+    ext_codeplay_num_regs = "ext_codeplay_num_regs"  # int: registers of a work-item
+
+
 class device(StringEnum):
     """Of a device (SYCL 2020 section 4.6.4.4, BI's queries)."""
 
@@ -64,18 +185,58 @@ class device(StringEnum):
     driver_version = "driver_version"  # str
     version = "version"  # str: of the device, such as its compute capability
     backend_version = "backend_version"  # str
+    platform = "platform"  # Platform
+    aspects = "aspects"  # frozenset[Aspect]
     is_available = "is_available"  # bool
+    is_compiler_available = "is_compiler_available"  # bool
+    is_linker_available = "is_linker_available"  # bool
+    is_endian_little = "is_endian_little"  # bool; devices have the byte order of the host
+    execution_capabilities = "execution_capabilities"  # tuple[execution_capability, ...]
+    queue_profiling = "queue_profiling"  # bool
+    parent_device = "parent_device"  # Device, or None
+    partition_max_sub_devices = "partition_max_sub_devices"  # int; 0 where the device cannot be divided
+    partition_properties = "partition_properties"  # tuple[partition_property, ...]
+    partition_affinity_domains = "partition_affinity_domains"  # tuple[partition_affinity_domain, ...]
+    partition_type_property = "partition_type_property"  # partition_property that made it
+    partition_type_affinity_domain = "partition_type_affinity_domain"  # partition_affinity_domain that made it
     max_compute_units = "max_compute_units"  # int
     max_work_item_dimensions = "max_work_item_dimensions"  # int
     max_work_item_sizes = "max_work_item_sizes"  # tuple[int, int, int], SYCL order
     max_work_group_size = "max_work_group_size"  # int
     max_num_sub_groups = "max_num_sub_groups"  # int
     sub_group_sizes = "sub_group_sizes"  # tuple[int, ...]
-    max_clock_frequency = "max_clock_frequency"  # int, MHz
+    sub_group_independent_forward_progress = "sub_group_independent_forward_progress"  # bool
+    preferred_vector_width_char = "preferred_vector_width_char"  # int
+    preferred_vector_width_short = "preferred_vector_width_short"  # int
+    preferred_vector_width_int = "preferred_vector_width_int"  # int
+    preferred_vector_width_long = "preferred_vector_width_long"  # int
+    preferred_vector_width_float = "preferred_vector_width_float"  # int
+    preferred_vector_width_double = "preferred_vector_width_double"  # int
+    preferred_vector_width_half = "preferred_vector_width_half"  # int
+    native_vector_width_char = "native_vector_width_char"  # int
+    native_vector_width_short = "native_vector_width_short"  # int
+    native_vector_width_int = "native_vector_width_int"  # int
+    native_vector_width_long = "native_vector_width_long"  # int
+    native_vector_width_float = "native_vector_width_float"  # int
+    native_vector_width_double = "native_vector_width_double"  # int
+    native_vector_width_half = "native_vector_width_half"  # int
+    half_fp_config = "half_fp_config"  # tuple[fp_config, ...]
+    single_fp_config = "single_fp_config"  # tuple[fp_config, ...]
+    double_fp_config = "double_fp_config"  # tuple[fp_config, ...]
+    atomic_memory_order_capabilities = "atomic_memory_order_capabilities"  # tuple[memory_order, ...]
+    atomic_fence_order_capabilities = "atomic_fence_order_capabilities"  # tuple[memory_order, ...]
+    atomic_memory_scope_capabilities = "atomic_memory_scope_capabilities"  # tuple[memory_scope, ...]
+    atomic_fence_scope_capabilities = "atomic_fence_scope_capabilities"  # tuple[memory_scope, ...]
+    max_clock_frequency = "max_clock_frequency"  # int, MHz; 0 where it is not known
     address_bits = "address_bits"  # int
     max_mem_alloc_size = "max_mem_alloc_size"  # int, bytes
     global_mem_size = "global_mem_size"  # int, bytes
     global_mem_cache_size = "global_mem_cache_size"  # int, bytes
+    global_mem_cache_type = "global_mem_cache_type"  # global_mem_cache_type
+    global_mem_cache_line_size = "global_mem_cache_line_size"  # int, bytes
+    error_correction_support = "error_correction_support"  # bool
+    host_unified_memory = "host_unified_memory"  # bool: device and host have one memory
+    local_mem_type = "local_mem_type"  # local_mem_type
     local_mem_size = "local_mem_size"  # int, bytes
     max_parameter_size = "max_parameter_size"  # int, bytes
     mem_base_addr_align = "mem_base_addr_align"  # int, bits
@@ -97,3 +258,22 @@ class device(StringEnum):
     max_image_linear_height = "max_image_linear_height"  # int (size_t), pixels
     max_image_linear_row_pitch = "max_image_linear_row_pitch"  # int (size_t), bytes
     mipmap_max_anisotropy = "mipmap_max_anisotropy"  # float
+
+
+# Answered above the backends, from what discovery, aspects and sub-devices tell.
+DERIVED = frozenset(
+    {
+        device.platform,
+        device.aspects,
+        device.is_compiler_available,
+        device.is_linker_available,
+        device.is_endian_little,
+        device.queue_profiling,
+        device.parent_device,
+        device.partition_max_sub_devices,
+        device.partition_properties,
+        device.partition_affinity_domains,
+        device.partition_type_property,
+        device.partition_type_affinity_domain,
+    }
+)

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from ..backends import registry
 from ..backends.contract import BackendProtocol
 from ..model.errors import Error, InvalidError
 from ._filters import parse_device_filter, parse_selector_variable
+from ._partition import next_partitionable
 from .device import Device
 
-__all__ = ["environment", "visible_devices"]
+if TYPE_CHECKING:
+    from .platform import Platform
+
+__all__ = ["environment", "visible_devices", "visible_platforms"]
 
 SELECTOR_VARIABLE = "ONEAPI_DEVICE_SELECTOR"
 FILTER_VARIABLE = "SYCL_DEVICE_FILTER"
@@ -66,19 +70,31 @@ def visible_devices() -> tuple[Device, ...]:
     if limit is None:
         return tuple(_all_devices())
     variable, text = limit
-    allows: Callable[[Device], bool]
     if variable == SELECTOR_VARIABLE:
-        allows = parse_selector_variable(text).allows
-        return tuple(device for device in _all_devices() if allows(device))
+        return parse_selector_variable(text).select(_all_devices(), next_partitionable)
     filters = parse_device_filter(text)
     warnings.warn(
         f"{FILTER_VARIABLE} is deprecated: use {SELECTOR_VARIABLE}, with terms such as 'cuda:gpu'",
         DeprecationWarning,
         stacklevel=3,
     )
-    devices = _all_devices()
-    kept: set[Device] = set()
-    for entry in filters:
-        matching = [device for device in devices if entry.matches(device)]
-        kept.update(matching if entry.index is None else matching[entry.index : entry.index + 1])
-    return tuple(device for device in devices if device in kept)
+    return tuple(
+        device
+        for device in _all_devices()
+        if any(entry.matches(device) and entry.index in (None, device.index) for entry in filters)
+    )
+
+
+def visible_platforms() -> tuple[Platform, ...]:
+    """The platforms of all devices that may be seen, and those that have no device at all."""
+    from .platform import Platform
+
+    visible = dict.fromkeys(device.platform for device in visible_devices())
+    inhabited = {device.platform for device in _all_devices()}
+    listed: list[Platform] = []
+    for name in registry.available_backends():
+        backend = registry.backend(name)
+        for platform in (Platform(backend, record) for record in backend.platforms()):
+            if platform in visible or platform not in inhabited:
+                listed.append(platform)
+    return tuple(listed)

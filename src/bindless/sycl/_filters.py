@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from ..model.enums import Backend, DeviceType
 from ..model.errors import InvalidError
@@ -49,7 +49,7 @@ def _known_backends() -> str:
 
 @dataclass(frozen=True)
 class Filter:
-    """``backend:type:index``; None stands for any. The index counts the devices that match the rest."""
+    """``backend:type:index``; None stands for any. In a selector the index counts the devices that match the rest."""
 
     backend: str | None = None
     type: DeviceType | None = None
@@ -102,26 +102,42 @@ def _filter(item: str, text: str, name: str) -> Filter:
 
 
 def parse_device_filter(text: str) -> tuple[Filter, ...]:
-    """``SYCL_DEVICE_FILTER``: the same triples, with the numbers counting the devices of the backend or of the type."""
+    """``SYCL_DEVICE_FILTER``: the same triples, but a number is a device's own, which counts those of its backend."""
     return parse_filters(text, "SYCL_DEVICE_FILTER")
 
 
 # ---------------------------------------------------------------------- ONEAPI_DEVICE_SELECTOR
 
+_Device = TypeVar("_Device", bound=_Listed)
+_MOST_PARTS = 3  # device, sub-device, sub-sub-device
+
+# Numbers of a device, its sub-device and that one's sub-device; None stands for any.
+_Path = tuple["int | None", ...]
+
 
 @dataclass(frozen=True)
 class _Term:
-    """``backend:device,device...``; ``types`` and ``indices`` list what is named, ``everything`` stands for ``*``."""
+    """``backend:device,device...``; ``types`` and ``paths`` list what is named, ``*`` is the path ``(None,)``."""
 
     backend: str
-    everything: bool
     types: tuple[DeviceType, ...]
-    indices: tuple[int, ...]
+    paths: tuple[_Path, ...]
 
-    def matches(self, device: _Listed) -> bool:
-        if self.backend not in ("*", str(device.backend)):
+    def matches(self, root: _Listed, path: tuple[int, ...]) -> bool:
+        """Whether it names the part at ``path`` of a device; the path of the device itself is its number alone."""
+        if self.backend not in ("*", str(root.backend)):
             return False
-        return self.everything or device.type in self.types or device.index in self.indices
+        if len(path) == 1 and root.type in self.types:
+            return True
+        return any(
+            len(named) == len(path) and all(name in (None, number) for name, number in zip(named, path))
+            for named in self.paths
+        )
+
+    @property
+    def depth(self) -> int:
+        """1 where it names devices alone, 2 with sub-devices, 3 with sub-devices of those."""
+        return max((len(path) for path in self.paths), default=1)
 
 
 @dataclass(frozen=True)
@@ -131,18 +147,43 @@ class EnvironmentSelector:
     accepts: tuple[_Term, ...]
     discards: tuple[_Term, ...]
 
-    def allows(self, device: _Listed) -> bool:
-        """Whether the device may be seen."""
-        return any(term.matches(device) for term in self.accepts) and not any(
-            term.matches(device) for term in self.discards
-        )
+    def select(self, devices: Sequence[_Device], divide: Callable[[_Device], Sequence[_Device]]) -> tuple[_Device, ...]:
+        """The devices that may be seen.
+
+        Args:
+            devices: all there are.
+            divide: gives the sub-devices of a device, none where it has none; asked only where terms name them.
+        """
+        depth = max(term.depth for term in self.accepts)
+        found: list[_Device] = []
+        for root in devices:
+            self._visit(root, root, (root.index,), depth, divide, found)
+        return tuple(found)
+
+    def _visit(
+        self,
+        root: _Device,
+        part: _Device,
+        path: tuple[int, ...],
+        depth: int,
+        divide: Callable[[_Device], Sequence[_Device]],
+        found: list[_Device],
+    ) -> None:
+        if any(term.matches(root, path) for term in self.accepts) and not any(
+            term.matches(root, path) for term in self.discards
+        ):
+            found.append(part)
+        if len(path) < depth:
+            for number, smaller in enumerate(divide(part)):
+                self._visit(root, smaller, (*path, number), depth, divide, found)
 
 
 def parse_selector_variable(text: str) -> EnvironmentSelector:
     """Parses ``[!]backend:devices[;...]``; discards (``!``) come last, and alone they start from all devices.
 
     ``devices`` is a comma list of ``*``, ``cpu``, ``gpu``, ``fpga`` or a number that counts the devices of the backend.
-    ``n.m`` and ``n.*`` name sub-devices: no device of these backends has any, so that they match nothing.
+    ``n.m``, ``n.*`` and ``*.*`` name sub-devices by next-partitionable affinity domain, with a third part the
+    sub-devices of those; devices that cannot be divided so have none.
 
     Raises:
         InvalidError: the text does not follow the grammar; the message shows the part and the way it should be.
@@ -158,7 +199,7 @@ def parse_selector_variable(text: str) -> EnvironmentSelector:
         else:
             accepts.append(_term(word, text))
     if not accepts:
-        accepts.append(_Term("*", True, (), ()))
+        accepts.append(_Term("*", (), ((None,),)))
     return EnvironmentSelector(tuple(accepts), tuple(discards))
 
 
@@ -173,22 +214,28 @@ def _term(word: str, text: str) -> _Term:
     if name is None:
         raise _wrong(text, f"{backend!r} is no backend; it is *, {_known_backends()}")
     types: list[DeviceType] = []
-    indices: list[int] = []
-    everything = False
+    paths: list[_Path] = []
     for device in (part.strip() for part in devices.split(",")):
-        if device == "*":
-            everything = True
-        elif device in _TYPES:
+        if device in _TYPES:
             types.append(_TYPES[device])
-        elif device.isdecimal():
-            indices.append(int(device))
-        elif not _is_sub_device(device.split(".")):
-            raise _wrong(text, f"{device!r} is no device; it is *, cpu, gpu, fpga or a number")
-    return _Term(name, everything, tuple(types), tuple(indices))
+        else:
+            paths.append(_path(device, text))
+    return _Term(name, tuple(types), tuple(paths))
 
 
-def _is_sub_device(parts: Sequence[str]) -> bool:
-    return 2 <= len(parts) <= 3 and all(part == "*" or part.isdecimal() for part in parts)
+def _path(device: str, text: str) -> _Path:
+    parts = device.split(".")
+    if not all(part == "*" or part.isdecimal() for part in parts):
+        if len(parts) > 1:
+            raise _wrong(text, f"{device!r} is no sub-device; it is 'n.m', 'n.*' or '*.*', with numbers n and m")
+        raise _wrong(text, f"{device!r} is no device; it is *, cpu, gpu, fpga, a number or a sub-device such as '0.1'")
+    if len(parts) > _MOST_PARTS:
+        raise _wrong(text, f"{device!r} has {len(parts)} parts; sub-devices have their own, as in '0.1.2', and no more")
+    path = tuple(None if part == "*" else int(part) for part in parts)
+    stars = [number is None for number in path]
+    if stars != sorted(stars):
+        raise _wrong(text, f"{device!r}: after '*' there is only '*', as in '{'.'.join('*' * len(parts))}'")
+    return path
 
 
 def _wrong(text: str, reason: str) -> InvalidError:

@@ -115,7 +115,11 @@ class Context:
         Raises:
             InvalidError: there is no such descriptor.
         """
-        return getattr(self, str(coerce(info.context, descriptor, "descriptor")))
+        name = str(coerce(info.context, descriptor, "descriptor"))
+        if hasattr(self, name):
+            return getattr(self, name)
+        first, *others = (device.get_info(name) for device in self.devices)
+        return tuple(value for value in first if all(value in other for other in others))
 
     def close(self) -> None:
         """Waits for its queues and closes them; a second call does nothing. Raises their unreported errors."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from ..backends.contract import BackendProtocol, DeviceRecord
@@ -9,6 +11,7 @@ from ..model import info
 from ..model.aspects import Aspect
 from ..model.enums import Backend, DeviceType, coerce
 from ..model.errors import FeatureNotSupportedError
+from ._partition import NOT_DIVIDED, can_partition, create_sub_devices
 
 if TYPE_CHECKING:
     from .platform import Platform
@@ -28,22 +31,34 @@ class Device:
         InvalidError: no device fits, or the selector is none; the message lists the devices.
     """
 
-    __slots__ = ("__weakref__", "_aspects", "_backend", "_record")
+    __slots__ = ("__weakref__", "_aspects", "_backend", "_made_by", "_parent", "_record")
 
     _backend: BackendProtocol
     _record: DeviceRecord
     _aspects: frozenset[Aspect] | None
+    # Of a sub-device: what it is part of, and how it was divided.
+    _parent: Device | None
+    _made_by: tuple[info.partition_property, info.partition_affinity_domain]
 
     def __init__(self, selector: Selector = None) -> None:
         from .selector import select_device
 
         chosen = select_device(selector)
         self._backend, self._record, self._aspects = chosen._backend, chosen._record, chosen._aspects
+        self._parent, self._made_by = chosen._parent, chosen._made_by
 
     @classmethod
-    def _of(cls, backend: BackendProtocol, record: DeviceRecord) -> Device:
+    def _of(
+        cls,
+        backend: BackendProtocol,
+        record: DeviceRecord,
+        parent: Device | None = None,
+        way: info.partition_property = info.partition_property.no_partition,
+        domain: info.partition_affinity_domain = info.partition_affinity_domain.not_applicable,
+    ) -> Device:
         device = cls.__new__(cls)
         device._backend, device._record, device._aspects = backend, record, None
+        device._parent, device._made_by = parent, (way, domain)
         return device
 
     # ------------------------------------------------------------------ what discovery knows
@@ -70,7 +85,7 @@ class Device:
 
     @property
     def index(self) -> int:
-        """Its number among the devices of its backend."""
+        """Its number among the devices of its backend; a sub-device has that of its device."""
         return self._record.index
 
     @property
@@ -130,31 +145,69 @@ class Device:
         name = coerce(info.device, descriptor, "descriptor")
         known = _KNOWN.get(name)
         if known is not None:
-            return getattr(self._record, known)
+            return known(self)
+        if str(name) in NOT_DIVIDED and not can_partition(self):
+            return NOT_DIVIDED[str(name)]
         return self._backend.device_info(self._record.native, str(name))
+
+    # ------------------------------------------------------------------ sub-devices
+
+    @property
+    def parent(self) -> Device | None:
+        """The device that this sub-device is part of."""
+        return self._parent
+
+    def create_sub_devices(
+        self, how: info.partition_property | str, argument: int | Iterable[int] | info.partition_affinity_domain | str
+    ) -> tuple[Device, ...]:
+        """Its parts, devices themselves.
+
+        Args:
+            how: ``partition_equally``, ``partition_by_counts`` or ``partition_by_affinity_domain``.
+            argument: compute units of every part; compute units of each part; or an affinity domain such as ``numa``.
+
+        Raises:
+            FeatureNotSupportedError: the device is not divided so; ``get_info("partition_properties")`` and
+                ``get_info("partition_affinity_domains")`` tell before.
+            InvalidError: an argument of another kind, or more compute units or parts than there are.
+        """
+        return create_sub_devices(self, how, argument)
 
     # ------------------------------------------------------------------ value
 
+    def _key(self) -> tuple[object, ...]:
+        return (self._record.index,) if self._parent is None else (self._record.index, self._record.native)
+
     def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, Device) and other._backend is self._backend and other._record.index == self._record.index
-        )
+        if self is other:
+            return True
+        return isinstance(other, Device) and other._backend is self._backend and other._key() == self._key()
 
     def __hash__(self) -> int:
         return hash((str(self.backend), self._record.index))
 
     def __repr__(self) -> str:
-        return f"<Device {self.backend}:{self.type}:{self.index} {self.name!r}>"
+        part = "" if self._parent is None else "sub-device of "
+        return f"<Device {part}{self.backend}:{self.type}:{self.index} {self.name!r}>"
 
 
-# Answers that discovery has already given.
-_KNOWN = {
-    info.device.device_type: "type",
-    info.device.name: "name",
-    info.device.vendor: "vendor",
-    info.device.driver_version: "driver_version",
-    info.device.version: "version",
-    info.device.uuid: "uuid",
+# Answers that discovery has already given, and those that follow from others.
+_KNOWN: dict[info.device, Callable[[Device], Any]] = {
+    info.device.device_type: lambda device: device.type,
+    info.device.name: lambda device: device.name,
+    info.device.vendor: lambda device: device.vendor,
+    info.device.driver_version: lambda device: device.driver_version,
+    info.device.version: lambda device: device._record.version,
+    info.device.uuid: lambda device: device.uuid,
+    info.device.platform: lambda device: device.platform,
+    info.device.aspects: lambda device: device.aspects,
+    info.device.is_compiler_available: lambda device: device.has(Aspect.online_compiler),
+    info.device.is_linker_available: lambda device: device.has(Aspect.online_linker),
+    info.device.queue_profiling: lambda device: device.has(Aspect.queue_profiling),
+    info.device.is_endian_little: lambda device: sys.byteorder == "little",
+    info.device.parent_device: lambda device: device.parent,
+    info.device.partition_type_property: lambda device: device._made_by[0],
+    info.device.partition_type_affinity_domain: lambda device: device._made_by[1],
 }
 
 

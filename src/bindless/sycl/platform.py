@@ -37,13 +37,18 @@ class Platform:
         return self._backend.backend
 
     def get_devices(self) -> tuple[Device, ...]:
-        """The platform's devices that the environment allows."""
+        """The platform's devices that the environment allows; none of an empty platform."""
         from ._discovery import visible_devices
 
         return tuple(device for device in visible_devices() if device.platform == self)
 
     def has(self, aspect: Aspect | str) -> bool:
-        """Whether all its devices have an aspect."""
+        """Whether all its devices have an aspect; of an empty platform that is true.
+
+        Raises:
+            InvalidError: no aspect has this name.
+        """
+        aspect = coerce(Aspect, aspect, "aspect")
         return all(device.has(aspect) for device in self.get_devices())
 
     def get_info(self, descriptor: info.platform | str) -> str:
@@ -69,7 +74,10 @@ class Platform:
 
 
 def get_platforms() -> tuple[Platform, ...]:
-    """The platforms of all devices, in the order of preference of their backends."""
-    from ._discovery import visible_devices
+    """The platforms in the order of preference of their backends.
 
-    return tuple(dict.fromkeys(device.platform for device in visible_devices()))
+    A driver that works and has no device is an empty platform; one whose devices the environment hides is left out.
+    """
+    from ._discovery import visible_platforms
+
+    return visible_platforms()
