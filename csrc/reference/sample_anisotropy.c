@@ -135,7 +135,7 @@ void blr_footprint_anisotropic(const struct blr_texture *texture, const float *c
 
     struct tap_line line = {texture, NULL, NULL, {0, 0}, 0};
     footprint->count = 0;
-    footprint->group = 4;
+    footprint->group = texture->pixel_size <= 4 ? 4 : 2;      /* what the hardware fetches at a time */
     footprint->extra_bits = 2;
     int32_t fraction = levels.fraction;
     aim(&line, levels.level, coordinates, layer);

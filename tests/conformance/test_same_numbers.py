@@ -263,22 +263,25 @@ def test_mipmap(queues: tuple[bl.Queue, bl.Queue], dims: int, channel_type: str)
                 )
                 handles = images.create(sampler)
                 images.compare(bl.sample_mipmap, handles, coords, level=levels)
-                # Anisotropic gradients: not probed for integers; for fp32 see the next test.
-                if anisotropy == 0 or dims == 3 or channel_type in FLOATS[:-1]:
+                # Anisotropic gradients: not probed for integers.
+                if anisotropy == 0 or dims == 3 or channel_type in FLOATS:
                     images.compare(bl.sample_mipmap, handles, coords, dx=dx, dy=dy)
 
 
 @pytest.mark.parametrize("dims", [1, 2])
 @pytest.mark.parametrize("texels", ["positive", "of both signs"])
-def test_anisotropy_of_floats(queues: tuple[bl.Queue, bl.Queue], dims: int, texels: str) -> None:
-    """Exact, but for what docs/numerics.md tells: few sums differ, in the last bit."""
+@pytest.mark.parametrize("channel_type", ["fp16", "fp32"])
+@pytest.mark.parametrize("channels", [1, 2, 4])
+def test_anisotropy_of_floats(
+    queues: tuple[bl.Queue, bl.Queue], dims: int, texels: str, channel_type: str, channels: int
+) -> None:
+    """How many taps are aligned together depends on the size of a pixel."""
     sizes = {1: (77,), 2: (53, 41)}[dims]
-    desc = _desc(sizes, num_channels=2, channel_type="fp32", type="mipmap", num_levels=4)
+    desc = _desc(sizes, num_channels=channels, channel_type=channel_type, type="mipmap", num_levels=4)
     rng = np.random.default_rng(6)
     coords = _coordinates(sizes, True, 7)
     scale = np.exp2(rng.random((ITEMS, 1)) * 9 - 10)
     dx, dy = ((rng.normal(size=(ITEMS, dims)) * scale).astype(np.float32) for _ in range(2))
-    different = total = 0
     with _Images(queues, desc, positive=texels == "positive") as images:
         for filtering, between, mode, anisotropy in itertools.product(
             ("nearest", "linear"), ("nearest", "linear"), MODES, (2.0, 4.0, 8.0, 16.0)
@@ -291,11 +294,7 @@ def test_anisotropy_of_floats(queues: tuple[bl.Queue, bl.Queue], dims: int, texe
                 max_mipmap_level_clamp=3.0,
                 max_anisotropy=anisotropy,
             )
-            got, wanted = images.both(bl.sample_mipmap, images.create(sampler), coords, dx=dx, dy=dy)
-            steps = np.abs(got.view(np.int32).astype(np.int64) - wanted.view(np.int32))
-            assert steps.max() <= 1
-            different, total = different + int((steps > 0).sum()), total + steps.size
-    assert different * 5000 <= total, f"{different} of {total} differ in the last bit"
+            images.compare(bl.sample_mipmap, images.create(sampler), coords, dx=dx, dy=dy)
 
 
 @pytest.mark.parametrize("channel_type", CHANNEL_TYPES)
