@@ -100,6 +100,7 @@ class FakeBackend:
         info: answers of every device.
         instant: whether commands run inside the call that submits them.
         refuse: raised by the next submission.
+        events_cross_contexts, memory_crosses_contexts: see the contract.
     """
 
     def __init__(
@@ -130,6 +131,7 @@ class FakeBackend:
         self.calls: list[tuple[str, Any]] = []
         self.info: dict[str, Any] = {"global_mem_size": MEMORY}
         self.instant = False
+        self.events_cross_contexts = self.memory_crosses_contexts = True
         self.refuse: Error | None = None
         self.memory: dict[int, tuple[Any, int, UsmKind]] = {}
         self.in_use: dict[int, int] = {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import threading
 
+import numpy as np
 import pytest
 
 import bindless as bl
@@ -187,24 +188,76 @@ def test_a_failed_dependency_fails_the_commands_after_it_and_loses_none(fake):
     other.wait()
 
 
-def test_a_failed_dependency_of_another_backend_refuses_the_command(fakes):
+NOT_RUN = "the command was not run, because one that it depends on failed: over there"
+
+
+def test_a_command_is_not_run_if_one_of_another_backend_that_it_needs_has_failed(fakes):
     cuda, reference = bl.Queue("cuda"), bl.Queue("reference")
     event = fail(fakes[bl.Backend.cuda], cuda, "over there")
-    with pytest.raises(bl.SyclRuntimeError, match="not submitted, because one that it depends on failed: over there"):
-        reference.ext_oneapi_submit_barrier(event)
+    array = bl.usm_empty(4, "u1", reference)
+    array.copy_from(1)
+    after = reference.memset(array, 7, depends_on=event)
+    further = reference.memset(array, 8, depends_on=after)
+    with pytest.raises(bl.SyclRuntimeError, match=NOT_RUN) as raised:
+        after.wait()
+    assert isinstance(raised.value.__cause__, bl.KernelError)
+    with pytest.raises(bl.SyclRuntimeError, match=NOT_RUN):
+        further.wait()
+    assert array.numpy().tolist() == [1] * 4
     with pytest.raises(bl.KernelError, match="over there"):
         cuda.wait()
     reference.wait()
 
 
-def test_an_event_of_another_backend_is_waited_for_by_the_host(fakes):
+def test_each_queue_tells_what_it_did_not_run_and_one_failure_only_once(fakes):
+    cuda, reference = bl.Queue("cuda"), bl.Queue("reference")
+    event = fail(fakes[bl.Backend.cuda], cuda, "over there")
+    first = reference.ext_oneapi_submit_barrier(event)
+    reference.memset(bl.usm_empty(4, "u1", reference), 1, depends_on=first)
+    with pytest.raises(bl.SyclRuntimeError, match=NOT_RUN + "$"):  # the second repeats the first
+        reference.wait()
+    reference.wait()
+    with pytest.raises(bl.KernelError, match="over there"):
+        cuda.wait()
+
+
+@pytest.mark.parametrize("in_order", [False, True])
+def test_submitting_after_an_event_of_another_backend_does_not_wait(fakes, in_order):
+    cuda, reference = bl.Queue("cuda"), bl.Queue("reference", in_order=in_order)
+    gate = threading.Event()
+    event = cuda._enqueue(fakes[bl.Backend.cuda].gate(cuda._native, gate))
+    array = bl.usm_empty(4, "u1", reference, kind="host")
+    after = reference.memset(array, 1, depends_on=event)
+    last = reference.memset(array, 2, depends_on=() if in_order else after)
+    assert after.status is bl.EventStatus.submitted and last.status is bl.EventStatus.submitted
+    assert not reference.ext_oneapi_empty()
+    gate.set()
+    reference.wait()
+    assert last.status is bl.EventStatus.complete and np.asarray(array).tolist() == [2] * 4
+
+
+def test_a_context_that_cannot_wait_for_another_of_its_backend_is_served_by_the_host(fake):
+    fake.events_cross_contexts = False
+    one, other = bl.Queue(context=bl.Context()), bl.Queue(context=bl.Context())
+    gate = threading.Event()
+    event = one._enqueue(fake.gate(one._native, gate))
+    after = other.ext_oneapi_submit_barrier(event)
+    assert after._native is None
+    gate.set()
+    after.wait()
+    assert event.status is bl.EventStatus.complete
+
+
+def test_memory_that_a_command_not_yet_started_uses_is_waited_for(fakes):
     cuda, reference = bl.Queue("cuda"), bl.Queue("reference")
     gate = threading.Event()
     event = cuda._enqueue(fakes[bl.Backend.cuda].gate(cuda._native, gate))
+    array = bl.usm_empty(4, "u1", reference)
+    after = reference.memset(array, 1, depends_on=event)
     threading.Timer(0.05, gate.set).start()
-    after = reference.ext_oneapi_submit_barrier(event)
-    assert event.status is bl.EventStatus.complete
-    after.wait()
+    array.close()
+    assert after.status is bl.EventStatus.complete
+    assert fakes[bl.Backend.reference].alive["memory"] == 0
 
 
 def test_a_refused_command_leaves_nothing_behind(fake):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import bindless as bl
+from bindless.sycl import _node, _pool
 
 
 def test_a_command_group_submits_its_command(queue):
@@ -124,14 +125,16 @@ def test_a_wait_of_the_queue_covers_host_tasks(queue):
     event = queue.submit(lambda handler: handler.host_task(task))
     assert event.status is not bl.EventStatus.complete
     assert not queue.ext_oneapi_empty()
-    barrier: list[bl.Event] = []
-    thread = threading.Thread(target=lambda: barrier.append(queue.ext_oneapi_submit_barrier()))
-    thread.start()
+    barrier = queue.ext_oneapi_submit_barrier()
+    array = bl.usm_empty(4, np.uint8, queue)
+    array.copy_from(0)
+    later = queue.memset(array, 1)
+    assert barrier.status is later.status is bl.EventStatus.submitted
     release.set()
     queue.wait()
-    thread.join()
     assert ended == [True]
-    barrier[0].wait()
+    assert barrier.status is later.status is bl.EventStatus.complete
+    assert array.numpy().tolist() == [1] * 4
 
 
 def test_an_error_of_a_host_task_is_asynchronous(queue):
@@ -145,11 +148,24 @@ def test_an_error_of_a_host_task_is_asynchronous(queue):
     queue.wait()
 
 
-def test_a_task_that_would_wait_for_itself_is_told(device, context):
+@pytest.mark.parametrize("in_order", [False, True])
+def test_a_task_submits_to_its_own_queue(device, context, in_order):
+    with bl.Queue(device, context, in_order=in_order) as queue:
+        array = bl.usm_empty(4, np.uint8, queue)
+        inner: list[bl.Event] = []
+        queue.submit(lambda handler: handler.host_task(lambda: inner.append(queue.memset(array, 1)))).wait()
+        inner[0].wait()
+        assert array.numpy().tolist() == [1] * 4
+
+
+@pytest.mark.parametrize(
+    "wait", [lambda queue, array: queue.memset(array, 1).wait(), lambda queue, array: queue.wait()]
+)
+def test_a_task_that_would_wait_for_itself_is_told(device, context, wait):
     with bl.Queue(device, context, in_order=True) as queue:
         array = bl.usm_empty(4, np.uint8, queue)
-        event = queue.submit(lambda handler: handler.host_task(lambda: queue.memset(array, 1)))
-        with pytest.raises(bl.InvalidError, match="submits to its own in-order queue"):
+        event = queue.submit(lambda handler: handler.host_task(lambda: wait(queue, array)))
+        with pytest.raises(bl.InvalidError, match="a host task waits for itself"):
             event.wait()
 
 
@@ -180,7 +196,9 @@ def test_a_task_without_a_thread_is_refused_and_forgotten(queue, monkeypatch):
 
     with monkeypatch.context() as patched:
         patched.setattr(threading.Thread, "start", refuse)
-        with pytest.raises(bl.SyclRuntimeError, match="the host task was not started: can't start new thread"):
-            queue.submit(lambda handler: handler.host_task(lambda: None))
+        patched.setattr(_node, "pool", _pool.Pool())
+        event = queue.submit(lambda handler: handler.host_task(lambda: None))
+    with pytest.raises(bl.SyclRuntimeError, match="a thread was not started: can't start new thread"):
+        event.wait()
     queue.wait()
     assert queue.ext_oneapi_empty()

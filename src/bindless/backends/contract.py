@@ -18,6 +18,8 @@ Rules
     method on the same thread: a lock that they take is not held while Python objects are made, or is reentrant.
   - A backend whose native events end with their last reference has ``events_release_themselves = True``; then
     ``release_event`` need not be called.
+  - A backend has ``events_cross_contexts = True`` if commands can wait for events of its other contexts, and
+    ``memory_crosses_contexts = True`` if ``copy`` takes addresses of any of them. Without, the host stands between.
   - ``wait_queue`` raises one failure that nobody has asked for, or several in an ``ExceptionList``; called again, it
     raises the next.
 """

@@ -51,6 +51,7 @@ class CudaBackend:
     backend = Backend.cuda
     # An event goes back to its context with its last reference; see ``Event.__del__``.
     events_release_themselves = True
+    events_cross_contexts = memory_crosses_contexts = True
 
     # ------------------------------------------------------------------ discovery
 

@@ -86,6 +86,7 @@ class ReferenceBackend:
     """``BackendProtocol`` over the reference driver. Every aspect of BI; waits can be interrupted."""
 
     backend = Backend.reference
+    events_cross_contexts = True
 
     def __init__(self) -> None:
         from ..drivers import reference as driver

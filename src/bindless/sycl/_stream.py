@@ -22,6 +22,7 @@ import numpy as np
 from ..backends.contract import BackendProtocol, NativeEvent, NativeKernel, NativeQueue
 from ..model.errors import Error, ExceptionList, InvalidError, SyclRuntimeError
 from . import _lifetime
+from ._node import Node
 from .event import Event, OwnedEvent
 
 if TYPE_CHECKING:
@@ -65,9 +66,9 @@ class CommandStream:
     Attributes:
         native: the native queue; None once closed or forked.
         errors: asynchronous errors found and not yet reported.
-        tasks: events of host tasks that may still run.
+        tasks: events of commands that the host has still to start, or runs itself, and what these use.
         bundles: kernel bundles that unfinished commands use.
-        blocker: the host task that later commands of an in-order queue wait for.
+        blocker: the last of them that later commands of this queue come after.
         prepared: launches to be repeated, by the id of a living kernel and the range.
     """
 
@@ -78,6 +79,7 @@ class CommandStream:
         "_countdown",
         "_dirty",
         "_event",
+        "_events_cross_contexts",
         "_held",
         "_last_bundle",
         "_launch",
@@ -112,7 +114,7 @@ class CommandStream:
         self.handler = handler
         self.lock = threading.RLock()
         self.errors: list[Error] = []
-        self.tasks: list[Event] = []
+        self.tasks: dict[Event, Sequence[object]] = {}
         self.bundles: set[object] = set()
         self._last_bundle: object = None
         self.blocker: Event | None = None
@@ -120,6 +122,7 @@ class CommandStream:
         # The methods of the short path, looked up once.
         self._launch = backend.launch
         self._acquire, self._release = self.lock.acquire, self.lock.release
+        self._events_cross_contexts: bool = getattr(backend, "events_cross_contexts", False)
         self._event = Event if getattr(backend, "events_release_themselves", False) else OwnedEvent
         self.prepared: dict[tuple[int, int], tuple[Callable[[], NativeEvent], object]] = {}
         # Whether anything was submitted since the queue was last seen idle.
@@ -145,14 +148,21 @@ class CommandStream:
         what = f"the queue on {self.device.name!r} {self._reason}"
         return SyclRuntimeError(what) if self._reason is FORKED else InvalidError(f"{what}: make a new Queue")
 
-    def submit(self, operation: Operation, depends_on: Iterable[Event] | Event, keep: Sequence[object]) -> Event:
-        """See ``Queue._enqueue``."""
+    def submit(
+        self,
+        operation: Operation,
+        depends_on: Iterable[Event] | Event,
+        keep: Sequence[object],
+        barrier: bool = False,
+    ) -> Event:
+        """See ``Queue._enqueue``; ``barrier``: whatever is submitted later comes after it."""
         waits: tuple[Event, ...] = ()
         natives: Sequence[NativeEvent] = ()
+        others: Sequence[Event] = ()
         if depends_on != ():
-            waits, natives = self.resolve(depends_on)
-        if self.blocker is not None:
-            self._pass_blocker()
+            waits, natives, others = self.resolve(depends_on)
+        if others or self.blocker is not None:
+            return self._defer(operation, waits, keep, barrier)
         with self.lock:
             if self.native is None:
                 raise self.unusable()
@@ -173,10 +183,16 @@ class CommandStream:
         """Submits a kernel. The path that is kept short: what ``submit`` does, without its calls."""
         waits: tuple[Event, ...] = ()
         natives: Sequence[NativeEvent] = ()
+        others: Sequence[Event] = ()
         if depends_on != ():
-            waits, natives = self.resolve(depends_on)
-        if self.blocker is not None:
-            self._pass_blocker()
+            waits, natives, others = self.resolve(depends_on)
+        if others or self.blocker is not None:
+
+            def operation(natives: Sequence[NativeEvent]) -> NativeEvent:
+                self.bundles.add(bundle)
+                return self._launch(self.native, kernel, global_size, local_size, arguments, natives)
+
+            return self._defer(operation, waits, (*keep, bundle))
         self._acquire()
         try:
             native = self.native
@@ -213,7 +229,7 @@ class CommandStream:
     def launch_again(self, again: Callable[[], NativeEvent], bundle: object) -> Event:
         """Repeats a prepared launch: ``launch`` with everything that can be known beforehand left out."""
         if self.blocker is not None:
-            self._pass_blocker()
+            return self._defer(lambda _: again(), (), (bundle,))
         self._acquire()
         try:
             if self.native is None:
@@ -251,19 +267,78 @@ class CommandStream:
                 self._batch = []
             self._reap()
 
-    def adopt(self, event: Event) -> None:
-        """Takes in the event of a host task, which runs outside the native queue."""
-        with self.lock:
-            self.tasks.append(event)
-            self._dirty = True
-            _active.add(self)
+    # ------------------------------------------------------------------ what the host starts later
 
-    def resolve(self, depends_on: Iterable[Event] | Event) -> tuple[tuple[Event, ...], list[NativeEvent]]:
-        """The events to wait for and the native ones among them; waits here for those of other backends.
+    def _defer(
+        self, operation: Operation, waits: tuple[Event, ...], keep: Sequence[object], barrier: bool = False
+    ) -> Event:
+        """Submits a command once the events that its driver cannot wait for allow it."""
+        event = self._event(self, None, waits)
+
+        def launch(natives: Sequence[NativeEvent]) -> None:
+            with self.lock:
+                if self.native is None:
+                    raise self.unusable()
+                event._native = operation(natives)
+                self._took(event, keep)
+            self.let_go(event)
+
+        self._start(Node(event, launch=launch), waits, keep, self.in_order or barrier)
+        return event
+
+    def run_on_host(
+        self,
+        function: Callable[[], object],
+        waits: tuple[Event, ...],
+        keep: Sequence[object] = (),
+        after: Iterable[Event] = (),
+    ) -> Event:
+        """Calls a function on another thread after events; later commands of an in-order queue come after it."""
+        event = Event(self, None, waits)
+        self._start(Node(event, function=function), waits, keep, self.in_order, after)
+        return event
+
+    def _start(
+        self,
+        node: Node,
+        needs: tuple[Event, ...],
+        keep: Sequence[object],
+        blocks: bool,
+        after: Iterable[Event] = (),
+    ) -> None:
+        event = node.event
+        event._task = node
+        with self.lock:
+            if self.native is None:
+                raise self.unusable()
+            blocker = self.blocker
+            self.tasks[event] = keep
+            if not self._dirty:
+                self._dirty = True
+                _active.add(self)
+            if blocks:
+                self.blocker = event
+        node.start(needs, after if blocker is None else (*after, blocker))
+
+    def let_go(self, event: Event) -> None:
+        """The host has done its part of a command."""
+        with self.lock:
+            self.tasks.pop(event, None)
+            if self.blocker is event:
+                self.blocker = None
+
+    def can_wait_for(self, event: Event) -> bool:
+        """Whether the driver itself makes a command wait for this event, which has a native one."""
+        own = event._stream
+        assert own is not None
+        event._check_process()
+        return own.backend is self.backend and (own.context is self.context or self._events_cross_contexts)
+
+    def resolve(self, depends_on: Iterable[Event] | Event) -> tuple[tuple[Event, ...], list[NativeEvent], list[Event]]:
+        """The events to wait for, the native ones among them, and those that only the host can wait for.
 
         Raises:
             InvalidError: something is not an event.
-            SyclRuntimeError: a command of another backend that this one depends on has failed.
         """
         if isinstance(depends_on, Event):
             events: tuple[Event, ...] = (depends_on,)
@@ -273,24 +348,12 @@ class CommandStream:
             except TypeError:
                 raise InvalidError(f"depends_on={depends_on!r}: it takes an Event or several") from None
         natives: list[NativeEvent] = []
+        others: list[Event] = []
         for event in events:
             if not isinstance(event, Event):
                 raise InvalidError(f"depends_on contains {event!r}: it takes an Event or several")
-            event._collect(self, natives)
-        return events, natives
-
-    def _pass_blocker(self) -> None:
-        blocker = self.blocker
-        if blocker is not None:
-            task = blocker._task
-            if task is not None and task.thread is threading.current_thread():
-                raise InvalidError(
-                    "a host task submits to its own in-order queue, which waits for that task: submit to another queue"
-                )
-            blocker._settle()
-            with self.lock:
-                if self.blocker is blocker:
-                    self.blocker = None
+            event._collect(self, natives, others)
+        return events, natives, others
 
     # ------------------------------------------------------------------ completion
 
@@ -308,8 +371,6 @@ class CommandStream:
 
     def _reap(self) -> None:
         self._countdown = _REAP_EVERY
-        if self.tasks:
-            self.tasks = [event for event in self.tasks if not event._poll()]
         try:
             idle = self.backend.queue_is_idle(self.native)
         except Error as error:  # the device is lost: nothing runs any more
@@ -362,6 +423,13 @@ class CommandStream:
         self._ask_queue(native)
         self.reap()
 
+    def settle_driver(self) -> None:
+        """``settle`` without what the host has still to start."""
+        native = self.native
+        if native is not None:
+            self._ask_queue(native)
+            self.reap()
+
     def _ask_queue(self, native: NativeQueue) -> None:
         """Waits for the native queue, and again as long as it has another error to tell."""
         for _ in range(_MOST_ERRORS):
@@ -375,7 +443,7 @@ class CommandStream:
     def wait_for_users(self, owner: object) -> None:
         """Waits for the commands submitted so far that use memory of ``owner``."""
         with self.lock:
-            events = [event for event, keep in self._held if _uses(keep, owner)]
+            events = [event for event, keep in (*self._held, *self.tasks.items()) if _uses(keep, owner)]
             everything = owner in self.bundles or _uses(self._batch, owner)
         for event in events:
             event._settle()
@@ -459,7 +527,7 @@ class CommandStream:
         self.prepared = {}
         held, self._held = self._held, deque()
         batch, self._batch = self._batch, []
-        self.tasks, self.bundles, self._last_bundle = [], set(), None
+        self.tasks, self.bundles, self._last_bundle = {}, set(), None
         del held, batch
 
     def __del__(self) -> None:  # the errors of a stream that nobody waits for any more
@@ -489,10 +557,9 @@ def sweep() -> None:
 
 
 def wait_for_all() -> None:
-    """Waits for every queue's work, keeping the errors for whoever asks next."""
+    """Waits for what the drivers have of every queue's work, keeping the errors for whoever asks next."""
     for stream in tuple(_active):
-        if stream.native is not None:
-            stream.settle()
+        stream.settle_driver()
 
 
 def wait_for_users(owner: object) -> None:

@@ -12,7 +12,7 @@ from ..model.errors import Error, ProfilingError, SyclRuntimeError
 from . import _lifetime
 
 if TYPE_CHECKING:
-    from ._host_task import HostTask
+    from ._node import Node
     from ._stream import CommandStream
 
 __all__ = ["Event", "OwnedEvent"]
@@ -25,7 +25,7 @@ class Event:
     several commands, or for none, is complete when those it waits for are.
     """
 
-    __slots__ = ("__weakref__", "_done", "_error", "_native", "_parts", "_stream", "_task", "_waits")
+    __slots__ = ("__weakref__", "_done", "_error", "_native", "_parts", "_stream", "_task", "_told", "_waits")
 
     _stream: CommandStream | None
     _native: NativeEvent | None
@@ -34,8 +34,11 @@ class Event:
     # What an event without a command of its own stands for.
     _parts: tuple[Event, ...]
     _error: Error | None
-    _task: HostTask | None
+    # What the host has still to do for it.
+    _task: Node | None
     _done: bool
+    # Whether its error is told with the one that caused it.
+    _told: bool
 
     def __init__(
         self,
@@ -96,12 +99,13 @@ class Event:
         """``submitted``, ``running`` or ``complete``; a failed command is complete."""
         if self._done:
             return EventStatus.complete
+        task = self._task
+        if task is not None and self._native is None:
+            return task.status
         if self._native is not None:
             self._check_process()
             assert self._stream is not None
             return self._stream.backend.event_status(self._native)
-        if self._task is not None:
-            return self._task.status
         statuses = {event.status for event in self._parts}
         if statuses <= {EventStatus.complete}:
             return EventStatus.complete
@@ -125,8 +129,10 @@ class Event:
         return times[1] if name is info.event_profiling.command_start else times[2]
 
     def _times(self) -> tuple[int, int, int]:
-        stream = self._stream
-        if stream is None or self._task is not None or (self._native is None and not self._parts):
+        stream, task = self._stream, self._task
+        if task is not None:
+            task.wait()
+        if stream is None or (self._native is None and not self._parts):
             raise ProfilingError("no device ran this command: it has no times")
         if not stream.profiling:
             raise ProfilingError(
@@ -156,16 +162,15 @@ class Event:
         """Waits for completion; an error goes to the stream's errors, once."""
         if self._done:
             return
+        task = self._task
+        error = None if task is None else task.wait()
         stream, native = self._stream, self._native
-        error: Error | None = None
         if native is not None and stream is not None:
             self._check_process()
             try:
                 stream.backend.wait_event(native)
             except Error as caught:
                 error = caught
-        elif self._task is not None:
-            error = self._task.wait()
         else:
             for event in self._parts:
                 event._settle()
@@ -177,7 +182,8 @@ class Event:
             with stream.lock:
                 if self._error is None:
                     self._error = error
-                    stream.record(error)
+                    if not self._told:
+                        stream.record(error)
         self._done = True
 
     def _poll(self) -> bool:
@@ -198,24 +204,21 @@ class Event:
                     return error
         return self._error
 
-    def _collect(self, stream: CommandStream, natives: list[NativeEvent]) -> None:
-        """Adds the native events that a command of ``stream`` has to wait for; waits for what has none there."""
+    def _collect(self, stream: CommandStream, natives: list[NativeEvent], others: list[Event]) -> None:
+        """Adds what a command of ``stream`` has to wait for: by its driver, and what the host waits for."""
         if self._done and self._error is None:
             return
-        own = self._stream
-        if self._native is not None and own is not None and own.backend is stream.backend:
-            self._check_process()
-            if own is not stream or not stream.in_order or self._error is not None:
-                natives.append(self._native)
-        elif self._native is None and self._task is None:
-            for event in self._parts:
-                event._collect(stream, natives)
+        task, native = self._task, self._native
+        if native is not None:
+            if not stream.can_wait_for(self):
+                others.append(self)
+            elif self._stream is not stream or not stream.in_order or self._error is not None:
+                natives.append(native)
+        elif task is not None or self._error is not None:
+            others.append(self)
         else:
-            self._settle()
-            if self._error is not None:
-                raise SyclRuntimeError(
-                    f"the command was not submitted, because one that it depends on failed: {self._error}"
-                ) from self._error
+            for event in self._parts:
+                event._collect(stream, natives, others)
 
     def __repr__(self) -> str:
         state: Any = "complete" if self._done else "submitted"
@@ -244,4 +247,5 @@ _UNSET: dict[str, Any] = {
     "_error": None,
     "_task": None,
     "_done": False,
+    "_told": False,
 }

@@ -14,7 +14,6 @@ from ..model.errors import Error, InvalidError
 from ..model.ranges import NdRange, RangeLike
 from . import _memory_commands
 from ._arguments import memory_of, pack_arguments
-from ._host_task import HostTask
 from ._stream import AsyncHandler, CommandStream, Operation, sweep
 from .context import Context, default_context
 from .device import Device
@@ -167,25 +166,14 @@ class Queue:
         if self._stream.in_order:
             return self.ext_oneapi_submit_barrier(depends_on)
         self._native  # noqa: B018
-        events, _ = self._stream.resolve(depends_on)
+        events, _, _ = self._stream.resolve(depends_on)
         return Event._of_all(self._stream, events)
 
-    def _host_task(self, function: Callable[[], object], depends_on: tuple[Event, ...]) -> Event:
+    def _host_task(self, function: Callable[[], object], depends_on: tuple[Event, ...] = ()) -> Event:
+        self._native  # noqa: B018
         stream = self._stream
-        events, _ = stream.resolve(depends_on)
-        before = list(events)
-        if stream.in_order:
-            before.append(self.ext_oneapi_submit_barrier(events))
-        task = HostTask([event._settle for event in before], function)
-        with stream.lock:
-            self._native  # noqa: B018
-            event = Event(stream, None, events)
-            event._task = task
-            stream.adopt(event)
-            if stream.in_order:
-                stream.blocker = event
-            task.start()
-        return event
+        before = (self.ext_oneapi_submit_barrier(),) if stream.in_order else ()
+        return stream.run_on_host(function, depends_on, (), before)
 
     # ------------------------------------------------------------------ kernels
 
@@ -354,10 +342,11 @@ class Queue:
         """An event that completes after everything submitted to the queue so far, and after ``events``."""
         backend, native = self._backend, self._native
         stream = self._stream
-        waits, _ = stream.resolve(events)
-        if not stream.in_order:
-            waits += tuple(stream.tasks)
-        return stream.submit(lambda natives: backend.barrier(native, natives), waits, ())
+        waits, _, _ = stream.resolve(events)
+        if not stream.in_order and stream.tasks:
+            with stream.lock:
+                waits += tuple(stream.tasks)
+        return stream.submit(lambda natives: backend.barrier(native, natives), waits, (), barrier=True)
 
     def ext_oneapi_empty(self) -> bool:
         """Whether everything submitted so far is complete."""

@@ -1,0 +1,300 @@
+"""``Node``: a command that the host starts when what it waits for is there.
+
+Most commands need none: they wait for events of their own driver, and the driver starts them. A node stands between
+drivers that cannot wait for each other, for functions that the host runs, and for memory that the host holds.
+
+A node is *over* when nothing of it is left for the host to do: its native command is submitted, its function has
+returned, or its gate is open. What follows it looks again at that moment, and may then wait for the native event.
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from ..backends.contract import NativeEvent
+from ..model.enums import EventStatus
+from ..model.errors import AccessorError, Error, InvalidError, SyclRuntimeError
+from . import _lifetime
+from ._pool import pool
+
+if TYPE_CHECKING:
+    from .event import Event
+
+__all__ = ["Gate", "Node"]
+
+Launch = Callable[[Sequence[NativeEvent]], None]
+
+# Guards the links between nodes. Held for a few instructions, in which nothing else is locked.
+_lock = threading.Lock()
+
+
+class _Turns(threading.local):
+    """What became ready on this thread, and whether somebody is at it: a long chain shall not recurse."""
+
+    def __init__(self) -> None:
+        self.ready: deque[Node] = deque()
+        self.busy = False
+
+
+_turns = _Turns()
+
+
+class Node:
+    """One such command. Either ``launch`` submits it, or ``function`` runs on a thread of the pool.
+
+    Attributes:
+        event: what stands for the command.
+        status: as far as the host knows.
+        error: why it was not run, or what its function raised; final once it is over.
+        over: whether the host has done its part.
+    """
+
+    __slots__ = (
+        "_ended",
+        "_followers",
+        "_function",
+        "_launch",
+        "_missing",
+        "_needs",
+        "_thread",
+        "error",
+        "event",
+        "over",
+        "status",
+    )
+
+    def __init__(
+        self, event: Event, *, launch: Launch | None = None, function: Callable[[], object] | None = None
+    ) -> None:
+        self.event = event
+        self._launch = launch
+        self._function = function
+        self._needs: tuple[Event, ...] = ()
+        self._missing = 1
+        self._followers: list[tuple[Node, Event, bool]] = []
+        self._thread = 0
+        self._ended = threading.Event()
+        self.error: Error | None = None
+        self.status = EventStatus.submitted
+        self.over = False
+
+    # ------------------------------------------------------------------ waiting for others
+
+    def start(self, needs: Iterable[Event], after: Iterable[Event] = ()) -> None:
+        """Runs it once these events allow it: here and now if they already do.
+
+        Args:
+            needs: what it cannot run without; if one failed, it fails too.
+            after: what it only comes after.
+        """
+        needs, after = tuple(needs), tuple(after)
+        self._needs = needs + after
+        for event in needs:
+            self._await(event, True)
+        for event in after:
+            self._await(event, False)
+        self._arrive()
+
+    def _await(self, event: Event, needed: bool) -> None:
+        """Counts what is missing of an event; what the driver can wait for is not."""
+        stream = self.event._stream if self._launch is not None else None
+        for leaf in _leaves(event):
+            node = leaf._task
+            if node is not None:
+                with _lock:
+                    if not node.over:
+                        node._followers.append((self, leaf, needed))
+                        self._missing += 1
+                        continue
+            if leaf._native is not None and not leaf._done:
+                if stream is not None and stream.can_wait_for(leaf):
+                    continue
+                if not leaf._poll():
+                    with _lock:
+                        self._missing += 1
+                    pool.wait(_Settling(self, leaf, needed))
+                    continue
+                leaf._settle()
+            if needed and leaf._error is not None and self.error is None:
+                self._blame(leaf)
+
+    def _blame(self, cause: Event) -> None:
+        """Takes over the failure of an event that it needs. It is told with the cause if both are of one queue."""
+        reason = cause._error
+        self.error = SyclRuntimeError(f"the command was not run, because one that it depends on failed: {reason}")
+        self.error.__cause__ = reason
+        self.event._told = cause._stream is self.event._stream
+
+    def look_again(self, event: Event, needed: bool) -> None:
+        """One of the missing events has made progress."""
+        self._await(event, needed)
+        self._arrive()
+
+    def _arrive(self) -> None:
+        with _lock:
+            self._missing -= 1
+            if self._missing:
+                return
+        turns = _turns
+        turns.ready.append(self)
+        if turns.busy:
+            return
+        turns.busy = True
+        try:
+            while turns.ready:
+                turns.ready.popleft()._proceed()
+        finally:
+            turns.busy = False
+
+    # ------------------------------------------------------------------ running
+
+    def _proceed(self) -> None:
+        """Everything is there."""
+        needs, self._needs = self._needs, ()
+        if self.error is None and self._launch is not None:
+            natives: list[NativeEvent] = []
+            stream = self.event._stream
+            assert stream is not None
+            try:
+                for event in needs:
+                    event._collect(stream, natives, [])
+                self._launch(natives)
+            except Error as error:
+                self.error = error
+        elif self.error is None and self._function is not None:
+            try:
+                pool.run(self._call)
+                return
+            except Error as error:
+                self.error = error
+        self._end()
+
+    def _call(self) -> None:
+        function = self._function
+        assert function is not None
+        self._thread, self.status = threading.get_ident(), EventStatus.running
+        try:
+            function()
+        except Error as error:
+            self.error = error
+        except BaseException as error:
+            self.error = SyclRuntimeError(f"a host task raised {type(error).__name__}: {error}")
+            self.error.__cause__ = error
+        self._end()  # before the function is dropped: what it holds may wait for this to be over
+
+    def _end(self) -> None:
+        """It is over: those that wait go on."""
+        event, stream = self.event, self.event._stream
+        self.status = EventStatus.complete
+        if event._native is None:
+            event._conclude(self.error)
+            if stream is not None:
+                stream.let_go(event)
+        with _lock:
+            self.over = True
+            followers, self._followers = self._followers, []
+        event._task = self._launch = None
+        self._ended.set()
+        for node, leaf, needed in followers:
+            node.look_again(leaf, needed)
+
+    # ------------------------------------------------------------------ being waited for
+
+    def wait(self) -> Error | None:
+        """Returns once it is over, with its error.
+
+        Raises:
+            AccessorError: it waits for a host accessor of this very thread.
+            InvalidError: it waits for the host task that is asking.
+        """
+        if not self.over:
+            self._refuse_to_wait_for_oneself()
+            self._ended.wait()
+        return self.error
+
+    def _refuse_to_wait_for_oneself(self) -> None:
+        me = threading.get_ident()
+        seen: set[Node] = set()
+        stack: list[Node] = [self]
+        while stack:
+            node = stack.pop()
+            if node in seen or node.over:
+                continue
+            seen.add(node)
+            if node._thread == me:
+                raise node.own_wait()
+            for event in node._needs:
+                stack.extend(leaf._task for leaf in _leaves(event) if leaf._task is not None)
+
+    def own_wait(self) -> Error:
+        """The error of a thread that would wait for itself."""
+        return InvalidError(
+            "a host task waits for itself: for its own event, its own queue, or a command that comes after it"
+        )
+
+
+class Gate(Node):
+    """Closed by a thread that holds memory; what follows it starts when it is opened."""
+
+    __slots__ = ("__weakref__",)
+
+    def __init__(self, event: Event) -> None:
+        super().__init__(event)
+        self._thread = threading.get_ident()
+        self.status = EventStatus.running
+        _gates.add(self)
+
+    def open(self) -> None:
+        """Once; it is not to be called from a destructor."""
+        _gates.discard(self)
+        self._end()
+
+    def own_wait(self) -> Error:
+        return AccessorError(
+            "this would wait for ever: the command waits for a host accessor that this thread holds; leave its with "
+            "block or call its close() first"
+        )
+
+
+class _Settling:
+    """A job that waits for a native event on behalf of a node."""
+
+    __slots__ = ("_event", "_needed", "_node")
+
+    def __init__(self, node: Node, event: Event, needed: bool) -> None:
+        self._node, self._event, self._needed = node, event, needed
+
+    def __call__(self) -> None:
+        self._event._settle()
+        self._node.look_again(self._event, self._needed)
+
+
+_gates: weakref.WeakSet[Gate] = weakref.WeakSet()
+
+
+def _leaves(event: Event) -> Iterator[Event]:
+    """The commands that an event stands for."""
+    if event._native is None and event._task is None and event._parts:
+        yield from event._parts
+    else:
+        yield event
+
+
+def _finish() -> None:
+    """At interpreter exit nobody will open what is still closed."""
+    for gate in tuple(_gates):
+        gate.open()
+
+
+def _after_fork() -> None:
+    global _lock
+    _lock = threading.Lock()
+    _gates.clear()
+
+
+_lifetime.at_exit(_finish)
+_lifetime.after_fork(_after_fork)
