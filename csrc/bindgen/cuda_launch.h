@@ -5,16 +5,13 @@
 #ifndef BINDLESS_CUDA_LAUNCH_H
 #define BINDLESS_CUDA_LAUNCH_H
 
-#include "cuda_launch_types.h"
+#include "cuda_current.h"
 
 static CUresult bindless_launch(const bindless_launch_t *launch)
 {
-    CUcontext current = NULL;
-    if (cuCtxGetCurrent(&current) != CUDA_SUCCESS || current != launch->context) {
-        CUresult result = cuCtxSetCurrent(launch->context);
-        if (result != CUDA_SUCCESS) {
-            return result;
-        }
+    CUresult result = bindless_activate(launch->context);
+    if (result != CUDA_SUCCESS) {
+        return result;
     }
     return cuLaunchKernel(launch->function, launch->grid[0], launch->grid[1], launch->grid[2], launch->block[0],
                           launch->block[1], launch->block[2], launch->shared, launch->stream, launch->parameters, NULL);

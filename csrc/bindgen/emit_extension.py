@@ -28,14 +28,8 @@ int bindless_function_offered(int index, const void *owner);
 int bindless_trivial(uint32_t *first, uint32_t *second, uint32_t *third);
 """
 
-# What a module offers besides the driver's own API: declarations, and the header behind them.
-ADDITIONS = {
-    "cuda": (
-        (HERE / "cuda_launch_types.h").read_text(encoding="utf-8")
-        + "CUresult bindless_launch(const bindless_launch_t *launch);\n",
-        "cuda_launch.h",
-    ),
-}
+# What a module offers besides the driver's own API: the header of declarations, and the one with the code.
+ADDITIONS = {"cuda": ("cuda_additions.h", "cuda_calls.h")}
 
 
 def for_cffi(types: str) -> str:
@@ -66,9 +60,9 @@ def main() -> None:
     ffi.cdef(TABLE)
     source = f'#include "{name}_wrappers.c"\n'
     if name in ADDITIONS:
-        declarations, header = ADDITIONS[name]
-        ffi.cdef(declarations)
-        source += f'#include "{header}"\n'
+        declarations, code = ADDITIONS[name]
+        ffi.cdef((HERE / declarations).read_text(encoding="utf-8").replace("static ", ""))
+        source += f'#include "{code}"\n'
     ffi.set_source(f"bindless.drivers._{name}", source)
     output.unlink(missing_ok=True)
     ffi.emit_c_code(str(output))

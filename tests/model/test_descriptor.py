@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import itertools
+import pickle
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bindless import Errc, ImageChannelType, ImageDescriptor, ImageType, InvalidError
+from bindless import BindlessImageSampler, Errc, ImageChannelType, ImageDescriptor, ImageType, InvalidError
 
 SIZES = {
     "snorm_int8": 1,
@@ -211,3 +212,11 @@ def test_from_array_refuses() -> None:
         ImageDescriptor.from_array(np.zeros((4, 4), np.float32), channel_type="unorm_int8")
     with pytest.raises(InvalidError, match="shape"):
         ImageDescriptor.from_array(np.zeros((2, 2, 2, 2, 5), np.uint8))
+
+
+def test_what_backends_keep_with_it_is_no_part_of_the_value() -> None:
+    desc, sampler = ImageDescriptor(4, 3), BindlessImageSampler("repeat", "normalized")
+    for value in (desc, sampler):
+        value.prepared["driver"] = object()
+        for same in (pickle.loads(pickle.dumps(value)), copy.deepcopy(value)):
+            assert same == value and hash(same) == hash(value) and not same.prepared

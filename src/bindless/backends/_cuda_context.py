@@ -43,7 +43,7 @@ class Context:
         devices: as given.
         allocations: by address.
         images: image memory by raw handle, levels of mipmaps included.
-        handles: primary context of each image, by whether it is sampled and its number.
+        textures, surfaces: primary context of each sampled and each unsampled image, by its number.
     """
 
     def __init__(self, devices: Sequence[Device]) -> None:
@@ -53,7 +53,8 @@ class Context:
         self._primaries: dict[Device, PrimaryContext] = {device: device.context() for device in self.devices}
         self.allocations: dict[int, Allocation] = {}
         self.images: dict[int, ImageStorage] = {}
-        self.handles: dict[tuple[bool, int], PrimaryContext] = {}
+        self.textures: dict[int, PrimaryContext] = {}
+        self.surfaces: dict[int, PrimaryContext] = {}
 
     def primary(self, device: Device | None) -> PrimaryContext:
         """The primary context of one of the devices; of the first if None."""

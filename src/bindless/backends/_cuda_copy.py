@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ..drivers import cuda as driver
-from ..model.copy_region import CopyRegion, Endpoint, HostMemory, ImageMemory, UsmMemory
+from ..model.copy_region import CopyRegion, Endpoint, Extent, HostMemory, ImageMemory, UsmMemory
 from ..model.errors import InvalidError
 from ._cuda_context import Context
 from ._cuda_event import Event
@@ -15,7 +14,10 @@ from ._cuda_queue import Queue
 
 __all__ = ["copy_image"]
 
-lib, ffi = driver.lib, driver.ffi
+lib = driver.lib
+
+_copy_box = lib.bindless_copy_box
+_ARRAY, _HOST, _UNIFIED = lib.CU_MEMORYTYPE_ARRAY, lib.CU_MEMORYTYPE_HOST, lib.CU_MEMORYTYPE_UNIFIED
 
 
 def _start(end: HostMemory | UsmMemory) -> int:
@@ -24,7 +26,7 @@ def _start(end: HostMemory | UsmMemory) -> int:
     return end.address + z * end.slice_pitch + y * end.row_pitch + x * end.pixel_size
 
 
-def _is_contiguous(end: Endpoint, extent: tuple[int, int, int]) -> bool:
+def _is_contiguous(end: Endpoint, extent: Extent) -> bool:
     """Whether the pixels to copy lie in linear memory without gaps."""
     if isinstance(end, ImageMemory):
         return False
@@ -33,44 +35,28 @@ def _is_contiguous(end: Endpoint, extent: tuple[int, int, int]) -> bool:
     return (height == 1 or end.row_pitch == row) and (depth == 1 or end.slice_pitch == row * height)
 
 
-def _describe(copy: Any, side: str, end: Endpoint, context: Context, extent: tuple[int, int, int]) -> None:
-    """Fills in the source or the destination of a CUDA_MEMCPY3D."""
-
-    def assign(name: str, value: Any) -> None:
-        setattr(copy, side + name, value)
-
+def _place(end: Endpoint, context: Context, extent: Extent) -> tuple[int, ...]:
+    """A side of ``bindless_copy_box``: type, address, x in bytes, y, z, bytes between rows, rows between slices."""
     if isinstance(end, ImageMemory):
-        storage = storage_of(context, end.handle)
-        if storage.is_mipmap:
+        if storage_of(context, end.handle).is_mipmap:
             raise InvalidError(
                 f"{end.handle:#x} is a whole mipmap: copies take the handle of one level, which "
                 "get_mip_level_mem_handle gives, and the level's descriptor",
                 backend="cuda",
             )
-        assign("MemoryType", lib.CU_MEMORYTYPE_ARRAY)
-        assign("Array", storage.native)
         x, y, z = end.offset
-        assign("XInBytes", x * end.pixel_size)
-        assign("Y", y)
-        assign("Z", z)
-        return
-    start = _start(end)
-    if isinstance(end, HostMemory):
-        assign("MemoryType", lib.CU_MEMORYTYPE_HOST)
-        assign("Host", ffi.cast("void *", start))
-    else:
-        assign("MemoryType", lib.CU_MEMORYTYPE_UNIFIED)
-        assign("Device", start)
+        return _ARRAY, end.handle, x * end.pixel_size, y, z, 0, 0
+    kind = _HOST if isinstance(end, HostMemory) else _UNIFIED
     width, height, depth = extent
     # Distances that nothing is copied across may be anything: keep them inside the driver's limits.
-    row_pitch = end.row_pitch if height * depth > 1 else width * end.pixel_size
     if height == 1 and depth > 1:
         # One row a slice: the slices are as good as rows, and their distance need not be whole rows.
-        assign("Pitch", end.slice_pitch)
-        assign("Height", 1)
+        pitch, rows = end.slice_pitch, 1
+    elif depth > 1:
+        pitch, rows = end.row_pitch, end.slice_pitch // end.row_pitch
     else:
-        assign("Pitch", row_pitch)
-        assign("Height", end.slice_pitch // end.row_pitch if depth > 1 else height)
+        pitch, rows = end.row_pitch if height > 1 else width * end.pixel_size, height
+    return kind, _start(end), 0, 0, 0, pitch, rows
 
 
 def copy_image(queue: Queue, region: CopyRegion, waits: Sequence[Event] = ()) -> Event:
@@ -79,20 +65,14 @@ def copy_image(queue: Queue, region: CopyRegion, waits: Sequence[Event] = ()) ->
     With pageable host memory (numpy arrays) the driver may return only when it has read or written it, and from host to
     host it always does.
     """
-    extent = region.extent
-    width, height, depth = extent
-    details = f"{width} x {height} x {depth} pixels of {region.pixel_size} bytes"
-    src, dst = region.src, region.dst
+    src, dst, extent = region.src, region.dst, region.extent
     if _is_contiguous(src, extent) and _is_contiguous(dst, extent):
         assert not isinstance(src, ImageMemory) and not isinstance(dst, ImageMemory)
         source, destination, nbytes = _start(src), _start(dst), region.nbytes
         return queue.run(
-            lambda stream: lib.cuMemcpyAsync(destination, source, nbytes, stream), "cuMemcpyAsync", waits, details
+            lambda stream: lib.cuMemcpyAsync(destination, source, nbytes, stream), "cuMemcpyAsync", waits, region
         )
-    copy = ffi.new("CUDA_MEMCPY3D *")
-    _describe(copy, "src", src, queue.context, extent)
-    _describe(copy, "dst", dst, queue.context, extent)
-    copy.WidthInBytes = width * region.pixel_size
-    copy.Height = height
-    copy.Depth = depth
-    return queue.run(lambda stream: lib.cuMemcpy3DAsync(copy, stream), "cuMemcpy3DAsync", waits, details)
+    width, height, depth = extent
+    context, row = queue.context, width * region.pixel_size
+    box = *_place(src, context, extent), *_place(dst, context, extent), row, height, depth
+    return queue.run(lambda stream: _copy_box(stream, *box), "cuMemcpy3DAsync", waits, region)

@@ -17,18 +17,9 @@ __all__ = ["Device", "PrimaryContext", "cuda_version", "devices", "driver_releas
 
 lib, ffi = driver.lib, driver.ffi
 
+_activate = lib.bindless_activate
+
 _KERNEL_MODULE = "/proc/driver/nvidia/version"
-
-
-class _ThreadSlot(threading.local):
-    """Where this thread's current context is read into; its own for each thread, as calls run in parallel."""
-
-    def __init__(self) -> None:
-        self.context = ffi.new("CUcontext *")
-        self.address = ffi.cast("uintptr_t *", self.context)
-
-
-_slot = _ThreadSlot()
 
 
 class PrimaryContext:
@@ -36,7 +27,7 @@ class PrimaryContext:
 
     Attributes:
         device: the device.
-        handle: CUcontext.
+        handle: CUcontext; NULL in the child of a fork, where every call with it fails.
         events: events at rest, without and with timing (see ``_cuda_event``).
         anchor: an array that keeps the driver's image memory warm: creating the only array of a context costs
             45 microseconds, any further one 1.
@@ -58,10 +49,10 @@ class PrimaryContext:
 
     def activate(self) -> None:
         """Makes it this thread's current context; other libraries may have changed that since the last call."""
-        slot = _slot
-        if lib.cuCtxGetCurrent(slot.context) != SUCCESS or slot.address[0] != self.address:
+        result = _activate(self.handle)
+        if result != SUCCESS:
             refuse_in_fork()
-            check(lib.cuCtxSetCurrent(self.handle), "cuCtxSetCurrent")
+            check(result, "cuCtxSetCurrent")
 
     def __enter__(self) -> PrimaryContext:
         """Current until the end of the block, and the one before it again afterwards."""

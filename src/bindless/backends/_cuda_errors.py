@@ -57,7 +57,7 @@ _LOST = (
 )
 
 
-def error(result: int, call: str, details: str = "", code: Errc | None = None) -> Error:
+def error(result: int, call: str, details: object = "", code: Errc | None = None) -> Error:
     """The exception for a result: the driver's name of it, what it means, and the values concerned.
 
     Args:
@@ -75,12 +75,12 @@ def error(result: int, call: str, details: str = "", code: Errc | None = None) -
     return error_of(code, message, backend="cuda", native_code=result, native_name=plain.native_name)
 
 
-def fail(result: int, call: str, details: str = "", code: Errc | None = None) -> NoReturn:
+def fail(result: int, call: str, details: object = "", code: Errc | None = None) -> NoReturn:
     """Raises the exception for a result."""
     raise error(result, call, details, code)
 
 
-def check(result: int, call: str, details: str = "", code: Errc | None = None) -> None:
+def check(result: int, call: str, details: object = "", code: Errc | None = None) -> None:
     """Raises unless the result is success."""
     if result != SUCCESS:
         raise error(result, call, details, code)

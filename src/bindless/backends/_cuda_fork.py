@@ -4,33 +4,37 @@ from __future__ import annotations
 
 import os
 import weakref
-from typing import Protocol
+from typing import Any, Protocol
 
+from ..drivers import cuda as driver
 from ..model.errors import PlatformError
 
 __all__ = ["in_fork", "refuse_in_fork", "unusable_after_fork"]
 
 
-class _Addressed(Protocol):
-    """A context that is compared with the current one before each use."""
-
-    address: int
+NULL = driver.ffi.NULL
 
 
-_contexts: weakref.WeakSet[_Addressed] = weakref.WeakSet()
+class _Handled(Protocol):
+    """A context; its handle goes with each call."""
+
+    handle: Any
+
+
+_contexts: weakref.WeakSet[_Handled] = weakref.WeakSet()
 _process = 0
 _forked = False
 
 
 def _after_fork_in_child() -> None:
-    """No context is the current one any more, so that the next use of each comes to ``refuse_in_fork``."""
+    """No context has a handle any more, so that the next use of each fails and comes to ``refuse_in_fork``."""
     global _forked
     _forked = True
     for context in _contexts:
-        context.address = -1
+        context.handle = NULL
 
 
-def unusable_after_fork(context: _Addressed | None = None) -> None:
+def unusable_after_fork(context: _Handled | None = None) -> None:
     """From now on children of this process refuse CUDA, and this context with it."""
     global _process
     if not _process:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ..drivers import cuda as driver
@@ -12,9 +13,9 @@ from ..model.sampler import BindlessImageSampler
 from ._cuda_context import Context
 from ._cuda_device import Device, PrimaryContext
 from ._cuda_errors import SUCCESS, fail, release
-from ._cuda_fork import in_fork
+from ._cuda_fork import refuse_in_fork
 from ._cuda_format import array_format, require_channels
-from ._cuda_image import ImageStorage
+from ._cuda_image import ImageStorage, texture_kind
 
 __all__ = [
     "MAX_ANISOTROPY",
@@ -25,6 +26,9 @@ __all__ = [
 ]
 
 lib, ffi = driver.lib, driver.ffi
+
+_create_texture, _create_surface = lib.bindless_texture_create_of_array, lib.bindless_surface_create
+_destroy = lib.bindless_image_destroy
 
 MAX_ANISOTROPY = 16
 
@@ -51,30 +55,32 @@ def _storage(context: Context, device: Device, handle: int) -> ImageStorage:
     return storage
 
 
-def _make(context: Context, primary: PrimaryContext, sampled: bool, call: str, *arguments: Any) -> int:
-    """A new object with a number that no image of the context has, even one of another device.
+def _unique(
+    numbers: dict[int, PrimaryContext], primary: PrimaryContext, sampled: bool, number: int, again: Callable[[], int]
+) -> int:
+    """The number of a new object, made again as long as an image of another device has it.
 
     Numbers count up by CUDA context, and a context of ours may hold several of those.
+
+    Args:
+        numbers: the images of the context.
+        number: what making it gave: 0 where the driver refused.
+        again: makes another one.
     """
-    slot = ffi.new("CUtexObject *" if sampled else "CUsurfObject *")
-    destroy = lib.cuTexObjectDestroy if sampled else lib.cuSurfObjectDestroy
     rejected = []
     try:
-        with primary:
-            while True:
-                result = getattr(lib, call)(slot, *arguments)
-                if result != SUCCESS:
-                    fail(result, call, "the image could not be made", Errc.runtime)
-                if context.handles.get((sampled, slot[0]), primary) is primary:
-                    break
-                rejected.append(slot[0])
+        while number and numbers.setdefault(number, primary) is not primary:
+            rejected.append(number)
+            number = again()
+        if not number:
+            result = lib.bindless_refusal()
+            refuse_in_fork()
+            call = "cuTexObjectCreate" if sampled else "cuSurfObjectCreate"
+            fail(result, call, "the image could not be made", Errc.runtime)
     finally:
-        if rejected:
-            with primary:
-                for number in rejected:
-                    destroy(number)
-    context.handles[sampled, slot[0]] = primary
-    return int(slot[0])
+        for other in rejected:
+            _destroy(primary.handle, other, sampled)
+    return number
 
 
 def create_unsampled_image(context: Context, device: Device, handle: int, desc: ImageDescriptor) -> int:
@@ -91,10 +97,11 @@ def create_unsampled_image(context: Context, device: Device, handle: int, desc: 
             f"{storage.desc} is larger than the surfaces of {device.name}: it can be a sampled image only",
             backend="cuda",
         )
-    resource = ffi.new("CUDA_RESOURCE_DESC *")
-    resource.resType = lib.CU_RESOURCE_TYPE_ARRAY
-    resource.res.array.hArray = storage.native
-    return _make(context, storage.primary, False, "cuSurfObjectCreate", resource)
+    primary, surfaces = storage.primary, context.surfaces
+    number = _create_surface(primary.handle, handle)
+    if number and surfaces.setdefault(number, primary) is primary:
+        return number
+    return _unique(surfaces, primary, False, number, lambda: _create_surface(primary.handle, handle))
 
 
 def texture_descriptor(desc: ImageDescriptor, sampler: BindlessImageSampler, fetch_only: bool = False) -> Any:
@@ -150,16 +157,20 @@ def create_sampled_image(
 ) -> int:
     """A texture object over a CUDA array or a mipmapped array."""
     storage = _storage(context, device, handle)
+    primary, mipmap, textures = storage.primary, storage.is_mipmap, context.textures
+    kind = storage.texture_kind if desc is storage.desc else texture_kind(desc)
+    texture = sampler.prepared.get(kind) or _prepare(desc, sampler, kind)
+    number = _create_texture(primary.handle, handle, mipmap, texture)
+    if number and textures.setdefault(number, primary) is primary:
+        return number
+    return _unique(textures, primary, True, number, lambda: _create_texture(primary.handle, handle, mipmap, texture))
+
+
+def _prepare(desc: ImageDescriptor, sampler: BindlessImageSampler, kind: str) -> Any:
+    """The texture descriptor of a sampler for images of one kind; the sampler keeps it."""
     _require_filtering(desc, sampler)
-    resource = ffi.new("CUDA_RESOURCE_DESC *")
-    if storage.is_mipmap:
-        resource.resType = lib.CU_RESOURCE_TYPE_MIPMAPPED_ARRAY
-        resource.res.mipmap.hMipmappedArray = storage.native
-    else:
-        resource.resType = lib.CU_RESOURCE_TYPE_ARRAY
-        resource.res.array.hArray = storage.native
-    texture = texture_descriptor(desc, sampler)
-    return _make(context, storage.primary, True, "cuTexObjectCreate", resource, texture, ffi.NULL)
+    texture = sampler.prepared[kind] = texture_descriptor(desc, sampler)
+    return texture
 
 
 def create_sampled_image_usm(
@@ -178,7 +189,12 @@ def create_sampled_image_usm(
         _linear(device, address, desc, sampler) if desc.dimensions == 1 else _pitched(device, address, pitch, desc)
     )
     texture = texture_descriptor(desc, sampler, fetch_only=desc.dimensions == 1)
-    return _make(context, context.primary(device), True, "cuTexObjectCreate", resource, texture, ffi.NULL)
+    primary = context.primary(device)
+
+    def make() -> int:
+        return lib.bindless_texture_create(primary.handle, resource, texture)
+
+    return _unique(context.textures, primary, True, make(), make)
 
 
 def _require_multiple(name: str, value: int, unit: int, way_out: str) -> None:
@@ -247,17 +263,13 @@ def _pitched(device: Device, address: int, pitch: int, desc: ImageDescriptor) ->
 
 def destroy_image(context: Context, handle: int, sampled: bool) -> None:
     """Destroys an image in the CUDA context that it was made in: in another, its number names another object."""
-    primary = context.handles.pop((sampled, handle), None)
+    primary = (context.textures if sampled else context.surfaces).pop(handle, None)
     if primary is None:
         kind = "sampled" if sampled else "unsampled"
         raise SyclRuntimeError(
             f"{handle:#x} is no {kind} image of this context: it was destroyed before, or belongs to another context",
             backend="cuda",
         )
-    if in_fork():
-        return
-    with primary:
-        if sampled:
-            release(lib.cuTexObjectDestroy(handle), "cuTexObjectDestroy")
-        else:
-            release(lib.cuSurfObjectDestroy(handle), "cuSurfObjectDestroy")
+    result = _destroy(primary.handle, handle, sampled)
+    if result != SUCCESS:
+        release(result, "cuTexObjectDestroy" if sampled else "cuSurfObjectDestroy")

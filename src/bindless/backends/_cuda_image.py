@@ -1,9 +1,11 @@
-"""Image memory: CUDA arrays and mipmapped arrays, known by their addresses as raw handles."""
+"""Image memory: CUDA arrays and mipmapped arrays, known by their addresses as raw handles.
+
+What a descriptor means on a device is worked out once and kept with the descriptor (``ImageDescriptor.prepared``).
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NoReturn
 
 from ..drivers import cuda as driver
 from ..model.descriptor import CUBEMAP_FACES, ImageDescriptor
@@ -11,41 +13,50 @@ from ..model.enums import Errc, ImageType
 from ..model.errors import InvalidError, MemoryAllocationError, SyclRuntimeError
 from ._cuda_context import Context
 from ._cuda_device import Device, PrimaryContext
-from ._cuda_errors import SUCCESS, check, release
-from ._cuda_fork import in_fork
+from ._cuda_errors import SUCCESS, check, fail, release
+from ._cuda_fork import refuse_in_fork
 from ._cuda_format import CHANNEL_TYPES, array_format, exceeded, fits_surfaces, require_channels
 from .contract import ImageRecord
 
-__all__ = ["ImageStorage", "allocate_image", "free_image", "image_info", "image_level", "storage_of"]
+__all__ = ["ImageStorage", "allocate_image", "free_image", "image_info", "image_level", "storage_of", "texture_kind"]
 
 lib, ffi = driver.lib, driver.ffi
 
+_create, _destroy = lib.bindless_array_create, lib.bindless_array_destroy
 
-@dataclass
+
 class ImageStorage:
-    """A CUDA array, a mipmapped array, or one of its levels.
+    """What is behind a raw handle, which is the address of a CUDA array, a mipmapped array or one of its levels.
+
+    One object describes all arrays that a context makes for a descriptor; each mipmap and each level has its own.
 
     Attributes:
-        native: CUarray or CUmipmappedArray.
-        primary: context that it was made in.
-        desc: what it was made for; of a level, the level's.
+        primary: context that it is made in.
+        desc: what it is made for; of a level, the level's.
+        description: CUDA_ARRAY3D_DESCRIPTOR.
         is_mipmap: whether it has levels, which have handles of their own.
         writable: whether surfaces can be made over it.
         parent: raw handle of the mipmap that a level belongs to, else 0.
-        levels: raw handles of the levels asked for so far, by number.
+        levels: of a mipmap, raw handles of the levels asked for so far, by number.
+        texture_kind: see there.
     """
 
-    native: Any
-    primary: PrimaryContext
-    desc: ImageDescriptor
-    is_mipmap: bool
-    writable: bool
-    parent: int = 0
-    levels: dict[int, int] = field(default_factory=dict)
+    __slots__ = ("desc", "description", "is_mipmap", "levels", "parent", "primary", "texture_kind", "writable")
+
+    def __init__(
+        self, primary: PrimaryContext, desc: ImageDescriptor, description: Any, writable: bool, parent: int = 0
+    ) -> None:
+        self.primary, self.desc, self.description = primary, desc, description
+        self.writable, self.parent = writable, parent
+        self.is_mipmap = desc.type is ImageType.mipmap
+        self.levels: dict[int, int] = {}
+        self.texture_kind = texture_kind(desc)
 
 
-def _raw(native: Any) -> int:
-    return int(ffi.cast("uintptr_t", native))
+def texture_kind(desc: ImageDescriptor) -> str:
+    """Names what the texture descriptor of a sampler depends on; a string, the quickest key of a dictionary."""
+    channel = desc.channel
+    return f"cuda {desc.type} {desc.dimensions} {channel.is_integer} {channel.size}"
 
 
 def storage_of(context: Context, handle: int) -> ImageStorage:
@@ -86,57 +97,62 @@ def _array_descriptor(desc: ImageDescriptor, writable: bool) -> Any:
 def _keep_warm(primary: PrimaryContext) -> None:
     """Makes the context's anchor array, once; without one, each creation of a first array costs 45 microseconds."""
     if primary.anchor is None:
-        slot = ffi.new("CUarray *")
-        desc = _array_descriptor(ImageDescriptor(1, 1, num_channels=1, channel_type="unsigned_int8"), False)
-        if lib.cuArray3DCreate(slot, desc) == SUCCESS:
-            primary.anchor = slot[0]
+        tiny = ImageDescriptor(1, 1, num_channels=1, channel_type="unsigned_int8")
+        primary.anchor = _create(primary.handle, _array_descriptor(tiny, False), 0) or None
+
+
+def _prepare(primary: PrimaryContext, desc: ImageDescriptor) -> ImageStorage:
+    """Works out what arrays for a descriptor are; the descriptor keeps that."""
+    require_channels(desc.num_channels)
+    _keep_warm(primary)
+    writable = fits_surfaces(primary.device, desc)
+    storage = ImageStorage(primary, desc, _array_descriptor(desc, writable), writable)
+    desc.prepared[primary] = storage
+    return storage
 
 
 def allocate_image(context: Context, device: Device, desc: ImageDescriptor) -> int:
     """New image memory; kernels can write to it unless it is larger than the device's surfaces."""
-    require_channels(desc.num_channels)
     primary = context.primary(device)
-    writable = fits_surfaces(device, desc)
-    is_mipmap = desc.type is ImageType.mipmap
-    with primary:
-        _keep_warm(primary)
-        description = _array_descriptor(desc, writable)
-        if is_mipmap:
-            slot = ffi.new("CUmipmappedArray *")
-            result, call = lib.cuMipmappedArrayCreate(slot, description, desc.num_levels), "cuMipmappedArrayCreate"
-        else:
-            slot = ffi.new("CUarray *")
-            result, call = lib.cuArray3DCreate(slot, description), "cuArray3DCreate"
-    if result != SUCCESS:
-        reason = exceeded(device, desc) or f"{desc.nbytes} bytes for {desc}; {device.name} has {device.memory_size}"
-        check(result, call, reason, Errc.memory_allocation)
-    handle = _raw(slot[0])
-    context.images[handle] = ImageStorage(slot[0], primary, desc, is_mipmap, writable)
+    storage: ImageStorage = desc.prepared.get(primary) or _prepare(primary, desc)
+    if storage.is_mipmap:
+        storage = ImageStorage(primary, desc, storage.description, storage.writable)
+        handle = _create(primary.handle, storage.description, desc.num_levels)
+    else:
+        handle = _create(primary.handle, storage.description, 0)
+    if not handle:
+        _refused(device, storage)
+    context.images[handle] = storage
     return handle
+
+
+def _refused(device: Device, storage: ImageStorage) -> NoReturn:
+    result, desc = lib.bindless_refusal(), storage.desc
+    refuse_in_fork()
+    reason = exceeded(device, desc) or f"{desc.nbytes} bytes for {desc}; {device.name} has {device.memory_size}"
+    call = "cuMipmappedArrayCreate" if storage.is_mipmap else "cuArray3DCreate"
+    fail(result, call, reason, Errc.memory_allocation)
 
 
 def free_image(context: Context, handle: int, desc: ImageDescriptor) -> None:
     """Frees image memory and forgets the levels of a mipmap."""
-    storage = context.images.get(handle)
+    storage = context.images.pop(handle, None)
     if storage is None:
         raise MemoryAllocationError(
             f"{handle:#x} is no image memory of this context: it was freed before, or belongs to another context",
             backend="cuda",
         )
     if storage.parent:
+        context.images[handle] = storage
         raise MemoryAllocationError(
             f"{handle:#x} is a level of the mipmap {storage.parent:#x} and is freed with it", backend="cuda"
         )
-    del context.images[handle]
-    for level in storage.levels.values():
-        context.images.pop(level, None)
-    if in_fork():
-        return
-    with storage.primary:
-        if storage.is_mipmap:
-            release(lib.cuMipmappedArrayDestroy(storage.native), "cuMipmappedArrayDestroy")
-        else:
-            release(lib.cuArrayDestroy(storage.native), "cuArrayDestroy")
+    if storage.is_mipmap:
+        for level in storage.levels.values():
+            context.images.pop(level, None)
+    result = _destroy(storage.primary.handle, handle, storage.is_mipmap)
+    if result != SUCCESS:
+        release(result, "cuMipmappedArrayDestroy" if storage.is_mipmap else "cuArrayDestroy")
 
 
 def image_level(context: Context, handle: int, level: int) -> int:
@@ -149,16 +165,16 @@ def image_level(context: Context, handle: int, level: int) -> int:
         return known
     slot = ffi.new("CUarray *")
     with storage.primary:
-        result = lib.cuMipmappedArrayGetLevel(slot, storage.native, level)
+        result = lib.cuMipmappedArrayGetLevel(slot, ffi.cast("CUmipmappedArray", handle), level)
     check(
         result,
         "cuMipmappedArrayGetLevel",
         f"level {level} of a mipmap with levels 0 to {storage.desc.num_levels - 1}",
         Errc.runtime,
     )
-    raw = _raw(slot[0])
+    raw = int(ffi.cast("uintptr_t", slot[0]))
     desc = storage.desc.get_mip_level_desc(level)
-    context.images[raw] = ImageStorage(slot[0], storage.primary, desc, False, storage.writable, parent=handle)
+    context.images[raw] = ImageStorage(storage.primary, desc, storage.description, storage.writable, parent=handle)
     storage.levels[level] = raw
     return raw
 
@@ -167,10 +183,10 @@ def image_info(context: Context, handle: int) -> ImageRecord:
     """What the driver says of an array, or of level 0 of a mipmap."""
     storage = storage_of(context, handle)
     if storage.is_mipmap:
-        storage = storage_of(context, image_level(context, handle, 0))
+        handle = image_level(context, handle, 0)
     desc = ffi.new("CUDA_ARRAY3D_DESCRIPTOR *")
     with storage.primary:
-        check(lib.cuArray3DGetDescriptor(desc, storage.native), "cuArray3DGetDescriptor")
+        check(lib.cuArray3DGetDescriptor(desc, ffi.cast("CUarray", handle)), "cuArray3DGetDescriptor")
     layered = desc.Flags & (lib.CUDA_ARRAY3D_LAYERED | lib.CUDA_ARRAY3D_CUBEMAP)
     return ImageRecord(
         width=desc.Width,

@@ -65,7 +65,7 @@ class Queue:
                 return stream
         return next(self.round)
 
-    def run(self, command: Callable[[Any], int], call: str, waits: Sequence[Event] = (), details: str = "") -> Event:
+    def run(self, command: Callable[[Any], int], call: str, waits: Sequence[Event] = (), details: object = "") -> Event:
         """Submits a command; see ``Stream.run``."""
         return self.stream(waits).run(command, call, waits, details)
 

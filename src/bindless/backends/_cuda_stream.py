@@ -67,7 +67,7 @@ class Stream:
         command: Callable[[Any], int],
         call: str,
         waits: Sequence[Event] = (),
-        details: str = "",
+        details: object = "",
     ) -> Event:
         """Submits a command and gives its event.
 
@@ -108,7 +108,9 @@ class Stream:
         self.used = True
         return event
 
-    def _run_timed(self, command: Callable[[Any], int], call: str, waits: Sequence[Event], details: str) -> TimedEvent:
+    def _run_timed(
+        self, command: Callable[[Any], int], call: str, waits: Sequence[Event], details: object
+    ) -> TimedEvent:
         clock = clock_of(self.context)
         submitted = time.monotonic_ns()
         with self.lock:

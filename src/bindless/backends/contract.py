@@ -290,7 +290,7 @@ class BackendProtocol(Protocol):
     ) -> int:
         """Over linear memory; ``pitch`` is ignored in one dimension."""
 
-    def destroy_image(self, context: NativeContext, handle: int, *, sampled: bool) -> None:
+    def destroy_image(self, context: NativeContext, handle: int, sampled: bool) -> None:
         """Destroys an image, not its memory."""
 
     def copy_image(self, queue: NativeQueue, region: CopyRegion, waits: Sequence[NativeEvent] = ()) -> NativeEvent:

@@ -15,12 +15,9 @@ from typing import Any
 
 from ..drivers import cuda as driver
 from ..model.aspects import Aspect
-from ..model.copy_region import CopyRegion
-from ..model.descriptor import ImageDescriptor
 from ..model.enums import Backend, EventStatus, ImageChannelType, UsmKind
 from ..model.errors import BackendMismatchError, InvalidError
 from ..model.image_call import ImageCall
-from ..model.sampler import BindlessImageSampler
 from . import _cuda_copy, _cuda_functions, _cuda_handle, _cuda_image, _cuda_info, _cuda_launch, _cuda_memory
 from ._cuda_context import Context
 from ._cuda_device import Device, devices, platforms
@@ -29,7 +26,7 @@ from ._cuda_format import CHANNEL_COUNTS
 from ._cuda_kernel import Kernel
 from ._cuda_module import Module, load_module
 from ._cuda_queue import Queue
-from .contract import DeviceRecord, ImageRecord, KernelRecord, PlatformRecord, PointerRecord
+from .contract import DeviceRecord, KernelRecord, PlatformRecord, PointerRecord
 
 __all__ = ["CudaBackend"]
 
@@ -77,7 +74,8 @@ class CudaBackend:
 
     def release_context(self, context: Context) -> None:
         """Forgets what it knows; the primary contexts stay, for other contexts and libraries use them too."""
-        context.handles.clear()
+        context.textures.clear()
+        context.surfaces.clear()
 
     def create_queue(self, context: Context, device: Device, *, in_order: bool, profiling: bool) -> Queue:
         return Queue(context, device, in_order, profiling)
@@ -138,42 +136,15 @@ class CudaBackend:
 
     # ------------------------------------------------------------------ image memory and handles
 
-    def allocate_image(self, context: Context, device: Device, desc: ImageDescriptor) -> int:
-        return _cuda_image.allocate_image(context, device, desc)
-
-    def free_image(self, context: Context, handle: int, desc: ImageDescriptor) -> None:
-        _cuda_image.free_image(context, handle, desc)
-
-    def image_info(self, context: Context, handle: int) -> ImageRecord:
-        return _cuda_image.image_info(context, handle)
-
-    def image_level(self, context: Context, handle: int, level: int) -> int:
-        return _cuda_image.image_level(context, handle, level)
-
-    def create_unsampled_image(self, context: Context, device: Device, handle: int, desc: ImageDescriptor) -> int:
-        return _cuda_handle.create_unsampled_image(context, device, handle, desc)
-
-    def create_sampled_image(
-        self, context: Context, device: Device, handle: int, desc: ImageDescriptor, sampler: BindlessImageSampler
-    ) -> int:
-        return _cuda_handle.create_sampled_image(context, device, handle, desc, sampler)
-
-    def create_sampled_image_usm(
-        self,
-        context: Context,
-        device: Device,
-        address: int,
-        pitch: int,
-        desc: ImageDescriptor,
-        sampler: BindlessImageSampler,
-    ) -> int:
-        return _cuda_handle.create_sampled_image_usm(context, device, address, pitch, desc, sampler)
-
-    def destroy_image(self, context: Context, handle: int, *, sampled: bool) -> None:
-        _cuda_handle.destroy_image(context, handle, sampled)
-
-    def copy_image(self, queue: Queue, region: CopyRegion, waits: Sequence[Event] = ()) -> Event:
-        return _cuda_copy.copy_image(queue, region, waits)
+    allocate_image = staticmethod(_cuda_image.allocate_image)
+    free_image = staticmethod(_cuda_image.free_image)
+    image_info = staticmethod(_cuda_image.image_info)
+    image_level = staticmethod(_cuda_image.image_level)
+    create_unsampled_image = staticmethod(_cuda_handle.create_unsampled_image)
+    create_sampled_image = staticmethod(_cuda_handle.create_sampled_image)
+    create_sampled_image_usm = staticmethod(_cuda_handle.create_sampled_image_usm)
+    destroy_image = staticmethod(_cuda_handle.destroy_image)
+    copy_image = staticmethod(_cuda_copy.copy_image)
 
     def image_call(self, queue: Queue, call: ImageCall, waits: Sequence[Event] = ()) -> Event:
         return _cuda_functions.image_call(queue, call, waits)

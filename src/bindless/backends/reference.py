@@ -389,7 +389,7 @@ class ReferenceBackend:
         self._check(result, "blrSampledImageCreateFromMemory")
         return int(created[0])
 
-    def destroy_image(self, context: _Context, handle: int, *, sampled: bool) -> None:
+    def destroy_image(self, context: _Context, handle: int, sampled: bool) -> None:
         self._check(self._lib.blrImageHandleDestroy(context.handle, handle), "blrImageHandleDestroy")
 
     def _endpoint(self, native: Any, end: Endpoint) -> None:

@@ -268,9 +268,10 @@ class ImageMem:
             raise InvalidError("this ImageMem owns no memory: it was made without a descriptor, or closed")
         return record, context
 
-    def _image_memory(self) -> tuple[ImageMemHandle, ImageDescriptor, Context, Device]:
+    def _image_memory(self) -> tuple[int, ImageDescriptor, Context, Device, Resource | None]:
+        """Raw handle, descriptor, where it was allocated, and what keeps it alive: for copies."""
         record, context = self._own()
-        return ImageMemHandle(self._value), record.descriptor, context, record.device
+        return self._value, record.descriptor, context, record.device, record.keep()
 
     # ------------------------------------------------------------------ BI's members
 

@@ -6,8 +6,7 @@ layer of an array or the face of a cubemap. Pitches are bytes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Union
+from typing import NamedTuple, Union
 
 from .descriptor import ImageDescriptor
 from .errors import InvalidError
@@ -46,8 +45,7 @@ def copy_failure(scenario: int, details: str, *, part: bool) -> InvalidError:
     return InvalidError(f"copy {form}, scenario {scenario}: {table[scenario]}: {details}")
 
 
-@dataclass(frozen=True)
-class HostMemory:
+class HostMemory(NamedTuple):
     """Tightly packed host memory: no pitch of a device reaches it.
 
     Attributes:
@@ -70,11 +68,10 @@ class HostMemory:
 
     @property
     def slice_pitch(self) -> int:
-        return self.row_pitch * max(self.extent[1], 1)
+        return self.extent[0] * self.pixel_size * (self.extent[1] or 1)
 
 
-@dataclass(frozen=True)
-class UsmMemory:
+class UsmMemory(NamedTuple):
     """Linear device memory that holds an image.
 
     Attributes:
@@ -110,8 +107,7 @@ class UsmMemory:
         return self.row_pitch * self.extent[1]
 
 
-@dataclass(frozen=True)
-class ImageMemory:
+class ImageMemory(NamedTuple):
     """Opaque image memory.
 
     Attributes:
@@ -136,14 +132,10 @@ class ImageMemory:
 Endpoint = Union[HostMemory, UsmMemory, ImageMemory]
 
 
-def _capacity(end: Endpoint) -> int:
-    x, y, z = (max(n, 1) for n in end.extent)
-    return x * y * z * end.pixel_size
-
-
 def _check_host(end: HostMemory, other: Endpoint, side: str, part: bool) -> None:
     """The host image fits its buffer. The number depends on the form: HostExtent, SrcExtent or DestExtent."""
-    needed = _capacity(end)
+    x, y, z = end.extent
+    needed = (x or 1) * (y or 1) * (z or 1) * end.pixel_size
     if needed <= end.capacity:
         return
     details = f"{end.extent} pixels of {end.pixel_size} bytes take {needed} bytes, the {side} buffer has {end.capacity}"
@@ -173,59 +165,67 @@ def _check_linear(end: UsmMemory, side: str, part: bool) -> None:
 
 def _check_bounds(end: Endpoint, extent: Extent, side: str, part: bool) -> None:
     """The region lies within the endpoint; Python's integers cannot overflow."""
-    for axis, name in enumerate("xyz"):
-        bound = max(end.extent[axis], 1)
-        if extent[axis] > bound:
-            details = f"{name}: extent {extent[axis]} > {bound} pixels of the {side}"
+    for name, size, offset, whole in zip("xyz", extent, end.offset, end.extent):
+        bound = whole or 1
+        if offset + size <= bound:
+            continue
+        if size > bound:
+            details = f"{name}: extent {size} > {bound} pixels of the {side}"
             raise copy_failure(3 if part else 2, details, part=part)
-        if end.offset[axis] + extent[axis] > bound:
-            details = f"{name}: offset {end.offset[axis]} + extent {extent[axis]} > {bound} pixels of the {side}"
-            raise copy_failure(7 if side == "source" else 8, details, part=True)
+        details = f"{name}: offset {offset} + extent {size} > {bound} pixels of the {side}"
+        raise copy_failure(7 if side == "source" else 8, details, part=True)
 
 
-@dataclass(frozen=True)
-class CopyRegion:
+class _Region(NamedTuple):
+    src: Endpoint
+    dst: Endpoint
+    extent: Extent
+    part: bool
+    pixel_size: int
+
+
+class CopyRegion(_Region):
     """A copy of ``extent`` pixels from one endpoint to another, checked at construction.
 
     Attributes:
         src, dst: the endpoints with their offsets.
         extent: pixels; every component at least 1.
         part: whether offsets and extents were given (it decides which list a failure is numbered by).
+        pixel_size: bytes of a pixel, the same on both sides.
 
     Raises:
         InvalidError: one of BI's failure scenarios, with its number and the offending values.
     """
 
-    src: Endpoint
-    dst: Endpoint
-    extent: Extent
-    part: bool = False
+    __slots__ = ()
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "extent", tuple(max(n, 1) for n in self.extent))
-        sides = ((self.src, self.dst, "source"), (self.dst, self.src, "destination"))
-        for end, other, side in sides:
+    def __new__(cls, src: Endpoint, dst: Endpoint, extent: Extent, part: bool = False) -> CopyRegion:
+        x, y, z = extent
+        extent = (x or 1, y or 1, z or 1)
+        for end, other, side in ((src, dst, "source"), (dst, src, "destination")):
             if isinstance(end, HostMemory):
-                _check_host(end, other, side, self.part)
+                _check_host(end, other, side, part)
             elif isinstance(end, UsmMemory):
-                _check_linear(end, side, self.part)
-        if self.src.pixel_size != self.dst.pixel_size:
+                _check_linear(end, side, part)
+        pixel_size = src.pixel_size
+        if pixel_size != dst.pixel_size:
             raise copy_failure(
                 2,
-                f"pixels of {self.src.pixel_size} bytes in the source, {self.dst.pixel_size} in the destination; "
+                f"pixels of {pixel_size} bytes in the source, {dst.pixel_size} in the destination; "
                 "bits are copied between pixels of equal size",
-                part=self.part,
+                part=part,
             )
-        for end, _, side in sides:
-            _check_bounds(end, self.extent, side, self.part)
-
-    @property
-    def pixel_size(self) -> int:
-        """Bytes of a pixel, the same on both sides."""
-        return self.src.pixel_size
+        _check_bounds(src, extent, "source", part)
+        _check_bounds(dst, extent, "destination", part)
+        return super().__new__(cls, src, dst, extent, part, pixel_size)
 
     @property
     def nbytes(self) -> int:
         """Bytes that the copy moves."""
         x, y, z = self.extent
         return x * y * z * self.pixel_size
+
+    def __str__(self) -> str:
+        """For errors of drivers."""
+        x, y, z = self.extent
+        return f"{x} x {y} x {z} pixels of {self.pixel_size} bytes"

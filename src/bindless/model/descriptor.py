@@ -15,7 +15,7 @@ from .channels import CHANNELS, Channel, channel_of_dtype
 from .enums import ImageChannelType, ImageType, coerce
 from .errors import InvalidError
 
-__all__ = ["CUBEMAP_FACES", "ImageDescriptor"]
+__all__ = ["CUBEMAP_FACES", "ImageDescriptor", "integer", "range3"]
 
 CUBEMAP_FACES = 6
 
@@ -23,7 +23,12 @@ _UINT32_MAX = 2**32 - 1
 _SIZE_MAX = 2**64 - 1
 
 
-def _integer(name: str, value: SupportsIndex, maximum: int) -> int:
+def integer(name: str, value: SupportsIndex, maximum: int = _SIZE_MAX) -> int:
+    """A size, a number of something, or an index.
+
+    Raises:
+        InvalidError: it is no integer from 0 to ``maximum``.
+    """
     try:
         number = operator.index(value)
     except TypeError:
@@ -74,14 +79,14 @@ class ImageDescriptor:
         array_size: int = 1,
     ) -> None:
         assign = object.__setattr__
-        assign(self, "width", _integer("width", width, _SIZE_MAX))
-        assign(self, "height", _integer("height", height, _SIZE_MAX))
-        assign(self, "depth", _integer("depth", depth, _SIZE_MAX))
-        assign(self, "num_channels", _integer("num_channels", num_channels, _UINT32_MAX))
+        assign(self, "width", integer("width", width))
+        assign(self, "height", integer("height", height))
+        assign(self, "depth", integer("depth", depth))
+        assign(self, "num_channels", integer("num_channels", num_channels, _UINT32_MAX))
         assign(self, "channel_type", coerce(ImageChannelType, channel_type, "channel_type"))
         assign(self, "type", coerce(ImageType, type, "type"))
-        assign(self, "num_levels", _integer("num_levels", num_levels, _UINT32_MAX))
-        assign(self, "array_size", _integer("array_size", array_size, _UINT32_MAX))
+        assign(self, "num_levels", integer("num_levels", num_levels, _UINT32_MAX))
+        assign(self, "array_size", integer("array_size", array_size, _UINT32_MAX))
 
     @classmethod
     def from_array(
@@ -147,6 +152,14 @@ class ImageDescriptor:
         )
 
     # ------------------------------------------------------------------ derived values, kept once computed
+
+    @cached_property
+    def prepared(self) -> dict[Any, Any]:
+        """What backends have worked out for this descriptor, by keys of their own; ends with it."""
+        return {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
     @cached_property
     def channel(self) -> Channel:
@@ -215,6 +228,10 @@ class ImageDescriptor:
         Raises:
             InvalidError: a field breaks a rule; the message names it.
         """
+        self._verified  # noqa: B018  a value that passes once passes always
+
+    @cached_property
+    def _verified(self) -> bool:
         if self.width == 0:
             raise InvalidError("width=0: an image has a width of at least 1")
         if self.depth and not self.height:
@@ -244,6 +261,7 @@ class ImageDescriptor:
                 raise InvalidError(f"depth={self.depth}: the faces of a cubemap have two dimensions")
         elif self.array_size != 1:
             raise InvalidError(f"array_size={self.array_size}: only arrays and cubemaps have layers")
+        return True
 
     def get_mip_level_desc(self, level: int) -> ImageDescriptor:
         """The standard image that one level of this mipmap is; level 0 is the largest.
@@ -253,7 +271,7 @@ class ImageDescriptor:
         """
         if self.type is not ImageType.mipmap:
             raise InvalidError(f"type={self.type}: only a mipmap has levels")
-        index = _integer("level", level, _UINT32_MAX)
+        index = integer("level", level, _UINT32_MAX)
         if index >= self.num_levels:
             raise InvalidError(f"level={index}: this mipmap has levels 0 to {self.num_levels - 1}")
         return self._level(index)
@@ -287,5 +305,5 @@ def range3(values: Sequence[int] | int | None, name: str) -> tuple[int, int, int
     items = (values,) if not isinstance(values, Sequence) and not isinstance(values, np.ndarray) else tuple(values)
     if not 1 <= len(items) <= 3:
         raise InvalidError(f"{name}={values!r} has {len(items)} components; it has up to three: (x, y, z)")
-    numbers = [_integer(f"{name}[{index}]", item, _SIZE_MAX) for index, item in enumerate(items)]
+    numbers = [integer(f"{name}[{index}]", item) for index, item in enumerate(items)]
     return (*numbers, 0, 0, 0)[:3]  # type: ignore[return-value]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 from .enums import (
     AddressingMode,
@@ -79,6 +81,14 @@ class BindlessImageSampler:
         assign(self, "max_mipmap_level_clamp", _level("max_mipmap_level_clamp", max_mipmap_level_clamp))
         assign(self, "max_anisotropy", _level("max_anisotropy", max_anisotropy))
         assign(self, "cubemap_filtering", coerce(CubemapFilteringMode, cubemap_filtering, "cubemap_filtering"))
+
+    @cached_property
+    def prepared(self) -> dict[Any, Any]:
+        """What backends have worked out for this sampler, by keys of their own; ends with it."""
+        return {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
     @property
     def is_normalized(self) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -12,6 +11,7 @@ from ..model.descriptor import ImageDescriptor
 from ..model.enums import ImageType, UsmKind
 from ..model.errors import InvalidError
 from ..model.handles import ImageMemHandle
+from ._host_memory import host_span
 from .usm import UsmArray, UsmPointer
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 __all__ = ["Side", "resolve_side"]
 
 
-@dataclass
 class Side:
     """A source or a destination as the caller named it.
 
@@ -29,7 +28,6 @@ class Side:
         kind: ``image`` opaque image memory, ``usm`` memory of the driver, ``host`` ordinary memory.
         raw: raw handle, or the address of the first byte.
         desc: the image, given by the caller or known from the allocation; None where nobody said.
-        given: whether the caller gave the descriptor.
         offset: first pixel.
         extent: of the whole host image as given, or None.
         pitch: bytes as given, or None for tightly packed.
@@ -39,18 +37,39 @@ class Side:
         keep: what must live until the copy is complete.
     """
 
-    name: str
-    kind: Literal["image", "usm", "host"]
-    raw: int
-    desc: ImageDescriptor | None
-    given: bool
-    offset: Extent
-    extent: Extent | None
-    pitch: int | None
-    capacity: int | None = None
-    pitch_align: int = 1
-    array: np.ndarray[Any, Any] | None = None
-    keep: object = None
+    __slots__ = (
+        "array",
+        "capacity",
+        "desc",
+        "extent",
+        "keep",
+        "kind",
+        "name",
+        "offset",
+        "pitch",
+        "pitch_align",
+        "raw",
+    )
+
+    array: np.ndarray[Any, Any] | None
+
+    def __init__(
+        self,
+        name: str,
+        kind: Literal["image", "usm", "host"],
+        raw: int,
+        desc: ImageDescriptor | None,
+        offset: Extent,
+        extent: Extent | None,
+        pitch: int | None,
+        capacity: int | None,
+        keep: object,
+        pitch_align: int = 1,
+    ) -> None:
+        self.name, self.kind, self.raw, self.desc = name, kind, raw, desc
+        self.offset, self.extent, self.pitch = offset, extent, pitch
+        self.capacity, self.keep, self.pitch_align = capacity, keep, pitch_align
+        self.array = None
 
     @property
     def argument(self) -> str:
@@ -99,7 +118,9 @@ def resolve_side(
                 f"{name} descriptor is a mipmap: copies go level by level; "
                 "take get_mip_level_mem_handle(level) and desc.get_mip_level_desc(level)"
             )
-    if hasattr(value, "_image_memory") or isinstance(value, ImageMemHandle):
+    if isinstance(value, np.ndarray):
+        return _host_side(name, value, desc, offset, extent, pitch)
+    if isinstance(value, ImageMemHandle) or hasattr(value, "_image_memory"):
         side = _image_side(queue, name, value, desc, offset, part)
         if pitch is not None:
             raise InvalidError(f"{side.argument}_pitch={pitch}: image memory has no pitch; leave it out")
@@ -128,12 +149,9 @@ def _image_side(queue: Queue, name: str, value: Any, desc: ImageDescriptor | Non
             )
         allocated, device, keep = record.descriptor, record.device, record.keep()
     else:
-        handle, allocated, owner, device = value._image_memory()
-        raw = handle.raw_handle
+        raw, allocated, owner, device, keep = value._image_memory()
         if owner is not context and owner != context:
             raise _foreign(part, f"{name} {value!r} was allocated in another context")
-        record = context._images.get(raw)
-        keep = value if record is None else record.keep()
     if device is not queue.device and device != queue.device:
         raise _foreign(part, f"{name} {value!r} was allocated on {device}, the queue runs on {queue.device}")
     if allocated.type is ImageType.mipmap:
@@ -145,7 +163,7 @@ def _image_side(queue: Queue, name: str, value: Any, desc: ImageDescriptor | Non
         same_layout = desc.extent == allocated.extent and desc.pixel_size == allocated.pixel_size
         if part or not same_layout:
             raise copy_failure(2, f"{name}: given {desc}, allocated as {allocated}", part=part)
-    return Side(name, "image", raw, desc or allocated, desc is not None, offset, None, None, keep=keep)
+    return Side(name, "image", raw, desc or allocated, offset, None, None, None, keep)
 
 
 def _check_device_extent(side: Side, extent: Extent) -> None:
@@ -198,7 +216,7 @@ def _usm_side(
             raise _foreign(part, f"{name} {value!r} is memory of {pointer.device}, the queue runs on {queue.device}")
         keep = value
     align = 1 if kind is UsmKind.host else int(queue.device.get_info("image_row_pitch_align"))
-    side = Side(name, "usm", address, desc, desc is not None, offset, extent, pitch, capacity, align, keep=keep)
+    side = Side(name, "usm", address, desc, offset, extent, pitch, capacity, keep, align)
     if extent is not None and desc is not None:
         _check_device_extent(side, extent)
     return side
@@ -212,37 +230,13 @@ def _host_side(
     extent: Extent | None,
     pitch: int | None,
 ) -> Side:
-    writable = name == "destination"
-    if isinstance(value, np.ndarray):
-        array = value
-        if not array.flags.c_contiguous:
-            way_out = (
-                "copy into a contiguous array and assign from it"
-                if writable
-                else "copy it first with np.ascontiguousarray(array)"
-            )
-            raise InvalidError(
-                f"the {name} array of shape {array.shape} and strides {array.strides} is not C-contiguous: {way_out}"
-            )
-        if array.dtype.hasobject:
-            raise InvalidError(f"the {name} array holds Python objects (dtype {array.dtype}), not pixels")
-        if writable and not array.flags.writeable:
-            raise InvalidError(f"the destination array of shape {array.shape} is read-only: copy into a writable one")
-        address, capacity, keep = array.__array_interface__["data"][0], array.nbytes, array
-        return Side(
-            name, "host", address, desc, desc is not None, offset, extent, pitch, capacity, array=array, keep=keep
-        )
-    try:
-        view = memoryview(value)  # type: ignore[arg-type]
-    except TypeError:
+    span = host_span(f"the {name}", value, written=name == "destination")
+    if span is None:
         raise InvalidError(
             f"the {name} is a {type(value).__name__}; copies take numpy arrays and other buffers, ImageMem, "
             "ImageMemHandle, UsmPointer and UsmArray"
-        ) from None
-    if not view.c_contiguous:
-        raise InvalidError(f"the {name} buffer is not contiguous: copy it first")
-    if writable and view.readonly:
-        raise InvalidError(f"the destination is a read-only {type(value).__name__}: copy into a writable buffer")
-    bytes_ = np.frombuffer(view, np.uint8) if view.nbytes else np.empty(0, np.uint8)
-    address = bytes_.__array_interface__["data"][0]
-    return Side(name, "host", address, desc, desc is not None, offset, extent, pitch, view.nbytes, keep=(bytes_, value))
+        )
+    side = Side(name, "host", span.address, desc, offset, extent, pitch, span.nbytes, span.keep)
+    if isinstance(value, np.ndarray):
+        side.array = value
+    return side

@@ -26,7 +26,7 @@ import numpy as np
 
 from ..backends.contract import BackendProtocol, NativeEvent
 from ..model.copy_region import CopyRegion, Extent, UsmMemory, copy_failure
-from ..model.descriptor import ImageDescriptor, range3
+from ..model.descriptor import ImageDescriptor, integer, range3
 from ..model.enums import UsmKind
 from ..model.errors import InvalidError
 from ._copy_sides import Side, resolve_side
@@ -64,14 +64,18 @@ def image_copy(
     Raises:
         InvalidError: the copy is one of BI's numbered failure scenarios, or an argument is no image, buffer or number.
     """
-    offsets = _offset(src_offset, "src_offset"), _offset(dst_offset, "dst_offset")
-    extents = [
-        None if extent is None else range3(extent, name)
-        for extent, name in ((src_extent, "src_extent"), (dst_extent, "dst_extent"))
-    ]
-    part = copy_extent is not None or any(any(offset) for offset in offsets) or extents != [None, None]
-    source = resolve_side(queue, "source", src, src_desc, offsets[0], extents[0], _pitch("src", src_pitch), part)
-    target = resolve_side(queue, "destination", dst, dst_desc, offsets[1], extents[1], _pitch("dst", dst_pitch), part)
+    src_first, dst_first = _offset(src_offset, "src_offset"), _offset(dst_offset, "dst_offset")
+    src_whole = None if src_extent is None else range3(src_extent, "src_extent")
+    dst_whole = None if dst_extent is None else range3(dst_extent, "dst_extent")
+    part = (
+        copy_extent is not None
+        or src_whole is not None
+        or dst_whole is not None
+        or src_first != _ORIGIN
+        or dst_first != _ORIGIN
+    )
+    source = resolve_side(queue, "source", src, src_desc, src_first, src_whole, _pitch("src", src_pitch), part)
+    target = resolve_side(queue, "destination", dst, dst_desc, dst_first, dst_whole, _pitch("dst", dst_pitch), part)
     _share_descriptors(source, target)
     if part:
         if copy_extent is None:
@@ -89,30 +93,26 @@ def image_copy(
 
 
 def _offset(value: Sequence[int] | int, name: str) -> Extent:
-    return _ORIGIN if value == _ORIGIN else range3(value, name)
+    return _ORIGIN if type(value) is tuple and value == _ORIGIN else range3(value, name)
 
 
 def _pitch(side: str, pitch: int | None) -> int | None:
     if pitch is None:
         return None
-    return range3((pitch,), f"{side}_pitch")[0]
+    return integer(f"{side}_pitch", pitch)
 
 
 def _share_descriptors(source: Side, target: Side) -> None:
     """Every side that is not plain host memory knows its image; a host side with its own pitch as well."""
+    on_host = source.kind == target.kind == "host"
     for side, other in ((source, target), (target, source)):
-        if side.kind == "usm" and side.desc is None:
-            side.desc = other.desc
-    if source.kind == target.kind == "host":
-        for side, other in ((source, target), (target, source)):
-            if side.desc is None:
-                side.desc = other.desc
-    else:
-        for side in (source, target):
-            if side.kind == "host" and side.pitch is not None:
+        if side.kind == "host" and not on_host:
+            if side.pitch is not None:
                 raise InvalidError(
                     f"{side.argument}_pitch={side.pitch}: host memory is tightly packed; leave the pitch out"
                 )
+        elif side.desc is None:
+            side.desc = other.desc
     if source.desc is None and target.desc is None:
         raise InvalidError("no descriptor says what image is copied: pass src_desc or dst_desc")
 
@@ -152,6 +152,8 @@ def _check_whole_array(side: Side, desc: ImageDescriptor) -> None:
     """A host array holds exactly the image: as its shape, or flat. With a pitch of its own its capacity decides."""
     array = side.array
     assert array is not None
+    if array.shape == desc.shape and array.dtype == desc.dtype:
+        return
     shapes = _pixel_shapes(side, desc, part=False)
     if side.pitch is not None:
         return

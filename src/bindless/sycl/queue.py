@@ -16,6 +16,7 @@ from . import _memory_commands
 from ._arguments import memory_of, pack_arguments
 from ._stream import AsyncHandler, CommandStream, Operation, sweep
 from .context import Context, default_context
+from .copies import image_copy
 from .device import Device
 from .event import Event
 from .handler import Handler
@@ -318,8 +319,6 @@ class Queue:
         Raises:
             InvalidError: one of BI's failure scenarios; the message has its number and the offending values.
         """
-        from .copies import image_copy
-
         operation, keep = image_copy(
             self,
             src,

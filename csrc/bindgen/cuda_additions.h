@@ -1,0 +1,30 @@
+/* What the CUDA module offers besides the driver's API: read by cffi and by the compiler. The code is in cuda_*.h. */
+typedef struct bindless_launch {
+    CUcontext context;
+    CUfunction function;
+    unsigned int grid[3];
+    unsigned int block[3];
+    unsigned int shared;
+    CUstream stream;
+    void **parameters;
+} bindless_launch_t;
+
+static CUresult bindless_activate(CUcontext context);
+static CUresult bindless_launch(const bindless_launch_t *launch);
+
+static CUresult bindless_copy_box(CUstream stream, int source_type, uint64_t source, size_t source_x, size_t source_y,
+                                  size_t source_z, size_t source_pitch, size_t source_rows, int destination_type,
+                                  uint64_t destination, size_t destination_x, size_t destination_y,
+                                  size_t destination_z, size_t destination_pitch, size_t destination_rows,
+                                  size_t width_in_bytes, size_t height, size_t depth);
+
+static CUresult bindless_refusal(void);
+static uint64_t bindless_array_create(CUcontext context, const CUDA_ARRAY3D_DESCRIPTOR *description,
+                                      unsigned int levels);
+static CUresult bindless_array_destroy(CUcontext context, uint64_t array, int mipmapped);
+static uint64_t bindless_texture_create(CUcontext context, const CUDA_RESOURCE_DESC *resource,
+                                        const CUDA_TEXTURE_DESC *texture);
+static uint64_t bindless_texture_create_of_array(CUcontext context, uint64_t array, int mipmapped,
+                                                 const CUDA_TEXTURE_DESC *texture);
+static uint64_t bindless_surface_create(CUcontext context, uint64_t array);
+static CUresult bindless_image_destroy(CUcontext context, uint64_t number, int sampled);

@@ -1,0 +1,6 @@
+/* The code behind cuda_additions.h. */
+#include "cuda_additions.h"
+
+#include "cuda_copy.h"
+#include "cuda_image.h"
+#include "cuda_launch.h"

@@ -1,0 +1,44 @@
+/*
+ * A copy between two places as one call with plain numbers.
+ */
+#ifndef BINDLESS_CUDA_COPY_H
+#define BINDLESS_CUDA_COPY_H
+
+/*
+ * A box of bytes between two places, each an array (its address; x in bytes, y, z) or linear memory (the address of the
+ * box itself; the bytes between rows, and the rows between slices).
+ */
+static CUresult bindless_copy_box(CUstream stream, int source_type, uint64_t source, size_t source_x, size_t source_y,
+                                  size_t source_z, size_t source_pitch, size_t source_rows, int destination_type,
+                                  uint64_t destination, size_t destination_x, size_t destination_y,
+                                  size_t destination_z, size_t destination_pitch, size_t destination_rows,
+                                  size_t width_in_bytes, size_t height, size_t depth)
+{
+    CUDA_MEMCPY3D copy = {
+        .srcXInBytes = source_x,
+        .srcY = source_y,
+        .srcZ = source_z,
+        .srcMemoryType = source_type,
+        .srcPitch = source_pitch,
+        .srcHeight = source_rows,
+        .dstXInBytes = destination_x,
+        .dstY = destination_y,
+        .dstZ = destination_z,
+        .dstMemoryType = destination_type,
+        .dstPitch = destination_pitch,
+        .dstHeight = destination_rows,
+        .WidthInBytes = width_in_bytes,
+        .Height = height,
+        .Depth = depth,
+    };
+    /* The driver looks at the one that the type names. */
+    copy.srcHost = (const void *)(uintptr_t)source;
+    copy.srcDevice = source;
+    copy.srcArray = (CUarray)(uintptr_t)source;
+    copy.dstHost = (void *)(uintptr_t)destination;
+    copy.dstDevice = destination;
+    copy.dstArray = (CUarray)(uintptr_t)destination;
+    return cuMemcpy3DAsync(&copy, stream);
+}
+
+#endif

@@ -1,0 +1,113 @@
+/*
+ * Images and their memory made and destroyed in one call each, with plain numbers for arrays: a conversion of a pointer
+ * costs Python as much as a call.
+ *
+ * What makes something returns it, or 0; bindless_refusal then says why, to the thread that asked. The driver gives
+ * neither the number 0 nor an array at address 0.
+ */
+#ifndef BINDLESS_CUDA_IMAGE_H
+#define BINDLESS_CUDA_IMAGE_H
+
+#include "cuda_current.h"
+
+static _Thread_local CUresult bindless_refused;
+
+static CUresult bindless_refusal(void)
+{
+    return bindless_refused;
+}
+
+static uint64_t bindless_made(CUresult result, uint64_t made)
+{
+    bindless_refused = result;
+    return result == CUDA_SUCCESS ? made : 0;
+}
+
+/* An array, or with levels a mipmapped array. */
+static uint64_t bindless_array_create(CUcontext context, const CUDA_ARRAY3D_DESCRIPTOR *description, unsigned int levels)
+{
+    int entered;
+    CUarray array = NULL;
+    CUmipmappedArray mipmap = NULL;
+    CUresult result = bindless_enter(context, &entered);
+    if (result != CUDA_SUCCESS) {
+        return bindless_made(result, 0);
+    }
+    result = levels ? cuMipmappedArrayCreate(&mipmap, description, levels) : cuArray3DCreate(&array, description);
+    bindless_leave(entered);
+    return bindless_made(result, levels ? (uint64_t)(uintptr_t)mipmap : (uint64_t)(uintptr_t)array);
+}
+
+static CUresult bindless_array_destroy(CUcontext context, uint64_t array, int mipmapped)
+{
+    int entered;
+    CUresult result = bindless_enter(context, &entered);
+    if (result != CUDA_SUCCESS) {
+        return result;
+    }
+    result = mipmapped ? cuMipmappedArrayDestroy((CUmipmappedArray)(uintptr_t)array)
+                       : cuArrayDestroy((CUarray)(uintptr_t)array);
+    bindless_leave(entered);
+    return result;
+}
+
+/* A texture of any resource. */
+static uint64_t bindless_texture_create(CUcontext context, const CUDA_RESOURCE_DESC *resource,
+                                        const CUDA_TEXTURE_DESC *texture)
+{
+    int entered;
+    CUtexObject object = 0;
+    CUresult result = bindless_enter(context, &entered);
+    if (result != CUDA_SUCCESS) {
+        return bindless_made(result, 0);
+    }
+    result = cuTexObjectCreate(&object, resource, texture, NULL);
+    bindless_leave(entered);
+    return bindless_made(result, object);
+}
+
+/* A texture of an array or a mipmapped array. */
+static uint64_t bindless_texture_create_of_array(CUcontext context, uint64_t array, int mipmapped,
+                                                 const CUDA_TEXTURE_DESC *texture)
+{
+    CUDA_RESOURCE_DESC resource = {0};
+    if (mipmapped) {
+        resource.resType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY;
+        resource.res.mipmap.hMipmappedArray = (CUmipmappedArray)(uintptr_t)array;
+    } else {
+        resource.resType = CU_RESOURCE_TYPE_ARRAY;
+        resource.res.array.hArray = (CUarray)(uintptr_t)array;
+    }
+    return bindless_texture_create(context, &resource, texture);
+}
+
+static uint64_t bindless_surface_create(CUcontext context, uint64_t array)
+{
+    int entered;
+    CUsurfObject object = 0;
+    CUDA_RESOURCE_DESC resource = {0};
+    resource.resType = CU_RESOURCE_TYPE_ARRAY;
+    resource.res.array.hArray = (CUarray)(uintptr_t)array;
+    CUresult result = bindless_enter(context, &entered);
+    if (result != CUDA_SUCCESS) {
+        return bindless_made(result, 0);
+    }
+    result = cuSurfObjectCreate(&object, &resource);
+    bindless_leave(entered);
+    return bindless_made(result, object);
+}
+
+/* Destroys a texture (sampled) or a surface. */
+static CUresult bindless_image_destroy(CUcontext context, uint64_t number, int sampled)
+{
+    int entered;
+    CUresult result = bindless_enter(context, &entered);
+    if (result != CUDA_SUCCESS) {
+        return result;
+    }
+    result = sampled ? cuTexObjectDestroy(number) : cuSurfObjectDestroy(number);
+    bindless_leave(entered);
+    return result;
+}
+
+#endif
