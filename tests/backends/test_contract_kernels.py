@@ -7,6 +7,7 @@ import pytest
 from rig import Rig
 
 import bindless as bl
+from bindless import kernels
 from bindless.model.aspects import Aspect
 from bindless.model.errors import FeatureNotSupportedError, InvalidError, NdRangeError
 
@@ -104,6 +105,64 @@ def test_kernel_with_local_memory(rig: Rig) -> None:
     with pytest.raises(InvalidError, match="local memory"):
         rig.backend.launch(rig.queue, kernel, (256,), (256,), [np.uint64(address).tobytes(), 1 << 30, 1024])
     rig.backend.release_module(module)
+
+
+CALLER = b"""
+.version 6.3
+.target sm_75
+.address_size 64
+.extern .func (.param .b32 result) twice(.param .b32 value);
+.visible .entry doubled(.param .u64 .ptr .global .align 4 data)
+{
+    .reg .b32 %r<6>; .reg .b64 %d<4>;
+    ld.param.u64 %d1, [data]; mov.u32 %r1, %tid.x; mul.wide.u32 %d2, %r1, 4; add.s64 %d3, %d1, %d2;
+    ld.global.u32 %r2, [%d3];
+    { .param .b32 given; .param .b32 taken; st.param.b32 [given], %r2;
+      call.uni (taken), twice, (given); ld.param.b32 %r3, [taken]; }
+    st.global.u32 [%d3], %r3; ret;
+}
+"""
+CALLEE = b"""
+.version 6.3
+.target sm_75
+.address_size 64
+.visible .func (.param .b32 result) twice(.param .b32 value)
+{
+    .reg .b32 %r<4>;
+    ld.param.b32 %r1, [value]; add.u32 %r2, %r1, %r1; st.param.b32 [result], %r2; ret;
+}
+"""
+
+
+def test_kernel_of_linked_modules(rig: Rig) -> None:
+    if Aspect.online_linker not in rig.backend.aspects(rig.device):
+        assert not hasattr(rig.backend, "link_modules")
+        return
+    compiled = [rig.backend.compile_module(rig.context, rig.device, source)[0] for source in (CALLER, CALLEE)]
+    module = rig.backend.link_modules(rig.context, rig.device, compiled)
+    assert rig.backend.kernel_names(module) == ("doubled",)
+    data = np.arange(64, dtype="uint32")
+    address = rig.upload(data)
+    kernel = rig.backend.get_kernel(module, "doubled")
+    rig.wait(rig.backend.launch(rig.queue, kernel, (64,), (64,), [np.uint64(address).tobytes()]))
+    assert np.array_equal(rig.download(address, data), data * 2)
+    rig.backend.release_module(module)
+    with pytest.raises(bl.BuildError, match="twice"):
+        rig.backend.link_modules(rig.context, rig.device, compiled[:1])
+    with pytest.raises(bl.BuildError) as caught:
+        rig.backend.compile_module(rig.context, rig.device, CALLEE.replace(b"add.u32", b"syntax error"))
+    assert caught.value.log
+
+
+def test_what_a_source_tells_before_it_is_built(rig: Rig) -> None:
+    if rig.backend.backend == "cuda":
+        description = rig.backend.describe_module(PTX)
+        assert description.kernel_names == ("reverse", "scale", "where") and description.constants is None
+    else:
+        description = rig.backend.describe_module(kernels.source("fetch_2d_f", "spirv"))
+        assert description.kernel_names == ("bindless_fetch_2d_f",) and description.constants == {}
+    with pytest.raises(bl.BuildError, match="SPIR-V"):
+        rig.backend.describe_module(b"\x03\x02\x23\x07rest" if rig.backend.backend == "cuda" else PTX)
 
 
 def test_kernel_ranges_in_two_dimensions(rig: Rig) -> None:

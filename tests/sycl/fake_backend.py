@@ -16,8 +16,9 @@ from typing import Any
 from bindless.backends.contract import DeviceRecord, KernelArgument, KernelRecord, PlatformRecord, PointerRecord
 from bindless.model.aspects import Aspect
 from bindless.model.enums import Backend, DeviceType, EventStatus, UsmKind
-from bindless.model.errors import Error, FeatureNotSupportedError, MemoryAllocationError, SyclRuntimeError
+from bindless.model.errors import BuildError, Error, FeatureNotSupportedError, MemoryAllocationError, SyclRuntimeError
 from bindless.model.info import partition_affinity_domain, partition_property
+from bindless.model.module import Constant, ModuleDescription
 
 MEMORY = 1 << 20  # bytes of every device
 
@@ -63,6 +64,7 @@ class FakeModule:
     def __init__(self, source: bytes, specialization: Mapping[int, bytes] | None, options: str) -> None:
         self.source, self.specialization, self.options = source, specialization, options
         self.alive = True
+        self.ran = 0
 
 
 KERNELS = {
@@ -75,6 +77,9 @@ KERNELS = {
             KernelArgument(2, "count", "value", 8),
         ),
         256,
+        local_memory_size=34,
+        private_memory_size=12,
+        properties={"registers": 20},
     ),
     "mixed": KernelRecord(
         "mixed",
@@ -347,9 +352,24 @@ class FakeBackend:
         specialization: Mapping[int, bytes] | None = None,
         options: str = "",
     ) -> FakeModule:
+        if b"error" in source:
+            raise BuildError("the module does not build", log="line 1: error")
         self._count("module", 1)
         self.calls.append(("load_module", (source, specialization, options)))
         return FakeModule(source, specialization, options)
+
+    def describe_module(self, source: bytes) -> ModuleDescription:
+        if source == b"binary":
+            return ModuleDescription()
+        constants = {
+            7: Constant(7, "int", 8, (-3).to_bytes(8, "little", signed=True)),
+            8: Constant(8, "float", 2, b"\0\x3c"),
+            9: Constant(9, "bool", 1, b"\1"),
+        }
+        return ModuleDescription(tuple(KERNELS), constants if source.startswith(b"constants") else None)
+
+    def module_log(self, module: FakeModule) -> str:
+        return f"built {module.source.decode()}"
 
     def release_module(self, module: FakeModule) -> None:
         self._require(module.alive, "a module was released twice")
@@ -378,6 +398,7 @@ class FakeBackend:
 
         def work() -> None:
             self._require(kernel[0].alive, "a kernel ran after its module was released")
+            kernel[0].ran += 1
 
         uses = [
             address
@@ -394,6 +415,26 @@ class FakeBackend:
         local_size: tuple[int, ...] | None,
     ) -> Callable[[], FakeEvent]:
         return lambda: self.launch(queue, kernel, global_size, local_size, ())
+
+
+class LinkingBackend(FakeBackend):
+    """Devices with a linker; an object is its source."""
+
+    def __init__(self, backend: Backend, types: Sequence[DeviceType]) -> None:
+        super().__init__(backend, types, DEFAULT_ASPECTS | {Aspect.online_compiler, Aspect.online_linker})
+
+    def compile_module(
+        self, context: FakeContext, device: FakeDevice, source: bytes, *, specialization: Any = None, options: str = ""
+    ) -> tuple[bytes, str]:
+        self.calls.append(("compile_module", (source, specialization, options)))
+        return source, f"compiled {source.decode()}"
+
+    def link_modules(
+        self, context: FakeContext, device: FakeDevice, objects: Sequence[bytes], *, options: str = ""
+    ) -> FakeModule:
+        self.calls.append(("link_modules", (list(objects), options)))
+        self._count("module", 1)
+        return FakeModule(b" ".join(objects), None, options)
 
 
 class DividedBackend(FakeBackend):

@@ -47,6 +47,7 @@ _BY_CAPABILITY = {
     Aspect.fp16: (5, 3),
     Aspect.atomic64: (6, 0),
     Aspect.online_compiler: (0, 0),
+    Aspect.online_linker: (0, 0),
     Aspect.queue_profiling: (0, 0),
     Aspect.usm_device_allocations: (0, 0),
     Aspect.ext_oneapi_bindless_images: _KERNELS,

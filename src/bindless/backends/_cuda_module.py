@@ -8,13 +8,15 @@ from typing import Any
 
 from ..drivers import cuda as driver
 from ..model.errors import BuildError, FeatureNotSupportedError, InvalidError
+from ..model.module import ModuleDescription
+from ..model.spirv import is_spirv
 from ._cuda_context import Context
 from ._cuda_device import Device, PrimaryContext
 from ._cuda_errors import SUCCESS, check, error, release
 from ._cuda_fork import in_fork
 from ._cuda_ptx import PtxEntry, entries
 
-__all__ = ["Module", "load_module"]
+__all__ = ["Build", "Module", "describe_module", "load_module", "require_source"]
 
 lib, ffi = driver.lib, driver.ffi
 
@@ -28,12 +30,14 @@ class Module:
         primary: where it is loaded.
         native: CUmodule, or None once released.
         entries: what the PTX says of its kernels; empty for a binary.
+        log: what the driver's compiler said.
     """
 
-    def __init__(self, primary: PrimaryContext, native: Any, described: dict[str, PtxEntry]) -> None:
+    def __init__(self, primary: PrimaryContext, native: Any, described: dict[str, PtxEntry], log: str = "") -> None:
         self.primary = primary
         self.native = native
         self.entries = described
+        self.log = log
 
     def names(self) -> tuple[str, ...]:
         """Names of the kernels.
@@ -112,6 +116,77 @@ def _jit_options(options: str) -> list[tuple[int, int]]:
     return found
 
 
+def require_source(source: bytes, specialization: Mapping[int, bytes] | None) -> None:
+    """Refuses what the driver's compiler would not even look at.
+
+    Raises:
+        BuildError: it is SPIR-V.
+        FeatureNotSupportedError: specialization constants were given; PTX has none.
+        InvalidError: it is empty.
+    """
+    if specialization:
+        raise FeatureNotSupportedError(
+            f"specialization={dict(specialization)!r}: PTX has no specialization constants; pass the values as "
+            "arguments, or use a backend that takes SPIR-V",
+            backend="cuda",
+        )
+    if not source.strip(b"\0 \n\r\t"):
+        raise InvalidError("the source is empty; it is the PTX, cubin or fat binary of a module", backend="cuda")
+    if is_spirv(source):
+        raise BuildError("the source is SPIR-V; the CUDA backend takes PTX, cubins and fat binaries", backend="cuda")
+
+
+def describe_module(source: bytes) -> ModuleDescription:
+    """Its kernels; those of a binary are known once it is loaded."""
+    require_source(source, None)
+    found = entries(source)
+    return ModuleDescription(tuple(sorted(found)) if found else None)
+
+
+class Build:
+    """Options and logs of one run of the driver's compiler or linker.
+
+    Args:
+        options: in nvcc's spelling.
+
+    Attributes:
+        names, values: as the driver takes them, ``count`` of each.
+
+    Raises:
+        InvalidError: an option is not known.
+    """
+
+    def __init__(self, options: str) -> None:
+        self._logs = ffi.new("char[]", _LOG_SIZE), ffi.new("char[]", _LOG_SIZE)
+        settings: list[tuple[int, Any]] = [
+            (lib.CU_JIT_INFO_LOG_BUFFER, self._logs[0]),
+            (lib.CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, _LOG_SIZE),
+            (lib.CU_JIT_ERROR_LOG_BUFFER, self._logs[1]),
+            (lib.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, _LOG_SIZE),
+            *_jit_options(options),
+        ]
+        self.count = len(settings)
+        self.names = ffi.new("CUjit_option[]", [option for option, _ in settings])
+        self.values = ffi.new("void *[]", [ffi.cast("void *", value) for _, value in settings])
+
+    @property
+    def log(self) -> str:
+        """What was said: errors first."""
+        return "\n".join(filter(None, (_text(log) for log in reversed(self._logs))))
+
+    def error(self, result: int, call: str, device: Device) -> Exception:
+        """BuildError with the log; failures that are not the module's own as what they are."""
+        found = error(result, call)
+        if result in (lib.CUDA_ERROR_OUT_OF_MEMORY, lib.CUDA_ERROR_DEINITIALIZED):
+            return found
+        capability = "sm_{}{}".format(*device.capability)
+        log = self.log
+        details = f" for {device.name} ({capability})" + (f":\n{log}" if log else "")
+        return BuildError(
+            f"{found}{details}", log=log, backend="cuda", native_code=result, native_name=found.native_name
+        )
+
+
 def load_module(
     context: Context,
     device: Device,
@@ -126,46 +201,18 @@ def load_module(
         FeatureNotSupportedError: specialization constants were given; PTX has none.
         InvalidError: an option is not known, or the source is no module.
     """
-    if specialization:
-        raise FeatureNotSupportedError(
-            f"specialization={dict(specialization)!r}: PTX has no specialization constants; pass the values as "
-            "arguments, or use a backend that takes SPIR-V",
-            backend="cuda",
-        )
-    if not source.strip(b"\0 \n\r\t"):
-        raise InvalidError("the source is empty; it is the PTX, cubin or fat binary of a module", backend="cuda")
-    if source[:4] in (b"\x03\x02\x23\x07", b"\x07\x23\x02\x03"):
-        raise BuildError("the source is SPIR-V; the CUDA backend takes PTX, cubins and fat binaries", backend="cuda")
-    logs = ffi.new("char[]", _LOG_SIZE), ffi.new("char[]", _LOG_SIZE)
-    settings: list[tuple[int, Any]] = [
-        (lib.CU_JIT_INFO_LOG_BUFFER, logs[0]),
-        (lib.CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, _LOG_SIZE),
-        (lib.CU_JIT_ERROR_LOG_BUFFER, logs[1]),
-        (lib.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, _LOG_SIZE),
-        *_jit_options(options),
-    ]
-    names = ffi.new("CUjit_option[]", [option for option, _ in settings])
-    values = ffi.new("void *[]", [ffi.cast("void *", value) for _, value in settings])
+    require_source(source, specialization)
+    build = Build(options)
     primary = context.primary(device)
     slot = ffi.new("CUmodule *")
     # PTX ends with a zero byte; more of them do a binary no harm.
     image = ffi.from_buffer(source + b"\0")
     with primary:
-        result = lib.cuModuleLoadDataEx(slot, image, len(settings), names, values)
+        result = lib.cuModuleLoadDataEx(slot, image, build.count, build.names, build.values)
     if result != SUCCESS:
-        raise _build_error(result, device, "\n".join(filter(None, (_text(log) for log in reversed(logs)))))
-    return Module(primary, slot[0], entries(source))
+        raise build.error(result, "cuModuleLoadDataEx", device)
+    return Module(primary, slot[0], entries(source), build.log)
 
 
 def _text(log: Any) -> str:
     return ffi.string(log).decode("utf-8", "replace").strip()
-
-
-def _build_error(result: int, device: Device, log: str) -> Exception:
-    """BuildError with the log; failures that are not the module's own as what they are."""
-    found = error(result, "cuModuleLoadDataEx")
-    if result in (lib.CUDA_ERROR_OUT_OF_MEMORY, lib.CUDA_ERROR_DEINITIALIZED):
-        return found
-    capability = "sm_{}{}".format(*device.capability)
-    details = f" for {device.name} ({capability})" + (f":\n{log}" if log else "")
-    return BuildError(f"{found}{details}", log=log, backend="cuda", native_code=result, native_name=found.native_name)

@@ -36,6 +36,7 @@ from ..model.descriptor import ImageDescriptor
 from ..model.enums import Backend, DeviceType, EventStatus, ImageChannelType, UsmKind
 from ..model.image_call import ImageCall
 from ..model.info import partition_affinity_domain, partition_property
+from ..model.module import ModuleDescription
 from ..model.sampler import BindlessImageSampler
 
 __all__ = [
@@ -44,11 +45,13 @@ __all__ = [
     "ImageRecord",
     "KernelArgument",
     "KernelRecord",
+    "LinkingProtocol",
     "NativeContext",
     "NativeDevice",
     "NativeEvent",
     "NativeKernel",
     "NativeModule",
+    "NativeObject",
     "NativeQueue",
     "PartitioningProtocol",
     "PlatformRecord",
@@ -61,6 +64,7 @@ NativeContext = Any
 NativeQueue = Any
 NativeEvent = Any
 NativeModule = Any
+NativeObject = Any
 NativeKernel = Any
 
 
@@ -161,6 +165,29 @@ class PartitioningProtocol(Protocol):
         self, device: NativeDevice, how: partition_property, argument: int | tuple[int, ...] | partition_affinity_domain
     ) -> Sequence[DeviceRecord]:
         """The parts of a device, the same native objects each time. The arguments were checked against its answers."""
+
+
+class LinkingProtocol(Protocol):
+    """What a backend offers beside ``BackendProtocol`` if its devices have ``Aspect.online_linker``."""
+
+    def compile_module(
+        self,
+        context: NativeContext,
+        device: NativeDevice,
+        source: bytes,
+        *,
+        specialization: Mapping[int, bytes] | None = None,
+        options: str = "",
+    ) -> tuple[NativeObject, str]:
+        """Compiles a module that may use functions of others; gives also what the compiler said.
+
+        The object needs no release. ``BuildError`` with the log if it does not compile.
+        """
+
+    def link_modules(
+        self, context: NativeContext, device: NativeDevice, objects: Sequence[NativeObject], *, options: str = ""
+    ) -> NativeModule:
+        """One module of several compiled ones; ``BuildError`` with the log if they do not fit together."""
 
 
 class BackendProtocol(Protocol):
@@ -311,6 +338,12 @@ class BackendProtocol(Protocol):
         options: str = "",
     ) -> NativeModule:
         """Builds a module of the driver's own languages; ``BuildError`` with the log if it does not."""
+
+    def describe_module(self, source: bytes) -> ModuleDescription:
+        """What the source tells without being built; ``BuildError`` if it cannot be one of the driver's languages."""
+
+    def module_log(self, module: NativeModule) -> str:
+        """What the driver's compiler said of a module that it built; often nothing."""
 
     def release_module(self, module: NativeModule) -> None: ...
 

@@ -2,7 +2,8 @@
 
 Each group of methods is a module: ``_cuda_device`` and ``_cuda_info`` (discovery), ``_cuda_queue`` over
 ``_cuda_stream`` and ``_cuda_event``, ``_cuda_memory``, ``_cuda_image`` and ``_cuda_handle``, ``_cuda_copy``,
-``_cuda_module``, ``_cuda_kernel`` and ``_cuda_launch``, ``_cuda_functions``. Here they are only put together.
+``_cuda_module``, ``_cuda_link``, ``_cuda_kernel`` and ``_cuda_launch``, ``_cuda_functions``. Here they are only put
+together.
 
 Everything happens in the primary context of each device, which other libraries of the process share. A method makes it
 the calling thread's current context where it is not; those that give something back restore the one before.
@@ -18,13 +19,14 @@ from ..model.aspects import Aspect
 from ..model.enums import Backend, EventStatus, ImageChannelType, UsmKind
 from ..model.errors import BackendMismatchError, InvalidError
 from ..model.image_call import ImageCall
-from . import _cuda_copy, _cuda_functions, _cuda_handle, _cuda_image, _cuda_info, _cuda_launch, _cuda_memory
+from ..model.module import ModuleDescription
+from . import _cuda_copy, _cuda_functions, _cuda_handle, _cuda_image, _cuda_info, _cuda_launch, _cuda_link, _cuda_memory
 from ._cuda_context import Context
 from ._cuda_device import Device, devices, platforms
 from ._cuda_event import Event
 from ._cuda_format import CHANNEL_COUNTS
 from ._cuda_kernel import Kernel
-from ._cuda_module import Module, load_module
+from ._cuda_module import Module, describe_module, load_module
 from ._cuda_queue import Queue
 from .contract import DeviceRecord, KernelRecord, PlatformRecord, PointerRecord
 
@@ -161,6 +163,28 @@ class CudaBackend:
         options: str = "",
     ) -> Module:
         return load_module(context, device, source, specialization, options)
+
+    def describe_module(self, source: bytes) -> ModuleDescription:
+        return describe_module(source)
+
+    def module_log(self, module: Module) -> str:
+        return module.log
+
+    def compile_module(
+        self,
+        context: Context,
+        device: Device,
+        source: bytes,
+        *,
+        specialization: Mapping[int, bytes] | None = None,
+        options: str = "",
+    ) -> tuple[_cuda_link.Object, str]:
+        return _cuda_link.compile_module(context, device, source, specialization, options)
+
+    def link_modules(
+        self, context: Context, device: Device, objects: Sequence[_cuda_link.Object], *, options: str = ""
+    ) -> Module:
+        return _cuda_link.link_modules(context, device, objects, options)
 
     def release_module(self, module: Module) -> None:
         module.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ..model import spirv
 from ..model.aspects import Aspect
 from ..model.channels import CHANNELS, ELEMENTS
 from ..model.copy_region import CopyRegion, Endpoint, ImageMemory
@@ -22,6 +23,7 @@ from ..model.enums import (
 )
 from ..model.errors import FeatureNotSupportedError, InvalidError, MemoryAllocationError, ProfilingError
 from ..model.image_call import ImageCall
+from ..model.module import ModuleDescription
 from ..model.sampler import BindlessImageSampler
 from ._reference_info import ASPECTS, device_info, text
 from .contract import DeviceRecord, ImageRecord, KernelRecord, PlatformRecord, PointerRecord
@@ -458,6 +460,12 @@ class ReferenceBackend:
         specialization: Mapping[int, bytes] | None = None,
         options: str = "",
     ) -> Any:
+        raise self._no_kernels()
+
+    def describe_module(self, source: bytes) -> ModuleDescription:
+        return spirv.describe(source)
+
+    def module_log(self, module: Any) -> str:
         raise self._no_kernels()
 
     def release_module(self, module: Any) -> None:

@@ -12,6 +12,7 @@ __all__ = [
     "AccessMode",
     "AddressingMode",
     "Backend",
+    "BundleState",
     "CoordinateNormalizationMode",
     "CubemapFilteringMode",
     "DeviceType",
@@ -114,6 +115,14 @@ class EventStatus(StringEnum):
     submitted = "submitted"
     running = "running"
     complete = "complete"
+
+
+class BundleState(StringEnum):
+    """How far the kernels of a bundle are built (SYCL 2020 section 4.11.7)."""
+
+    input = "input"
+    object = "object"
+    executable = "executable"
 
 
 class ImageChannelType(StringEnum):

@@ -158,6 +158,7 @@ class kernel(StringEnum):
     function_name = "function_name"  # str
     num_args = "num_args"  # int
     attributes = "attributes"  # str
+    context = "context"  # Context
 
 
 class kernel_device_specific(StringEnum):

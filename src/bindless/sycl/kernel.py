@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ..backends.contract import KernelArgument, KernelRecord, NativeKernel
@@ -12,6 +13,7 @@ from ..model.ranges import NdRange, RangeLike, as_range
 
 if TYPE_CHECKING:
     from .context import Context
+    from .device import Device
     from .kernel_bundle import KernelBundle
 
 __all__ = ["Kernel"]
@@ -22,11 +24,12 @@ Sizes = tuple[int, ...]
 class Kernel:
     """A kernel of a bundle, which it keeps alive. ``bundle.get_kernel(name)`` makes one."""
 
-    __slots__ = ("__weakref__", "_bundle", "_context", "_local", "_native", "_parameters", "_record")
+    __slots__ = ("__weakref__", "_bundle", "_context", "_device", "_local", "_native", "_parameters", "_record")
 
-    def __init__(self, _bundle: KernelBundle, _native: NativeKernel, _record: KernelRecord) -> None:
+    def __init__(self, _bundle: KernelBundle, _device: Device, _native: NativeKernel, _record: KernelRecord) -> None:
         self._bundle = _bundle
         self._context: Context = _bundle.context
+        self._device = _device
         self._native = _native
         self._record = _record
         self._local: Sizes | None = _record.required_work_group_size
@@ -49,22 +52,42 @@ class Kernel:
         """Its parameters as the driver reflects them, or None where the driver cannot tell."""
         return self._parameters
 
-    def get_info(self, descriptor: info.kernel | str) -> Any:
-        """The answer to a member of ``info.kernel``.
+    def get_info(
+        self, descriptor: info.kernel | info.kernel_device_specific | str, device: Device | None = None
+    ) -> Any:
+        """The answer to a member of ``info.kernel``, or of ``info.kernel_device_specific`` for a device.
+
+        Args:
+            descriptor: its name, or the member.
+            device: None is the device that ``get_kernel`` chose.
 
         Raises:
-            InvalidError: there is no such descriptor.
+            InvalidError: there is no such descriptor, or the device is not the bundle's.
             FeatureNotSupportedError: the driver does not tell.
         """
-        name = coerce(info.kernel, descriptor, "descriptor")
-        if name is info.kernel.function_name:
+        if str(descriptor) in info.kernel_device_specific.__members__:
+            name = coerce(info.kernel_device_specific, descriptor, "descriptor")
+            kernel = self if device is None else self._bundle.get_kernel(self.name, device)
+            return _ON_DEVICE[name](kernel._record, kernel._device)
+        name_ = coerce(info.kernel, descriptor, "descriptor")
+        if name_ is info.kernel.function_name:
             return self.name
-        if name is info.kernel.num_args:
+        if name_ is info.kernel.context:
+            return self._context
+        if name_ is info.kernel.num_args:
             if self._parameters is None:
                 raise FeatureNotSupportedError(f"the driver does not tell how many arguments {self.name!r} takes")
             return len(self._parameters)
         required = self._record.required_work_group_size
         return f"reqd_work_group_size({', '.join(map(str, required))})" if required else ""
+
+    def _on(self, device: Device) -> Kernel:
+        """This kernel for another device of its bundle.
+
+        Raises:
+            InvalidError: the bundle was not loaded for the device, or was closed.
+        """
+        return self if device == self._device else self._bundle.get_kernel(self.name, device)
 
     def _sizes(self, index_space: RangeLike | NdRange) -> tuple[Sizes, Sizes | None]:
         """Global and local size in the order of the native kernel; None leaves the local size to the backend.
@@ -109,3 +132,46 @@ class Kernel:
 
     def __repr__(self) -> str:
         return f"<Kernel {self.name!r}>"
+
+
+def _sub_group_size(record: KernelRecord, device: Device) -> int:
+    return record.properties.get("max_sub_group_size") or max(device.get_info("sub_group_sizes"))
+
+
+def _work_group_size(record: KernelRecord, device: Device) -> int:
+    return record.max_work_group_size or int(device.get_info("max_work_group_size"))
+
+
+def _required(record: KernelRecord, _: Device) -> tuple[int, int, int]:
+    x, y, z = (*(record.required_work_group_size or (0, 0, 0)), 1, 1)[:3]
+    return (z, y, x)
+
+
+def _registers(record: KernelRecord, device: Device) -> int:
+    try:
+        return record.properties["registers"]
+    except KeyError:
+        raise FeatureNotSupportedError(
+            f"{device.name!r} does not tell how many registers kernel {record.name!r} takes",
+            backend=str(device.backend),
+        ) from None
+
+
+_ON_DEVICE: dict[info.kernel_device_specific, Callable[[KernelRecord, Device], Any]] = {
+    info.kernel_device_specific.work_group_size: _work_group_size,
+    info.kernel_device_specific.compile_work_group_size: _required,
+    info.kernel_device_specific.preferred_work_group_size_multiple: _sub_group_size,
+    info.kernel_device_specific.private_mem_size: lambda record, _: record.private_memory_size,
+    info.kernel_device_specific.local_mem_size: lambda record, _: record.local_memory_size,
+    info.kernel_device_specific.max_num_sub_groups: lambda record, device: (
+        -(-_work_group_size(record, device) // _sub_group_size(record, device))
+    ),
+    info.kernel_device_specific.max_sub_group_size: _sub_group_size,
+    info.kernel_device_specific.compile_num_sub_groups: lambda record, _: record.properties.get(
+        "compile_num_sub_groups", 0
+    ),
+    info.kernel_device_specific.compile_sub_group_size: lambda record, _: record.properties.get(
+        "compile_sub_group_size", 0
+    ),
+    info.kernel_device_specific.ext_codeplay_num_regs: _registers,
+}

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import operator
 import os
-import struct
 import threading
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from ..backends.contract import KernelRecord, NativeKernel, NativeModule, NativeObject
+from ..model.enums import BundleState, coerce
 from ..model.errors import InvalidError
 from . import _lifetime
-from ._where import resolve_where
+from ._bundle_source import BundleSource, link_objects, read_source, where_to_load
 from .kernel import Kernel
 
 if TYPE_CHECKING:
@@ -24,50 +22,225 @@ __all__ = ["KernelBundle", "load_kernel_bundle"]
 
 
 class KernelBundle:
-    """Kernels built for one device; ``load_kernel_bundle`` makes one.
+    """Kernels for the devices of a context; ``load_kernel_bundle`` makes one.
 
-    Its kernels keep it alive. Closing it unloads them after the commands that run them.
+    A bundle is in one of three states. ``input``: nothing is built; specialization constants can be set. ``object``:
+    each module is compiled, and can be linked with others. ``executable``: its kernels run. ``compile``, ``link`` and
+    ``build`` make a new bundle in the next state and leave this one as it is.
+
+    Kernels keep their bundle alive. Closing it unloads them after the commands that run them.
+
+    Attributes:
+        context: where it was loaded.
+        devices: for which.
+        state: a ``BundleState``.
     """
 
-    __slots__ = ("__weakref__", "_kernels", "_lock", "_native", "_open", "_resource", "context", "device")
+    __slots__ = (
+        "__weakref__",
+        "_kernels",
+        "_lock",
+        "_logs",
+        "_natives",
+        "_objects",
+        "_open",
+        "_resources",
+        "_source",
+        "context",
+        "devices",
+        "state",
+    )
 
-    def __init__(self, _context: Context, _device: Device, _native: Any) -> None:
+    def __init__(
+        self,
+        _context: Context,
+        _devices: tuple[Device, ...],
+        _state: BundleState,
+        _source: BundleSource,
+        *,
+        _natives: Mapping[Device, NativeModule] | None = None,
+        _objects: Mapping[Device, NativeObject] | None = None,
+        _logs: Mapping[Device, str] | None = None,
+    ) -> None:
         self.context = _context
-        self.device = _device
-        self._native = _native
+        self.devices = _devices
+        self.state = _state
+        self._source = _source
+        self._natives = dict(_natives or {})
+        self._objects = dict(_objects or {})
+        self._logs = dict(_logs or {})
         self._lock = threading.RLock()
-        self._kernels: dict[str, tuple[Any, Any]] = {}
+        self._kernels: dict[tuple[str, Device], tuple[NativeKernel, KernelRecord]] = {}
         self._open = True
-        self._resource = _lifetime.Resource(
-            _lifetime.Rank.MODULE, _context._resource, _context._backend.release_module, _native
+        release = _context._backend.release_module
+        self._resources = tuple(
+            _lifetime.Resource(_lifetime.Rank.MODULE, _context._resource, release, native)
+            for native in self._natives.values()
         )
 
     @property
+    def device(self) -> Device:
+        """Its first device."""
+        return self.devices[0]
+
+    @property
+    def log(self) -> str:
+        """What the driver's compiler and linker said; often nothing. That of a failure is ``BuildError.log``."""
+        return "\n".join(filter(None, dict.fromkeys(self._logs.values())))
+
+    # ------------------------------------------------------------------ kernels
+
+    @property
     def kernel_names(self) -> tuple[str, ...]:
-        """Names of its kernels."""
-        self._require_open()
-        return self.context._backend.kernel_names(self._native)
-
-    def has_kernel(self, name: str) -> bool:
-        """Whether it has a kernel of this name."""
-        return name in self.kernel_names
-
-    def get_kernel(self, name: str) -> Kernel:
-        """The kernel of this name.
+        """Names of its kernels.
 
         Raises:
-            InvalidError: there is none; the message lists the names.
+            FeatureNotSupportedError: the driver tells them of built modules only, and this one is not.
         """
         self._require_open()
+        if self.state is BundleState.executable:
+            return self.context._backend.kernel_names(self._natives[self.device])
+        return self._source.kernel_names
+
+    def has_kernel(self, name: str, device: Device | None = None) -> bool:
+        """Whether it has a kernel of this name, for a device if one is given."""
+        return name in self.kernel_names and (device is None or device in self.devices)
+
+    def get_kernel(self, name: str, device: Device | None = None) -> Kernel:
+        """The kernel of this name, for any of its devices.
+
+        Args:
+            name: one of ``kernel_names``.
+            device: where it will run; saves a look-up at each launch in a bundle with several devices.
+
+        Raises:
+            InvalidError: there is none, the message lists the names; or the bundle is not executable.
+        """
+        self._require_open()
+        if self.state is not BundleState.executable:
+            raise InvalidError(
+                f"get_kernel({name!r}): this bundle is in state {str(self.state)!r}; its kernels run once it is "
+                + ("built: bundle.build()" if self.state is BundleState.input else "linked: bundle.link()")
+            )
+        chosen = self._own(device)
         with self._lock:
-            if name not in self._kernels:
-                names = self.kernel_names
+            if (name, chosen) not in self._kernels:
+                backend, native = self.context._backend, self._natives[chosen]
+                names = backend.kernel_names(native)
                 if name not in names:
                     raise InvalidError(f"no kernel is named {name!r}; this bundle has {', '.join(names) or 'none'}")
-                native = self.context._backend.get_kernel(self._native, name)
-                self._kernels[name] = native, self.context._backend.kernel_info(native)
-            native, record = self._kernels[name]
-        return Kernel(self, native, record)
+                kernel = backend.get_kernel(native, name)
+                self._kernels[name, chosen] = kernel, backend.kernel_info(kernel)
+            return Kernel(self, chosen, *self._kernels[name, chosen])
+
+    def _own(self, device: Device | None) -> Device:
+        """One of its devices; the first for None."""
+        if device is None:
+            return self.devices[0]
+        if device not in self.devices:
+            raise InvalidError(f"{device!r} is not a device of {self!r}: load the bundle for it")
+        return self.devices[self.devices.index(device)]
+
+    # ------------------------------------------------------------------ specialization constants
+
+    @property
+    def contains_specialization_constants(self) -> bool:
+        """Whether its source has any."""
+        return bool(self._source.constants)
+
+    @property
+    def specialization_constants(self) -> dict[int, Any]:
+        """Values by number: those that were set, and the defaults of the others where the source tells them."""
+        return self._source.values()
+
+    def has_specialization_constant(self, number: int) -> bool:
+        """Whether its source has the constant of this number."""
+        return number in (self._source.constants or {})
+
+    def get_specialization_constant(self, number: int) -> Any:
+        """The value that it has been or will be built with.
+
+        Raises:
+            InvalidError: there is no such constant; the message lists the numbers.
+        """
+        return self._source.get(number)
+
+    def set_specialization_constant(self, number: int, value: object) -> None:
+        """Sets a constant before the bundle is built.
+
+        Args:
+            number: of the constant.
+            value: bool, int, float, a numpy scalar of its type, or its bytes.
+
+        Raises:
+            InvalidError: there is no such constant, the value does not fit it, or the bundle is built already.
+        """
+        self._require_open()
+        self._require_state(BundleState.input, "set_specialization_constant")
+        self._source.set(number, value)
+
+    # ------------------------------------------------------------------ building
+
+    def compile(self, options: str = "") -> KernelBundle:
+        """This input compiled: a bundle in state ``object``.
+
+        Args:
+            options: for the driver's compiler; they are added to those of ``load_kernel_bundle``.
+
+        Raises:
+            InvalidError: the bundle is no input, or was closed.
+            BuildError: it does not compile; ``log`` holds the compiler's words.
+            FeatureNotSupportedError: a device has no compiler (``Aspect.online_compiler``).
+        """
+        self._require_open()
+        self._require_state(BundleState.input, "compile")
+        source = self._source.with_options(options)
+        objects, logs = source.compile(self.context, self.devices)
+        return KernelBundle(self.context, self.devices, BundleState.object, source, _objects=objects, _logs=logs)
+
+    def link(self, *others: KernelBundle, options: str = "") -> KernelBundle:
+        """This and other compiled bundles joined: a bundle in state ``executable``, for the devices that all have.
+
+        Raises:
+            InvalidError: one is no object, was closed, or is of another context; no device is common to all.
+            BuildError: they do not fit together; ``log`` holds the linker's words.
+            FeatureNotSupportedError: there are others, and a device has no linker (``Aspect.online_linker``).
+        """
+        bundles = (self, *others)
+        for bundle in bundles:
+            if not isinstance(bundle, KernelBundle):
+                raise InvalidError(f"link({bundle!r}): it takes KernelBundle objects")
+            bundle._require_open()
+            bundle._require_state(BundleState.object, "link")
+            if bundle.context is not self.context:
+                raise InvalidError(f"link: {bundle!r} is of another context than {self!r}")
+        devices = tuple(device for device in self.devices if all(device in bundle.devices for bundle in others))
+        if not devices:
+            raise InvalidError("link: no device is common to all bundles")
+        objects = {device: [bundle._objects[device] for bundle in bundles] for device in devices}
+        natives, logs = link_objects(self.context, objects, self._source, options)
+        source = self._source.joined([bundle._source for bundle in others])
+        return KernelBundle(self.context, devices, BundleState.executable, source, _natives=natives, _logs=logs)
+
+    def build(self, options: str = "") -> KernelBundle:
+        """This input compiled and linked: a bundle in state ``executable``.
+
+        Raises: as ``compile``.
+        """
+        self._require_open()
+        self._require_state(BundleState.input, "build")
+        source = self._source.with_options(options)
+        natives, logs = source.load(self.context, self.devices)
+        return KernelBundle(self.context, self.devices, BundleState.executable, source, _natives=natives, _logs=logs)
+
+    def _require_state(self, state: BundleState, call: str) -> None:
+        if self.state is not state:
+            raise InvalidError(
+                f"{call}: this bundle is in state {str(self.state)!r}, and it takes one in state {str(state)!r}; "
+                "load_kernel_bundle(..., state='input') makes bundles that are yet to be built"
+            )
+
+    # ------------------------------------------------------------------ end
 
     def _require_open(self) -> None:
         if not self._open:
@@ -83,7 +256,8 @@ class KernelBundle:
                 return
             self._open = False
         wait_for_users(self)
-        self._resource.close()
+        for resource in self._resources:
+            resource.close()
 
     def __enter__(self) -> KernelBundle:
         self._require_open()
@@ -93,7 +267,8 @@ class KernelBundle:
         self.close()
 
     def __repr__(self) -> str:
-        return f"<KernelBundle on {self.device.name!r}{'' if self._open else ', closed'}>"
+        names = ", ".join(repr(device.name) for device in self.devices)
+        return f"<KernelBundle on {names}, {self.state}{'' if self._open else ', closed'}>"
 
 
 def load_kernel_bundle(
@@ -101,65 +276,30 @@ def load_kernel_bundle(
     *where: object,
     specialization: Mapping[int, Any] | None = None,
     options: str = "",
+    state: BundleState | str = BundleState.executable,
 ) -> KernelBundle:
-    """Builds a module for the device.
+    """Loads a module of kernels, and builds it unless asked otherwise.
 
     Args:
         source: path of a file, or its contents: PTX or cubin on cuda, SPIR-V elsewhere.
-        where: a queue, or a device and a context.
-        specialization: values of specialization constants by their number: bool (1 byte), int (4 bytes, 8 where it does
-            not fit), float (4 bytes), numpy scalars of the constant's own type, or bytes.
+        where: a queue; a device and a context; or a context alone, for all its devices.
+        specialization: values of specialization constants by their number. Where the source tells its constants, a
+            bool, int or float of the constant's own size; else a bool has 1 byte, an int 4 (8 where it does not fit), a
+            float 4. numpy scalars and bytes have their own size.
         options: for the driver's compiler.
+        state: ``executable``; ``input`` to build it later; ``object`` to link it with others.
 
     Raises:
         InvalidError: the file cannot be read, is empty, or an argument is none of these.
         BuildError: the module does not build; ``log`` holds the compiler's words.
         FeatureNotSupportedError: the device loads no kernels.
     """
-    device, context = resolve_where(*where)
-    if isinstance(source, (bytes, bytearray, memoryview)):
-        data = bytes(source)
-    elif isinstance(source, (str, os.PathLike)):
-        try:
-            with open(source, "rb") as file:
-                data = file.read()
-        except (OSError, ValueError) as error:
-            raise InvalidError(f"source={os.fspath(source)!r} cannot be read: {error}") from error
-    else:
-        raise InvalidError(f"source: a {type(source).__name__} is neither a path nor bytes")
-    if not data:
-        raise InvalidError("source is empty: it is PTX or cubin on cuda, SPIR-V elsewhere")
-    if not isinstance(options, str):
-        raise InvalidError(f"options={options!r} is no string")
-    constants = {_constant_id(key): _constant(key, value) for key, value in (specialization or {}).items()}
-    native = context._backend.load_module(
-        context._native, device._record.native, data, specialization=constants or None, options=options
-    )
-    return KernelBundle(context, device, native)
-
-
-def _constant_id(key: object) -> int:
-    try:
-        number = operator.index(key)  # type: ignore[arg-type]
-    except TypeError:
-        number = -1
-    if not 0 <= number < 2**32:
-        raise InvalidError(f"specialization: {key!r} is no number of a specialization constant (0 to {2**32 - 1})")
-    return number
-
-
-def _constant(key: object, value: object) -> bytes:
-    if isinstance(value, bytes):
-        return value
-    if isinstance(value, np.generic):
-        return value.tobytes()
-    if isinstance(value, bool):
-        return bytes([value])
-    if isinstance(value, int) and -(2**63) <= value < 2**64:
-        size = 4 if -(2**31) <= value < 2**32 else 8
-        return value.to_bytes(size, "little", signed=value < 0)
-    if isinstance(value, float):
-        return struct.pack("<f", value)
-    raise InvalidError(
-        f"specialization[{key}]={value!r}: it is a bool, int, float, numpy scalar, or the constant's bytes"
-    )
+    devices, context = where_to_load(where)
+    wanted = coerce(BundleState, state, "state")
+    found = BundleSource(context, read_source(source), options)
+    for number, value in (specialization or {}).items():
+        found.set(number, value)
+    bundle = KernelBundle(context, devices, BundleState.input, found)
+    if wanted is BundleState.input:
+        return bundle
+    return bundle.compile() if wanted is BundleState.object else bundle.build()

@@ -78,7 +78,7 @@ class Queue:
         if enable_profiling:
             chosen._require(Aspect.queue_profiling, "enable_profiling=True")
         sweep()
-        self.device = chosen
+        self.device = chosen = context.devices[context.devices.index(chosen)]
         self.context = context
         self._backend: BackendProtocol = context._backend
         self._stream = CommandStream(
@@ -202,6 +202,8 @@ class Queue:
                     return stream.launch_again(prepared[0], bundle)
         if type(kernel) is not Kernel or kernel._context is not self.context or not kernel._bundle._open:
             self._refuse(kernel)
+        if kernel._device is not self.device:
+            kernel = kernel._on(self.device)
         local_size = kernel._local
         if type(index_space) is int and index_space > 0:
             global_size: tuple[int, ...] = (index_space,)

@@ -1,0 +1,99 @@
+"""Modules made of several: PTX that calls functions of other PTX, joined by the driver's linker."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from ..drivers import cuda as driver
+from ._cuda_context import Context
+from ._cuda_device import Device
+from ._cuda_errors import SUCCESS, check
+from ._cuda_module import Build, Module, require_source
+from ._cuda_ptx import entries
+
+__all__ = ["Object", "compile_module", "link_modules"]
+
+lib, ffi = driver.lib, driver.ffi
+
+_FAT_BINARY = b"\x50\xed\x55\xba"
+
+
+class Object:
+    """A source that the linker takes, with the options that it is compiled with."""
+
+    __slots__ = ("options", "source")
+
+    def __init__(self, source: bytes, options: str) -> None:
+        self.source = source
+        self.options = options
+
+    @property
+    def kind(self) -> int:
+        """CUjitInputType."""
+        if self.source.startswith(b"\x7fELF"):
+            return int(lib.CU_JIT_INPUT_CUBIN)
+        return int(lib.CU_JIT_INPUT_FATBINARY if self.source.startswith(_FAT_BINARY) else lib.CU_JIT_INPUT_PTX)
+
+
+@contextmanager
+def _linker(build: Build) -> Iterator[Any]:
+    """CUlinkState; the context is current."""
+    slot = ffi.new("CUlinkState *")
+    check(lib.cuLinkCreate(build.count, build.names, build.values, slot), "cuLinkCreate")
+    try:
+        yield slot[0]
+    finally:
+        lib.cuLinkDestroy(slot[0])
+
+
+def _add(state: Any, build: Build, item: Object, device: Device) -> None:
+    """Compiles an input of a link; its name in messages is its place."""
+    image = ffi.from_buffer(item.source + b"\0")
+    result = lib.cuLinkAddData(state, item.kind, image, len(image), ffi.NULL, 0, ffi.NULL, ffi.NULL)
+    if result != SUCCESS:
+        raise build.error(result, "cuLinkAddData", device)
+
+
+def compile_module(
+    context: Context,
+    device: Device,
+    source: bytes,
+    specialization: Mapping[int, bytes] | None = None,
+    options: str = "",
+) -> tuple[Object, str]:
+    """A module that may use functions of others, and what the compiler said of it.
+
+    The driver compiles a module for each link anew; here it does so once to find its errors.
+
+    Raises: as ``load_module``.
+    """
+    require_source(source, specialization)
+    build = Build(options)
+    made = Object(source, options)
+    with context.primary(device), _linker(build) as state:
+        _add(state, build, made, device)
+    return made, build.log
+
+
+def link_modules(context: Context, device: Device, objects: Sequence[Object], options: str = "") -> Module:
+    """One module of several. Options are those of the objects, in their order, and then the link's own.
+
+    Raises:
+        BuildError: a function is missing or twice there; ``log`` has the linker's words.
+        InvalidError: an option is not known.
+    """
+    words = " ".join(dict.fromkeys(filter(None, (*(item.options for item in objects), options))))
+    build = Build(words)
+    primary = context.primary(device)
+    module, cubin, size = ffi.new("CUmodule *"), ffi.new("void **"), ffi.new("size_t *")
+    with primary, _linker(build) as state:
+        for item in objects:
+            _add(state, build, item, device)
+        result = lib.cuLinkComplete(state, cubin, size)
+        if result != SUCCESS:
+            raise build.error(result, "cuLinkComplete", device)
+        check(lib.cuModuleLoadData(module, cubin[0]), "cuModuleLoadData", f"linked for {device.name}")
+    described = {name: entry for item in objects for name, entry in entries(item.source).items()}
+    return Module(primary, module[0], described, build.log)

@@ -1,0 +1,107 @@
+"""What a module of kernels says of itself before it is built."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from .errors import InvalidError
+
+__all__ = ["Constant", "ModuleDescription", "pack_constant"]
+
+# Formats of struct by kind and size in bytes.
+_FORMATS = {
+    ("bool", 1): "<?",
+    ("float", 2): "<e",
+    ("float", 4): "<f",
+    ("float", 8): "<d",
+    **{("int", size): f"<{letter}" for size, letter in ((1, "b"), (2, "h"), (4, "i"), (8, "q"))},
+}
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A specialization constant.
+
+    Args:
+        number: by which it is set.
+        kind: ``bool``, ``int`` (signed or not) or ``float``.
+        size: bytes; a bool has 1.
+        default: its bytes where nothing else is set.
+    """
+
+    number: int
+    kind: str
+    size: int
+    default: bytes
+
+    def value(self, data: bytes) -> bool | int | float:
+        """What bytes of it stand for; integers are read as signed."""
+        found: bool | int | float = struct.unpack(_FORMATS[self.kind, self.size], data)[0]
+        return found
+
+    def pack(self, value: object) -> bytes:
+        """A value as its bytes.
+
+        Raises:
+            InvalidError: a value of another kind or size, or one that does not fit.
+        """
+        if isinstance(value, (bytes, np.generic)):
+            data = value if isinstance(value, bytes) else value.tobytes()
+            if len(data) != self.size:
+                raise self._refused(value, f"it has {len(data)} bytes")
+            return data
+        if self.kind == "float" and isinstance(value, (int, float)):
+            try:
+                return struct.pack(_FORMATS["float", self.size], value)
+            except OverflowError:
+                raise self._refused(value, "it is too large") from None
+        if isinstance(value, int) and (self.kind == "int" or value in (0, 1)):
+            try:
+                return int(value).to_bytes(self.size, "little", signed=value < 0)
+            except OverflowError:
+                raise self._refused(value, "it does not fit") from None
+        raise self._refused(value, f"it is a {type(value).__name__}")
+
+    def _refused(self, value: object, reason: str) -> InvalidError:
+        return InvalidError(
+            f"specialization[{self.number}]={value!r}: {reason}; the constant is {self.kind} of {self.size} bytes"
+        )
+
+
+@dataclass(frozen=True)
+class ModuleDescription:
+    """What the source of a module tells.
+
+    Args:
+        kernel_names: None where it does not tell before it is built.
+        constants: specialization constants by number; None where the language has none.
+    """
+
+    kernel_names: tuple[str, ...] | None = None
+    constants: Mapping[int, Constant] | None = field(default=None)
+
+
+def pack_constant(number: int, value: object) -> bytes:
+    """A value for a constant of unknown type: a bool has 1 byte, an int 4, or 8 where it does not fit, a float 4.
+
+    Raises:
+        InvalidError: it is none of these, no numpy scalar and no bytes.
+    """
+    if isinstance(value, bytes):
+        return value
+    if isinstance(value, np.generic):
+        return value.tobytes()
+    if isinstance(value, bool):
+        return bytes([value])
+    if isinstance(value, int) and -(2**63) <= value < 2**64:
+        size = 4 if -(2**31) <= value < 2**32 else 8
+        return value.to_bytes(size, "little", signed=value < 0)
+    if isinstance(value, float):
+        return struct.pack("<f", value)
+    raise InvalidError(
+        f"specialization[{number}]={value!r}: it is a bool, int, float, numpy scalar, or the constant's bytes"
+    )
