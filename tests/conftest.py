@@ -76,13 +76,14 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Comparisons of another device with the reference: on the reference itself there is nothing to run."""
+    """What the reference device has no use for: comparisons with itself, and faults that it does not have."""
     if config.stash[_DEVICE].backend != "reference":
         return
-    comparisons = [item for item in items if item.get_closest_marker("against_reference") is not None]
-    if comparisons:
-        config.hook.pytest_deselected(items=comparisons)
-        items[:] = [item for item in items if item.get_closest_marker("against_reference") is None]
+    for marker in ("against_reference", "loses_device"):
+        others = [item for item in items if item.get_closest_marker(marker) is not None]
+        if others:
+            config.hook.pytest_deselected(items=others)
+            items[:] = [item for item in items if item.get_closest_marker(marker) is None]
 
 
 def pytest_report_header(config: pytest.Config) -> str:

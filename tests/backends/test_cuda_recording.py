@@ -41,6 +41,10 @@ def test_what_is_asked_of_the_driver(library: Path) -> None:
     run(library, str(HERE / "recorded_cuda.py"))
 
 
+def test_a_lost_device(library: Path) -> None:
+    run(library, str(HERE.parent / "sycl" / "test_faults.py"))
+
+
 def test_the_contract_apart_from_what_kernels_compute(library: Path) -> None:
     contract = [str(HERE / f"test_contract{name}.py") for name in ("", "_images", "_copies")]
     run(library, *contract)

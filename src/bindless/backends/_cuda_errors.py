@@ -6,7 +6,7 @@ from typing import NoReturn
 
 from ..drivers import cuda as driver
 from ..model.enums import Errc
-from ..model.errors import Error, FeatureNotSupportedError, error_of
+from ..model.errors import DeviceLostError, Error, FeatureNotSupportedError, error_of
 
 __all__ = [
     "NOT_READY",
@@ -68,8 +68,8 @@ def error(result: int, call: str, details: object = "", code: Errc | None = None
     """
     plain = driver.error(result, call)
     if result in _ASYNCHRONOUS:
-        code, details = Errc.kernel, _LOST
-    elif code is None or isinstance(plain, FeatureNotSupportedError):
+        return DeviceLostError(f"{plain}: {_LOST}", backend="cuda", native_code=result, native_name=plain.native_name)
+    if code is None or isinstance(plain, FeatureNotSupportedError):
         code = plain.code
     message = f"{plain}: {details}" if details else str(plain)
     return error_of(code, message, backend="cuda", native_code=result, native_name=plain.native_name)

@@ -20,6 +20,7 @@ Rules
     ``release_event`` need not be called.
   - A backend has ``events_cross_contexts = True`` if commands can wait for events of its other contexts, and
     ``memory_crosses_contexts = True`` if ``copy`` takes addresses of any of them. Without, the host stands between.
+  - A failure after which the native context is of no use any more is a ``DeviceLostError``, then for every call.
   - ``wait_queue`` raises one failure that nobody has asked for, or several in an ``ExceptionList``; called again, it
     raises the next.
 """

@@ -6,6 +6,7 @@ Error(Exception)                            .code  .backend  .native_code  .nati
 ├─ NdRangeError(ValueError)                 Errc.nd_range
 ├─ EventError                               Errc.event
 ├─ KernelError                              Errc.kernel
+│  └─ DeviceLostError                       Errc.kernel
 ├─ KernelArgumentError(ValueError)          Errc.kernel_argument
 ├─ BuildError                               Errc.build            .log
 ├─ MemoryAllocationError(MemoryError)       Errc.memory_allocation
@@ -28,6 +29,7 @@ __all__ = [
     "AccessorError",
     "BackendMismatchError",
     "BuildError",
+    "DeviceLostError",
     "Error",
     "EventError",
     "ExceptionList",
@@ -100,6 +102,10 @@ class KernelError(Error):
     """A kernel failed while it ran."""
 
     code = Errc.kernel
+
+
+class DeviceLostError(KernelError):
+    """A command failed in a way that ended its native context: every further use of that raises this again."""
 
 
 class KernelArgumentError(Error, ValueError):

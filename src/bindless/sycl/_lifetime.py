@@ -20,7 +20,7 @@ from collections.abc import Callable
 from enum import IntEnum
 from typing import Any
 
-from ..model.errors import Error
+from ..model.errors import DeviceLostError, Error
 
 __all__ = ["Rank", "Resource", "after_fork", "at_exit", "forget_event", "is_finished"]
 
@@ -81,20 +81,27 @@ class Resource:
         """Releases now; a second call does nothing. Raises what the release raises."""
         row = _live.pop(self._key, None)
         if row is not None:
-            row[1](*row[2])
+            try:
+                row[1](*row[2])
+            except DeviceLostError:
+                return  # it went with the device, as whoever uses that is told
 
     def detach(self) -> None:
         """Gives the native object away: it will not be released here."""
         _live.pop(self._key, None)
 
-    def __del__(self, _live: dict[int, Any] = _live) -> None:  # bound here: at exit the module's names are gone
+    # Bound here: at exit the module's names are gone.
+    def __del__(self, _live: dict[int, Any] = _live, _Lost: type[Error] = DeviceLostError) -> None:
         row = _live.pop(self._key, None)
         if row is None:
             return
         if _collecting:
             _aside.append(row)
-        else:
+            return
+        try:
             row[1](*row[2])
+        except _Lost:
+            return
 
 
 def forget_event(release: _Release, native: Any) -> None:
@@ -121,6 +128,8 @@ def _release_all(rows: list[tuple[Rank, _Release, tuple[Any, ...]]]) -> None:
     for _, release, arguments in rows:
         try:
             release(*arguments)
+        except DeviceLostError:
+            continue
         except Error as error:
             sys.stderr.write(f"bindless: a native object was not released: {error}\n")
 

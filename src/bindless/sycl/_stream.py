@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..backends.contract import BackendProtocol, NativeEvent, NativeKernel, NativeQueue
-from ..model.errors import Error, ExceptionList, InvalidError, SyclRuntimeError
+from ..model.errors import DeviceLostError, Error, ExceptionList, InvalidError, SyclRuntimeError
 from . import _lifetime
 from ._node import Node
 from .event import Event, OwnedEvent
@@ -66,6 +66,7 @@ class CommandStream:
     Attributes:
         native: the native queue; None once closed or forked.
         errors: asynchronous errors found and not yet reported.
+        told_loss: whether somebody was told that the device is lost.
         tasks: events of commands that the host has still to start, or runs itself, and what these use.
         bundles: kernel bundles that unfinished commands use.
         blocker: the last of them that later commands of this queue come after.
@@ -100,6 +101,7 @@ class CommandStream:
         "release_event",
         "resource",
         "tasks",
+        "told_loss",
     )
 
     def __init__(
@@ -114,6 +116,7 @@ class CommandStream:
         self.handler = handler
         self.lock = threading.RLock()
         self.errors: list[Error] = []
+        self.told_loss = False
         self.tasks: dict[Event, Sequence[object]] = {}
         self.bundles: set[object] = set()
         self._last_bundle: object = None
@@ -458,6 +461,8 @@ class CommandStream:
         kept = False
         with self.lock:
             for item in found:
+                if isinstance(item, DeviceLostError) and any(isinstance(old, DeviceLostError) for old in self.errors):
+                    continue  # said once, it is clear
                 tail = self.errors[-_SAME_ERRORS:]
                 if len(tail) < _SAME_ERRORS or not all(_same(item, other) for other in tail):
                     self.errors.append(item)
@@ -467,6 +472,7 @@ class CommandStream:
     def withdraw(self, error: Error) -> None:
         """Takes back an error that was reported through its event."""
         with self.lock:
+            self.told_loss = self.told_loss or isinstance(error, DeviceLostError)
             self.errors = [item for item in self.errors if item is not error]
 
     @property
@@ -478,6 +484,7 @@ class CommandStream:
         """Gives the errors found so far to the handler, or raises them."""
         with self.lock:
             errors, self.errors = self.errors, []
+            self.told_loss = self.told_loss or any(isinstance(error, DeviceLostError) for error in errors)
         unclaimed = self.context._unclaimed
         while unclaimed:
             handler, others = unclaimed.popleft()
@@ -580,7 +587,10 @@ def _finish() -> None:
                 stream.settle()
             except Error as error:
                 stream.record(error)
+    lost = any(stream.told_loss for stream in tuple(_streams))
     for stream in tuple(_streams):
+        if lost:
+            stream.errors = [error for error in stream.errors if not isinstance(error, DeviceLostError)]
         stream.native, stream.release_event = None, _nothing
         stream._reason = "ended with the interpreter"
         rows = [(stream.handler, stream.errors), *stream.context._unclaimed]

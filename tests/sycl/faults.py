@@ -1,0 +1,85 @@
+"""Kernel faults, run in processes of their own because a device may be lost: ``python faults.py SELECTOR CASE``."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+
+import numpy as np
+
+import bindless as bl
+
+# Writes where no memory is.
+WILD = b"""
+.version 6.3
+.target sm_75
+.address_size 64
+.visible .entry wild(.param .u64 where)
+{ .reg .b64 %d; .reg .b32 %r; ld.param.u64 %d, [where]; mov.u32 %r, 1; st.global.u32 [%d], %r; ret; }
+"""
+
+
+def fault(queue: bl.Queue) -> bl.Event:
+    """A command that faults."""
+    library = os.environ.get("BINDLESS_LIBCUDA")
+    if library is not None:  # no kernel runs there; its memory commands can be made to fail as real ones do
+        array = bl.usm_empty(4, "u1", queue)
+        event = queue.memset(array, 1)
+        ctypes.CDLL(library).fake_sticky(700)
+        return event
+    kernel = bl.load_kernel_bundle(WILD, queue).get_kernel("wild")
+    return queue.single_task(kernel, np.uint64(64))
+
+
+def refused(work: object) -> bl.Error:
+    """The error of something that can no longer be done."""
+    try:
+        work()  # type: ignore[operator]
+    except bl.Error as error:
+        return error
+    raise AssertionError("it worked")
+
+
+def told_by_event(selector: str) -> None:
+    """The event tells, once and clearly; everything on the context refuses; other devices go on."""
+    queue = bl.Queue(selector)
+    other = bl.Queue(queue.device, queue.context)
+    array = bl.usm_empty(16, "u1", queue)
+    error = refused(fault(queue).wait)
+    assert isinstance(error, bl.DeviceLostError) and error.code is bl.Errc.kernel, error
+    assert error.native_name == "CUDA_ERROR_ILLEGAL_ADDRESS" and error.native_code == 700
+    assert "start a new process" in str(error), error
+    for work in (
+        queue.wait,
+        other.wait,
+        lambda: queue.memset(array, 1).wait(),
+        lambda: other.memset(array, 1).wait(),
+        lambda: bl.usm_empty(16, "u1", queue),
+        lambda: bl.Queue(queue.device, bl.Context(queue.device)).memset(array, 1).wait(),
+    ):
+        assert isinstance(refused(work), (bl.DeviceLostError, bl.InvalidError)), work
+    with bl.Queue("reference") as reference:
+        assert bl.usm_empty(4, "u1", reference).copy_from(7).numpy().tolist() == [7] * 4
+    refused(queue.close)
+    array.close()
+
+
+def told_by_handler(selector: str) -> None:
+    """The handler gets one error, not one for every question that the driver was asked."""
+    taken: list[bl.ExceptionList] = []
+    queue = bl.Queue(selector, async_handler=taken.append)
+    fault(queue)
+    queue.wait_and_throw()
+    assert [type(error) for errors in taken for error in errors] == [bl.DeviceLostError], taken
+
+
+def told_at_exit(selector: str) -> None:
+    """Nobody asks: the interpreter's end says it once."""
+    queue = bl.Queue(selector)
+    fault(queue)
+    del queue
+
+
+if __name__ == "__main__":
+    {"event": told_by_event, "handler": told_by_handler, "exit": told_at_exit}[sys.argv[2]](sys.argv[1])
