@@ -54,7 +54,7 @@ def test_limits_are_those_of_the_hardware(reference: bl.Device) -> None:  # R32
 
 def test_answers_everything(reference: bl.Device) -> None:
     for name in bl.info.device:
-        assert reference.get_info(name) is not None
+        assert reference.get_info(name) is not None or name is bl.info.device.parent_device
 
 
 def test_mipmaps_beyond_the_limit(reference: bl.Device) -> None:
