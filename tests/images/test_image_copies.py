@@ -509,13 +509,12 @@ def test_levels(queue: bl.Queue) -> None:  # R55
 def test_external_memory(queue: bl.Queue) -> None:  # R57
     """What an import registers is copied as any other memory, and freed by nobody here."""
     from bindless.images._registry import MemoryRecord
-    from bindless.sycl._lifetime import Rank, Resource
 
     context, pixels = queue.context, random_pixels(DESC)
     backend, native = queue._backend, context._native
     raw = backend.allocate_image(native, queue.device._record.native, DESC)
-    resource = Resource(Rank.EXTERNAL, context._resource, backend.free_image, native, raw, DESC)
-    context._images[raw] = MemoryRecord(DESC, queue.device, resource, "external", [])
+    parent, free = context._resource, backend.free_image
+    context._images[raw] = MemoryRecord(DESC, queue.device, "external", [], parent, free, native, raw, DESC)
     handle = bl.ImageMemHandle(raw)
     pointer = bl.malloc_device(DESC.nbytes, queue)
     mapped = bl.UsmPointer._adopt(

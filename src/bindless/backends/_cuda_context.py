@@ -41,6 +41,7 @@ class Context:
 
     Attributes:
         devices: as given.
+        primaries: the primary context of each.
         allocations: by address.
         images: image memory by raw handle, levels of mipmaps included.
         textures, surfaces: primary context of each sampled and each unsampled image, by its number.
@@ -50,7 +51,7 @@ class Context:
         if not devices:
             raise InvalidError("devices=(): a context has at least one device", backend="cuda")
         self.devices = tuple(devices)
-        self._primaries: dict[Device, PrimaryContext] = {device: device.context() for device in self.devices}
+        self.primaries: dict[Device, PrimaryContext] = {device: device.context() for device in self.devices}
         self.allocations: dict[int, Allocation] = {}
         self.images: dict[int, ImageStorage] = {}
         self.textures: dict[int, PrimaryContext] = {}
@@ -61,7 +62,7 @@ class Context:
         if device is None:
             device = self.devices[0]
         try:
-            return self._primaries[device]
+            return self.primaries[device]
         except KeyError:
             names = ", ".join(map(repr, self.devices))
             raise InvalidError(

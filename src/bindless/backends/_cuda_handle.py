@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 from ..drivers import cuda as driver
 from ..model.descriptor import ImageDescriptor
@@ -15,7 +15,7 @@ from ._cuda_device import Device, PrimaryContext
 from ._cuda_errors import SUCCESS, fail, release
 from ._cuda_fork import refuse_in_fork
 from ._cuda_format import array_format, require_channels
-from ._cuda_image import ImageStorage, texture_kind
+from ._cuda_image import texture_kind
 
 __all__ = [
     "MAX_ANISOTROPY",
@@ -45,14 +45,12 @@ _FILTER_MODES = {
 }
 
 
-def _storage(context: Context, device: Device, handle: int) -> ImageStorage:
-    storage = context.images.get(handle)
-    if storage is None or storage.primary is not context.primary(device):
-        raise SyclRuntimeError(
-            f"{handle:#x} is no image memory of {device!r} in this context: it was freed, or was allocated elsewhere",
-            backend="cuda",
-        )
-    return storage
+def _unknown(context: Context, device: Device, handle: int) -> NoReturn:
+    context.primary(device)
+    raise SyclRuntimeError(
+        f"{handle:#x} is no image memory of {device!r} in this context: it was freed, or was allocated elsewhere",
+        backend="cuda",
+    )
 
 
 def _unique(
@@ -85,7 +83,9 @@ def _unique(
 
 def create_unsampled_image(context: Context, device: Device, handle: int, desc: ImageDescriptor) -> int:
     """A surface object; it converts nothing, our kernels do."""
-    storage = _storage(context, device, handle)
+    storage = context.images.get(handle)
+    if storage is None or storage.primary.device is not device:
+        _unknown(context, device, handle)
     if storage.is_mipmap:
         raise SyclRuntimeError(
             "an unsampled image cannot be made of a whole mipmap: make it of one level, from the handle that "
@@ -156,7 +156,9 @@ def create_sampled_image(
     context: Context, device: Device, handle: int, desc: ImageDescriptor, sampler: BindlessImageSampler
 ) -> int:
     """A texture object over a CUDA array or a mipmapped array."""
-    storage = _storage(context, device, handle)
+    storage = context.images.get(handle)
+    if storage is None or storage.primary.device is not device:
+        _unknown(context, device, handle)
     primary, mipmap, textures = storage.primary, storage.is_mipmap, context.textures
     kind = storage.texture_kind if desc is storage.desc else texture_kind(desc)
     texture = sampler.prepared.get(kind) or _prepare(desc, sampler, kind)

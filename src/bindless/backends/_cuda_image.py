@@ -102,19 +102,21 @@ def _keep_warm(primary: PrimaryContext) -> None:
 
 
 def _prepare(primary: PrimaryContext, desc: ImageDescriptor) -> ImageStorage:
-    """Works out what arrays for a descriptor are; the descriptor keeps that."""
+    """Works out what arrays for a descriptor are on a device; the descriptor keeps that."""
     require_channels(desc.num_channels)
     _keep_warm(primary)
     writable = fits_surfaces(primary.device, desc)
     storage = ImageStorage(primary, desc, _array_descriptor(desc, writable), writable)
-    desc.prepared[primary] = storage
+    desc.prepared[primary.device] = storage
     return storage
 
 
 def allocate_image(context: Context, device: Device, desc: ImageDescriptor) -> int:
     """New image memory; kernels can write to it unless it is larger than the device's surfaces."""
-    primary = context.primary(device)
-    storage: ImageStorage = desc.prepared.get(primary) or _prepare(primary, desc)
+    storage: ImageStorage | None = desc.prepared.get(device)
+    if storage is None or device not in context.primaries:
+        storage = _prepare(context.primary(device), desc)
+    primary = storage.primary
     if storage.is_mipmap:
         storage = ImageStorage(primary, desc, storage.description, storage.writable)
         handle = _create(primary.handle, storage.description, desc.num_levels)

@@ -135,7 +135,7 @@ def find_image(
         )
     elif sampled and record.usm:
         require(queue.device, _SAMPLE_ASPECTS[desc.dimensions], f"sampling {desc.dimensions}D images in USM")
-    keep = (record.resource, record.memory) if record.usm else (record.resource,)
+    keep = (record, record.memory) if record.usm else (record,)
     return Image(raw, desc, sampled, record.usm, keep)
 
 

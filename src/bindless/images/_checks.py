@@ -31,30 +31,23 @@ _LIMITS = {
 _known: dict[tuple[str, int, str], int | None] = {}
 
 
-class Checked:
+class Checked(dict[tuple[int, ...], tuple[object, ...]]):
     """Remembers which values have passed all checks on a device, so that making many images of one kind is quick.
 
-    Values are known by identity, which is cheaper than their equality; they are immutable.
+    Its keys are the identities of the device's aspects and of the values, which are cheaper than their equality; they
+    are immutable, and kept so that no other object takes their identity.
     """
 
-    __slots__ = ("_passed",)
+    __slots__ = ()
 
     _MOST = 256
 
-    def __init__(self) -> None:
-        # The values are kept, so that no other object takes their identity.
-        self._passed: dict[tuple[int, ...], tuple[object, ...]] = {}
-
-    def has(self, device: Device, *values: object) -> bool:
-        """Whether these values have passed on this device."""
-        return (id(device.aspects), *map(id, values)) in self._passed
-
     def add(self, device: Device, *values: object) -> None:
-        """Notes that they have."""
-        if len(self._passed) >= self._MOST:
-            self._passed.clear()
+        """Notes that these values have passed on this device."""
+        if len(self) >= self._MOST:
+            self.clear()
         kept = (device.aspects, *values)
-        self._passed[tuple(map(id, kept))] = kept
+        self[tuple(map(id, kept))] = kept
 
 
 def require(device: Device, aspect: Aspect, what: str) -> None:

@@ -19,12 +19,12 @@ from ..model.enums import (
 from ..model.errors import Error, InvalidError, SamplerWarning, SyclRuntimeError
 from ..model.handles import ImageMemHandle, SampledImageHandle, UnsampledImageHandle
 from ..model.sampler import BindlessImageSampler
-from ..sycl._lifetime import Rank, Resource
-from ..sycl._where import resolve_where
+from ..sycl._lifetime import let_go
+from ..sycl._where import resolve
 from ..sycl.usm import UsmArray, UsmPointer
 from ._checks import Checked, limit, require, require_format, require_type
-from ._memory import ImageMem, as_error, require_level_reference
-from ._registry import Failures, HandleRecord, MemoryRecord, handle_key, let_go
+from ._memory import ImageMem, as_error
+from ._registry import HandleRecord, KnownMemory, MemoryRecord, handle_key
 
 if TYPE_CHECKING:
     from ..sycl.context import Context
@@ -82,10 +82,13 @@ def create_image(
     Warns:
         SamplerWarning: repeat or mirrored_repeat with unnormalized coordinates, which sample as clamp_to_edge.
     """
-    if where and isinstance(where[0], BindlessImageSampler):
-        raise InvalidError("create_image: pass the sampler by name, sampler=...")
-    device, context = resolve_where(*where)
-    checked = _checked.has(device, desc, sampler)
+    try:
+        device, context = resolve(where)
+    except InvalidError:
+        if where and isinstance(where[0], BindlessImageSampler):
+            raise InvalidError("create_image: pass the sampler by name, sampler=...") from None
+        raise
+    checked = (id(device._aspects), id(desc), id(sampler)) in _checked
     if not checked:
         if not isinstance(desc, ImageDescriptor):
             raise InvalidError(f"desc: {type(desc).__name__} is no ImageDescriptor")
@@ -93,11 +96,14 @@ def create_image(
             raise InvalidError(f"sampler: {type(sampler).__name__} is no BindlessImageSampler")
         desc.verify()
         require_type(device, desc)
-    if isinstance(memory, (UsmPointer, UsmArray)):
+    if type(memory) is not ImageMemHandle and isinstance(memory, (UsmPointer, UsmArray)):
         return _create_usm(memory, desc, device, context, sampler, pitch)
     raw, record, keep = _memory_of(memory, desc, device, context)
-    require_level_reference(device, record)
-    backend, native = context._backend, context._native
+    if record.owner == "level":
+        require(device, Aspect.ext_oneapi_mipmap_level_reference, "images made of one level of a mipmap")
+    # The memory's own descriptor, which is equal: backends keep what they have worked out with the object.
+    allocated = record.descriptor
+    backend, native = context._backend, context._native_context
     if sampler is None:
         if desc.type is ImageType.mipmap:
             raise SyclRuntimeError(
@@ -105,35 +111,35 @@ def create_image(
                 "(get_mip_level_mem_handle, get_mip_level_desc)"
             )
         try:
-            number = backend.create_unsampled_image(native, device._record.native, raw, desc)
+            number = backend.create_unsampled_image(native, device._record.native, raw, allocated)
         except Error as error:
             raise as_error(SyclRuntimeError, error, f"no unsampled image of {desc}") from error
-        _register(context, device, desc, number, None, False, keep)
+        HandleRecord(context, device, desc, None, False, keep, number)
         if not checked:
             _checked.add(device, desc, sampler)
         return UnsampledImageHandle(number, desc)
     if not checked and not _check_sampler(device, desc, sampler):
         _checked.add(device, desc, sampler)
     try:
-        number = backend.create_sampled_image(native, device._record.native, raw, desc, sampler)
+        number = backend.create_sampled_image(native, device._record.native, raw, allocated, sampler)
     except Error as error:
         raise as_error(SyclRuntimeError, error, f"no sampled image of {desc}") from error
-    _register(context, device, desc, number, sampler, False, keep)
+    HandleRecord(context, device, desc, sampler, False, keep, number)
     return SampledImageHandle(number, desc)
 
 
 def _memory_of(
     memory: object, desc: ImageDescriptor, device: Device, context: Context
-) -> tuple[int, MemoryRecord, Resource]:
+) -> tuple[int, KnownMemory, MemoryRecord]:
     """The raw handle, record and owner of image memory of this context and device."""
-    record: MemoryRecord | None
+    record: KnownMemory | None
     if isinstance(memory, ImageMem):
         record, owner = memory._own()
         if owner is not context and owner != context:
             raise SyclRuntimeError(f"{memory!r} was allocated in another context: create the image there")
         raw = memory._value
     elif isinstance(memory, ImageMemHandle):
-        raw = memory.raw_handle
+        raw = memory._raw_handle
         record = context._images.get(raw)
     else:
         raise InvalidError(
@@ -234,7 +240,7 @@ def _create_usm(
         )
     except Error as error:
         raise as_error(SyclRuntimeError, error, f"no sampled image of {desc} over {memory!r}") from error
-    _register(context, device, desc, number, sampler, True, memory)
+    HandleRecord(context, device, desc, sampler, True, memory, number)
     return SampledImageHandle(number, desc)
 
 
@@ -276,37 +282,7 @@ def _check_usm_layout(memory: UsmPointer | UsmArray, desc: ImageDescriptor, devi
         raise SyclRuntimeError(f"the image takes {needed} bytes, {memory!r} has {memory.nbytes}")
 
 
-# ---------------------------------------------------------------------- registry and end
-
-
-def _release(failures: Failures, backend: Any, native: Any, number: int, sampled: bool) -> None:
-    failures.run(lambda: backend.destroy_image(native, number, sampled=sampled))
-
-
-class _ImageResource(Resource):
-    """A native image; it keeps the memory that the image lies over."""
-
-    __slots__ = ("memory",)
-
-    memory: object
-
-
-def _register(
-    context: Context,
-    device: Device,
-    desc: ImageDescriptor,
-    number: int,
-    sampler: BindlessImageSampler | None,
-    usm: bool,
-    memory: object,
-) -> None:
-    failures = Failures()
-    sampled = sampler is not None
-    resource = _ImageResource(
-        Rank.IMAGE_HANDLE, context._resource, _release, failures, context._backend, context._native, number, sampled
-    )
-    resource.memory = memory
-    context._handles[handle_key(number, sampled)] = HandleRecord(desc, device, sampler, usm, memory, resource, failures)
+# ---------------------------------------------------------------------- end
 
 
 def destroy_image_handle(handle: SampledImageHandle | UnsampledImageHandle, *where: Any) -> None:
@@ -315,18 +291,15 @@ def destroy_image_handle(handle: SampledImageHandle | UnsampledImageHandle, *whe
     Raises:
         SyclRuntimeError: the handle is no image of this context, such as one that was destroyed already.
     """
-    _, context = resolve_where(*where)
-    if not isinstance(handle, (SampledImageHandle, UnsampledImageHandle)):
+    _, context = resolve(where)
+    sampled = isinstance(handle, SampledImageHandle)
+    if not sampled and not isinstance(handle, UnsampledImageHandle):
         raise InvalidError(f"destroy_image_handle: {type(handle).__name__} is no image handle")
-    key = handle_key(handle.raw_handle, isinstance(handle, SampledImageHandle))
-    record = context._handles.pop(key, None)
-    if record is None:
+    try:
+        error = let_go(context._handles.pop, handle_key(handle._raw_handle, sampled))
+    except KeyError:
         raise SyclRuntimeError(
             f"{handle!r} is no image of this context: it was destroyed already, or made in another context"
-        )
-    failures = record.failures
-    holder = [record]
-    del record
-    error = let_go(holder.clear, failures)
+        ) from None
     if error is not None:
         raise as_error(SyclRuntimeError, error, f"{handle!r} was not destroyed") from error

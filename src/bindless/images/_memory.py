@@ -5,17 +5,16 @@ from __future__ import annotations
 import weakref
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..model.aspects import Aspect
 from ..model.descriptor import ImageDescriptor
 from ..model.enums import ImageChannelType, ImageType, coerce
 from ..model.errors import Error, FeatureNotSupportedError, InvalidError, MemoryAllocationError, SyclRuntimeError
 from ..model.handles import ImageMemHandle
 from ..model.ranges import Range
-from ..sycl._lifetime import Rank, Resource
+from ..sycl._lifetime import let_go
 from ..sycl._stream import sweep, wait_for_all
-from ..sycl._where import resolve_where
-from ._checks import Checked, require, require_format, require_limits, require_type
-from ._registry import Failures, MemoryRecord, forget_memory, let_go
+from ..sycl._where import resolve
+from ._checks import Checked, require_format, require_limits, require_type
+from ._registry import BorrowedMemory, KnownMemory, MemoryRecord, free_owned
 
 if TYPE_CHECKING:
     from ..sycl.context import Context
@@ -35,6 +34,12 @@ _E = TypeVar("_E", bound=Error)
 
 _checked = Checked()
 
+_NOT_TO_BE_FREED = {
+    "level": "is one level of a mipmap, borrowed from it: free the mipmap",
+    "ImageMem": "is owned by an ImageMem: close that instead",
+    "external": "is imported memory: unmap it with unmap_external_image_memory",
+}
+
 
 def as_error(cls: type[_E], error: Error, doing: str) -> _E | FeatureNotSupportedError:
     """The same failure under the code that the specification gives to this function."""
@@ -48,23 +53,11 @@ def as_error(cls: type[_E], error: Error, doing: str) -> _E | FeatureNotSupporte
     )
 
 
-def _release(
-    failures: Failures,
-    context: weakref.ref[Context],
-    levels: list[int],
-    backend: Any,
-    native: Any,
-    raw: int,
-    desc: ImageDescriptor,
-) -> None:
-    forget_memory(context, raw, levels)
-    failures.run(backend.free_image, native, raw, desc)
-
-
 def _allocate(
-    desc: ImageDescriptor, device: Device, context: Context, owner: str
-) -> tuple[int, Resource, MemoryRecord]:
-    if not _checked.has(device, desc):
+    desc: ImageDescriptor, device: Device, context: Context, shared: bool
+) -> tuple[int, MemoryRecord, KnownMemory]:
+    """New memory: its raw handle, its owner, and what the context knows; ``shared``: the context does not own it."""
+    if (id(device._aspects), id(desc)) not in _checked:
         if not isinstance(desc, ImageDescriptor):
             raise InvalidError(f"desc: {type(desc).__name__} is no ImageDescriptor")
         desc.verify()
@@ -72,7 +65,7 @@ def _allocate(
         require_format(device, desc)
         require_limits(device, desc, MemoryAllocationError)
         _checked.add(device, desc)
-    backend, native = context._backend, context._native
+    backend, native = context._backend, context._native_context
     target = device._record.native
     sweep()
     try:
@@ -86,22 +79,16 @@ def _allocate(
             MemoryAllocationError, error, f"image memory of {desc.nbytes} bytes for {desc} was not allocated"
         ) from error
     levels: list[int] = []
-    failures = Failures()
-    resource = Resource(
-        Rank.IMAGE_MEMORY,
-        context._resource,
-        _release,
-        failures,
-        weakref.ref(context),
-        levels,
-        backend,
-        native,
-        raw,
-        desc,
-    )
-    record = MemoryRecord(desc, device, resource, owner, levels, failures)
-    context._images[raw] = record
-    return raw, resource, record
+    parent, free = context._resource, backend.free_image
+    known: KnownMemory
+    if shared:
+        rest = weakref.ref(context), levels, free, native, raw, desc
+        memory = MemoryRecord(desc, device, "ImageMem", levels, parent, free_owned, *rest)
+        known = BorrowedMemory(desc, device, "ImageMem", memory)
+    else:
+        known = memory = MemoryRecord(desc, device, "alloc_image_mem", levels, parent, free, native, raw, desc)
+    context._images[raw] = known
+    return raw, memory, known
 
 
 def alloc_image_mem(desc: ImageDescriptor, *where: Any) -> ImageMemHandle:
@@ -116,8 +103,8 @@ def alloc_image_mem(desc: ImageDescriptor, *where: Any) -> ImageMemHandle:
         MemoryAllocationError: a size is beyond the device, or there is not enough memory.
         FeatureNotSupportedError: the device lacks this type of image or this format.
     """
-    device, context = resolve_where(*where)
-    return ImageMemHandle(_allocate(desc, device, context, "alloc_image_mem")[0])
+    device, context = resolve(where)
+    return ImageMemHandle(_allocate(desc, device, context, False)[0])
 
 
 def free_image_mem(handle: ImageMemHandle, image_type: ImageType | str, *where: Any) -> None:
@@ -127,28 +114,24 @@ def free_image_mem(handle: ImageMemHandle, image_type: ImageType | str, *where: 
         MemoryAllocationError: the handle is not such memory of this context (freed already, of another context, one
             level of a mipmap, owned by ``ImageMem``, imported), or ``image_type`` is not what was allocated.
     """
-    _, context = resolve_where(*where)
-    kind = coerce(ImageType, image_type, "image_type")
+    _, context = resolve(where)
+    kind = image_type if type(image_type) is ImageType else coerce(ImageType, image_type, "image_type")
     raw = _raw(handle, MemoryAllocationError)
     record = context._images.get(raw)
     if record is None:
         raise MemoryAllocationError(
             f"{handle!r} is no image memory of this context: it was freed already, or allocated in another context"
         )
-    reasons = {
-        "level": "is one level of a mipmap, borrowed from it: free the mipmap",
-        "ImageMem": "is owned by an ImageMem: close that instead",
-        "external": "is imported memory: unmap it with unmap_external_image_memory",
-    }
-    if record.owner in reasons:
-        raise MemoryAllocationError(f"{handle!r} {reasons[record.owner]}")
+    if record.owner in _NOT_TO_BE_FREED:
+        raise MemoryAllocationError(f"{handle!r} {_NOT_TO_BE_FREED[record.owner]}")
     if record.descriptor.type is not kind:
         raise MemoryAllocationError(
             f"image_type={kind}: {handle!r} was allocated as {record.descriptor.type}; pass that"
         )
-    failures = record.failures
+    for level in record.levels:
+        context._images.pop(level, None)
     del record
-    error = let_go(lambda: context._images.pop(raw, None), failures)
+    error = let_go(context._images.pop, raw)
     if error is not None:
         raise as_error(MemoryAllocationError, error, f"{handle!r} was not freed") from error
 
@@ -159,8 +142,8 @@ def _raw(handle: object, error: type[Error]) -> int:
     return handle.raw_handle
 
 
-def _record(handle: object, where: tuple[Any, ...], error: type[Error]) -> MemoryRecord:
-    _, context = resolve_where(*where)
+def _record(handle: object, where: tuple[Any, ...], error: type[Error]) -> KnownMemory:
+    _, context = resolve(where)
     record = context._images.get(_raw(handle, error))
     if record is None:
         raise error(f"{handle!r} is no image memory of this context: it was freed, or allocated in another context")
@@ -201,12 +184,12 @@ def get_mip_level_mem_handle(handle: ImageMemHandle, level: int, *where: Any) ->
     Raises:
         SyclRuntimeError: the handle is no mipmap of this context, or it has no such level.
     """
-    _, context = resolve_where(*where)
+    _, context = resolve(where)
     record = _record(handle, where, SyclRuntimeError)
     return _level(context, handle, record, level)
 
 
-def _level(context: Context, handle: ImageMemHandle, record: MemoryRecord, level: int) -> ImageMemHandle:
+def _level(context: Context, handle: ImageMemHandle, record: KnownMemory, level: int) -> ImageMemHandle:
     desc = record.descriptor
     if desc.type is not ImageType.mipmap:
         raise SyclRuntimeError(f"{handle!r} is a {desc.type} image: only a mipmap has levels")
@@ -214,16 +197,16 @@ def _level(context: Context, handle: ImageMemHandle, record: MemoryRecord, level
         level_desc = desc.get_mip_level_desc(level)
     except InvalidError as error:
         raise SyclRuntimeError(str(error)) from None
-    resource = record.keep()
-    if resource is None:
+    memory = record.keep()
+    if memory is None:
         raise SyclRuntimeError(f"{handle!r} was freed")
     try:
         raw = context._backend.image_level(context._native, handle.raw_handle, level)
     except Error as error:
         raise as_error(SyclRuntimeError, error, f"level {level} of {handle!r}") from error
-    if raw not in record.levels:
-        record.levels.append(raw)
-    context._images[raw] = MemoryRecord(level_desc, record.device, resource, "level", [])
+    if raw not in memory.levels:
+        memory.levels.append(raw)
+    context._images[raw] = BorrowedMemory(level_desc, record.device, "level", memory)
     return ImageMemHandle(raw)
 
 
@@ -245,8 +228,8 @@ class ImageMem:
     __slots__ = ("__weakref__", "_context", "_record", "_resource", "_value")
 
     def __init__(self, desc: ImageDescriptor | ImageMem | None = None, *where: Any) -> None:
-        self._resource: Resource | None = None
-        self._record: MemoryRecord | None = None
+        self._resource: MemoryRecord | None = None
+        self._record: KnownMemory | None = None
         self._context: Context | None = None
         self._value = 0
         if desc is None:
@@ -258,20 +241,20 @@ class ImageMem:
             self._value, self._resource = desc._value, desc._resource
             self._record, self._context = desc._record, desc._context
         else:
-            device, context = resolve_where(*where)
-            self._value, self._resource, self._record = _allocate(desc, device, context, "ImageMem")
+            device, context = resolve(where)
+            self._value, self._resource, self._record = _allocate(desc, device, context, True)
             self._context = context
 
-    def _own(self) -> tuple[MemoryRecord, Context]:
+    def _own(self) -> tuple[KnownMemory, Context]:
         record, context = self._record, self._context
         if record is None or context is None:
             raise InvalidError("this ImageMem owns no memory: it was made without a descriptor, or closed")
         return record, context
 
-    def _image_memory(self) -> tuple[int, ImageDescriptor, Context, Device, Resource | None]:
+    def _image_memory(self) -> tuple[int, ImageDescriptor, Context, Device, MemoryRecord | None]:
         """Raw handle, descriptor, where it was allocated, and what keeps it alive: for copies."""
         record, context = self._own()
-        return self._value, record.descriptor, context, record.device, record.keep()
+        return self._value, record.descriptor, context, record.device, self._resource
 
     # ------------------------------------------------------------------ BI's members
 
@@ -331,16 +314,11 @@ class ImageMem:
         Raises:
             MemoryAllocationError: the driver did not free it.
         """
-        record, self._record, self._context = self._record, None, None
-        if record is None:
+        if self._resource is None:
             return
-        failures = record.failures
-        assert failures is not None
-
-        def drop() -> None:
-            self._resource = None
-
-        error = let_go(drop, failures)
+        holder = [self._resource]
+        self._resource = self._record = self._context = None
+        error = let_go(holder.pop)
         if error is not None:
             raise as_error(MemoryAllocationError, error, "image memory was not freed") from error
 
@@ -372,9 +350,3 @@ class ImageMem:
         if self._record is None:
             return "ImageMem()"
         return f"ImageMem({self._record.descriptor}, handle={self._value:#x})"
-
-
-def require_level_reference(device: Device, record: MemoryRecord) -> None:
-    """Images made of one level of a mipmap are there by aspect."""
-    if record.owner == "level":
-        require(device, Aspect.ext_oneapi_mipmap_level_reference, "images made of one level of a mipmap")

@@ -6,7 +6,8 @@ Wherever one is expected its plain string works too: ``filtering="linear"``.
 from __future__ import annotations
 
 from enum import Enum
-from typing import TypeVar
+from functools import cache
+from typing import TypeVar, cast
 
 __all__ = [
     "AccessMode",
@@ -37,6 +38,12 @@ class StringEnum(str, Enum):
 _E = TypeVar("_E", bound=StringEnum)
 
 
+@cache
+def _members(enum: type[StringEnum]) -> dict[str, StringEnum]:
+    """The members by their values and by their names, which differ for older names."""
+    return {member.value: member for member in enum} | dict(enum.__members__)
+
+
 def coerce(enum: type[_E], value: object, name: str) -> _E:
     """The member that a member or a plain string stands for.
 
@@ -46,9 +53,9 @@ def coerce(enum: type[_E], value: object, name: str) -> _E:
     if isinstance(value, enum):
         return value
     if isinstance(value, str):
-        for member in enum.__members__.items():
-            if value in (member[0], member[1].value):
-                return member[1]
+        member = _members(enum).get(str(value))
+        if member is not None:
+            return cast(_E, member)
     from .errors import InvalidError
 
     allowed = ", ".join(repr(str(member.value)) for member in enum)

@@ -29,7 +29,7 @@ class _RawHandle:
     __slots__ = ("__weakref__", "_raw_handle")
 
     def __init__(self, raw_handle: SupportsIndex = 0) -> None:
-        self._raw_handle = _raw(raw_handle)
+        self._raw_handle = raw_handle if type(raw_handle) is int and 0 <= raw_handle < 2**64 else _raw(raw_handle)
 
     @property
     def raw_handle(self) -> int:
@@ -70,7 +70,7 @@ class _ImageHandle(_RawHandle):
     __slots__ = ("_descriptor",)
 
     def __init__(self, raw_handle: SupportsIndex = 0, descriptor: ImageDescriptor | None = None) -> None:
-        super().__init__(raw_handle)
+        self._raw_handle = raw_handle if type(raw_handle) is int and 0 <= raw_handle < 2**64 else _raw(raw_handle)
         self._descriptor = descriptor
 
     @property

@@ -22,7 +22,7 @@ from typing import Any
 
 from ..model.errors import DeviceLostError, Error
 
-__all__ = ["Rank", "Resource", "after_fork", "at_exit", "forget_event", "is_finished"]
+__all__ = ["Rank", "Resource", "after_fork", "at_exit", "forget_event", "is_finished", "let_go"]
 
 
 class Rank(IntEnum):
@@ -44,6 +44,9 @@ _Release = Callable[..., object]
 # Every native object alive. Taking a row out of it is what gives the right to release: ``pop`` is atomic.
 _live: dict[int, tuple[Rank, _Release, tuple[Any, ...]]] = {}
 _serial = itertools.count()
+
+# Releases that a caller waits for, with the error of those that failed.
+_awaited: dict[int, Error | None] = {}
 
 # What the collector finalised during the collection in progress.
 _aside: deque[tuple[Rank, _Release, tuple[Any, ...]]] = deque()
@@ -91,7 +94,13 @@ class Resource:
         _live.pop(self._key, None)
 
     # Bound here: at exit the module's names are gone.
-    def __del__(self, _live: dict[int, Any] = _live, _Lost: type[Error] = DeviceLostError) -> None:
+    def __del__(
+        self,
+        _live: dict[int, Any] = _live,
+        _awaited: dict[int, Error | None] = _awaited,
+        _Error: type[Error] = Error,
+        _Lost: type[Error] = DeviceLostError,
+    ) -> None:
         row = _live.pop(self._key, None)
         if row is None:
             return
@@ -100,8 +109,26 @@ class Resource:
             return
         try:
             row[1](*row[2])
-        except _Lost:
-            return
+        except _Error as error:
+            if self._key in _awaited:
+                _awaited[self._key] = error
+            elif not isinstance(error, _Lost):
+                raise
+
+
+def let_go(take: Callable[..., Resource], *arguments: Any) -> Error | None:
+    """Drops the last reference that the caller has, which ``take(*arguments)`` gives.
+
+    Others may hold the object still, such as work in flight: then it is released when they let go.
+
+    Returns:
+        The error of the release, if it happened now and failed.
+    """
+    resource = take(*arguments)
+    key = resource._key
+    _awaited[key] = None
+    del resource
+    return _awaited.pop(key)
 
 
 def forget_event(release: _Release, native: Any) -> None:

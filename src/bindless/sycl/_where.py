@@ -7,7 +7,7 @@ from .context import Context
 from .device import Device
 from .queue import Queue
 
-__all__ = ["resolve_where"]
+__all__ = ["resolve", "resolve_where"]
 
 
 def resolve_where(*where: object) -> tuple[Device, Context]:
@@ -16,11 +16,17 @@ def resolve_where(*where: object) -> tuple[Device, Context]:
     Raises:
         InvalidError: neither form, an object that was closed, or a device outside the context.
     """
+    return resolve(where)
+
+
+def resolve(where: tuple[object, ...]) -> tuple[Device, Context]:
+    """``resolve_where(*where)``."""
     first, last = (where[0], where[-1]) if where else (None, None)
-    if len(where) == 1 and isinstance(first, Queue):
-        queue = first
-        queue._native  # noqa: B018  raises if it has ended
-        return queue.device, queue.context
+    if isinstance(first, Queue) and len(where) == 1:
+        stream = first._stream
+        if stream.native is None:
+            raise stream.unusable()
+        return first.device, first.context
     if len(where) == 2 and isinstance(first, Device) and isinstance(last, Context):
         device, context = first, last
         context._native  # noqa: B018
