@@ -32,6 +32,12 @@ struct blr_footprint {
     struct blr_quad quad[BLR_MAX_QUADS];
 };
 
+/* How many quads of a level the hardware fetches, and aligns, together. */
+static inline uint32_t blr_quads_at_a_time(const struct blr_texture *texture)
+{
+    return texture->pixel_size <= 4 ? 4 : 2;
+}
+
 /* Two mip levels and the share of the second, in 1/256. */
 struct blr_level_pair {
     uint32_t level;

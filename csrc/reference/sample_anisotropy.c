@@ -57,10 +57,7 @@ static void add_tap(const struct tap_line *line, const int32_t offset[2], int32_
     blr_quad_weights(axis[0].weight, axis[1].weight, weight, quad->weight);
     for (int k = 0; k < 4; k++)
         quad->weight[k] <<= 2 - line->extra_bits;      /* all in 1/1024 */
-    quad->used = 0;
-    if (weight > 0)
-        quad->used = 1u | (axis[0].weight ? 2u : 0u) | (axis[1].weight ? 4u : 0u) |
-                     (axis[0].weight && axis[1].weight ? 8u : 0u);
+    quad->used = blr_texels_used(axis[0].weight, axis[1].weight, weight);
 }
 
 /* length: of the footprint in this level; spacing: of the taps in 1/128 texel; share: of the level. */
@@ -105,7 +102,7 @@ static void aim(struct tap_line *line, uint32_t level_index, const float *coordi
 {
     const struct blr_texture *texture = line->texture;
     const struct blr_texture_level *level = &texture->level[level_index];
-    int bits = blr_fraction_bits(level->width > level->height ? level->width : level->height);
+    int bits = blr_fraction_bits(level->width > level->height ? level->width : level->height, texture->alone);
     line->level = level;
     line->slice = (const unsigned char *)level->data + layer * level->slice_pitch;
     for (uint32_t d = 0; d < 2; d++) {
@@ -135,7 +132,7 @@ void blr_footprint_anisotropic(const struct blr_texture *texture, const float *c
 
     struct tap_line line = {texture, NULL, NULL, {0, 0}, 0};
     footprint->count = 0;
-    footprint->group = texture->pixel_size <= 4 ? 4 : 2;      /* what the hardware fetches at a time */
+    footprint->group = blr_quads_at_a_time(texture);
     footprint->extra_bits = 2;
     int32_t fraction = levels.fraction;
     aim(&line, levels.level, coordinates, layer);

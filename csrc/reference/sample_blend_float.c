@@ -77,15 +77,16 @@ static float rounded(int64_t sum, int point, struct precision precision)
     if (sum == 0)
         return 0.0f;
     double value = ldexp((double)sum, -point);
-    /* Adding 0 makes a negative number that rounds to zero a positive zero. */
-    if (precision.bits == 24)             /* fewer than 48 bits: only a tie is moved across by 2^-50 */
-        return (float)(value * (1.0 + 0x1p-50)) + 0.0f;
+    if (precision.bits == 24) {           /* fewer than 48 bits: only a tie is moved across by 2^-50 */
+        float nearest = (float)(value * (1.0 + 0x1p-50));
+        return fabsf(nearest) < FLT_MIN ? copysignf(0.0f, nearest) : nearest;
+    }
     int exponent;
     frexp(value, &exponent);
     if (exponent < precision.min_exponent)
         exponent = precision.min_exponent;
     double steps = floor(ldexp(fabs(value), precision.bits - exponent) + 0.5);
-    return (float)copysign(ldexp(steps, exponent - precision.bits), value) + 0.0f;
+    return (float)copysign(ldexp(steps, exponent - precision.bits), value);
 }
 
 /* What is seen of NaNs, infinities and signs of zeros; returns whether *special is the result. */
@@ -157,7 +158,7 @@ static float blend(const struct blr_footprint *footprint, uint32_t offset, struc
     float result;
     if (special_result(&special, &result))
         return result;
-    if (footprint->count == 1 && footprint->group == 1)
+    if (footprint->count == 1 && footprint->extra_bits == 0)
         return rounded(quads[0].sum, quads[0].point, precision);
 
     int64_t sum = 0;

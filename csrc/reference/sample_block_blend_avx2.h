@@ -5,7 +5,7 @@
  * of odd channels apart. The sum is exact in double too; there the factor 1 + 2^-50 moves ties, and
  * nothing else, away from zero when it is rounded to float. Half texels keep 15 bits, and their sums
  * are exact in float. Channels outside the range in which these steps are exact (infinities, NaNs,
- * numbers below 2^-91, negative zeros) are found by their exponents and given back. */
+ * numbers below 2^-87, negative zeros) are found by their exponents and given back. */
 #ifndef BLR_SAMPLE_BLOCK_BLEND_AVX2_H
 #define BLR_SAMPLE_BLOCK_BLEND_AVX2_H
 
@@ -17,7 +17,7 @@
 #define BLR_INLINE_BLEND static inline __attribute__((always_inline))
 
 /* Biased exponents between which scaling by powers of two stays within the normal floats. */
-#define LOWEST_EXPONENT 36
+#define LOWEST_EXPONENT 40
 #define EXPONENT(e) _mm256_set1_epi32((int)((unsigned)(e) << 23))
 
 /* ---- loading: eight channels of texels, and what goes with their items */
@@ -221,14 +221,17 @@ BLR_INLINE_BLEND void floor_scaled(__m256d *even, __m256d *odd, __m256i shift)
     *odd = _mm256_floor_pd(_mm256_mul_pd(*odd, factor_odd));
 }
 
-BLR_INLINE_BLEND void accumulate_fp32(struct float_sums *total, struct float_sums *next)
+BLR_INLINE_BLEND void floor_to(struct float_sums *sums, __m256i point)
 {
-    __m256i point = _mm256_max_epi32(total->exponent, _mm256_and_si256(next->exponent, EXPONENT(252)));
-    floor_scaled(&total->even, &total->odd, _mm256_sub_epi32(total->exponent, point));
-    floor_scaled(&next->even, &next->odd, _mm256_sub_epi32(next->exponent, point));
+    floor_scaled(&sums->even, &sums->odd, _mm256_sub_epi32(sums->exponent, point));
+    sums->exponent = point;
+}
+
+BLR_INLINE_BLEND void add_floored(struct float_sums *total, struct float_sums *next, __m256i point)
+{
+    floor_to(next, point);
     total->even = _mm256_add_pd(total->even, next->even);
     total->odd = _mm256_add_pd(total->odd, next->odd);
-    total->exponent = point;
 }
 
 BLR_INLINE_BLEND __m256 blend_fp32(const struct blr_block *block, uint32_t item, const int channels, const bool several,
@@ -238,13 +241,22 @@ BLR_INLINE_BLEND __m256 blend_fp32(const struct blr_block *block, uint32_t item,
     load_lanes(block, 0, item, false, channels, boxes, &lanes);
     struct float_sums total = sum_fp32(&lanes, channels, doubtful);
     if (several) {
-        __m256i point = _mm256_and_si256(total.exponent, EXPONENT(252));
-        floor_scaled(&total.even, &total.odd, _mm256_sub_epi32(total.exponent, point));
-        total.exponent = point;
-        for (uint32_t q = 1; q < block->quads; q++) {
+        load_lanes(block, 1, item, false, channels, boxes, &lanes);
+        struct float_sums next = sum_fp32(&lanes, channels, doubtful);
+        __m256i point = _mm256_and_si256(_mm256_max_epi32(total.exponent, next.exponent), EXPONENT(252));
+        floor_to(&total, point);
+        add_floored(&total, &next, point);
+        /* Only volumes with two levels have more: the two slices of the second, which are aligned together. */
+        for (uint32_t q = 2; q < block->quads; q += 2) {
             load_lanes(block, q, item, false, channels, boxes, &lanes);
-            struct float_sums next = sum_fp32(&lanes, channels, doubtful);
-            accumulate_fp32(&total, &next);
+            struct float_sums near = sum_fp32(&lanes, channels, doubtful);
+            load_lanes(block, q + 1, item, false, channels, boxes, &lanes);
+            struct float_sums far = sum_fp32(&lanes, channels, doubtful);
+            __m256i largest = _mm256_max_epi32(near.exponent, far.exponent);
+            point = _mm256_max_epi32(point, _mm256_and_si256(largest, EXPONENT(252)));
+            floor_to(&total, point);
+            add_floored(&total, &near, point);
+            add_floored(&total, &far, point);
         }
     }
     return round_fp32(&total);
@@ -286,8 +298,7 @@ BLR_INLINE_BLEND __m256 round_fp16(__m256 sum, __m256i exponent)
     __m256 steps = _mm256_mul_ps(_mm256_andnot_ps(sign, exact), _mm256_set1_ps(0x1p24f));
     steps = _mm256_floor_ps(_mm256_add_ps(steps, _mm256_set1_ps(0.5f)));
     steps = _mm256_or_ps(_mm256_mul_ps(steps, _mm256_set1_ps(0x1p-24f)), _mm256_and_ps(sign, exact));
-    /* Adding 0 leaves no negative zero. */
-    return _mm256_blendv_ps(value, _mm256_add_ps(steps, _mm256_setzero_ps()), small);
+    return _mm256_blendv_ps(value, steps, small);
 }
 
 /* An integer below 2^28 as a float, cut to 24 bits: what is below a tie stays below it. */
@@ -310,11 +321,21 @@ BLR_INLINE_BLEND __m256 blend_fp16(const struct blr_block *block, uint32_t item,
         return round_fp16(sum, exponent);
     __m256i point = _mm256_and_si256(exponent, EXPONENT(252));
     __m256i total = floor_shifted(_mm256_cvttps_epi32(sum), _mm256_sub_epi32(exponent, point));
-    for (uint32_t q = 1; q < block->quads; q++) {
-        load_lanes(block, q, item, true, channels, boxes, &lanes);
+    for (uint32_t q = 1; q < block->quads;) {
+        load_lanes(block, q++, item, true, channels, boxes, &lanes);
         __m256i next = _mm256_cvttps_epi32(sum_fp16(&lanes, &exponent, doubtful)), before = point;
         point = _mm256_max_epi32(point, _mm256_and_si256(exponent, EXPONENT(252)));
-        total = _mm256_srav_epi32(total, _mm256_srli_epi32(_mm256_sub_epi32(point, before), 23));
+        if (q == 3) {                     /* the two slices of the second level are aligned together */
+            __m256i first = exponent;
+            load_lanes(block, q++, item, true, channels, boxes, &lanes);
+            __m256i second = _mm256_cvttps_epi32(sum_fp16(&lanes, &exponent, doubtful));
+            point = _mm256_max_epi32(point, _mm256_and_si256(exponent, EXPONENT(252)));
+            total = _mm256_srav_epi32(total, _mm256_srli_epi32(_mm256_sub_epi32(point, before), 23));
+            total = _mm256_add_epi32(total, floor_shifted(second, _mm256_sub_epi32(exponent, point)));
+            exponent = first;
+        } else {
+            total = _mm256_srav_epi32(total, _mm256_srli_epi32(_mm256_sub_epi32(point, before), 23));
+        }
         total = _mm256_add_epi32(total, floor_shifted(next, _mm256_sub_epi32(exponent, point)));
     }
     return round_fp16(cut_to_float(total), point);

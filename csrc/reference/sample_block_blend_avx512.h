@@ -189,13 +189,17 @@ BLR_INLINE_BLEND uint64_t blend_wide(const struct blr_block *block, float *out, 
             __m512i point = _mm512_and_si512(_mm512_max_epi32(total.exponent, next.exponent), fours);
             wide_floor_shifted(&total, _mm512_sub_epi32(total.exponent, point));
             wide_add_shifted(&total, &next, point);
-            for (uint32_t q = 2; q < block->quads; q++) {
+            /* Only volumes with two levels have more: the two slices of the second, which are aligned together. */
+            for (uint32_t q = 2; q < block->quads; q += 2) {
                 wide_load(block, q, item, channels, boxes, &lanes);
                 next = wide_sum(&lanes, channels, &signs);
-                __m512i before = point;
-                point = _mm512_max_epi32(point, _mm512_and_si512(next.exponent, fours));
+                wide_load(block, q + 1, item, channels, boxes, &lanes);
+                struct wide_sums far = wide_sum(&lanes, channels, &signs);
+                __m512i before = point, largest = _mm512_max_epi32(next.exponent, far.exponent);
+                point = _mm512_max_epi32(point, _mm512_and_si512(largest, fours));
                 wide_floor_shifted(&total, _mm512_sub_epi32(before, point));
                 wide_add_shifted(&total, &next, point);
+                wide_add_shifted(&total, &far, point);
             }
         }
         __mmask16 doubtful = _mm512_fpclass_ps_mask(signs.texels, 0x99);      /* NaNs and infinities */

@@ -32,7 +32,7 @@ static void project_items(struct block_work *restrict work, struct cube_rows *re
         float major = on_z ? z : on_y ? y : x;
         int32_t bits;
         memcpy(&bits, &major, sizeof bits);
-        int32_t negative = bits < 0;
+        int32_t negative = (bits < 0) & (major != 0.0f);
         float s_x = negative ? z : -z, s_z = negative ? -x : x, t_y = negative ? -z : z;
         work->layer[i] = (on_z ? 4 : on_y ? 2 : 0) + negative;
         cube->s[i] = on_z ? s_z : on_y ? x : s_x;
@@ -45,8 +45,7 @@ static void face_positions(const float *restrict s, const struct level_rows *res
 {
     BLR_EACH_ITEM {
         float middle = level->steps[0][i * vary] * 0.5f;
-        float place = fabsf(s[i]) > 0x1p-65f ? s[i] : 0.0f;
-        position[i] = texel_position(middle + floorf(place * middle), level, 0, i * vary, linear);
+        position[i] = texel_position(middle + floorf(cleaned(s[i]) * middle), level, 0, i * vary, linear);
     }
 }
 

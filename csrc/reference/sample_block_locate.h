@@ -257,7 +257,7 @@ static void fill_level_row(const struct blr_texture *texture, uint32_t index, st
     for (uint32_t d = 1; d < texture->dimensions; d++)
         largest = extent[d] > largest ? extent[d] : largest;
     for (int d = 0; d < 3; d++) {
-        int bits = blr_fraction_bits(d < 2 ? largest : extent[2]);
+        int bits = blr_fraction_bits(d < 2 ? largest : extent[2], texture->alone);
         rows->steps[d][i] = (float)(1 << bits);
         rows->texels[d][i] = (double)extent[d] * (texture->linear ? 256.0 : 1.0) / (double)(1 << bits);
         rows->extent[d][i] = (int32_t)extent[d];

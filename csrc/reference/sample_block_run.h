@@ -145,7 +145,7 @@ static bool load_levels(const struct plan *plan, uint64_t begin, uint32_t count,
         }
     }
     BLR_EACH_ITEM {
-        int32_t q = least(most(lod[i], texture->lod_low), texture->lod_high);
+        int32_t q = most(least(lod[i], texture->lod_high), texture->lod_low);
         work->level[i] = texture->mip_linear ? q >> 8 : (q + 128) >> 8;
         work->fraction[i] = texture->mip_linear ? q & 255 : 0;
         fractions |= work->fraction[i];

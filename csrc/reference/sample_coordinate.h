@@ -12,10 +12,10 @@
 #define BLR_OUTSIDE (-1)                  /* an index in the border */
 #define BLR_COORDINATE_LIMIT 0x1p30f
 
-/* Fraction bits kept of a normalized coordinate. */
-static inline int blr_fraction_bits(uint32_t extent)
+/* Fraction bits kept of a normalized coordinate; alone: the image has neither layers nor mip levels. */
+static inline int blr_fraction_bits(uint32_t extent, bool alone)
 {
-    return extent <= 8192 ? 21 : extent <= 65536 ? 22 : 23;
+    return extent <= 8192 ? 21 : extent <= (alone ? 65536u : 16384u) ? 22 : 23;
 }
 
 static inline float blr_clean_coordinate(float x)

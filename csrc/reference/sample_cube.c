@@ -16,6 +16,8 @@ struct blr_cube_point blr_cube_project(const float direction[3])
         if (isnan(v[d]))
             v[d] = 0.0f;
     }
+    if (v[0] == 0.0f && v[1] == 0.0f && v[2] == 0.0f)
+        v[0] = v[1] = v[2] = 0.0f;        /* an infinite component leaves no other: the zeros lose their signs */
     float x = v[0], y = v[1], z = v[2];
     int axis = fabsf(z) >= fabsf(x) && fabsf(z) >= fabsf(y) ? 2 : fabsf(y) >= fabsf(x) ? 1 : 0;
     struct blr_cube_point point = {(uint32_t)axis * 2 + (signbit(v[axis]) ? 1u : 0u), 0.0f, 0.0f};
@@ -33,7 +35,7 @@ struct blr_cube_point blr_cube_project(const float direction[3])
 /* The place on a face, (s + 1) / 2, in 1/2^bits. */
 static int64_t face_fraction(float s, int bits)
 {
-    if (!(fabsf(s) > 0x1p-65f))
+    if (!(fabsf(s) >= 0x1p-126f))
         s = 0.0f;
     return (INT64_C(1) << (bits - 1)) + (int64_t)floor((double)s * (double)(INT64_C(1) << (bits - 1)));
 }
@@ -98,7 +100,9 @@ static void add_seamless(const struct blr_texture *texture, const struct blr_tex
 {
     uint32_t width = level->width;
     int corner = -1;
-    blr_quad_weights((int32_t)(position[0] & 255), (int32_t)(position[1] & 255), weight, quad->weight);
+    int32_t x = (int32_t)(position[0] & 255), y = (int32_t)(position[1] & 255);
+    blr_quad_weights(x, y, weight, quad->weight);
+    quad->used = blr_texels_used(x, y, weight);
     for (int k = 0; k < 4; k++) {
         int64_t i = (position[0] >> 8) + (k & 1), j = (position[1] >> 8) + (k >> 1);
         uint32_t texel_face = face;
@@ -111,8 +115,10 @@ static void add_seamless(const struct blr_texture *texture, const struct blr_tex
         }
         quad->texel[k] = face_texel(texture, level, texel_face, i, j);
     }
-    if (corner >= 0)
+    if (corner >= 0) {
         share_corner(quad->weight, corner);
+        quad->used = weight > 0 ? 15u & ~(1u << corner) : 0;
+    }
 }
 
 static void add_level(const struct blr_texture *texture, uint32_t level_index, const struct blr_cube_point *point,
@@ -121,7 +127,7 @@ static void add_level(const struct blr_texture *texture, uint32_t level_index, c
     const struct blr_texture_level *level = &texture->level[level_index];
     struct blr_quad *quad = &footprint->quad[footprint->count++];
     uint32_t width = level->width;
-    int bits = blr_fraction_bits(width);
+    int bits = blr_fraction_bits(width, texture->alone);
     int64_t u[2] = {face_fraction(point->s, bits), face_fraction(point->t, bits)};
     if (texture->linear) {
         int64_t position[2];
@@ -135,6 +141,7 @@ static void add_level(const struct blr_texture *texture, uint32_t level_index, c
             for (int k = 0; k < 4; k++)
                 quad->texel[k] = face_texel(texture, level, point->face, x.index[k & 1], y.index[k >> 1]);
             blr_quad_weights(x.weight, y.weight, weight, quad->weight);
+            quad->used = blr_texels_used(x.weight, y.weight, weight);
         }
     } else {
         int64_t index[2];
@@ -149,10 +156,8 @@ static void add_level(const struct blr_texture *texture, uint32_t level_index, c
         for (int k = 0; k < 4; k++)
             quad->texel[k] = texel;
         blr_quad_weights(0, 0, weight, quad->weight);
+        quad->used = blr_texels_used(0, 0, weight);
     }
-    quad->used = 0;
-    for (int k = 0; k < 4; k++)
-        quad->used |= quad->weight[k] ? 1u << k : 0u;
 }
 
 void blr_footprint_cube(const struct blr_texture *texture, const float *direction, struct blr_level_pair levels,
@@ -160,7 +165,7 @@ void blr_footprint_cube(const struct blr_texture *texture, const float *directio
 {
     struct blr_cube_point point = blr_cube_project(direction);
     footprint->count = 0;
-    footprint->group = 1;
+    footprint->group = blr_quads_at_a_time(texture);
     footprint->extra_bits = 0;
     add_level(texture, levels.level, &point, 256 - levels.fraction, footprint);
     footprint->first_level = footprint->count;

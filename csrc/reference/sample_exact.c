@@ -182,8 +182,9 @@ static struct exact_levels split_lod(const struct blr_texture *texture, double l
     low = low > 0.0 ? low : 0.0;
     high = high < last ? high : last;
     high = high > 0.0 ? high : 0.0;
-    lod = lod > low ? lod : low;
     lod = lod < high ? lod : high;
+    lod = lod > low ? lod : low;
+    lod = lod < last ? lod : last;
     struct exact_levels levels = {(uint32_t)floor(lod + (texture->mip_linear ? 0.0 : 0.5)), 0.0};
     if (texture->mip_linear)
         levels.fraction = lod - levels.level;

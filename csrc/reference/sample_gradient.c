@@ -2,6 +2,7 @@
  * Every truncation here is observable, so each step is spelled out. */
 #include "sample.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -211,6 +212,22 @@ static int32_t measured_lod(const float *gradient_x, const float *gradient_y, co
     return largest_log2(&g);
 }
 
+/* a - b, cut to one bit below the last one of the larger operand; numbers that are none count as 0. The result has at most
+ * 26 bits, of which only the first ten matter: those below a float's are cut off too. */
+static float difference(float a, float b)
+{
+    a = isnan(a) ? 0.0f : a;
+    b = isnan(b) ? 0.0f : b;
+    float larger = fabsf(a) > fabsf(b) ? fabsf(a) : fabsf(b);
+    if (!(larger >= 0x1p-60f && larger <= FLT_MAX))
+        return a - b;
+    int exponent;
+    frexpf(larger, &exponent);
+    double steps = trunc(ldexp(a, 25 - exponent)) - trunc(ldexp(b, 25 - exponent));
+    double whole = fabs(steps) < 0x1p24 ? steps : 4.0 * trunc(steps / 4.0);
+    return (float)ldexp(whole, exponent - 25);
+}
+
 int32_t blr_gradient_lod(const float *coordinates, const float *gradient_x, const float *gradient_y,
                          const uint32_t *extent, uint32_t dimensions)
 {
@@ -222,9 +239,8 @@ int32_t blr_gradient_lod(const float *coordinates, const float *gradient_x, cons
     for (uint32_t d = 0; d < 3; d++) {
         if (fabsf(coordinates[d]) >= 0x1p97f)
             return INT32_MAX;
-        float x = coordinates[d] + gradient_x[d], y = coordinates[d] + gradient_y[d];
-        moved[0][d] = x - coordinates[d];
-        moved[1][d] = y - coordinates[d];
+        moved[0][d] = difference(coordinates[d] + gradient_x[d], coordinates[d]);
+        moved[1][d] = difference(coordinates[d] + gradient_y[d], coordinates[d]);
     }
     return measured_lod(moved[0], moved[1], extent, 3);
 }

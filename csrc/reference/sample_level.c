@@ -10,8 +10,8 @@ int32_t blr_lod_from_float(float lod)
 
 int32_t blr_lod_clamp(const struct blr_texture *texture, int32_t lod)
 {
-    int32_t raised = lod < texture->lod_low ? texture->lod_low : lod;
-    return raised > texture->lod_high ? texture->lod_high : raised;
+    int32_t lowered = lod > texture->lod_high ? texture->lod_high : lod;
+    return lowered < texture->lod_low ? texture->lod_low : lowered;
 }
 
 struct blr_level_pair blr_lod_split(const struct blr_texture *texture, int32_t clamped_lod)

@@ -22,4 +22,13 @@ static inline void blr_quad_weights(int32_t x, int32_t y, int32_t weight, int32_
     parts[2] = left - parts[0];
 }
 
+/* Which texels of a quad are looked at: those whose column and row have a share, even where their own
+ * weight rounds to 0; none when the quad has no weight. */
+static inline uint32_t blr_texels_used(int32_t x, int32_t y, int32_t weight)
+{
+    if (weight <= 0)
+        return 0;
+    return 1u | (x ? 2u : 0u) | (y ? 4u : 0u) | (x && y ? 8u : 0u);
+}
+
 #endif

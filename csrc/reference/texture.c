@@ -36,10 +36,9 @@ static void init_sampler(struct blr_texture *texture, const blr_sampler_desc_t *
         texture->addressing[d] = d < axes ? effective_addressing(sampler->addressing[d], texture->normalized)
                                           : BLR_ADDRESSING_CLAMP_TO_EDGE;
     int32_t last = 256 * ((int32_t)texture->num_levels - 1);
-    texture->lod_low = clamp_256(sampler->min_mipmap_level_clamp);
-    texture->lod_high = clamp_256(sampler->max_mipmap_level_clamp);
-    if (texture->lod_high > last)
-        texture->lod_high = last;
+    int32_t low = clamp_256(sampler->min_mipmap_level_clamp), high = clamp_256(sampler->max_mipmap_level_clamp);
+    texture->lod_low = low < last ? low : last;
+    texture->lod_high = high < last ? high : last;
     texture->anisotropy_cap = texture->dimensions < 3 ? blr_anisotropy_cap(sampler->max_anisotropy) : 0;
     texture->blends = texture->linear || texture->anisotropy_cap || (texture->mip_linear && texture->num_levels > 1);
 }
@@ -58,6 +57,7 @@ blr_result_t blr_texture_init(struct blr_texture *texture, const blr_image_desc_
     texture->num_levels = num_levels;
     texture->num_layers = desc->type == BLR_IMAGE_ARRAY ? desc->array_size : desc->type == BLR_IMAGE_CUBEMAP ? 6 : 1;
     texture->flags = flags;
+    texture->alone = desc->type == BLR_IMAGE_STANDARD;
     memcpy(texture->level, levels, num_levels * sizeof *levels);
     if (sampler)
         init_sampler(texture, sampler);

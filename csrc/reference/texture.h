@@ -52,6 +52,7 @@ struct blr_texture {
     /* derived by blr_texture_init */
     const struct blr_format *format;
     uint32_t pixel_size;
+    bool alone;                           /* neither layers nor mip levels */
     bool normalized;                      /* coordinates; a mipmap's always are */
     bool linear;
     bool mip_linear;
