@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         write_image,
         write_image_array,
     )
+    from .interop import as_usm_array, from_dlpack, order_after_stream, order_stream_after
     from .model import info
     from .model.aspects import Aspect
     from .model.descriptor import ImageDescriptor
@@ -82,7 +83,17 @@ if TYPE_CHECKING:
     from .sycl.kernel_bundle import KernelBundle, load_kernel_bundle
     from .sycl.platform import Platform, get_platforms
     from .sycl.queue import Queue
-    from .sycl.usm import UsmArray, UsmPointer, free, malloc_device, malloc_host, malloc_shared, usm_empty
+    from .sycl.usm import (
+        UsmArray,
+        UsmPointer,
+        free,
+        get_pointer_device,
+        get_pointer_type,
+        malloc_device,
+        malloc_host,
+        malloc_shared,
+        usm_empty,
+    )
 
 __version__ = "0.1.0"
 
@@ -114,6 +125,7 @@ _MODULES = {
         "write_image",
         "write_image_array",
     ),
+    "interop": ("as_usm_array", "from_dlpack", "order_after_stream", "order_stream_after"),
     "model": ("info",),
     "model.aspects": ("Aspect",),
     "model.descriptor": ("ImageDescriptor",),
@@ -164,7 +176,17 @@ _MODULES = {
     "sycl.kernel_bundle": ("KernelBundle", "load_kernel_bundle"),
     "sycl.platform": ("Platform", "get_platforms"),
     "sycl.queue": ("Queue",),
-    "sycl.usm": ("UsmArray", "UsmPointer", "free", "malloc_device", "malloc_host", "malloc_shared", "usm_empty"),
+    "sycl.usm": (
+        "UsmArray",
+        "UsmPointer",
+        "free",
+        "get_pointer_device",
+        "get_pointer_type",
+        "malloc_device",
+        "malloc_host",
+        "malloc_shared",
+        "usm_empty",
+    ),
 }
 _HOME = {name: module for module, names in _MODULES.items() for name in names}
 
@@ -224,6 +246,7 @@ __all__ = [
     "UsmPointer",
     "__version__",
     "alloc_image_mem",
+    "as_usm_array",
     "create_image",
     "destroy_image_handle",
     "fetch_cubemap",
@@ -231,17 +254,22 @@ __all__ = [
     "fetch_image_array",
     "free",
     "free_image_mem",
+    "from_dlpack",
     "get_devices",
     "get_image_channel_type",
     "get_image_num_channels",
     "get_image_range",
     "get_mip_level_mem_handle",
     "get_platforms",
+    "get_pointer_device",
+    "get_pointer_type",
     "info",
     "load_kernel_bundle",
     "malloc_device",
     "malloc_host",
     "malloc_shared",
+    "order_after_stream",
+    "order_stream_after",
     "pitched_alloc_device",
     "sample_cubemap",
     "sample_image",

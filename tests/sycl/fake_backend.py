@@ -341,6 +341,31 @@ class FakeBackend:
         self._require(len(pattern) in (1, 2, 4, 8, 16), "a pattern of a size outside the contract")
         return self._submit(queue, lambda: ctypes.memmove(dst, pattern * count, len(pattern) * count), waits, [dst])
 
+    def prefetch(self, queue: FakeQueue, address: int, nbytes: int, waits: Sequence[FakeEvent] = ()) -> FakeEvent:
+        self.calls.append(("prefetch", (address, nbytes)))
+        return self._submit(queue, lambda: None, waits, [address])
+
+    def advise(
+        self, queue: FakeQueue, address: int, nbytes: int, advice: int, waits: Sequence[FakeEvent] = ()
+    ) -> FakeEvent:
+        self.calls.append(("advise", (address, nbytes, advice)))
+        return self._submit(queue, lambda: None, waits, [address])
+
+    # ------------------------------------------------------------------ streams of other libraries
+
+    def make_stream_wait(
+        self, context: FakeContext, device: FakeDevice, stream: int, waits: Sequence[FakeEvent]
+    ) -> None:
+        self._require(context.alive, "a stream was made to wait in a released context")
+        self.calls.append(("make_stream_wait", (stream, list(waits))))
+
+    def wait_for_stream(self, queue: FakeQueue, stream: int) -> FakeEvent:
+        self.calls.append(("wait_for_stream", stream))
+        return self.barrier(queue)
+
+    def native_handle(self, native: Any) -> int:
+        return id(native)
+
     # ------------------------------------------------------------------ kernels
 
     def load_module(

@@ -384,6 +384,19 @@ class BackendProtocol(Protocol):
         at once, and no more once the module or the queue was released.
         """
 
+    # ------------------------------------------------------------------ streams of other libraries
+
+    def make_stream_wait(
+        self, context: NativeContext, device: NativeDevice, stream: int, waits: Sequence[NativeEvent]
+    ) -> None:
+        """Orders what is submitted from now on to a stream of the driver that another library made after events.
+
+        Returns at once. ``FeatureNotSupportedError`` where the driver has no streams.
+        """
+
+    def wait_for_stream(self, queue: NativeQueue, stream: int) -> NativeEvent:
+        """Orders everything submitted from now on to a queue after what such a stream holds now; returns at once."""
+
     # ------------------------------------------------------------------ native handles
 
     def native_handle(self, native: Any) -> int:

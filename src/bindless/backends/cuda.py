@@ -2,8 +2,8 @@
 
 Each group of methods is a module: ``_cuda_device`` and ``_cuda_info`` (discovery), ``_cuda_queue`` over
 ``_cuda_stream`` and ``_cuda_event``, ``_cuda_memory``, ``_cuda_image`` and ``_cuda_handle``, ``_cuda_copy``,
-``_cuda_module``, ``_cuda_link``, ``_cuda_kernel`` and ``_cuda_launch``, ``_cuda_functions``. Here they are only put
-together.
+``_cuda_module``, ``_cuda_link``, ``_cuda_kernel`` and ``_cuda_launch``, ``_cuda_functions``, ``_cuda_interop``. Here
+they are only put together.
 
 Everything happens in the primary context of each device, which other libraries of the process share. A method makes it
 the calling thread's current context where it is not; those that give something back restore the one before.
@@ -20,7 +20,17 @@ from ..model.enums import Backend, EventStatus, ImageChannelType, UsmKind
 from ..model.errors import BackendMismatchError, InvalidError
 from ..model.image_call import ImageCall
 from ..model.module import ModuleDescription
-from . import _cuda_copy, _cuda_functions, _cuda_handle, _cuda_image, _cuda_info, _cuda_launch, _cuda_link, _cuda_memory
+from . import (
+    _cuda_copy,
+    _cuda_functions,
+    _cuda_handle,
+    _cuda_image,
+    _cuda_info,
+    _cuda_interop,
+    _cuda_launch,
+    _cuda_link,
+    _cuda_memory,
+)
 from ._cuda_context import Context
 from ._cuda_device import Device, devices, platforms
 from ._cuda_event import Event
@@ -200,6 +210,11 @@ class CudaBackend:
 
     launch = staticmethod(_cuda_launch.launch)
     prepare_launch = staticmethod(_cuda_launch.prepare_launch)
+
+    # ------------------------------------------------------------------ streams of other libraries
+
+    make_stream_wait = staticmethod(_cuda_interop.make_stream_wait)
+    wait_for_stream = staticmethod(_cuda_interop.wait_for_stream)
 
     # ------------------------------------------------------------------ native handles
 

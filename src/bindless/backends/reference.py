@@ -496,6 +496,20 @@ class ReferenceBackend:
     ) -> None:
         return None
 
+    # ------------------------------------------------------------------ streams of other libraries
+
+    def _no_streams(self) -> FeatureNotSupportedError:
+        return FeatureNotSupportedError(
+            "the reference device has no streams: wait on the host, with event.wait() and the other library's own call",
+            backend="reference",
+        )
+
+    def make_stream_wait(self, context: _Context, device: _Device, stream: int, waits: Sequence[_Event]) -> None:
+        raise self._no_streams()
+
+    def wait_for_stream(self, queue: _Queue, stream: int) -> _Event:
+        raise self._no_streams()
+
     # ------------------------------------------------------------------ native handles
 
     def native_handle(self, native: Any) -> int:

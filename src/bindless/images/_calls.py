@@ -379,6 +379,7 @@ def check_out(form: Form, out: object, format_: ValueFormat, count: int, inputs:
         )
     if isinstance(out, UsmArray):
         _contiguous(form, "out", out)
+        out._owner.require_writable(f"{form.name}: out")
     else:
         if not out.flags.c_contiguous or not out.flags.writeable:
             raise InvalidError(f"{form.name}: out is not C-contiguous or not writable: give a fresh np.empty array")

@@ -13,6 +13,7 @@ from ..model.descriptor import ImageDescriptor
 from ..model.enums import ImageType
 from ..model.errors import InvalidError
 from ..model.image_call import Operation
+from ..sycl._usm_import import foreign_array
 from ..sycl.event import Event
 from ..sycl.usm import UsmArray
 from ._calls import ArrayLike, Form, check_out, enqueue, find_image, with_coords, with_layers, with_level
@@ -90,7 +91,9 @@ def read(
     gradients: tuple[ArrayLike, ArrayLike] | None = None,
 ) -> Array | Event:
     """Every fetch and sample: checks, the result's array, submission."""
-    num_channels, dtype = _asked(options)
+    out = foreign_array(options.out, queue)
+    num_channels, dtype = _asked(options, out)
+    coords = coords[0], foreign_array(coords[1], queue)
     image = find_image(queue, form, handle, coords[1], num_channels, dtype)
     desc = image.desc
     dims, kind = _dimensions(form, desc), _COORDINATE_DTYPE[form.operation]
@@ -99,14 +102,13 @@ def read(
     inputs: dict[str, ArrayLike | None] = {"coords": points}
     layer, fixed_level = 0, 0.0
     if layers is not None:
-        inputs["layers"], layer = with_layers(form, *layers, count, desc)
+        inputs["layers"], layer = with_layers(form, layers[0], foreign_array(layers[1], queue), count, desc)
     if gradients is not None:
         for name, gradient in zip(("dx", "dy"), gradients):
-            inputs[name] = with_coords(form, name, gradient, dims, kind, count)
+            inputs[name] = with_coords(form, name, foreign_array(gradient, queue), dims, kind, count)
     elif level is not None:
-        inputs["levels"], fixed_level = with_level(form, level, count)
+        inputs["levels"], fixed_level = with_level(form, foreign_array(level, queue), count)
     values = read_format(form.name, desc, num_channels, dtype, options.hint)
-    out = options.out
     if out is None:
         if isinstance(points, UsmArray):
             raise InvalidError(
@@ -123,12 +125,14 @@ def read(
         "level": fixed_level,
     }
     event = enqueue(queue, form, image, inputs, out, fields, options.depends_on)
-    return event if isinstance(out, UsmArray) and event is not None else out  # type: ignore[return-value]
+    if isinstance(out, UsmArray) and event is not None:
+        return event
+    return out if options.out is None else options.out  # type: ignore[return-value]
 
 
-def _asked(options: Options) -> tuple[int | None, DTypeLike]:
+def _asked(options: Options, out: ArrayLike | None) -> tuple[int | None, DTypeLike]:
     """Channels and dtype as given, else as the result's array says."""
-    out, num_channels, dtype = options.out, options.num_channels, options.dtype
+    num_channels, dtype = options.num_channels, options.dtype
     if isinstance(out, (np.ndarray, UsmArray)):
         if dtype is None:
             dtype = out.dtype
@@ -147,6 +151,7 @@ def write(
     depends_on: Depends,
 ) -> Event | None:
     """Every write: checks, submission."""
+    coords, colors = foreign_array(coords, queue), foreign_array(colors, queue)
     if not isinstance(colors, (np.ndarray, UsmArray)):
         raise InvalidError(f"{form.name}: colors is a {type(colors).__name__}; it is a numpy array or a UsmArray")
     channels = colors.shape[1] if colors.ndim == 2 else 1
@@ -157,7 +162,7 @@ def write(
     inputs: dict[str, ArrayLike | None] = {"coords": points}
     layer = 0
     if layers is not None:
-        inputs["layers"], layer = with_layers(form, *layers, count, desc)
+        inputs["layers"], layer = with_layers(form, layers[0], foreign_array(layers[1], queue), count, desc)
     values = written_format(form.name, desc, colors.dtype)
     shape = tuple(colors.shape)
     if shape != values.shape(count) and not (shape == (count,) and values.channels == 1):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from typing import TYPE_CHECKING
 
 from ..model.enums import UsmKind
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from .context import Context
     from .device import Device
 
-__all__ = ["Allocation"]
+__all__ = ["Allocation", "Lease"]
 
 _LARGEST = 2**63 - 1
 
@@ -21,15 +22,32 @@ _LARGEST = 2**63 - 1
 class Allocation:
     """Memory that pointers and arrays share; it ends with the last of them, or when it is freed.
 
+    What other libraries look at through a ``Lease`` stays as long as they do: freeing it ends its use here at once,
+    and the memory with the last lease.
+
     Attributes:
         address: first byte, in the address space of its context.
         nbytes: size.
         kind: device, host or shared.
         context, device: where it was made; the device is the one it was asked for.
         resource: None for memory that belongs to someone else.
+        lender: what keeps the memory of someone else alive.
+        read_only: whether its owner lent it for reading alone.
     """
 
-    __slots__ = ("__weakref__", "address", "context", "device", "kind", "lender", "nbytes", "open", "resource")
+    __slots__ = (
+        "__weakref__",
+        "_leases",
+        "address",
+        "context",
+        "device",
+        "kind",
+        "lender",
+        "nbytes",
+        "open",
+        "read_only",
+        "resource",
+    )
 
     def __init__(
         self,
@@ -41,6 +59,7 @@ class Allocation:
         *,
         owned: bool = True,
         lender: object = None,
+        read_only: bool = False,
     ) -> None:
         self.context = context
         self.device = device
@@ -48,7 +67,9 @@ class Allocation:
         self.address = address
         self.nbytes = nbytes
         self.lender = lender
+        self.read_only = read_only
         self.open = True
+        self._leases: weakref.WeakSet[Lease] | None = None
         self.resource = (
             _lifetime.Resource(
                 _lifetime.Rank.MEMORY, context._resource, context._backend.free, context._native, address
@@ -88,15 +109,70 @@ class Allocation:
         """The error of a use after the end."""
         return InvalidError(
             f"{self.nbytes} bytes of {self.kind} memory at {self.address:#x} were freed: allocate anew with usm_empty "
-            "or malloc_*"
+            "or malloc_*, or import the array again if it is another library's"
         )
 
+    def require_writable(self, name: str) -> None:
+        """Raises ``InvalidError`` if the memory was lent for reading alone."""
+        if self.read_only:
+            raise InvalidError(
+                f"{name}: this memory was imported from another library, which lent it for reading alone: write into a "
+                "copy, array.copy()"
+            )
+
+    def lease(self) -> Lease:
+        """The right of another library to the memory; raises ``InvalidError`` if it has been freed."""
+        lease = Lease(self)
+        if self._leases is None:
+            self._leases = weakref.WeakSet()
+        self._leases.add(lease)
+        self.require_open()  # last: whoever closes it from now on sees the lease
+        return lease
+
     def close(self) -> None:
-        """Frees it after the work that uses it; a second call does nothing."""
+        """Frees it after the work that uses it; a second call does nothing.
+
+        With leases the memory itself ends with the last of them.
+        """
         if not self.open:
             return
         self.open = False
         wait_for_users(self)
-        if self.resource is not None:
-            self.resource.close()
-        self.lender = None
+        if not self._leases:
+            if self.resource is not None:
+                self.resource.close()
+            if isinstance(self.lender, _lifetime.Resource):
+                self.lender.close()
+        self.resource = self.lender = None
+
+
+class Lease:
+    """What another library holds while it looks at an allocation: it keeps the memory, whatever happens to the array.
+
+    Memory on lease at interpreter exit is left to the end of the process.
+    """
+
+    __slots__ = ("__weakref__", "lender", "resource")
+
+    def __init__(self, owner: Allocation) -> None:
+        self.resource = owner.resource
+        self.lender = owner.lender
+        _leases.add(self)
+
+    def abandon(self) -> None:
+        """Leaves the memory, and the native objects that it lies in, to the end of the process."""
+        for holder in (self.resource, self.lender):
+            while isinstance(holder, _lifetime.Resource):
+                holder.detach()
+                holder = holder.parent
+
+
+_leases: weakref.WeakSet[Lease] = weakref.WeakSet()
+
+
+def _finish() -> None:
+    for lease in tuple(_leases):
+        lease.abandon()
+
+
+_lifetime.at_exit(_finish)

@@ -12,6 +12,7 @@ from ..model.enums import ImageType, UsmKind
 from ..model.errors import InvalidError
 from ..model.handles import ImageMemHandle
 from ._host_memory import host_span
+from ._usm_import import foreign_array
 from .usm import UsmArray, UsmPointer
 
 if TYPE_CHECKING:
@@ -127,6 +128,8 @@ def resolve_side(
         if extent is not None:
             _check_device_extent(side, extent)
         return side
+    if not isinstance(value, (UsmPointer, UsmArray, int)):
+        value = foreign_array(value, queue)
     if isinstance(value, (UsmPointer, UsmArray, int)) and not isinstance(value, bool):
         return _usm_side(queue, name, value, desc, offset, extent, pitch, part)
     return _host_side(name, value, desc, offset, extent, pitch)
@@ -205,6 +208,8 @@ def _usm_side(
             )
         keep: object = None
     else:
+        if name == "destination":
+            value._owner.require_writable("the destination")
         if isinstance(value, UsmArray) and not value.is_contiguous:
             raise InvalidError(f"the {name} {value!r} is not contiguous: copy it into usm_empty first")
         pointer = value.pointer

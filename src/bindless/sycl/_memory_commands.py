@@ -11,6 +11,7 @@ from ..model.enums import UsmKind
 from ..model.errors import InvalidError
 from ._stream import Operation
 from ._usm_array import UsmArray
+from ._usm_import import foreign_array
 from ._usm_pointer import UsmPointer
 
 if TYPE_CHECKING:
@@ -45,7 +46,13 @@ def _span(queue: Queue, value: object, name: str, *, written: bool) -> _Span:
             raise owner.freed()
         if owner.context is not queue.context and owner.kind is not UsmKind.host:
             raise InvalidError(f"{name}: {value!r} was allocated in another context than the queue's")
+        if written and owner.read_only:
+            owner.require_writable(name)
         return _Span(owner.address + value._offset, value.nbytes, value, dtype)
+    if not isinstance(value, np.ndarray):
+        value = foreign_array(value, queue)
+        if isinstance(value, UsmArray):
+            return _span(queue, value, name, written=written)
     return _host_span(value, name, written)
 
 
@@ -155,10 +162,38 @@ def plan_fill(queue: Queue, pointer: object, pattern: object, count: int | None)
     )
 
 
-def _device_span(queue: Queue, pointer: object, name: str) -> _Span:
-    if not isinstance(pointer, (UsmPointer, UsmArray)):
+def plan_prefetch(queue: Queue, pointer: object, nbytes: int | None) -> Command | None:
+    """Moves memory to the device; None means all of it."""
+    target, size = _part(queue, pointer, nbytes)
+    if not size:
+        return None
+    backend, native, address = queue._backend, queue._native, target.address
+    return (lambda waits: backend.prefetch(native, address, size, waits)), (target.keep,)
+
+
+def plan_advise(queue: Queue, pointer: object, nbytes: int | None, advice: int) -> Command | None:
+    """Tells how memory will be used."""
+    number = _count(advice, "advice")
+    target, size = _part(queue, pointer, nbytes)
+    if not size:
+        return None
+    backend, native, address = queue._backend, queue._native, target.address
+    return (lambda waits: backend.advise(native, address, size, number, waits)), (target.keep,)
+
+
+def _part(queue: Queue, pointer: object, nbytes: int | None) -> tuple[_Span, int]:
+    """Memory of the device and how many of its bytes a command is about."""
+    target = _device_span(queue, pointer, "pointer", written=False)
+    size = target.nbytes if nbytes is None else _count(nbytes, "nbytes")
+    _require_room(target, size, "memory")
+    return target, size
+
+
+def _device_span(queue: Queue, pointer: object, name: str, *, written: bool = True) -> _Span:
+    found = foreign_array(pointer, queue)
+    if not isinstance(found, (UsmPointer, UsmArray)):
         raise InvalidError(f"{name}: a {type(pointer).__name__} is no UsmPointer or UsmArray")
-    return _span(queue, pointer, name, written=True)
+    return _span(queue, found, name, written=written)
 
 
 def _fill(queue: Queue, target: _Span, data: bytes, count: int) -> Command:

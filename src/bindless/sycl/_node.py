@@ -212,11 +212,14 @@ class Node:
             InvalidError: it waits for the host task that is asking.
         """
         if not self.over:
-            self._refuse_to_wait_for_oneself()
+            own = self.held_up_here()
+            if own is not None:
+                raise own.own_wait()
             self._ended.wait()
         return self.error
 
-    def _refuse_to_wait_for_oneself(self) -> None:
+    def held_up_here(self) -> Node | None:
+        """What it waits for that this very thread has to end first."""
         me = threading.get_ident()
         seen: set[Node] = set()
         stack: list[Node] = [self]
@@ -226,9 +229,10 @@ class Node:
                 continue
             seen.add(node)
             if node._thread == me:
-                raise node.own_wait()
+                return node
             for event in node._needs:
                 stack.extend(leaf._task for leaf in _leaves(event) if leaf._task is not None)
+        return None
 
     def own_wait(self) -> Error:
         """The error of a thread that would wait for itself."""

@@ -30,7 +30,15 @@ if TYPE_CHECKING:
     from .device import Device
     from .kernel import Kernel
 
-__all__ = ["AsyncHandler", "CommandStream", "Operation", "sweep", "wait_for_all", "wait_for_users"]
+__all__ = [
+    "AsyncHandler",
+    "CommandStream",
+    "Operation",
+    "events_of_users",
+    "sweep",
+    "wait_for_all",
+    "wait_for_users",
+]
 
 AsyncHandler = Callable[[ExceptionList], object]
 Operation = Callable[[Sequence[NativeEvent]], NativeEvent]
@@ -453,6 +461,19 @@ class CommandStream:
         if everything and self.native is not None:
             self.settle()
 
+    def events_of_users(self, owner: object) -> list[Event]:
+        """Events after the commands submitted so far that use memory of ``owner`` and may not be complete."""
+        with self.lock:
+            if self.native is None or not self._dirty:
+                return []
+            self._reap()
+            deferred = [event for event, keep in self.tasks.items() if _uses(keep, owner) and not _comes_later(event)]
+            users = [event for event, keep in self._held if _uses(keep, owner)]
+            if self.in_order and (users or _uses(self._batch, owner)):
+                users = [self._event(self, self.backend.barrier(self.native, ()), ())]
+                self._took(users[0], ())
+        return [*users, *deferred]
+
     # ------------------------------------------------------------------ errors
 
     def record(self, error: Error) -> bool:
@@ -573,6 +594,17 @@ def wait_for_users(owner: object) -> None:
     """Waits for the commands submitted so far, on any queue, that use memory of ``owner``."""
     for stream in tuple(_active):
         stream.wait_for_users(owner)
+
+
+def events_of_users(owner: object) -> list[Event]:
+    """Events after the commands submitted so far, on any queue, that use memory of ``owner``."""
+    return [event for stream in tuple(_active) for event in stream.events_of_users(owner)]
+
+
+def _comes_later(event: Event) -> bool:
+    """Whether a command waits for the host task that is asking."""
+    task = event._task
+    return task is not None and task.held_up_here() is not None
 
 
 def _uses(keep: Iterable[object], owner: object) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
@@ -13,7 +13,10 @@ import numpy.typing as npt
 from ..model.enums import Backend, UsmKind
 from ..model.errors import InvalidError
 from ._allocation import Allocation
+from ._native_streams import place_stream_after
+from ._stream import events_of_users
 from ._usm_pointer import UsmPointer, allocate
+from ._usm_views import indexed, packed_strides, permuted, reach, reshaped_strides, runs, same_layout
 
 if TYPE_CHECKING:
     from .context import Context
@@ -27,7 +30,12 @@ class UsmArray:
     """An n-dimensional array in unified shared memory; ``usm_empty`` makes one.
 
     Slices are views of the same memory. ``numpy()`` and ``copy_from`` move the elements to and from host arrays; host
-    and shared memory can also be seen in place with ``numpy.asarray(array)``, once the work that writes it is complete.
+    and shared memory is seen in place by ``numpy.asarray(array)``. Other libraries see the memory in place through
+    DLPack and the array interfaces of CUDA and SYCL; they come after the work submitted so far that uses it. What is
+    submitted here after that is to be ordered by the user, by events or by ``order_after_stream``.
+
+    While somebody else looks at the memory, ``close()`` and ``free`` end its use here, and the memory itself ends with
+    the last of the others' arrays.
 
     Attributes:
         shape: elements by dimension.
@@ -51,9 +59,9 @@ class UsmArray:
         self.shape = shape
         self.dtype = dtype
         self.nbytes = math.prod(shape) * dtype.itemsize
-        packed = _packed_strides(shape, dtype.itemsize)
+        packed = packed_strides(shape, dtype.itemsize)
         self.strides = packed if strides is None else strides
-        self._contiguous = self.strides == packed or math.prod(shape) <= 1 or _same_layout(shape, self.strides, packed)
+        self._contiguous = self.strides == packed or math.prod(shape) <= 1 or same_layout(shape, self.strides, packed)
         # What a kernel receives.
         self._packed = (_owner.address + _offset).to_bytes(8, "little")
 
@@ -109,12 +117,20 @@ class UsmArray:
         return self._owner.device
 
     @property
+    def read_only(self) -> bool:
+        """Whether it was imported from an owner that lends it for reading alone; kernels are trusted to keep to it."""
+        return self._owner.read_only
+
+    @property
     def closed(self) -> bool:
         """Whether the memory has been freed."""
         return not self._owner.open
 
     def close(self) -> None:
-        """Frees the memory, also of other views, after the work that uses it; a second call does nothing."""
+        """Frees the memory, also of other views, after the work that uses it; a second call does nothing.
+
+        Memory that another library looks at ends with its last array there; imported memory goes back to its owner.
+        """
         self._owner.close()
 
     def __enter__(self) -> UsmArray:
@@ -129,23 +145,45 @@ class UsmArray:
     def __getitem__(self, key: Any) -> UsmArray:
         """A view: integers, slices, ``...`` and ``None``. An integer for every dimension gives shape ``()``."""
         self._owner.require_open()
-        shape, strides, offset = _indexed(self.shape, self.strides, key)
+        shape, strides, offset = indexed(self.shape, self.strides, key)
         return UsmArray(self._owner, shape, self.dtype, strides, self._offset + offset)
 
     def reshape(self, *shape: int | Sequence[int]) -> UsmArray:
-        """A view of another shape; one size may be -1.
+        """A view of another shape, as C order counts the elements; one size may be -1.
 
         Raises:
-            InvalidError: the sizes do not fit, or the array is not contiguous.
+            InvalidError: the sizes do not fit, or no strides give these elements that shape.
         """
-        self._require_contiguous("reshape")
-        sizes: tuple[int, ...] = tuple(shape[0]) if len(shape) == 1 and isinstance(shape[0], Sequence) else shape  # type: ignore[assignment]
+        self._owner.require_open()
+        sizes: tuple[int, ...] = array_shape(shape[0] if len(shape) == 1 else shape, unknown=-1)  # type: ignore[arg-type]
         known = math.prod(size for size in sizes if size != -1)
         if sizes.count(-1) == 1 and known and self.size % known == 0:
             sizes = tuple(self.size // known if size == -1 else size for size in sizes)
         if any(size < 0 for size in sizes) or math.prod(sizes) != self.size:
             raise InvalidError(f"an array of shape {self.shape} cannot be reshaped to {sizes}")
-        return UsmArray(self._owner, sizes, self.dtype, None, self._offset)
+        strides = reshaped_strides(self.shape, self.strides, sizes, self.dtype.itemsize)
+        if strides is None:
+            raise InvalidError(
+                f"reshape: this view of shape {self.shape} with strides {self.strides} is not contiguous: no view "
+                f"of it has the shape {sizes}; reshape array.copy()"
+            )
+        return UsmArray(self._owner, sizes, self.dtype, strides, self._offset)
+
+    def transpose(self, *axes: int) -> UsmArray:
+        """A view with the dimensions in another order; without ``axes`` in the reverse.
+
+        Raises:
+            InvalidError: not every dimension once.
+        """
+        self._owner.require_open()
+        order = tuple(axes[0]) if len(axes) == 1 and isinstance(axes[0], Sequence) else axes
+        shape, strides = permuted(self.shape, self.strides, order)
+        return UsmArray(self._owner, shape, self.dtype, strides, self._offset)
+
+    @property
+    def T(self) -> UsmArray:
+        """A view with the dimensions in the reverse order."""
+        return self.transpose()
 
     def view(self, dtype: npt.DTypeLike) -> UsmArray:
         """The same bytes as elements of another dtype; the last dimension changes with the size of an element.
@@ -153,39 +191,53 @@ class UsmArray:
         Raises:
             InvalidError: the bytes of the last dimension are no whole number of elements, or are not contiguous.
         """
+        self._owner.require_open()
         kind = element_dtype(dtype)
-        if kind.itemsize == self.dtype.itemsize:
+        itemsize = self.dtype.itemsize
+        if kind.itemsize == itemsize:
             return UsmArray(self._owner, self.shape, kind, self.strides, self._offset)
-        self._require_contiguous("view")
-        row = (self.shape[-1] if self.shape else 1) * self.dtype.itemsize
+        if not self._contiguous and (self.shape[-1] == 1 or self.strides[-1] != itemsize):
+            self._require_contiguous("view")
+        row = (self.shape[-1] if self.shape else 1) * itemsize
         if not self.shape or row % kind.itemsize:
             raise InvalidError(f"{row} bytes of the last dimension are no whole number of {kind} elements")
-        return UsmArray(self._owner, (*self.shape[:-1], row // kind.itemsize), kind, None, self._offset)
+        shape = (*self.shape[:-1], row // kind.itemsize)
+        strides = None if self._contiguous else (*self.strides[:-1], kind.itemsize)
+        return UsmArray(self._owner, shape, kind, strides, self._offset)
 
     def _require_contiguous(self, what: str) -> None:
         self._owner.require_open()
         if not self._contiguous:
             raise InvalidError(
                 f"{what}: this view of shape {self.shape} with strides {self.strides} is not contiguous; "
-                "copy it into usm_empty first"
+                "take array.copy()"
             )
 
-    # ------------------------------------------------------------------ host copies
+    # ------------------------------------------------------------------ copies
+
+    def copy(self, queue: Queue | None = None) -> UsmArray:
+        """The elements in new contiguous memory of the same kind and device; waits. See ``numpy`` for the order."""
+        made = usm_empty(self.shape, self.dtype, self.device, self.context, kind=self.kind)
+        if not self._contiguous:
+            return made.copy_from(self.numpy(queue), queue)
+        if self.size:
+            self._queue(queue).memcpy(made, self, depends_on=events_of_users(self._owner)).wait()
+        return made
 
     def numpy(self, queue: Queue | None = None) -> npt.NDArray[Any]:
         """The elements in a new numpy array; waits.
 
         Args:
-            queue: what to order the copy after; None is a queue of the package's own, which is not ordered after
-                anything: wait for the work that writes the array first.
+            queue: what copies; None is a queue of the package's own. Either way the copy comes after the work submitted
+                so far, to any queue, that uses the memory.
         """
         self._owner.require_open()
         if not self.size:
             return np.empty(self.shape, self.dtype)
-        first, last = self._span()
+        first, last = reach(self.shape, self.strides, self.dtype.itemsize)
         staged = np.empty(last - first, np.uint8)
-        run = self._queue(queue)
-        run.memcpy(staged, UsmPointer(self._owner, self._offset + first), last - first).wait()
+        source = UsmPointer(self._owner, self._offset + first)
+        self._queue(queue).memcpy(staged, source, last - first, depends_on=events_of_users(self._owner)).wait()
         seen: npt.NDArray[Any] = np.ndarray(self.shape, self.dtype, staged, -first, self.strides)
         return seen if self._contiguous else seen.copy()
 
@@ -194,12 +246,13 @@ class UsmArray:
 
         Args:
             array: what ``numpy.asarray`` takes; its shape can be broadcast to this one.
-            queue: what to order the copy after; see ``numpy``.
+            queue: what copies; see ``numpy``.
 
         Raises:
-            InvalidError: the shapes do not fit, or the conversion would lose a kind of number.
+            InvalidError: the shapes do not fit, the conversion would lose a kind of number, or the memory is read-only.
         """
         self._owner.require_open()
+        self._owner.require_writable("copy_from")
         source = np.asarray(array)
         if not np.can_cast(source.dtype, self.dtype, "same_kind") and not _plain_integers_fit(
             array, source, self.dtype
@@ -213,12 +266,13 @@ class UsmArray:
         if not values.size:
             return self
         run = self._queue(queue)
+        before = events_of_users(self._owner)
         flat = values.reshape(-1).view(np.uint8)
         position = 0
         events = []
-        for offset, nbytes in self._runs():
+        for offset, nbytes in runs(self.shape, self.strides, self.dtype.itemsize):
             target = UsmPointer(self._owner, self._offset + offset)
-            events.append(run.memcpy(target, flat[position : position + nbytes], nbytes))
+            events.append(run.memcpy(target, flat[position : position + nbytes], nbytes, depends_on=before))
             position += nbytes
         for event in events:
             event.wait()
@@ -233,53 +287,96 @@ class UsmArray:
 
         return transfer_queue(self.context, self.device)
 
-    def _span(self) -> tuple[int, int]:
-        """First byte and the one after the last of all elements, from the first element."""
-        reach = [stride * (size - 1) for size, stride in zip(self.shape, self.strides)]
-        return sum(r for r in reach if r < 0), sum(r for r in reach if r > 0) + self.dtype.itemsize
-
-    def _runs(self) -> Iterator[tuple[int, int]]:
-        """(offset from the first element, bytes) of contiguous pieces, in the order of the elements."""
-        inner = len(self.shape)
-        run = self.dtype.itemsize
-        while inner and (self.strides[inner - 1] == run or self.shape[inner - 1] == 1):
-            run *= self.shape[inner - 1]
-            inner -= 1
-        for index in np.ndindex(*self.shape[:inner]):
-            yield sum(i * stride for i, stride in zip(index, self.strides)), run
-
     # ------------------------------------------------------------------ protocols
 
-    @property
-    def __array_interface__(self) -> dict[str, Any]:
-        """numpy's view in place; of host and shared memory alone."""
-        if self.kind is UsmKind.device:
-            raise AttributeError("the host cannot reach device memory: copy it with array.numpy()")
-        return {**self._interface(), "typestr": self.dtype.str, "descr": self.dtype.descr}
+    def __dlpack__(
+        self,
+        *,
+        stream: object = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> object:
+        """A DLPack capsule of this memory in place; ``library.from_dlpack(array)`` calls it.
+
+        Args:
+            stream: on CUDA the consumer's stream, which is made to wait for the work submitted here so far that uses
+                the memory: 1 the legacy default stream, 2 the thread's default stream, the address of a CUstream, or an
+                object with ``__cuda_stream__``; -1 orders nothing. None means the legacy default stream, and for host
+                and shared memory, which the host may read, a wait here. Elsewhere None waits here.
+            max_version: of DLPack that the consumer knows; without one of 1.0 or later the capsule is of the old form.
+            dl_device: (type, number) of the device where the consumer wants it: as ``__dlpack_device__`` says, or
+                (1, 0) for the host, which gets device memory as a copy.
+            copy: True gives new memory, False forbids that, None leaves it to need.
+
+        Raises:
+            BufferError: DLPack cannot say it: a structured dtype, strides that are no whole elements, read-only memory
+                in the old form, another device, a copy that is needed and forbidden.
+            InvalidError: the memory was freed, or the stream is none.
+        """
+        from ._dlpack_export import export_dlpack
+
+        self._owner.require_open()
+        return export_dlpack(self, stream, max_version, dl_device, copy)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """Type and number of the device, as DLPack counts them."""
+        from ._dlpack_export import dlpack_place
+
+        return dlpack_place(self)
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
-        """Version 3; on the cuda backend alone."""
+        """Version 3; on the cuda backend alone.
+
+        ``stream`` is one that comes after the work submitted so far that uses the memory, or None if there is none.
+        """
         if self.context.backend is not Backend.cuda:
             raise AttributeError(f"this memory belongs to the {self.context.backend} backend, not to CUDA")
-        return {**self._interface(), "typestr": self.dtype.str, "stream": None}
+        address = self.address
+        before = events_of_users(self._owner)
+        stream = None
+        if before:
+            run = self._queue(None)
+            stream = run._backend.native_handle(run._native)
+            place_stream_after(self.context, self.device, stream, before)
+        return {**_interface(self, address), "stream": stream}
 
-    def _interface(self) -> dict[str, Any]:
+    @property
+    def __sycl_usm_array_interface__(self) -> dict[str, Any]:
+        """Version 1, with strides in elements and a queue of the package's own as ``syclobj``.
+
+        Reading it waits for the work submitted so far that uses the memory: the protocol has no way to order it.
+        """
+        itemsize = self.dtype.itemsize
+        if any(stride % itemsize for stride in self.strides):
+            raise AttributeError(f"strides {self.strides} are no multiples of {itemsize} bytes, an element")
+        address = self.address
+        for event in events_of_users(self._owner):
+            event.wait()
         return {
-            "version": 3,
+            "version": 1,
             "shape": self.shape,
-            "data": (self.address, False),
-            "strides": None if self._contiguous else self.strides,
+            "typestr": self.dtype.str,
+            "data": (address, self.read_only),
+            "strides": None if self._contiguous else tuple(stride // itemsize for stride in self.strides),
+            "offset": 0,
+            "syclobj": self._queue(None),
         }
 
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
-        if self.kind is not UsmKind.device and not copy:
-            seen: npt.NDArray[Any] = np.asarray(_HostView(self))
-            return seen if dtype is None else seen.astype(dtype, copy=False)
-        if copy is False:
-            raise ValueError("device memory cannot be seen in place: a copy is needed")
-        found = self.numpy()
-        return found if dtype is None else found.astype(dtype, copy=False)
+        """Host and shared memory in place, for ``numpy.asarray``; waits for the work submitted so far that uses it."""
+        self._owner.require_open()
+        if self.kind is UsmKind.device:
+            raise TypeError("the host does not reach device memory: array.numpy() copies it")
+        for event in events_of_users(self._owner):
+            event.wait()
+        seen: npt.NDArray[Any] = np.asarray(_HostView(self))
+        if dtype is not None and np.dtype(dtype) != seen.dtype:
+            if copy is False:
+                raise ValueError(f"{self.dtype} elements are seen as {np.dtype(dtype)} only in a copy")
+            return seen.astype(dtype)
+        return seen.copy() if copy else seen
 
     def __repr__(self) -> str:
         state = ", freed" if self.closed else ""
@@ -289,11 +386,25 @@ class UsmArray:
 class _HostView:
     """What numpy keeps alive while it looks at host-accessible memory in place."""
 
-    __slots__ = ("__array_interface__", "_owner")
+    __slots__ = ("__array_interface__", "_lease")
 
     def __init__(self, array: UsmArray) -> None:
-        self._owner = array._owner
-        self.__array_interface__ = array.__array_interface__
+        self._lease = array._owner.lease()
+        self.__array_interface__ = _interface(array, array.address)
+
+
+def _interface(array: UsmArray, address: int) -> dict[str, Any]:
+    """What the array interfaces of numpy and CUDA, both version 3, have in common."""
+    interface: dict[str, Any] = {
+        "version": 3,
+        "shape": array.shape,
+        "typestr": array.dtype.str,
+        "data": (address, array.read_only),
+        "strides": None if array._contiguous else array.strides,
+    }
+    if array.dtype.fields is not None:
+        interface["descr"] = array.dtype.descr
+    return interface
 
 
 def _plain_integers_fit(given: object, values: npt.NDArray[Any], dtype: np.dtype[Any]) -> bool:
@@ -302,68 +413,6 @@ def _plain_integers_fit(given: object, values: npt.NDArray[Any], dtype: np.dtype
         return False
     limits = np.iinfo(dtype)
     return bool(values.min() >= limits.min and values.max() <= limits.max)
-
-
-def _packed_strides(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
-    strides = []
-    for size in reversed(shape):
-        strides.append(itemsize)
-        itemsize *= size
-    return tuple(reversed(strides))
-
-
-def _same_layout(shape: tuple[int, ...], strides: tuple[int, ...], packed: tuple[int, ...]) -> bool:
-    """Whether the strides differ only where the size is 1, or there are no elements."""
-    return 0 in shape or all(size == 1 or a == b for size, a, b in zip(shape, strides, packed))
-
-
-def _indexed(
-    shape: tuple[int, ...], strides: tuple[int, ...], key: Any
-) -> tuple[tuple[int, ...], tuple[int, ...], int]:
-    """Shape, strides and byte offset of a view.
-
-    Raises:
-        InvalidError: an index that is no integer, slice, ``...`` or None, or too many of them.
-        IndexError: an integer out of range.
-    """
-    keys = list(key) if isinstance(key, tuple) else [key]
-    used = sum(item is not None and item is not Ellipsis for item in keys)
-    dots = sum(item is Ellipsis for item in keys)
-    if used > len(shape) or dots > 1:
-        raise InvalidError(f"index {key!r} does not fit an array of shape {shape}")
-    rest = [slice(None)] * (len(shape) - used)
-    if dots:
-        place = next(i for i, item in enumerate(keys) if item is Ellipsis)
-        keys[place : place + 1] = rest
-    else:
-        keys += rest
-    new_shape: list[int] = []
-    new_strides: list[int] = []
-    offset, axis = 0, 0
-    for item in keys:
-        if item is None:
-            new_shape.append(1)
-            new_strides.append(0)
-            continue
-        size, stride = shape[axis], strides[axis]
-        axis += 1
-        if isinstance(item, slice):
-            start, stop, step = item.indices(size)
-            count = len(range(start, stop, step))
-            offset += start * stride if count else 0
-            new_shape.append(count)
-            new_strides.append(stride * step)
-            continue
-        try:
-            index = operator.index(item)
-        except TypeError:
-            raise InvalidError(
-                f"index {item!r}: views are made by integers, slices, '...' and None; copy with numpy() for more"
-            ) from None
-        if not -size <= index < size:
-            raise IndexError(f"index {index} is out of range for dimension {axis - 1} of size {size}")
-        offset += (index % size) * stride
-    return tuple(new_shape), tuple(new_strides), offset
 
 
 def element_dtype(dtype: npt.DTypeLike) -> np.dtype[Any]:
@@ -381,8 +430,8 @@ def element_dtype(dtype: npt.DTypeLike) -> np.dtype[Any]:
     return kind
 
 
-def array_shape(shape: SupportsIndex | Sequence[SupportsIndex]) -> tuple[int, ...]:
-    """A shape from an int or a sequence of them.
+def array_shape(shape: SupportsIndex | Sequence[SupportsIndex], unknown: int = 0) -> tuple[int, ...]:
+    """A shape from an int or a sequence of them; ``unknown``: -1 where a size may be left open.
 
     Raises:
         InvalidError: a size is no integer or negative.
@@ -392,7 +441,7 @@ def array_shape(shape: SupportsIndex | Sequence[SupportsIndex]) -> tuple[int, ..
         sizes = tuple(operator.index(item) for item in items)
     except TypeError:
         raise InvalidError(f"shape={shape!r}: it is an integer or a tuple of integers") from None
-    if any(size < 0 for size in sizes):
+    if any(size < unknown for size in sizes):
         raise InvalidError(f"shape={sizes}: sizes are 0 or more")
     return sizes
 

@@ -96,6 +96,14 @@ class Handler:
         """Writes a pattern; see ``Queue.fill``."""
         self._set("fill", pointer, pattern, count)
 
+    def prefetch(self, pointer: object, nbytes: int | None = None) -> None:
+        """Moves shared memory to the device; see ``Queue.prefetch``."""
+        self._set("prefetch", pointer, nbytes)
+
+    def mem_advise(self, pointer: object, nbytes: int | None, advice: int) -> None:
+        """Tells how memory will be used; see ``Queue.mem_advise``."""
+        self._set("mem_advise", pointer, nbytes, advice)
+
     def ext_oneapi_copy(self, src: object, dst: object, **options: Any) -> None:
         """Copies image pixels; see ``Queue.ext_oneapi_copy``, whose ``depends_on`` is ``handler.depends_on`` here."""
         if "depends_on" in options:

@@ -14,6 +14,7 @@ from ..model.errors import Error, InvalidError
 from ..model.ranges import NdRange, RangeLike
 from . import _memory_commands
 from ._arguments import memory_of, pack_arguments
+from ._native_streams import cuda_stream_of
 from ._stream import AsyncHandler, CommandStream, Operation, sweep
 from .context import Context, default_context
 from .copies import image_copy
@@ -286,6 +287,28 @@ class Queue:
         """
         return self._memory(_memory_commands.plan_fill(self, pointer, pattern, count), depends_on)
 
+    def prefetch(self, pointer: object, nbytes: int | None = None, *, depends_on: Events | Event = ()) -> Event:
+        """Moves shared memory to the queue's device ahead of its use; for memory that does not move it does nothing.
+
+        Args:
+            pointer: ``UsmPointer`` or ``UsmArray``.
+            nbytes: None means all of it.
+        """
+        return self._memory(_memory_commands.plan_prefetch(self, pointer, nbytes), depends_on)
+
+    def mem_advise(self, pointer: object, nbytes: int | None, advice: int, *, depends_on: Events | Event = ()) -> Event:
+        """Tells the driver how memory will be used.
+
+        Args:
+            pointer: ``UsmPointer`` or ``UsmArray``.
+            nbytes: None means all of it.
+            advice: a value of the device's own driver, on CUDA of ``CUmem_advise``; 0 is the default behaviour.
+
+        Raises:
+            InvalidError: the driver knows no such advice, more bytes than there are, or memory of another context.
+        """
+        return self._memory(_memory_commands.plan_advise(self, pointer, nbytes, advice), depends_on)
+
     def _memory(self, planned: _memory_commands.Command | None, depends_on: Events | Event) -> Event:
         if planned is None:
             return self._nothing(depends_on)
@@ -336,6 +359,18 @@ class Queue:
             dst_pitch=dst_pitch,
         )
         return self._stream.submit(operation, depends_on, keep)
+
+    # ------------------------------------------------------------------ other libraries
+
+    @property
+    def __cuda_stream__(self) -> Callable[[], tuple[int, int]]:
+        """The protocol of CUDA streams: ``queue.__cuda_stream__()`` is (0, address of the CUstream).
+
+        What another library submits to that stream is in order with the queue's own commands. Only in-order queues of
+        the cuda backend are one stream: others raise ``InvalidError`` when called, and queues of other backends do not
+        have the attribute. The stream ends with the queue.
+        """
+        return cuda_stream_of(self)
 
     # ------------------------------------------------------------------ coordination
 
