@@ -7,10 +7,15 @@
 #include "sample_block_cube.h"
 #include "sample_block_gradient.h"
 #include "sample_block_locate.h"
+#include "sample_block_prefetch.h"
 #include "texture_value.h"
 
 /* Results larger than this are not kept in the caches. */
 #define STREAM_BYTES (8u << 20)
+
+#ifndef BLOCKS_UNDER_WAY
+#define BLOCKS_UNDER_WAY 2
+#endif
 
 struct plan {
     const struct blr_texture *texture;
@@ -166,42 +171,6 @@ static void find_dense(struct blr_block *block, uint64_t pixel_size)
     }
 }
 
-/* Asks for the texels of a block. Where items follow each other through the image, most of them lie in
- * the lines that their neighbours bring. */
-static void fetch_ahead(const struct plan *plan, const struct blr_block *block)
-{
-    if (block->boxes_only) {
-        const uint32_t *place = block->place;
-        uint32_t close = 0, step = 1;
-        for (uint32_t i = 0; i < BLR_BLOCK; i += 16)
-            close += place[i + 1] - place[i] + 128 <= 256;
-        const bool large = plan->texture->pixel_size >= 16;
-        if (close >= 3)
-            step = place[BLR_BLOCK - 1] - place[0] + 256 <= 512 ? 32 : large ? 1 : 4;
-        for (uint32_t q = 0; q < block->quads; q++) {
-            uintptr_t upper = block->base + q * block->slice_step, lower = upper + block->row_step;
-            for (uint32_t i = 0; i < block->count; i += step) {
-                __builtin_prefetch((const void *)(upper + place[i]));
-                __builtin_prefetch((const void *)(lower + place[i]));
-                if (large) {
-                    __builtin_prefetch((const void *)(upper + place[i] + 16));
-                    __builtin_prefetch((const void *)(lower + place[i] + 16));
-                }
-            }
-        }
-        return;
-    }
-    uint32_t close = 0, step = 1;
-    for (uint32_t i = 0; i < BLR_BLOCK; i += 16)
-        close += block->texel[0][0][i + 1] - block->texel[0][0][i] + 128 <= 256;
-    if (close >= 3)
-        step = plan->texture->pixel_size >= 16 ? 1 : 4;
-    for (uint32_t q = 0; q < block->quads; q++)
-        for (uint32_t i = 0; i < block->count; i += step)
-            for (int k = 0; k < 4; k++)
-                __builtin_prefetch((const void *)block->texel[q][k][i]);
-}
-
 BLR_INLINE void locate_slot(const struct plan *plan, const int vary, const int32_t *share, const int32_t *level_index,
                             const struct cube_rows *cube, struct block_work *work, struct blr_block *block)
 {
@@ -235,7 +204,7 @@ struct run {
     struct level_rows table;              /* a row for each level */
     int32_t shares[2][BLR_BLOCK];
     int32_t indices[2][BLR_BLOCK];
-    struct blr_block block[2];            /* one is located while the texels of the other arrive */
+    struct blr_block block[BLOCKS_UNDER_WAY];      /* one is located while the texels of the others arrive */
 };
 
 static void start_run(const struct plan *plan, struct run *run)
@@ -279,7 +248,7 @@ static void locate_block(struct run *run, uint64_t begin, uint32_t count, struct
         load_layers(plan, begin, count, work);
     if (plan->boxes && locate_boxes(texture, work, plan->integers, block)) {
         block->boxes_only = true;
-        fetch_ahead(plan, block);
+        fetch_ahead(texture, block);
         return;
     }
     block->quads = 0;
@@ -312,10 +281,11 @@ static void locate_block(struct run *run, uint64_t begin, uint32_t count, struct
     }
     if (plan->dense)
         find_dense(block, texture->pixel_size);
-    fetch_ahead(plan, block);
+    fetch_ahead(texture, block);
 }
 
-static void blend_block(const struct plan *plan, uint64_t begin, const struct blr_block *block)
+/* Returns the number of its items. */
+static uint32_t blend_block(const struct plan *plan, uint64_t begin, const struct blr_block *block)
 {
     _Alignas(64) float values[BLR_BLOCK * BLR_MAX_CHANNELS];
     uint32_t count = block->count;
@@ -328,6 +298,7 @@ static void blend_block(const struct plan *plan, uint64_t begin, const struct bl
         again &= (UINT64_C(1) << count) - 1;
     for (uint64_t rest = again; rest; rest &= rest - 1)
         blr_sample_item(plan->texture, plan->call, begin + (uint64_t)__builtin_ctzll(rest));
+    return count;
 }
 
 /* Items of the first block: so many that the results of the next ones begin with a line of the cache. */
@@ -342,18 +313,17 @@ static void run_blocks(const struct plan *plan, uint64_t begin, uint64_t end)
 {
     struct run run;
     start_run(plan, &run);
-    uint32_t turn = 0;
-    uint64_t before = begin, item = begin, count = first_count(plan, begin);
-    for (; item < end; item += count, count = BLR_BLOCK, turn ^= 1) {
+    uint64_t item = begin, done = begin, located = 0, blended = 0;
+    for (uint64_t count = first_count(plan, begin); item < end; count = BLR_BLOCK) {
         if (end - item < count)
             count = end - item;
-        locate_block(&run, item, (uint32_t)count, &run.block[turn]);
-        if (item > begin)
-            blend_block(plan, before, &run.block[turn ^ 1]);
-        before = item;
+        locate_block(&run, item, (uint32_t)count, &run.block[located++ % BLOCKS_UNDER_WAY]);
+        item += count;
+        if (located - blended == BLOCKS_UNDER_WAY)
+            done += blend_block(plan, done, &run.block[blended++ % BLOCKS_UNDER_WAY]);
     }
-    if (begin < end)
-        blend_block(plan, before, &run.block[turn ^ 1]);
+    while (blended < located)
+        done += blend_block(plan, done, &run.block[blended++ % BLOCKS_UNDER_WAY]);
 }
 
 #endif

@@ -1,0 +1,66 @@
+/* Asking for the texels of a block while another is blended. The nearest cache is small, and waits for few lines at a
+ * time: texels of which each brings lines of its own go to the second one. Where items follow each other through the
+ * image, most of them lie in the lines that their neighbours bring, and the rest may come close. */
+#ifndef BLR_SAMPLE_BLOCK_PREFETCH_H
+#define BLR_SAMPLE_BLOCK_PREFETCH_H
+
+#include "sample_block_locate.h"
+
+/* With one caller for each, both of these are constants. */
+#define CLOSE_CACHE 3
+#define LARGER_CACHE 2
+
+#define BLR_PREFETCH(address, cache) __builtin_prefetch((const void *)(address), 0, cache)
+
+/* Whether most items lie within two lines of the item before, judged by some of them. */
+#define FOLLOW_EACH_OTHER(place)                                                                                 \
+    ((place[1] - place[0] + 128 <= 256) + (place[17] - place[16] + 128 <= 256) +                                 \
+         (place[33] - place[32] + 128 <= 256) + (place[49] - place[48] + 128 <= 256) >= 3)
+
+BLR_INLINE void fetch_boxes(const struct blr_block *block, uint32_t step, const bool large, const int cache)
+{
+    const uint32_t *place = block->place;
+    for (uint32_t q = 0; q < block->quads; q++) {
+        uintptr_t upper = block->base + q * block->slice_step, lower = upper + block->row_step;
+        for (uint32_t i = 0; i < block->count; i += step) {
+            BLR_PREFETCH(upper + place[i], cache);
+            BLR_PREFETCH(lower + place[i], cache);
+            if (large) {
+                BLR_PREFETCH(upper + place[i] + 16, cache);
+                BLR_PREFETCH(lower + place[i] + 16, cache);
+            }
+        }
+    }
+}
+
+BLR_INLINE void fetch_texels(const struct blr_block *block, uint32_t step, const int cache)
+{
+    for (uint32_t q = 0; q < block->quads; q++)
+        for (uint32_t i = 0; i < block->count; i += step)
+            for (int k = 0; k < 4; k++)
+                BLR_PREFETCH(block->texel[q][k][i], cache);
+}
+
+static void fetch_ahead(const struct blr_texture *texture, const struct blr_block *block)
+{
+    const bool large = texture->pixel_size >= 12;
+    if (block->boxes_only) {
+        const uint32_t *place = block->place;
+        if (!FOLLOW_EACH_OTHER(place))
+            large ? fetch_boxes(block, 1, true, LARGER_CACHE) : fetch_boxes(block, 1, false, LARGER_CACHE);
+        else if (place[BLR_BLOCK - 1] - place[0] + 256 <= 512)
+            fetch_boxes(block, 32, false, CLOSE_CACHE);
+        else if (large)
+            fetch_boxes(block, 1, true, LARGER_CACHE);
+        else
+            fetch_boxes(block, 4, false, CLOSE_CACHE);
+        return;
+    }
+    const uintptr_t *texel = block->texel[0][0];
+    if (!FOLLOW_EACH_OTHER(texel))
+        fetch_texels(block, 1, LARGER_CACHE);
+    else
+        large ? fetch_texels(block, 1, LARGER_CACHE) : fetch_texels(block, 4, CLOSE_CACHE);
+}
+
+#endif
