@@ -24,7 +24,22 @@ struct blr_block {
     uint32_t row_step, slice_step;        /* bytes from row to row, from slice to slice */
 };
 
-/* Blends a block into count * channels floats; returns a bit for each item to be done again. */
+/* Running sums of anisotropic footprints, which have more quads than a block: one for each lane, as the blend of a kind
+ * of texels keeps them. */
+struct blr_totals {
+    _Alignas(64) int64_t even[BLR_BLOCK * BLR_MAX_CHANNELS / 2];
+    int64_t odd[BLR_BLOCK * BLR_MAX_CHANNELS / 2];
+    int32_t point[BLR_BLOCK * BLR_MAX_CHANNELS];
+    int32_t sum[BLR_BLOCK * BLR_MAX_CHANNELS];
+};
+
+/* Adds the quads of a block to the totals, which begin as zeros; returns a bit for each item to be done again. */
+typedef uint64_t (*blr_add_taps_t)(const struct blr_block *block, struct blr_totals *totals);
+/* What the totals of so many lanes come to. */
+typedef void (*blr_end_taps_t)(const struct blr_totals *totals, uint32_t lanes, float *out);
+
+/* Blends a block into floats, or into integers of which sample_block_finish.h makes results; an item has one, two or four
+ * lanes, of which the last is idle if it has three channels. Returns a bit for each item to be done again. */
 typedef uint64_t (*blr_blend_block_t)(const struct blr_block *block, float *out, bool stream);
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(_MSC_VER)

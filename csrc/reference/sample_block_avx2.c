@@ -4,12 +4,15 @@
 #if BLR_HAS_X86_BLOCKS
 
 #include "sample_block_blend_avx2.h"
+#include "sample_block_codes_avx2.h"
 
 #define BLEND_FP32(block, out, stream, channels, several, rows) \
     blend_floats(block, out, stream, false, channels, several, rows)
 #define BLEND_FP16(block, out, stream, channels, several, rows) \
     blend_floats(block, out, stream, true, channels, several, rows)
 #define BLEND_BYTES blend_bytes
+#define ADD_TAPS_FP32(block, totals, channels) add_taps_of_floats(block, totals, false, channels)
+#define END_TAPS_FP32(totals, lanes, out) end_taps_of_floats(totals, lanes, out, false)
 #include "sample_block_kinds.h"
 #include "sample_block_run.h"
 
@@ -18,7 +21,7 @@ bool blr_sample_blocks_avx2(const struct blr_texture *texture, const blr_image_c
     struct plan plan;
     if (!make_plan(texture, call, &plan))
         return false;
-    run_blocks(&plan, begin, end);
+    run_plan(&plan, begin, end);
     _mm_sfence();                         /* stores past the caches are in order again */
     return true;
 }

@@ -11,6 +11,8 @@
 #define BLEND_BYTES(block, out, stream, channels, several, rows)           \
     ((channels) == 4 ? blend_wide_bytes(block, out, stream, several, rows) \
                      : blend_bytes(block, out, stream, channels, several, rows))
+#define ADD_TAPS_FP32 add_wide_taps
+#define END_TAPS_FP32 end_wide_taps
 #include "sample_block_kinds.h"
 #include "sample_block_run.h"
 
@@ -19,7 +21,7 @@ bool blr_sample_blocks_avx512(const struct blr_texture *texture, const blr_image
     struct plan plan;
     if (!make_plan(texture, call, &plan))
         return false;
-    run_blocks(&plan, begin, end);
+    run_plan(&plan, begin, end);
     _mm_sfence();                         /* stores past the caches are in order again */
     return true;
 }

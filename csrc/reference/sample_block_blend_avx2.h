@@ -9,135 +9,11 @@
 #ifndef BLR_SAMPLE_BLOCK_BLEND_AVX2_H
 #define BLR_SAMPLE_BLOCK_BLEND_AVX2_H
 
-#include "sample_block.h"
-
-#include <immintrin.h>
-#include <string.h>
-
-#define BLR_INLINE_BLEND static inline __attribute__((always_inline))
+#include "sample_block_lanes_avx2.h"
 
 /* Biased exponents between which scaling by powers of two stays within the normal floats. */
 #define LOWEST_EXPONENT 40
 #define EXPONENT(e) _mm256_set1_epi32((int)((unsigned)(e) << 23))
-
-/* ---- loading: eight channels of texels, and what goes with their items */
-
-struct lanes {
-    __m256 texel[4];
-    __m256i weight[4];
-};
-
-BLR_INLINE_BLEND __m256i lanes_of_ints(const int32_t *item, const int channels)
-{
-    if (channels == 4)
-        return _mm256_set_m128i(_mm_set1_epi32(item[1]), _mm_set1_epi32(item[0]));
-    if (channels == 2)
-        return _mm256_permutevar8x32_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)item)),
-                                           _mm256_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3));
-    return _mm256_loadu_si256((const __m256i *)item);
-}
-
-BLR_INLINE_BLEND __m128 two_pixels_of_two(const uintptr_t *texel)
-{
-    __m128 pair = _mm_castsi128_ps(_mm_loadl_epi64((const __m128i *)texel[0]));
-    return _mm_loadh_pi(pair, (const __m64 *)texel[1]);
-}
-
-BLR_INLINE_BLEND __m128 four_floats(const uintptr_t *texel)
-{
-    __m128 a = _mm_load_ss((const float *)texel[0]);
-    a = _mm_insert_ps(a, _mm_load_ss((const float *)texel[1]), 0x10);
-    a = _mm_insert_ps(a, _mm_load_ss((const float *)texel[2]), 0x20);
-    return _mm_insert_ps(a, _mm_load_ss((const float *)texel[3]), 0x30);
-}
-
-BLR_INLINE_BLEND __m256 texels_fp32(const uintptr_t *texel, const int channels)
-{
-    if (channels == 4)
-        return _mm256_set_m128(_mm_loadu_ps((const float *)texel[1]), _mm_loadu_ps((const float *)texel[0]));
-    if (channels == 2)
-        return _mm256_set_m128(two_pixels_of_two(texel + 2), two_pixels_of_two(texel));
-    return _mm256_set_m128(four_floats(texel + 4), four_floats(texel));
-}
-
-BLR_INLINE_BLEND int load_int(uintptr_t address)
-{
-    int value;
-    memcpy(&value, (const void *)address, sizeof value);
-    return value;
-}
-
-BLR_INLINE_BLEND short load_short(uintptr_t address)
-{
-    short value;
-    memcpy(&value, (const void *)address, sizeof value);
-    return value;
-}
-
-BLR_INLINE_BLEND __m256 texels_fp16(const uintptr_t *texel, const int channels)
-{
-    __m128i halves;
-    if (channels == 4)
-        halves = _mm_castps_si128(two_pixels_of_two(texel));
-    else if (channels == 2)
-        halves = _mm_setr_epi32(load_int(texel[0]), load_int(texel[1]), load_int(texel[2]), load_int(texel[3]));
-    else
-        halves = _mm_setr_epi16(load_short(texel[0]), load_short(texel[1]), load_short(texel[2]), load_short(texel[3]),
-                                load_short(texel[4]), load_short(texel[5]), load_short(texel[6]), load_short(texel[7]));
-    return _mm256_cvtph_ps(halves);
-}
-
-/* Where one texel of some items lies: in the block, or worked out from the places of boxes. */
-BLR_INLINE_BLEND const uintptr_t *texels_at(const struct blr_block *block, uint32_t q, int k, uint32_t item,
-                                            const uint32_t items, const uint32_t pixel_size, const bool boxes,
-                                            uintptr_t worked_out[16])
-{
-    if (!boxes)
-        return &block->texel[q][k][item];
-    uintptr_t base = block->base + q * block->slice_step + (k & 2 ? block->row_step : 0) + (k & 1 ? pixel_size : 0);
-    for (uint32_t i = 0; i < items; i++)
-        worked_out[i] = base + block->place[item + i];
-    return worked_out;
-}
-
-/* Rows of neighbours: eight bytes of each of two items. */
-BLR_INLINE_BLEND __m128 two_rows(const struct blr_block *block, uint32_t q, int row, uint32_t item, const bool boxes)
-{
-    if (!boxes)
-        return two_pixels_of_two(&block->texel[q][2 * row][item]);
-    uintptr_t base = block->base + q * block->slice_step + (row ? block->row_step : 0);
-    const uint32_t *place = &block->place[item];
-    __m128 pair = _mm_castsi128_ps(_mm_loadl_epi64((const __m128i *)(base + place[0])));
-    return _mm_loadh_pi(pair, (const __m64 *)(base + place[1]));
-}
-
-/* Of eight one-channel items: both columns with one load each. */
-BLR_INLINE_BLEND void row_pairs_fp32(const struct blr_block *block, uint32_t q, int row, uint32_t item,
-                                     const bool boxes, __m256 *left, __m256 *right)
-{
-    __m256 a = _mm256_set_m128(two_rows(block, q, row, item + 4, boxes), two_rows(block, q, row, item, boxes));
-    __m256 b = _mm256_set_m128(two_rows(block, q, row, item + 6, boxes), two_rows(block, q, row, item + 2, boxes));
-    *left = _mm256_shuffle_ps(a, b, _MM_SHUFFLE(2, 0, 2, 0));
-    *right = _mm256_shuffle_ps(a, b, _MM_SHUFFLE(3, 1, 3, 1));
-}
-
-BLR_INLINE_BLEND void load_lanes(const struct blr_block *block, uint32_t q, uint32_t item, const bool half,
-                                 const int channels, const bool boxes, struct lanes *lanes)
-{
-    const uint32_t pixel_size = (uint32_t)channels * (half ? 2 : 4);
-    if (!half && channels == 1 && (boxes || block->dense[item >> 3])) {
-        row_pairs_fp32(block, q, 0, item, boxes, &lanes->texel[0], &lanes->texel[1]);
-        row_pairs_fp32(block, q, 1, item, boxes, &lanes->texel[2], &lanes->texel[3]);
-    } else {
-        for (int k = 0; k < 4; k++) {
-            uintptr_t worked_out[16];
-            const uintptr_t *texel = texels_at(block, q, k, item, 8 / (uint32_t)channels, pixel_size, boxes, worked_out);
-            lanes->texel[k] = half ? texels_fp16(texel, channels) : texels_fp32(texel, channels);
-        }
-    }
-    for (int k = 0; k < 4; k++)
-        lanes->weight[k] = lanes_of_ints(&block->weight[q][k][item], channels);
-}
 
 /* ---- what float and half have in common */
 
@@ -343,28 +219,10 @@ BLR_INLINE_BLEND __m256 blend_fp16(const struct blr_block *block, uint32_t item,
 
 /* ---- whole blocks */
 
-BLR_INLINE_BLEND uint32_t items_of_lanes(__m256i lanes, const int channels)
-{
-    uint32_t bits = (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(lanes));
-    if (channels == 4)
-        return ((bits & 15u) ? 1u : 0u) | ((bits & 240u) ? 2u : 0u);
-    if (channels == 2)
-        return ((bits & 3u) ? 1u : 0u) | ((bits & 12u) ? 2u : 0u) | ((bits & 48u) ? 4u : 0u) | ((bits & 192u) ? 8u : 0u);
-    return bits;
-}
-
-BLR_INLINE_BLEND void store_lanes(float *out, __m256 value, bool stream)
-{
-    if (stream)
-        _mm256_stream_ps(out, value);
-    else
-        _mm256_storeu_ps(out, value);
-}
-
 BLR_INLINE_BLEND uint64_t blend_floats(const struct blr_block *block, float *out, bool stream, const bool half,
                                        const int channels, const bool several, const bool boxes)
 {
-    const uint32_t step = 8 / (uint32_t)channels;
+    const uint32_t step = 8 / LANES_OF(channels);
     uint64_t again = 0;
     for (uint32_t item = 0; item < block->count; item += step, out += 8) {
         __m256i doubtful = _mm256_setzero_si256();
@@ -377,70 +235,91 @@ BLR_INLINE_BLEND uint64_t blend_floats(const struct blr_block *block, float *out
     return again;
 }
 
-/* ---- bytes */
+/* ---- taps: groups of up to four quads are brought to one exponent, and weights have two bits more */
 
-/* Two rows of a quad: bytes of the left and right texel side by side, as 16-bit numbers. */
-BLR_INLINE_BLEND __m256i byte_pairs(const uintptr_t *left, const uintptr_t *right, const int channels)
+BLR_INLINE_BLEND __m256i lane_ints(const int32_t *lanes)
 {
-    __m128i a, b;
-    if (channels == 4) {
-        a = _mm_insert_epi32(_mm_cvtsi32_si128(load_int(left[0])), load_int(left[1]), 1);
-        b = _mm_insert_epi32(_mm_cvtsi32_si128(load_int(right[0])), load_int(right[1]), 1);
-    } else if (channels == 2) {
-        a = _mm_setr_epi16(load_short(left[0]), load_short(left[1]), load_short(left[2]), load_short(left[3]), 0, 0, 0, 0);
-        b = _mm_setr_epi16(load_short(right[0]), load_short(right[1]), load_short(right[2]), load_short(right[3]), 0, 0, 0, 0);
-    } else {
-        char bytes[2][8];
-        for (int i = 0; i < 8; i++) {
-            bytes[0][i] = *(const char *)left[i];
-            bytes[1][i] = *(const char *)right[i];
+    return _mm256_load_si256((const __m256i *)lanes);
+}
+
+BLR_INLINE_BLEND void add_taps_fp32(const struct blr_block *block, uint32_t item, struct blr_totals *totals, uint32_t lane,
+                                    const int channels, __m256i *doubtful)
+{
+    struct float_sums next[BLR_BLOCK_QUADS], total;
+    total.exponent = lane_ints(&totals->point[lane]);
+    __m256i point = total.exponent;
+    for (uint32_t q = 0; q < block->quads; q++) {
+        struct lanes lanes;
+        load_lanes(block, q, item, false, channels, false, &lanes);
+        next[q] = sum_fp32(&lanes, channels, doubtful);
+        point = _mm256_max_epi32(point, _mm256_and_si256(next[q].exponent, EXPONENT(252)));
+    }
+    total.even = _mm256_load_pd((const double *)&totals->even[lane / 2]);
+    total.odd = _mm256_load_pd((const double *)&totals->odd[lane / 2]);
+    floor_scaled(&total.even, &total.odd, _mm256_sub_epi32(total.exponent, point));
+    for (uint32_t q = 0; q < block->quads; q++) {
+        floor_scaled(&next[q].even, &next[q].odd, _mm256_sub_epi32(_mm256_sub_epi32(next[q].exponent, EXPONENT(2)), point));
+        total.even = _mm256_add_pd(total.even, next[q].even);
+        total.odd = _mm256_add_pd(total.odd, next[q].odd);
+    }
+    _mm256_store_pd((double *)&totals->even[lane / 2], total.even);
+    _mm256_store_pd((double *)&totals->odd[lane / 2], total.odd);
+    _mm256_store_si256((__m256i *)&totals->point[lane], point);
+}
+
+BLR_INLINE_BLEND void add_taps_fp16(const struct blr_block *block, uint32_t item, struct blr_totals *totals, uint32_t lane,
+                                    const int channels, __m256i *doubtful)
+{
+    __m256i next[BLR_BLOCK_QUADS], exponent[BLR_BLOCK_QUADS];
+    __m256i before = lane_ints(&totals->point[lane]), point = before, total = lane_ints(&totals->sum[lane]);
+    for (uint32_t q = 0; q < block->quads; q++) {
+        struct lanes lanes;
+        load_lanes(block, q, item, true, channels, false, &lanes);
+        exponent[q] = align_lanes(&lanes, 113, true, doubtful);
+        __m256 scale = _mm256_castsi256_ps(_mm256_sub_epi32(EXPONENT(268), exponent[q]));
+        next[q] = _mm256_setzero_si256();
+        for (int k = 0; k < 4; k++) {
+            __m256i steps = _mm256_cvttps_epi32(_mm256_mul_ps(lanes.texel[k], scale));
+            next[q] = _mm256_add_epi32(next[q], _mm256_mullo_epi32(steps, lanes.weight[k]));
         }
-        a = _mm_loadl_epi64((const __m128i *)bytes[0]);
-        b = _mm_loadl_epi64((const __m128i *)bytes[1]);
+        point = _mm256_max_epi32(point, _mm256_and_si256(exponent[q], EXPONENT(252)));
     }
-    return _mm256_cvtepu8_epi16(_mm_unpacklo_epi8(a, b));
+    total = _mm256_srav_epi32(total, _mm256_srli_epi32(_mm256_sub_epi32(point, before), 23));
+    for (uint32_t q = 0; q < block->quads; q++)
+        total = _mm256_add_epi32(total, floor_shifted(next[q], _mm256_sub_epi32(_mm256_sub_epi32(exponent[q], EXPONENT(2)), point)));
+    _mm256_store_si256((__m256i *)&totals->sum[lane], total);
+    _mm256_store_si256((__m256i *)&totals->point[lane], point);
 }
 
-/* Of two items with four channels, rows whose texels are neighbours: one load an item. */
-BLR_INLINE_BLEND __m256i dense_byte_pairs(const struct blr_block *block, uint32_t q, int row, uint32_t item,
-                                          const bool boxes)
+BLR_INLINE_BLEND uint64_t add_taps_of_floats(const struct blr_block *block, struct blr_totals *totals, const bool half,
+                                             const int channels)
 {
-    const __m128i order = _mm_setr_epi8(0, 4, 1, 5, 2, 6, 3, 7, 8, 12, 9, 13, 10, 14, 11, 15);
-    __m128i rows = _mm_castps_si128(two_rows(block, q, row, item, boxes));
-    return _mm256_cvtepu8_epi16(_mm_shuffle_epi8(rows, order));
-}
-
-/* integer / divisor, correctly rounded for all integers up to the divisor, of 255 and 65535. */
-BLR_INLINE_BLEND __m256 divided(__m256i integer, const float divisor)
-{
-    const __m256 inverse = _mm256_set1_ps(1.0f / divisor);
-    __m256 number = _mm256_cvtepi32_ps(integer), quotient = _mm256_mul_ps(number, inverse);
-    return _mm256_fmadd_ps(_mm256_fnmadd_ps(quotient, _mm256_set1_ps(divisor), number), inverse, quotient);
-}
-
-BLR_INLINE_BLEND uint64_t blend_bytes(const struct blr_block *block, float *out, bool stream, const int channels,
-                                      const bool several, const bool boxes)
-{
-    const uint32_t step = 8 / (uint32_t)channels;
-    const __m256i half = _mm256_set1_epi32(128);
-    for (uint32_t item = 0; item < block->count; item += step, out += 8) {
-        const bool dense = channels == 4 && (boxes || block->dense[item >> 3]);
-        __m256i sum = _mm256_setzero_si256();
-        for (uint32_t q = 0; q < (several ? block->quads : 1); q++)
-            for (int row = 0; row < 2; row++) {
-                uintptr_t places[2][16];
-                const uint32_t pixel_size = (uint32_t)channels;
-                const uintptr_t *left = texels_at(block, q, 2 * row, item, step, pixel_size, boxes, places[0]);
-                const uintptr_t *right = texels_at(block, q, 2 * row + 1, item, step, pixel_size, boxes, places[1]);
-                __m256i pairs = dense ? dense_byte_pairs(block, q, row, item, boxes) : byte_pairs(left, right, channels);
-                __m256i weights = lanes_of_ints(&block->pair[q][row][item], channels);
-                sum = _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, weights));
-            }
-        /* (257 Q + 128) >> 8 */
-        sum = _mm256_add_epi32(sum, _mm256_srli_epi32(_mm256_add_epi32(sum, half), 8));
-        store_lanes(out, divided(sum, 65535.0f), stream);
+    uint64_t again = 0;
+    uint32_t lane = 0;
+    for (uint32_t item = 0; item < block->count; item += 8 / LANES_OF(channels), lane += 8) {
+        __m256i doubtful = _mm256_setzero_si256();
+        if (half)
+            add_taps_fp16(block, item, totals, lane, channels, &doubtful);
+        else
+            add_taps_fp32(block, item, totals, lane, channels, &doubtful);
+        if (!_mm256_testz_si256(doubtful, doubtful))
+            again |= (uint64_t)items_of_lanes(doubtful, channels) << item;
     }
-    return 0;
+    return again;
+}
+
+BLR_INLINE_BLEND void end_taps_of_floats(const struct blr_totals *totals, uint32_t lanes, float *out, const bool half)
+{
+    for (uint32_t lane = 0; lane < lanes; lane += 8) {
+        __m256i point = lane_ints(&totals->point[lane]);
+        if (half) {
+            _mm256_storeu_ps(out + lane, round_fp16(cut_to_float(lane_ints(&totals->sum[lane])), point));
+        } else {
+            const struct float_sums sums = {_mm256_load_pd((const double *)&totals->even[lane / 2]),
+                                            _mm256_load_pd((const double *)&totals->odd[lane / 2]), point};
+            _mm256_storeu_ps(out + lane, round_fp32(&sums));
+        }
+    }
 }
 
 #endif

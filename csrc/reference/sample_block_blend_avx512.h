@@ -4,6 +4,7 @@
 #define BLR_SAMPLE_BLOCK_BLEND_AVX512_H
 
 #include "sample_block_blend_avx2.h"
+#include "sample_block_codes_avx2.h"
 
 #define EXPONENT16(e) _mm512_set1_epi32((int)((unsigned)(e) << 23))
 
@@ -19,7 +20,7 @@ BLR_INLINE_BLEND __m512 joined(__m256 low, __m256 high)
 
 BLR_INLINE_BLEND __m512i wide_ints(const int32_t *item, const int channels)
 {
-    if (channels == 4)
+    if (channels >= 3)
         return _mm512_castps_si512(_mm512_permutevar_ps(
             _mm512_castsi512_ps(_mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i *)item))),
             _mm512_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3)));
@@ -37,7 +38,7 @@ BLR_INLINE_BLEND __m512 wide_fp32(const uintptr_t *texel, const int channels)
         a = _mm512_insertf32x4(a, _mm_loadu_ps((const float *)texel[2]), 2);
         return _mm512_insertf32x4(a, _mm_loadu_ps((const float *)texel[3]), 3);
     }
-    return joined(texels_fp32(texel, channels), texels_fp32(texel + 8 / channels, channels));
+    return joined(texels_fp32(texel, channels), texels_fp32(texel + 8 / LANES_OF(channels), channels));
 }
 
 BLR_INLINE_BLEND void wide_row_pairs(const struct blr_block *block, uint32_t q, int row, uint32_t item,
@@ -59,7 +60,7 @@ BLR_INLINE_BLEND void wide_load(const struct blr_block *block, uint32_t q, uint3
     } else {
         for (int k = 0; k < 4; k++) {
             uintptr_t worked_out[16];
-            lanes->texel[k] = wide_fp32(texels_at(block, q, k, item, 16 / (uint32_t)channels, 4 * (uint32_t)channels, boxes,
+            lanes->texel[k] = wide_fp32(texels_at(block, q, k, item, 16 / LANES_OF(channels), 4 * (uint32_t)channels, boxes,
                                                   worked_out), channels);
         }
     }
@@ -75,22 +76,25 @@ struct wide_sums {
 /* What decides whether channels have to be redone, gathered over the quads of an item. */
 struct wide_signs {
     __m512 texels;                        /* their sum: infinite or NaN if one of them is */
-    __m512i least;                        /* the smallest of the largest magnitudes of each quad */
+    __m512i least;                        /* the smallest of the largest magnitudes of each quad with a weight */
 };
 
 BLR_INLINE_BLEND struct wide_sums wide_sum(const struct wide_lanes *lanes, const int channels, struct wide_signs *signs)
 {
     const __m512i size = _mm512_set1_epi32(0x7fffffff), lowest = EXPONENT16(LOWEST_EXPONENT);
     __m512i magnitude[4];
-    for (int k = 0; k < 4; k++)
-        magnitude[k] = _mm512_maskz_and_epi32(_mm512_test_epi32_mask(lanes->weight[k], lanes->weight[k]),
-                                              _mm512_castps_si512(lanes->texel[k]), size);
+    __mmask16 weighted = 0;
+    for (int k = 0; k < 4; k++) {
+        __mmask16 some = _mm512_test_epi32_mask(lanes->weight[k], lanes->weight[k]);
+        magnitude[k] = _mm512_maskz_and_epi32(some, _mm512_castps_si512(lanes->texel[k]), size);
+        weighted |= some;
+    }
     __m512i largest = _mm512_max_epi32(_mm512_max_epi32(magnitude[0], magnitude[1]),
                                        _mm512_max_epi32(magnitude[2], magnitude[3]));
     __m512 texels = _mm512_add_ps(_mm512_add_ps(lanes->texel[0], lanes->texel[1]),
                                   _mm512_add_ps(lanes->texel[2], lanes->texel[3]));
     signs->texels = _mm512_add_ps(signs->texels, texels);
-    signs->least = _mm512_min_epi32(signs->least, largest);
+    signs->least = _mm512_mask_min_epi32(signs->least, weighted, signs->least, largest);
     struct wide_sums sums;
     sums.exponent = _mm512_and_si512(_mm512_max_epi32(largest, lowest), EXPONENT16(255));
     __m512 scale = _mm512_castsi512_ps(_mm512_sub_epi32(EXPONENT16(281), sums.exponent));
@@ -127,6 +131,15 @@ BLR_INLINE_BLEND __mmask16 wide_doubtful_small(const struct blr_block *block, ui
     return doubtful;
 }
 
+BLR_INLINE_BLEND __mmask16 wide_doubtful(const struct blr_block *block, uint32_t item, const int channels,
+                                         const bool boxes, const bool several, const struct wide_signs *signs)
+{
+    __mmask16 doubtful = _mm512_fpclass_ps_mask(signs->texels, 0x99);     /* NaNs and infinities */
+    if (_mm512_cmplt_epi32_mask(signs->least, EXPONENT16(LOWEST_EXPONENT)))
+        doubtful |= wide_doubtful_small(block, item, channels, boxes, several);
+    return doubtful;
+}
+
 BLR_INLINE_BLEND __m512 wide_round(const struct wide_sums *sums)
 {
     const __m512d away = _mm512_set1_pd(1.0 + 0x1p-50);
@@ -156,9 +169,10 @@ BLR_INLINE_BLEND void wide_add_shifted(struct wide_sums *total, struct wide_sums
 
 BLR_INLINE_BLEND uint32_t items_of_wide_lanes(uint32_t bits, const int channels)
 {
+    const int lanes = LANES_OF(channels);
     uint32_t items = 0;
-    for (int i = 0; i < 16 / channels; i++)
-        if (bits >> i * channels & ((1u << channels) - 1))
+    for (int i = 0; i < 16 / lanes; i++)
+        if (bits >> i * lanes & ((1u << lanes) - 1))
             items |= 1u << i;
     return items;
 }
@@ -174,7 +188,7 @@ BLR_INLINE_BLEND void store_wide(float *out, __m512 value, bool stream)
 BLR_INLINE_BLEND uint64_t blend_wide(const struct blr_block *block, float *out, bool stream, const int channels,
                                      const bool several, const bool boxes)
 {
-    const uint32_t step = 16 / (uint32_t)channels;
+    const uint32_t step = 16 / LANES_OF(channels);
     const __m512i fours = EXPONENT16(252);
     uint64_t again = 0;
     for (uint32_t item = 0; item < block->count; item += step, out += 16) {
@@ -202,14 +216,55 @@ BLR_INLINE_BLEND uint64_t blend_wide(const struct blr_block *block, float *out, 
                 wide_add_shifted(&total, &far, point);
             }
         }
-        __mmask16 doubtful = _mm512_fpclass_ps_mask(signs.texels, 0x99);      /* NaNs and infinities */
-        if (_mm512_cmplt_epi32_mask(signs.least, EXPONENT16(LOWEST_EXPONENT)))
-            doubtful |= wide_doubtful_small(block, item, channels, boxes, several);
+        __mmask16 doubtful = wide_doubtful(block, item, channels, boxes, several, &signs);
         store_wide(out, wide_round(&total), stream);
         if (doubtful)
             again |= (uint64_t)items_of_wide_lanes(doubtful, channels) << item;
     }
     return again;
+}
+
+/* ---- taps of floats */
+
+BLR_INLINE_BLEND uint64_t add_wide_taps(const struct blr_block *block, struct blr_totals *totals, const int channels)
+{
+    uint64_t again = 0;
+    uint32_t lane = 0;
+    for (uint32_t item = 0; item < block->count; item += 16 / LANES_OF(channels), lane += 16) {
+        struct wide_sums next[BLR_BLOCK_QUADS], total;
+        struct wide_signs signs = {_mm512_setzero_ps(), EXPONENT16(254)};
+        total.exponent = _mm512_load_si512(&totals->point[lane]);
+        __m512i point = total.exponent;
+        for (uint32_t q = 0; q < block->quads; q++) {
+            struct wide_lanes lanes;
+            wide_load(block, q, item, channels, false, &lanes);
+            next[q] = wide_sum(&lanes, channels, &signs);
+            point = _mm512_max_epi32(point, _mm512_and_si512(next[q].exponent, EXPONENT16(252)));
+        }
+        total.even = _mm512_load_si512(&totals->even[lane / 2]);
+        total.odd = _mm512_load_si512(&totals->odd[lane / 2]);
+        wide_floor_shifted(&total, _mm512_sub_epi32(total.exponent, point));
+        for (uint32_t q = 0; q < block->quads; q++) {
+            next[q].exponent = _mm512_sub_epi32(next[q].exponent, EXPONENT16(2));
+            wide_add_shifted(&total, &next[q], point);
+        }
+        _mm512_store_si512(&totals->even[lane / 2], total.even);
+        _mm512_store_si512(&totals->odd[lane / 2], total.odd);
+        _mm512_store_si512(&totals->point[lane], point);
+        __mmask16 doubtful = wide_doubtful(block, item, channels, false, true, &signs);
+        if (doubtful)
+            again |= (uint64_t)items_of_wide_lanes(doubtful, channels) << item;
+    }
+    return again;
+}
+
+BLR_INLINE_BLEND void end_wide_taps(const struct blr_totals *totals, uint32_t lanes, float *out)
+{
+    for (uint32_t lane = 0; lane < lanes; lane += 16) {
+        const struct wide_sums sums = {_mm512_load_si512(&totals->even[lane / 2]), _mm512_load_si512(&totals->odd[lane / 2]),
+                                       _mm512_load_si512(&totals->point[lane])};
+        _mm512_storeu_ps(out + lane, wide_round(&sums));
+    }
 }
 
 /* ---- bytes of four channels */

@@ -61,7 +61,7 @@ BLR_INLINE bool box_items(const struct blr_texture *texture, const struct block_
                           struct blr_block *restrict block)
 {
     const struct level_rows *restrict level = &work->rows;
-    const uint32_t shift = pixel_shift(texture->pixel_size), pitch = level->row_pitch[0], slice_pitch = level->slice_pitch[0];
+    const uint32_t size = texture->pixel_size, pitch = level->row_pitch[0], slice_pitch = level->slice_pitch[0];
     int32_t low[3], last[3], outside = 0;
     for (int d = 0; d < 3; d++) {
         /* Clamping lifts what lies before the first texel, with a weight of 0 for the next one. */
@@ -72,7 +72,7 @@ BLR_INLINE bool box_items(const struct blr_texture *texture, const struct block_
         int32_t x = box_position(work->coordinate[0][i], level, 0, kind, low[0]);
         int32_t y = box_position(work->coordinate[1][i], level, 1, kind, low[1]);
         int32_t column = x >> 8, row = y >> 8;
-        uint32_t place = ((uint32_t)column << shift) + (uint32_t)row * pitch;
+        uint32_t place = (uint32_t)column * size + (uint32_t)row * pitch;
         outside |= column | (last[0] - column) | row | (last[1] - row);
         if (dimensions == 3) {
             int32_t z = box_position(work->coordinate[2][i], level, 2, kind, low[2]);

@@ -1,64 +1,123 @@
-/* The kinds of texels that are sampled in blocks. Included by each file that is compiled for a set of
- * instructions, after BLEND_FP32, BLEND_FP16 and BLEND_BYTES have been defined: block, out, stream,
- * channels, several quads, boxes_only. */
+/* The kinds of texels that are sampled in blocks, and what each does with a block. Included by each file that is compiled
+ * for a set of instructions, after BLEND_FP32, BLEND_FP16 and BLEND_BYTES have been defined (block, out, stream, channels,
+ * several quads, boxes_only), ADD_TAPS_FP32 (block, totals, channels) and END_TAPS_FP32 (totals, lanes, out). */
 #ifndef BLR_SAMPLE_BLOCK_KINDS_H
 #define BLR_SAMPLE_BLOCK_KINDS_H
 
 #include "sample_block_nearest_avx2.h"
 
+static const struct code_kind kind_s8 = {1, true}, kind_u8 = {1, false}, kind_s16 = {2, true}, kind_u16 = {2, false};
+
 /* One function for each way that a block can be filled. */
 #define BLENDS(name, blend, channels)                                                                 \
-    static uint64_t name##_one(const struct blr_block *block, float *out, bool stream)                \
+    static uint64_t name##_one_##channels(const struct blr_block *block, float *out, bool stream)     \
     {                                                                                                 \
         return blend(block, out, stream, channels, false, false);                                     \
     }                                                                                                 \
-    static uint64_t name##_more(const struct blr_block *block, float *out, bool stream)               \
+    static uint64_t name##_more_##channels(const struct blr_block *block, float *out, bool stream)    \
     {                                                                                                 \
         return blend(block, out, stream, channels, true, false);                                      \
     }                                                                                                 \
-    static uint64_t name##_boxes(const struct blr_block *block, float *out, bool stream)               \
+    static uint64_t name##_boxes_##channels(const struct blr_block *block, float *out, bool stream)   \
     {                                                                                                 \
-        return blend(block, out, stream, channels, false, true);                                       \
+        return blend(block, out, stream, channels, false, true);                                      \
     }                                                                                                 \
-    static uint64_t name##_more_boxes(const struct blr_block *block, float *out, bool stream)          \
+    static uint64_t name##_more_boxes_##channels(const struct blr_block *block, float *out, bool stream) \
     {                                                                                                 \
-        return blend(block, out, stream, channels, true, true);                                        \
+        return blend(block, out, stream, channels, true, true);                                       \
     }                                                                                                 \
-    static uint64_t name(const struct blr_block *block, float *out, bool stream)                      \
+    static uint64_t name##_##channels(const struct blr_block *block, float *out, bool stream)         \
     {                                                                                                 \
         if (block->boxes_only)                                                                        \
-            return (block->quads > 1 ? name##_more_boxes : name##_boxes)(block, out, stream);           \
-        return (block->quads > 1 ? name##_more : name##_one)(block, out, stream);                     \
+            return (block->quads > 1 ? name##_more_boxes_##channels : name##_boxes_##channels)(block, out, stream); \
+        return (block->quads > 1 ? name##_more_##channels : name##_one_##channels)(block, out, stream); \
     }
 
-BLENDS(fp32_1, BLEND_FP32, 1)
-BLENDS(fp32_2, BLEND_FP32, 2)
-BLENDS(fp32_4, BLEND_FP32, 4)
-BLENDS(fp16_1, BLEND_FP16, 1)
-BLENDS(fp16_2, BLEND_FP16, 2)
-BLENDS(fp16_4, BLEND_FP16, 4)
-BLENDS(unorm8_1, BLEND_BYTES, 1)
-BLENDS(unorm8_2, BLEND_BYTES, 2)
-BLENDS(unorm8_4, BLEND_BYTES, 4)
+#define CODES(name, kind, channels)                                                                   \
+    static uint64_t name##_##channels(const struct blr_block *block, float *out, bool stream)         \
+    {                                                                                                 \
+        (void)stream;                                                                                 \
+        return block->boxes_only ? blend_codes(block, out, kind, channels, true)                      \
+                                 : blend_codes(block, out, kind, channels, false);                    \
+    }
 
-static const struct {
-    blr_channel_type_t type;
-    uint32_t channels;
-    blr_blend_block_t linear, nearest;
-} blends[] = {
-    {BLR_CHANNEL_FP32, 1, fp32_1, nearest_fp32_1},       {BLR_CHANNEL_FP32, 2, fp32_2, nearest_fp32_2},
-    {BLR_CHANNEL_FP32, 4, fp32_4, nearest_fp32_4},       {BLR_CHANNEL_FP16, 1, fp16_1, nearest_fp16_1},
-    {BLR_CHANNEL_FP16, 2, fp16_2, nearest_fp16_2},       {BLR_CHANNEL_FP16, 4, fp16_4, nearest_fp16_4},
-    {BLR_CHANNEL_UNORM_INT8, 1, unorm8_1, nearest_unorm8_1}, {BLR_CHANNEL_UNORM_INT8, 2, unorm8_2, nearest_unorm8_2},
-    {BLR_CHANNEL_UNORM_INT8, 4, unorm8_4, nearest_unorm8_4},
+#define TAPS(name, add_taps, channels)                                                                \
+    static uint64_t name##_##channels(const struct blr_block *block, struct blr_totals *totals)       \
+    {                                                                                                 \
+        return add_taps(block, totals, channels);                                                     \
+    }
+
+#define END_OF_TAPS(name, end_taps)                                                                   \
+    static void name(const struct blr_totals *totals, uint32_t lanes, float *out)                     \
+    {                                                                                                 \
+        end_taps(totals, lanes, out);                                                                 \
+    }
+
+#define FOR_CHANNELS(macro, ...) \
+    macro(__VA_ARGS__, 1)        \
+    macro(__VA_ARGS__, 2)        \
+    macro(__VA_ARGS__, 3)        \
+    macro(__VA_ARGS__, 4)
+
+#define ADD_TAPS_FP16(block, totals, channels) add_taps_of_floats(block, totals, true, channels)
+#define ADD_TAPS_S8(block, totals, channels) add_taps_of_codes(block, totals, kind_s8, channels)
+#define ADD_TAPS_U8(block, totals, channels) add_taps_of_codes(block, totals, kind_u8, channels)
+#define ADD_TAPS_S16(block, totals, channels) add_taps_of_codes(block, totals, kind_s16, channels)
+#define ADD_TAPS_U16(block, totals, channels) add_taps_of_codes(block, totals, kind_u16, channels)
+#define END_TAPS_FP16(totals, lanes, out) end_taps_of_floats(totals, lanes, out, true)
+#define END_TAPS_WORDS(totals, lanes, out) end_taps_of_codes(totals, lanes, out, kind_u16)
+#define END_TAPS_CODES(totals, lanes, out) end_taps_of_codes(totals, lanes, out, kind_s16)
+
+FOR_CHANNELS(BLENDS, fp32, BLEND_FP32)
+FOR_CHANNELS(BLENDS, fp16, BLEND_FP16)
+FOR_CHANNELS(BLENDS, unorm8, BLEND_BYTES)
+FOR_CHANNELS(CODES, s8, kind_s8)
+FOR_CHANNELS(CODES, u8, kind_u8)
+FOR_CHANNELS(CODES, s16, kind_s16)
+FOR_CHANNELS(CODES, u16, kind_u16)
+FOR_CHANNELS(TAPS, taps_fp32, ADD_TAPS_FP32)
+FOR_CHANNELS(TAPS, taps_fp16, ADD_TAPS_FP16)
+FOR_CHANNELS(TAPS, taps_s8, ADD_TAPS_S8)
+FOR_CHANNELS(TAPS, taps_u8, ADD_TAPS_U8)
+FOR_CHANNELS(TAPS, taps_s16, ADD_TAPS_S16)
+FOR_CHANNELS(TAPS, taps_u16, ADD_TAPS_U16)
+END_OF_TAPS(end_fp32, END_TAPS_FP32)
+END_OF_TAPS(end_fp16, END_TAPS_FP16)
+END_OF_TAPS(end_words, END_TAPS_WORDS)
+END_OF_TAPS(end_codes, END_TAPS_CODES)
+
+struct kind {
+    blr_blend_block_t blend;              /* NULL: integers that are not filtered */
+    blr_blend_block_t nearest;
+    blr_add_taps_t add_taps;
+    blr_end_taps_t end_taps;
 };
 
-static blr_blend_block_t choose_blend(const struct blr_texture *texture)
-{
-    for (size_t k = 0; k < sizeof blends / sizeof *blends; k++)
-        if (blends[k].type == texture->desc.channel_type && blends[k].channels == texture->desc.num_channels)
-            return texture->linear ? blends[k].linear : blends[k].nearest;
-    return NULL;
-}
+#define KIND(blend, nearest, taps, end, channels) {blend##_##channels, nearest##_##channels, taps##_##channels, end}
+#define KINDS(blend, nearest, taps, end)                                                                \
+    {                                                                                                   \
+        KIND(blend, nearest, taps, end, 1), KIND(blend, nearest, taps, end, 2), KIND(blend, nearest, taps, end, 3), \
+            KIND(blend, nearest, taps, end, 4)                                                          \
+    }
+#define NEAREST_KINDS(nearest)                                                                          \
+    {                                                                                                   \
+        {NULL, nearest##_1, NULL, NULL}, {NULL, nearest##_2, NULL, NULL}, {NULL, nearest##_3, NULL, NULL}, \
+            {NULL, nearest##_4, NULL, NULL}                                                             \
+    }
+
+static const struct kind kinds[BLR_NUM_CHANNEL_TYPES][BLR_MAX_CHANNELS] = {
+    [BLR_CHANNEL_SNORM_INT8] = KINDS(s8, nearest_s8, taps_s8, end_codes),
+    [BLR_CHANNEL_SNORM_INT16] = KINDS(s16, nearest_s16, taps_s16, end_codes),
+    [BLR_CHANNEL_UNORM_INT8] = KINDS(unorm8, nearest_unorm8, taps_u8, end_codes),
+    [BLR_CHANNEL_UNORM_INT16] = KINDS(u16, nearest_u16, taps_u16, end_words),
+    [BLR_CHANNEL_SIGNED_INT8] = KINDS(s8, nearest_s8, taps_s8, end_codes),
+    [BLR_CHANNEL_SIGNED_INT16] = KINDS(s16, nearest_s16, taps_s16, end_codes),
+    [BLR_CHANNEL_SIGNED_INT32] = NEAREST_KINDS(nearest_32),
+    [BLR_CHANNEL_UNSIGNED_INT8] = KINDS(u8, nearest_u8, taps_u8, end_codes),
+    [BLR_CHANNEL_UNSIGNED_INT16] = KINDS(u16, nearest_u16, taps_u16, end_words),
+    [BLR_CHANNEL_UNSIGNED_INT32] = NEAREST_KINDS(nearest_32),
+    [BLR_CHANNEL_FP16] = KINDS(fp16, nearest_fp16, taps_fp16, end_fp16),
+    [BLR_CHANNEL_FP32] = KINDS(fp32, nearest_32, taps_fp32, end_fp32),
+};
 
 #endif

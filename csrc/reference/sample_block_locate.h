@@ -167,17 +167,11 @@ BLR_INLINE void locate_axis(const struct blr_texture *texture, const float *rest
 
 /* ---- quads */
 
-/* Pixels of blocks are of 1, 2, 4, 8 or 16 bytes. */
-BLR_INLINE uint32_t pixel_shift(uint32_t pixel_size)
-{
-    return pixel_size == 16 ? 4 : pixel_size == 8 ? 3 : pixel_size == 4 ? 2 : pixel_size == 2 ? 1 : 0;
-}
-
 BLR_INLINE void emit_texels(const struct blr_texture *texture, const struct level_rows *restrict level, const int vary,
                             const bool border, const bool sliced, const struct axis_rows *restrict x, const struct axis_rows *restrict y,
                             const int32_t *restrict slice, uintptr_t texel[4][BLR_BLOCK])
 {
-    const uint32_t shift = pixel_shift(texture->pixel_size);
+    const uint64_t size = texture->pixel_size;
     uintptr_t outside = (uintptr_t)texture->border;
     uintptr_t *restrict t0 = texel[0], *restrict t1 = texel[1], *restrict t2 = texel[2], *restrict t3 = texel[3];
     BLR_EACH_ITEM {
@@ -187,8 +181,8 @@ BLR_INLINE void emit_texels(const struct blr_texture *texture, const struct leve
             data += (uint64_t)(uint32_t)slice[i] * (uint64_t)level->slice_pitch[i * vary];
         uintptr_t upper = data + (uint64_t)(uint32_t)y->first[i] * pitch;
         uintptr_t lower = data + (uint64_t)(uint32_t)y->second[i] * pitch;
-        uint64_t left = (uint64_t)(uint32_t)x->first[i] << shift;
-        uint64_t right = (uint64_t)(uint32_t)x->second[i] << shift;
+        uint64_t left = (uint64_t)(uint32_t)x->first[i] * size;
+        uint64_t right = (uint64_t)(uint32_t)x->second[i] * size;
         if (border) {
             t0[i] = if_negative(x->first[i] | y->first[i] | slice[i], outside, upper + left);
             t1[i] = if_negative(x->second[i] | y->first[i] | slice[i], outside, upper + right);
@@ -298,7 +292,7 @@ BLR_INLINE void emit_quad(const struct blr_texture *texture, const int vary, con
         emit_texels(texture, &work->rows, vary, false, true, x, y, slice, block->texel[q]);
     else
         emit_texels(texture, &work->rows, vary, false, false, x, y, slice, block->texel[q]);
-    if (texture->linear)
+    if (texture->blends)
         emit_weights(work->axis[0].weight, work->axis[1].weight, whole, integers, block, q);
 }
 

@@ -3,40 +3,54 @@
 #define BLR_SAMPLE_BLOCK_NEAREST_AVX2_H
 
 #include "sample_block_blend_avx2.h"
+#include "sample_block_codes_avx2.h"
 
 BLR_INLINE_BLEND __m256 texels_unorm8(const uintptr_t *texel, const int channels)
 {
-    __m128i bytes;
-    if (channels == 4) {
-        bytes = _mm_insert_epi32(_mm_cvtsi32_si128(load_int(texel[0])), load_int(texel[1]), 1);
-    } else if (channels == 2) {
-        bytes = _mm_setr_epi16(load_short(texel[0]), load_short(texel[1]), load_short(texel[2]), load_short(texel[3]),
-                               0, 0, 0, 0);
-    } else {
-        char codes[8];
-        for (int i = 0; i < 8; i++)
-            codes[i] = *(const char *)texel[i];
-        bytes = _mm_loadl_epi64((const __m128i *)codes);
-    }
-    return divided(_mm256_cvtepu8_epi32(bytes), 255.0f);
+    return divided(_mm256_cvtepu8_epi32(eight_bytes(texel, channels)), 255.0f);
+}
+
+/* Codes, as integers in the place of the results. */
+BLR_INLINE_BLEND __m256 texels_s8(const uintptr_t *texel, const int channels)
+{
+    return _mm256_castsi256_ps(_mm256_cvtepi8_epi32(eight_bytes(texel, channels)));
+}
+
+BLR_INLINE_BLEND __m256 texels_u8(const uintptr_t *texel, const int channels)
+{
+    return _mm256_castsi256_ps(_mm256_cvtepu8_epi32(eight_bytes(texel, channels)));
+}
+
+BLR_INLINE_BLEND __m256 texels_s16(const uintptr_t *texel, const int channels)
+{
+    return _mm256_castsi256_ps(_mm256_cvtepi16_epi32(eight_words(texel, channels)));
+}
+
+BLR_INLINE_BLEND __m256 texels_u16(const uintptr_t *texel, const int channels)
+{
+    return _mm256_castsi256_ps(_mm256_cvtepu16_epi32(eight_words(texel, channels)));
 }
 
 #define NEAREST(name, load, channels)                                                                 \
-    static uint64_t name(const struct blr_block *block, float *out, bool stream)                      \
+    static uint64_t name##_##channels(const struct blr_block *block, float *out, bool stream)         \
     {                                                                                                 \
-        for (uint32_t item = 0; item < block->count; item += 8 / (channels), out += 8)                \
+        for (uint32_t item = 0; item < block->count; item += 8 / LANES_OF(channels), out += 8)        \
             store_lanes(out, load(&block->texel[0][0][item], channels), stream);                      \
         return 0;                                                                                     \
     }
 
-NEAREST(nearest_fp32_1, texels_fp32, 1)
-NEAREST(nearest_fp32_2, texels_fp32, 2)
-NEAREST(nearest_fp32_4, texels_fp32, 4)
-NEAREST(nearest_fp16_1, texels_fp16, 1)
-NEAREST(nearest_fp16_2, texels_fp16, 2)
-NEAREST(nearest_fp16_4, texels_fp16, 4)
-NEAREST(nearest_unorm8_1, texels_unorm8, 1)
-NEAREST(nearest_unorm8_2, texels_unorm8, 2)
-NEAREST(nearest_unorm8_4, texels_unorm8, 4)
+#define NEAREST_ALL(name, load) \
+    NEAREST(name, load, 1)      \
+    NEAREST(name, load, 2)      \
+    NEAREST(name, load, 3)      \
+    NEAREST(name, load, 4)
+
+NEAREST_ALL(nearest_32, texels_fp32)
+NEAREST_ALL(nearest_fp16, texels_fp16)
+NEAREST_ALL(nearest_unorm8, texels_unorm8)
+NEAREST_ALL(nearest_s8, texels_s8)
+NEAREST_ALL(nearest_u8, texels_u8)
+NEAREST_ALL(nearest_s16, texels_s16)
+NEAREST_ALL(nearest_u16, texels_u16)
 
 #endif

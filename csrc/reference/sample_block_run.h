@@ -8,7 +8,7 @@
 #include "sample_block_gradient.h"
 #include "sample_block_locate.h"
 #include "sample_block_prefetch.h"
-#include "texture_value.h"
+#include "sample_block_store.h"
 
 /* Results larger than this are not kept in the caches. */
 #define STREAM_BYTES (8u << 20)
@@ -21,17 +21,21 @@ struct plan {
     const struct blr_texture *texture;
     const blr_image_call_t *call;
     uint32_t channels;
+    uint32_t lanes;
     uint32_t coordinates;                 /* of an item */
     bool cube;
     bool border;
-    bool integers;                        /* byte texels, integer weights */
+    bool integers;                        /* integer texels, weights in pairs */
+    bool taps;                            /* footprints are anisotropic */
     bool dense;                           /* worth knowing whether rows are neighbours */
     bool boxes;                           /* worth trying whether all items have boxes of neighbours */
     bool level_varies;
-    bool direct;                          /* the caller's array takes the results as they are */
+    bool direct;                          /* the caller's array takes what the blend leaves */
     bool stream;
     struct blr_level_pair levels;         /* of all items, unless they vary */
+    const struct kind *kind;
     blr_blend_block_t blend;
+    finish_block_t finish;                /* of what the blend leaves, or NULL */
 };
 
 static bool make_plan(const struct blr_texture *texture, const blr_image_call_t *call, struct plan *plan)
@@ -42,28 +46,33 @@ static bool make_plan(const struct blr_texture *texture, const blr_image_call_t 
     bool cube = texture->desc.type == BLR_IMAGE_CUBEMAP;
     if (call->operation == BLR_OPERATION_SAMPLE_GRADIENT && (texture->anisotropy_cap || cube))
         return false;
-    if (!texture->linear && texture->blends)
-        return false;
     for (uint32_t k = 0; k < texture->num_levels; k++) {
         const struct blr_texture_level *level = &texture->level[k];
         if (level->width > 1u << 20 || level->height > 1u << 20 || level->row_pitch > UINT32_MAX ||
             level->slice_pitch > UINT32_MAX)
             return false;
     }
-    plan->blend = choose_blend(texture);
+    plan->kind = &kinds[texture->desc.channel_type][channels - 1];
+    plan->blend = texture->blends ? plan->kind->blend : plan->kind->nearest;
     if (!plan->blend)
         return false;
+    plan->taps = call->operation == BLR_OPERATION_SAMPLE_GRADIENT && texture->anisotropy_cap;
+    /* The blend of the commonest format goes all the way. */
+    bool finished = texture->desc.channel_type == BLR_CHANNEL_UNORM_INT8 && !plan->taps;
+    plan->finish = finished ? NULL : texture->blends ? finish_of_sums(format) : finish_of_codes(format);
     plan->texture = texture;
     plan->call = call;
     plan->channels = channels;
+    plan->lanes = LANES_OF(channels);
     plan->coordinates = cube ? 3 : texture->dimensions;
     plan->cube = cube;
     plan->border = has_border(texture);
-    plan->integers = texture->linear && format->class != BLR_CLASS_FLOAT;
+    plan->integers = texture->blends && format->class != BLR_CLASS_FLOAT;
     plan->dense = texture->linear && ((channels == 1 && format->storage == BLR_ELEMENT_F32) ||
-                                      (channels == 4 && format->storage == BLR_ELEMENT_U8));
-    plan->direct = call->value_type == BLR_ELEMENT_F32 && call->value_channels == channels;
-    plan->stream = plan->direct && call->count * channels * sizeof(float) >= STREAM_BYTES;
+                                      (channels == 4 && texture->desc.channel_type == BLR_CHANNEL_UNORM_INT8));
+    plan->direct = !plan->finish && blr_element_size(call->value_type) == sizeof(float) &&
+                   call->value_channels == plan->lanes && channels == plan->lanes;
+    plan->stream = call->count * call->value_channels * blr_element_size(call->value_type) >= STREAM_BYTES;
     plan->level_varies = texture->num_levels > 1 && (call->operation == BLR_OPERATION_SAMPLE_GRADIENT ||
                                                      (call->operation == BLR_OPERATION_SAMPLE_LOD && call->levels));
     int32_t lod = call->operation == BLR_OPERATION_SAMPLE_LOD && !call->levels ? blr_lod_from_float(call->level)
@@ -182,20 +191,6 @@ BLR_INLINE void locate_slot(const struct plan *plan, const int vary, const int32
         locate_level(texture, vary, linear, plan->border, plan->integers, share, work, block);
 }
 
-static void store_block(const struct plan *plan, uint64_t begin, uint32_t count, const float *values)
-{
-    const blr_image_call_t *call = plan->call;
-    if (plan->direct) {
-        memcpy((float *)call->values + begin * plan->channels, values, count * plan->channels * sizeof(float));
-        return;
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        union blr_pixel pixel;
-        memcpy(pixel.real, values + i * plan->channels, plan->channels * sizeof(float));
-        blr_store_values(plan->texture, call, begin + i, &pixel);
-    }
-}
-
 /* What stays the same from block to block of a run. */
 struct run {
     const struct plan *plan;
@@ -233,6 +228,14 @@ static bool all_alike(const int32_t *restrict numbers)
     BLR_EACH_ITEM
         different |= numbers[i] ^ numbers[0];
     return different == 0;
+}
+
+static void redo_items(const struct plan *plan, uint64_t begin, uint32_t count, uint64_t again)
+{
+    if (count < BLR_BLOCK)
+        again &= (UINT64_C(1) << count) - 1;
+    for (; again; again &= again - 1)
+        blr_sample_item(plan->texture, plan->call, begin + (uint64_t)__builtin_ctzll(again));
 }
 
 static void locate_block(struct run *run, uint64_t begin, uint32_t count, struct blr_block *block)
@@ -284,29 +287,37 @@ static void locate_block(struct run *run, uint64_t begin, uint32_t count, struct
     fetch_ahead(texture, block);
 }
 
+/* Stores what a block has left in values; items with a bit are done again. */
+static void end_block(const struct plan *plan, uint64_t begin, uint32_t count, union block_values *values, uint64_t again)
+{
+    if (plan->finish)
+        plan->finish(values, count * plan->lanes, plan->taps ? 10 : 8);
+    store_values(plan->call, plan->channels, begin, count, plan->stream, values);
+    redo_items(plan, begin, count, again);
+}
+
 /* Returns the number of its items. */
 static uint32_t blend_block(const struct plan *plan, uint64_t begin, const struct blr_block *block)
 {
-    _Alignas(64) float values[BLR_BLOCK * BLR_MAX_CHANNELS];
     uint32_t count = block->count;
-    bool whole = plan->direct && count == BLR_BLOCK;
-    float *out = whole ? (float *)plan->call->values + begin * plan->channels : values;
-    uint64_t again = plan->blend(block, out, plan->stream && whole && (uintptr_t)out % 64 == 0);
-    if (!whole)
-        store_block(plan, begin, count, values);
-    if (count < BLR_BLOCK)
-        again &= (UINT64_C(1) << count) - 1;
-    for (uint64_t rest = again; rest; rest &= rest - 1)
-        blr_sample_item(plan->texture, plan->call, begin + (uint64_t)__builtin_ctzll(rest));
+    if (plan->direct && count == BLR_BLOCK) {
+        float *out = (float *)plan->call->values + begin * plan->lanes;
+        redo_items(plan, begin, count, plan->blend(block, out, plan->stream && (uintptr_t)out % 64 == 0));
+    } else {
+        union block_values values;
+        uint64_t again = plan->blend(block, values.real, false);
+        end_block(plan, begin, count, &values, again);
+    }
     return count;
 }
 
 /* Items of the first block: so many that the results of the next ones begin with a line of the cache. */
 static uint32_t first_count(const struct plan *plan, uint64_t begin)
 {
-    uint32_t size = plan->channels * (uint32_t)sizeof(float);
-    uintptr_t rest = ((uintptr_t)plan->call->values + begin * size) % 64;
-    return !plan->direct || rest == 0 || rest % size ? BLR_BLOCK : (uint32_t)(64 - rest) / size;
+    const blr_image_call_t *call = plan->call;
+    uint32_t size = call->value_channels * blr_element_size(call->value_type);
+    uint32_t rest = 64 - ((uintptr_t)call->values + begin * size) % 64;
+    return rest == 64 || rest % size ? BLR_BLOCK : rest / size;
 }
 
 static void run_blocks(const struct plan *plan, uint64_t begin, uint64_t end)
@@ -324,6 +335,11 @@ static void run_blocks(const struct plan *plan, uint64_t begin, uint64_t end)
     }
     while (blended < located)
         done += blend_block(plan, done, &run.block[blended++ % BLOCKS_UNDER_WAY]);
+}
+
+static void run_plan(const struct plan *plan, uint64_t begin, uint64_t end)
+{
+    run_blocks(plan, begin, end);
 }
 
 #endif

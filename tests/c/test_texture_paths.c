@@ -81,9 +81,10 @@ static void choose_points(struct sample *sample, uint32_t dimensions, bool norma
 static void choose(struct sample *sample, unsigned char *texels, uint32_t flags)
 {
     static const uint32_t sizes[] = {1, 2, 3, 8, 17, 32};
-    static const blr_channel_type_t types[] = {BLR_CHANNEL_FP32, BLR_CHANNEL_FP32, BLR_CHANNEL_FP16, BLR_CHANNEL_UNORM_INT8,
-                                               BLR_CHANNEL_SNORM_INT8, BLR_CHANNEL_UNORM_INT16};
-    blr_image_desc_t desc = {0, 0, 0, 1 + below(4), types[below(6)], (blr_image_type_t)below(4), 1, 1};
+    /* Half of the rounds for the two floats, whose texels need the most care. */
+    blr_channel_type_t type = below(2) ? BLR_CHANNEL_FP16 + below(2) : (blr_channel_type_t)below(BLR_NUM_CHANNEL_TYPES);
+    const struct blr_format *format = blr_format_get(type);
+    blr_image_desc_t desc = {0, 0, 0, 1 + below(4), type, (blr_image_type_t)below(4), 1, 1};
     uint32_t dimensions = desc.type == BLR_IMAGE_CUBEMAP ? 2 : 1 + below(desc.type == BLR_IMAGE_ARRAY ? 2 : 3);
     uint32_t extent[3] = {sizes[below(6)], sizes[below(6)], sizes[below(5)]};
     if (desc.type == BLR_IMAGE_CUBEMAP)
@@ -97,7 +98,7 @@ static void choose(struct sample *sample, unsigned char *texels, uint32_t flags)
         desc.num_levels = 1 + below(6);
     blr_sampler_desc_t sampler = {
         {(blr_addressing_t)below(5), (blr_addressing_t)below(5), (blr_addressing_t)below(5)},
-        below(2), (blr_filtering_t)(below(4) > 0), (blr_filtering_t)(below(3) > 0), (blr_cubemap_filtering_t)below(2),
+        below(2), (blr_filtering_t)(format->filterable && below(4) > 0), (blr_filtering_t)(below(3) > 0), (blr_cubemap_filtering_t)below(2),
         below(3) ? 0.0f : 0.7f, (float)below(desc.num_levels + 1), below(3) ? 0.0f : 16.0f};
     struct blr_texture_level levels[BLR_MAX_MIP_LEVELS];
     uint32_t pixel = blr_pixel_size(desc.channel_type, desc.num_channels), offset = 0;
@@ -131,6 +132,8 @@ static void choose(struct sample *sample, unsigned char *texels, uint32_t flags)
     call->gradient_y = sample->gradient_y;
     call->values = sample->values;
     call->value_type = below(4) ? BLR_ELEMENT_F32 : BLR_ELEMENT_F16;
+    if (format->class == BLR_CLASS_SIGNED || format->class == BLR_CLASS_UNSIGNED)
+        call->value_type = format->storage;
     call->value_channels = below(2) ? desc.num_channels : 1 + below(4);
     choose_points(sample, desc.type == BLR_IMAGE_CUBEMAP ? 3 : dimensions, sampler.normalized_coordinates, extent);
 }
