@@ -86,32 +86,42 @@ BLR_INLINE struct part sum_of_parts(struct part a, struct part b, int32_t sign)
     int32_t value = shifted_down(a.significand, exponent - a.exponent) * a.sign +
                     shifted_down(b.significand, exponent - b.exponent) * b.sign * sign;
     int32_t negative = value >> 31;
-    struct part r = {(value ^ negative) - negative, exponent, 0};
+    struct part r = {(value ^ negative) - negative, exponent, negative | 1};
     return trimmed_part(r);
 }
 
 /* Larger numbers have larger keys; significands have ten bits, or are 0. */
+#define KEY_OF_ZERO (-(1 << 24))
+
 BLR_INLINE int32_t key_of(struct part a)
 {
     int32_t some = -(a.significand > 0);
-    return ((a.exponent * 1024 + a.significand) & some) | (-(1 << 24) & ~some);
+    return ((a.exponent * 1024 + a.significand) & some) | (KEY_OF_ZERO & ~some);
 }
 
-/* 256 log2 of max + 11/32 min, or of 11/16 of that. */
-BLR_INLINE int32_t log_of_length(struct part a, struct part b, const bool diagonal, const int32_t *table)
+/* 256 log2 of what has a key. */
+BLR_INLINE int32_t log_of_key(int32_t key, const int32_t *restrict table)
 {
-    if (diagonal) {
-        a = normalized_part(a);
-        b = normalized_part(b);
-    }
+    int32_t none = -(key == KEY_OF_ZERO);
+    return ((((key >> 10) + 9) * 256 + table[(key >> 1) & 255]) & ~none) | (-1000000 & none);
+}
+
+/* 11/16 of a part. */
+BLR_INLINE struct part diagonal_part(struct part a)
+{
+    struct part r = {(11 * a.significand + 4) >> 3, a.exponent - 1, a.sign};
+    return trimmed_part(r);
+}
+
+/* The key of max + 11/32 min, or of 11/16 of that. */
+BLR_INLINE int32_t key_of_length(struct part a, struct part b, const bool diagonal)
+{
     int32_t swap = -(key_of(b) > key_of(a));
     int32_t mixed = (a.significand ^ b.significand) & swap, moved = (a.exponent ^ b.exponent) & swap;
     struct part longer = {a.significand ^ mixed, a.exponent ^ moved, 0};
     struct part shorter = {b.significand ^ mixed, b.exponent ^ moved, 0};
     if (diagonal) {
-        longer.significand = (11 * longer.significand + 4) >> 3;
-        longer.exponent -= 1;
-        longer = trimmed_part(longer);
+        longer = diagonal_part(longer);
         shorter.significand = (121 * shorter.significand + 32) >> 6;
         shorter.exponent -= 3;
     } else {
@@ -120,11 +130,12 @@ BLR_INLINE int32_t log_of_length(struct part a, struct part b, const bool diagon
     }
     int32_t apart = most(longer.exponent - shorter.exponent, 0);
     longer.significand += shorter.significand >> least(apart, 31);
-    longer = trimmed_part(longer);
-    int32_t bits = bits_of((float)longer.significand);
-    int32_t logarithm = (longer.exponent + (bits >> 23) - 127) * 256 + table[(bits >> 15) & 255];
-    int32_t some = -(longer.significand > 0);
-    return (logarithm & some) | (-1000000 & ~some);
+    return key_of(trimmed_part(longer));
+}
+
+BLR_INLINE struct part normalized_sum(struct part a, struct part b, int32_t sign)
+{
+    return normalized_part(sum_of_parts(a, b, sign));
 }
 
 BLR_INLINE void lods_of(const float *restrict xx, const float *restrict xy, const float *restrict yx,
@@ -134,24 +145,66 @@ BLR_INLINE void lods_of(const float *restrict xx, const float *restrict xy, cons
     BLR_EACH_ITEM {
         struct part ax = part_of(xx[i], &factor[0], powers), ay = part_of(xy[i], &factor[1], powers);
         struct part bx = part_of(yx[i], &factor[0], powers), by = part_of(yy[i], &factor[1], powers);
-        int32_t first = most(log_of_length(ax, ay, false, table), log_of_length(bx, by, false, table));
-        int32_t sum = log_of_length(sum_of_parts(ax, bx, 1), sum_of_parts(ay, by, 1), true, table);
-        int32_t difference = log_of_length(sum_of_parts(ax, bx, -1), sum_of_parts(ay, by, -1), true, table);
-        lod[i] = most(first, most(sum, difference));
+        int32_t own = most(key_of_length(ax, ay, false), key_of_length(bx, by, false));
+        int32_t sum = key_of_length(normalized_sum(ax, bx, 1), normalized_sum(ay, by, 1), true);
+        int32_t difference = key_of_length(normalized_sum(ax, bx, -1), normalized_sum(ay, by, -1), true);
+        lod[i] = log_of_key(most(own, most(sum, difference)), table);
     }
 }
 
+/* ---- whole blocks */
+
 /* Gradients x and y, of each two components; those of one dimension have 0 and an extent of 1 for the second. */
-static void gradient_lods(float gradients[2][2][BLR_BLOCK], const uint32_t extent[2], int32_t *lod)
+struct gradient_rows {
+    _Alignas(64) float x[2][BLR_BLOCK];
+    float y[2][BLR_BLOCK];
+};
+
+/* The extents that gradients are multiplied with. */
+struct gradient_scale {
+    struct extent_factor factor[2];
+    bool powers;
+};
+
+static void fill_gradient_scale(const struct blr_texture_level *base, struct gradient_scale *scale)
 {
-    const struct extent_factor factor[2] = {factor_of(extent[0]), factor_of(extent[1])};
+    scale->factor[0] = factor_of(base->width);
+    scale->factor[1] = factor_of(base->height);
+    scale->powers = scale->factor[0].is_power && scale->factor[1].is_power;
+}
+
+/* Arrays of a call, of n components an item. */
+static void load_gradients(const float *restrict given_x, const float *restrict given_y, uint32_t n, uint32_t count,
+                           struct gradient_rows *restrict rows)
+{
+    if (n == 2 && count == BLR_BLOCK) {
+        BLR_EACH_ITEM {
+            rows->x[0][i] = given_x[2 * i];
+            rows->x[1][i] = given_x[2 * i + 1];
+            rows->y[0][i] = given_y[2 * i];
+            rows->y[1][i] = given_y[2 * i + 1];
+        }
+        return;
+    }
+    memset(rows, 0, sizeof *rows);
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t d = 0; d < n; d++) {
+            rows->x[d][i] = given_x[i * n + d];
+            rows->y[d][i] = given_y[i * n + d];
+        }
+}
+
+static void gradient_lods(const struct gradient_rows *rows, const struct gradient_scale *scale, int32_t *lod)
+{
+    /* Copies, of which compilers know that they are not where the results go. */
+    const struct extent_factor factor[2] = {scale->factor[0], scale->factor[1]};
     int32_t table[256];
     for (int k = 0; k < 256; k++)
         table[k] = blr_log2_table[k];
-    if (factor[0].is_power && factor[1].is_power)
-        lods_of(gradients[0][0], gradients[0][1], gradients[1][0], gradients[1][1], factor, true, table, lod);
+    if (scale->powers)
+        lods_of(rows->x[0], rows->x[1], rows->y[0], rows->y[1], factor, true, table, lod);
     else
-        lods_of(gradients[0][0], gradients[0][1], gradients[1][0], gradients[1][1], factor, false, table, lod);
+        lods_of(rows->x[0], rows->x[1], rows->y[0], rows->y[1], factor, false, table, lod);
 }
 
 #endif

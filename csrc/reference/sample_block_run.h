@@ -129,7 +129,8 @@ static void load_layers(const struct plan *plan, uint64_t begin, uint32_t count,
 }
 
 /* Levels and fractions of a block; returns whether any item needs a second level. */
-static bool load_levels(const struct plan *plan, uint64_t begin, uint32_t count, struct block_work *work)
+static bool load_levels(const struct plan *plan, const struct gradient_scale *scale, uint64_t begin, uint32_t count,
+                        struct block_work *work)
 {
     const struct blr_texture *texture = plan->texture;
     const blr_image_call_t *call = plan->call;
@@ -144,13 +145,9 @@ static bool load_levels(const struct plan *plan, uint64_t begin, uint32_t count,
             lod[i] = (int32_t)((given < 4096.0f ? given : 4096.0f) * 256.0f);
         }
     } else if (n < 3) {
-        _Alignas(64) float gradients[2][2][BLR_BLOCK] = {{{0.0f}}};
-        for (uint32_t i = 0; i < count; i++)
-            for (uint32_t d = 0; d < n; d++) {
-                gradients[0][d][i] = call->gradient_x[(begin + i) * n + d];
-                gradients[1][d][i] = call->gradient_y[(begin + i) * n + d];
-            }
-        gradient_lods(gradients, extent, lod);
+        struct gradient_rows gradients;
+        load_gradients(call->gradient_x + begin * n, call->gradient_y + begin * n, n, count, &gradients);
+        gradient_lods(&gradients, scale, lod);
     } else {
         for (uint32_t i = 0; i < count; i++) {
             uint64_t first = (begin + i) * n;
@@ -197,6 +194,7 @@ struct run {
     struct block_work work;
     struct cube_rows cube;
     struct level_rows table;              /* a row for each level */
+    struct gradient_scale gradients;
     int32_t shares[2][BLR_BLOCK];
     int32_t indices[2][BLR_BLOCK];
     struct blr_block block[BLOCKS_UNDER_WAY];      /* one is located while the texels of the others arrive */
@@ -209,6 +207,8 @@ static void start_run(const struct plan *plan, struct run *run)
     memset(&run->work, 0, sizeof run->work);
     for (uint32_t k = 0; k < texture->num_levels; k++)
         fill_level_row(texture, k, &run->table, (int)k);
+    if (plan->call->operation == BLR_OPERATION_SAMPLE_GRADIENT)
+        fill_gradient_scale(&texture->level[0], &run->gradients);
     BLR_EACH_ITEM {
         run->shares[0][i] = 256 - plan->levels.fraction;
         run->shares[1][i] = plan->levels.fraction;
@@ -258,7 +258,7 @@ static void locate_block(struct run *run, uint64_t begin, uint32_t count, struct
     if (plan->cube)
         project_items(work, &run->cube);
     if (plan->level_varies) {
-        bool second = load_levels(plan, begin, count, work);
+        bool second = load_levels(plan, &run->gradients, begin, count, work);
         BLR_EACH_ITEM {
             run->shares[0][i] = 256 - work->fraction[i];
             run->shares[1][i] = work->fraction[i];
