@@ -26,10 +26,8 @@ def _start(end: HostMemory | UsmMemory) -> int:
     return end.address + z * end.slice_pitch + y * end.row_pitch + x * end.pixel_size
 
 
-def _is_contiguous(end: Endpoint, extent: Extent) -> bool:
-    """Whether the pixels to copy lie in linear memory without gaps."""
-    if isinstance(end, ImageMemory):
-        return False
+def _is_contiguous(end: HostMemory | UsmMemory, extent: Extent) -> bool:
+    """Whether the pixels to copy lie without gaps."""
     width, height, depth = extent
     row = width * end.pixel_size
     return (height == 1 or end.row_pitch == row) and (depth == 1 or end.slice_pitch == row * height)
@@ -66,8 +64,12 @@ def copy_image(queue: Queue, region: CopyRegion, waits: Sequence[Event] = ()) ->
     host it always does.
     """
     src, dst, extent = region.src, region.dst, region.extent
-    if _is_contiguous(src, extent) and _is_contiguous(dst, extent):
-        assert not isinstance(src, ImageMemory) and not isinstance(dst, ImageMemory)
+    if (
+        not isinstance(src, ImageMemory)
+        and not isinstance(dst, ImageMemory)
+        and _is_contiguous(src, extent)
+        and _is_contiguous(dst, extent)
+    ):
         source, destination, nbytes = _start(src), _start(dst), region.nbytes
         return queue.run(
             lambda stream: lib.cuMemcpyAsync(destination, source, nbytes, stream), "cuMemcpyAsync", waits, region

@@ -91,22 +91,29 @@ class Event:
         native = self.native
         return None if native is None else native.handle
 
+    def _ask(self, stream: Stream) -> int:
+        """The driver's answer whether it has happened; the context is current.
+
+        The event of the last command has happened when its stream is idle, and needs no record for that. A command
+        that follows while somebody waits makes the stream record it first.
+        """
+        if self.native is None and stream.is_last(self):
+            return lib.cuStreamQuery(stream.handle)
+        handle = self.record()
+        return SUCCESS if handle is None else lib.cuEventQuery(handle)
+
     def query(self) -> bool:
         """Whether it has happened; raises the error of failed work."""
         if not self.is_known_complete:
             self.stream.context.activate()
-            handle = self.record()
-            if handle is not None:
-                self._settle(lib.cuEventQuery(handle))
+            self._settle(self._ask(self.stream))
         return self.is_known_complete
 
     def wait(self) -> None:
         """Returns when it has happened; raises the error of failed work. Interruptible."""
         if not self.is_known_complete:
             self.stream.context.activate()
-            handle = self.record()
-            if handle is not None:
-                self._settle(wait_until_ready(lib.cuEventQuery, handle))
+            self._settle(wait_until_ready(self._ask, self.stream))
 
     def _settle(self, result: int) -> None:
         if result == SUCCESS:

@@ -15,6 +15,8 @@ __all__ = ["CopyRegion", "Endpoint", "HostMemory", "ImageMemory", "UsmMemory", "
 
 Extent = tuple[int, int, int]
 
+_ORIGIN = (0, 0, 0)
+
 _WHOLE = {
     1: "the memory was not allocated on the device and context of the queue",
     2: "source and destination do not have the same capacity",
@@ -163,10 +165,21 @@ def _check_linear(end: UsmMemory, side: str, part: bool) -> None:
     raise copy_failure(5 if side == "source" else 6, details, part=True)
 
 
+def _check_capacity(end: Endpoint, other: Endpoint, side: str, part: bool) -> None:
+    """The image fits the memory; that of opaque memory does, as it was allocated so."""
+    if isinstance(end, HostMemory):
+        _check_host(end, other, side, part)
+    elif isinstance(end, UsmMemory):
+        _check_linear(end, side, part)
+
+
 def _check_bounds(end: Endpoint, extent: Extent, side: str, part: bool) -> None:
     """The region lies within the endpoint; Python's integers cannot overflow."""
-    for name, size, offset, whole in zip("xyz", extent, end.offset, end.extent):
-        bound = whole or 1
+    whole = end.extent
+    if end.offset == _ORIGIN and extent == whole:
+        return
+    for name, size, offset, pixels in zip("xyz", extent, end.offset, whole):
+        bound = pixels or 1
         if offset + size <= bound:
             continue
         if size > bound:
@@ -202,11 +215,8 @@ class CopyRegion(_Region):
     def __new__(cls, src: Endpoint, dst: Endpoint, extent: Extent, part: bool = False) -> CopyRegion:
         x, y, z = extent
         extent = (x or 1, y or 1, z or 1)
-        for end, other, side in ((src, dst, "source"), (dst, src, "destination")):
-            if isinstance(end, HostMemory):
-                _check_host(end, other, side, part)
-            elif isinstance(end, UsmMemory):
-                _check_linear(end, side, part)
+        _check_capacity(src, dst, "source", part)
+        _check_capacity(dst, src, "destination", part)
         pixel_size = src.pixel_size
         if pixel_size != dst.pixel_size:
             raise copy_failure(

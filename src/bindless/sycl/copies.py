@@ -34,11 +34,12 @@ from ._copy_sides import Side, resolve_side
 if TYPE_CHECKING:
     from .queue import Queue
 
-__all__ = ["Operation", "image_copy"]
+__all__ = ["ORIGIN", "Operation", "image_copy"]
 
 Operation = Callable[[Sequence[NativeEvent]], NativeEvent]
 
-_ORIGIN = (0, 0, 0)
+# The default of offsets: callers that pass theirs on are known by it.
+ORIGIN = (0, 0, 0)
 
 
 def image_copy(
@@ -48,8 +49,8 @@ def image_copy(
     *,
     src_desc: ImageDescriptor | None = None,
     dst_desc: ImageDescriptor | None = None,
-    src_offset: Sequence[int] | int = _ORIGIN,
-    dst_offset: Sequence[int] | int = _ORIGIN,
+    src_offset: Sequence[int] | int = ORIGIN,
+    dst_offset: Sequence[int] | int = ORIGIN,
     src_extent: Sequence[int] | int | None = None,
     dst_extent: Sequence[int] | int | None = None,
     copy_extent: Sequence[int] | int | None = None,
@@ -64,18 +65,24 @@ def image_copy(
     Raises:
         InvalidError: the copy is one of BI's numbered failure scenarios, or an argument is no image, buffer or number.
     """
-    src_first, dst_first = _offset(src_offset, "src_offset"), _offset(dst_offset, "dst_offset")
+    # The defaults of most calls are let through without a call of their own.
+    src_first = ORIGIN if src_offset is ORIGIN else range3(src_offset, "src_offset")
+    dst_first = ORIGIN if dst_offset is ORIGIN else range3(dst_offset, "dst_offset")
     src_whole = None if src_extent is None else range3(src_extent, "src_extent")
     dst_whole = None if dst_extent is None else range3(dst_extent, "dst_extent")
     part = (
         copy_extent is not None
         or src_whole is not None
         or dst_whole is not None
-        or src_first != _ORIGIN
-        or dst_first != _ORIGIN
+        or src_first != ORIGIN
+        or dst_first != ORIGIN
     )
-    source = resolve_side(queue, "source", src, src_desc, src_first, src_whole, _pitch("src", src_pitch), part)
-    target = resolve_side(queue, "destination", dst, dst_desc, dst_first, dst_whole, _pitch("dst", dst_pitch), part)
+    if src_pitch is not None:
+        src_pitch = integer("src_pitch", src_pitch)
+    if dst_pitch is not None:
+        dst_pitch = integer("dst_pitch", dst_pitch)
+    source = resolve_side(queue, "source", src, src_desc, src_first, src_whole, src_pitch, part)
+    target = resolve_side(queue, "destination", dst, dst_desc, dst_first, dst_whole, dst_pitch, part)
     _share_descriptors(source, target)
     if part:
         if copy_extent is None:
@@ -90,16 +97,6 @@ def image_copy(
         return (lambda waits: backend.copy_image(native, region, waits)), keep
     operation, memory = _staged(queue, regions[0], regions[1])
     return operation, (*keep, memory)
-
-
-def _offset(value: Sequence[int] | int, name: str) -> Extent:
-    return _ORIGIN if type(value) is tuple and value == _ORIGIN else range3(value, name)
-
-
-def _pitch(side: str, pitch: int | None) -> int | None:
-    if pitch is None:
-        return None
-    return integer(f"{side}_pitch", pitch)
 
 
 def _share_descriptors(source: Side, target: Side) -> None:

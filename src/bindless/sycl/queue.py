@@ -17,7 +17,7 @@ from ._arguments import memory_of, pack_arguments
 from ._native_streams import cuda_stream_of
 from ._stream import AsyncHandler, CommandStream, Operation, sweep
 from .context import Context, default_context
-from .copies import image_copy
+from .copies import ORIGIN, image_copy
 from .device import Device
 from .event import Event
 from .handler import Handler
@@ -321,8 +321,8 @@ class Queue:
         *,
         src_desc: ImageDescriptor | None = None,
         dst_desc: ImageDescriptor | None = None,
-        src_offset: Sequence[int] | int = (0, 0, 0),
-        dst_offset: Sequence[int] | int = (0, 0, 0),
+        src_offset: Sequence[int] | int = ORIGIN,
+        dst_offset: Sequence[int] | int = ORIGIN,
         src_extent: Sequence[int] | int | None = None,
         dst_extent: Sequence[int] | int | None = None,
         copy_extent: Sequence[int] | int | None = None,
