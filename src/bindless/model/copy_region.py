@@ -227,7 +227,7 @@ class CopyRegion(_Region):
             )
         _check_bounds(src, extent, "source", part)
         _check_bounds(dst, extent, "destination", part)
-        return super().__new__(cls, src, dst, extent, part, pixel_size)
+        return tuple.__new__(cls, (src, dst, extent, part, pixel_size))
 
     @property
     def nbytes(self) -> int:

@@ -119,7 +119,7 @@ def resolve_side(
                 f"{name} descriptor is a mipmap: copies go level by level; "
                 "take get_mip_level_mem_handle(level) and desc.get_mip_level_desc(level)"
             )
-    if isinstance(value, np.ndarray):
+    if isinstance(value, np.ndarray):  # first, for the next question is a slow one to most arrays
         return _host_side(name, value, desc, offset, extent, pitch)
     if isinstance(value, ImageMemHandle) or hasattr(value, "_image_memory"):
         side = _image_side(queue, name, value, desc, offset, part)
@@ -241,7 +241,8 @@ def _host_side(
             f"the {name} is a {type(value).__name__}; copies take numpy arrays and other buffers, ImageMem, "
             "ImageMemHandle, UsmPointer and UsmArray"
         )
-    side = Side(name, "host", span.address, desc, offset, extent, pitch, span.nbytes, span.keep)
+    address, nbytes, keep = span
+    side = Side(name, "host", address, desc, offset, extent, pitch, nbytes, keep)
     if isinstance(value, np.ndarray):
         side.array = value
     return side

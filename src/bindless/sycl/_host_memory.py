@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ctypes import addressof, c_char
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -14,12 +14,8 @@ __all__ = ["HostSpan", "host_span"]
 _byte_of = c_char.from_buffer
 
 
-class HostSpan(NamedTuple):
-    """Contiguous host memory: the address of its first byte, its bytes, and what keeps it there."""
-
-    address: int
-    nbytes: int
-    keep: object
+# Contiguous host memory: the address of its first byte, its bytes, and what keeps it there.
+HostSpan = tuple[int, int, object]
 
 
 def host_span(what: str, value: object, *, written: bool) -> HostSpan | None:
@@ -47,7 +43,7 @@ def host_span(what: str, value: object, *, written: bool) -> HostSpan | None:
             raise InvalidError(f"{what} array holds Python objects (dtype {value.dtype}), not plain memory")
         if written and not flags.writeable:
             raise InvalidError(f"{what} array of shape {value.shape} is read-only: copy into a writable one")
-        return HostSpan(_address(value), value.nbytes, value)
+        return _address(value), value.nbytes, value
     try:
         view = memoryview(value)  # type: ignore[arg-type]
     except TypeError:
@@ -57,7 +53,7 @@ def host_span(what: str, value: object, *, written: bool) -> HostSpan | None:
     if written and view.readonly:
         raise InvalidError(f"{what} is a read-only {type(value).__name__}: copy into a writable buffer")
     data = np.frombuffer(view, np.uint8) if view.nbytes else np.empty(0, np.uint8)
-    return HostSpan(_address(data), view.nbytes, (data, value))
+    return _address(data), view.nbytes, (data, value)
 
 
 def _address(array: np.ndarray[Any, Any]) -> int:

@@ -121,18 +121,13 @@ def _whole(source: Side, target: Side) -> tuple[CopyRegion, ...]:
     """One region, or two through linear memory where neither side can be regrouped into the other's pixels."""
     src_desc, dst_desc = source.desc or target.desc, target.desc or source.desc
     assert src_desc is not None and dst_desc is not None
-    for side, desc in ((source, src_desc), (target, dst_desc)):
-        if side.array is not None:
-            _check_whole_array(side, desc)
-        elif side.kind == "host" and side.capacity != desc.nbytes and side.pitch is None:
-            raise copy_failure(
-                2, f"the image {desc.extent} takes {desc.nbytes} bytes, the {side.name} has {side.capacity}", part=False
-            )
-    if src_desc.nbytes != dst_desc.nbytes:
+    _check_whole_host(source, src_desc)
+    _check_whole_host(target, dst_desc)
+    if src_desc is not dst_desc and src_desc.nbytes != dst_desc.nbytes:
         raise copy_failure(
             2, f"{src_desc.nbytes} bytes in the source, {dst_desc.nbytes} in the destination", part=False
         )
-    if src_desc.extent == dst_desc.extent and src_desc.pixel_size == dst_desc.pixel_size:
+    if src_desc is dst_desc or (src_desc.extent == dst_desc.extent and src_desc.pixel_size == dst_desc.pixel_size):
         return (CopyRegion(source.endpoint(src_desc), target.endpoint(dst_desc), src_desc.extent),)
     if source.is_flat(src_desc):
         return (CopyRegion(source.endpoint(dst_desc, flat=True), target.endpoint(dst_desc), dst_desc.extent),)
@@ -145,10 +140,17 @@ def _whole(source: Side, target: Side) -> tuple[CopyRegion, ...]:
     )
 
 
-def _check_whole_array(side: Side, desc: ImageDescriptor) -> None:
-    """A host array holds exactly the image: as its shape, or flat. With a pitch of its own its capacity decides."""
+def _check_whole_host(side: Side, desc: ImageDescriptor) -> None:
+    """Host memory holds exactly the image: an array as its shape, or flat. With a pitch its capacity decides."""
+    if side.kind != "host":
+        return
     array = side.array
-    assert array is not None
+    if array is None:
+        if side.capacity != desc.nbytes and side.pitch is None:
+            raise copy_failure(
+                2, f"the image {desc.extent} takes {desc.nbytes} bytes, the {side.name} has {side.capacity}", part=False
+            )
+        return
     if array.shape == desc.shape and array.dtype == desc.dtype:
         return
     shapes = _pixel_shapes(side, desc, part=False)
