@@ -5,14 +5,20 @@ pytest tests/benchmarks --device reference -q
 
 from __future__ import annotations
 
+import re
 import statistics
+import subprocess
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from bindless import kernels
+
+C_PROGRAM = Path(__file__).with_name("driver_costs.c")
 Work = Callable[[], object]
 
 
@@ -42,7 +48,7 @@ def compare(benchmark: Any, request: pytest.FixtureRequest) -> Callable[..., Map
     """``compare(ours, peers)``: medians of interleaved rounds, so that a busy machine disturbs all alike.
 
     ``items`` of one call turn the time into a rate; ``calls`` is how often a round calls the work;
-    ``target`` is the text of the figure wanted.
+    ``target`` is the text of the figure wanted; ``known`` has seconds of peers measured by another program.
     """
 
     def run(
@@ -55,6 +61,7 @@ def compare(benchmark: Any, request: pytest.FixtureRequest) -> Callable[..., Map
         items: float = 0.0,
         unit: str = "items",
         target: str = "",
+        known: Mapping[str, float] | None = None,
     ) -> Mapping[str, float]:
         everyone = {"ours": ours, **peers}
         for work in everyone.values():
@@ -64,7 +71,7 @@ def compare(benchmark: Any, request: pytest.FixtureRequest) -> Callable[..., Map
             for key, work in everyone.items():
                 times[key].append(_once(work, calls))
         seconds = {key: statistics.median(values) for key, values in times.items()}
-        ratios = {key: seconds[key] / seconds["ours"] for key in peers}
+        ratios = {key: value / seconds["ours"] for key, value in {**seconds, **(known or {})}.items() if key != "ours"}
         rate = f"{items / seconds['ours'] / 1e6:.1f} M{unit}/s" if items else ""
         _ROWS.append(Row(name or request.node.name, seconds["ours"], rate, ratios, target))
         benchmark.extra_info.update({f"{_ROWS[-1].name}: ratio {key}": value for key, value in ratios.items()})
@@ -76,6 +83,20 @@ def compare(benchmark: Any, request: pytest.FixtureRequest) -> Callable[..., Map
 
     timed = False
     return run
+
+
+@pytest.fixture(scope="session")
+def driver_costs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, float]:
+    """Seconds of the driver's own calls from a C program, by name."""
+    folder = tmp_path_factory.mktemp("costs")
+    program, module = folder / "costs", folder / "launch.ptx"
+    module.write_bytes(kernels.source(kernels.module_of("bindless_empty"), "ptx"))
+    include = next((p for p in ("/usr/local/cuda/include", "/usr/include") if Path(p, "cuda.h").exists()), None)
+    if include is None:
+        pytest.skip("needs cuda.h: install the CUDA toolkit")
+    subprocess.run(["cc", "-O2", f"-I{include}", str(C_PROGRAM), "-o", str(program), "-ldl"], check=True)
+    text = subprocess.run([str(program), str(module)], check=True, capture_output=True, text=True).stdout
+    return {name: float(value) * 1e-9 for name, value in re.findall(r"^(\w+) ([0-9.]+)$", text, re.M)}
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
