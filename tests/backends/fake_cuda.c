@@ -268,8 +268,24 @@ static double now(void)
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
+static stream *streams[MOST_STREAMS];
+static int stream_count;
+/* The stream behind a handle: the default streams, which have numbers, are one here. */
+static stream *real(CUstream h)
+{
+    static stream *standard;
+    if ((uintptr_t)h > 2) return (stream *)h;
+    if (!standard) {
+        standard = calloc(1, sizeof *standard);
+        standard->owner = current;
+        standard->alive = 1;
+        streams[stream_count++] = standard;
+    }
+    return standard;
+}
 static CUresult put(stream *s, command c)
 {
+    s = real((CUstream)s);
     if (!s || !s->alive) return CUDA_ERROR_INVALID_HANDLE;
     command *copy = malloc(sizeof *copy);
     *copy = c;
@@ -319,8 +335,6 @@ static int run_one(stream *s)
     return 1;
 }
 
-static stream *streams[MOST_STREAMS];
-static int stream_count;
 static int pumped;
 /* One command of some stream, in turn: progress as long as there is any. */
 static void pump(void)
@@ -371,7 +385,7 @@ EXPORT CUresult cuEventRecord(CUevent h, CUstream s)
 {
     ENTER_CONTEXT("cuEventRecord");
     event *e = (event *)h;
-    if (!e->alive || e->owner != ((stream *)s)->owner) return CUDA_ERROR_INVALID_HANDLE;
+    if (!e->alive || e->owner != real(s)->owner) return CUDA_ERROR_INVALID_HANDLE;
     e->last = calloc(1, sizeof(ticket));
     note("cuEventRecord");
     return put((stream *)s, (command){.kind = RECORD, .ticket = e->last});
@@ -542,7 +556,7 @@ EXPORT CUresult cuLaunchKernel(CUfunction h, unsigned gx, unsigned gy, unsigned 
 {
     ENTER_CONTEXT("cuLaunchKernel");
     function *f = (function *)h;
-    if (extra || f->module->owner != ((stream *)s)->owner) return CUDA_ERROR_INVALID_VALUE;
+    if (extra || f->module->owner != real(s)->owner) return CUDA_ERROR_INVALID_VALUE;
     char line[2048];
     int used = snprintf(line, sizeof line, "cuLaunchKernel %s %u %u %u %u %u %u shared %u:", f->name, gx, gy, gz, bx, by, bz, shared);
     for (int i = 0; i < parameter_count && parameters; i++) {

@@ -48,3 +48,8 @@ def test_a_lost_device(library: Path) -> None:
 def test_the_contract_apart_from_what_kernels_compute(library: Path) -> None:
     contract = [str(HERE / f"test_contract{name}.py") for name in ("", "_images", "_copies")]
     run(library, *contract)
+
+
+def test_arrays_and_streams_of_another_library(library: Path) -> None:
+    exchange = HERE.parent / "interop"
+    run(library, str(exchange / "recorded_exchange.py"), str(exchange / "test_dlpack_export.py"))

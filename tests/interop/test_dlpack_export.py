@@ -189,7 +189,7 @@ def test_wrong_arguments(queue, device):
             (0, "0 does not say which"),
             (-2, "stream=-2"),
             ("x", "no __cuda_stream__"),
-            (True, ""),
+            (True, "stream=True"),
         ):
             with pytest.raises(bl.InvalidError, match=message):
                 array.__dlpack__(stream=stream)

@@ -1,0 +1,186 @@
+"""Arrays and streams exchanged with another library of the same driver: run on ``fake_cuda.c`` by
+``backends/test_cuda_recording.py``, whose commands run one by one and in turn, so that a missing order shows."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from ctypes import byref, c_size_t, c_uint64, c_void_p
+
+import numpy as np
+import pytest
+from dlpack_peer import Producer, delete, layout, take
+
+import bindless as bl
+
+COUNT = 64
+
+
+class Library:
+    """Another library: it allocates, copies and waits through the driver itself."""
+
+    def __init__(self) -> None:
+        self.driver = ctypes.CDLL(os.environ["BINDLESS_LIBCUDA"])
+        self.memory: list[int] = []
+        self.streams: list[int] = []
+
+    def call(self, name, *arguments):
+        result = getattr(self.driver, name)(*arguments)
+        assert result == 0, (name, result)
+
+    def stream(self) -> int:
+        made = c_void_p()
+        self.call("cuStreamCreate", byref(made), 1)
+        self.streams.append(made.value)
+        return made.value
+
+    def allocate(self, nbytes: int) -> int:
+        made = c_uint64()
+        self.call("cuMemAlloc_v2", byref(made), c_size_t(nbytes))
+        self.memory.append(made.value)
+        return made.value
+
+    def copy(self, dst: int, src: int, nbytes: int, stream: int) -> None:
+        self.call("cuMemcpyAsync", c_uint64(dst), c_uint64(src), c_size_t(nbytes), c_void_p(stream))
+
+    def finish(self, stream: int) -> None:
+        while self.driver.cuStreamQuery(c_void_p(stream)):
+            pass
+
+    def close(self) -> None:
+        for stream in self.streams:
+            self.call("cuStreamDestroy_v2", c_void_p(stream))
+        for address in self.memory:
+            self.call("cuMemFree_v2", c_uint64(address))
+
+
+@pytest.fixture
+def library(queue):
+    made = Library()
+    with queue.context._native.primary(None):
+        yield made
+        made.close()
+
+
+def values_at(address):
+    """What lies in memory of the fake driver, which is the host's."""
+    return np.ctypeslib.as_array((ctypes.c_float * COUNT).from_address(address))
+
+
+def busy(queue, array, last):
+    """Work in which an array has many values before the last."""
+    event = queue.fill(array, 0.0)
+    for value in range(1, 9):
+        event = queue.fill(array, float(value), depends_on=event)
+    return queue.fill(array, last, depends_on=event)
+
+
+@pytest.mark.parametrize("in_order", [True, False])
+@pytest.mark.parametrize("how", ["dlpack", "interface", "events", "nothing"])
+def test_the_other_library_comes_after_us(device, context, library, in_order, how):
+    with bl.Queue(device, context, in_order=in_order) as queue:
+        array = bl.usm_empty(COUNT, "f4", queue).copy_from(-1)
+        result, stream = library.allocate(4 * COUNT), library.stream()
+        library.call("cuMemsetD8Async", c_uint64(result), 0, c_size_t(4 * COUNT), c_void_p(stream))
+        library.finish(stream)
+        event = busy(queue, array, 42.0)
+        if how == "interface":
+            stream = array.__cuda_array_interface__["stream"]
+        elif how == "events":
+            bl.order_stream_after(stream, event)
+        else:
+            managed = take(array.__dlpack__(stream=stream if how == "dlpack" else -1, max_version=(1, 0)))
+            assert layout(managed)["device"] == (2, device.index)
+            delete(managed)
+        assert event.status != "complete"  # the host has not waited
+        library.copy(result, array.address, 4 * COUNT, stream)
+        library.finish(stream)
+        right = (values_at(result) == 42).all()
+        assert right == (how != "nothing")  # without an order the copy overtakes
+        queue.wait()
+
+
+@pytest.mark.parametrize("in_order", [True, False])
+@pytest.mark.parametrize("how", ["dlpack", "interface", "stream", "nothing"])
+def test_we_come_after_the_other_library(device, context, library, in_order, how):
+    with bl.Queue(device, context, in_order=in_order) as queue:
+        results = [bl.usm_empty(COUNT, "f4", queue).copy_from(0) for _ in range(6)]
+        address, stream = library.allocate(4 * COUNT), library.stream()
+        for value in (1.0, 2.0, 3.0, 4.0, 42.0):
+            word = int(np.float32(value).view(np.uint32))
+            library.call("cuMemsetD32Async", c_uint64(address), word, c_size_t(COUNT), c_void_p(stream))
+
+        class Exporter(Producer):
+            def __dlpack__(self, **options):
+                consumer = options["stream"]
+                event = c_void_p()
+                library.call("cuEventCreate", byref(event), 2)
+                library.call("cuEventRecord", event, c_void_p(stream))
+                library.call("cuStreamWaitEvent", c_void_p(consumer), event, 0)
+                return super().__dlpack__(**options)
+
+        class Interface:
+            def __init__(self, stream):
+                self.__cuda_array_interface__ = {
+                    "version": 3,
+                    "shape": (COUNT,),
+                    "typestr": "<f4",
+                    "data": (address, False),
+                    "stream": stream,
+                }
+
+        if how == "dlpack":
+            array = bl.from_dlpack(Exporter(values_at(address), device=(2, device.index)), queue)
+        else:
+            array = bl.as_usm_array(Interface(stream if how == "interface" else None), queue)
+        if how == "stream":
+            bl.order_after_stream(queue, stream)
+        assert array.address == address and array.kind == "device"
+        assert library.driver.cuStreamQuery(c_void_p(stream)) != 0  # nobody has waited
+        events = [queue.memcpy(result, array) for result in results]  # on every stream of the queue
+        for event in events:
+            event.wait()
+        right = [bool((values_at(result.address) == 42).all()) for result in results]
+        assert all(right) if how != "nothing" else not all(right)
+
+
+@pytest.mark.parametrize("stream", [1, 2])
+def test_default_streams(device, context, library, stream):
+    with bl.Queue(device, context) as queue:
+        array = bl.usm_empty(COUNT, "f4", queue).copy_from(-1)
+        busy(queue, array, 42.0)
+        result = library.allocate(4 * COUNT)
+        capsule = array.__dlpack__(stream=stream)
+        library.copy(result, array.address, 4 * COUNT, stream)
+        bl.order_after_stream(queue, stream)
+        queue.memcpy(array, np.zeros(COUNT, "f4")).wait()
+        assert (values_at(result) == 42).all()
+        del capsule
+
+
+def test_another_librarys_work_in_an_in_order_queue(device, context, library):
+    with bl.Queue(device, context, in_order=True) as queue:
+        array = bl.usm_empty(COUNT, "f4", queue).copy_from(-1)
+        result = library.allocate(4 * COUNT)
+        busy(queue, array, 42.0)
+        version, handle = queue.__cuda_stream__()
+        library.copy(result, array.address, 4 * COUNT, handle)
+        queue.fill(array, 7.0)
+        queue.wait()
+        assert version == 0 and (values_at(result) == 42).all()
+
+
+def test_memory_that_is_not_ours_is_not_freed(queue, library):
+    address = library.allocate(4 * COUNT)
+    producer = Producer(values_at(address), device=(2, 0))
+    array = bl.as_usm_array(producer, queue)
+    with pytest.raises(bl.InvalidError, match="whoever made it releases it"):
+        bl.free(array)
+    array.close()
+    assert producer.deleted == 1
+    assert bl.get_pointer_type(address, queue) == "device"  # the driver still has it
+
+
+def test_host_memory_needs_a_copy(queue):
+    with pytest.raises(bl.InvalidError, match=r"does not reach ordinary host memory: copy it with usm_empty"):
+        bl.from_dlpack(np.arange(4.0), queue)

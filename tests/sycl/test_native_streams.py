@@ -1,0 +1,293 @@
+"""Streams of other libraries: what the driver is asked to order, and that nobody waits on the host."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import bindless as bl
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "interop"))
+
+from dlpack_peer import Producer
+
+
+@pytest.fixture
+def gate():
+    made = threading.Event()
+    yield made
+    made.set()
+
+
+class Stream:
+    """Another library's stream."""
+
+    def __init__(self, answer):
+        self.answer = answer
+
+    def __cuda_stream__(self):
+        return self.answer
+
+
+def hold(fake, queue, gate, array):
+    """A command that uses an array until the gate opens."""
+    return queue._enqueue(fake.gate(queue._native, gate), (), (array,))
+
+
+def waits(fake):
+    """What foreign streams were made to wait for: (stream, how many events)."""
+    return [(stream, len(events)) for name, (stream, events) in asked(fake) if name == "make_stream_wait"]
+
+
+def asked(fake):
+    return [call for call in fake.calls if call[0] == "make_stream_wait"]
+
+
+# ---------------------------------------------------------------------- out
+
+
+@pytest.mark.parametrize("in_order", [False, True])
+@pytest.mark.parametrize("stream, handle", [(7, 7), (None, 1), (2, 2), (Stream((0, 99)), 99), (Stream((0, 0)), 1)])
+def test_the_consumers_stream_waits_and_the_host_does_not(fake, gate, in_order, stream, handle):
+    queue = bl.Queue(in_order=in_order)
+    array, other = (bl.usm_empty(16, "u1", queue) for _ in range(2))
+    hold(fake, queue, gate, array)
+    hold(fake, queue, gate, array[3:])
+    hold(fake, queue, gate, other)
+    capsule = array[8:].__dlpack__(stream=stream)
+    assert waits(fake) == [(handle, 1 if in_order else 2)]
+    del capsule
+    gate.set()
+    queue.wait()
+
+
+def test_work_of_several_queues_is_waited_for(fake, gate):
+    queues = [bl.Queue(), bl.Queue(in_order=True)]
+    array = bl.usm_empty(16, "u1", queues[0])
+    for queue in queues:
+        hold(fake, queue, gate, array)
+    array.__dlpack__(stream=7)
+    assert waits(fake) == [(7, 2)]
+    gate.set()
+    for queue in queues:
+        queue.wait()
+
+
+def test_nothing_is_asked_where_nothing_is_to_be_ordered(fake, gate):
+    queue = bl.Queue()
+    array = bl.usm_empty(16, "u1", queue)
+    array.__dlpack__(stream=7)
+    hold(fake, queue, gate, array)
+    array.__dlpack__(stream=-1)
+    assert not asked(fake)
+    gate.set()
+    queue.wait()
+    array.__dlpack__(stream=7)
+    assert not asked(fake)
+
+
+@pytest.mark.parametrize("kind", ["host", "shared"])
+def test_a_consumer_on_the_host_waits(fake, gate, kind):
+    queue = bl.Queue()
+    array = bl.usm_empty(16, "u1", queue, kind=kind)
+    event = hold(fake, queue, gate, array)
+    array.__dlpack__(stream=5)
+    assert waits(fake) == [(5, 1)]
+    threading.Timer(0.05, gate.set).start()
+    array.__dlpack__()
+    assert event.status == "complete"
+
+
+@pytest.mark.parametrize("kind, number", [("device", 2), ("host", 3), ("shared", 13)])
+def test_device_types(fake, kind, number):
+    queue = bl.Queue(bl.get_devices("cuda:gpu:1")[0])
+    assert bl.usm_empty(4, "f4", queue, kind=kind).__dlpack_device__() == (number, 1 if kind == "device" else 0)
+
+
+def test_device_types_of_one_api(fakes):
+    for selector, number in (("level_zero:gpu:0", 0), ("opencl:gpu:0", 1)):
+        queue = bl.Queue(selector)
+        array = bl.usm_empty(4, "f4", queue, kind="shared")
+        assert array.__dlpack_device__() == (14, number)
+        with pytest.raises(BufferError, match="has no streams"):
+            array.__dlpack__(stream=3)
+        array.__dlpack__(dl_device=(1, 0))
+
+
+def test_the_stream_of_the_cuda_array_interface(fake, gate):
+    queue = bl.Queue()
+    array = bl.usm_empty(16, "u1", queue)
+    assert array.__cuda_array_interface__["stream"] is None
+    hold(fake, queue, gate, array)
+    stream = array.__cuda_array_interface__["stream"]
+    assert waits(fake) == [(stream, 1)]
+    assert stream == id(queue.context._transfer[queue.device]._native)
+    gate.set()
+    queue.wait()
+
+
+# ---------------------------------------------------------------------- in
+
+
+def foreign(fake, queue, nbytes=16):
+    """A producer over memory that the fake driver knows, kept by the array that comes with it."""
+    memory = bl.usm_empty(nbytes, "u1", queue)
+    values = np.ctypeslib.as_array((ctypes.c_ubyte * nbytes).from_address(memory.address))
+    return Producer(values, device=(2, 0)), memory
+
+
+@pytest.mark.parametrize("in_order", [False, True])
+def test_the_exporter_is_told_the_queues_stream(fake, gate, in_order):
+    queue = bl.Queue(in_order=in_order)
+    producer, memory = foreign(fake, queue)
+    earlier = hold(fake, queue, gate, memory)
+    array = bl.from_dlpack(producer, queue)
+    assert producer.asked == [{"stream": id(queue._native), "max_version": (1, 1)}]
+    assert array.address == memory.address and array.kind == "device"
+    assert earlier.status != "complete"  # nobody waited
+    gate.set()
+    queue.wait()
+
+
+def test_without_a_queue_the_exporters_work_is_waited_for(fake):
+    producer, memory = foreign(fake, bl.Queue())
+    array = bl.from_dlpack(producer)
+    transfer = memory.context._transfer[memory.device]
+    assert producer.asked == [{"stream": id(transfer._native), "max_version": (1, 1)}]
+    assert array.context is memory.context
+
+
+def test_a_capsule_comes_after_the_legacy_default_stream(fake):
+    queue = bl.Queue()
+    producer, memory = foreign(fake, queue)
+    array = bl.from_dlpack(producer.__dlpack__(), queue)
+    assert ("wait_for_stream", 1) in fake.calls and array.address == memory.address
+
+
+@pytest.mark.parametrize("stream, handle", [(1, 1), (12345, 12345), (Stream((0, 7)), 7), (None, None)])
+def test_the_stream_of_another_librarys_cuda_array_interface(fake, stream, handle):
+    queue = bl.Queue()
+    memory = bl.usm_empty((4, 6), "i2", queue)
+
+    interface = {
+        "version": 3,
+        "shape": (2, 3),
+        "typestr": "<i2",
+        "data": (memory.address + 2, False),
+        "strides": (24, 4),
+        "stream": stream,
+    }
+    exporter = type("Exporter", (), {"__cuda_array_interface__": interface})()
+    array = bl.as_usm_array(exporter, queue)
+    assert array.address == memory.address + 2 and array.strides == (24, 4) and array.shape == (2, 3)
+    assert [call[1] for call in fake.calls if call[0] == "wait_for_stream"] == ([] if handle is None else [handle])
+    array.copy_from(5)
+    assert (memory[::2, 1::2].numpy() == 5).all()
+
+
+def test_cuda_arrays_that_cannot_be(fakes):
+    queue = bl.Queue()
+    memory = bl.usm_empty(4, "i4", queue)
+    good = {"version": 3, "shape": (4,), "typestr": "<i4", "data": (memory.address, False)}
+
+    def taken(where=queue, **changes):
+        exporter = type("Exporter", (), {"__cuda_array_interface__": good | changes})()
+        return bl.as_usm_array(exporter, where)
+
+    assert taken().address == memory.address and taken(version=2, strides=None).shape == (4,)
+    assert taken(data=(memory.address, True)).read_only
+    for changes, message in (
+        ({"mask": object()}, "a masked array has no plain memory: fill or drop the mask"),
+        ({"version": 4}, "of version 4: versions 1 to 3 are known"),
+        ({"version": None}, "of version None"),
+        ({"stream": 0}, "0 does not say which default stream is meant"),
+        ({"stream": "x"}, "a str has no __cuda_stream__; pass the address of the CUstream"),
+        ({"data": (64, False)}, "does not reach the memory at 0x40"),
+        ({"typestr": "|O"}, "no Python objects"),
+    ):
+        with pytest.raises(bl.InvalidError, match=message):
+            taken(**changes)
+    with pytest.raises(bl.InvalidError, match=r"lies in memory of CUDA, which .* does not reach"):
+        taken(bl.Queue("reference:*:*"))
+
+
+# ---------------------------------------------------------------------- queues as streams
+
+
+def test_an_in_order_queue_is_a_cuda_stream(fake):
+    queue = bl.Queue(in_order=True)
+    assert queue.__cuda_stream__() == (0, id(queue._native))
+    protocol = queue.__cuda_stream__
+    queue.close()
+    with pytest.raises(bl.InvalidError, match="closed"):
+        protocol()
+
+
+def test_an_out_of_order_queue_is_none(fake):
+    with pytest.raises(bl.InvalidError, match=r"has several streams.*in_order=True.*order_after_stream"):
+        bl.Queue().__cuda_stream__()
+
+
+def test_queues_of_other_backends_do_not_have_the_attribute(fakes):
+    for selector in ("reference:*:*", "level_zero:gpu:0"):
+        queue = bl.Queue(selector, in_order=True)
+        assert not hasattr(queue, "__cuda_stream__")
+        with pytest.raises(bl.FeatureNotSupportedError, match="cannot wait for a CUDA stream: synchronize the stream"):
+            bl.order_after_stream(queue, 1)
+
+
+@pytest.mark.parametrize("in_order", [False, True])
+def test_a_queue_after_a_stream(fake, in_order):
+    queue = bl.Queue(in_order=in_order)
+    event = bl.order_after_stream(queue, Stream((0, 77)))
+    assert fake.calls == [("wait_for_stream", 77)]
+    event.wait()
+    bl.order_after_stream(queue, bl.Queue(in_order=True))  # a queue of this package is a stream too
+
+
+def test_a_stream_after_events(fake, gate):
+    queue = bl.Queue()
+    array = bl.usm_empty(16, "u1", queue)
+    events = [hold(fake, queue, gate, array) for _ in range(3)]
+    bl.order_stream_after(9, events[0])
+    bl.order_stream_after(Stream([0, 8]), events)
+    assert waits(fake) == [(9, 1)] + [(8, 1)] * 3
+    bl.order_stream_after(9, ())
+    ran = []
+    task = queue.submit(lambda handler: handler.host_task(lambda: ran.append(1)))
+    bl.order_stream_after(9, task)  # a driver cannot wait for the host's work: it is waited for here
+    assert ran == [1] and len(waits(fake)) == 4
+    gate.set()
+    queue.wait()
+
+
+@pytest.mark.parametrize(
+    "stream, message",
+    [
+        (0, "0 does not say which default stream"),
+        (-1, "stream=-1: it is 1"),
+        (1.5, "a float has no __cuda_stream__"),
+        (True, "stream=True: it is a number"),
+        (None, "a NoneType has no __cuda_stream__"),
+        (Stream((1, 5)), r"gives \(1, 5\); version 0 is known"),
+        (Stream(5), r"gives 5, not \(version, handle\)"),
+        (Stream((0, "x")), r"not \(version, handle\)"),
+        (Stream((0, -4)), r"gives \(0, -4\)"),
+    ],
+    ids=str,
+)
+def test_streams_that_are_none(fake, stream, message):
+    queue = bl.Queue()
+    for use in (lambda: bl.order_after_stream(queue, stream), lambda: bl.order_stream_after(stream, ())):
+        with pytest.raises(bl.InvalidError, match=message):
+            use()
+
+
+def test_events_that_are_none(fake):
+    with pytest.raises(bl.InvalidError, match="events contains 5: it takes an Event or several"):
+        bl.order_stream_after(1, [5])
