@@ -41,6 +41,8 @@ _NEEDS: dict[str, tuple[Callable[[], bool], str]] = {
     "opencl": (_has_opencl, "apt install pocl-opencl-icd ocl-icd-libopencl1, or set BINDLESS_LIBOPENCL"),
     "vulkan": (_has_vulkan, "apt install mesa-vulkan-drivers libvulkan1 and pip install vulkan"),
     "level_zero": (_has_level_zero, "apt install libze1, or set BINDLESS_LIBZE_LOADER"),
+    "cupy": (lambda: importlib.util.find_spec("cupy") is not None, "pip install cupy-cuda12x"),
+    "torch": (lambda: importlib.util.find_spec("torch") is not None, "pip install torch"),
     "ocloc": (lambda: shutil.which("ocloc") is not None, "apt install intel-ocloc"),
 }
 # Asked for by the tests themselves.
@@ -76,11 +78,15 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """What the reference device has no use for: comparisons with itself, and faults that it does not have."""
-    if config.stash[_DEVICE].backend != "reference":
-        return
-    for marker in ("against_reference", "loses_device"):
-        others = [item for item in items if item.get_closest_marker(marker) is not None]
+    """Leaves out what the device has no use for: on the reference comparisons with itself and faults that it does not
+    have, and everywhere but on CUDA what is its own."""
+    backend = config.stash[_DEVICE].backend
+    for marker, kept in (
+        ("against_reference", backend != "reference"),
+        ("loses_device", backend != "reference"),
+        ("cuda", backend == "cuda"),
+    ):
+        others = [] if kept else [item for item in items if item.get_closest_marker(marker) is not None]
         if others:
             config.hook.pytest_deselected(items=others)
             items[:] = [item for item in items if item.get_closest_marker(marker) is None]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import weakref
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
@@ -12,11 +13,20 @@ from ..model.errors import FeatureNotSupportedError, InvalidError
 from .event import Event
 
 if TYPE_CHECKING:
+    from ._allocation import Allocation
     from .context import Context
     from .device import Device
     from .queue import Queue
 
-__all__ = ["cuda_stream_of", "order_after_stream", "order_stream_after", "place_stream_after", "stream_handle"]
+__all__ = [
+    "Arrival",
+    "cuda_stream_of",
+    "order_after_stream",
+    "order_stream_after",
+    "place_queue_after",
+    "place_stream_after",
+    "stream_handle",
+]
 
 _LEGACY_DEFAULT = 1
 _VERSION = 0  # of the protocol
@@ -91,7 +101,7 @@ def order_after_stream(queue: Queue, stream: object) -> Event:
         InvalidError: no stream, or the queue was closed.
         FeatureNotSupportedError: the queue's backend knows no streams.
     """
-    native = queue._native
+    queue._native  # noqa: B018  raises if it has ended
     backend = queue._backend
     if backend.backend is not Backend.cuda:
         raise FeatureNotSupportedError(
@@ -99,8 +109,29 @@ def order_after_stream(queue: Queue, stream: object) -> Event:
             "on the host",
             backend=str(backend.backend),
         )
-    handle = stream_handle(stream)
-    return queue._stream.submit(lambda _: backend.wait_for_stream(native, handle), (), (), not queue.is_in_order)
+    return place_queue_after(queue, stream_handle(stream))
+
+
+def place_queue_after(queue: Queue, handle: int, *arrivals: Arrival) -> Event:
+    """Makes a queue wait for what a native stream of its backend holds now."""
+    backend, native = queue._backend, queue._native
+    return queue._stream.submit(lambda _: backend.wait_for_stream(native, handle), (), arrivals, not queue.is_in_order)
+
+
+class Arrival:
+    """Says of a command that memory is another library's until then, so that whoever uses it comes later.
+
+    It does not keep the memory.
+    """
+
+    __slots__ = ("_memory",)
+
+    def __init__(self, memory: Allocation) -> None:
+        self._memory = weakref.ref(memory)
+
+    @property
+    def _owner(self) -> Allocation | None:
+        return self._memory()
 
 
 def order_stream_after(stream: object, events: Event | Iterable[Event]) -> None:

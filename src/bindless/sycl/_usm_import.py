@@ -14,14 +14,13 @@ from ..model.enums import Backend, UsmKind
 from ..model.errors import InvalidError
 from . import _lifetime
 from ._allocation import Allocation
-from ._native_streams import order_after_stream
+from ._native_streams import Arrival, place_queue_after, stream_handle
 from ._usm_array import UsmArray, element_dtype
 from ._usm_views import packed_strides, reach
 from .context import default_context
 from .device import Device
 
 if TYPE_CHECKING:
-    from .event import Event
     from .queue import Queue
 
 __all__ = ["as_usm_array", "foreign_array", "from_dlpack"]
@@ -33,6 +32,7 @@ _SYCL_VERSION = 1
 # What an exporter is asked for at most.
 _DLPACK_VERSION = (1, 1)
 _ADDRESSES = 2**64
+_LEGACY_DEFAULT_STREAM = 1
 
 # Memory that DLPack says to be of a device type, by the backend that may reach it.
 _BACKENDS = {
@@ -54,7 +54,8 @@ def from_dlpack(x: Any, /, queue: Queue | None = None, *, copy: bool | None = No
     Args:
         x: anything with ``__dlpack__`` and ``__dlpack_device__``, or a DLPack capsule, which is consumed.
         queue: of a device that reaches the memory. What is submitted to it from now on comes after the exporter's work
-            on the array; nobody waits. Other queues are to be ordered after that one's events. None is a queue of the
+            on the array, and so do ``numpy()``, ``copy_from`` and exports; nobody waits. Other queues are to be ordered
+            after that one's events. None is a queue of the
             device where the memory lies (of the reference device for memory of the host), and waits here for the
             exporter's work, so that any queue of the default context can go on.
         copy: True asks for a copy in memory of this package's own; it waits.
@@ -131,7 +132,7 @@ def _import_dlpack(x: Any, queue: Queue | None) -> UsmArray:
     if is_capsule:
         capsule = x
         if ordered:  # exporters order their work before the legacy default stream unless told otherwise
-            order_after_stream(target, 1)
+            place_queue_after(target, _LEGACY_DEFAULT_STREAM)
     else:
         capsule = _ask(x, backend.native_handle(native) if ordered else None)
     described = _describe(capsule)
@@ -152,10 +153,10 @@ def _import_dlpack(x: Any, queue: Queue | None) -> UsmArray:
     lender = _lifetime.Resource(_lifetime.Rank.MEMORY, resource, capsules.delete_taken, *taken)
     made = array.adopt(target, memory, lender)
     if ordered:  # the exporter has made the queue's first stream wait; out of order there are others
-        event: Event | None = None
-        if not target.is_in_order or queue is None:
-            event = target._stream.submit(lambda waits: backend.barrier(native, waits), (), (), True)
-        if queue is None and event is not None:
+        arrival = (Arrival(made._owner),)
+        barrier = not target.is_in_order
+        event = target._stream.submit(lambda waits: backend.barrier(native, waits), (), arrival, barrier)
+        if queue is None:
             event.wait()
     return made
 
@@ -275,7 +276,7 @@ def _import_cuda(x: Any, interface: Mapping[str, Any], queue: Queue | None) -> U
     made = array.adopt(queue_of, array.kind(queue_of, on_host=False), x)
     stream = interface.get("stream")
     if stream is not None:
-        event = order_after_stream(queue_of, stream)
+        event = place_queue_after(queue_of, stream_handle(stream), Arrival(made._owner))
         if queue is None:
             event.wait()
     return made
