@@ -19,7 +19,8 @@ static CUresult bindless_activate(CUcontext context)
     return cuCtxSetCurrent(context);
 }
 
-/* Makes the context current until bindless_leave, which takes what this left in *entered. */
+/* Makes the context current until bindless_leave, which takes what this left in *entered. A thread that had none keeps
+ * this one: pushing and popping costs as much as the call between them. */
 static CUresult bindless_enter(CUcontext context, int *entered)
 {
     CUcontext current = NULL;
@@ -27,7 +28,10 @@ static CUresult bindless_enter(CUcontext context, int *entered)
     if (context == NULL) {
         return CUDA_ERROR_INVALID_CONTEXT;
     }
-    if (cuCtxGetCurrent(&current) == CUDA_SUCCESS && current == context) {
+    if (cuCtxGetCurrent(&current) != CUDA_SUCCESS || current == NULL) {
+        return cuCtxSetCurrent(context);
+    }
+    if (current == context) {
         return CUDA_SUCCESS;
     }
     CUresult result = cuCtxPushCurrent(context);

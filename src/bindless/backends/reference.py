@@ -296,41 +296,40 @@ class ReferenceBackend:
     # ------------------------------------------------------------------ image memory and handles
 
     def _desc(self, desc: ImageDescriptor) -> Any:
-        return self._ffi.new(
-            "blr_image_desc_t *",
-            (
-                desc.width,
-                desc.height,
-                desc.depth,
-                desc.num_channels,
-                CHANNELS[desc.channel_type].index,
-                _IMAGE_TYPES[desc.type],
-                desc.num_levels,
-                desc.array_size,
-            ),
-        )
+        """The driver's struct, kept with the descriptor."""
+        native = desc.prepared.get("blr")
+        if native is None:
+            sizes = desc.width, desc.height, desc.depth, desc.num_channels
+            kind = CHANNELS[desc.channel_type].index, _IMAGE_TYPES[desc.type], desc.num_levels, desc.array_size
+            native = desc.prepared["blr"] = self._ffi.new("blr_image_desc_t *", (*sizes, *kind))
+        return native
 
     def _sampler(self, sampler: BindlessImageSampler) -> Any:
-        return self._ffi.new(
-            "blr_sampler_desc_t *",
-            (
-                [_ADDRESSING[mode] for mode in sampler.addressing],
-                int(sampler.is_normalized),
-                _FILTERING[sampler.filtering],
-                _FILTERING[sampler.mipmap_filtering],
-                _CUBEMAP_FILTERING[sampler.cubemap_filtering],
-                sampler.min_mipmap_level_clamp,
-                sampler.max_mipmap_level_clamp,
-                sampler.max_anisotropy,
-            ),
-        )
+        """The driver's struct, kept with the sampler."""
+        native = sampler.prepared.get("blr")
+        if native is None:
+            native = sampler.prepared["blr"] = self._ffi.new(
+                "blr_sampler_desc_t *",
+                (
+                    [_ADDRESSING[mode] for mode in sampler.addressing],
+                    int(sampler.is_normalized),
+                    _FILTERING[sampler.filtering],
+                    _FILTERING[sampler.mipmap_filtering],
+                    _CUBEMAP_FILTERING[sampler.cubemap_filtering],
+                    sampler.min_mipmap_level_clamp,
+                    sampler.max_mipmap_level_clamp,
+                    sampler.max_anisotropy,
+                ),
+            )
+        return native
 
     def _image(self, handle: int) -> Any:
         return self._ffi.cast("blr_image_t", handle)
 
     def allocate_image(self, context: _Context, device: _Device, desc: ImageDescriptor) -> int:
-        sizes = " x ".join(str(n) for n in (desc.width, desc.height, desc.depth) if n)
-        self._fits(desc.nbytes, f"an image of {sizes} pixels")
+        if desc.nbytes > _SIZE_MAX:
+            sizes = " x ".join(str(n) for n in (desc.width, desc.height, desc.depth) if n)
+            self._fits(desc.nbytes, f"an image of {sizes} pixels")
         image = self._ffi.new("blr_image_t *")
         self._check(self._lib.blrImageCreate(context.handle, self._desc(desc), image), "blrImageCreate")
         return int(self._ffi.cast("uintptr_t", image[0]))
@@ -394,21 +393,15 @@ class ReferenceBackend:
     def destroy_image(self, context: _Context, handle: int, sampled: bool) -> None:
         self._check(self._lib.blrImageHandleDestroy(context.handle, handle), "blrImageHandleDestroy")
 
-    def _endpoint(self, native: Any, end: Endpoint) -> None:
+    def _endpoint(self, end: Endpoint) -> tuple[Any, ...]:
+        """A ``blr_copy_endpoint_t``."""
         if isinstance(end, ImageMemory):
-            native.image = self._image(end.handle)
-        else:
-            native.pointer = self._pointer(end.address)
-            native.row_pitch = end.row_pitch
-            native.slice_pitch = end.slice_pitch
-        native.offset = end.offset
+            return self._image(end.handle), self._null, 0, 0, end.offset
+        return self._null, self._pointer(end.address), end.row_pitch, end.slice_pitch, end.offset
 
     def copy_image(self, queue: _Queue, region: CopyRegion, waits: Sequence[_Event] = ()) -> _Event:
-        native = self._ffi.new("blr_copy_region_t *")
-        self._endpoint(native.source, region.src)
-        self._endpoint(native.destination, region.dst)
-        native.extent = region.extent
-        native.pixel_size = region.pixel_size
+        sides = self._endpoint(region.src), self._endpoint(region.dst)
+        native = self._ffi.new("blr_copy_region_t *", (*sides, region.extent, region.pixel_size))
         event = self._ffi.new("blr_event_t *")
         count, events = self._waits(waits)
         self._check(
