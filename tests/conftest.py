@@ -2,6 +2,7 @@
 
 pytest                           the reference device
 pytest --device cuda             a backend, or any filter such as cuda:gpu:0; a device that is missing fails the run
+pytest --stress 60               runs each stress program for that many seconds
 BINDLESS_REQUIRE=opencl,vulkan   markers whose tests must run: what they need and is missing fails instead of skipping
 """
 
@@ -61,6 +62,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default="reference",
         metavar="NAME",
         help=f"device of the tests: {', '.join(_BACKENDS)}, or a selector such as cuda:gpu:0 (default: reference)",
+    )
+    parser.addoption(
+        "--stress",
+        type=float,
+        default=0.5,
+        metavar="SECONDS",
+        help="how long each stress program runs (default: 0.5)",
     )
 
 

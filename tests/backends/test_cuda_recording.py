@@ -45,6 +45,10 @@ def test_a_lost_device(library: Path) -> None:
     run(library, str(HERE.parent / "sycl" / "test_faults.py"))
 
 
+def test_stress(library: Path) -> None:
+    run(library, str(HERE.parent / "sycl" / "test_stress.py"))
+
+
 def test_the_contract_apart_from_what_kernels_compute(library: Path) -> None:
     contract = [str(HERE / f"test_contract{name}.py") for name in ("", "_images", "_copies")]
     run(library, *contract)

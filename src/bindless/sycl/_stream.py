@@ -623,8 +623,8 @@ def _finish() -> None:
     for stream in tuple(_streams):
         if lost:
             stream.errors = [error for error in stream.errors if not isinstance(error, DeviceLostError)]
-        stream.native, stream.release_event = None, _nothing
         stream._reason = "ended with the interpreter"
+        stream.native, stream.release_event = None, _nothing
         rows = [(stream.handler, stream.errors), *stream.context._unclaimed]
         stream.errors = []
         stream.context._unclaimed.clear()

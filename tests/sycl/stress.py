@@ -1,0 +1,400 @@
+"""Threads, collection, closing, forks, signals and exits in random order.
+
+``python stress.py SELECTOR CASE SECONDS SEED`` runs one case, which ends with a line of JSON: how much was done, and
+how many native objects were alive before and after. A process that makes no progress shows where every thread is, and
+ends with an error.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import faulthandler
+import gc
+import json
+import os
+import random
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import bindless as bl
+from bindless import kernels
+from bindless.sycl import _lifetime, _stream
+
+THREADS = 16
+PATIENCE = 60.0  # seconds without the end that was promised
+
+Work = Callable[["Worker"], None]
+
+
+# ---------------------------------------------------------------------- counting
+
+
+def native_objects(device: bl.Device) -> dict[str, int]:
+    """What is alive in the driver and in the package; the same before and after is no leak."""
+    gc.collect()
+    _stream.wait_for_all()
+    gc.collect()
+    _stream.sweep()
+    counts = {"resources": len(_lifetime._live)}
+    if device.backend == "reference":
+        from bindless.drivers import reference as driver
+
+        number = driver.ffi.new("uint64_t *")
+        driver.check(driver.lib.blrGetObjectCount(number), "blrGetObjectCount")
+        counts["driver"] = number[0]
+    elif "BINDLESS_LIBCUDA" in os.environ:
+        library = ctypes.CDLL(os.environ["BINDLESS_LIBCUDA"])
+        for name in ("allocations", "arrays", "objects"):
+            counts[name] = getattr(library, f"fake_live_{name}")()
+    else:
+        from bindless.drivers import cuda as driver
+
+        free, total = driver.ffi.new("size_t *"), driver.ffi.new("size_t *")
+        with device._record.native.context():
+            driver.check(driver.lib.cuMemGetInfo(free, total), "cuMemGetInfo")
+        counts["used_mebibytes"] = (total[0] - free[0]) >> 20
+    return counts
+
+
+# ---------------------------------------------------------------------- what a thread does
+
+
+class Worker:
+    """One thread's random numbers, its own queue, and the queues that all share."""
+
+    def __init__(self, seed: int, device: bl.Device, context: bl.Context, shared: list[bl.Queue]) -> None:
+        self.random = random.Random(seed)
+        self.device, self.context, self.shared = device, context, shared
+        self.own = self.queue_of_its_own()
+        self.kernel: bl.Kernel | None = None
+        self.done = 0
+
+    def queue_of_its_own(self) -> bl.Queue:
+        return bl.Queue(self.device, self.context, in_order=self.random.random() < 0.5)
+
+    @property
+    def queue(self) -> bl.Queue:
+        return self.own if self.random.random() < 0.4 else self.random.choice(self.shared)
+
+
+def fill_and_read(worker: Worker) -> None:
+    queue, value = worker.queue, worker.random.randrange(1 << 30)
+    array = bl.usm_empty(worker.random.choice((1, 64, 5000)), np.int32, queue)
+    out = np.empty(array.shape, np.int32)
+    event = queue.memcpy(out, array, depends_on=queue.fill(array, value))
+    if worker.random.random() < 0.3:
+        array.close()
+    event.wait()
+    assert (out == value).all()
+
+
+def drop_everything(worker: Worker) -> None:
+    """Queue, memory and event in a cycle that only the collector ends, with the work under way."""
+    queue = worker.queue_of_its_own() if worker.random.random() < 0.3 else worker.queue
+    array = bl.usm_empty(256, np.uint8, queue, kind=worker.random.choice(("device", "host", "shared")))
+    ring: list[object] = [queue, array, queue.memset(array, 7)]
+    ring.append(ring)
+
+
+def across_queues(worker: Worker) -> None:
+    first, second = worker.queue, worker.queue
+    array = bl.usm_empty(64, np.int32, first)
+    out = np.zeros(64, np.int32)
+    event = second.fill(array, 2, depends_on=first.fill(array, 1))
+    first.memcpy(out, array, depends_on=[event, second.ext_oneapi_submit_barrier(event)]).wait()
+    assert (out == 2).all()
+
+
+def image(worker: Worker) -> None:
+    queue = worker.queue
+    desc = bl.ImageDescriptor(8, 8, num_channels=4, channel_type="unsigned_int8")
+    pixels = np.full(desc.shape, worker.random.randrange(256), desc.dtype)
+    memory = bl.ImageMem(desc, queue)
+    copied = queue.ext_oneapi_copy(pixels, memory)
+    handle = bl.create_image(memory, desc, queue)
+    out = np.empty_like(pixels)
+    queue.ext_oneapi_copy(memory, out, depends_on=copied).wait()
+    assert (out == pixels).all()
+    bl.destroy_image_handle(handle, queue)
+    if worker.random.random() < 0.5:
+        memory.close()
+
+
+def host_task(worker: Worker) -> None:
+    queue, ran = worker.queue, []
+    array = bl.usm_empty(16, np.uint8, queue)
+    before = queue.memset(array, 1)
+
+    def group(handler: bl.Handler) -> None:
+        handler.depends_on(before)
+        handler.host_task(lambda: ran.append(1))
+
+    event = queue.submit(group)
+    if worker.random.random() < 0.5:
+        event.wait()
+        assert ran == [1]
+
+
+def failing_task(worker: Worker) -> None:
+    queue = worker.queue_of_its_own()
+
+    def task() -> None:
+        raise ValueError("on purpose")
+
+    event = queue.submit(lambda handler: handler.host_task(task))
+    try:
+        event.wait()
+    except bl.SyclRuntimeError as error:
+        assert "on purpose" in str(error)
+    else:
+        raise AssertionError("the error was lost")
+
+
+def run_kernel(worker: Worker) -> None:
+    queue = worker.queue
+    if worker.kernel is None or worker.random.random() < 0.02:
+        target: Any = "ptx" if worker.device.backend == "cuda" else "spirv"
+        source = kernels.source("launch", target)
+        worker.kernel = bl.load_kernel_bundle(source, queue).get_kernel("bindless_empty")
+    for _ in range(worker.random.randrange(10)):
+        queue.parallel_for(64, worker.kernel)
+
+
+def close_queue(worker: Worker) -> None:
+    queue = worker.queue_of_its_own()
+    array = bl.usm_empty(64, np.uint8, queue)
+    queue.memset(array, 1)
+    queue.close()
+    try:
+        queue.memset(array, 2)
+    except bl.InvalidError as error:
+        assert "was closed" in str(error) or "ended with the interpreter" in str(error)
+    else:
+        raise AssertionError("a closed queue took a command")
+
+
+def replace_own(worker: Worker) -> None:
+    if worker.random.random() < 0.5:
+        worker.own.close()
+    worker.own = worker.queue_of_its_own()
+
+
+def short_context(worker: Worker) -> None:
+    with bl.Context(worker.device) as context:
+        queue = bl.Queue(context=context)
+        queue.memset(bl.usm_empty(32, np.uint8, queue), 5)
+    assert queue.closed
+
+
+def buffers(worker: Worker) -> None:
+    """A buffer that commands of two queues change, written back when it is closed."""
+    data = np.zeros(128, np.int32)
+    with bl.Buffer(data) as buffer:  # type: ignore[attr-defined]
+        for value in (1, 2):
+
+            def group(handler: bl.Handler, value: int = value) -> None:
+                handler.fill(buffer.get_access(handler, "write"), np.int32(value))
+
+            worker.queue.submit(group)
+        if worker.random.random() < 0.3:
+            with buffer.get_host_access("read") as view:
+                assert (np.asarray(view) == 2).all()
+    assert (data == 2).all()
+
+
+def works(device: bl.Device) -> list[Work]:
+    chosen = [
+        fill_and_read, fill_and_read, drop_everything, across_queues, image, host_task, failing_task, close_queue,
+        replace_own, short_context,
+    ]  # fmt: skip
+    if device.has("online_compiler") and (device.backend != "cuda" or "BINDLESS_LIBCUDA" not in os.environ):
+        chosen.append(run_kernel)
+    if hasattr(bl, "Buffer"):
+        chosen.append(buffers)
+    return chosen
+
+
+def submit_until(worker: Worker, end: Callable[[], bool], without: tuple[Work, ...] = ()) -> None:
+    chosen = [work for work in works(worker.device) if work not in without]
+    while not end():
+        worker.random.choice(chosen)(worker)
+        worker.done += 1
+        if worker.random.random() < 0.01:
+            gc.collect()
+
+
+# ---------------------------------------------------------------------- cases
+
+
+def threads(device: bl.Device, seconds: float, seed: int) -> int:
+    """Sixteen threads on shared and private queues."""
+    context = bl.Context(device)
+    shared = [bl.Queue(device, context, in_order=index % 2 == 0) for index in range(4)]
+    stop = time.monotonic() + seconds
+    failures: list[BaseException] = []
+    workers = [Worker(seed * 1000 + index, device, context, shared) for index in range(THREADS)]
+
+    def run(worker: Worker) -> None:
+        try:
+            submit_until(worker, lambda: time.monotonic() > stop or bool(failures))
+        except BaseException as error:
+            failures.append(error)
+
+    running = [threading.Thread(target=run, args=(worker,)) for worker in workers]
+    for thread in running:
+        thread.start()
+    for thread in running:
+        thread.join()
+    for failure in failures:
+        raise failure
+    for queue in shared:
+        queue.wait()
+        assert queue.ext_oneapi_empty()
+    done = sum(worker.done for worker in workers)
+    assert min(worker.done for worker in workers) > 0, "a thread got no turn"
+    return done
+
+
+def interrupts(device: bl.Device, seconds: float, seed: int) -> int:
+    """Ctrl-C during waits: the wait ends at once, and the work is waited for again."""
+    queue = bl.Queue(device, in_order=seed % 2 == 0)
+    big = bl.usm_empty(32 << 20, np.uint8, queue)
+    waiting, stop = False, time.monotonic() + seconds
+
+    def on_signal(*_: object) -> None:
+        if waiting:
+            raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, on_signal)
+    main, over = threading.get_ident(), threading.Event()
+
+    def disturb() -> None:
+        while not over.wait(random.Random(seed).uniform(0.0005, 0.003)):
+            signal.pthread_kill(main, signal.SIGINT)
+
+    thread = threading.Thread(target=disturb)
+    thread.start()
+    interrupted = rounds = 0
+    event = bl.Event()
+    while time.monotonic() < stop or interrupted == 0:
+        value = rounds % 251
+        for _ in range(4):
+            event = queue.memset(big, value, depends_on=event)
+        complete = False
+        while not complete:
+            waiting = True
+            try:
+                event.wait() if rounds % 2 else queue.wait()
+                complete = True
+            except KeyboardInterrupt:
+                interrupted += 1
+            finally:
+                waiting = False
+        assert event.status is bl.EventStatus.complete
+        rounds += 1
+    over.set()
+    thread.join()
+    signal.signal(signal.SIGINT, before)
+    assert (big.numpy(queue) == value).all()
+    queue.close()
+    return interrupted
+
+
+def forks(device: bl.Device, seconds: float, seed: int) -> int:
+    """Children of a parent whose threads submit all the time: each is refused, and ends; the parent goes on."""
+    context = bl.Context(device)
+    shared = [bl.Queue(device, context), bl.Queue(device, context, in_order=True)]
+    over = threading.Event()
+    workers = [Worker(seed * 100 + index, device, context, shared) for index in range(4)]
+    running = [threading.Thread(target=submit_until, args=(worker, over.is_set)) for worker in workers]
+    for thread in running:
+        thread.start()
+    stop, children = time.monotonic() + seconds, 0
+    while time.monotonic() < stop or children == 0:
+        child = os.fork()
+        if child == 0:
+            _in_child(shared[0], device)
+        assert os.waitpid(child, 0)[1] == 0, "the child failed"
+        children += 1
+    over.set()
+    for thread in running:
+        thread.join()
+    for queue in shared:
+        queue.wait()
+    return children
+
+
+def _in_child(queue: bl.Queue, device: bl.Device) -> None:
+    signal.alarm(int(PATIENCE / 2))  # the watchdog's thread is not in the child
+    code = 1
+    try:
+        for use in (queue.wait, lambda: bl.usm_empty(4, "u1", queue), lambda: bl.Context(device)):
+            try:
+                use()
+            except bl.SyclRuntimeError as error:
+                assert "fork" in str(error), error
+            else:
+                raise AssertionError("a queue worked in the child")
+        gc.collect()
+        queue.close()
+        code = 0
+    except BaseException as error:
+        sys.stderr.write(f"in the child: {error!r}\n")
+    os._exit(code)
+
+
+def leave(device: bl.Device, seconds: float, seed: int) -> int:
+    """The interpreter ends in the midst of everything: daemon threads submit, the collector runs, work is under way."""
+    context = bl.Context(device)
+    shared = [bl.Queue(device, context, in_order=index % 2 == 0) for index in range(2)]
+    workers = [Worker(seed * 100 + index, device, context, shared) for index in range(6)]
+    quiet = threading.Event()
+
+    def run(worker: Worker) -> None:
+        try:
+            submit_until(worker, lambda: False, without=(failing_task,))  # the end would tell of it, rightly
+        except bl.Error:
+            assert quiet.is_set(), "a command was refused before the end"  # afterwards: ended with the interpreter
+
+    for worker in workers:
+        threading.Thread(target=run, args=(worker,), daemon=True).start()
+    time.sleep(min(seconds, random.Random(seed).uniform(0.0, 0.3)))
+    ends: list[Callable[[], object]] = [
+        lambda: None,
+        lambda: sys.exit(0),
+        gc.disable,
+        lambda: gc.set_threshold(3, 2, 2),
+        workers.clear,
+    ]
+    keep.append((workers, shared, context))
+    quiet.set()
+    random.Random(seed).choice(ends)()
+    return 1
+
+
+keep: list[object] = []
+CASES = {"threads": threads, "interrupts": interrupts, "forks": forks, "leave": leave}
+
+
+def main(selector: str, case: str, seconds: float, seed: int) -> None:
+    faulthandler.dump_traceback_later(seconds + PATIENCE, exit=True)
+    device = bl.Device(selector)
+    if case == "leave":
+        leave(device, seconds, seed)
+        return
+    # The first round fills the caches that stay: kernels, pools, the anchor of image memory.
+    CASES[case](device, min(seconds, 0.3), seed + 1)
+    before = native_objects(device)
+    done = CASES[case](device, seconds, seed)
+    after = native_objects(device)
+    print(json.dumps({"case": case, "done": done, "before": before, "after": after}))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2], float(sys.argv[3]), int(sys.argv[4]))
