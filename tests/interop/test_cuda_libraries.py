@@ -236,6 +236,34 @@ def test_arrays_of_torch_and_cupy_as_arguments(run, torch, cupy):
     image.close()
 
 
+SCALE = b"""
+.version 7.0
+.target sm_50
+.address_size 64
+.visible .entry scale(.param .u64 .ptr .global .align 4 data, .param .f32 factor)
+{
+    .reg .u32 %i<4>; .reg .u64 %a<3>; .reg .f32 %f<3>;
+    mov.u32 %i0, %ctaid.x; mov.u32 %i1, %ntid.x; mov.u32 %i2, %tid.x;
+    mad.lo.u32 %i3, %i0, %i1, %i2;
+    ld.param.u64 %a0, [data]; ld.param.f32 %f0, [factor];
+    cvta.to.global.u64 %a0, %a0;
+    mul.wide.u32 %a1, %i3, 4; add.u64 %a2, %a0, %a1;
+    ld.global.f32 %f1, [%a2]; mul.f32 %f2, %f1, %f0; st.global.f32 [%a2], %f2;
+    ret;
+}
+"""
+
+
+@pytest.mark.cupy
+@pytest.mark.torch
+def test_kernels_over_their_arrays(run, torch, cupy):
+    kernel = bl.load_kernel_bundle(SCALE, run).get_kernel("scale")
+    for theirs in (torch.full((4096,), 3.0, device="cuda"), cupy.full(4096, 3.0, dtype=cupy.float32)):
+        event = run.parallel_for(4096, kernel, theirs, 2.0)
+        bl.order_stream_after(1, event)
+        assert bool((theirs == 6).all())
+
+
 @pytest.mark.torch
 def test_a_texture_over_a_tensor(run, torch):
     """Sampling reads PyTorch's own memory."""

@@ -216,6 +216,33 @@ def test_cuda_arrays_that_cannot_be(fakes):
         taken(bl.Queue("reference:*:*"))
 
 
+def test_another_librarys_array_as_a_kernel_argument(fake):
+    queue = bl.Queue()
+    kernel = bl.load_kernel_bundle(b"source", queue).get_kernel("scale")
+    producer, memory = foreign(fake, queue)
+    event = queue.parallel_for(16, kernel, producer, np.float32(2), np.int64(16))
+    name, _, _, arguments = fake.calls[-1][1]
+    assert name == "scale" and arguments[0] == memory.address.to_bytes(8, "little")
+    event.wait()
+    assert producer.deleted == 1  # with the last command that used it
+    with pytest.raises(bl.InvalidError, match="another library's array on the device"):
+        queue.parallel_for(16, kernel, [1, 2], np.float32(2), np.int64(16))
+
+
+def test_native_memory_ends_with_the_last_who_looks_at_it(fake):
+    queue = bl.Queue()
+    for _ in range(50):
+        array = bl.usm_empty(16, "u1", queue)
+        views = [array.__dlpack__(stream=-1), array[4:].__dlpack__(stream=-1, max_version=(1, 0))]
+        bl.free(array)
+        assert fake.alive["memory"] == 1
+        del views[0]
+        assert fake.alive["memory"] == 1
+        views.clear()
+        assert fake.alive["memory"] == 0
+    assert fake.created["memory"] == 50
+
+
 # ---------------------------------------------------------------------- queues as streams
 
 

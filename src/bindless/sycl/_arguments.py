@@ -141,8 +141,8 @@ def _other(value: object) -> Callable[[Any, KernelArgument, object], bytes | int
         if isinstance(value, known):
             return packer
     raise _Refused(
-        "arguments are numbers, numpy scalars, image handles, UsmPointer, UsmArray, LocalAccessor, or bytes of the "
-        "exact size"
+        "arguments are numbers, numpy scalars, image handles, UsmPointer, UsmArray, another library's array on the "
+        "device, LocalAccessor, or bytes of the exact size"
     )
 
 

@@ -23,7 +23,7 @@ from .device import Device
 if TYPE_CHECKING:
     from .queue import Queue
 
-__all__ = ["as_usm_array", "foreign_array", "from_dlpack"]
+__all__ = ["as_usm_array", "foreign_arguments", "foreign_array", "from_dlpack"]
 
 _CUDA_INTERFACE = "__cuda_array_interface__"
 _SYCL_INTERFACE = "__sycl_usm_array_interface__"
@@ -110,6 +110,12 @@ def foreign_array(value: Any, queue: Queue) -> Any:
     if _interface(value, _CUDA_INTERFACE) is not None or _interface(value, _SYCL_INTERFACE) is not None:
         return as_usm_array(value, queue)
     return value
+
+
+def foreign_arguments(values: tuple[Any, ...], queue: Queue) -> tuple[Any, ...] | None:
+    """Arguments of a kernel with other libraries' arrays in place; None where there are none."""
+    found = tuple(foreign_array(value, queue) for value in values)
+    return None if all(map(operator.is_, found, values)) else found
 
 
 def _finished(array: UsmArray, copy: bool | None) -> UsmArray:

@@ -16,6 +16,7 @@ from . import _memory_commands
 from ._arguments import memory_of, pack_arguments
 from ._native_streams import cuda_stream_of
 from ._stream import AsyncHandler, CommandStream, Operation, sweep
+from ._usm_import import foreign_arguments
 from .context import Context, default_context
 from .copies import ORIGIN, image_copy
 from .device import Device
@@ -188,7 +189,8 @@ class Queue:
             index_space: an int, a tuple, a ``Range`` or an ``NdRange`` of one to three dimensions. The last one is
                 dimension 0 of the native kernel (CL, OpenCL kernel conventions and SYCL). Without items nothing runs.
             kernel: of a bundle loaded in the queue's context.
-            arguments: numbers, numpy scalars, image handles, ``UsmPointer``, ``UsmArray``, ``LocalAccessor``.
+            arguments: numbers, numpy scalars, image handles, ``UsmPointer``, ``UsmArray``, ``LocalAccessor``, and other
+                libraries' arrays on the queue's device (see ``from_dlpack``).
 
         Raises:
             InvalidError: an argument of the wrong count, size or kind; the message names it.
@@ -211,11 +213,20 @@ class Queue:
         else:
             global_size, local_size = kernel._sizes(index_space)
         packed: Sequence[bytes | int] = ()
-        keep = arguments
         if arguments or kernel._parameters:
-            packed = pack_arguments(kernel.name, kernel._parameters, arguments, self.context)
-            if not stream.in_order:  # each event that holds memory is asked for: it holds no more than it must
-                keep = memory_of(arguments)
+            try:
+                packed = pack_arguments(kernel.name, kernel._parameters, arguments, self.context)
+            except InvalidError:
+                adopted = foreign_arguments(arguments, self)
+                if adopted is None:
+                    raise
+                arguments = adopted
+                packed = pack_arguments(kernel.name, kernel._parameters, arguments, self.context)
+        keep = arguments
+        if (
+            arguments and not stream.in_order
+        ):  # each event that holds memory is asked for: it holds no more than it must
+            keep = memory_of(arguments)
         if 0 in global_size:
             return self._nothing(depends_on)
         event = stream.launch(kernel._native, global_size, local_size, packed, keep, kernel._bundle, depends_on)
