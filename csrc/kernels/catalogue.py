@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from prelude.geometry import CLASSES, CUBE, LAYERED, LINEAR, STANDARD, Geometry
 
@@ -42,10 +43,16 @@ COORDS = Argument("global const void*", "coords")
 LAYERS = (Argument("global const uint*", "layers"), Argument("uint", "layer"))
 LEVEL = (Argument("global const float*", "level"), Argument("float", "lod"))
 GRADIENTS = (Argument("global const float*", "dx"), Argument("global const float*", "dy"))
-MATRIX = tuple(Argument("float", f"m{row}{column}") for row in range(3) for column in range(3))
+MATRIX = tuple(Argument("double", f"m{row}{column}") for row in range(3) for column in range(3))
+UNITS = tuple(Argument("float", f"{name}_{axis}") for name in ("scale", "bias") for axis in "xy")
 PICTURE = (Argument("global void*", "values"), Argument("uint", "width"), Argument("uint", "height"))
 LEVELS = (Argument("ulong", "source"), Argument("ulong", "target"))
 EXTENT = (Argument("uint", "width"), Argument("uint", "height"), Argument("uint", "depth"))
+AREA = (
+    Argument("global const void*", "array"), Argument("uint", "from"), Argument("global void*", "means"),
+    Argument("uint", "to"), Argument("ulong", "outer"), Argument("uint", "length"), Argument("uint", "size"),
+    Argument("uint", "inner"), Argument("double", "lowest"), Argument("double", "highest"),
+)  # fmt: skip
 FORMAT = (Argument("uint", "format"),)
 REST = (Argument("global void*", "values"), Argument("ulong", "count"), *FORMAT, Argument("uint", "row"))
 
@@ -54,12 +61,17 @@ BOTH = ("ptx", "spirv")
 
 
 def _class_modules(
-    operation: str, geometry: Geometry, arguments: tuple[Argument, ...], targets: tuple[str, ...]
+    operation: str,
+    geometry: Geometry,
+    arguments: tuple[Argument, ...],
+    targets: tuple[str, ...],
+    source: str | None = None,
+    defines: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[Module]:
     """One operation on one geometry in the three value classes."""
     for values in CLASSES:
         name = f"{operation}_{geometry.name}_{values.letter}"
-        defines = {
+        all_defines = {
             "GEOMETRY": geometry.name,
             "DIMENSIONS": str(geometry.dimensions),
             "LAYERED": str(int(geometry.layered)),
@@ -67,8 +79,10 @@ def _class_modules(
             "CLASS": values.letter,
             f"CLASS_{values.letter.upper()}": "1",
             "COLOR": values.opencl,
+            **defines,
         }
-        yield Module(name, f"{operation}.cl", defines, (Kernel(f"bindless_{name}", arguments),), targets)
+        kernels = (Kernel(f"bindless_{name}", arguments),)
+        yield Module(name, f"{source or operation}.cl", all_defines, kernels, targets)
 
 
 def _image_modules(
@@ -85,6 +99,23 @@ def _launch_module() -> Module:
     return Module("launch", "launch.cl", {}, (Kernel("bindless_empty", ()), Kernel("bindless_four_arguments", four)))
 
 
+def _picture_modules() -> Iterator[Module]:
+    """What makes whole pictures, for devices whose kernels are PTX; elsewhere the processor makes them."""
+    flat, layered = STANDARD[1], LAYERED[1]
+    for geometry, layer in ((flat, ()), (layered, LAYERS[1:])):
+        arguments = (IMAGE, *layer, *MATRIX, *UNITS, *PICTURE, *FORMAT)
+        yield from _class_modules("warp", geometry, arguments, PTX_ONLY)
+        if geometry is flat:
+            yield from _class_modules("warp_grad", geometry, arguments, PTX_ONLY, "warp", {"GRADIENTS": "1"})
+    for name, total, mean in (
+        ("area_f32", "float", "float"),
+        ("area_f64", "double", "double"),
+        ("area_f32_long", "double", "float"),
+    ):
+        defines = {"NAME": f"bindless_{name}", "SUM": total, "MEAN": mean}
+        yield Module(name, "area.cl", defines, (Kernel(f"bindless_{name}", AREA),), PTX_ONLY)
+
+
 def _modules() -> Iterator[Module]:
     plain = (*STANDARD, *LAYERED)
     yield _launch_module()
@@ -95,7 +126,7 @@ def _modules() -> Iterator[Module]:
     yield from _image_modules("fetch_sampled", [LINEAR], targets=PTX_ONLY)
     yield from _image_modules("sample", [CUBE], targets=PTX_ONLY)
     yield from _image_modules("sample_lod", [CUBE], LEVEL, PTX_ONLY)
-    yield from _class_modules("warp", STANDARD[1], (IMAGE, *MATRIX, *PICTURE, *FORMAT), BOTH)
+    yield from _picture_modules()
     for geometry in plain:  # mipmaps exist where kernels are PTX
         yield from _class_modules("downsample", geometry, (*LEVELS, *EXTENT, *FORMAT), PTX_ONLY)
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from ._image_parallel import in_blocks
 from .model.channels import Channel
 
-__all__ = ["shrink", "to_storage"]
+__all__ = ["precision", "shrink", "sums_need_double", "to_storage"]
 
 _LONG_SUM = 64  # pixels of one mean from which on single precision loses digits that count
 
@@ -30,19 +30,34 @@ def shrink(pixels: npt.NDArray[Any], shape: Sequence[int]) -> npt.NDArray[Any]:
     Returns:
         float32, or float64 for 32-bit integers and 64-bit floats; not rounded.
     """
-    precise = pixels.dtype.itemsize >= 4 and pixels.dtype != np.float32
-    dtype = np.dtype(np.float64 if precise else np.float32)
+    dtype = precision(pixels.dtype)
     for axis, size in enumerate(shape):
         if size != pixels.shape[axis]:
             pixels = _shrink_axis(pixels, axis, size, dtype)
     return pixels.astype(dtype, copy=False)
 
 
+def precision(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The dtype of means of pixels of a dtype."""
+    precise = dtype.itemsize >= 4 and dtype != np.float32
+    return np.dtype(np.float64 if precise else np.float32)
+
+
+def sums_need_double(length: int, size: int) -> bool:
+    """Whether the sums behind ``size`` means of ``length`` pixels are taken in double precision, whatever the means."""
+    return _taps(length, size) > _LONG_SUM
+
+
+def _taps(length: int, size: int) -> int:
+    """The most pixels that a mean may be of."""
+    return -(-length // size) + (length % size != 0)
+
+
 def _shrink_axis(pixels: npt.NDArray[Any], axis: int, size: int, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
     """The same along one axis."""
     length = pixels.shape[axis]
-    taps = -(-length // size) + (length % size != 0)
-    total = np.dtype(np.float64) if taps > _LONG_SUM else dtype
+    taps = _taps(length, size)
+    total = np.dtype(np.float64) if sums_need_double(length, size) else dtype
     mean = _box_mean if length % size == 0 else _area_mean
     result = np.empty((*pixels.shape[:axis], size, *pixels.shape[axis + 1 :]), dtype)
 

@@ -15,26 +15,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from . import kernels
 from ._image_area import to_storage
+from ._image_kernels import builtin_kernel, launch
 from ._image_parallel import in_blocks
 from .images import ImageMem, create_image, destroy_image_handle
 from .model.channels import Channel
 from .model.descriptor import ImageDescriptor
-from .model.enums import Backend
 from .sycl.event import Event
 from .sycl.kernel import Kernel
-from .sycl.kernel_bundle import load_kernel_bundle
 from .sycl.queue import Queue
 
 __all__ = ["fill_levels", "halve"]
 
 Array = npt.NDArray[Any]
-
-# The languages of built-in kernels that drivers take. The reference device is the processor: nothing is gained there.
-_KERNEL_TARGETS: dict[Backend, kernels.Target] = {Backend.cuda: "ptx"}
-
-_MOST_ITEMS = 1 << 20  # of one launch; the kernel strides over the rest
 
 
 def fill_levels(memory: ImageMem, desc: ImageDescriptor, pixels: Array, queue: Queue) -> None:
@@ -48,7 +41,7 @@ def fill_levels(memory: ImageMem, desc: ImageDescriptor, pixels: Array, queue: Q
     """
     first = desc.get_mip_level_desc(0)
     uploaded = queue.ext_oneapi_copy(pixels, memory.get_mip_level_mem_handle(0), dst_desc=first)
-    kernel = _kernel(desc, queue)
+    kernel = builtin_kernel(queue, f"downsample_{desc.dimensions}d_{desc.channel.kind}")
     if kernel is not None:
         _halve_on_device(memory, desc, kernel, queue, uploaded)
         return
@@ -62,21 +55,6 @@ def fill_levels(memory: ImageMem, desc: ImageDescriptor, pixels: Array, queue: Q
 # ------------------------------------------------------------------ on the device
 
 
-def _kernel(desc: ImageDescriptor, queue: Queue) -> Kernel | None:
-    """The built-in kernel that halves such images, loaded once in a context; None where there is none."""
-    target = _KERNEL_TARGETS.get(queue.device.backend)
-    module = f"downsample_{desc.dimensions}d_{desc.channel.kind}"
-    if target is None or module not in kernels.modules(target):
-        return None
-    loaded = queue.context._kernels
-    key = (queue.device, module)
-    kernel: Kernel | None = loaded.get(key)
-    if kernel is None:
-        bundle = load_kernel_bundle(kernels.source(module, target), queue.device, queue.context)
-        kernel = loaded[key] = bundle.get_kernel(f"bindless_{module}")
-    return kernel
-
-
 def _halve_on_device(memory: ImageMem, desc: ImageDescriptor, kernel: Kernel, queue: Queue, ready: Event) -> None:
     form = np.uint32(desc.channel.index << 16 | desc.num_channels << 24)
     levels = [desc.get_mip_level_desc(level) for level in range(desc.num_levels)]
@@ -88,9 +66,8 @@ def _halve_on_device(memory: ImageMem, desc: ImageDescriptor, kernel: Kernel, qu
             above = levels[level - 1]
             sizes = (np.uint32(max(n, 1)) for n in (above.width, above.height, above.depth))
             x, y, z = levels[level].extent
-            items = min(x * y * z, _MOST_ITEMS)
             arguments = (images[level - 1], images[level], *sizes, form)
-            ready = queue.parallel_for(items, kernel, *arguments, depends_on=ready)
+            ready = launch(queue, kernel, x * y * z, *arguments, depends_on=ready)
         ready.wait()
     finally:
         for image in images:

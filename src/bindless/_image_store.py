@@ -33,6 +33,7 @@ from .model.errors import InvalidError
 from .model.handles import SampledImageHandle, UnsampledImageHandle
 from .model.sampler import BindlessImageSampler
 from .sycl.queue import Queue
+from .sycl.usm import UsmArray, usm_empty
 
 __all__ = ["ImageStore", "Reader"]
 
@@ -135,6 +136,18 @@ class ImageStore:
         pixels = np.empty(self.descriptor.shape, self.descriptor.dtype)
         self._queue.ext_oneapi_copy(memory, pixels).wait()
         return pixels[: self._layers] if self.descriptor.is_layered else pixels
+
+    def copy_to_device(self) -> UsmArray:
+        """The stored pixels of the first level in linear memory of the device, added channels and layers included."""
+        memory, desc = self.memory(), self.descriptor
+        if desc.type is ImageType.mipmap:
+            level = desc.get_mip_level_desc(0)
+            pixels = usm_empty(level.shape, level.dtype, self._queue)
+            self._queue.ext_oneapi_copy(memory.get_mip_level_mem_handle(0), pixels, src_desc=level).wait()
+            return pixels
+        pixels = usm_empty(desc.shape, desc.dtype, self._queue)
+        self._queue.ext_oneapi_copy(memory, pixels).wait()
+        return pixels
 
     # ------------------------------------------------------------------ handles
 

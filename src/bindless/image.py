@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._image_area import shrink, to_storage
+from ._image_device import mapped, shrunk
 from ._image_grid import cube_directions, grid, panorama_coordinates, projection_matrix, warp_coordinates
 from ._image_parallel import in_blocks
 from ._image_store import ImageStore, Reader
@@ -344,16 +345,9 @@ class Image:
         reduced = tuple(min(new, old) for new, old in zip(sizes, self.size))
         if reduced == self.size:
             return self._as_given(self._enlarge(sizes, channel, codes=False), sizes)
-        axes = ((self.num_layers,) if self._described.is_layered else ()) + reduced[::-1]
-        means = shrink(self._store.download(0)[..., : self.num_channels], axes)
+        means = self._means(reduced, rounded=reduced == sizes)
         if reduced == sizes:
-            result = np.empty(means.shape, self.dtype)
-            in_blocks(
-                lambda start, stop: to_storage(means[start:stop], channel, codes=True, out=result[start:stop]),
-                len(means),
-                means[0].size,
-            )
-            return self._as_given(result, sizes)
+            return self._as_given(means, sizes)
         with Image(
             means.astype(np.float32, copy=False),
             layers=self._described.is_layered,
@@ -387,6 +381,9 @@ class Image:
         full = projection_matrix(matrix)
         height, width = _sizes(shape, 2, "shape", "(height, width)")
         reader = self._store.reader(self._sampler)
+        picture = self._mapped(reader, full, (width, height), gradients=self._mipmaps)
+        if picture is not None:
+            return picture
 
         def coordinates(start: int, stop: int) -> tuple[Array, tuple[Array, Array] | None]:
             points, dx, dy = warp_coordinates(full, width, start, stop, gradients=self._mipmaps)
@@ -395,6 +392,25 @@ class Image:
         result = self._draw(reader, (width, height), coordinates, self._described.channel, codes=False)
         return self._as_given(result, (width, height))
 
+    def _means(self, sizes: tuple[int, ...], *, rounded: bool) -> Array:
+        """The image in a smaller size, each pixel the mean of its area, rounded to the array's dtype or not."""
+        channel = self._described.channel
+        stored = shrunk(self._queue, self._store, sizes, channel, rounded=rounded)
+        if stored is not None:
+            kept = stored[: self.num_layers] if self._described.is_layered else stored
+            return np.ascontiguousarray(kept[..., : self.num_channels])
+        axes = ((self.num_layers,) if self._described.is_layered else ()) + sizes[::-1]
+        means = shrink(self._store.download(0)[..., : self.num_channels], axes)
+        if not rounded:
+            return means
+        result = np.empty(means.shape, self.dtype)
+        in_blocks(
+            lambda start, stop: to_storage(means[start:stop], channel, codes=True, out=result[start:stop]),
+            len(means),
+            means[0].size,
+        )
+        return result
+
     def _enlarge(self, sizes: tuple[int, ...], channel: Channel, *, codes: bool) -> Array:
         """Samples at the centres of a grid of ``sizes`` pixels over the whole image."""
         sampler = replace(
@@ -402,12 +418,25 @@ class Image:
             addressing=(AddressingMode.clamp_to_edge,) * 3,
             coordinate=CoordinateNormalizationMode.unnormalized,
         )
+        reader = self._store.reader(sampler)
+        if len(sizes) == 2 and not codes:
+            steps = np.diag([*(old / new for new, old in zip(sizes, self.size)), 1.0])
+            picture = self._mapped(reader, steps, (sizes[0], sizes[1]), gradients=False)
+            if picture is not None:
+                return picture
         axes = [(np.arange(new) + 0.5) * (old / new) for new, old in zip(sizes, self.size)]
 
         def coordinates(start: int, stop: int) -> tuple[Array, None]:
             return grid([*axes[:-1], axes[-1][start:stop]]).reshape(-1, len(sizes)), None
 
-        return self._draw(self._store.reader(sampler), sizes, coordinates, channel, codes=codes)
+        return self._draw(reader, sizes, coordinates, channel, codes=codes)
+
+    def _mapped(
+        self, reader: Reader, matrix: npt.NDArray[np.float64], sizes: tuple[int, int], *, gradients: bool
+    ) -> Array | None:
+        """A picture of every layer made by the device, shaped as given; None where the processor has to."""
+        picture = mapped(self._queue, self._store, reader, matrix, sizes, self._described, gradients=gradients)
+        return None if picture is None else self._as_given(picture, sizes)
 
     def _draw(
         self,

@@ -1,0 +1,133 @@
+"""Pictures made by the device itself: maps of an image, and means of areas. Only the result leaves it.
+
+The arithmetic is that of the processor's ways (``_image_grid.py``, ``_image_area.py``), operation by operation, so that
+both give the same pictures. Every function answers None where the device has no kernel for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ._image_area import precision, sums_need_double
+from ._image_kernels import builtin_kernel, launch
+from ._image_store import ImageStore, Reader
+from .model.channels import ELEMENTS, Channel
+from .model.descriptor import ImageDescriptor
+from .model.enums import ImageType
+from .sycl.queue import Queue
+from .sycl.usm import UsmArray, usm_empty
+
+__all__ = ["mapped", "shrunk"]
+
+Array = npt.NDArray[Any]
+
+_DOUBLE = 8  # the number of float64 beside those of ELEMENTS
+_ALIGNED = 1 << 28  # what is allocated is aligned for every format
+_ITEMS = 4  # that a work-item of a map takes at once
+
+
+def mapped(
+    queue: Queue,
+    store: ImageStore,
+    reader: Reader,
+    matrix: npt.NDArray[np.float64],
+    sizes: tuple[int, int],
+    described: ImageDescriptor,
+    *,
+    gradients: bool,
+) -> Array | None:
+    """An image of two dimensions seen through a map from output to input coordinates.
+
+    Args:
+        store: of the image.
+        reader: of the store; its scale and bias are applied to the coordinates.
+        matrix: (3, 3).
+        sizes: (width, height) of the picture.
+        described: the image as its user sees it, which tells the layers and channels of the result.
+        gradients: whether the level of a mipmap follows from the map.
+
+    Returns:
+        (layers, height, width, channels) of the channel's storage dtype.
+    """
+    desc, channel, channels, layers = store.descriptor, described.channel, described.num_channels, described.array_size
+    layered = desc.type is ImageType.array
+    width, height = sizes
+    form = ELEMENTS[channel.storage] | channels << 8 | channel.index << 16 | desc.num_channels << 24 | _ALIGNED
+    operation = "warp_grad" if gradients and desc.type is ImageType.mipmap else "warp"
+    kernel = builtin_kernel(queue, f"{operation}_{'2d_array' if layered else '2d'}_{channel.kind}", form)
+    if kernel is None:
+        return None
+    rest = matrix.ravel().tolist()
+    if reader.scale is None or reader.bias is None:
+        rest += [1.0, 1.0, 0.0, 0.0]
+    else:
+        rest += [*reader.scale.tolist(), *reader.bias.tolist()]
+    values = usm_empty((layers, height, width, channels), channel.storage, queue)
+    events = [
+        launch(
+            queue,
+            kernel,
+            -(-width * height // _ITEMS),
+            reader.handle,
+            *((np.uint32(layer),) if layered else ()),
+            *rest,
+            values[layer],
+            np.uint32(width),
+            np.uint32(height),
+            np.uint32(form),
+        )
+        for layer in range(layers)
+    ]
+    result = np.empty(values.shape, channel.storage)
+    queue.memcpy(result, values, depends_on=events).wait()
+    return result
+
+
+def shrunk(queue: Queue, store: ImageStore, sizes: Sequence[int], channel: Channel, *, rounded: bool) -> Array | None:
+    """The means of the areas that the pixels of a smaller image cover.
+
+    Args:
+        store: of the image.
+        sizes: new, in (x, y, z) order, none larger than the image's.
+        channel: how the image is stored.
+        rounded: whether means are rounded to the channel's storage dtype; else they come as ``shrink`` gives them.
+
+    Returns:
+        ([layers,] [depth,] [height,] width, channels), channels and layers as they are stored.
+    """
+    mean = precision(channel.storage)
+    kind = "f64" if mean == np.float64 else "f32"
+    if builtin_kernel(queue, f"area_{kind}") is None:
+        return None
+    source: UsmArray = store.copy_to_device()
+    shape = list(source.shape)
+    spatial = len(shape) - 1 - len(sizes)  # axes of layers
+    element = ELEMENTS[channel.storage]
+    limits = (0.0, 0.0)
+    if channel.storage.kind != "f":
+        whole = np.iinfo(channel.storage.name)
+        limits = (float(-whole.max if channel.normalized and whole.min < 0 else whole.min), float(whole.max))
+    done: tuple[Any, ...] = ()
+    for axis, size in zip(range(spatial, len(shape) - 1), reversed(sizes)):
+        length, last = shape[axis], axis == len(shape) - 2
+        if size == length and not last:
+            continue
+        shape[axis] = size
+        dtype = channel.storage if last and rounded else mean
+        target = usm_empty(shape, dtype, queue)
+        long = "_long" if kind == "f32" and sums_need_double(length, size) else ""
+        kernel = builtin_kernel(queue, f"area_{kind}{long}")
+        assert kernel is not None
+        to = _DOUBLE if dtype == np.float64 else ELEMENTS[dtype]
+        outer, inner = int(np.prod(shape[:axis])), int(np.prod(shape[axis + 1 :]))
+        numbers = map(np.uint32, (length, size, inner))
+        arguments = (source, np.uint32(element), target, np.uint32(to), np.uint64(outer), *numbers, *limits)
+        done = (launch(queue, kernel, target.size, *arguments, depends_on=done),)
+        source, element = target, to
+    result = np.empty(source.shape, source.dtype)
+    queue.memcpy(result, source, depends_on=done).wait()
+    return result

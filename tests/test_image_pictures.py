@@ -1,0 +1,143 @@
+"""Whole pictures of ``Image``: whoever makes them, the device or the processor, the pixels are the same.
+
+Expected values come from ``sample`` at coordinates that numpy computes here, and from means in float64.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import bindless as bl
+
+MAPS = {
+    "affine": np.array([[0.3, -0.7, 20.5], [1.1, 0.2, -3.25], [0, 0, 1]]),
+    "projective": np.array([[1.0, 0.1, 0.0], [0.2, 0.9, 4.0], [0.002, -0.003, 1.5]]),
+    "reduction": np.array([[3.7, 0.4, 1.0], [-0.2, 2.9, 9.0], [0, 0, 1]]),
+}
+DTYPES = ("uint8", "int8", "uint16", "int16", "float16", "float32", "int32", "uint32")
+
+
+def random_pixels(dtype: str, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
+    rng = np.random.default_rng(8)
+    if dtype.startswith("float"):
+        return rng.standard_normal(shape).astype(dtype)
+    limits = np.iinfo(dtype)
+    return rng.integers(limits.min, limits.max, shape, dtype, endpoint=True)
+
+
+def stored(values: np.ndarray[Any, Any], dtype: str) -> np.ndarray[Any, Any]:
+    """Samples as pixels of a dtype: normalized ones times the largest code, rounded to the nearest, ties to even."""
+    if np.dtype(dtype).kind == "f" or values.dtype == dtype:
+        return values.astype(dtype)
+    largest = np.float32(np.iinfo(dtype).max)
+    return np.clip(np.rint(values * largest), -largest if dtype[0] == "i" else 0, largest).astype(dtype)
+
+
+def coordinates(matrix: np.ndarray[Any, Any], height: int, width: int) -> tuple[Any, Any, Any]:
+    """Where each pixel's centre lies in the input, and the change of that to the next column and row; float64."""
+    y, x = np.mgrid[:height, :width] + 0.5
+    u, v, w = (row[0] * x + (row[1] * y + row[2]) for row in matrix)
+    at = np.stack([u / w, v / w], -1)
+    dx, dy = (np.stack([(matrix[k, axis] - at[..., k] * matrix[2, axis]) / w for k in (0, 1)], -1) for axis in (0, 1))
+    return at, dx, dy
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("channels", [1, 2, 3, 4])
+@pytest.mark.parametrize("name", MAPS)
+def test_warp_is_sample_at_the_mapped_centres(queue: bl.Queue, name: str, channels: int, dtype: str) -> None:
+    pixels = random_pixels(dtype, (37, 53, channels))
+    filtering = "nearest" if dtype in ("int32", "uint32") else "linear"
+    at = coordinates(MAPS[name], 43, 61)[0].astype(np.float32)
+    with bl.Image(pixels, filtering=filtering, queue=queue) as image:
+        np.testing.assert_array_equal(image.warp(MAPS[name], (43, 61)), stored(image.sample(at), dtype))
+
+
+@pytest.mark.parametrize("addressing", ["repeat", "mirrored_repeat", "clamp_to_border"])
+@pytest.mark.parametrize("coordinate", ["unnormalized", "normalized"])
+def test_warp_with_every_kind_of_coordinates(queue: bl.Queue, coordinate: str, addressing: str) -> None:
+    pixels = random_pixels("uint8", (37, 53, 4))
+    matrix = MAPS["projective"]
+    if coordinate == "normalized":
+        matrix = np.diag([1 / 53, 1 / 37, 1.0]) @ matrix
+    at = coordinates(matrix, 43, 61)[0].astype(np.float32)
+    with bl.Image(pixels, addressing=addressing, coordinate=coordinate, queue=queue) as image:
+        np.testing.assert_array_equal(image.warp(matrix, (43, 61)), stored(image.sample(at), "uint8"))
+
+
+@pytest.mark.parametrize("max_anisotropy", [0.0, 8.0])
+@pytest.mark.parametrize("name", MAPS)
+def test_warp_of_mipmaps_chooses_levels_by_the_map(queue: bl.Queue, name: str, max_anisotropy: float) -> None:
+    pixels = random_pixels("uint8", (64, 96, 3))
+    at, dx, dy = (part.astype(np.float32) for part in coordinates(MAPS[name], 43, 61))
+    with bl.Image(pixels, mipmaps=True, max_anisotropy=max_anisotropy, queue=queue) as image:
+        expected = stored(image.sample(at, dx=dx, dy=dy), "uint8")
+        np.testing.assert_array_equal(image.warp(MAPS[name], (43, 61)), expected)
+        y, x = ((np.arange(n) + 0.5) * (old / n) for n, old in ((90, 64), (130, 96)))
+        larger = np.stack(np.broadcast_arrays(x, y[:, None]), -1)
+        np.testing.assert_array_equal(image.resize((130, 90)), stored(image.sample(larger, level=0), "uint8"))
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_warp_of_every_layer(queue: bl.Queue, count: int) -> None:
+    pixels = random_pixels("uint16", (count, 20, 30, 3))
+    at = coordinates(MAPS["affine"], 15, 33)[0].astype(np.float32)
+    with bl.Image(pixels, layers=True, queue=queue) as image:
+        result = image.warp(MAPS["affine"], (15, 33))
+        np.testing.assert_array_equal(result, stored(image.sample(at), "uint16"))
+        assert result.shape == (count, 15, 33, 3)
+
+
+def mean_of_areas(values: np.ndarray[Any, Any], size: int, axis: int) -> np.ndarray[Any, Any]:
+    """In float64, by a matrix of overlaps."""
+    length = values.shape[axis]
+    edges = np.arange(size + 1) * length / size
+    k = np.arange(length)
+    shares = np.maximum(np.minimum(edges[1:, None], k + 1) - np.maximum(edges[:-1, None], k), 0) * size / length
+    return np.moveaxis(np.tensordot(shares, values.astype(np.float64), (1, axis)), 0, axis)
+
+
+@pytest.mark.parametrize("dtype", DTYPES[:6])  # 32-bit integers are not filtered: they take the nearest pixel
+@pytest.mark.parametrize("channels", [1, 3, 4])
+@pytest.mark.parametrize("size", [(20, 30), (17, 13), (53, 11), (19, 74), (1, 1)])
+def test_reduced_pixels_are_means_of_their_areas(
+    queue: bl.Queue, size: tuple[int, int], channels: int, dtype: str
+) -> None:
+    pixels = random_pixels(dtype, (90, 80, channels))
+    width, height = size
+    expected = mean_of_areas(mean_of_areas(pixels, height, 0), width, 1)
+    with bl.Image(pixels, queue=queue) as image:
+        result = image.resize(size)
+    assert result.dtype == dtype and result.shape == (height, width, channels)
+    error = np.abs(result.astype(np.float64) - expected)
+    if pixels.dtype.kind == "f":
+        assert error.max() <= np.abs(pixels).max() * (1e-3 if dtype == "float16" else 1e-6)
+    else:
+        assert error.max() <= 0.5 + 2e-7 * np.iinfo(dtype).max * 8
+
+
+@pytest.mark.parametrize("shape", [(200,), (9, 200), (3, 50, 41)])
+def test_long_sums_and_other_dimensions_keep_their_digits(queue: bl.Queue, shape: tuple[int, ...]) -> None:
+    pixels = np.random.default_rng(2).random(shape, np.float32) + 1
+    sizes = tuple(max(n // 7, 2) for n in shape)
+    expected: Any = pixels
+    for axis, size in enumerate(sizes):
+        expected = mean_of_areas(expected, size, axis)
+    with bl.Image(pixels, dimensions=len(shape), queue=queue) as image:
+        np.testing.assert_allclose(image.resize(sizes[::-1]), expected, rtol=1e-6)
+        np.testing.assert_allclose(image.resize((1,) * len(shape)).ravel(), pixels.mean(dtype=np.float64), rtol=1e-6)
+
+
+def test_one_side_shrinks_while_another_grows(queue: bl.Queue) -> None:
+    pixels = random_pixels("uint8", (2, 64, 40, 3))
+    with bl.Image(pixels, layers=True, queue=queue) as image:
+        result = image.resize((80, 16))
+    means = mean_of_areas(pixels, 16, 1)
+    x = np.clip((np.arange(80) + 0.5) / 2 - 0.5, 0, 39)
+    low = np.floor(x).astype(int)
+    share = (x - low)[:, None]
+    expected = means[:, :, low] * (1 - share) + means[:, :, np.minimum(low + 1, 39)] * share
+    assert np.abs(result - expected).max() <= 0.5 + 0.5  # hardware weights have eight bits
