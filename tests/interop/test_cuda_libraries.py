@@ -139,7 +139,8 @@ def test_cupy_kernels_of_a_queues_stream(device, cupy):
         theirs = cupy.from_dlpack(array)
         version, handle = queue.__cuda_stream__()
         assert version == 0
-        with cupy.cuda.ExternalStream(handle):
+        known = hasattr(cupy.cuda.Stream, "from_external")  # takes anything with __cuda_stream__
+        with cupy.cuda.Stream.from_external(queue) if known else cupy.cuda.ExternalStream(handle):
             for value in range(100):
                 queue.fill(array, float(value))
                 theirs += 1.0
@@ -187,7 +188,7 @@ def test_torchs_memory_in_place(run, torch, given, dtype):
     del theirs, part
     gc.collect()
     torch.cuda.empty_cache()
-    array[1].copy_from(0)
+    array[1].copy_from(False)
     assert not array.numpy()[1].any()
 
 

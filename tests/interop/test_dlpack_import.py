@@ -61,6 +61,15 @@ def test_strides_of_any_kind(host_queue, key, transposed):
     assert 0 < pointer.nbytes <= whole.nbytes
 
 
+def test_negative_strides_that_were_divided_as_unsigned_numbers(host_queue):
+    values = np.arange(24, dtype=np.float32).reshape(4, 6)[::-1]
+    producer = Producer(values)
+    producer._strides[0] = (2**64 - 24) // 4
+    array = bl.from_dlpack(producer, host_queue)
+    assert array.strides == (-24, 4)
+    np.testing.assert_array_equal(array.numpy(), values)
+
+
 @pytest.mark.parametrize("dtype", ["?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8", "c8", "c16"])
 def test_numpy_arrays_of_every_type(host_queue, dtype):
     values = np.array([[0, 1], [1, 0]], dtype)

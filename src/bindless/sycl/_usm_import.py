@@ -149,7 +149,7 @@ def _import_dlpack(x: Any, queue: Queue | None) -> UsmArray:
     array = _Layout(
         described["address"],
         described["shape"],
-        None if strides is None else tuple(stride * dtype.itemsize for stride in strides),
+        None if strides is None else tuple(_as_signed(stride * dtype.itemsize) for stride in strides),
         dtype,
         bool(described["flags"] & DLFlag.read_only),
     )
@@ -165,6 +165,11 @@ def _import_dlpack(x: Any, queue: Queue | None) -> UsmArray:
         if queue is None:
             event.wait()
     return made
+
+
+def _as_signed(stride: int) -> int:
+    """Bytes as addresses count them, in 64 bits: CuPy divides negative strides as unsigned numbers."""
+    return (stride + _ADDRESSES // 2) % _ADDRESSES - _ADDRESSES // 2
 
 
 def _place_of(x: Any) -> tuple[int, int]:
