@@ -49,6 +49,7 @@ if TYPE_CHECKING:
         FilteringMode,
         ImageChannelType,
         ImageType,
+        Target,
         UsmKind,
     )
     from .model.errors import (
@@ -74,11 +75,14 @@ if TYPE_CHECKING:
     from .model.handles import ImageMemHandle, SampledImageHandle, UnsampledImageHandle
     from .model.ranges import NdRange, Range
     from .model.sampler import BindlessImageSampler
-    from .sycl.accessor import LocalAccessor
+    from .sycl.accessor import Accessor, LocalAccessor
+    from .sycl.buffer import Buffer
     from .sycl.context import Context
     from .sycl.device import Device, get_devices
     from .sycl.event import Event
     from .sycl.handler import Handler
+    from .sycl.host_accessor import HostAccessor
+    from .sycl.interop_handle import InteropHandle
     from .sycl.kernel import Kernel
     from .sycl.kernel_bundle import KernelBundle, load_kernel_bundle
     from .sycl.platform import Platform, get_platforms
@@ -142,6 +146,7 @@ _MODULES = {
         "FilteringMode",
         "ImageChannelType",
         "ImageType",
+        "Target",
         "UsmKind",
     ),
     "model.errors": (
@@ -167,11 +172,14 @@ _MODULES = {
     "model.handles": ("ImageMemHandle", "SampledImageHandle", "UnsampledImageHandle"),
     "model.ranges": ("NdRange", "Range"),
     "model.sampler": ("BindlessImageSampler",),
-    "sycl.accessor": ("LocalAccessor",),
+    "sycl.accessor": ("Accessor", "LocalAccessor"),
+    "sycl.buffer": ("Buffer",),
     "sycl.context": ("Context",),
     "sycl.device": ("Device", "get_devices"),
     "sycl.event": ("Event",),
     "sycl.handler": ("Handler",),
+    "sycl.host_accessor": ("HostAccessor",),
+    "sycl.interop_handle": ("InteropHandle",),
     "sycl.kernel": ("Kernel",),
     "sycl.kernel_bundle": ("KernelBundle", "load_kernel_bundle"),
     "sycl.platform": ("Platform", "get_platforms"),
@@ -193,12 +201,14 @@ _HOME = {name: module for module, names in _MODULES.items() for name in names}
 __all__ = [
     "SYCL_EXT_ONEAPI_BINDLESS_IMAGES",
     "AccessMode",
+    "Accessor",
     "AccessorError",
     "AddressingMode",
     "Aspect",
     "Backend",
     "BackendMismatchError",
     "BindlessImageSampler",
+    "Buffer",
     "BuildError",
     "BundleState",
     "Context",
@@ -216,12 +226,14 @@ __all__ = [
     "FeatureNotSupportedError",
     "FilteringMode",
     "Handler",
+    "HostAccessor",
     "Image",
     "ImageChannelType",
     "ImageDescriptor",
     "ImageMem",
     "ImageMemHandle",
     "ImageType",
+    "InteropHandle",
     "InvalidError",
     "Kernel",
     "KernelArgumentError",
@@ -240,6 +252,7 @@ __all__ = [
     "SampledImageHandle",
     "SamplerWarning",
     "SyclRuntimeError",
+    "Target",
     "UnsampledImageHandle",
     "UsmArray",
     "UsmKind",

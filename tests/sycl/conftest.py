@@ -28,6 +28,8 @@ def fakes(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[Backend, FakeBackend
         Backend.opencl: FakeBackend(Backend.opencl, (DeviceType.cpu, DeviceType.gpu)),
         Backend.reference: FakeBackend(Backend.reference, (DeviceType.cpu,)),
     }
+    for backend in made.values():
+        backend.neighbours = tuple(made.values())
     for variable in ("ONEAPI_DEVICE_SELECTOR", "SYCL_DEVICE_FILTER"):
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.setattr(registry, "_TABLE", dict.fromkeys(made, ("", "")))

@@ -93,6 +93,15 @@ KERNELS = {
     ),
     "shaped": KernelRecord("shaped", (), 64, required_work_group_size=(4, 2, 1)),
     "opaque": KernelRecord("opaque", None, 64),
+    "add": KernelRecord(
+        "add",
+        (
+            KernelArgument(0, "sum", "pointer", 8),
+            KernelArgument(1, "term", "pointer", 8),
+            KernelArgument(2, "count", "value", 4),
+        ),
+        64,
+    ),
 }
 
 
@@ -102,6 +111,7 @@ class FakeBackend:
     Attributes:
         alive: native objects by kind.
         calls: (method, details) of every launch and load.
+        copies: (destination, source, bytes) of every copy.
         info: answers of every device.
         instant: whether commands run inside the call that submits them.
         refuse: raised by the next submission.
@@ -134,6 +144,9 @@ class FakeBackend:
         self.alive = {"context": 0, "queue": 0, "event": 0, "memory": 0, "module": 0}
         self.created = dict.fromkeys(self.alive, 0)
         self.calls: list[tuple[str, Any]] = []
+        self.copies: list[tuple[int, int, int]] = []
+        self.neighbours: Sequence[FakeBackend] = ()
+        self.owners: dict[int, FakeContext] = {}
         self.info: dict[str, Any] = {"global_mem_size": MEMORY}
         self.instant = False
         self.events_cross_contexts = self.memory_crosses_contexts = True
@@ -314,6 +327,7 @@ class FakeBackend:
             block = ctypes.create_string_buffer(nbytes)
             address = ctypes.addressof(block)
             self.memory[address] = block, nbytes, kind
+            self.owners[address] = context
         self._count("memory", 1)
         return address
 
@@ -332,24 +346,33 @@ class FakeBackend:
         return PointerRecord(UsmKind.unknown)
 
     def copy(self, queue: FakeQueue, dst: int, src: int, nbytes: int, waits: Sequence[FakeEvent] = ()) -> FakeEvent:
-        uses = [address for address in (dst, src) if address in self.memory]
+        self._require(queue.alive, "a copy in a released queue")
+        uses = self._reached(queue, (dst, src), nbytes)
+        self.copies.append((dst, src, nbytes))
         return self._submit(queue, lambda: ctypes.memmove(dst, src, nbytes), waits, uses)
+
+    def _reached(self, queue: FakeQueue, addresses: Sequence[int], nbytes: int) -> list[int]:
+        """The allocations of these addresses; fails for memory that a driver could not reach."""
+        uses = []
+        for address in addresses:
+            for base, (_, size, _) in tuple(self.memory.items()):
+                if base <= address < base + size:
+                    self._require(address + nbytes <= base + size, "a copy leaves its allocation")
+                    same = self.owners[base] is queue.context or self.memory_crosses_contexts
+                    self._require(same, "a copy reaches into another context")
+                    uses.append(base)
+            for other in self.neighbours:
+                for base, (_, size, kind) in tuple(other.memory.items()):
+                    inside = other is not self and base <= address < base + size
+                    self._require(not inside or kind is UsmKind.host, "a copy reaches into another driver's device")
+        return uses
 
     def fill(
         self, queue: FakeQueue, dst: int, pattern: bytes, count: int, waits: Sequence[FakeEvent] = ()
     ) -> FakeEvent:
         self._require(len(pattern) in (1, 2, 4, 8, 16), "a pattern of a size outside the contract")
-        return self._submit(queue, lambda: ctypes.memmove(dst, pattern * count, len(pattern) * count), waits, [dst])
-
-    def prefetch(self, queue: FakeQueue, address: int, nbytes: int, waits: Sequence[FakeEvent] = ()) -> FakeEvent:
-        self.calls.append(("prefetch", (address, nbytes)))
-        return self._submit(queue, lambda: None, waits, [address])
-
-    def advise(
-        self, queue: FakeQueue, address: int, nbytes: int, advice: int, waits: Sequence[FakeEvent] = ()
-    ) -> FakeEvent:
-        self.calls.append(("advise", (address, nbytes, advice)))
-        return self._submit(queue, lambda: None, waits, [address])
+        uses = self._reached(queue, (dst,), len(pattern) * count)
+        return self._submit(queue, lambda: ctypes.memmove(dst, pattern * count, len(pattern) * count), waits, uses)
 
     # ------------------------------------------------------------------ streams of other libraries
 
@@ -365,6 +388,16 @@ class FakeBackend:
 
     def native_handle(self, native: Any) -> int:
         return id(native)
+
+    def prefetch(self, queue: FakeQueue, address: int, nbytes: int, waits: Sequence[FakeEvent] = ()) -> FakeEvent:
+        self.calls.append(("prefetch", (address, nbytes)))
+        return self._submit(queue, lambda: None, waits, [address])
+
+    def advise(
+        self, queue: FakeQueue, address: int, nbytes: int, advice: int, waits: Sequence[FakeEvent] = ()
+    ) -> FakeEvent:
+        self.calls.append(("advise", (address, nbytes, advice)))
+        return self._submit(queue, lambda: None, waits, [address])
 
     # ------------------------------------------------------------------ kernels
 
@@ -424,13 +457,25 @@ class FakeBackend:
         def work() -> None:
             self._require(kernel[0].alive, "a kernel ran after its module was released")
             kernel[0].ran += 1
+            if kernel[1] == "add":
+                to, term, count = (int.from_bytes(argument, "little") for argument in arguments)
+                numbers = (ctypes.c_int32 * count).from_address(to)
+                for index, value in enumerate((ctypes.c_int32 * count).from_address(term)):
+                    numbers[index] += value
 
         uses = [
             address
             for argument in arguments
-            if isinstance(argument, bytes) and (address := int.from_bytes(argument, "little")) in self.memory
+            if isinstance(argument, bytes) and (address := self._base(int.from_bytes(argument, "little")))
         ]
         return self._submit(queue, work, waits, uses)
+
+    def _base(self, address: int) -> int:
+        """The allocation that an address lies in, or 0."""
+        for base, (_, size, _) in tuple(self.memory.items()):
+            if base <= address < base + size:
+                return base
+        return 0
 
     def prepare_launch(
         self,

@@ -88,7 +88,6 @@ def test_wrong_dependencies_and_functions_are_named(queue):
         (lambda h: h.depends_on(3), "depends_on\\(3\\)"),
         (lambda h: h.depends_on([None]), "depends_on contains None"),
         (lambda h: h.host_task(3), "host_task\\(3\\)"),
-        (lambda h: h.ext_oneapi_copy(b"", b"", depends_on=()), "handler.depends_on"),
     ):
         with pytest.raises(bl.InvalidError, match=message):
             queue.submit(group)

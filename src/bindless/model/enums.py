@@ -23,6 +23,7 @@ __all__ = [
     "ImageChannelType",
     "ImageType",
     "StringEnum",
+    "Target",
     "UsmKind",
     "coerce",
 ]
@@ -114,6 +115,14 @@ class AccessMode(StringEnum):
     read = "read"
     write = "write"
     read_write = "read_write"
+
+
+class Target(StringEnum):
+    """Through what a command group accesses a buffer (SYCL 2020 section 4.7.6.9)."""
+
+    device = "device"
+    constant_buffer = "constant_buffer"
+    host_task = "host_task"
 
 
 class EventStatus(StringEnum):

@@ -17,7 +17,7 @@ from ..model.errors import InvalidError
 from ..model.handles import ImageMemHandle, SampledImageHandle, UnsampledImageHandle
 from ._usm_array import UsmArray
 from ._usm_pointer import UsmPointer
-from .accessor import LocalAccessor
+from .accessor import Accessor, LocalAccessor
 
 __all__ = ["memory_of", "pack_arguments"]
 
@@ -39,6 +39,12 @@ def _pointer(value: Any, parameter: KernelArgument, context: object) -> bytes:
         raise _Refused("it was allocated in another context than the queue's")
     packed: bytes = value._packed
     return packed
+
+
+def _accessor(value: Accessor, parameter: KernelArgument, _: object) -> bytes:
+    if parameter.size != _POINTER_SIZE or parameter.kind not in ("pointer", "value"):
+        raise _Refused("it is a pointer")
+    return value._address.to_bytes(_POINTER_SIZE, "little")
 
 
 def _array(value: UsmArray, parameter: KernelArgument, context: object) -> bytes:
@@ -111,11 +117,18 @@ def _require_value(parameter: KernelArgument, hint: str = "") -> None:
 
 
 def memory_of(values: tuple[object, ...]) -> tuple[object, ...]:
-    """Those of a kernel's arguments that hold memory."""
-    return tuple(value for value in values if isinstance(value, (UsmArray, UsmPointer)))
+    """The memory among a kernel's arguments."""
+    found: list[object] = []
+    for value in values:
+        if isinstance(value, (UsmArray, UsmPointer)):
+            found.append(value)
+        elif isinstance(value, Accessor) and value._place is not None:
+            found.append(value._place.memory)
+    return tuple(found)
 
 
 _PACKERS: dict[type, Callable[[Any, KernelArgument, object], bytes | int]] = {
+    Accessor: _accessor,
     UsmArray: _array,
     UsmPointer: _pointer,
     int: _integer,
@@ -141,8 +154,8 @@ def _other(value: object) -> Callable[[Any, KernelArgument, object], bytes | int
         if isinstance(value, known):
             return packer
     raise _Refused(
-        "arguments are numbers, numpy scalars, image handles, UsmPointer, UsmArray, another library's array on the "
-        "device, LocalAccessor, or bytes of the exact size"
+        "arguments are numbers, numpy scalars, image handles, accessors, UsmPointer, UsmArray, another library's array "
+        "on the device, LocalAccessor, or bytes of the exact size"
     )
 
 
@@ -188,7 +201,7 @@ def _guess(kernel: str, index: int, value: object) -> KernelArgument:
     """The parameter that a value says itself, for drivers that do not reflect signatures."""
     if isinstance(value, LocalAccessor):
         return KernelArgument(index, "", "local", 0)
-    if value is None or isinstance(value, (UsmArray, UsmPointer)):
+    if value is None or isinstance(value, (Accessor, UsmArray, UsmPointer)):
         return KernelArgument(index, "", "pointer", _POINTER_SIZE)
     if isinstance(value, (SampledImageHandle, UnsampledImageHandle)):
         return KernelArgument(index, "", "image", _POINTER_SIZE)

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..backends.contract import BackendProtocol, NativeEvent, NativeQueue
 from ..model.enums import UsmKind
 from ..model.errors import InvalidError
+from ._accessor_commands import Pieces, chained, copied, cut, pieces_of
+from ._host_memory import host_span
 from ._stream import Operation
 from ._usm_array import UsmArray
 from ._usm_import import foreign_array
 from ._usm_pointer import UsmPointer
+from .accessor import Accessor
 
 if TYPE_CHECKING:
     from .queue import Queue
@@ -53,39 +59,13 @@ def _span(queue: Queue, value: object, name: str, *, written: bool) -> _Span:
         value = foreign_array(value, queue)
         if isinstance(value, UsmArray):
             return _span(queue, value, name, written=written)
-    return _host_span(value, name, written)
-
-
-def _host_span(value: object, name: str, written: bool) -> _Span:
-    """The bytes of a numpy array or another buffer, in place.
-
-    Raises:
-        InvalidError: no buffer, not contiguous, or not writable where it is written.
-    """
-    if isinstance(value, np.ndarray):
-        if not value.flags.c_contiguous:
-            raise InvalidError(
-                f"{name}: an array of shape {value.shape} with strides {value.strides} is not contiguous: pass "
-                "numpy.ascontiguousarray(array)"
-            )
-        if written and not value.flags.writeable:
-            raise InvalidError(f"{name}: the array is read-only, and the copy writes it")
-        if value.dtype.hasobject:
-            raise InvalidError(f"{name}: an array of Python objects is no plain memory")
-        return _Span(value.__array_interface__["data"][0], value.nbytes, value)
-    try:
-        view = memoryview(value)  # type: ignore[arg-type]
-    except TypeError:
+    found = host_span(name, value, written=written)
+    if found is None:
         raise InvalidError(
-            f"{name}: a {type(value).__name__} is no memory; it is a UsmPointer, a UsmArray, a numpy array or another "
-            "buffer"
-        ) from None
-    if written and view.readonly:
-        raise InvalidError(f"{name}: the buffer is read-only, and the copy writes it")
-    if not view.c_contiguous:
-        raise InvalidError(f"{name}: the buffer is not contiguous")
-    data = np.frombuffer(view.cast("B") if view.nbytes else b"\0", np.uint8)
-    return _Span(data.__array_interface__["data"][0], view.nbytes, data)
+            f"{name}: a {type(value).__name__} is no memory; it is an accessor, a UsmPointer, a UsmArray, a numpy "
+            "array or another buffer"
+        )
+    return _Span(*found)
 
 
 def _count(value: object, name: str) -> int:
@@ -105,6 +85,8 @@ def _require_room(span: _Span, nbytes: int, name: str) -> None:
 
 def plan_memcpy(queue: Queue, dst: object, src: object, nbytes: int | None) -> Command | None:
     """A copy of bytes; None if there is nothing to copy."""
+    if isinstance(dst, Accessor) or isinstance(src, Accessor):
+        return _plan_accessors(queue, dst, src, nbytes)
     target = _span(queue, dst, "dst", written=True)
     source = _span(queue, src, "src", written=False)
     if nbytes is None:
@@ -122,8 +104,44 @@ def plan_memcpy(queue: Queue, dst: object, src: object, nbytes: int | None) -> C
     return (lambda waits: backend.copy(native, to, origin, size, waits)), (target.keep, source.keep)
 
 
+def _plan_accessors(queue: Queue, dst: object, src: object, nbytes: int | None) -> Command | None:
+    """A copy from or to an accessor: all of its elements, where nothing else is said."""
+    sides: list[tuple[Pieces, object]] = []
+    for side, name in ((dst, "dst"), (src, "src")):
+        if isinstance(side, Accessor):
+            sides.append(pieces_of(side, name, written=side is dst))
+        else:
+            span = _span(queue, side, name, written=side is dst)
+            sides.append(([(span.address, span.nbytes)], span.keep))
+    (target, to_keep), (source, from_keep) = sides
+    if nbytes is None:
+        given = src if isinstance(src, Accessor) else dst
+        assert isinstance(given, Accessor)
+        size = given.nbytes
+    else:
+        size = _count(nbytes, "nbytes")
+    for pieces, name in ((target, "dst"), (source, "src")):
+        room = sum(piece[1] for piece in pieces)
+        if size > room:
+            raise InvalidError(f"{size} bytes leave the {name}, which has {room}")
+    if not size:
+        return None
+    backend, native = queue._backend, queue._native
+    commands = [partial(_copy, backend, native, *step) for step in copied(target, source, size)]
+    return chained(queue, commands), (to_keep, from_keep)
+
+
+def _copy(
+    backend: BackendProtocol, native: NativeQueue, to: int, from_: int, nbytes: int, waits: Sequence[NativeEvent]
+) -> NativeEvent:
+    return backend.copy(native, to, from_, nbytes, waits)
+
+
 def plan_copy(queue: Queue, src: object, dst: object, count: int | None) -> Command | None:
     """A copy of ``count`` elements of the typed side; None copies all of them."""
+    if isinstance(src, Accessor) or isinstance(dst, Accessor):
+        itemsize = next(side for side in (src, dst) if isinstance(side, Accessor)).dtype.itemsize
+        return _plan_accessors(queue, dst, src, None if count is None else _count(count, "count") * itemsize)
     typed = next((side for side in (src, dst) if isinstance(side, (UsmArray, np.ndarray))), None)
     if count is None:
         return plan_memcpy(queue, dst, src, None if typed is None else typed.nbytes)
@@ -136,6 +154,9 @@ def plan_memset(queue: Queue, pointer: object, value: int, nbytes: int | None) -
     byte = _count(value, "value")
     if byte > 255:
         raise InvalidError(f"value={byte}: memset writes one byte, 0 to 255; fill writes larger patterns")
+    if isinstance(pointer, Accessor):
+        size = pointer.nbytes if nbytes is None else _count(nbytes, "nbytes")
+        return _fill_accessor(queue, pointer, bytes([byte]), size)
     target = _device_span(queue, pointer, "pointer")
     size = target.nbytes if nbytes is None else _count(nbytes, "nbytes")
     _require_room(target, size, "memory")
@@ -146,20 +167,16 @@ def plan_memset(queue: Queue, pointer: object, value: int, nbytes: int | None) -
 
 def plan_fill(queue: Queue, pointer: object, pattern: object, count: int | None) -> Command | None:
     """Writes ``count`` copies of a pattern; None fills the memory."""
+    if isinstance(pointer, Accessor):
+        data = _pattern(pattern, None if isinstance(pattern, (bytes, bytearray)) else pointer.dtype)
+        return _fill_accessor(queue, pointer, data, pointer.size if count is None else _count(count, "count"))
     target = _device_span(queue, pointer, "pointer")
     data = _pattern(pattern, target.dtype)
     number = target.nbytes // len(data) if count is None else _count(count, "count")
     _require_room(target, number * len(data), "memory")
     if not number:
         return None
-    if len(data) in _PATTERN_SIZES:
-        return _fill(queue, target, data, number)
-    tiled = np.frombuffer(data * number, np.uint8)
-    backend, native, to = queue._backend, queue._native, target.address
-    return (lambda waits: backend.copy(native, to, tiled.__array_interface__["data"][0], tiled.nbytes, waits)), (
-        target.keep,
-        tiled,
-    )
+    return _fill(queue, target, data, number)
 
 
 def plan_prefetch(queue: Queue, pointer: object, nbytes: int | None) -> Command | None:
@@ -197,8 +214,31 @@ def _device_span(queue: Queue, pointer: object, name: str, *, written: bool = Tr
 
 
 def _fill(queue: Queue, target: _Span, data: bytes, count: int) -> Command:
-    backend, native, to = queue._backend, queue._native, target.address
-    return (lambda waits: backend.fill(native, to, data, count, waits)), (target.keep,)
+    operation, tiled = _filling(queue, target.address, data, count)
+    return operation, (target.keep,) if tiled is None else (target.keep, tiled)
+
+
+def _filling(queue: Queue, to: int, data: bytes, count: int) -> tuple[Operation, object]:
+    """Writes copies of a pattern; of a size that drivers do not know it is copied, and has to be kept."""
+    backend, native = queue._backend, queue._native
+    if len(data) in _PATTERN_SIZES:
+        return (lambda waits: backend.fill(native, to, data, count, waits)), None
+    tiled = np.frombuffer(data * count, np.uint8)
+    return (lambda waits: backend.copy(native, to, tiled.__array_interface__["data"][0], tiled.nbytes, waits)), tiled
+
+
+def _fill_accessor(queue: Queue, accessor: Accessor, data: bytes, count: int) -> Command | None:
+    pieces, keep = pieces_of(accessor, "pointer", written=True)
+    parts = cut(pieces, len(data) * count, "accessor")
+    if not parts:
+        return None
+    if len(parts) > 1 and any(size % len(data) for _, size in parts):
+        raise InvalidError(
+            f"pattern of {len(data)} bytes: it does not fit the rows of {parts[0][1]} bytes of a ranged accessor; pass "
+            f"one element of {accessor.dtype}"
+        )
+    fillings = [_filling(queue, to, data, size // len(data)) for to, size in parts]
+    return chained(queue, [operation for operation, _ in fillings]), (keep, *(tiled for _, tiled in fillings))
 
 
 def _pattern(pattern: object, dtype: np.dtype[Any] | None) -> bytes:
@@ -219,17 +259,18 @@ def _pattern(pattern: object, dtype: np.dtype[Any] | None) -> bytes:
                 "or fill a UsmArray"
             )
         try:
-            return np.array(pattern).astype(dtype, casting="same_kind").tobytes() if _fits(pattern, dtype) else b""
+            if isinstance(pattern, int) and dtype.kind in "iu":
+                if _fits(pattern, dtype):
+                    return np.array(pattern, dtype).tobytes()
+            else:
+                return np.array(pattern).astype(dtype, casting="same_kind").tobytes()
         except (TypeError, OverflowError, ValueError):
             pass
         raise InvalidError(f"pattern={pattern!r} does not go into {dtype} elements")
     raise InvalidError(f"pattern={pattern!r}: it is a number, a numpy scalar or bytes")
 
 
-def _fits(pattern: complex, dtype: np.dtype[Any]) -> bool:
-    """Whether an integer lies in the range of the dtype; raises ``OverflowError`` if not."""
-    if isinstance(pattern, int) and dtype.kind in "iu":
-        limits = np.iinfo(dtype)
-        if not limits.min <= pattern <= limits.max:
-            raise OverflowError
-    return True
+def _fits(pattern: int, dtype: np.dtype[Any]) -> bool:
+    """Whether an integer lies in the range of an integer dtype."""
+    limits = np.iinfo(dtype)
+    return int(limits.min) <= pattern <= int(limits.max)

@@ -24,7 +24,7 @@ from ._pool import pool
 if TYPE_CHECKING:
     from .event import Event
 
-__all__ = ["Gate", "Node"]
+__all__ = ["Gate", "Node", "open_gates"]
 
 Launch = Callable[[Sequence[NativeEvent]], None]
 
@@ -124,10 +124,11 @@ class Node:
 
     def _blame(self, cause: Event) -> None:
         """Takes over the failure of an event that it needs. It is told with the cause if both are of one queue."""
-        reason = cause._error
+        reason = cause._error if cause._origin is None or cause._error is None else cause._error.__cause__
         self.error = SyclRuntimeError(f"the command was not run, because one that it depends on failed: {reason}")
         self.error.__cause__ = reason
-        self.event._told = cause._stream is self.event._stream
+        own = self.event._stream
+        self.event._origin = own if cause._stream is own else cause._origin or cause._stream
 
     def look_again(self, event: Event, needed: bool) -> None:
         """One of the missing events has made progress."""
@@ -252,6 +253,10 @@ class Gate(Node):
         self.status = EventStatus.running
         _gates.add(self)
 
+    def disown(self) -> None:
+        """Another thread will open it."""
+        self._thread = 0
+
     def open(self) -> None:
         """Once; it is not to be called from a destructor."""
         _gates.discard(self)
@@ -288,8 +293,8 @@ def _leaves(event: Event) -> Iterator[Event]:
         yield event
 
 
-def _finish() -> None:
-    """At interpreter exit nobody will open what is still closed."""
+def open_gates() -> None:
+    """At interpreter exit: nobody will open what is still closed."""
     for gate in tuple(_gates):
         gate.open()
 
@@ -300,5 +305,4 @@ def _after_fork() -> None:
     _gates.clear()
 
 
-_lifetime.at_exit(_finish)
 _lifetime.after_fork(_after_fork)

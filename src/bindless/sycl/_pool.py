@@ -109,10 +109,15 @@ class Pool:
 
     def _serve(self) -> None:
         while True:
-            self._postponed.get()()
+            job = self._postponed.get()
+            try:
+                self.run(job)
+            except SyclRuntimeError:  # no more threads: this one does it
+                job()
+            del job
 
     def later(self, job: Job) -> None:
-        """Runs a job in the order of the calls, on a thread that ``prepare`` has started."""
+        """Runs a job soon; ``prepare`` was called before."""
         self._postponed.put(job)
 
 

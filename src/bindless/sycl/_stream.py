@@ -2,7 +2,7 @@
 
 Work that has been submitted must find its memory alive, also when everyone has dropped the queue and the event. What a
 command uses is held here until the command is known to be complete, and a stream with unfinished commands stays in
-``_active``. Finding out costs a driver call, and a backend may save itself the marking of a command whose event nobody
+``active``. Finding out costs a driver call, and a backend may save itself the marking of a command whose event nobody
 keeps. So the events themselves are held only where nothing else tells the end of a command: in an in-order queue one
 in so many ends a batch of commands; in an out-of-order queue each that uses memory is held. It is asked for at every so
 many submissions, at waits, and when memory is needed.
@@ -10,7 +10,6 @@ many submissions, at waits, and when memory is needed.
 
 from __future__ import annotations
 
-import sys
 import threading
 import weakref
 from collections import deque
@@ -22,6 +21,7 @@ import numpy as np
 from ..backends.contract import BackendProtocol, NativeEvent, NativeKernel, NativeQueue
 from ..model.errors import DeviceLostError, Error, ExceptionList, InvalidError, SyclRuntimeError
 from . import _lifetime
+from ._activity import AsyncHandler, active, events_of_users, streams, sweep, wait_for_all, wait_for_users
 from ._node import Node
 from .event import Event, OwnedEvent
 
@@ -40,7 +40,6 @@ __all__ = [
     "wait_for_users",
 ]
 
-AsyncHandler = Callable[[ExceptionList], object]
 Operation = Callable[[Sequence[NativeEvent]], NativeEvent]
 
 _MOST_PREPARED = 64
@@ -50,9 +49,6 @@ _SAME_ERRORS = 8  # a driver that has lost its device repeats one error for ever
 _MOST_ERRORS = 100_000
 
 _new_event = Event.__new__
-
-_active: set[CommandStream] = set()
-_streams: weakref.WeakSet[CommandStream] = weakref.WeakSet()
 
 FORKED = (
     "was made before this process was forked, and a driver does not survive a fork: start processes with "
@@ -78,6 +74,7 @@ class CommandStream:
         tasks: events of commands that the host has still to start, or runs itself, and what these use.
         bundles: kernel bundles that unfinished commands use.
         blocker: the last of them that later commands of this queue come after.
+        silent: whether nobody asks for its errors: they are told by the commands that its own are made for.
         prepared: launches to be repeated, by the id of a living kernel and the range.
     """
 
@@ -108,6 +105,7 @@ class CommandStream:
         "profiling",
         "release_event",
         "resource",
+        "silent",
         "tasks",
         "told_loss",
     )
@@ -129,6 +127,7 @@ class CommandStream:
         self.bundles: set[object] = set()
         self._last_bundle: object = None
         self.blocker: Event | None = None
+        self.silent = False
         self.release_event: Callable[[NativeEvent], None] = backend.release_event
         # The methods of the short path, looked up once.
         self._launch = backend.launch
@@ -149,7 +148,7 @@ class CommandStream:
         self.resource = _lifetime.Resource(
             _lifetime.Rank.QUEUE, context._resource, _retire, backend, native, context._unclaimed, handler
         )
-        _streams.add(self)
+        streams.add(self)
         context._streams.add(self)
 
     # ------------------------------------------------------------------ submission
@@ -270,7 +269,7 @@ class CommandStream:
                     self._countdown -= item.nbytes // _LARGE
         if not self._dirty:
             self._dirty = True
-            _active.add(self)
+            active.add(self)
         self._countdown -= 1
         if self._countdown < 0:
             if self._batch:
@@ -326,7 +325,7 @@ class CommandStream:
             self.tasks[event] = keep
             if not self._dirty:
                 self._dirty = True
-                _active.add(self)
+                active.add(self)
             if blocks:
                 self.blocker = event
         node.start(needs, after if blocker is None else (*after, blocker))
@@ -397,7 +396,7 @@ class CommandStream:
             self._batch, self.bundles, self._last_bundle = [], set(), None
             if not self.tasks:
                 self._dirty = False
-                _active.discard(self)
+                active.discard(self)
         elif self.in_order:
             while held and held[0][0]._poll():
                 finished.append(held.popleft())
@@ -478,6 +477,8 @@ class CommandStream:
 
     def record(self, error: Error) -> bool:
         """Keeps an asynchronous error until it is reported; False if it only repeats itself endlessly."""
+        if self.silent:
+            return False
         found = error.errors if isinstance(error, ExceptionList) else (error,)
         kept = False
         with self.lock:
@@ -489,6 +490,10 @@ class CommandStream:
                     self.errors.append(item)
                     kept = True
         return kept
+
+    def owes(self, error: Error) -> bool:
+        """Whether an error, or the one that caused it, has still to be reported."""
+        return any(item is error or item is error.__cause__ for item in self.errors)
 
     def withdraw(self, error: Error) -> None:
         """Takes back an error that was reported through its event."""
@@ -536,17 +541,22 @@ class CommandStream:
                 return
             self.native = None
             self._dirty = False
-            _active.discard(self)
+            active.discard(self)
         self.resource.close()
         self._drop()
         self.report()
+
+    def end(self, reason: str) -> None:
+        """It can no longer be used, nor are its events released any more."""
+        self._reason = reason
+        self.native = None
+        self.release_event = _nothing
 
     def forget(self) -> None:
         """In the child of a fork: nothing of this can be used or released."""
         self.lock = threading.RLock()
         self._acquire, self._release = self.lock.acquire, self.lock.release
-        self.native, self._reason = None, FORKED
-        self.release_event = _nothing
+        self.end(FORKED)
         self.blocker = None
         self._dirty = False
         self._drop()
@@ -578,29 +588,6 @@ def _retire(
     backend.release_queue(native)
 
 
-def sweep() -> None:
-    """Lets go of what completed commands of any queue used."""
-    for stream in tuple(_active):
-        stream.reap()
-
-
-def wait_for_all() -> None:
-    """Waits for what the drivers have of every queue's work, keeping the errors for whoever asks next."""
-    for stream in tuple(_active):
-        stream.settle_driver()
-
-
-def wait_for_users(owner: object) -> None:
-    """Waits for the commands submitted so far, on any queue, that use memory of ``owner``."""
-    for stream in tuple(_active):
-        stream.wait_for_users(owner)
-
-
-def events_of_users(owner: object) -> list[Event]:
-    """Events after the commands submitted so far, on any queue, that use memory of ``owner``."""
-    return [event for stream in tuple(_active) for event in stream.events_of_users(owner)]
-
-
 def _comes_later(event: Event) -> bool:
     """Whether a command waits for the host task that is asking."""
     task = event._task
@@ -609,47 +596,3 @@ def _comes_later(event: Event) -> bool:
 
 def _uses(keep: Iterable[object], owner: object) -> bool:
     return any(item is owner or getattr(item, "_owner", None) is owner for item in keep)
-
-
-def _finish() -> None:
-    """At interpreter exit: lets the work end, and says what nobody was told."""
-    for stream in tuple(_active):
-        if stream.native is not None:
-            try:
-                stream.settle()
-            except Error as error:
-                stream.record(error)
-    lost = any(stream.told_loss for stream in tuple(_streams))
-    for stream in tuple(_streams):
-        if lost:
-            stream.errors = [error for error in stream.errors if not isinstance(error, DeviceLostError)]
-        stream._reason = "ended with the interpreter"
-        stream.native, stream.release_event = None, _nothing
-        rows = [(stream.handler, stream.errors), *stream.context._unclaimed]
-        stream.errors = []
-        stream.context._unclaimed.clear()
-        for handler, errors in rows:
-            _report_at_exit(handler or stream.context.async_handler, errors)
-
-
-def _report_at_exit(handler: AsyncHandler | None, errors: list[Error]) -> None:
-    if not errors:
-        return
-    if handler is None:
-        for error in errors:
-            sys.stderr.write(f"bindless: an asynchronous error was never asked for: {error}\n")
-        return
-    try:
-        handler(ExceptionList(errors))
-    except Exception as failure:  # nobody is left to raise it to
-        sys.stderr.write(f"bindless: the async_handler raised {type(failure).__name__}: {failure}\n")
-
-
-def _after_fork() -> None:
-    for stream in tuple(_streams):
-        stream.forget()
-    _active.clear()
-
-
-_lifetime.at_exit(_finish)
-_lifetime.after_fork(_after_fork)

@@ -1,10 +1,165 @@
-"""Accessors: what a command group asks of memory. So far work-group local memory alone (SYCL 2020 section 4.7.6.11)."""
+"""Accessors: what a command group asks of memory (SYCL 2020 section 4.7.6)."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..model.enums import AccessMode, Target, coerce
+from ..model.errors import AccessorError
+from ._region import Region, SizesLike, region_of
+from ._requirement import NRW, NWO, RW, WO, requirement_of
 from ._usm_pointer import size_of
 
-__all__ = ["LocalAccessor"]
+if TYPE_CHECKING:
+    from ._place import Place
+    from .buffer import Buffer
+
+__all__ = ["Accessor", "LocalAccessor"]
+
+_device = Target.device
+
+
+class Accessor:
+    """Access of one command group to a buffer; ``Buffer.get_access`` makes one.
+
+    As a kernel argument it is the pointer to the first element of the buffer, or of the sub-buffer, also where it has a
+    range and an offset of its own: those say which elements the command touches, as in SYCL.
+    With ``target="host_task"`` it is the elements of its range as a numpy array in the host task: ``accessor[...]``,
+    ``accessor.array`` or ``numpy.asarray(accessor)``.
+
+    Attributes:
+        buffer: what it accesses.
+        mode: ``read``, ``write`` or ``read_write``.
+        no_init: whether the contents before are of no interest.
+        target: ``device``, ``constant_buffer`` (deprecated in SYCL 2020) or ``host_task``.
+        is_placeholder: whether it was made without a handler, for ``handler.require``.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_array",
+        "_data",
+        "_mode",
+        "_place",
+        "_region",
+        "_requirement",
+        "buffer",
+        "is_placeholder",
+        "no_init",
+        "target",
+    )
+
+    def __init__(
+        self,
+        _buffer: Buffer,
+        mode: AccessMode | str = "read_write",
+        no_init: bool = False,
+        range: SizesLike | None = None,
+        offset: SizesLike | None = None,
+        target: Target | str = _device,
+    ) -> None:
+        self.buffer = _buffer
+        self._requirement = requirement = requirement_of(mode, no_init)
+        self._mode = mode
+        self.no_init = no_init
+        self.target = target if target is _device else coerce(Target, target, "target")
+        self.is_placeholder = False
+        self._region: Region | None = None
+        self._data = _buffer._span
+        # Where the command finds the data; known while its group is submitted.
+        self._place: Place | None = None
+        self._array: npt.NDArray[Any] | None = None
+        if range is not None or offset is not None:
+            self._region = region = region_of(_buffer.shape, _buffer.dtype, range, offset)
+            self._data = (_buffer._span[0] + region.begin, _buffer._span[0] + region.end)
+            if not region.is_contiguous and not requirement.needs:  # what lies between stays as it is
+                self._requirement = WO if requirement is NWO else RW
+                assert requirement in (NWO, NRW)
+
+    @property
+    def mode(self) -> AccessMode:
+        return AccessMode(self._mode)
+
+    @property
+    def region(self) -> Region:
+        """The elements it gives access to, in the buffer."""
+        if self._region is None:
+            shape = self.buffer.shape
+            self._region = Region(shape, (0,) * len(shape), shape, self.buffer.dtype.itemsize)
+        return self._region
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of the elements it gives access to."""
+        return self.region.shape
+
+    @property
+    def offset(self) -> tuple[int, ...]:
+        """Of the first of them in the buffer."""
+        return self.region.offset
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return self.buffer.dtype
+
+    @property
+    def size(self) -> int:
+        """Number of elements it gives access to."""
+        return self.nbytes // self.buffer.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of them."""
+        return self.region.nbytes
+
+    # ------------------------------------------------------------------ for the layers of the package
+
+    @property
+    def _address(self) -> int:
+        """First byte of the (sub-)buffer for the command being submitted."""
+        place = self._place
+        if place is None:
+            hint = "pass it to handler.require first" if self.is_placeholder else "make one with this handler"
+            raise AccessorError(f"{self!r} does not belong to this command group: {hint}")
+        return place.address + self.buffer._span[0] if place.address else 0
+
+    def _see(self, place: Place) -> None:
+        """Lets a host task see the elements."""
+        buffer = self.buffer
+        writable = self._requirement.writes
+        self._array = place.view(buffer._span[0], buffer.shape, buffer.dtype, writable=writable)[self.region.slices]
+
+    # ------------------------------------------------------------------ in a host task
+
+    @property
+    def array(self) -> npt.NDArray[Any]:
+        """The elements in place, read-only with mode ``read``.
+
+        Raises:
+            AccessorError: it is not one with ``target="host_task"`` in its host task.
+        """
+        if self._array is None:
+            raise AccessorError(
+                f"{self!r} is not seen by the host here: make it with target='host_task' and use it in its host task, "
+                "or use buffer.get_host_access()"
+            )
+        return self._array
+
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
+        return np.array(self.array, dtype, copy=True) if copy else np.asarray(self.array, dtype)
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.array[key]
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self.array[key] = value
+
+    def __repr__(self) -> str:
+        placeholder = ", placeholder" if self.is_placeholder else ""
+        return f"<Accessor {self._requirement} on {self.target} to {self.buffer!r}{placeholder}>"
 
 
 class LocalAccessor:

@@ -19,6 +19,7 @@ from ._stream import FORKED, AsyncHandler, CommandStream
 from .device import Device
 
 if TYPE_CHECKING:
+    from ._place import Home
     from .platform import Platform
     from .queue import Queue
 
@@ -70,6 +71,8 @@ class Context:
         # Built-in kernels loaded in this context, by what the layer above calls them.
         self._kernels: dict[Any, Any] = {}
         self._transfer: dict[Device, Queue] = {}
+        # Where buffers keep their contents here.
+        self._homes: dict[Device, Home] = {}
         self._streams: weakref.WeakSet[CommandStream] = weakref.WeakSet()
         # Errors of queues that were dropped before anyone asked for them.
         self._unclaimed: deque[tuple[AsyncHandler | None, list[Error]]] = deque()

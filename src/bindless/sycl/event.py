@@ -25,7 +25,7 @@ class Event:
     several commands, or for none, is complete when those it waits for are.
     """
 
-    __slots__ = ("__weakref__", "_done", "_error", "_native", "_parts", "_stream", "_task", "_told", "_waits")
+    __slots__ = ("__weakref__", "_done", "_error", "_native", "_origin", "_parts", "_stream", "_task", "_waits")
 
     _stream: CommandStream | None
     _native: NativeEvent | None
@@ -37,8 +37,8 @@ class Event:
     # What the host has still to do for it.
     _task: Node | None
     _done: bool
-    # Whether its error is told with the one that caused it.
-    _told: bool
+    # The queue that tells the error which kept it from running.
+    _origin: CommandStream | None
 
     def __init__(
         self,
@@ -178,11 +178,13 @@ class Event:
 
     def _conclude(self, error: Error | None) -> None:
         stream = self._stream
-        if error is not None and stream is not None:
+        if error is not None and stream is None:
+            self._error = error
+        elif error is not None and stream is not None:
             with stream.lock:
                 if self._error is None:
                     self._error = error
-                    if not self._told:
+                    if self._origin is not stream:
                         stream.record(error)
         self._done = True
 
@@ -247,5 +249,5 @@ _UNSET: dict[str, Any] = {
     "_error": None,
     "_task": None,
     "_done": False,
-    "_told": False,
+    "_origin": None,
 }

@@ -14,6 +14,7 @@ from ..model.errors import Error, InvalidError
 from ..model.ranges import NdRange, RangeLike
 from . import _memory_commands
 from ._arguments import memory_of, pack_arguments
+from ._host_task import HostTask
 from ._native_streams import cuda_stream_of
 from ._stream import AsyncHandler, CommandStream, Operation, sweep
 from ._usm_import import foreign_arguments
@@ -26,6 +27,8 @@ from .kernel import Kernel
 
 if TYPE_CHECKING:
     from ..model.descriptor import ImageDescriptor
+    from ._place import Home
+    from .accessor import Accessor
     from .selector import Selector
 
 __all__ = ["Queue", "transfer_queue"]
@@ -51,7 +54,7 @@ class Queue:
         FeatureNotSupportedError: the device records no times (``Aspect.queue_profiling``).
     """
 
-    __slots__ = ("__weakref__", "_backend", "_stream", "context", "device")
+    __slots__ = ("__weakref__", "_backend", "_home", "_stream", "context", "device")
 
     def __init__(
         self,
@@ -83,6 +86,7 @@ class Queue:
         self.device = chosen = context.devices[context.devices.index(chosen)]
         self.context = context
         self._backend: BackendProtocol = context._backend
+        self._home: Home | None = None  # known once a buffer is used here
         self._stream = CommandStream(
             context, chosen, in_order=bool(in_order), profiling=bool(enable_profiling), handler=async_handler
         )
@@ -172,11 +176,18 @@ class Queue:
         events, _, _ = self._stream.resolve(depends_on)
         return Event._of_all(self._stream, events)
 
-    def _host_task(self, function: Callable[[], object], depends_on: tuple[Event, ...] = ()) -> Event:
+    def _barrier(self, depends_on: Iterable[Event] | Event = ()) -> Event:
+        return self.ext_oneapi_submit_barrier(depends_on)
+
+    def _host_task(
+        self, function: Callable[..., object], accessors: Sequence[Accessor], depends_on: tuple[Event, ...] = ()
+    ) -> Event:
         self._native  # noqa: B018
         stream = self._stream
+        places = [(accessor, accessor._place) for accessor in accessors if accessor._place is not None]
+        task = HostTask(self, function, places)
         before = (self.ext_oneapi_submit_barrier(),) if stream.in_order else ()
-        return stream.run_on_host(function, depends_on, (), before)
+        return stream.run_on_host(task, depends_on, tuple(place.memory for _, place in places), before)
 
     # ------------------------------------------------------------------ kernels
 
@@ -233,6 +244,24 @@ class Queue:
         if not arguments and type(index_space) is int:
             stream.prepare(kernel, index_space)
         return event
+
+    def _parallel_for(
+        self, index_space: RangeLike | NdRange, kernel: Kernel, *arguments: object, depends_on: tuple[Event, ...]
+    ) -> Event:
+        """``parallel_for`` in a command group with accessors, which are not kept, but their memory."""
+        if type(kernel) is not Kernel or kernel._context is not self.context or not kernel._bundle._open:
+            self._refuse(kernel)
+        if kernel._device is not self.device:
+            kernel = kernel._on(self.device)
+        global_size, local_size = kernel._sizes(index_space)
+        packed = pack_arguments(kernel.name, kernel._parameters, arguments, self.context)
+        if 0 in global_size:
+            return self._nothing(depends_on)
+        keep = memory_of(arguments)
+        return self._stream.launch(kernel._native, global_size, local_size, packed, keep, kernel._bundle, depends_on)
+
+    def _single_task(self, kernel: Kernel, *arguments: object, depends_on: tuple[Event, ...]) -> Event:
+        return self._parallel_for(1, kernel, *arguments, depends_on=depends_on)
 
     def _refuse(self, kernel: object) -> None:
         """Says what is wrong with a kernel."""

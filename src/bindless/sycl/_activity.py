@@ -1,0 +1,93 @@
+"""All streams of the process: which have work, and what happens to them at its end and in the child of a fork."""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from ..model.errors import DeviceLostError, Error, ExceptionList
+from . import _lifetime
+from ._node import open_gates
+
+if TYPE_CHECKING:
+    from ._stream import CommandStream
+    from .event import Event
+
+__all__ = ["AsyncHandler", "active", "events_of_users", "streams", "sweep", "wait_for_all", "wait_for_users"]
+
+AsyncHandler = Callable[[ExceptionList], object]
+
+active: set[CommandStream] = set()
+"""Those with work that is not known to be complete: it finds them alive."""
+
+streams: weakref.WeakSet[CommandStream] = weakref.WeakSet()
+"""All of them."""
+
+
+def sweep() -> None:
+    """Lets go of what completed commands of any queue used."""
+    for stream in tuple(active):
+        stream.reap()
+
+
+def wait_for_all() -> None:
+    """Waits for what the drivers have of every queue's work, keeping the errors for whoever asks next."""
+    for stream in tuple(active):
+        stream.settle_driver()
+
+
+def wait_for_users(owner: object) -> None:
+    """Waits for the commands submitted so far, on any queue, that use memory of ``owner``."""
+    for stream in tuple(active):
+        stream.wait_for_users(owner)
+
+
+def events_of_users(owner: object) -> list[Event]:
+    """Events after the commands submitted so far, on any queue, that use memory of ``owner``."""
+    return [event for stream in tuple(active) for event in stream.events_of_users(owner)]
+
+
+def _finish() -> None:
+    """At interpreter exit: lets the work end, and says what nobody was told."""
+    open_gates()
+    for stream in tuple(active):
+        if stream.native is not None:
+            try:
+                stream.settle()
+            except Error as error:
+                stream.record(error)
+    lost = any(stream.told_loss for stream in tuple(streams))
+    for stream in tuple(streams):
+        if lost:
+            stream.errors = [error for error in stream.errors if not isinstance(error, DeviceLostError)]
+        stream.end("ended with the interpreter")
+        rows = [(stream.handler, stream.errors), *stream.context._unclaimed]
+        stream.errors = []
+        stream.context._unclaimed.clear()
+        for handler, errors in rows:
+            _report_at_exit(handler or stream.context.async_handler, errors)
+
+
+def _report_at_exit(handler: AsyncHandler | None, errors: list[Error]) -> None:
+    if not errors:
+        return
+    if handler is None:
+        for error in errors:
+            sys.stderr.write(f"bindless: an asynchronous error was never asked for: {error}\n")
+        return
+    try:
+        handler(ExceptionList(errors))
+    except Exception as failure:  # nobody is left to raise it to
+        sys.stderr.write(f"bindless: the async_handler raised {type(failure).__name__}: {failure}\n")
+
+
+def _after_fork() -> None:
+    for stream in tuple(streams):
+        stream.forget()
+    active.clear()
+
+
+_lifetime.at_exit(_finish)
+_lifetime.after_fork(_after_fork)

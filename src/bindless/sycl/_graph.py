@@ -1,0 +1,163 @@
+"""The way of a command group with accessors: what it waits for, what is moved for it, what later ones come after."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..model.enums import Target
+from ..model.errors import InvalidError
+from . import _storage
+from ._moves import bring
+from ._place import Place, home_of
+from ._requirement import RO, Requirement, combined
+from ._storage import Storage
+from .event import Event
+
+if TYPE_CHECKING:
+    from .accessor import Accessor
+    from .queue import Queue
+
+__all__ = ["submit_group"]
+
+Span = tuple[int, int]
+Submission = Callable[[tuple[Event, ...]], Event]
+
+
+class _Use(NamedTuple):
+    """One requirement of a command group, accessors with the same one resolved into it.
+
+    Attributes:
+        order: the bytes of the buffer or sub-buffer: what decides the order of commands.
+        data: the bytes that the command touches.
+    """
+
+    storage: Storage
+    order: Span
+    data: Span
+    place: Place
+    requirement: Requirement
+
+
+def submit_group(
+    queue: Queue,
+    accessors: Sequence[Accessor],
+    submission: Submission,
+    depends_on: tuple[Event, ...],
+    to_host: bool = False,
+) -> Event:
+    """Submits the command of a group in its place among all others.
+
+    Args:
+        queue: where it runs.
+        accessors: its requirements.
+        submission: submits the command, given the events it comes after.
+        depends_on: what the group names itself.
+        to_host: whether the data is wanted in the buffer's own memory on the host, instead of on the device.
+
+    Raises:
+        InvalidError: a closed buffer, or accessors that contradict each other.
+        MemoryAllocationError: there is no room for the data.
+    """
+    with _storage.lock:
+        waits = list(depends_on)
+        try:
+            uses = _uses_on_host(accessors) if to_host else _uses(queue, accessors)
+            for storage, order, data, place, requirement in uses:
+                if to_host:
+                    waits += _brought(queue, storage, data, place)
+                    continue
+                if requirement.needs:
+                    bring(storage, storage.between(*data), place)
+                storage.waits_of(storage.between(*order), place, requirement, waits)
+            event = submission(tuple(dict.fromkeys(waits)) if len(waits) > 1 else tuple(waits))
+        finally:
+            for accessor in accessors:
+                accessor._place = None
+        for storage, order, data, place, requirement in uses:
+            storage.take_part(order, data, place, requirement, event)
+    return event
+
+
+def _brought(queue: Queue, storage: Storage, data: Span, place: Place) -> list[Event]:
+    """Moves to the host, and what else makes the data valid there; what the moves wait for is left out."""
+    segments = storage.between(*data)
+    moves = bring(storage, segments, place, queue._stream)
+    waits: list[Event] = []
+    storage.waits_of(segments, place, RO, waits)
+    covered = {event for move in moves for event in move.get_wait_list()}
+    return [*moves, *(event for event in waits if event not in covered)]
+
+
+def _uses(queue: Queue, accessors: Sequence[Accessor]) -> list[_Use]:
+    """The requirements, reading ones first, with the place of each; accessors learn theirs."""
+    home = queue._home
+    if home is None:
+        home = queue._home = home_of(queue.context, queue.device)
+    uses: list[_Use] = []
+    simple = True
+    seen: set[Storage] = set()
+    for accessor in accessors:
+        storage = accessor.buffer._storage
+        if not storage.open:
+            storage.require_open()
+        if accessor.target is Target.host_task:
+            simple = False
+            segments = storage.between(*accessor._data)
+            place = storage.visible_place(segments, writable=accessor._requirement.writes)
+        else:
+            if accessor.target is not Target.device:
+                simple = False
+            place = storage.places.get(home) or storage.place_in(home)
+        accessor._place = place
+        seen.add(storage)
+        uses.append(_Use(storage, accessor.buffer._span, accessor._data, place, accessor._requirement))
+    if simple and len(seen) == len(uses):
+        return uses
+    _check_targets(accessors)
+    return _resolved(uses)
+
+
+def _uses_on_host(accessors: Sequence[Accessor]) -> list[_Use]:
+    uses: list[_Use] = []
+    for accessor in accessors:
+        storage = accessor.buffer._storage
+        storage.require_open()
+        accessor._place = storage.host_place()
+        uses.append(_Use(storage, accessor.buffer._span, accessor._data, accessor._place, RO))
+    return uses
+
+
+def _resolved(uses: Iterable[_Use]) -> list[_Use]:
+    """Requirements of the same bytes and target become one, as the table says."""
+    found: dict[tuple[Storage, Span, Span, Place], Requirement] = {}
+    for storage, order, data, place, requirement in uses:
+        key = storage, order, data, place
+        found[key] = combined(found.get(key, requirement), requirement)
+    resolved = [_Use(*key, requirement) for key, requirement in found.items()]
+    resolved.sort(key=lambda use: use.requirement is not RO)
+    return resolved
+
+
+def _check_targets(accessors: Sequence[Accessor]) -> None:
+    """Of the targets through which a group accesses the same memory, one may be written."""
+    for index, one in enumerate(accessors):
+        for other in accessors[:index]:
+            if (
+                one.buffer._storage is other.buffer._storage
+                and one.target is not other.target
+                and one._requirement.writes
+                and other._requirement.writes
+                and max(one.buffer._span[0], other.buffer._span[0]) < min(one.buffer._span[1], other.buffer._span[1])
+            ):
+                raise InvalidError(
+                    f"a command group accesses a buffer as {other._requirement} on target {str(other.target)!r} and as "
+                    f"{one._requirement} on target {str(one.target)!r}: only one of the requisites may have write "
+                    "access; read through the other, or use one target for both"
+                )
+    for one in accessors:
+        if one.target is Target.constant_buffer and one._requirement.writes:
+            raise InvalidError(
+                f"an accessor of target 'constant_buffer' with mode {str(one.mode)!r}: constant memory is only read; "
+                "use mode 'read', or target 'device'"
+            )

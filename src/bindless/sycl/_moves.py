@@ -1,0 +1,212 @@
+"""Moving the newest contents of a buffer to where a command needs them.
+
+within what a driver reaches     one copy that the driver orders
+from the host's memory           one copy by the driver of the target
+to the host's memory             one copy by the driver of the source; on a thread, for a driver may block in it
+between two drivers' memory      through the host's, both of these
+between memory the host sees     the host copies
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterable, Sequence
+
+from ..backends.contract import NativeEvent
+from ..model.errors import InvalidError
+from ._node import Node
+from ._place import Home, Place
+from ._storage import Segment, Storage, is_pending
+from ._stream import CommandStream
+from .event import Event
+
+__all__ = ["bring", "settle"]
+
+
+def bring(
+    storage: Storage, segments: Sequence[Segment], place: Place, stream: CommandStream | None = None
+) -> list[Event]:
+    """Makes segments valid at a place; the moves that this takes. The storage's lock is held.
+
+    Args:
+        storage: what the segments are of.
+        segments: neighbours, in order.
+        place: where the contents are needed.
+        stream: what copies to the host, if it can, instead of a stream of the package's own.
+
+    Raises:
+        InvalidError: the newest contents were in a context that is closed.
+    """
+    moves: list[Event] = []
+    run: list[Segment] = []
+    source: Place | None = None
+    for segment in segments:
+        best = None if _is_at(segment, place) else _source(segment, place)
+        if run and (best is not source or best is None):
+            moves.append(_move(storage, run, source, place, stream, moves))
+            run = []
+        source = best
+        if best is not None:
+            run.append(segment)
+    if run:
+        moves.append(_move(storage, run, source, place, stream, moves))
+    return moves
+
+
+def settle(events: Iterable[Event], *, report: bool) -> bool:
+    """Waits for commands and moves; whether all succeeded.
+
+    Args:
+        report: whether to raise what a command failed with, if nobody else takes it. A move that only repeats that
+            does not count.
+    """
+    events = tuple(events)
+    for event in events:
+        event._settle()
+    failed = [event for event in events if event._first_error() is not None]
+    if report:
+        for event in sorted(failed, key=lambda event: event._origin is not None):
+            if event._stream is not None and not event._stream.silent:
+                event.wait()
+            elif event._origin is None and event._error is not None:
+                raise event._error
+    return not failed
+
+
+def _is_at(segment: Segment, place: Place) -> bool:
+    """Whether nothing has to be moved: the contents are here, or there are none."""
+    valid = segment.valid
+    if place not in valid:
+        return not valid
+    made = valid[place]
+    if made is not None and made._error is not None and len(valid) > 1:  # a move that failed
+        del valid[place]
+        return False
+    return True
+
+
+def _source(segment: Segment, place: Place) -> Place:
+    """The best place to take a segment from: one that the driver reaches, one that the host sees, any."""
+    usable = [other for other in segment.valid if other.home is None or other.visible or not other.home.context.closed]
+    if not usable:
+        raise InvalidError(
+            "the newest contents of the buffer are in a context that was closed: close the buffer, or read it with "
+            "get_host_access(), before the context"
+        )
+    for found in usable:
+        if _reaches(found, place):
+            return found
+    for found in usable:
+        if found.visible:
+            return found
+    return usable[0]
+
+
+def _reaches(source: Place, target: Place) -> bool:
+    """Whether one driver copies between two places that are both its own."""
+    left, right = source.home, target.home
+    if left is None or right is None or left.context.closed:
+        return False
+    if left.context is right.context:
+        return True
+    backend = left.context._backend
+    return backend is right.context._backend and getattr(backend, "memory_crosses_contexts", False)
+
+
+def _move(
+    storage: Storage,
+    run: Sequence[Segment],
+    source: Place | None,
+    target: Place,
+    stream: CommandStream | None,
+    moves: list[Event],
+) -> Event:
+    """Copies neighbouring segments in one piece."""
+    assert source is not None
+    if not (source.visible or target.visible or _reaches(source, target)):
+        host = storage.host_place()
+        moves.extend(bring(storage, run, host))
+        source = host
+    begin, nbytes = run[0].begin, run[-1].end - run[0].begin
+    waits: dict[Event, None] = {}
+    for segment in run:
+        for event in (*segment.before, segment.valid[source]):
+            if event is not None and is_pending(event):
+                waits[event] = None
+    event = _copy(source, target, begin, nbytes, tuple(waits), stream)
+    if source is storage.origin:
+        storage.uploads = [*filter(is_pending, storage.uploads), event]
+    for segment in run:
+        segment.valid[target] = event
+        segment.add_reader(event)
+    return event
+
+
+def _copy(
+    source: Place, target: Place, begin: int, nbytes: int, waits: tuple[Event, ...], stream: CommandStream | None
+) -> Event:
+    from_, to = source.address + begin, target.address + begin
+    keep = (source.memory, target.memory)
+    left, right = source.home, target.home
+    if right is not None and not right.context.closed and (source.home is None or _reaches(source, target)):
+        return _by_driver(right.stream, to, from_, nbytes, waits, keep)
+    if left is not None and right is None and (left.visible or _is_of(stream, left)) and not left.context.closed:
+        return _by_driver(stream if stream and _is_of(stream, left) else left.stream, to, from_, nbytes, waits, keep)
+    if source.visible and right is not None and not right.visible:
+        return _by_driver(right.stream, to, from_, nbytes, waits, keep)
+    if source.visible and target.visible:
+        return _by_host(_Copy(to, from_, nbytes, keep), waits)
+    assert left is not None
+    return left.stream.run_on_host(_Fetch(left, to, from_, nbytes), waits, keep)
+
+
+def _is_of(stream: CommandStream | None, home: Home) -> bool:
+    return stream is not None and stream.context is home.context and stream.device == home.device
+
+
+def _by_driver(
+    stream: CommandStream, to: int, from_: int, nbytes: int, waits: Iterable[Event], keep: Sequence[object]
+) -> Event:
+    backend = stream.backend
+
+    def copy(natives: Sequence[NativeEvent]) -> NativeEvent:
+        return backend.copy(stream.native, to, from_, nbytes, natives)
+
+    return stream.submit(copy, tuple(waits), keep)
+
+
+def _by_host(copy: _Copy, waits: tuple[Event, ...]) -> Event:
+    event = Event(None, None, waits)
+    event._task = node = Node(event, function=copy)
+    node.start(waits)
+    return event
+
+
+class _Copy:
+    """A copy by the host itself."""
+
+    __slots__ = ("_from", "_keep", "_nbytes", "_to")
+
+    def __init__(self, to: int, from_: int, nbytes: int, keep: Sequence[object]) -> None:
+        self._to, self._from, self._nbytes, self._keep = to, from_, nbytes, keep
+
+    def __call__(self) -> None:
+        ctypes.memmove(self._to, self._from, self._nbytes)
+
+
+class _Fetch:
+    """A copy to the host's memory that is complete when the call returns."""
+
+    __slots__ = ("_from", "_home", "_nbytes", "_to")
+
+    def __init__(self, home: Home, to: int, from_: int, nbytes: int) -> None:
+        self._home, self._to, self._from, self._nbytes = home, to, from_, nbytes
+
+    def __call__(self) -> None:
+        stream = self._home.stream
+        backend = stream.backend
+        event = backend.copy(stream.native, self._to, self._from, self._nbytes)
+        try:
+            backend.wait_event(event)
+        finally:
+            backend.release_event(event)

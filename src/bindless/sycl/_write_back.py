@@ -1,0 +1,70 @@
+"""The end of a buffer: what it waits for, and what goes back to the host (ARCH, Host-Device Coordination)."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..model.errors import Error
+from . import _storage
+from ._moves import bring, settle
+from ._storage import Storage, is_pending
+from .event import Event
+
+__all__ = ["finish", "finish_quietly"]
+
+
+def finish(
+    storage: Storage,
+    final: npt.NDArray[Any] | None,
+    shape: tuple[int, ...],
+    dtype: np.dtype[Any],
+    *,
+    report: bool,
+) -> None:
+    """Writes the newest contents to ``final`` if any were written, and ends the storage.
+
+    Waits for everything submitted so far in that case; else only for what reads the user's memory.
+
+    Args:
+        report: whether to raise the error of a failed command; else it stays with its queue.
+    """
+    with _storage.lock:
+        if not storage.open:
+            return
+        moves: list[Event] = []
+        storage.open = False  # nothing more is submitted
+        waits = [event for event in storage.uploads if is_pending(event)]
+        place = None
+        if final is not None and (storage.modified or storage.origin is None or storage.origin.memory is not final):
+            place = storage.visible_place(storage.segments, writable=True)
+            if storage.host is not None and storage.host.memory is final:
+                place = storage.host
+            moves = bring(storage, storage.segments, place)
+            waits = [*storage.users(), *waits]
+    waits += moves
+    try:
+        succeeded = settle(waits, report=False)
+    except BaseException:  # interrupted: it can be closed again
+        storage.open = True
+        raise
+    if final is not None and place is not None and place.memory is not final and succeeded:
+        final[...] = place.view(0, shape, dtype, writable=False).reshape(final.shape)
+    with _storage.lock:
+        _storage.unfinished.discard(storage)
+        storage.segments = []
+        storage.places = {}
+        storage.host = storage.origin = None
+        storage.uploads = []
+    settle(waits, report=report)
+
+
+def finish_quietly(*rest: Any) -> None:
+    """``finish`` where nobody can be told but the standard error output."""
+    try:
+        finish(*rest, report=False)
+    except Error as error:
+        sys.stderr.write(f"bindless: a buffer was not written back: {error}\n")

@@ -1,0 +1,330 @@
+"""``Buffer``: elements that move by themselves to where commands use them (SYCL 2020 section 4.7.2)."""
+
+from __future__ import annotations
+
+import math
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..model.enums import AccessMode, Target
+from ..model.errors import InvalidError
+from . import _lifetime, _storage
+from ._pool import pool
+from ._region import Region, SizesLike, buffer_shape, sizes_of
+from ._storage import Storage
+from ._usm_array import element_dtype
+from ._write_back import finish, finish_quietly
+from .accessor import Accessor
+from .host_accessor import HostAccessor
+
+if TYPE_CHECKING:
+    from .handler import Handler
+
+__all__ = ["Buffer"]
+
+Array = npt.NDArray[Any]
+_device = Target.device
+
+
+class Buffer:
+    """A collection of elements of one to three dimensions, stored one after the other, the last dimension fastest.
+
+    Commands use it through accessors, which bring the newest contents to their device, on whatever backend, and put the
+    commands of all queues in order.
+
+    ``Buffer(array)`` starts with the elements of the array and, when it ends, writes them back if a command has changed
+    them. Until then the array belongs to the buffer: leave it alone. A read-only array is never written.
+    ``Buffer(shape, dtype)`` has no memory of the host and undefined contents.
+
+    ``close()``, and the end of the last reference, wait only where there is something to write back, or where a command
+    still reads the array.
+
+    Args:
+        data: a numpy array or another buffer of memory; or a shape.
+        dtype: of an element, with a shape; structured ones too.
+
+    Raises:
+        InvalidError: not one to three dimensions, or elements that are no plain memory.
+    """
+
+    __slots__ = ("__weakref__", "_final", "_root", "_span", "_storage", "dtype", "shape")
+
+    _final: Array | None
+
+    def __init__(self, data: npt.ArrayLike | SizesLike, dtype: npt.DTypeLike | None = None) -> None:
+        self._root: Buffer | None = None
+        self._final = None
+        array = _as_array(data, dtype)
+        if array is None:
+            self.shape = buffer_shape(data, "data")  # type: ignore[arg-type]
+            assert dtype is not None
+            self.dtype = element_dtype(dtype)
+        else:
+            self.shape, self.dtype = buffer_shape(array.shape), element_dtype(array.dtype)
+        nbytes = math.prod(self.shape) * self.dtype.itemsize
+        self._span = (0, nbytes)
+        origin = writable = None
+        if array is not None:
+            writable = array.flags.writeable
+            origin = array if array.flags.c_contiguous else np.ascontiguousarray(array)
+            if writable:
+                self._final = array
+                pool.prepare()
+        self._storage = Storage(nbytes, origin, bool(writable))
+        if self._final is not None:
+            _storage.unfinished.add(self._storage)
+
+    # ------------------------------------------------------------------ shape
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return math.prod(self.shape)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the elements."""
+        return self._span[1] - self._span[0]
+
+    @property
+    def is_sub_buffer(self) -> bool:
+        """Whether it is a range of another buffer."""
+        return self._root is not None and self._span != self._root._span
+
+    @property
+    def closed(self) -> bool:
+        """Whether it can no longer be used."""
+        return not self._storage.open
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    # ------------------------------------------------------------------ other buffers of the same elements
+
+    def _part(self, shape: tuple[int, ...], dtype: np.dtype[Any], span: tuple[int, int]) -> Buffer:
+        part = Buffer.__new__(Buffer)
+        part._storage, part._root, part._final = self._storage, self._root or self, None
+        part.shape, part.dtype, part._span = shape, dtype, span
+        return part
+
+    def sub_buffer(self, offset: SizesLike, shape: SizesLike) -> Buffer:
+        """A range of the elements as a buffer of its own. Commands on ranges that do not overlap run concurrently.
+
+        Args:
+            offset: first element, by dimension.
+            shape: sizes, by dimension.
+
+        Raises:
+            InvalidError: it leaves the buffer, is not contiguous, or this is a sub-buffer itself.
+        """
+        self._storage.require_open()
+        if self.is_sub_buffer:
+            raise InvalidError("sub_buffer of a sub-buffer: make it of the whole buffer, with the sum of the offsets")
+        first, sizes = sizes_of(offset, "offset"), sizes_of(shape, "shape")
+        if not len(first) == len(sizes) == len(self.shape):
+            raise InvalidError(
+                f"offset={first}, shape={sizes}: the buffer of shape {self.shape} has {len(self.shape)} dimensions"
+            )
+        if any(begin + size > limit for begin, size, limit in zip(first, sizes, self.shape)):
+            raise InvalidError(f"offset={first}, shape={sizes} leave the buffer of shape {self.shape}")
+        region = Region(self.shape, first, sizes, self.dtype.itemsize)
+        if not region.is_contiguous:
+            raise InvalidError(
+                f"offset={first}, shape={sizes}: other elements of the buffer of shape {self.shape} lie in between; a "
+                "sub-buffer is contiguous: after the first size above 1 all sizes are the buffer's"
+            )
+        return self._part(sizes, self.dtype, (region.begin, region.end))
+
+    def reinterpret(self, shape: SizesLike | None = None, dtype: npt.DTypeLike | None = None) -> Buffer:
+        """The same bytes as elements of another shape or type; None keeps the dtype, or makes one dimension.
+
+        Raises:
+            InvalidError: the bytes are not as many.
+        """
+        self._storage.require_open()
+        kind = self.dtype if dtype is None else element_dtype(dtype)
+        sizes = (self.nbytes // kind.itemsize,) if shape is None else buffer_shape(shape)
+        if math.prod(sizes) * kind.itemsize != self.nbytes:
+            raise InvalidError(
+                f"{sizes} elements of {kind} take {math.prod(sizes) * kind.itemsize} bytes, the buffer has "
+                f"{self.nbytes}: a reinterpreted buffer has as many"
+            )
+        return self._part(sizes, kind, self._span)
+
+    # ------------------------------------------------------------------ access
+
+    def get_access(
+        self,
+        handler: Handler | None,
+        mode: AccessMode | str = "read_write",
+        *,
+        no_init: bool = False,
+        range: SizesLike | None = None,
+        offset: SizesLike | None = None,
+        target: Target | str = _device,
+    ) -> Accessor:
+        """Access for the command of a group.
+
+        Args:
+            handler: of the group; None makes a placeholder for ``handler.require``.
+            mode: ``read``, ``write`` or ``read_write``; what ``write`` does not write stays.
+            no_init: the contents before are of no interest, and need not be brought.
+            range: how many elements the command touches, by dimension; None for all from the offset on.
+            offset: the first of them, by dimension.
+            target: ``device``; ``host_task`` for the host task of the group; ``constant_buffer``, which is deprecated
+                in SYCL 2020.
+
+        Raises:
+            InvalidError: a closed buffer, a handler whose group was submitted, no such mode, or a range outside.
+        """
+        if not self._storage.open:
+            self._storage.require_open()
+        accessor = Accessor(self, mode, no_init, range, offset, target)
+        if handler is None:
+            accessor.is_placeholder = True
+        else:
+            try:
+                handler._require(accessor)
+            except AttributeError:
+                raise InvalidError(
+                    f"handler={handler!r}: it is what queue.submit gives its function, or None"
+                ) from None
+        return accessor
+
+    def get_host_access(
+        self,
+        mode: AccessMode | str = "read_write",
+        *,
+        no_init: bool = False,
+        range: SizesLike | None = None,
+        offset: SizesLike | None = None,
+    ) -> HostAccessor:
+        """Access of the host, as a numpy array: waits for the commands that write the elements, and brings them.
+
+        Until it is closed no command on the buffer starts; submitting some does not block.
+
+        Args:
+            mode, no_init, range, offset: as of ``get_access``; the array has the shape of the range.
+
+        Raises:
+            Error: a command that writes the elements failed, and its queue has no ``async_handler``.
+            AccessorError: a command to wait for waits for a host accessor that this thread holds.
+        """
+        self._storage.require_open()
+        return HostAccessor(Accessor(self, mode, no_init, range, offset))
+
+    # ------------------------------------------------------------------ end
+
+    def set_final_data(self, target: Array | None) -> None:
+        """Where the elements go when the buffer ends; None for nowhere.
+
+        Args:
+            target: a writable array of the same dtype with as many elements.
+
+        Raises:
+            InvalidError: no such array, or this buffer is part of another.
+        """
+        self._storage.require_open()
+        self._require_whole("set_final_data")
+        if target is not None:
+            if not isinstance(target, np.ndarray):
+                raise InvalidError(f"target: a {type(target).__name__} is no numpy array")
+            if not target.flags.writeable:
+                raise InvalidError("target: the array is read-only")
+            if target.dtype != self.dtype or target.size != self.size:
+                raise InvalidError(
+                    f"target: {target.size} elements of {target.dtype}; the buffer has {self.size} of {self.dtype}"
+                )
+            pool.prepare()
+        with _storage.lock:
+            storage = self._storage
+            if storage.origin is None or target is None or target is not storage.origin.memory:
+                storage.protect_origin()
+            if target is None:
+                _storage.unfinished.discard(storage)
+            else:
+                _storage.unfinished.add(storage)
+        self._final = target
+
+    def set_write_back(self, flag: bool = True) -> None:
+        """Whether the elements are written back when the buffer ends, where there is an array for them."""
+        storage = self._storage
+        storage.require_open()
+        self._require_whole("set_write_back")
+        if not flag:
+            self.set_final_data(None)
+        elif self._final is None and storage.origin is not None:
+            array = storage.origin.memory
+            if isinstance(array, np.ndarray) and array.flags.writeable:
+                self.set_final_data(array)
+
+    def _require_whole(self, what: str) -> None:
+        if self._root is not None:
+            raise InvalidError(f"{what}: this buffer is part of another, which decides")
+
+    def close(self) -> None:
+        """Writes back what there is to write back, waiting for the commands that use the buffer; then it is over.
+
+        A second call does nothing, nor does closing a sub-buffer or a reinterpreted one. What commands still use
+        is freed after them.
+
+        Raises:
+            Error: a command that the buffer waits for failed, and its queue has no ``async_handler``. Then nothing is
+                written back.
+        """
+        if self._root is None:
+            finish(self._storage, self._final, self.shape, self.dtype, report=True)
+
+    def __del__(self, _lifetime: Any = _lifetime, _finish: Any = finish_quietly) -> None:
+        storage = getattr(self, "_storage", None)
+        if storage is None or self._root is not None or not storage.open or _lifetime.is_finished():
+            return
+        rest = storage, self._final, self.shape, self.dtype
+        if not (_lifetime.events_wait or _storage.lock._is_owned()):  # type: ignore[attr-defined]
+            _finish(*rest)
+        elif self._final is not None:  # in a collection, or amid a submission: nothing may wait here
+            pool.later(lambda: _finish(*rest))
+
+    def __enter__(self) -> Buffer:
+        self._storage.require_open()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        state = "" if self._storage.open else ", closed"
+        return f"<Buffer of shape {self.shape}, {self.dtype}{state}>"
+
+
+def _as_array(data: object, dtype: object) -> Array | None:
+    """The array that a buffer is made of, in place; None if it is a shape.
+
+    Raises:
+        InvalidError: neither.
+    """
+    if dtype is not None:
+        if isinstance(data, (np.ndarray, memoryview, bytes, bytearray)):
+            raise InvalidError(f"dtype={dtype!r} with an array: its own is taken; convert with array.astype or .view")
+        return None
+    if isinstance(data, np.ndarray):
+        return data
+    try:
+        view = memoryview(data)  # type: ignore[arg-type]
+    except TypeError:
+        pass
+    else:
+        return np.asarray(view)
+    raise InvalidError(
+        f"data: a {type(data).__name__} is no array; it is a numpy array or another buffer of memory, or give a shape "
+        "and dtype="
+    )

@@ -1,0 +1,120 @@
+"""``HostAccessor``: a buffer's elements as a numpy array, held back from all commands meanwhile."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..model.errors import AccessorError
+from . import _lifetime, _storage
+from ._moves import bring, settle
+from ._node import Gate
+from ._pool import pool
+from .event import Event
+
+if TYPE_CHECKING:
+    from .accessor import Accessor
+    from .buffer import Buffer
+
+__all__ = ["HostAccessor"]
+
+
+class HostAccessor:
+    """The elements of a buffer on the host; ``Buffer.get_host_access`` makes one.
+
+    It is a context manager whose value is the array, read-only with mode ``read``. Commands on the buffer that are
+    submitted meanwhile start when it is closed. Close it on the thread that made it before waiting for them there.
+
+    Attributes:
+        buffer: what it accesses.
+        mode: ``read``, ``write`` or ``read_write``.
+    """
+
+    __slots__ = ("__weakref__", "_array", "_gate", "buffer", "mode")
+
+    def __init__(self, _accessor: Accessor) -> None:
+        pool.prepare()
+        buffer = _accessor.buffer
+        self.buffer: Buffer = buffer
+        self.mode = _accessor.mode
+        self._array: npt.NDArray[Any] | None = None
+        event = Event()
+        gate = event._task = Gate(event)
+        self._gate: Gate | None = None
+        storage, requirement = buffer._storage, _accessor._requirement
+        order, data = buffer._span, _accessor._data
+        waits: list[Event] = []
+        with _storage.lock:
+            storage.require_open()
+            part = storage.between(*data)
+            place = storage.visible_place(part, writable=requirement.writes)
+            if requirement.needs:
+                waits.extend(bring(storage, part, place))
+            storage.waits_of(storage.between(*order), place, requirement, waits)
+            storage.hold(order, data, place, requirement, event)
+        waits = [other for other in waits if not isinstance(other._task, Gate)]  # host accessors do not wait
+        try:
+            settle(waits, report=True)
+        except BaseException:  # what comes later still comes after all of them
+            gate.disown()
+            pool.run(lambda: _open_after(gate, waits))
+            raise
+        self._gate = gate
+        whole = place.view(buffer._span[0], buffer.shape, buffer.dtype, writable=requirement.writes)
+        self._array = whole[_accessor.region.slices]
+
+    @property
+    def array(self) -> npt.NDArray[Any]:
+        """The elements in place.
+
+        Raises:
+            AccessorError: it was closed.
+        """
+        if self._array is None:
+            raise AccessorError("this host accessor was closed: make a new one with buffer.get_host_access()")
+        return self._array
+
+    @property
+    def closed(self) -> bool:
+        """Whether commands may use the buffer again."""
+        return self._gate is None
+
+    def close(self) -> None:
+        """Lets the commands that wait start; the array is not to be used any more. A second call does nothing."""
+        gate, self._gate, self._array = self._gate, None, None
+        if gate is not None:
+            gate.open()
+
+    def __enter__(self) -> npt.NDArray[Any]:
+        return self.array
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __del__(self, _pool: Any = pool, _lifetime: Any = _lifetime) -> None:
+        gate = getattr(self, "_gate", None)
+        if gate is not None and not _lifetime.is_finished():
+            gate.disown()
+            _pool.later(gate.open)
+
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
+        return np.array(self.array, dtype, copy=True) if copy else np.asarray(self.array, dtype)
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.array[key]
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self.array[key] = value
+
+    def __repr__(self) -> str:
+        return f"<HostAccessor {self.mode} to {self.buffer!r}{', closed' if self.closed else ''}>"
+
+
+def _open_after(gate: Gate, events: list[Event]) -> None:
+    settle(events, report=False)
+    gate.open()

@@ -1,0 +1,207 @@
+"""Random programs of command groups, compared with numpy doing the same one after the other."""
+
+from __future__ import annotations
+
+import random
+import threading
+
+import numpy as np
+import pytest
+
+import bindless as bl
+from bindless.sycl import _stream
+
+SIZE = 24
+
+
+class Program:
+    """Buffers with what they should hold, and random groups on random parts of them."""
+
+    def __init__(self, seed: int, queues: list[bl.Queue], buffers: int = 3) -> None:
+        self.random = random.Random(seed)
+        self.queues = queues
+        shapes = [(SIZE,), (4, 6), (2, 3, 4)]
+        self.arrays = [
+            np.arange(number * 100, number * 100 + SIZE, dtype=np.int32).reshape(shapes[number % 3])
+            for number in range(buffers)
+        ]
+        self.expected = [array.copy() for array in self.arrays]
+        self.buffers = [bl.Buffer(array) for array in self.arrays]
+        self.taken: list[tuple[np.ndarray, np.ndarray]] = []
+
+    def box(self, shape: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Offset and sizes of some region, possibly empty."""
+        offset = tuple(self.random.randint(0, size - 1) for size in shape)
+        return offset, tuple(self.random.randint(0, size - begin) for size, begin in zip(shape, offset))
+
+    def part(self) -> tuple[bl.Buffer, np.ndarray]:
+        """A buffer, a contiguous part of one, or one seen as other elements; and numpy's view of the same."""
+        number = self.random.randrange(len(self.buffers))
+        buffer, expected = self.buffers[number], self.expected[number]
+        kind = self.random.randrange(4)
+        if kind == 0:
+            begin = self.random.randrange(SIZE)
+            count = self.random.randint(1, SIZE - begin)
+            flat = buffer.reinterpret(SIZE)
+            return flat.sub_buffer(begin, count), expected.reshape(SIZE)[begin : begin + count]
+        if kind == 1:
+            return buffer.reinterpret((SIZE, 2), np.int16), expected.view(np.int16).reshape(SIZE, 2)
+        return buffer, expected
+
+    def step(self) -> None:
+        queue = self.random.choice(self.queues)
+        buffer, expected = self.part()
+        offset, sizes = self.box(buffer.shape)
+        where = {"range": sizes, "offset": offset}
+        seen = expected[tuple(slice(begin, begin + size) for begin, size in zip(offset, sizes))]
+        value = self.random.randrange(1000)
+        action = self.random.choice(["fill", "fill", "discard", "task", "read", "write", "copy", "host", "update"])
+        if action in ("fill", "discard"):
+            no_init = action == "discard"
+            queue.submit(lambda h: h.fill(buffer.get_access(h, "write", no_init=no_init, **where), value))
+            seen[...] = value
+        elif action == "task":
+
+            def task_group(handler):
+                accessor = buffer.get_access(handler, "read_write", target="host_task", **where)
+
+                def task():
+                    accessor.array[...] = accessor.array * 2 + 1
+
+                handler.host_task(task)
+
+            queue.submit(task_group)
+            seen[...] = seen * 2 + 1
+        elif action == "read":
+            out = np.zeros(seen.shape, seen.dtype)
+            queue.submit(lambda h: h.copy(buffer.get_access(h, "read", **where), out))
+            self.taken.append((out, seen.copy()))
+        elif action == "write":
+            source = np.full(seen.shape, value, seen.dtype)
+            queue.submit(lambda h: h.copy(source, buffer.get_access(h, "write", **where)))
+            seen[...] = value
+        elif action == "copy":
+            other = (self.buffers.index(buffer) + 1) % len(self.buffers) if buffer in self.buffers else 0
+            if expected.dtype == np.int32 and not np.shares_memory(self.expected[other], expected):
+                queue.submit(
+                    lambda h: h.copy(
+                        self.buffers[other].get_access(h, "read"), buffer.get_access(h, "write"), buffer.size
+                    )
+                )
+                expected.reshape(-1)[...] = self.expected[other].reshape(-1)[: buffer.size]
+        elif action == "host":
+            mode = self.random.choice(["read", "write", "read_write"])
+            with buffer.get_host_access(mode, **where) as array:
+                if mode != "write":
+                    np.testing.assert_array_equal(array, seen)
+                if mode != "read":
+                    array[...] = value
+                    seen[...] = value
+        else:
+            queue.submit(lambda h: h.update_host(buffer.get_access(h, "read", **where)))
+
+    def check(self) -> None:
+        for buffer in self.buffers:
+            buffer.close()
+        for array, expected in zip(self.arrays, self.expected):
+            np.testing.assert_array_equal(array, expected)
+        for queue in self.queues:
+            queue.wait()
+        for out, expected in self.taken:
+            np.testing.assert_array_equal(out, expected)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_groups_on_queues_of_one_device(device, context, seed):
+    queues = [
+        bl.Queue(device, context),
+        bl.Queue(device, context, in_order=True),
+        bl.Queue(device, bl.Context(device)),
+    ]
+    program = Program(seed, queues)
+    for _ in range(80):
+        program.step()
+    program.check()
+    for queue in queues:
+        queue.close()
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("crosses", [False, True])
+def test_random_groups_on_queues_of_four_backends(fakes, seed, crosses):
+    for fake in fakes.values():
+        fake.memory_crosses_contexts = fake.events_cross_contexts = crosses
+    names = ["cuda:*:0", "cuda:*:1", "level_zero", "opencl:cpu:*", "reference"]
+    queues = [bl.Queue(name, in_order=number % 2 == seed % 2) for number, name in enumerate(names)]
+    queues.append(bl.Queue(context=bl.Context(bl.Device("cuda"))))
+    program = Program(seed + 100, queues)
+    for _ in range(60):
+        program.step()
+    program.check()
+    program.buffers.clear()
+    for queue in queues:
+        queue.close()
+    _stream.sweep()
+
+
+@pytest.mark.against_reference
+@pytest.mark.parametrize("seed", range(8))
+def test_random_groups_on_this_device_and_the_reference(device, context, seed):
+    queues = [bl.Queue(device, context), bl.Queue("reference"), bl.Queue(device, context, in_order=True)]
+    program = Program(seed + 200, queues)
+    for _ in range(80):
+        program.step()
+    program.check()
+
+
+def test_sixteen_threads_on_shared_buffers(device, context):
+    """Every group adds 1 to what it touches; none is lost, and no two threads wait for each other."""
+    queues = [bl.Queue(device, context), bl.Queue(device, context, in_order=True), bl.Queue(device)]
+    arrays = [np.zeros(64, np.int64) for _ in range(3)]
+    buffers = [bl.Buffer(array) for array in arrays]
+    expected = [np.zeros(64, np.int64) for _ in range(3)]
+    counted = threading.Lock()
+    raised: list[BaseException] = []
+
+    def work(index: int) -> None:
+        chosen = random.Random(index)
+        try:
+            for _ in range(25):
+                first, second = chosen.sample(range(3), 2)
+                begin = chosen.randrange(60)
+                with counted:
+                    expected[first][begin:] += 1
+                    expected[second][:begin] += 1
+
+                def group(handler, first=first, second=second, begin=begin):
+                    one = buffers[first].get_access(handler, "read_write", offset=begin, target="host_task")
+                    other = buffers[second].get_access(handler, "read_write", range=begin, target="host_task")
+
+                    def task():
+                        one.array[...] += 1
+                        other.array[...] += 1
+
+                    handler.host_task(task)
+
+                event = chosen.choice(queues).submit(group)
+                if chosen.random() < 0.1:
+                    event.wait()
+                if chosen.random() < 0.1:
+                    with buffers[second].get_host_access() as array:
+                        array += 0
+        except BaseException as error:
+            raised.append(error)
+
+    threads = [threading.Thread(target=work, args=(index,)) for index in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(120)
+        assert not thread.is_alive()
+    assert raised == []
+    for buffer in buffers:
+        buffer.close()
+    for array, wanted in zip(arrays, expected):
+        np.testing.assert_array_equal(array, wanted)
+    for queue in queues:
+        queue.close()
