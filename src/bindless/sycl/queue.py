@@ -228,15 +228,9 @@ class Queue:
             try:
                 packed = pack_arguments(kernel.name, kernel._parameters, arguments, self.context)
             except InvalidError:
-                adopted = foreign_arguments(arguments, self)
-                if adopted is None:
-                    raise
-                arguments = adopted
-                packed = pack_arguments(kernel.name, kernel._parameters, arguments, self.context)
+                packed, arguments = self._adopt(kernel, arguments)
         keep = arguments
-        if (
-            arguments and not stream.in_order
-        ):  # each event that holds memory is asked for: it holds no more than it must
+        if arguments and not stream.in_order:  # each event that holds memory is asked for: it holds no more than needed
             keep = memory_of(arguments)
         if 0 in global_size:
             return self._nothing(depends_on)
@@ -254,7 +248,10 @@ class Queue:
         if kernel._device is not self.device:
             kernel = kernel._on(self.device)
         global_size, local_size = kernel._sizes(index_space)
-        packed = pack_arguments(kernel.name, kernel._parameters, arguments, self.context)
+        try:
+            packed = pack_arguments(kernel.name, kernel._parameters, arguments, self.context)
+        except InvalidError:
+            packed, arguments = self._adopt(kernel, arguments)
         if 0 in global_size:
             return self._nothing(depends_on)
         keep = memory_of(arguments)
@@ -262,6 +259,13 @@ class Queue:
 
     def _single_task(self, kernel: Kernel, *arguments: object, depends_on: tuple[Event, ...]) -> Event:
         return self._parallel_for(1, kernel, *arguments, depends_on=depends_on)
+
+    def _adopt(self, kernel: Kernel, arguments: tuple[object, ...]) -> tuple[Sequence[bytes | int], tuple[object, ...]]:
+        """Arguments that were refused, packed with the arrays of other libraries among them taken as our own."""
+        adopted = foreign_arguments(arguments, self)
+        if adopted is None:
+            raise
+        return pack_arguments(kernel.name, kernel._parameters, adopted, self.context), adopted
 
     def _refuse(self, kernel: object) -> None:
         """Says what is wrong with a kernel."""
