@@ -260,7 +260,7 @@ class Queue:
     def _single_task(self, kernel: Kernel, *arguments: object, depends_on: tuple[Event, ...]) -> Event:
         return self._parallel_for(1, kernel, *arguments, depends_on=depends_on)
 
-    def _adopt(self, kernel: Kernel, arguments: tuple[object, ...]) -> tuple[Sequence[bytes | int], tuple[object, ...]]:
+    def _adopt(self, kernel: Kernel, arguments: tuple[object, ...]) -> tuple[list[bytes | int], tuple[object, ...]]:
         """Arguments that were refused, packed with the arrays of other libraries among them taken as our own."""
         adopted = foreign_arguments(arguments, self)
         if adopted is None:
