@@ -80,6 +80,13 @@ static struct component normalized(struct component a)
     return a;
 }
 
+/* Gradients that count as infinite are larger than this, with or without others added; all others are smaller. */
+#define BEYOND_MEASURE 0x1p160
+#define INFINITE_EXPONENT 200
+
+/* 256 log2 of an area goes no higher. */
+#define LARGEST_LOG (32 * 256 - 1)
+
 /* One component of a gradient, in texels. */
 static struct component from_float(float gradient, uint32_t extent)
 {
@@ -90,8 +97,12 @@ static struct component from_float(float gradient, uint32_t extent)
         r.exponent += log_extent - 9;
         return r;
     }
-    if (size > 0x1p100f)
-        size = 0x1p100f;
+    if (size >= 0x1p97f) {                /* infinite, whatever the extent */
+        r.significand = 512;
+        r.exponent = INFINITE_EXPONENT;
+        r.sign = gradient < 0.0f ? -1 : 1;
+        return r;
+    }
     uint32_t bits;
     memcpy(&bits, &size, sizeof bits);
     r.significand = (bits & 0x7fffffu) >> 14 | 512u;
@@ -275,7 +286,9 @@ void blr_gradient_measure(const float gradient_x[2], const float gradient_y[2], 
 {
     struct gradients g;
     measure_gradients(gradient_x, gradient_y, extent, 2, &g);
-    const double size[4] = {magnitude(g.size[0]), magnitude(g.size[1]), magnitude(g.size[2]), magnitude(g.size[3])};
+    double size[4];
+    for (int k = 0; k < 4; k++)
+        size[k] = magnitude(g.size[k]) < BEYOND_MEASURE ? magnitude(g.size[k]) : BEYOND_MEASURE;
 
     struct component zero = {0, -600, 0};
     struct component p = g.x[0].significand && g.y[1].significand ? product(g.x[0], g.y[1]) : zero;
@@ -287,7 +300,8 @@ void blr_gradient_measure(const float gradient_x[2], const float gradient_y[2], 
         area.significand = -area.significand;
 
     measure->major = largest_log2(&g);
-    measure->ratio = 2 * measure->major - log2_256(area);
+    int32_t log_area = log2_256(area);
+    measure->ratio = 2 * measure->major - (log_area < LARGEST_LOG ? log_area : LARGEST_LOG);
 
     /* The longest wins; of equals x before the sum, y before the difference, those two before these. */
     bool second = (size[1] > size[3] ? size[1] : size[3]) > (size[0] > size[2] ? size[0] : size[2]);
