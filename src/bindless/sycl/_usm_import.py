@@ -33,6 +33,7 @@ _SYCL_VERSION = 1
 _DLPACK_VERSION = (1, 1)
 _ADDRESSES = 2**64
 _LEGACY_DEFAULT_STREAM = 1
+_READ_ONLY = int(DLFlag.read_only)
 
 # Memory that DLPack says to be of a device type, by the backend that may reach it.
 _BACKENDS = {
@@ -134,7 +135,7 @@ def _import_dlpack(x: Any, queue: Queue | None) -> UsmArray:
     native = target._native  # raises if it has ended
     kind = _known_type(place, target)
     backend = target._backend
-    ordered = backend.backend is Backend.cuda and kind not in (DLDeviceType.cpu,)
+    ordered = backend.backend is Backend.cuda and kind != DLDeviceType.cpu
     if is_capsule:
         capsule = x
         if ordered:  # exporters order their work before the legacy default stream unless told otherwise
@@ -151,7 +152,7 @@ def _import_dlpack(x: Any, queue: Queue | None) -> UsmArray:
         described["shape"],
         None if strides is None else tuple(_as_signed(stride * dtype.itemsize) for stride in strides),
         dtype,
-        bool(described["flags"] & DLFlag.read_only),
+        bool(described["flags"] & _READ_ONLY),
     )
     memory = array.kind(target, on_host=kind in _HOST_TYPES)
     resource = target.context._resource
@@ -200,23 +201,20 @@ def _ask(x: Any, stream: int | None) -> object:
         return x.__dlpack__(**options)
 
 
-def _known_type(place: tuple[int, int], queue: Queue) -> DLDeviceType:
+def _known_type(place: tuple[int, int], queue: Queue) -> int:
     """The device type of memory that the queue's backend may reach."""
     kind, number = place
-    try:
-        known = DLDeviceType(kind)
-    except ValueError:
-        known = None
-    backends = _BACKENDS.get(known, ()) if known is not None else ()
-    name = f"DLPack device type {kind}" if known is None else str(known.name)
-    if known is None or not backends:
+    backends = _BACKENDS.get(kind)  # type: ignore[call-overload]
+    if backends is not None and queue.backend in backends:
+        return kind
+    known = kind in DLDeviceType.__members__.values()
+    name = DLDeviceType(kind).name if known else f"DLPack device type {kind}"
+    if backends is None:
         raise InvalidError(f"memory of {name}, number {number}, is none that this package reaches")
-    if queue.backend not in backends:
-        raise InvalidError(
-            f"the array lies in memory of {name}, number {number}, which {queue!r} does not reach: give a queue of the "
-            f"{' or '.join(backends)} backend, or copy it with usm_empty(...).copy_from(...)"
-        )
-    return known
+    raise InvalidError(
+        f"the array lies in memory of {name}, number {number}, which {queue!r} does not reach: give a queue of the "
+        f"{' or '.join(backends)} backend, or copy it with usm_empty(...).copy_from(...)"
+    )
 
 
 def _queue_for(place: tuple[int, int]) -> Queue:

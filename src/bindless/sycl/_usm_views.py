@@ -32,8 +32,13 @@ def reach(shape: Ints, strides: Ints, itemsize: int) -> tuple[int, int]:
     """First byte and the one after the last of all elements, from the first element; (0, 0) without elements."""
     if 0 in shape:
         return 0, 0
-    ends = [stride * (size - 1) for size, stride in zip(shape, strides)]
-    return sum(end for end in ends if end < 0), sum(end for end in ends if end > 0) + itemsize
+    first, last = 0, itemsize
+    for size, stride in zip(shape, strides):
+        if stride < 0:
+            first += stride * (size - 1)
+        else:
+            last += stride * (size - 1)
+    return first, last
 
 
 def runs(shape: Ints, strides: Ints, itemsize: int) -> Iterator[tuple[int, int]]:
