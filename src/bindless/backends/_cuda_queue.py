@@ -93,8 +93,11 @@ class Queue:
         """Whether all work is done."""
         if self.closed:
             return True
+        unknown = [stream for stream in self.streams if stream.done < stream.submitted]
+        if not unknown:
+            return True
         self.primary.activate()
-        return all(stream.is_idle() for stream in self.streams)
+        return all(stream.is_idle() for stream in unknown)
 
     def close(self) -> None:
         """Waits for its work and destroys its streams. What failed is said by the events that are still asked."""

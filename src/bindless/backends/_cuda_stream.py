@@ -168,8 +168,6 @@ class Stream:
     def is_idle(self) -> bool:
         """Whether all its work is done; raises the error of failed work."""
         submitted = self.submitted
-        if self.done >= submitted:  # known without asking the driver
-            return True
         result = lib.cuStreamQuery(self.handle)
         if result == NOT_READY:
             return False

@@ -165,11 +165,11 @@ def _check_linear(end: UsmMemory, side: str, part: bool) -> None:
     raise copy_failure(5 if side == "source" else 6, details, part=True)
 
 
-def _check_capacity(end: Endpoint, other: Endpoint, side: str, part: bool) -> None:
+def _check_capacity(end: HostMemory | UsmMemory, other: Endpoint, side: str, part: bool) -> None:
     """The image fits the memory; that of opaque memory does, as it was allocated so."""
     if isinstance(end, HostMemory):
         _check_host(end, other, side, part)
-    elif isinstance(end, UsmMemory):
+    else:
         _check_linear(end, side, part)
 
 
@@ -215,8 +215,10 @@ class CopyRegion(_Region):
     def __new__(cls, src: Endpoint, dst: Endpoint, extent: Extent, part: bool = False) -> CopyRegion:
         x, y, z = extent
         extent = (x or 1, y or 1, z or 1)
-        _check_capacity(src, dst, "source", part)
-        _check_capacity(dst, src, "destination", part)
+        if not isinstance(src, ImageMemory):
+            _check_capacity(src, dst, "source", part)
+        if not isinstance(dst, ImageMemory):
+            _check_capacity(dst, src, "destination", part)
         pixel_size = src.pixel_size
         if pixel_size != dst.pixel_size:
             raise copy_failure(
