@@ -154,6 +154,20 @@ def test_the_exporter_is_told_the_queues_stream(fake, gate, in_order):
     queue.wait()
 
 
+@pytest.mark.parametrize("selector, number", [("level_zero:gpu:0", 0), ("opencl:gpu:0", 1)])
+def test_memory_of_one_api(fakes, selector, number):
+    queue = bl.Queue(selector)
+    memory = bl.usm_empty(16, "u1", queue, kind="shared")
+    values = np.ctypeslib.as_array((ctypes.c_ubyte * 16).from_address(memory.address))
+    producer = Producer(values, device=(14, number))
+    array = bl.from_dlpack(producer, queue)
+    assert producer.asked == [{"max_version": (1, 1)}]
+    assert array.address == memory.address and array.kind == "shared"
+    assert array.__dlpack_device__() == (14, number)
+    del array
+    assert producer.deleted == 1
+
+
 def test_without_a_queue_the_exporters_work_is_waited_for(fake):
     producer, memory = foreign(fake, bl.Queue())
     array = bl.from_dlpack(producer)
