@@ -152,6 +152,96 @@ BLR_INLINE void lods_of(const float *restrict xx, const float *restrict xy, cons
     }
 }
 
+/* ---- footprints of two axes */
+
+/* blr_gradient_measure for a block. */
+struct measure_rows {
+    _Alignas(64) int32_t major[BLR_BLOCK];
+    int32_t ratio[BLR_BLOCK];
+    int32_t direction[2][BLR_BLOCK];      /* in 1/64 */
+};
+
+/* The longest axis, as the directions need it. */
+struct axis_signs {
+    int32_t longer[BLR_BLOCK], shorter[BLR_BLOCK]; /* its components, in four bits of one unit */
+    int32_t slanted[BLR_BLOCK];           /* masks: both components count; y is the longer one */
+    int32_t steep[BLR_BLOCK];
+    int32_t sign_x[BLR_BLOCK], sign_y[BLR_BLOCK];
+};
+
+BLR_INLINE struct part product_of_parts(struct part a, struct part b)
+{
+    int32_t sum = 448;
+    for (int bit = 0; bit < 10; bit++)
+        sum += ((a.significand << bit) >> 6 << 6) & -(b.significand >> bit & 1);
+    int32_t more = sum >= 1 << 19, some = -(a.significand > 0) & -(b.significand > 0);
+    struct part r = {(sum >> (9 + more)) & some, ((a.exponent + b.exponent + 9 + more) & some) | (-600 & ~some), a.sign * b.sign};
+    return r;
+}
+
+/* One of two parts, by a mask. */
+BLR_INLINE struct part chosen(int32_t mask, struct part yes, struct part no)
+{
+    struct part r = {(yes.significand & mask) | (no.significand & ~mask), (yes.exponent & mask) | (no.exponent & ~mask),
+                     (yes.sign & mask) | (no.sign & ~mask)};
+    return r;
+}
+
+/* The key of the area between two gradients. */
+BLR_INLINE int32_t key_of_area(struct part ax, struct part ay, struct part bx, struct part by)
+{
+    return key_of(normalized_sum(product_of_parts(ax, by), product_of_parts(ay, bx), -1));
+}
+
+BLR_INLINE void measures_of(const float *restrict xx, const float *restrict xy, const float *restrict yx,
+                            const float *restrict yy, const struct extent_factor *factor, const bool powers,
+                            const int32_t *restrict table, struct measure_rows *restrict rows,
+                            struct axis_signs *restrict axis)
+{
+    BLR_EACH_ITEM {
+        struct part ax = part_of(xx[i], &factor[0], powers), ay = part_of(xy[i], &factor[1], powers);
+        struct part bx = part_of(yx[i], &factor[0], powers), by = part_of(yy[i], &factor[1], powers);
+        struct part sx = normalized_sum(ax, bx, 1), sy = normalized_sum(ay, by, 1);
+        struct part dx = normalized_sum(ax, bx, -1), dy = normalized_sum(ay, by, -1);
+        int32_t size_a = key_of_length(ax, ay, false), size_b = key_of_length(bx, by, false);
+        int32_t size_s = key_of_length(sx, sy, true), size_d = key_of_length(dx, dy, true);
+        int32_t longest = log_of_key(most(most(size_a, size_b), most(size_s, size_d)), table);
+        rows->major[i] = longest;
+        rows->ratio[i] = 2 * longest - log_of_key(key_of_area(ax, ay, bx, by), table);
+
+        /* The longest wins; of equals x before the sum, y before the difference, those two before these. */
+        int32_t second = -(most(size_b, size_d) > most(size_a, size_s));
+        int32_t diagonal = (-(size_d > size_b) & second) | (-(size_s > size_a) & ~second);
+        int32_t turned = -(size_b >= size_a) & second & diagonal;
+        struct part x = chosen(diagonal, diagonal_part(chosen(second, dx, sx)), chosen(second, bx, ax));
+        struct part y = chosen(diagonal, diagonal_part(chosen(second, dy, sy)), chosen(second, by, ay));
+
+        int32_t steep = -(key_of(y) > key_of(x)), sign = turned | 1;
+        struct part longer = chosen(steep, y, x), shorter = chosen(steep, x, y);
+        int32_t apart = longer.exponent - shorter.exponent;
+        axis->longer[i] = longer.significand >> 6;
+        axis->shorter[i] = (shorter.significand >> 6) >> least(most(apart, 0), 31);
+        axis->slanted[i] = -(x.significand > 0) & -(y.significand > 0) & -(apart < 6);
+        axis->steep[i] = steep;
+        axis->sign_x[i] = x.sign * sign;
+        axis->sign_y[i] = y.sign * sign;
+    }
+}
+
+static void directions_of(const struct axis_signs *restrict axis, struct measure_rows *restrict rows)
+{
+    BLR_EACH_ITEM {
+        double m = (double)axis->longer[i] + 0.5, k = (double)axis->shorter[i] + 0.5;
+        double norm = sqrt(m * m + k * k);
+        int32_t along = (int32_t)(64.0 * m / norm + 0.5), across = (int32_t)(64.0 * k / norm + 0.5);
+        int32_t slanted = axis->slanted[i], steep = axis->steep[i];
+        along = (along & slanted) | (64 & ~slanted);
+        across = across & slanted;
+        rows->direction[0][i] = ((across & steep) | (along & ~steep)) * axis->sign_x[i];
+        rows->direction[1][i] = ((along & steep) | (across & ~steep)) * axis->sign_y[i];
+    }
+}
+
 /* ---- whole blocks */
 
 /* Gradients x and y, of each two components; those of one dimension have 0 and an extent of 1 for the second. */
@@ -194,17 +284,36 @@ static void load_gradients(const float *restrict given_x, const float *restrict 
         }
 }
 
+static void copy_logarithms(int32_t table[256])
+{
+    for (int k = 0; k < 256; k++)
+        table[k] = blr_log2_table[k];
+}
+
 static void gradient_lods(const struct gradient_rows *rows, const struct gradient_scale *scale, int32_t *lod)
 {
     /* Copies, of which compilers know that they are not where the results go. */
     const struct extent_factor factor[2] = {scale->factor[0], scale->factor[1]};
     int32_t table[256];
-    for (int k = 0; k < 256; k++)
-        table[k] = blr_log2_table[k];
+    copy_logarithms(table);
     if (scale->powers)
         lods_of(rows->x[0], rows->x[1], rows->y[0], rows->y[1], factor, true, table, lod);
     else
         lods_of(rows->x[0], rows->x[1], rows->y[0], rows->y[1], factor, false, table, lod);
+}
+
+static void gradient_measures(const struct gradient_rows *rows, const struct gradient_scale *scale,
+                              struct measure_rows *measures)
+{
+    const struct extent_factor factor[2] = {scale->factor[0], scale->factor[1]};
+    int32_t table[256];
+    copy_logarithms(table);
+    struct axis_signs axis;
+    if (scale->powers)
+        measures_of(rows->x[0], rows->x[1], rows->y[0], rows->y[1], factor, true, table, measures, &axis);
+    else
+        measures_of(rows->x[0], rows->x[1], rows->y[0], rows->y[1], factor, false, table, measures, &axis);
+    directions_of(&axis, measures);
 }
 
 #endif

@@ -9,6 +9,7 @@
 #include "sample_block_locate.h"
 #include "sample_block_prefetch.h"
 #include "sample_block_store.h"
+#include "sample_block_taps.h"
 
 /* Results larger than this are not kept in the caches. */
 #define STREAM_BYTES (8u << 20)
@@ -44,7 +45,7 @@ static bool make_plan(const struct blr_texture *texture, const blr_image_call_t 
     uint32_t channels = texture->desc.num_channels;
     const struct blr_format *format = texture->format;
     bool cube = texture->desc.type == BLR_IMAGE_CUBEMAP;
-    if (call->operation == BLR_OPERATION_SAMPLE_GRADIENT && (texture->anisotropy_cap || cube))
+    if (call->operation == BLR_OPERATION_SAMPLE_GRADIENT && cube)
         return false;
     for (uint32_t k = 0; k < texture->num_levels; k++) {
         const struct blr_texture_level *level = &texture->level[k];
@@ -337,9 +338,122 @@ static void run_blocks(const struct plan *plan, uint64_t begin, uint64_t end)
         done += blend_block(plan, done, &run.block[blended++ % BLOCKS_UNDER_WAY]);
 }
 
+/* ---- anisotropic footprints */
+
+/* What stays the same from block to block, and what the steps of a block hand on. */
+struct tap_run {
+    const struct plan *plan;
+    struct block_work work;
+    struct level_rows table;              /* a row for each level */
+    struct gradient_scale scale;
+    struct measure_rows measures;
+    struct tap_rows taps[2];              /* of the finer and of the coarser level */
+    struct blr_block block[2];            /* one is located while the texels of the other arrive */
+    struct blr_totals totals;
+};
+
+static void measure_footprints(struct tap_run *run, uint64_t begin, uint32_t count)
+{
+    const blr_image_call_t *call = run->plan->call;
+    const uint32_t n = run->plan->coordinates;
+    struct gradient_rows gradients;
+    load_coordinates(run->plan, begin, count, &run->work);
+    load_gradients(call->gradient_x + begin * n, call->gradient_y + begin * n, n, count, &gradients);
+    gradient_measures(&gradients, &run->scale, &run->measures);
+    split_footprints(run->plan->texture, &run->measures, &run->taps[0], &run->taps[1]);
+}
+
+static int32_t largest_of(const int32_t *restrict numbers)
+{
+    int32_t largest = numbers[0];
+    BLR_EACH_ITEM
+        largest = most(largest, numbers[i]);
+    return largest;
+}
+
+/* The number of taps of a level of a block, and all that is needed to locate them; 0 for a level without a share. */
+static int32_t aim_taps(struct tap_run *run, struct tap_rows *taps, bool *vary)
+{
+    const struct blr_texture *texture = run->plan->texture;
+    if (largest_of(taps->share) == 0)
+        return 0;
+    shape_taps(&run->measures, taps);
+    *vary = !all_alike(taps->level);
+    if (*vary)
+        gather_level_rows(&run->table, texture->dimensions, taps->level, &run->work.rows);
+    else
+        fill_level_row(texture, (uint32_t)taps->level[0], &run->work.rows, 0);
+    for (uint32_t d = 0; d < texture->dimensions; d++)
+        centre_axis(texture, run->work.coordinate[d], &run->work.rows, (int)d, *vary, taps->centre[d]);
+    return largest_of(taps->count);
+}
+
+static void locate_taps(struct tap_run *run, const struct tap_rows *taps, int32_t first, int32_t end, bool vary,
+                        struct blr_block *block)
+{
+    const struct plan *plan = run->plan;
+    block->quads = 0;
+    for (int32_t number = first; number < end; number++) {
+        if (vary)
+            emit_tap(plan->texture, 1, plan->border, plan->integers, taps, number, &run->work, block);
+        else
+            emit_tap(plan->texture, 0, plan->border, plan->integers, taps, number, &run->work, block);
+    }
+    if (plan->dense)
+        find_dense(block, plan->texture->pixel_size);
+    fetch_ahead(plan->texture, block);
+}
+
+static void run_tap_block(struct tap_run *run, uint64_t begin, uint32_t count)
+{
+    const struct plan *plan = run->plan;
+    const int32_t group = (int32_t)blr_quads_at_a_time(plan->texture);
+    union block_values values;
+    uint64_t again = 0;
+    const struct blr_block *before = NULL;
+    uint32_t turn = 0;
+    memset(&run->totals, 0, sizeof run->totals);
+    measure_footprints(run, begin, count);
+    for (int k = 0; k < 2; k++) {
+        bool vary = false;
+        int32_t taps = aim_taps(run, &run->taps[k], &vary);
+        for (int32_t first = 0; first < taps; first += group, turn ^= 1) {
+            struct blr_block *block = &run->block[turn];
+            block->count = count;
+            locate_taps(run, &run->taps[k], first, least(first + group, taps), vary, block);
+            if (before)
+                again |= plan->kind->add_taps(before, &run->totals);
+            before = block;
+        }
+    }
+    again |= plan->kind->add_taps(before, &run->totals);
+    plan->kind->end_taps(&run->totals, count * plan->lanes, values.real);
+    end_block(plan, begin, count, &values, again);
+}
+
+static void run_taps(const struct plan *plan, uint64_t begin, uint64_t end)
+{
+    struct tap_run run;
+    const struct blr_texture *texture = plan->texture;
+    run.plan = plan;
+    memset(&run.work, 0, sizeof run.work);
+    memset(run.block, 0, sizeof run.block);
+    for (uint32_t k = 0; k < texture->num_levels; k++)
+        fill_level_row(texture, k, &run.table, (int)k);
+    fill_gradient_scale(&texture->level[0], &run.scale);
+    for (uint64_t item = begin, count = first_count(plan, begin); item < end; item += count, count = BLR_BLOCK) {
+        if (end - item < count)
+            count = end - item;
+        run_tap_block(&run, item, (uint32_t)count);
+    }
+}
+
 static void run_plan(const struct plan *plan, uint64_t begin, uint64_t end)
 {
-    run_blocks(plan, begin, end);
+    if (plan->taps)
+        run_taps(plan, begin, end);
+    else
+        run_blocks(plan, begin, end);
 }
 
 #endif
