@@ -44,7 +44,10 @@ def _pointer(value: Any, parameter: KernelArgument, context: object) -> bytes:
 def _accessor(value: Accessor, parameter: KernelArgument, _: object) -> bytes:
     if parameter.size != _POINTER_SIZE or parameter.kind not in ("pointer", "value"):
         raise _Refused("it is a pointer")
-    return value._address.to_bytes(_POINTER_SIZE, "little")
+    place = value._place
+    if place is None or not place.address:
+        return value._address.to_bytes(_POINTER_SIZE, "little")  # a null pointer, or the error of a wrong group
+    return (place.address + value.buffer._span[0]).to_bytes(_POINTER_SIZE, "little")
 
 
 def _array(value: UsmArray, parameter: KernelArgument, context: object) -> bytes:
@@ -120,10 +123,11 @@ def memory_of(values: tuple[object, ...]) -> tuple[object, ...]:
     """The memory among a kernel's arguments."""
     found: list[object] = []
     for value in values:
-        if isinstance(value, (UsmArray, UsmPointer)):
+        if type(value) is Accessor:
+            if value._place is not None:
+                found.append(value._place.memory)
+        elif isinstance(value, (UsmArray, UsmPointer)):
             found.append(value)
-        elif isinstance(value, Accessor) and value._place is not None:
-            found.append(value._place.memory)
     return tuple(found)
 
 

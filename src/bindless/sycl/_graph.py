@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ..model.enums import Target
 from ..model.errors import InvalidError
 from . import _storage
-from ._moves import bring
-from ._place import Place, home_of
+from ._moves import bring, is_at
+from ._place import Home, Place, home_of
 from ._requirement import RO, Requirement, combined
-from ._storage import Storage
+from ._storage import Segment, Storage
 from .event import Event
 
 if TYPE_CHECKING:
@@ -23,20 +23,12 @@ __all__ = ["submit_group"]
 Span = tuple[int, int]
 Submission = Callable[[tuple[Event, ...]], Event]
 
+_device = Target.device
 
-class _Use(NamedTuple):
-    """One requirement of a command group, accessors with the same one resolved into it.
 
-    Attributes:
-        order: the bytes of the buffer or sub-buffer: what decides the order of commands.
-        data: the bytes that the command touches.
-    """
-
-    storage: Storage
-    order: Span
-    data: Span
-    place: Place
-    requirement: Requirement
+# One requirement of a command group: the storage, the bytes of the buffer or sub-buffer, which decide the order of
+# commands, the bytes that the command touches, where it finds them, and how it accesses them.
+_Use = tuple[Storage, Span, Span, Place, Requirement]
 
 
 def submit_group(
@@ -61,6 +53,18 @@ def submit_group(
     """
     with _storage.lock:
         waits = list(depends_on)
+        home = queue._home
+        if home is not None and not to_host:
+            plain = _plain(home, accessors, waits)
+            if plain is not None:
+                try:
+                    event = submission(tuple(dict.fromkeys(waits)) if len(waits) > 1 else tuple(waits))
+                finally:
+                    for accessor in accessors:
+                        accessor._place = None
+                for storage, segment, place, requirement in plain:
+                    storage.take_segment(segment, place, requirement, event)
+                return event
         try:
             uses = _uses_on_host(accessors) if to_host else _uses(queue, accessors)
             for storage, order, data, place, requirement in uses:
@@ -68,7 +72,9 @@ def submit_group(
                     waits += _brought(queue, storage, data, place)
                     continue
                 if requirement.needs:
-                    bring(storage, storage.between(*data), place)
+                    part = storage.between(*data)
+                    if len(part) != 1 or not is_at(part[0], place):
+                        bring(storage, part, place)
                 storage.waits_of(storage.between(*order), place, requirement, waits)
             event = submission(tuple(dict.fromkeys(waits)) if len(waits) > 1 else tuple(waits))
         finally:
@@ -77,6 +83,29 @@ def submit_group(
         for storage, order, data, place, requirement in uses:
             storage.take_part(order, data, place, requirement, event)
     return event
+
+
+def _plain(
+    home: Home, accessors: Sequence[Accessor], waits: list[Event]
+) -> list[tuple[Storage, Segment, Place, Requirement]] | None:
+    """What most groups are, done with few calls: different buffers, used whole, whose contents are there."""
+    found: list[tuple[Storage, Segment, Place, Requirement]] = []
+    for accessor in accessors:
+        buffer = accessor.buffer
+        storage, span = buffer._storage, buffer._span
+        segments, place, requirement = storage.segments, storage.places.get(home), accessor._requirement
+        if place is None or len(segments) != 1 or accessor._data is not span or accessor.target is not _device:
+            return None
+        segment = segments[0]
+        if segment.begin != span[0] or segment.end != span[1] or any(row[1] is segment for row in found):
+            return None
+        if requirement.needs and not is_at(segment, place):
+            return None
+        found.append((storage, segment, place, requirement))
+    for (_, segment, place, requirement), accessor in zip(found, accessors):
+        accessor._place = place
+        Storage.wait_of(segment, place, requirement, waits)
+    return found
 
 
 def _brought(queue: Queue, storage: Storage, data: Span, place: Place) -> list[Event]:
@@ -111,7 +140,7 @@ def _uses(queue: Queue, accessors: Sequence[Accessor]) -> list[_Use]:
             place = storage.places.get(home) or storage.place_in(home)
         accessor._place = place
         seen.add(storage)
-        uses.append(_Use(storage, accessor.buffer._span, accessor._data, place, accessor._requirement))
+        uses.append((storage, accessor.buffer._span, accessor._data, place, accessor._requirement))
     if simple and len(seen) == len(uses):
         return uses
     _check_targets(accessors)
@@ -124,7 +153,7 @@ def _uses_on_host(accessors: Sequence[Accessor]) -> list[_Use]:
         storage = accessor.buffer._storage
         storage.require_open()
         accessor._place = storage.host_place()
-        uses.append(_Use(storage, accessor.buffer._span, accessor._data, accessor._place, RO))
+        uses.append((storage, accessor.buffer._span, accessor._data, accessor._place, RO))
     return uses
 
 
@@ -134,8 +163,8 @@ def _resolved(uses: Iterable[_Use]) -> list[_Use]:
     for storage, order, data, place, requirement in uses:
         key = storage, order, data, place
         found[key] = combined(found.get(key, requirement), requirement)
-    resolved = [_Use(*key, requirement) for key, requirement in found.items()]
-    resolved.sort(key=lambda use: use.requirement is not RO)
+    resolved = [(*key, requirement) for key, requirement in found.items()]
+    resolved.sort(key=lambda use: use[4] is not RO)
     return resolved
 
 

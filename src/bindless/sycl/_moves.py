@@ -20,7 +20,7 @@ from ._storage import Segment, Storage, is_pending
 from ._stream import CommandStream
 from .event import Event
 
-__all__ = ["bring", "settle"]
+__all__ = ["bring", "is_at", "settle"]
 
 
 def bring(
@@ -41,7 +41,7 @@ def bring(
     run: list[Segment] = []
     source: Place | None = None
     for segment in segments:
-        best = None if _is_at(segment, place) else _source(segment, place)
+        best = None if is_at(segment, place) else _source(segment, place)
         if run and (best is not source or best is None):
             moves.append(_move(storage, run, source, place, stream, moves))
             run = []
@@ -73,7 +73,7 @@ def settle(events: Iterable[Event], *, report: bool) -> bool:
     return not failed
 
 
-def _is_at(segment: Segment, place: Place) -> bool:
+def is_at(segment: Segment, place: Place) -> bool:
     """Whether nothing has to be moved: the contents are here, or there are none."""
     valid = segment.valid
     if place not in valid:

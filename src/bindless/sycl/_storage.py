@@ -74,9 +74,14 @@ class Segment:
     def add_reader(self, event: Event) -> None:
         """Notes a command that reads; those that are complete are forgotten now and then."""
         readers = self.readers
+        if readers:
+            last, stream = readers[-1], event._stream
+            if stream is last._stream and stream is not None and stream.in_order and last._native and event._native:
+                readers[-1] = event  # comes after it
+                return
         readers.append(event)
         if len(readers) > self.limit:
-            self.readers = [reader for reader in readers if not reader._poll()]
+            self.readers = [reader for reader in readers if is_pending(reader) and not reader._poll()]
             self.limit = max(_MOST_READERS, 2 * len(self.readers))
 
 
@@ -200,19 +205,25 @@ class Storage:
 
     # ------------------------------------------------------------------ what commands wait for and leave
 
-    @staticmethod
-    def waits_of(segments: Iterable[Segment], place: Place, requirement: Requirement, waits: list[Event]) -> None:
+    @classmethod
+    def waits_of(cls, segments: Iterable[Segment], place: Place, requirement: Requirement, waits: list[Event]) -> None:
         """Adds what a command has to wait for that uses segments at a place, where they are valid if needed."""
         for segment in segments:
-            for event in segment.before:
-                if is_pending(event):
-                    waits.append(event)
-            if requirement.needs:
-                made = segment.valid.get(place)
-                if made is not None and made not in segment.before and is_pending(made):
-                    waits.append(made)
-            if requirement.writes:
-                waits.extend(event for event in segment.readers if is_pending(event))
+            cls.wait_of(segment, place, requirement, waits)
+
+    @staticmethod
+    def wait_of(segment: Segment, place: Place, requirement: Requirement, waits: list[Event]) -> None:
+        """The same of one segment."""
+        before = segment.before
+        for event in before:
+            if is_pending(event):
+                waits.append(event)
+        if requirement.needs:
+            made = segment.valid.get(place)
+            if made is not None and made not in before and is_pending(made):
+                waits.append(made)
+        if requirement.writes and segment.readers:
+            waits.extend([event for event in segment.readers if is_pending(event)])
 
     def take_part(
         self, order: tuple[int, int], data: tuple[int, int], place: Place, requirement: Requirement, event: Event
@@ -230,6 +241,16 @@ class Storage:
         for segment in segments if data == order else self.between(*data):
             segment.valid = {place: event}
         self.join(*order)
+
+    def take_segment(self, segment: Segment, place: Place, requirement: Requirement, event: Event) -> None:
+        """``take_part`` of the only segment there is."""
+        if requirement.writes:
+            self.modified = True
+            segment.before, segment.valid = (event,), {place: event}
+            if segment.readers:
+                segment.readers = []
+        else:
+            segment.add_reader(event)
 
     def hold(
         self, order: tuple[int, int], data: tuple[int, int], place: Place, requirement: Requirement, event: Event

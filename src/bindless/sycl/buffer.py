@@ -191,7 +191,9 @@ class Buffer:
             accessor.is_placeholder = True
         else:
             try:
-                handler._require(accessor)
+                if handler._queue is None:
+                    handler._require(accessor)  # raises
+                handler._accessors.append(accessor)
             except AttributeError:
                 raise InvalidError(
                     f"handler={handler!r}: it is what queue.submit gives its function, or None"

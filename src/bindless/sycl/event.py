@@ -212,10 +212,13 @@ class Event:
             return
         task, native = self._task, self._native
         if native is not None:
-            if not stream.can_wait_for(self):
-                others.append(self)
-            elif self._stream is not stream or not stream.in_order or self._error is not None:
+            if self._stream is stream:
+                if not stream.in_order or self._error is not None:
+                    natives.append(native)
+            elif stream.can_wait_for(self):
                 natives.append(native)
+            else:
+                others.append(self)
         elif task is not None or self._error is not None:
             others.append(self)
         else:

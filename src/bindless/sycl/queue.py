@@ -247,7 +247,11 @@ class Queue:
             self._refuse(kernel)
         if kernel._device is not self.device:
             kernel = kernel._on(self.device)
-        global_size, local_size = kernel._sizes(index_space)
+        local_size = kernel._local
+        if type(index_space) is int and index_space > 0:
+            global_size: tuple[int, ...] = (index_space,)
+        else:
+            global_size, local_size = kernel._sizes(index_space)
         try:
             packed = pack_arguments(kernel.name, kernel._parameters, arguments, self.context)
         except InvalidError:
