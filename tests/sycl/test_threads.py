@@ -171,3 +171,34 @@ def test_a_wait_can_be_interrupted_and_taken_up_again(fake, wait):
     gate.set()
     wait(queue, event)
     assert event.status is bl.EventStatus.complete
+
+
+def test_a_queue_closed_during_a_wait_ends_after_it(fake):
+    """The native queue that a thread waits for is not released under it."""
+    queue = bl.Queue()
+    gate, waiting = threading.Event(), threading.Event()
+    wait = fake.wait_queue
+
+    def slowly(native: object) -> None:
+        waiting.set()
+        gate.wait(20)
+        wait(native)
+
+    fake.wait_queue = slowly
+    failures: list[BaseException] = []
+
+    def in_thread() -> None:
+        try:
+            queue.wait()
+        except BaseException as error:
+            failures.append(error)
+
+    thread = threading.Thread(target=in_thread)
+    thread.start()
+    assert waiting.wait(20)
+    fake.wait_queue = wait
+    queue.close()
+    assert queue.closed and fake.alive["queue"] == 1
+    gate.set()
+    thread.join(20)
+    assert failures == [] and fake.alive["queue"] == 0

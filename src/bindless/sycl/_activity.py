@@ -20,7 +20,10 @@ __all__ = ["AsyncHandler", "active", "events_of_users", "streams", "sweep", "wai
 AsyncHandler = Callable[[ExceptionList], object]
 
 active: set[CommandStream] = set()
-"""Those with work that is not known to be complete: it finds them alive."""
+"""Those with work that is not known to be complete: it finds them alive.
+
+To be copied before it is walked, which is one step: other threads and the collector change it at any time.
+"""
 
 streams: weakref.WeakSet[CommandStream] = weakref.WeakSet()
 """All of them."""
@@ -28,46 +31,48 @@ streams: weakref.WeakSet[CommandStream] = weakref.WeakSet()
 
 def sweep() -> None:
     """Lets go of what completed commands of any queue used."""
-    for stream in tuple(active):
+    for stream in active.copy():
         stream.reap()
 
 
 def wait_for_all() -> None:
     """Waits for what the drivers have of every queue's work, keeping the errors for whoever asks next."""
-    for stream in tuple(active):
+    for stream in active.copy():
         stream.settle_driver()
 
 
 def wait_for_users(owner: object) -> None:
     """Waits for the commands submitted so far, on any queue, that use memory of ``owner``."""
-    for stream in tuple(active):
+    for stream in active.copy():
         stream.wait_for_users(owner)
 
 
 def events_of_users(owner: object) -> list[Event]:
     """Events after the commands submitted so far, on any queue, that use memory of ``owner``."""
-    return [event for stream in tuple(active) for event in stream.events_of_users(owner)]
+    return [event for stream in active.copy() for event in stream.events_of_users(owner)]
 
 
 def _finish() -> None:
     """At interpreter exit: lets the work end, and says what nobody was told."""
     open_gates()
-    for stream in tuple(active):
+    for stream in active.copy():
         if stream.native is not None:
             try:
                 stream.settle()
             except Error as error:
                 stream.record(error)
-    lost = any(stream.told_loss for stream in tuple(streams))
-    for stream in tuple(streams):
-        if lost:
-            stream.errors = [error for error in stream.errors if not isinstance(error, DeviceLostError)]
-        stream.end("ended with the interpreter")
-        rows = [(stream.handler, stream.errors), *stream.context._unclaimed]
+    # Daemon threads may still submit. From here on they are refused, which nobody needs to be told, and what they had
+    # submitted is waited for too: memory that it uses goes next.
+    found = [(stream, stream.finish("ended with the interpreter")) for stream in _lifetime.snapshot(streams)]
+    lost = any(stream.told_loss for stream, _ in found)
+    for stream, errors in found:
         stream.errors = []
+        if lost:
+            errors = [error for error in errors if not isinstance(error, DeviceLostError)]
+        rows = [(stream.handler, errors), *stream.context._unclaimed]
         stream.context._unclaimed.clear()
-        for handler, errors in rows:
-            _report_at_exit(handler or stream.context.async_handler, errors)
+        for handler, others in rows:
+            _report_at_exit(handler or stream.context.async_handler, others)
 
 
 def _report_at_exit(handler: AsyncHandler | None, errors: list[Error]) -> None:
@@ -84,7 +89,7 @@ def _report_at_exit(handler: AsyncHandler | None, errors: list[Error]) -> None:
 
 
 def _after_fork() -> None:
-    for stream in tuple(streams):
+    for stream in _lifetime.snapshot(streams):
         stream.forget()
     active.clear()
 

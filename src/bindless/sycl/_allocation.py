@@ -171,7 +171,7 @@ _leases: weakref.WeakSet[Lease] = weakref.WeakSet()
 
 
 def _finish() -> None:
-    for lease in tuple(_leases):
+    for lease in _lifetime.snapshot(_leases):
         lease.abandon()
 
 

@@ -18,11 +18,12 @@ import sys
 from collections import deque
 from collections.abc import Callable
 from enum import IntEnum
-from typing import Any
+from typing import Any, TypeVar
+from weakref import WeakSet
 
 from ..model.errors import DeviceLostError, Error
 
-__all__ = ["Rank", "Resource", "after_fork", "at_exit", "forget_event", "is_finished", "let_go"]
+__all__ = ["Rank", "Resource", "after_fork", "at_exit", "forget_event", "is_finished", "let_go", "snapshot"]
 
 
 class Rank(IntEnum):
@@ -39,6 +40,7 @@ class Rank(IntEnum):
     CONTEXT = 8
 
 
+_Object = TypeVar("_Object")
 _Release = Callable[..., object]
 
 # Every native object alive. Taking a row out of it is what gives the right to release: ``pop`` is atomic.
@@ -169,6 +171,15 @@ def _on_collection(phase: str, _: dict[str, int]) -> None:
         _empty_aside()
 
 
+def snapshot(objects: WeakSet[_Object]) -> list[_Object]:
+    """What is in a set of weak references, to which other threads may add meanwhile."""
+    while True:
+        try:
+            return list(objects)
+        except RuntimeError:  # it grew, and is walked again
+            continue
+
+
 def is_finished() -> bool:
     """Whether the interpreter is ending and everything native has been released."""
     return _finished
@@ -190,7 +201,7 @@ def _finish() -> None:
         hook()
     _empty_aside()
     rows = []
-    for key in tuple(_live):
+    for key in list(_live):
         row = _live.pop(key, None)
         if row is not None:
             rows.append(row)

@@ -295,7 +295,7 @@ def _leaves(event: Event) -> Iterator[Event]:
 
 def open_gates() -> None:
     """At interpreter exit: nobody will open what is still closed."""
-    for gate in tuple(_gates):
+    for gate in _lifetime.snapshot(_gates):
         gate.open()
 
 

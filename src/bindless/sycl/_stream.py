@@ -71,6 +71,7 @@ class CommandStream:
         native: the native queue; None once closed or forked.
         errors: asynchronous errors found and not yet reported.
         told_loss: whether somebody was told that the device is lost.
+        waiters: threads in a wait of the native queue, which they keep alive.
         tasks: events of commands that the host has still to start, or runs itself, and what these use.
         bundles: kernel bundles that unfinished commands use.
         blocker: the last of them that later commands of this queue come after.
@@ -108,6 +109,7 @@ class CommandStream:
         "silent",
         "tasks",
         "told_loss",
+        "waiters",
     )
 
     def __init__(
@@ -123,6 +125,7 @@ class CommandStream:
         self.lock = threading.RLock()
         self.errors: list[Error] = []
         self.told_loss = False
+        self.waiters = 0
         self.tasks: dict[Event, Sequence[object]] = {}
         self.bundles: set[object] = set()
         self._last_bundle: object = None
@@ -442,13 +445,24 @@ class CommandStream:
 
     def _ask_queue(self, native: NativeQueue) -> None:
         """Waits for the native queue, and again as long as it has another error to tell."""
-        for _ in range(_MOST_ERRORS):
-            try:
-                self.backend.wait_queue(native)
-                return
-            except Error as error:
-                if not self.record(error):
+        with self.lock:
+            if self.native is None:
+                return  # closed by another thread, which has waited
+            self.waiters += 1
+        try:
+            for _ in range(_MOST_ERRORS):
+                try:
+                    self.backend.wait_queue(native)
                     return
+                except Error as error:
+                    if not self.record(error):
+                        return
+        finally:
+            with self.lock:
+                self.waiters -= 1
+                closed = self.native is None and not self.waiters
+            if closed:
+                self.resource.close()
 
     def wait_for_users(self, owner: object) -> None:
         """Waits for the commands submitted so far that use memory of ``owner``."""
@@ -542,9 +556,25 @@ class CommandStream:
             self.native = None
             self._dirty = False
             active.discard(self)
-        self.resource.close()
+            waiters = self.waiters
+        if not waiters:  # else the last of those threads does it
+            self.resource.close()
         self._drop()
         self.report()
+
+    def finish(self, reason: str) -> list[Error]:
+        """Ends it for other threads too, and waits for what they had submitted; gives the errors found until then."""
+        with self.lock:
+            native = self.native
+            self.end(reason)
+            errors, self.errors = self.errors, []
+        if native is not None and not self.resource.closed:
+            try:
+                self.backend.wait_queue(native)
+            except Error as error:
+                if not isinstance(error, DeviceLostError) or not any(isinstance(e, DeviceLostError) for e in errors):
+                    errors.append(error)
+        return errors
 
     def end(self, reason: str) -> None:
         """It can no longer be used, nor are its events released any more."""

@@ -131,7 +131,7 @@ class Context:
                 return
             self._reason = "was closed"
         first: Error | None = None
-        for stream in tuple(self._streams):
+        for stream in _lifetime.snapshot(self._streams):
             try:
                 stream.close()
             except Error as error:
@@ -171,7 +171,7 @@ def default_context(device: Device) -> Context:
 
 
 def _finish() -> None:
-    for context in tuple(_contexts):
+    for context in _lifetime.snapshot(_contexts):
         context._reason = context._reason or "ended with the interpreter"
     _defaults.clear()
 
@@ -179,7 +179,7 @@ def _finish() -> None:
 def _after_fork() -> None:
     global _defaults_lock
     _defaults_lock = threading.RLock()
-    for context in tuple(_contexts):
+    for context in _lifetime.snapshot(_contexts):
         context._lock = threading.RLock()
         context._reason = FORKED
     _defaults.clear()
