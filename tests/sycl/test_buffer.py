@@ -272,7 +272,7 @@ def test_final_data_that_cannot_be(target, message):
     buffer = bl.Buffer(4, np.int32)
     with pytest.raises(bl.InvalidError, match=message):
         buffer.set_final_data(target)
-    with pytest.raises(bl.InvalidError, match="this buffer is part of another"):
+    with pytest.raises(bl.InvalidError, match="this is part of another buffer"):
         buffer.sub_buffer(0, 2).set_final_data(None)
 
 

@@ -35,6 +35,8 @@ def pieces_of(accessor: Accessor, name: str, *, written: bool) -> tuple[Pieces, 
     base = accessor._address
     place = accessor._place
     assert place is not None
+    if place.image is not None:
+        raise InvalidError(f"{name}: {accessor!r} is of an image: kernels use it, or copy on the host")
     return [(base + begin, nbytes) for begin, nbytes in accessor.region.runs()], place.memory
 
 

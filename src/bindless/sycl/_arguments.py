@@ -19,7 +19,7 @@ from ._usm_array import UsmArray
 from ._usm_pointer import UsmPointer
 from .accessor import Accessor, LocalAccessor
 
-__all__ = ["memory_of", "pack_arguments"]
+__all__ = ["PACKERS", "memory_of", "pack_arguments", "pack_image_accessor"]
 
 _POINTER_SIZE = 8
 _FLOATS = {2: struct.Struct("<e"), 4: struct.Struct("<f"), 8: struct.Struct("<d")}
@@ -48,6 +48,13 @@ def _accessor(value: Accessor, parameter: KernelArgument, _: object) -> bytes:
     if place is None or not place.address:
         return value._address.to_bytes(_POINTER_SIZE, "little")  # a null pointer, or the error of a wrong group
     return (place.address + value.buffer._span[0]).to_bytes(_POINTER_SIZE, "little")
+
+
+def pack_image_accessor(value: Accessor, parameter: KernelArgument, _: object) -> bytes:
+    """The image that an accessor stands for, as a kernel receives it."""
+    if parameter.size != _POINTER_SIZE or parameter.kind not in ("image", "value"):
+        raise _Refused("it is an image handle of 8 bytes")
+    return value._address.to_bytes(_POINTER_SIZE, "little")
 
 
 def _array(value: UsmArray, parameter: KernelArgument, context: object) -> bytes:
@@ -123,15 +130,14 @@ def memory_of(values: tuple[object, ...]) -> tuple[object, ...]:
     """The memory among a kernel's arguments."""
     found: list[object] = []
     for value in values:
-        if type(value) is Accessor:
-            if value._place is not None:
-                found.append(value._place.memory)
-        elif isinstance(value, (UsmArray, UsmPointer)):
+        if isinstance(value, (UsmArray, UsmPointer)):
             found.append(value)
+        elif isinstance(value, Accessor) and value._place is not None:
+            found.append(value._place.memory)
     return tuple(found)
 
 
-_PACKERS: dict[type, Callable[[Any, KernelArgument, object], bytes | int]] = {
+PACKERS: dict[type, Callable[[Any, KernelArgument, object], bytes | int]] = {
     Accessor: _accessor,
     UsmArray: _array,
     UsmPointer: _pointer,
@@ -154,7 +160,7 @@ def _other(value: object) -> Callable[[Any, KernelArgument, object], bytes | int
         raise _Refused("kernels reach no numpy array: copy it into usm_empty(...).copy_from(array)")
     if isinstance(value, ImageMemHandle) or hasattr(value, "_image_memory"):
         raise _Refused("image memory is no kernel argument: pass the handle that create_image makes of it")
-    for known, packer in _PACKERS.items():
+    for known, packer in PACKERS.items():
         if isinstance(value, known):
             return packer
     raise _Refused(
@@ -187,7 +193,7 @@ def pack_arguments(
     packed: list[bytes | int] = []
     for value, parameter in zip(values, parameters):
         try:
-            packer = _PACKERS.get(type(value)) or _other(value)
+            packer = PACKERS.get(type(value)) or _other(value)
             packed.append(packer(value, parameter, context))
         except _Refused as reason:
             raise InvalidError(

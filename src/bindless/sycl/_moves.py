@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterable, Sequence
+from functools import partial
 
 from ..backends.contract import NativeEvent
+from ..model.copy_region import CopyRegion, HostMemory
 from ..model.errors import InvalidError
 from ._node import Node
 from ._place import Home, Place
@@ -107,6 +109,8 @@ def _reaches(source: Place, target: Place) -> bool:
     left, right = source.home, target.home
     if left is None or right is None or left.context.closed:
         return False
+    if left is not right and (source.image or target.image):
+        return False
     if left.context is right.context:
         return True
     backend = left.context._backend
@@ -145,68 +149,70 @@ def _move(
 def _copy(
     source: Place, target: Place, begin: int, nbytes: int, waits: tuple[Event, ...], stream: CommandStream | None
 ) -> Event:
-    from_, to = source.address + begin, target.address + begin
-    keep = (source.memory, target.memory)
     left, right = source.home, target.home
-    if right is not None and not right.context.closed and (source.home is None or _reaches(source, target)):
-        return _by_driver(right.stream, to, from_, nbytes, waits, keep)
-    if left is not None and right is None and (left.visible or _is_of(stream, left)) and not left.context.closed:
-        return _by_driver(stream if stream and _is_of(stream, left) else left.stream, to, from_, nbytes, waits, keep)
-    if source.visible and right is not None and not right.visible:
-        return _by_driver(right.stream, to, from_, nbytes, waits, keep)
+    copy = _Copy(source, target, begin, nbytes)
+    if right is not None and not right.context.closed and (left is None or _reaches(source, target)):
+        return copy.by_driver(right.stream, waits)
+    if left is not None and right is None and not left.context.closed:
+        if stream is not None and _is_of(stream, left):
+            return copy.by_driver(stream, waits)
+        if source.visible:
+            return copy.by_driver(left.stream, waits)
+    if source.visible and right is not None and not target.visible:
+        return copy.by_driver(right.stream, waits)
     if source.visible and target.visible:
-        return _by_host(_Copy(to, from_, nbytes, keep), waits)
+        return copy.by_host(waits)
     assert left is not None
-    return left.stream.run_on_host(_Fetch(left, to, from_, nbytes), waits, keep)
+    return left.stream.run_on_host(partial(copy.fetch, left), waits, copy.keep)
 
 
 def _is_of(stream: CommandStream | None, home: Home) -> bool:
     return stream is not None and stream.context is home.context and stream.device == home.device
 
 
-def _by_driver(
-    stream: CommandStream, to: int, from_: int, nbytes: int, waits: Iterable[Event], keep: Sequence[object]
-) -> Event:
-    backend = stream.backend
-
-    def copy(natives: Sequence[NativeEvent]) -> NativeEvent:
-        return backend.copy(stream.native, to, from_, nbytes, natives)
-
-    return stream.submit(copy, tuple(waits), keep)
-
-
-def _by_host(copy: _Copy, waits: tuple[Event, ...]) -> Event:
-    event = Event(None, None, waits)
-    event._task = node = Node(event, function=copy)
-    node.start(waits)
-    return event
-
-
 class _Copy:
-    """A copy by the host itself."""
+    """A range of bytes from one place to another, or a whole image."""
 
-    __slots__ = ("_from", "_keep", "_nbytes", "_to")
+    __slots__ = ("begin", "keep", "nbytes", "source", "target")
 
-    def __init__(self, to: int, from_: int, nbytes: int, keep: Sequence[object]) -> None:
-        self._to, self._from, self._nbytes, self._keep = to, from_, nbytes, keep
+    def __init__(self, source: Place, target: Place, begin: int, nbytes: int) -> None:
+        self.source, self.target, self.begin, self.nbytes = source, target, begin, nbytes
+        self.keep = (source.memory, target.memory)
 
-    def __call__(self) -> None:
-        ctypes.memmove(self._to, self._from, self._nbytes)
+    def submit(self, stream: CommandStream, waits: Sequence[NativeEvent] = ()) -> NativeEvent:
+        """Gives it to a driver."""
+        source, target, backend = self.source, self.target, stream.backend
+        image = source.image or target.image
+        if image is None:
+            to, from_ = target.address + self.begin, source.address + self.begin
+            return backend.copy(stream.native, to, from_, self.nbytes, waits)
+        desc = image.descriptor
+        ends = [
+            place.image or HostMemory(place.address, desc.extent, desc.pixel_size, self.nbytes)
+            for place in (source, target)
+        ]
+        return backend.copy_image(stream.native, CopyRegion(ends[0], ends[1], desc.extent), waits)
 
+    def by_driver(self, stream: CommandStream, waits: tuple[Event, ...]) -> Event:
+        """Ordered by the driver."""
+        return stream.submit(partial(self.submit, stream), waits, self.keep)
 
-class _Fetch:
-    """A copy to the host's memory that is complete when the call returns."""
+    def by_host(self, waits: tuple[Event, ...]) -> Event:
+        """By the host itself, on a thread."""
+        event = Event(None, None, waits)
+        event._task = node = Node(event, function=self.move)
+        node.start(waits)
+        return event
 
-    __slots__ = ("_from", "_home", "_nbytes", "_to")
+    def move(self) -> None:
+        """By the host itself, now."""
+        ctypes.memmove(self.target.address + self.begin, self.source.address + self.begin, self.nbytes)
 
-    def __init__(self, home: Home, to: int, from_: int, nbytes: int) -> None:
-        self._home, self._to, self._from, self._nbytes = home, to, from_, nbytes
-
-    def __call__(self) -> None:
-        stream = self._home.stream
-        backend = stream.backend
-        event = backend.copy(stream.native, self._to, self._from, self._nbytes)
+    def fetch(self, home: Home) -> None:
+        """Complete when the call returns: a driver may wait in it."""
+        stream = home.stream
+        event = self.submit(stream)
         try:
-            backend.wait_event(event)
+            stream.backend.wait_event(event)
         finally:
-            backend.release_event(event)
+            stream.backend.release_event(event)

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..model.aspects import Aspect
+from ..model.copy_region import ImageMemory
 from ..model.enums import DeviceType, UsmKind
 from ._allocation import Allocation
 from ._stream import CommandStream
@@ -62,18 +63,21 @@ class Place:
 
     Attributes:
         home: None for ordinary memory of the host.
-        address: of the first byte; 0 for a buffer without elements.
-        memory: what keeps it alive: an ``Allocation`` or a numpy array.
+        address: of the first byte; 0 for a buffer without elements. Of image memory the number of the image that
+            kernels receive.
+        memory: what keeps it alive: an ``Allocation``, a numpy array.
+        image: image memory, which is copied as a whole; None for linear memory.
         visible: whether the host reads and writes it itself.
     """
 
-    __slots__ = ("__weakref__", "address", "home", "memory", "visible")
+    __slots__ = ("__weakref__", "address", "home", "image", "memory", "visible")
 
-    def __init__(self, home: Home | None, address: int, memory: Allocation | npt.NDArray[Any] | None) -> None:
+    def __init__(self, home: Home | None, address: int, memory: object, image: ImageMemory | None = None) -> None:
         self.home = home
         self.address = address
         self.memory = memory
-        self.visible = home is None or home.visible
+        self.image = image
+        self.visible = image is None and (home is None or home.visible)
 
     @classmethod
     def of_array(cls, array: npt.NDArray[Any]) -> Place:

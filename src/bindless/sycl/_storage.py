@@ -8,7 +8,7 @@ One lock serves all storages, so that the commands of several threads come in th
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -113,8 +113,15 @@ class Storage:
         open: whether it can be used.
     """
 
-    def __init__(self, nbytes: int, origin: npt.NDArray[Any] | None, writable: bool) -> None:
+    def __init__(
+        self,
+        nbytes: int,
+        origin: npt.NDArray[Any] | None,
+        writable: bool,
+        allocate: Callable[[Home, int], Place] = Home.allocate,
+    ) -> None:
         self.nbytes = nbytes
+        self._allocate = allocate
         self.places: dict[Home, Place] = {}
         self.host: Place | None = None
         self.origin: Place | None = None
@@ -140,7 +147,7 @@ class Storage:
         """The memory in a home, allocated on first use."""
         found = self.places.get(home)
         if found is None:
-            found = self.places[home] = home.allocate(self.nbytes)
+            found = self.places[home] = self._allocate(home, self.nbytes)
         return found
 
     def host_place(self) -> Place:

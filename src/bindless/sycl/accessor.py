@@ -14,8 +14,8 @@ from ._requirement import NRW, NWO, RW, WO, requirement_of
 from ._usm_pointer import size_of
 
 if TYPE_CHECKING:
+    from ._memory_object import MemoryObject
     from ._place import Place
-    from .buffer import Buffer
 
 __all__ = ["Accessor", "LocalAccessor"]
 
@@ -54,7 +54,7 @@ class Accessor:
 
     def __init__(
         self,
-        _buffer: Buffer,
+        _buffer: MemoryObject,
         mode: AccessMode | str = "read_write",
         no_init: bool = False,
         range: SizesLike | None = None,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,12 +10,10 @@ import numpy.typing as npt
 
 from ..model.enums import AccessMode, Target
 from ..model.errors import InvalidError
-from . import _lifetime, _storage
-from ._pool import pool
+from ._memory_object import MemoryObject
 from ._region import Region, SizesLike, buffer_shape, sizes_of
 from ._storage import Storage
 from ._usm_array import element_dtype
-from ._write_back import finish, finish_quietly
 from .accessor import Accessor
 from .host_accessor import HostAccessor
 
@@ -29,7 +26,7 @@ Array = npt.NDArray[Any]
 _device = Target.device
 
 
-class Buffer:
+class Buffer(MemoryObject):
     """A collection of elements of one to three dimensions, stored one after the other, the last dimension fastest.
 
     Commands use it through accessors, which bring the newest contents to their device, on whatever backend, and put the
@@ -50,58 +47,26 @@ class Buffer:
         InvalidError: not one to three dimensions, or elements that are no plain memory.
     """
 
-    __slots__ = ("__weakref__", "_final", "_root", "_span", "_storage", "dtype", "shape")
-
-    _final: Array | None
+    __slots__ = ()
 
     def __init__(self, data: npt.ArrayLike | SizesLike, dtype: npt.DTypeLike | None = None) -> None:
-        self._root: Buffer | None = None
-        self._final = None
         array = _as_array(data, dtype)
         if array is None:
-            self.shape = buffer_shape(data, "data")  # type: ignore[arg-type]
             assert dtype is not None
-            self.dtype = element_dtype(dtype)
-        else:
-            self.shape, self.dtype = buffer_shape(array.shape), element_dtype(array.dtype)
-        nbytes = math.prod(self.shape) * self.dtype.itemsize
-        self._span = (0, nbytes)
-        origin = writable = None
-        if array is not None:
-            writable = array.flags.writeable
-            origin = array if array.flags.c_contiguous else np.ascontiguousarray(array)
-            if writable:
-                self._final = array
-                pool.prepare()
-        self._storage = Storage(nbytes, origin, bool(writable))
-        if self._final is not None:
-            _storage.unfinished.add(self._storage)
+            self.shape, self.dtype = buffer_shape(data, "data"), element_dtype(dtype)  # type: ignore[arg-type]
+            self._start(Storage(math.prod(self.shape) * self.dtype.itemsize, None, False), None)
+            return
+        self.shape, self.dtype = buffer_shape(array.shape), element_dtype(array.dtype)
+        writable = bool(array.flags.writeable)
+        origin = array if array.flags.c_contiguous else np.ascontiguousarray(array)
+        self._start(Storage(array.nbytes, origin, writable), array if writable else None)
 
     # ------------------------------------------------------------------ shape
-
-    @property
-    def ndim(self) -> int:
-        return len(self.shape)
-
-    @property
-    def size(self) -> int:
-        """Number of elements."""
-        return math.prod(self.shape)
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of the elements."""
-        return self._span[1] - self._span[0]
 
     @property
     def is_sub_buffer(self) -> bool:
         """Whether it is a range of another buffer."""
         return self._root is not None and self._span != self._root._span
-
-    @property
-    def closed(self) -> bool:
-        """Whether it can no longer be used."""
-        return not self._storage.open
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -221,87 +186,6 @@ class Buffer:
         """
         self._storage.require_open()
         return HostAccessor(Accessor(self, mode, no_init, range, offset))
-
-    # ------------------------------------------------------------------ end
-
-    def set_final_data(self, target: Array | None) -> None:
-        """Where the elements go when the buffer ends; None for nowhere.
-
-        Args:
-            target: a writable array of the same dtype with as many elements.
-
-        Raises:
-            InvalidError: no such array, or this buffer is part of another.
-        """
-        self._storage.require_open()
-        self._require_whole("set_final_data")
-        if target is not None:
-            if not isinstance(target, np.ndarray):
-                raise InvalidError(f"target: a {type(target).__name__} is no numpy array")
-            if not target.flags.writeable:
-                raise InvalidError("target: the array is read-only")
-            if target.dtype != self.dtype or target.size != self.size:
-                raise InvalidError(
-                    f"target: {target.size} elements of {target.dtype}; the buffer has {self.size} of {self.dtype}"
-                )
-            pool.prepare()
-        with _storage.lock:
-            storage = self._storage
-            if storage.origin is None or target is None or target is not storage.origin.memory:
-                storage.protect_origin()
-            if target is None:
-                _storage.unfinished.discard(storage)
-            else:
-                _storage.unfinished.add(storage)
-        self._final = target
-
-    def set_write_back(self, flag: bool = True) -> None:
-        """Whether the elements are written back when the buffer ends, where there is an array for them."""
-        storage = self._storage
-        storage.require_open()
-        self._require_whole("set_write_back")
-        if not flag:
-            self.set_final_data(None)
-        elif self._final is None and storage.origin is not None:
-            array = storage.origin.memory
-            if isinstance(array, np.ndarray) and array.flags.writeable:
-                self.set_final_data(array)
-
-    def _require_whole(self, what: str) -> None:
-        if self._root is not None:
-            raise InvalidError(f"{what}: this buffer is part of another, which decides")
-
-    def close(self) -> None:
-        """Writes back what there is to write back, waiting for the commands that use the buffer; then it is over.
-
-        A second call does nothing, nor does closing a sub-buffer or a reinterpreted one. What commands still use
-        is freed after them.
-
-        Raises:
-            Error: a command that the buffer waits for failed, and its queue has no ``async_handler``. Then nothing is
-                written back.
-        """
-        if self._root is None:
-            finish(self._storage, self._final, self.shape, self.dtype, report=True)
-
-    def __del__(self, _lifetime: Any = _lifetime, _finish: Any = finish_quietly) -> None:
-        storage = getattr(self, "_storage", None)
-        if storage is None or self._root is not None or not storage.open or _lifetime.is_finished():
-            return
-        rest = storage, self._final, self.shape, self.dtype
-        if not (_lifetime.events_wait or _storage.lock._is_owned()):  # type: ignore[attr-defined]
-            _finish(*rest)
-        elif self._final is not None:  # in a collection, or amid a submission: nothing may wait here
-            pool.later(lambda: _finish(*rest))
-
-    def __enter__(self) -> Buffer:
-        self._storage.require_open()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def __repr__(self) -> str:
         state = "" if self._storage.open else ", closed"

@@ -16,8 +16,8 @@ from ._pool import pool
 from .event import Event
 
 if TYPE_CHECKING:
+    from ._memory_object import MemoryObject
     from .accessor import Accessor
-    from .buffer import Buffer
 
 __all__ = ["HostAccessor"]
 
@@ -38,7 +38,7 @@ class HostAccessor:
     def __init__(self, _accessor: Accessor) -> None:
         pool.prepare()
         buffer = _accessor.buffer
-        self.buffer: Buffer = buffer
+        self.buffer: MemoryObject = buffer
         self.mode = _accessor.mode
         self._array: npt.NDArray[Any] | None = None
         event = Event()
