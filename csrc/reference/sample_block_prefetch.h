@@ -10,7 +10,9 @@
 #define CLOSE_CACHE 3
 #define LARGER_CACHE 2
 
-#define BLR_PREFETCH(address, cache) __builtin_prefetch((const void *)(address), 0, cache)
+#define BLR_PREFETCH(address, cache)                                                                             \
+    ((cache) == CLOSE_CACHE ? __builtin_prefetch((const void *)(address), 0, CLOSE_CACHE)                         \
+                            : __builtin_prefetch((const void *)(address), 0, LARGER_CACHE))
 
 /* Whether most items lie within two lines of the item before, judged by some of them. */
 #define FOLLOW_EACH_OTHER(place)                                                                                 \
