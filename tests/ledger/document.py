@@ -13,6 +13,7 @@ __all__ = ["DOCUMENT", "PARTS", "render"]
 DOCUMENT = TESTS.parent / "docs" / "spec_coverage.md"
 PARTS: tuple[Part, ...] = (
     read_part("bindless_images", "sycl_ext_oneapi_bindless_images", planned=frozenset({"Interoperability"})),
+    read_part("sycl_architecture", "SYCL architecture"),
 )
 
 _HEAD = """\
@@ -37,22 +38,32 @@ def _lines() -> Iterator[str]:
 
 
 def _part(part: Part) -> Iterator[str]:
-    done = sum(row.forms for row in part.rows if not row.is_planned)
+    done = sum(row.forms for row in part.rows if row.names)
     later = sum(row.forms for row in part.rows if row.is_planned)
+    without = sum(row.forms for row in part.rows if row.reason)
     yield f"## {part.title}\n"
-    yield f"{done + later} names and forms: {done} here and tested, {later} planned.\n"
+    if part.sections is None:
+        yield f"{done + later} names and forms: {done} here and tested, {later} planned.\n"
+    else:
+        yield (
+            f"{done + later + without} paragraphs: {done} here and tested, {later} planned, {without} that ask nothing "
+            "of a Python package. A row says in a few words what its paragraphs ask for, and how many they are.\n"
+        )
     for chapter, rows in part.chapters.items():
         yield f"### {chapter}\n"
-        yield "| Specification | Python | Tests |"
+        yield f"| {'Specification' if part.sections is None else 'Paragraphs'} | Python | Tests |"
         yield "|---|---|---|"
-        yield from map(_row, rows)
+        yield from (_row(row, part) for row in rows)
         yield ""
 
 
-def _row(row: Row) -> str:
+def _row(row: Row, part: Part) -> str:
+    name = f"`{row.name}`" if part.sections is None else f"{row.name} ({row.forms})"
     if row.is_planned:
-        return f"| `{row.name}` | planned | |"
-    return f"| `{row.name}` | `{row.python}` | {_list(row.tests)} |"
+        return f"| {name} | planned | |"
+    if row.reason:
+        return f"| {name} | {row.reason} | |"
+    return f"| {name} | {_list(row.names)} | {_list(row.tests)} |"
 
 
 def _list(tests: Iterable[str]) -> str:

@@ -1,8 +1,9 @@
 """What the ledger is made of: one part for each specification, and its rows.
 
-A part is two files beside this one. ``NAME.csv`` is the table: chapter, name, forms, python, tests. ``NAME.txt`` lists
-every identifier of the specification and how many declarations it has, taken from its text; a specification that is
-told in sections instead has none.
+A part is two files beside this one. ``NAME.csv`` is the table: chapter, name, forms, python, tests. What it must cover
+is taken from the specification's text: ``NAME.txt`` lists every identifier and how many declarations it has; for a
+specification that is told in paragraphs ``NAME_sections.txt`` lists the number and title of its sections instead, a
+row's name is what its paragraphs ask for, and its forms are how many paragraphs it stands for.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ import csv
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["PLANNED", "Part", "Row", "read_part"]
+__all__ = ["NONE", "PLANNED", "Part", "Row", "read_part"]
 
 PLANNED = "planned"
+NONE = "none: "
 _COLUMNS = ["chapter", "name", "forms", "python", "tests"]
 
 
@@ -26,7 +28,8 @@ class Row:
         name: the identifier as it is spelt there and, in parentheses, which of its forms.
         forms: declarations that this row stands for.
         python: attribute path below ``bindless`` such as ``ImageMem.close``, keyword parameters in parentheses:
-            ``create_image(sampler=, pitch=)``; ``planned`` where there is none yet.
+            ``create_image(sampler=, pitch=)``, several separated by ``; ``; ``planned`` where there is none yet, and
+            ``none: REASON`` for a paragraph that asks nothing of a Python package.
         tests: ``path::function`` each, paths below ``tests``.
     """
 
@@ -46,6 +49,16 @@ class Row:
         """Whether it is still to come."""
         return self.python == PLANNED
 
+    @property
+    def reason(self) -> str:
+        """Why a paragraph has neither Python name nor test, or nothing."""
+        return self.python.removeprefix(NONE) if self.python.startswith(NONE) else ""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Its Python names."""
+        return () if self.is_planned or self.reason else tuple(self.python.split("; "))
+
 
 @dataclass(frozen=True)
 class Part:
@@ -54,13 +67,15 @@ class Part:
     Args:
         title: its name.
         rows: in the order of its chapters.
-        identifiers: each with the number of its declarations; None where it is told in sections.
+        identifiers: each with the number of its declarations; None where it is told in paragraphs.
+        sections: title to the number of paragraphs; None where it is told in declarations.
         planned: chapters in which rows may be planned.
     """
 
     title: str
     rows: tuple[Row, ...]
     identifiers: dict[str, int] | None
+    sections: dict[str, int] | None
     planned: frozenset[str]
 
     @property
@@ -73,7 +88,7 @@ class Part:
 
 
 def read_part(name: str, title: str, planned: frozenset[str] = frozenset()) -> Part:
-    """The part in ``name.csv`` and, where it exists, ``name.txt``.
+    """The part in ``name.csv``, with ``name.txt`` or ``name_sections.txt``.
 
     Raises:
         ValueError: the table has other columns, or a count is no number.
@@ -87,9 +102,17 @@ def read_part(name: str, title: str, planned: frozenset[str] = frozenset()) -> P
             Row(row["chapter"], row["name"], int(row["forms"]), row["python"], tuple(row["tests"].split()))
             for row in reader
         )
-    listed = here / f"{name}.txt"
-    identifiers = None
-    if listed.exists():
-        pairs = (line.split(" ") for line in listed.read_text(encoding="utf-8").splitlines())
-        identifiers = {identifier: int(count) for identifier, count in pairs}
-    return Part(title, rows, identifiers, planned)
+    identifiers = _numbers(here / f"{name}.txt", number_first=False)
+    return Part(title, rows, identifiers, _numbers(here / f"{name}_sections.txt", number_first=True), planned)
+
+
+def _numbers(listed: Path, *, number_first: bool) -> dict[str, int] | None:
+    """What a list counts, or None if there is no list."""
+    if not listed.exists():
+        return None
+    found = {}
+    for line in listed.read_text(encoding="utf-8").splitlines():
+        first, _, last = line.partition(" ")
+        key, number = (last, first) if number_first else (first, last)
+        found[key] = int(number)
+    return found

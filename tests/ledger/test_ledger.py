@@ -18,13 +18,13 @@ from .requirements import LATER, SUBJECTS
 from .sources import by_requirement, collect
 
 ROWS = [(part, row) for part in PARTS for row in part.rows]
-HERE = [row for _, row in ROWS if not row.is_planned]
+HERE = [row for _, row in ROWS if row.names]
 IMAGES = PARTS[0]
 
 
 def unnamed(names: set[str]) -> set[str]:
     """Those of these Python names that no row has."""
-    return names - {row.python.partition("(")[0] for row in HERE}
+    return names - {name.partition("(")[0] for row in HERE for name in row.names}
 
 
 def faults_of_tests(rows: list[Row], tests: set[str]) -> list[str]:
@@ -46,6 +46,19 @@ def faults_of_identifiers(part: Part) -> list[str]:
     ]
 
 
+def faults_of_sections(part: Part) -> list[str]:
+    """Sections whose rows stand for more or fewer paragraphs than the specification has."""
+    counts: Counter[str] = Counter()
+    for row in part.rows:
+        counts[row.chapter] += row.forms
+    sections = part.sections or {}
+    return [
+        f"{title}: {sections.get(title, 0)} paragraphs, rows for {counts[title]}"
+        for title in sorted({*counts, *sections})
+        if counts[title] != sections.get(title, 0)
+    ]
+
+
 def test_every_row_has_tests_that_exist() -> None:
     assert faults_of_tests(HERE, set(collect())) == []
 
@@ -53,10 +66,11 @@ def test_every_row_has_tests_that_exist() -> None:
 def test_every_python_name_exists() -> None:
     faults = []
     for row in HERE:
-        try:
-            resolve(row.python, bl)
-        except LookupError as error:
-            faults.append(f"{row.name}: {error}")
+        for name in row.names:
+            try:
+                resolve(name, bl)
+            except LookupError as error:
+                faults.append(f"{row.name}: {error}")
     assert faults == []
 
 
@@ -72,6 +86,20 @@ def test_every_identifier_has_rows_for_all_its_declarations(part: Part) -> None:
     assert faults_of_identifiers(part) == []
     names = [row.name for row in part.rows]
     assert [name for name, count in Counter(names).items() if count > 1] == []
+
+
+@pytest.mark.parametrize("part", [part for part in PARTS if part.sections is not None], ids=lambda part: part.title)
+def test_every_paragraph_has_its_row(part: Part) -> None:
+    assert faults_of_sections(part) == []
+    assert list(part.chapters) == list(part.sections or {})
+    names = [(row.chapter, row.name) for row in part.rows]
+    assert [name for name, count in Counter(names).items() if count > 1] == []
+
+
+def test_a_row_without_a_python_name_says_why_and_has_no_test() -> None:
+    without = [(part, row) for part, row in ROWS if not row.names and not row.is_planned]
+    assert [row.name for _, row in without if len(row.reason) < 20 or row.tests] == []
+    assert [row.name for part, row in without if part.sections is None] == []
 
 
 @pytest.mark.parametrize(
@@ -147,7 +175,8 @@ def test_rows_that_are_wrong() -> None:
         "two (of three) has no test",
         "three: there is no a.py::test_b",
     ]
-    part = Part("x", tuple(rows), {"one": 1, "two": 2, "four": 1}, frozenset())
+    part = Part("x", tuple(rows), {"one": 1, "two": 2, "four": 1}, {"Here": 4, "There": 1}, frozenset())
+    assert faults_of_sections(part) == ["Here: 4 paragraphs, rows for 5", "There: 1 paragraphs, rows for 0"]
     assert faults_of_identifiers(part) == [
         "four: 1 declarations, rows for 0",
         "three: 0 declarations, rows for 1",
