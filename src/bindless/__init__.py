@@ -11,13 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .image import Image
     from .images import (
-        HostSampledImageAccessor,
-        HostUnsampledImageAccessor,
         ImageMem,
-        SampledImage,
-        SampledImageAccessor,
-        UnsampledImage,
-        UnsampledImageAccessor,
         alloc_image_mem,
         create_image,
         destroy_image_handle,
@@ -37,6 +31,14 @@ if TYPE_CHECKING:
         write_cubemap,
         write_image,
         write_image_array,
+    )
+    from .images.memory_objects import (
+        HostSampledImageAccessor,
+        HostUnsampledImageAccessor,
+        SampledImage,
+        SampledImageAccessor,
+        UnsampledImage,
+        UnsampledImageAccessor,
     )
     from .interop import as_usm_array, from_dlpack, order_after_stream, order_stream_after
     from .model import info
@@ -114,13 +116,7 @@ SYCL_EXT_ONEAPI_BINDLESS_IMAGES = 6
 _MODULES = {
     "image": ("Image",),
     "images": (
-        "HostSampledImageAccessor",
-        "HostUnsampledImageAccessor",
         "ImageMem",
-        "SampledImage",
-        "SampledImageAccessor",
-        "UnsampledImage",
-        "UnsampledImageAccessor",
         "alloc_image_mem",
         "create_image",
         "destroy_image_handle",
@@ -140,6 +136,14 @@ _MODULES = {
         "write_cubemap",
         "write_image",
         "write_image_array",
+    ),
+    "images.memory_objects": (
+        "HostSampledImageAccessor",
+        "HostUnsampledImageAccessor",
+        "SampledImage",
+        "SampledImageAccessor",
+        "UnsampledImage",
+        "UnsampledImageAccessor",
     ),
     "interop": ("as_usm_array", "from_dlpack", "order_after_stream", "order_stream_after"),
     "model": ("info",),

@@ -13,14 +13,6 @@ from ._functions import (
     write_image_array,
 )
 from ._handles import create_image, destroy_image_handle
-from ._image_objects import (
-    HostSampledImageAccessor,
-    HostUnsampledImageAccessor,
-    SampledImage,
-    SampledImageAccessor,
-    UnsampledImage,
-    UnsampledImageAccessor,
-)
 from ._memory import (
     ImageMem,
     alloc_image_mem,
@@ -33,13 +25,7 @@ from ._memory import (
 from ._usm import pitched_alloc_device
 
 __all__ = [
-    "HostSampledImageAccessor",
-    "HostUnsampledImageAccessor",
     "ImageMem",
-    "SampledImage",
-    "SampledImageAccessor",
-    "UnsampledImage",
-    "UnsampledImageAccessor",
     "alloc_image_mem",
     "create_image",
     "destroy_image_handle",
