@@ -6,7 +6,8 @@ Each group of methods is a module: ``_cuda_device`` and ``_cuda_info`` (discover
 they are only put together.
 
 Everything happens in the primary context of each device, which other libraries of the process share. A method makes it
-the calling thread's current context where it is not; those that give something back restore the one before.
+the calling thread's current context where it is not; those that make or give back something restore the one before, if
+the thread had one.
 """
 
 from __future__ import annotations
