@@ -19,12 +19,23 @@ def test_the_snippets_run_in_their_order() -> None:
         exec(compile(snippet, f"README.md, Python snippet {number}", "exec"), names)
 
 
+def test_the_snippets_about_the_runtime_run_in_their_order() -> None:
+    text = (ROOT / "docs" / "runtime.md").read_text(encoding="utf-8")
+    snippets = re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    assert len(snippets) == 3
+    names: dict[str, object] = {}
+    for number, snippet in enumerate(snippets, 1):
+        exec(compile(snippet, f"docs/runtime.md, Python snippet {number}", "exec"), names)
+    assert [str(error) for error in names["taken"]] == ["a host task raised ValueError: in a host task"]
+    assert (names["data"] == 3).all()
+
+
 def test_two_commands_set_everything_up() -> None:
     commands = [line for line in README.splitlines() if line.startswith("pip install")]
     assert commands == ['pip install ".[demo]" && bindless demo -o out', 'pip install ".[test]" && pytest']
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/README.md", "docs/architecture.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/README.md", "docs/architecture.md", "docs/runtime.md"])
 def test_links_and_file_names_lead_somewhere(page: str) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
     folder = (ROOT / page).parent
