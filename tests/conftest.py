@@ -12,11 +12,16 @@ import ctypes.util
 import importlib.util
 import os
 import shutil
+import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
 import bindless as bl
+
+# compile.py: kernels of the tests, for any of them.
+sys.path.insert(0, str(Path(__file__).parent / "spirv"))
 
 _BACKENDS = tuple(str(backend) for backend in bl.Backend)
 

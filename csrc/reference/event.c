@@ -241,7 +241,7 @@ static blr_result_t signal_user(struct blr_event *event, blr_result_t outcome)
     if (event->queue != 0)
         return blr_fail(BLR_RESULT_INVALID_ARGUMENT,
                         "the event belongs to a command: only one of blrEventCreateUser can be signalled");
-    if (outcome == BLR_RESULT_NOT_READY || (unsigned)outcome > BLR_RESULT_UNKNOWN)
+    if (outcome == BLR_RESULT_NOT_READY || (unsigned)outcome > BLR_RESULT_KERNEL_FAULT)
         return blr_fail(BLR_RESULT_INVALID_ARGUMENT,
                         "result %d: SUCCESS or the code of a failure is needed to signal an event", (int)outcome);
     struct blr_error reason;

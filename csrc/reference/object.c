@@ -28,6 +28,7 @@ struct slot {
 static const char *const kind_names[BLR_KIND_COUNT] = {
     [BLR_KIND_DEVICE] = "device", [BLR_KIND_CONTEXT] = "context", [BLR_KIND_QUEUE] = "queue",
     [BLR_KIND_EVENT] = "event",   [BLR_KIND_IMAGE] = "image",     [BLR_KIND_IMAGE_HANDLE] = "image handle",
+    [BLR_KIND_MODULE] = "module", [BLR_KIND_KERNEL] = "kernel",
 };
 
 /* Segments are never freed, so that a stale handle can always be looked up. */

@@ -27,6 +27,8 @@ enum blr_kind {
     BLR_KIND_EVENT,
     BLR_KIND_IMAGE,
     BLR_KIND_IMAGE_HANDLE,
+    BLR_KIND_MODULE,
+    BLR_KIND_KERNEL,
     BLR_KIND_COUNT
 };
 

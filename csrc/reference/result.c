@@ -21,6 +21,8 @@ static const char *const result_names[] = {
     [BLR_RESULT_OUT_OF_RANGE] = "OUT_OF_RANGE",
     [BLR_RESULT_TIMEOUT] = "TIMEOUT",
     [BLR_RESULT_UNKNOWN] = "UNKNOWN",
+    [BLR_RESULT_BUILD_FAILED] = "BUILD_FAILED",
+    [BLR_RESULT_KERNEL_FAULT] = "KERNEL_FAULT",
 };
 
 const char *blr_result_name(blr_result_t code)

@@ -66,7 +66,9 @@ typedef enum blr_result {
     BLR_RESULT_DEPENDENCY_FAILED = 9,     /* work not run because an event it waited for failed */
     BLR_RESULT_OUT_OF_RANGE = 10,         /* a fetch or write outside the image, a layer or face that does not exist */
     BLR_RESULT_TIMEOUT = 11,
-    BLR_RESULT_UNKNOWN = 12
+    BLR_RESULT_UNKNOWN = 12,
+    BLR_RESULT_BUILD_FAILED = 13,         /* a module that is not valid, or needs what is not supported */
+    BLR_RESULT_KERNEL_FAULT = 14          /* a kernel did what it must not, such as touch memory that is none */
 } blr_result_t;
 
 typedef enum blr_channel_type {
@@ -145,6 +147,8 @@ typedef struct blr_context *blr_context_t;
 typedef struct blr_queue *blr_queue_t;
 typedef struct blr_event *blr_event_t;
 typedef struct blr_image *blr_image_t;
+typedef struct blr_module *blr_module_t;
+typedef struct blr_kernel *blr_kernel_t;
 
 /* An unsampled or sampled image: passed by value, in any number. Zero is never a valid one. */
 typedef uint64_t blr_image_handle_t;
@@ -218,7 +222,8 @@ BLR_API blr_result_t blrGetLastError(blr_result_t *code, const char **message);
 /* The name of a result as text: "INVALID_SIZE"; "UNKNOWN" for a value that is none. It lives as long as the library. */
 BLR_API blr_result_t blrResultGetName(blr_result_t code, const char **name);
 
-/* How many native objects of any kind are alive: contexts, queues, events, images, handles, allocations. */
+/* How many native objects of any kind are alive: contexts, queues, events, images, handles, modules, kernels,
+ * allocations. */
 BLR_API blr_result_t blrGetObjectCount(uint64_t *count);
 
 BLR_API blr_result_t blrDeviceGetCount(uint32_t *count);
@@ -412,6 +417,73 @@ typedef struct blr_image_call {
 
 BLR_API blr_result_t blrEnqueueImageCall(blr_queue_t queue, const blr_image_call_t *call, uint32_t num_waits,
                                          const blr_event_t *waits, blr_event_t *event);
+
+/* ---------------------------------------------------------------- modules and kernels */
+
+/* A value for a specialization constant: as many bytes as the constant has. */
+typedef struct blr_specialization {
+    uint32_t id;                          /* of the decoration SpecId */
+    uint32_t size;
+    const void *value;
+} blr_specialization_t;
+
+typedef enum blr_argument_kind {
+    BLR_ARGUMENT_KIND_VALUE = 0,          /* a number, vector or struct */
+    BLR_ARGUMENT_KIND_POINTER = 1,        /* to memory of this driver */
+    BLR_ARGUMENT_KIND_LOCAL = 2,          /* a pointer to memory of the work-group, made by the launch */
+    BLR_ARGUMENT_KIND_IMAGE = 3,          /* an image handle */
+    BLR_ARGUMENT_KIND_SAMPLER = 4         /* the handle of a sampled image, whose sampler it is */
+} blr_argument_kind_t;
+
+typedef struct blr_kernel_argument {
+    blr_argument_kind_t kind;
+    const char *name;                     /* empty when the module does not say; lives as long as the kernel */
+    uint64_t size;                        /* bytes */
+} blr_kernel_argument_t;
+
+typedef struct blr_kernel_properties {
+    const char *name;                     /* lives as long as the kernel */
+    uint32_t argument_count;
+    uint32_t max_work_group_size;
+    uint32_t required_work_group_size[3]; /* 0: any */
+    uint32_t sub_group_size;
+    uint64_t local_memory_size;           /* bytes of a work-group, without those of arguments */
+    uint64_t private_memory_size;         /* bytes of a work-item */
+} blr_kernel_properties_t;
+
+typedef struct blr_launch {
+    uint32_t dimensions;                  /* 1, 2 or 3 */
+    uint64_t global_size[3];              /* work-items; dimension 0 varies fastest */
+    uint64_t global_offset[3];
+    uint64_t local_size[3];               /* of a work-group, divides global_size; all 0: the driver's choice */
+    uint32_t argument_count;
+    const void *const *arguments;         /* bytes of each, copied; NULL for local memory */
+    const uint64_t *argument_sizes;       /* bytes of each */
+} blr_launch_t;
+
+/* Builds SPIR-V (1.0 to 1.6, Kernel, Physical64, OpenCL). BUILD_FAILED with a sentence that names the instruction and
+ * its word when the module is not valid or needs something that is not supported. The code is copied. */
+BLR_API blr_result_t blrModuleCreate(blr_context_t context, const void *code, uint64_t size, uint32_t num_specializations,
+                                     const blr_specialization_t *specializations, blr_module_t *module);
+
+/* Kernels and submitted launches keep what they need of it. */
+BLR_API blr_result_t blrModuleDestroy(blr_module_t module);
+BLR_API blr_result_t blrModuleGetKernelCount(blr_module_t module, uint32_t *count);
+
+/* The text lives as long as the module. */
+BLR_API blr_result_t blrModuleGetKernelName(blr_module_t module, uint32_t index, const char **name);
+
+BLR_API blr_result_t blrKernelCreate(blr_module_t module, const char *name, blr_kernel_t *kernel);
+BLR_API blr_result_t blrKernelDestroy(blr_kernel_t kernel);
+BLR_API blr_result_t blrKernelGetProperties(blr_kernel_t kernel, blr_kernel_properties_t *properties);
+BLR_API blr_result_t blrKernelGetArgument(blr_kernel_t kernel, uint32_t index, blr_kernel_argument_t *argument);
+
+/* Runs a kernel over all work-items. Memory that arguments point to and images that they name stay until it is done.
+ * A kernel that touches memory which is not of this driver and context, or an image that does not exist, fails with
+ * KERNEL_FAULT and a sentence about the work-item; so does one that runs longer than BINDLESS_REFERENCE_TIMEOUT seconds
+ * (600 by default, 0 for no limit). What it had written by then stays. */
+BLR_API blr_result_t blrEnqueueKernel(blr_queue_t queue, blr_kernel_t kernel, const blr_launch_t *launch,
+                                      uint32_t num_waits, const blr_event_t *waits, blr_event_t *event);
 
 #ifdef __cplusplus
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from compile import compiled
 from rig import Rig
 
 import bindless as bl
@@ -50,6 +51,11 @@ done: ret;
 """
 
 
+def _source(rig: Rig) -> bytes:
+    """The kernels in the device's language."""
+    return PTX if rig.backend.backend == "cuda" else compiled("contract", "spirv")
+
+
 def _kernels(rig: Rig) -> bool:
     """Whether the device takes kernels; one that does not says so when a module is loaded."""
     if Aspect.online_compiler in rig.backend.aspects(rig.device):
@@ -62,7 +68,7 @@ def _kernels(rig: Rig) -> bool:
 def test_kernel_with_arguments(rig: Rig) -> None:
     if not _kernels(rig):
         return
-    module = rig.backend.load_module(rig.context, rig.device, PTX)
+    module = rig.backend.load_module(rig.context, rig.device, _source(rig))
     assert rig.backend.kernel_names(module) == ("reverse", "scale", "where")
     kernel = rig.backend.get_kernel(module, "scale")
     record = rig.backend.kernel_info(kernel)
@@ -95,7 +101,7 @@ def test_kernel_with_arguments(rig: Rig) -> None:
 def test_kernel_with_local_memory(rig: Rig) -> None:
     if not _kernels(rig):
         return
-    module = rig.backend.load_module(rig.context, rig.device, PTX)
+    module = rig.backend.load_module(rig.context, rig.device, _source(rig))
     kernel = rig.backend.get_kernel(module, "reverse")
     data = np.arange(256, dtype="uint32")
     for unused in (100, 20_000, 100_000):
@@ -168,7 +174,7 @@ def test_what_a_source_tells_before_it_is_built(rig: Rig) -> None:
 def test_kernel_ranges_in_two_dimensions(rig: Rig) -> None:
     if not _kernels(rig):
         return
-    module = rig.backend.load_module(rig.context, rig.device, PTX)
+    module = rig.backend.load_module(rig.context, rig.device, _source(rig))
     kernel = rig.backend.get_kernel(module, "where")
     for size, local in (((64, 48), None), ((64, 48), (8, 16)), ((37, 11), None), ((1, 5), None)):
         address = rig.upload(np.zeros(size, "uint32"))
@@ -181,9 +187,14 @@ def test_kernel_ranges_in_two_dimensions(rig: Rig) -> None:
 def test_kernel_that_does_not_build(rig: Rig) -> None:
     if not _kernels(rig):
         return
+    broken = PTX.replace(b"mul.f32", b"syntax error") if rig.backend.backend == "cuda" else _source(rig)[:-8]
     with pytest.raises(bl.BuildError) as caught:
-        rig.backend.load_module(rig.context, rig.device, PTX.replace(b"mul.f32", b"syntax error"))
+        rig.backend.load_module(rig.context, rig.device, broken)
     assert caught.value.log and caught.value.log in str(caught.value)
+    if rig.backend.backend != "cuda":
+        with pytest.raises(bl.BuildError, match="specialization"):
+            rig.backend.load_module(rig.context, rig.device, _source(rig), specialization={1: b"1234"})
+        return
     with pytest.raises(FeatureNotSupportedError, match="specialization"):
         rig.backend.load_module(rig.context, rig.device, PTX, specialization={1: b"1234"})
     with pytest.raises(InvalidError, match="-fast"):

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -32,9 +33,9 @@ def test_aspects(reference: bl.Device) -> None:
     later = {bl.Aspect.ext_oneapi_external_memory_import, bl.Aspect.ext_oneapi_external_semaphore_import}
     wanted = {aspect for aspect in bl.Aspect if aspect.name.startswith(("ext_oneapi", "usm_"))} - later
     assert wanted <= reference.aspects == ASPECTS
-    for aspect in ("cpu", "fp16", "queue_profiling"):
+    for aspect in ("cpu", "fp16", "queue_profiling", "online_compiler"):
         assert reference.has(aspect)
-    for aspect in ("gpu", "online_compiler", *later):
+    for aspect in ("gpu", "online_linker", *later):
         assert not reference.has(aspect)
 
 
@@ -74,10 +75,13 @@ def test_errors_carry_the_drivers_words(reference: bl.Device) -> None:
     assert caught.value.native_code == 10 and caught.value.backend == "reference"
 
 
-def test_kernel_bundles_are_refused_clearly(reference: bl.Device) -> None:
+def test_modules_that_are_none_are_refused_clearly(reference: bl.Device) -> None:
     queue = bl.Queue(reference)
-    with pytest.raises(bl.FeatureNotSupportedError, match=r"Aspect\.online_compiler"):
+    with pytest.raises(bl.BuildError):
         bl.load_kernel_bundle(b"\x03\x02\x23\x07", queue)
+    launch = Path(bl.__file__).parent / "kernels" / "launch.spv"
+    with pytest.raises(bl.InvalidError, match="-O3"):
+        bl.load_kernel_bundle(launch, queue, options="-O3")
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs a POSIX timer")

@@ -43,3 +43,12 @@ blr_result_t blrSampledImageCreateFromMemory(blr_context_t context, const void *
 blr_result_t blrImageHandleDestroy(blr_context_t context, blr_image_handle_t handle);
 blr_result_t blrEnqueueCopyImage(blr_queue_t queue, const blr_copy_region_t *region, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event);
 blr_result_t blrEnqueueImageCall(blr_queue_t queue, const blr_image_call_t *call, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event);
+blr_result_t blrModuleCreate(blr_context_t context, const void *code, uint64_t size, uint32_t num_specializations, const blr_specialization_t *specializations, blr_module_t *module);
+blr_result_t blrModuleDestroy(blr_module_t module);
+blr_result_t blrModuleGetKernelCount(blr_module_t module, uint32_t *count);
+blr_result_t blrModuleGetKernelName(blr_module_t module, uint32_t index, const char **name);
+blr_result_t blrKernelCreate(blr_module_t module, const char *name, blr_kernel_t *kernel);
+blr_result_t blrKernelDestroy(blr_kernel_t kernel);
+blr_result_t blrKernelGetProperties(blr_kernel_t kernel, blr_kernel_properties_t *properties);
+blr_result_t blrKernelGetArgument(blr_kernel_t kernel, uint32_t index, blr_kernel_argument_t *argument);
+blr_result_t blrEnqueueKernel(blr_queue_t queue, blr_kernel_t kernel, const blr_launch_t *launch, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event);

@@ -12,7 +12,9 @@ enum {
   BLR_RESULT_DEPENDENCY_FAILED = 9,
   BLR_RESULT_OUT_OF_RANGE = 10,
   BLR_RESULT_TIMEOUT = 11,
-  BLR_RESULT_UNKNOWN = 12
+  BLR_RESULT_UNKNOWN = 12,
+  BLR_RESULT_BUILD_FAILED = 13,
+  BLR_RESULT_KERNEL_FAULT = 14
 };
 enum {
   BLR_CHANNEL_SNORM_INT8 = 0,
@@ -82,6 +84,13 @@ enum {
   BLR_OPERATION_SAMPLE_GRADIENT = 3,
   BLR_OPERATION_WRITE = 4
 };
+enum {
+  BLR_ARGUMENT_KIND_VALUE = 0,
+  BLR_ARGUMENT_KIND_POINTER = 1,
+  BLR_ARGUMENT_KIND_LOCAL = 2,
+  BLR_ARGUMENT_KIND_IMAGE = 3,
+  BLR_ARGUMENT_KIND_SAMPLER = 4
+};
 #define BLR_VERSION_MAJOR 0
 #define BLR_VERSION_MINOR 1
 #define BLR_VERSION_PATCH 0
@@ -105,6 +114,8 @@ typedef struct blr_context *blr_context_t;
 typedef struct blr_queue *blr_queue_t;
 typedef struct blr_event *blr_event_t;
 typedef struct blr_image *blr_image_t;
+typedef struct blr_module *blr_module_t;
+typedef struct blr_kernel *blr_kernel_t;
 typedef uint64_t blr_image_handle_t;
 typedef struct blr_device_properties
 {
@@ -198,3 +209,36 @@ typedef struct blr_image_call
   uint32_t layer;
   float level;
 } blr_image_call_t;
+typedef struct blr_specialization
+{
+  uint32_t id;
+  uint32_t size;
+  const void *value;
+} blr_specialization_t;
+typedef int blr_argument_kind_t;
+typedef struct blr_kernel_argument
+{
+  blr_argument_kind_t kind;
+  const char *name;
+  uint64_t size;
+} blr_kernel_argument_t;
+typedef struct blr_kernel_properties
+{
+  const char *name;
+  uint32_t argument_count;
+  uint32_t max_work_group_size;
+  uint32_t required_work_group_size[3];
+  uint32_t sub_group_size;
+  uint64_t local_memory_size;
+  uint64_t private_memory_size;
+} blr_kernel_properties_t;
+typedef struct blr_launch
+{
+  uint32_t dimensions;
+  uint64_t global_size[3];
+  uint64_t global_offset[3];
+  uint64_t local_size[3];
+  uint32_t argument_count;
+  const void * const *arguments;
+  const uint64_t *argument_sizes;
+} blr_launch_t;

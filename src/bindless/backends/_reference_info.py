@@ -20,12 +20,13 @@ from ..model.info import (
 
 __all__ = ["ASPECTS", "device_info", "text"]
 
-# Every aspect of BI, and what a processor that runs native code has. Kernels in SPIR-V are not loaded yet, so
-# there is no compiler or linker; imports of external resources are announced when they are made.
+# Every aspect of BI, and what a processor that runs native code has. Kernels in SPIR-V are taken as they are: there is
+# no linker; imports of external resources are announced when they are made.
 ASPECTS: frozenset[Aspect] = frozenset(
     {
         Aspect.cpu,
         Aspect.host_debuggable,
+        Aspect.online_compiler,
         Aspect.fp16,
         Aspect.fp64,
         Aspect.atomic64,
@@ -95,7 +96,7 @@ _ANSWERS: dict[str, Callable[[Any, Any], Any]] = {
     "max_work_item_sizes": lambda p, ffi: (int(p.max_work_group_size),) * 3,
     "max_work_group_size": lambda p, ffi: int(p.max_work_group_size),
     "max_num_sub_groups": lambda p, ffi: int(p.max_work_group_size),
-    "sub_group_sizes": lambda p, ffi: (1,),
+    "sub_group_sizes": lambda p, ffi: (64,),
     "sub_group_independent_forward_progress": lambda p, ffi: False,
     **{
         f"{kind}_vector_width_{name}": lambda p, ffi: 1

@@ -26,6 +26,7 @@ from ..model.image_call import ImageCall
 from ..model.module import ModuleDescription
 from ..model.sampler import BindlessImageSampler
 from ._reference_info import ASPECTS, device_info, text
+from ._reference_kernels import Kernel, Kernels, Module
 from .contract import DeviceRecord, ImageRecord, KernelRecord, PlatformRecord, PointerRecord
 
 __all__ = ["ReferenceBackend"]
@@ -98,6 +99,7 @@ class ReferenceBackend:
         self._ffi: Any = driver.ffi
         self._check = driver.check  # raises with the driver's sentence
         self._null = self._ffi.NULL
+        self._kernels = Kernels(self._lib, self._ffi, self._check)
         self._devices: tuple[DeviceRecord, ...] | None = None
 
     # ------------------------------------------------------------------ discovery
@@ -437,13 +439,6 @@ class ReferenceBackend:
 
     # ------------------------------------------------------------------ modules and kernels
 
-    def _no_kernels(self) -> FeatureNotSupportedError:
-        return FeatureNotSupportedError(
-            "the reference device does not load kernel bundles: ask device.has(Aspect.online_compiler) first; "
-            "its own device functions (sample_image, fetch_image, write_image, ...) need no bundle",
-            backend="reference",
-        )
-
     def load_module(
         self,
         context: _Context,
@@ -452,37 +447,38 @@ class ReferenceBackend:
         *,
         specialization: Mapping[int, bytes] | None = None,
         options: str = "",
-    ) -> Any:
-        raise self._no_kernels()
+    ) -> Module:
+        return self._kernels.load(context.handle, source, specialization, options)
 
     def describe_module(self, source: bytes) -> ModuleDescription:
         return spirv.describe(source)
 
-    def module_log(self, module: Any) -> str:
-        raise self._no_kernels()
+    def module_log(self, module: Module) -> str:
+        return ""
 
-    def release_module(self, module: Any) -> None:
-        raise self._no_kernels()
+    def release_module(self, module: Module) -> None:
+        self._kernels.release(module)
 
-    def kernel_names(self, module: Any) -> tuple[str, ...]:
-        raise self._no_kernels()
+    def kernel_names(self, module: Module) -> tuple[str, ...]:
+        return module.names
 
-    def get_kernel(self, module: Any, name: str) -> Any:
-        raise self._no_kernels()
+    def get_kernel(self, module: Module, name: str) -> Kernel:
+        return self._kernels.get(module, name)
 
-    def kernel_info(self, kernel: Any) -> KernelRecord:
-        raise self._no_kernels()
+    def kernel_info(self, kernel: Kernel) -> KernelRecord:
+        return kernel.record
 
     def launch(
         self,
         queue: _Queue,
-        kernel: Any,
+        kernel: Kernel,
         global_size: tuple[int, ...],
         local_size: tuple[int, ...] | None,
         arguments: Sequence[bytes | int],
         waits: Sequence[_Event] = (),
     ) -> _Event:
-        raise self._no_kernels()
+        event = self._kernels.launch(queue.handle, kernel, global_size, local_size, arguments, self._waits(waits))
+        return _Event(event, queue.profiling)
 
     def prepare_launch(
         self, queue: object, kernel: object, global_size: tuple[int, ...], local_size: tuple[int, ...] | None

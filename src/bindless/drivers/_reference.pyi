@@ -81,6 +81,19 @@ class Library:
         self, queue: CData, region: CData, num_waits: int, waits: CData, event: CData, /
     ) -> int: ...
     def blrEnqueueImageCall(self, queue: CData, call: CData, num_waits: int, waits: CData, event: CData, /) -> int: ...
+    def blrModuleCreate(
+        self, context: CData, code: CData, size: int, num_specializations: int, specializations: CData, module: CData, /
+    ) -> int: ...
+    def blrModuleDestroy(self, module: CData, /) -> int: ...
+    def blrModuleGetKernelCount(self, module: CData, count: CData, /) -> int: ...
+    def blrModuleGetKernelName(self, module: CData, index: int, name: CData, /) -> int: ...
+    def blrKernelCreate(self, module: CData, name: CData, kernel: CData, /) -> int: ...
+    def blrKernelDestroy(self, kernel: CData, /) -> int: ...
+    def blrKernelGetProperties(self, kernel: CData, properties: CData, /) -> int: ...
+    def blrKernelGetArgument(self, kernel: CData, index: int, argument: CData, /) -> int: ...
+    def blrEnqueueKernel(
+        self, queue: CData, kernel: CData, launch: CData, num_waits: int, waits: CData, event: CData, /
+    ) -> int: ...
     BLR_RESULT_SUCCESS: int
     BLR_RESULT_NOT_READY: int
     BLR_RESULT_INVALID_ARGUMENT: int
@@ -94,6 +107,8 @@ class Library:
     BLR_RESULT_OUT_OF_RANGE: int
     BLR_RESULT_TIMEOUT: int
     BLR_RESULT_UNKNOWN: int
+    BLR_RESULT_BUILD_FAILED: int
+    BLR_RESULT_KERNEL_FAULT: int
     BLR_CHANNEL_SNORM_INT8: int
     BLR_CHANNEL_SNORM_INT16: int
     BLR_CHANNEL_UNORM_INT8: int
@@ -142,6 +157,11 @@ class Library:
     BLR_OPERATION_SAMPLE_LOD: int
     BLR_OPERATION_SAMPLE_GRADIENT: int
     BLR_OPERATION_WRITE: int
+    BLR_ARGUMENT_KIND_VALUE: int
+    BLR_ARGUMENT_KIND_POINTER: int
+    BLR_ARGUMENT_KIND_LOCAL: int
+    BLR_ARGUMENT_KIND_IMAGE: int
+    BLR_ARGUMENT_KIND_SAMPLER: int
     BLR_VERSION_MAJOR: int
     BLR_VERSION_MINOR: int
     BLR_VERSION_PATCH: int

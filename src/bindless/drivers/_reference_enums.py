@@ -27,6 +27,8 @@ class blr_result_t(IntEnum):
     BLR_RESULT_OUT_OF_RANGE = 10
     BLR_RESULT_TIMEOUT = 11
     BLR_RESULT_UNKNOWN = 12
+    BLR_RESULT_BUILD_FAILED = 13
+    BLR_RESULT_KERNEL_FAULT = 14
 
 
 class blr_channel_type_t(IntEnum):
@@ -105,3 +107,11 @@ class blr_image_operation_t(IntEnum):
     BLR_OPERATION_SAMPLE_LOD = 2
     BLR_OPERATION_SAMPLE_GRADIENT = 3
     BLR_OPERATION_WRITE = 4
+
+
+class blr_argument_kind_t(IntEnum):
+    BLR_ARGUMENT_KIND_VALUE = 0
+    BLR_ARGUMENT_KIND_POINTER = 1
+    BLR_ARGUMENT_KIND_LOCAL = 2
+    BLR_ARGUMENT_KIND_IMAGE = 3
+    BLR_ARGUMENT_KIND_SAMPLER = 4

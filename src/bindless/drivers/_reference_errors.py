@@ -21,4 +21,6 @@ EXPLANATIONS: dict[str, Explanation] = {
     "BLR_RESULT_OUT_OF_RANGE": (Errc.invalid, "a coordinate, layer or face lies outside the image"),
     "BLR_RESULT_TIMEOUT": (Errc.runtime, "the wait ran out of time"),
     "BLR_RESULT_UNKNOWN": (Errc.runtime, "the driver met an internal error that it does not name"),
+    "BLR_RESULT_BUILD_FAILED": (Errc.build, "the module is not valid, or needs something that is not supported"),
+    "BLR_RESULT_KERNEL_FAULT": (Errc.kernel, "a kernel did what it must not, such as touch memory that is none"),
 }

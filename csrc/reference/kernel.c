@@ -1,0 +1,131 @@
+#include "module.h"
+
+#include "allocate.h"
+#include "spirv_run.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define MAX_WORK_GROUP_SIZE 1024u
+#define MOST_GROUP_BYTES ((uint64_t)256 << 20) /* of registers and memory of one work-group */
+
+struct blr_kernel *blr_kernel_acquire(blr_kernel_t handle)
+{
+    return (struct blr_kernel *)blr_object_acquire(blr_handle_id(handle), BLR_KIND_KERNEL);
+}
+
+void blr_kernel_release(struct blr_kernel *kernel) { blr_object_release(&kernel->object); }
+
+static void destroy(struct blr_object *object)
+{
+    struct blr_kernel *kernel = (struct blr_kernel *)object;
+    blr_object_release(&kernel->module->object);
+    blr_delete(kernel);
+}
+
+/* Groups that wait at barriers have all their work-items in registers at once. */
+static uint32_t largest_group(const struct blr_spirv_program *program)
+{
+    if (!program->has_barriers && !program->uses_local)
+        return MAX_WORK_GROUP_SIZE;
+    uint64_t batch = program->register_bytes + program->private_bytes * BLR_LANES + 1;
+    uint64_t size = MOST_GROUP_BYTES / batch * BLR_LANES;
+    return size < BLR_LANES ? BLR_LANES : size < MAX_WORK_GROUP_SIZE ? (uint32_t)size : MAX_WORK_GROUP_SIZE;
+}
+
+static const struct blr_spirv_program *find(const struct blr_module *module, const char *name)
+{
+    for (uint32_t i = 0; i < module->spirv.entry_count; i++)
+        if (strcmp(module->spirv.entries[i].name, name) == 0)
+            return module->programs[i];
+    return NULL;
+}
+
+static blr_result_t create(struct blr_module *module, const char *name, blr_kernel_t *handle)
+{
+    if (handle == NULL || name == NULL)
+        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "name or kernel is NULL: a name and a place for the result are needed");
+    *handle = NULL;
+    const struct blr_spirv_program *program = find(module, name);
+    if (program == NULL)
+        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "no kernel is named '%.200s'; the module has %u", name,
+                        module->spirv.entry_count);
+    struct blr_kernel *kernel = blr_new(sizeof *kernel);
+    if (kernel == NULL)
+        return blr_fail(BLR_RESULT_OUT_OF_MEMORY, "no memory for a kernel");
+    kernel->program = program;
+    kernel->max_work_group_size = largest_group(program);
+    blr_result_t result = blr_object_register(&kernel->object, BLR_KIND_KERNEL, destroy);
+    if (result != BLR_RESULT_SUCCESS) {
+        blr_delete(kernel);
+        return result;
+    }
+    blr_object_retain(&module->object);
+    kernel->module = module;
+    *handle = (blr_kernel_t)(uintptr_t)kernel->object.id;
+    return BLR_RESULT_SUCCESS;
+}
+
+blr_result_t blrKernelCreate(blr_module_t module_handle, const char *name, blr_kernel_t *kernel)
+{
+    struct blr_module *module = blr_module_acquire(module_handle);
+    if (module == NULL)
+        return BLR_RESULT_INVALID_HANDLE;
+    blr_result_t result = create(module, name, kernel);
+    blr_object_release(&module->object);
+    return result;
+}
+
+blr_result_t blrKernelDestroy(blr_kernel_t handle)
+{
+    struct blr_kernel *kernel = blr_kernel_acquire(handle);
+    if (kernel == NULL)
+        return BLR_RESULT_INVALID_HANDLE;
+    bool first = blr_object_close(&kernel->object);
+    blr_kernel_release(kernel);
+    if (!first)
+        return blr_fail(BLR_RESULT_INVALID_HANDLE, "the kernel was destroyed by another thread");
+    return BLR_RESULT_SUCCESS;
+}
+
+blr_result_t blrKernelGetProperties(blr_kernel_t handle, blr_kernel_properties_t *properties)
+{
+    struct blr_kernel *kernel = blr_kernel_acquire(handle);
+    if (kernel == NULL)
+        return BLR_RESULT_INVALID_HANDLE;
+    blr_result_t result = BLR_RESULT_SUCCESS;
+    if (properties == NULL) {
+        result = blr_fail(BLR_RESULT_INVALID_ARGUMENT, "properties is NULL: a place for the result is needed");
+    } else {
+        const struct blr_spirv_program *program = kernel->program;
+        *properties = (blr_kernel_properties_t){.name = program->entry->name,
+                                                .argument_count = program->argument_count,
+                                                .max_work_group_size = kernel->max_work_group_size,
+                                                .sub_group_size = BLR_LANES,
+                                                .local_memory_size = program->uses_local ? program->local_bytes : 0,
+                                                .private_memory_size = program->private_bytes};
+        memcpy(properties->required_work_group_size, program->entry->local_size, sizeof program->entry->local_size);
+    }
+    blr_kernel_release(kernel);
+    return result;
+}
+
+blr_result_t blrKernelGetArgument(blr_kernel_t handle, uint32_t index, blr_kernel_argument_t *argument)
+{
+    struct blr_kernel *kernel = blr_kernel_acquire(handle);
+    if (kernel == NULL)
+        return BLR_RESULT_INVALID_HANDLE;
+    blr_result_t result = BLR_RESULT_SUCCESS;
+    const struct blr_spirv_program *program = kernel->program;
+    if (argument == NULL)
+        result = blr_fail(BLR_RESULT_INVALID_ARGUMENT, "argument is NULL: a place for the result is needed");
+    else if (index >= program->argument_count)
+        result = blr_fail(BLR_RESULT_INVALID_ARGUMENT, "argument %u does not exist: kernel '%.80s' has %u", index,
+                          program->entry->name, program->argument_count);
+    else
+        *argument = (blr_kernel_argument_t){.kind = (blr_argument_kind_t)program->arguments[index].kind,
+                                            .name = program->arguments[index].name,
+                                            .size = program->arguments[index].size};
+    blr_kernel_release(kernel);
+    return result;
+}

@@ -1,0 +1,322 @@
+/* A kernel over a range of work-items as a command. */
+#include "image_handle.h"
+#include "module.h"
+#include "queue.h"
+#include "spirv_run.h"
+#include "thread_pool.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEFAULT_TIMEOUT 600.0
+#define BRIEF_ITEMS 4096u
+#define SMALLEST_PART 1024u /* work-items that one thread takes at a time */
+#define MAX_LOCAL_BYTES ((uint64_t)64 << 20)
+
+struct launch_command {
+    struct blr_command command;
+    struct blr_kernel *kernel; /* retained */
+    struct blr_spirv_launch launch;
+    unsigned char *values;     /* bytes of all arguments */
+    const unsigned char **value_of;
+    uint64_t *local_offsets;
+    struct blr_allocation **allocations; /* retained */
+    struct blr_image_view **views;       /* retained */
+    uint32_t view_count;
+    blr_mutex_t mutex;
+    struct blr_spirv_worker *idle;   /* under the mutex */
+    struct blr_spirv_worker *failed;
+    bool no_memory;
+};
+
+static void release(struct blr_command *command)
+{
+    struct launch_command *own = (struct launch_command *)command;
+    for (uint32_t i = 0; i < own->launch.allocation_count; i++)
+        blr_memory_release(own->allocations[i]);
+    for (uint32_t i = 0; i < own->view_count; i++)
+        blr_image_view_release(own->views[i]);
+    blr_delete(own->allocations);
+    blr_delete(own->views);
+    blr_delete(own->values);
+    blr_delete(own->value_of);
+    blr_delete(own->local_offsets);
+    if (own->kernel != NULL)
+        blr_kernel_release(own->kernel);
+}
+
+/* ---------------------------------------------------------------- execution */
+
+static struct blr_spirv_worker *take_worker(struct launch_command *own)
+{
+    blr_mutex_lock(&own->mutex);
+    struct blr_spirv_worker *worker = own->idle;
+    if (worker != NULL)
+        own->idle = worker->next;
+    blr_mutex_unlock(&own->mutex);
+    return worker != NULL ? worker : blr_spirv_worker_new(&own->launch);
+}
+
+static bool run_part(void *argument, uint64_t begin, uint64_t end)
+{
+    struct launch_command *own = argument;
+    if (atomic_load_explicit(&own->launch.stopped, memory_order_relaxed))
+        return false;
+    struct blr_spirv_worker *worker = take_worker(own);
+    bool grouped = own->launch.program->has_barriers || own->launch.program->uses_local;
+    if (worker == NULL)
+        atomic_store(&own->launch.stopped, true);
+    bool done = worker != NULL &&
+                (grouped ? blr_spirv_run_groups(worker, begin, end) : blr_spirv_run_items(worker, begin, end));
+    blr_mutex_lock(&own->mutex);
+    if (worker == NULL) {
+        own->no_memory = true;
+    } else if (worker->fault.happened && own->failed == NULL) {
+        own->failed = worker;
+    } else {
+        worker->next = own->idle;
+        own->idle = worker;
+    }
+    blr_mutex_unlock(&own->mutex);
+    return done;
+}
+
+static blr_result_t run(struct blr_command *command)
+{
+    struct launch_command *own = (struct launch_command *)command;
+    struct blr_spirv_launch *launch = &own->launch;
+    uint64_t groups = launch->groups[0] * launch->groups[1] * launch->groups[2];
+    uint64_t group_size = launch->local[0] * launch->local[1] * launch->local[2];
+    bool grouped = launch->program->has_barriers || launch->program->uses_local;
+    blr_mutex_init(&own->mutex);
+    if (launch->timeout > 0)
+        launch->deadline = blr_clock_now() + (uint64_t)(launch->timeout * 1e9);
+    if (grouped) {
+        blr_parallel_for(groups, blr_parallel_grain(groups, (SMALLEST_PART + group_size - 1) / group_size), run_part, own);
+    } else {
+        uint64_t items = groups * group_size;
+        uint64_t grain = blr_parallel_grain(items, SMALLEST_PART);
+        blr_parallel_for(items, (grain + BLR_LANES - 1) / BLR_LANES * BLR_LANES, run_part, own);
+    }
+    blr_result_t result = BLR_RESULT_SUCCESS;
+    if (own->failed != NULL)
+        result = blr_fail(own->failed->result, "%s", own->failed->fault.message);
+    else if (own->no_memory)
+        result = blr_fail(BLR_RESULT_OUT_OF_MEMORY, "no memory for the registers of kernel '%.80s'", launch->name);
+    blr_spirv_worker_free(own->failed);
+    while (own->idle != NULL) {
+        struct blr_spirv_worker *next = own->idle->next;
+        blr_spirv_worker_free(own->idle);
+        own->idle = next;
+    }
+    blr_mutex_destroy(&own->mutex);
+    return result;
+}
+
+/* ---------------------------------------------------------------- work-groups */
+
+static uint64_t largest_divisor(uint64_t size, uint64_t most)
+{
+    uint64_t divisor = size < most ? size : most;
+    while (size % divisor != 0)
+        divisor--;
+    return divisor;
+}
+
+/* A work-group for a range that the caller did not divide. Kernels that cannot tell run one work-item a group: lanes are
+ * filled across groups anyway. */
+static void choose_local(const struct blr_kernel *kernel, struct blr_spirv_launch *launch)
+{
+    const struct blr_spirv_program *program = kernel->program;
+    bool indifferent = !program->has_barriers && !program->uses_local && !program->uses_groups;
+    uint64_t left = indifferent ? 1 : BLR_LANES;
+    if (left > kernel->max_work_group_size)
+        left = kernel->max_work_group_size;
+    for (int c = 0; c < 3; c++) {
+        launch->local[c] = program->entry->local_size[0] != 0 ? program->entry->local_size[c]
+                                                               : largest_divisor(launch->global[c], left);
+        left /= launch->local[c] > left ? left : launch->local[c];
+    }
+}
+
+static blr_result_t set_sizes(struct launch_command *own, const blr_launch_t *given)
+{
+    struct blr_spirv_launch *launch = &own->launch;
+    if (given->dimensions < 1 || given->dimensions > 3)
+        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "%u dimensions: 1, 2 or 3 are needed", given->dimensions);
+    launch->dimensions = given->dimensions;
+    uint64_t items = 1;
+    bool chosen = true;
+    for (uint32_t c = 0; c < 3; c++) {
+        bool used = c < given->dimensions;
+        launch->global[c] = used ? given->global_size[c] : 1;
+        launch->local[c] = used ? given->local_size[c] : 1;
+        launch->offset[c] = used ? given->global_offset[c] : 0;
+        if (launch->global[c] != 0 && items > (uint64_t)INT64_MAX / launch->global[c])
+            return blr_fail(BLR_RESULT_INVALID_SIZE, "a range of more than %" PRId64 " work-items", INT64_MAX);
+        items *= launch->global[c];
+        if (used && launch->local[c] != 0)
+            chosen = false;
+    }
+    if (items == 0) {
+        for (int c = 0; c < 3; c++)
+            launch->local[c] = 1;
+    } else if (chosen) {
+        choose_local(own->kernel, launch);
+    }
+    const uint32_t *required = own->kernel->program->entry->local_size;
+    uint64_t group = 1;
+    for (uint32_t c = 0; c < 3; c++) {
+        uint64_t local = launch->local[c];
+        if (local == 0 || launch->global[c] % local != 0)
+            return blr_fail(BLR_RESULT_INVALID_SIZE,
+                            "a work-group of %" PRIu64 " in dimension %u does not divide the range of %" PRIu64, local, c,
+                            launch->global[c]);
+        if (items != 0 && required[0] != 0 && local != required[c])
+            return blr_fail(BLR_RESULT_INVALID_SIZE, "a work-group of %" PRIu64 " in dimension %u: kernel '%.80s' needs %u",
+                            local, c, launch->name, required[c]);
+        launch->groups[c] = launch->global[c] / local;
+        group = local > UINT32_MAX || group > UINT32_MAX ? UINT64_MAX / 2 : group * local;
+    }
+    if (group > own->kernel->max_work_group_size)
+        return blr_fail(BLR_RESULT_INVALID_SIZE, "a work-group of %" PRIu64 " work-items: kernel '%.80s' runs with at most %u",
+                        group, launch->name, own->kernel->max_work_group_size);
+    own->command.is_brief = items <= BRIEF_ITEMS && own->kernel->program->block_count <= 3;
+    return BLR_RESULT_SUCCESS;
+}
+
+/* ---------------------------------------------------------------- arguments */
+
+/* Keeps what a value names while the command runs, should it name something. */
+static void keep_named(struct launch_command *own, const unsigned char *bytes, enum blr_spirv_argument_kind kind)
+{
+    uint64_t number;
+    memcpy(&number, bytes, sizeof number);
+    if (kind == BLR_ARGUMENT_POINTER || kind == BLR_ARGUMENT_VALUE) {
+        struct blr_allocation *allocation = blr_memory_find((const void *)(uintptr_t)number);
+        if (allocation != NULL)
+            own->allocations[own->launch.allocation_count++] = allocation;
+    }
+    if (kind != BLR_ARGUMENT_POINTER && number >> 58 == BLR_KIND_IMAGE_HANDLE) {
+        struct blr_error unused; /* a number that only looks like a handle is none of our business here */
+        struct blr_error *before = blr_error_redirect(&unused);
+        struct blr_image_view *view = blr_image_view_acquire(number);
+        blr_error_redirect(before);
+        if (view != NULL)
+            own->views[own->view_count++] = view;
+    }
+}
+
+static blr_result_t set_arguments(struct launch_command *own, const blr_launch_t *given)
+{
+    const struct blr_spirv_program *program = own->kernel->program;
+    struct blr_spirv_launch *launch = &own->launch;
+    uint32_t count = program->argument_count;
+    if (given->argument_count != count)
+        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "%u arguments: kernel '%.80s' takes %u", given->argument_count,
+                        launch->name, count);
+    if (count > 0 && (given->arguments == NULL || given->argument_sizes == NULL))
+        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "arguments or argument_sizes is NULL: kernel '%.80s' takes %u",
+                        launch->name, count);
+    uint64_t bytes = 16;
+    for (uint32_t i = 0; i < count; i++)
+        bytes += (program->arguments[i].size + 15) / 16 * 16;
+    own->values = blr_new(bytes);
+    own->value_of = blr_new((count + 1u) * sizeof *own->value_of);
+    own->local_offsets = blr_new((count + 1u) * sizeof *own->local_offsets);
+    own->allocations = blr_new((count + 1u) * sizeof *own->allocations);
+    own->views = blr_new((count + 1u) * sizeof *own->views);
+    if (own->values == NULL || own->value_of == NULL || own->local_offsets == NULL || own->allocations == NULL ||
+        own->views == NULL)
+        return blr_fail(BLR_RESULT_OUT_OF_MEMORY, "no memory for %u arguments", count);
+    launch->values = own->value_of;
+    launch->local_offsets = own->local_offsets;
+    launch->allocations = own->allocations;
+    launch->local_bytes = program->uses_local ? (program->local_bytes + 127) / 128 * 128 : 0;
+    unsigned char *next = own->values;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct blr_spirv_argument *argument = &program->arguments[i];
+        uint64_t size = given->argument_sizes[i];
+        bool local = argument->kind == BLR_ARGUMENT_LOCAL;
+        if (local != (given->arguments[i] == NULL))
+            return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "argument %u ('%.60s') of kernel '%.80s' is %s", i,
+                            argument->name, launch->name, local ? "local memory: give NULL and its size" : "NULL");
+        if (local) {
+            if (size > MAX_LOCAL_BYTES || launch->local_bytes + size > MAX_LOCAL_BYTES)
+                return blr_fail(BLR_RESULT_INVALID_SIZE, "%" PRIu64 " bytes of local memory: %" PRIu64 " are the most", size,
+                                MAX_LOCAL_BYTES);
+            own->local_offsets[i] = launch->local_bytes;
+            launch->local_bytes += (size + 127) / 128 * 128;
+            continue;
+        }
+        if (size != argument->size)
+            return blr_fail(BLR_RESULT_INVALID_SIZE,
+                            "argument %u ('%.60s') of kernel '%.80s' has %" PRIu64 " bytes, %" PRIu64 " were given", i,
+                            argument->name, launch->name, argument->size, size);
+        memcpy(next, given->arguments[i], size);
+        own->value_of[i] = next;
+        if (size == 8)
+            keep_named(own, next, argument->kind);
+        next += (size + 15) / 16 * 16;
+    }
+    return BLR_RESULT_SUCCESS;
+}
+
+static blr_result_t read_timeout(double *seconds)
+{
+    const char *text = getenv("BINDLESS_REFERENCE_TIMEOUT");
+    char *end;
+    *seconds = DEFAULT_TIMEOUT;
+    if (text == NULL || *text == '\0')
+        return BLR_RESULT_SUCCESS;
+    *seconds = strtod(text, &end);
+    if (*end == '\0' && *seconds >= 0 && *seconds <= 1e9)
+        return BLR_RESULT_SUCCESS;
+    return blr_fail(BLR_RESULT_INVALID_ARGUMENT,
+                    "BINDLESS_REFERENCE_TIMEOUT is '%.60s': seconds from 0 (no limit) to 1e9 are needed", text);
+}
+
+/* ---------------------------------------------------------------- the call */
+
+static blr_result_t prepare(struct launch_command *own, struct blr_queue *queue, blr_kernel_t kernel,
+                            const blr_launch_t *given)
+{
+    own->kernel = blr_kernel_acquire(kernel);
+    if (own->kernel == NULL)
+        return BLR_RESULT_INVALID_HANDLE;
+    if (own->kernel->module->context != queue->context)
+        return blr_fail(BLR_RESULT_INVALID_HANDLE, "the kernel is of another context than the queue");
+    own->launch.program = own->kernel->program;
+    own->launch.module = &own->kernel->module->spirv;
+    own->launch.context = queue->context;
+    own->launch.name = own->kernel->program->entry->name;
+    blr_result_t result = read_timeout(&own->launch.timeout);
+    if (result == BLR_RESULT_SUCCESS)
+        result = set_sizes(own, given);
+    if (result == BLR_RESULT_SUCCESS)
+        result = set_arguments(own, given);
+    return result;
+}
+
+blr_result_t blrEnqueueKernel(blr_queue_t handle, blr_kernel_t kernel, const blr_launch_t *launch, uint32_t num_waits,
+                              const blr_event_t *waits, blr_event_t *event)
+{
+    struct blr_queue *queue = blr_queue_acquire(handle);
+    if (queue == NULL)
+        return BLR_RESULT_INVALID_HANDLE;
+    blr_result_t result = BLR_RESULT_OUT_OF_MEMORY;
+    struct launch_command *own;
+    if (launch == NULL) {
+        result = blr_fail(BLR_RESULT_INVALID_ARGUMENT, "launch is NULL: a description of the launch is needed");
+    } else if ((own = blr_command_new(sizeof *own, run, release)) != NULL) {
+        result = prepare(own, queue, kernel, launch);
+        if (result == BLR_RESULT_SUCCESS)
+            result = blr_submit(queue, &own->command, num_waits, waits, event);
+        else
+            blr_command_discard(&own->command);
+    }
+    blr_queue_release(queue);
+    return result;
+}

@@ -1,0 +1,23 @@
+/* Memory of one module that is freed at once: many small pieces, zeroed, aligned to 16 bytes. */
+#ifndef BLR_SPIRV_ARENA_H
+#define BLR_SPIRV_ARENA_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct blr_arena_block;
+
+struct blr_arena {
+    struct blr_arena_block *blocks;
+    size_t used;  /* of the newest block */
+    size_t size;
+    size_t total; /* of all blocks */
+};
+
+/* NULL when there is no memory, or when the arena would exceed BLR_ARENA_LIMIT. */
+void *blr_arena_allocate(struct blr_arena *arena, size_t size);
+void blr_arena_free(struct blr_arena *arena);
+
+#define BLR_ARENA_LIMIT ((size_t)1 << 30)
+
+#endif

@@ -1,0 +1,124 @@
+/* Instructions among constants are run by the same operations as in kernels, on one value in all lanes. */
+#include "spirv_constant_op.h"
+
+#include "spirv_lanes.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define MOST_OPERANDS 4u
+#define MOST_COMPONENTS 16u
+#define ROOM (MOST_COMPONENTS * BLR_LANES * 8u)
+
+/* The value named by id; an address for a variable of the module. */
+static const struct blr_spirv_type *operand(struct blr_spirv_module *module, uint32_t word, uint32_t id,
+                                            const unsigned char **bytes)
+{
+    const struct blr_spirv_id *entry = id != 0 && id < module->bound ? &module->ids[id] : NULL;
+    if (entry != NULL && entry->kind == BLR_ID_CONSTANT) {
+        *bytes = entry->constant->bytes;
+        return entry->constant->type;
+    }
+    if (entry != NULL && entry->kind == BLR_ID_VARIABLE && entry->variable->address != 0) {
+        *bytes = (const unsigned char *)&entry->variable->address;
+        return entry->variable->type;
+    }
+    blr_spirv_refuse(module->build, word, "%%%u is no constant whose value is known here", id);
+}
+
+/* Writes each component into all lanes of a register. */
+static void spread(struct blr_spirv_module *module, const struct blr_spirv_type *type, const unsigned char *bytes,
+                   unsigned char *registers)
+{
+    uint32_t size = blr_spirv_scalar(module, type)->scalar_size;
+    for (uint32_t i = 0; i < blr_spirv_components(type) * BLR_LANES; i++) {
+        if (bytes != NULL)
+            memcpy(registers + i * size, bytes + i / BLR_LANES * size, size);
+        else
+            memset(registers + i * size, 0, size);
+    }
+}
+
+static void evaluate_lanes(struct blr_spirv_module *module, uint32_t word, unsigned opcode,
+                           struct blr_spirv_constant *constant)
+{
+    const uint32_t *words = module->build->words;
+    uint32_t count = blr_spirv_length_at(module->build, word) - 4;
+    const struct blr_spirv_type *types[MOST_OPERANDS];
+    struct blr_spirv_op op = {0};
+    if (count == 0 || count > MOST_OPERANDS)
+        blr_spirv_unsupported(module->build, word, "among constants");
+    unsigned char *registers = blr_spirv_allocate(module->build, MOST_OPERANDS + 1, ROOM);
+    for (uint32_t i = 0; i < count; i++) {
+        const unsigned char *bytes;
+        types[i] = operand(module, word, words[word + 4 + i], &bytes);
+        if (types[i]->kind == BLR_TYPE_ARRAY || types[i]->kind == BLR_TYPE_STRUCT)
+            blr_spirv_unsupported(module->build, word, "composites of operands among constants");
+        op.in[i] = i * ROOM;
+        spread(module, types[i], bytes, registers + i * ROOM);
+    }
+    if (constant->type->kind == BLR_TYPE_ARRAY || constant->type->kind == BLR_TYPE_STRUCT ||
+        !blr_spirv_elementwise(module, word, opcode, constant->type, types, count, &op))
+        blr_spirv_refuse(module->build, word, "instruction %u is not supported among constants", opcode);
+    struct blr_spirv_batch *batch = blr_spirv_allocate(module->build, 1, sizeof *batch);
+    unsigned char *result = registers + MOST_OPERANDS * ROOM;
+    batch->registers = registers;
+    op.run(batch, &op, result);
+    for (uint32_t c = 0; c < blr_spirv_components(constant->type); c++)
+        memcpy(constant->bytes + c * op.element, result + c * BLR_LANES * op.element, op.element);
+}
+
+/* The address of an element of a variable. */
+static void evaluate_address(struct blr_spirv_module *module, uint32_t word, struct blr_spirv_constant *constant,
+                             bool element_first)
+{
+    const uint32_t *words = module->build->words;
+    blr_spirv_require_words(module, word, element_first ? 6 : 5);
+    const unsigned char *bytes;
+    const struct blr_spirv_type *type = operand(module, word, words[word + 4], &bytes);
+    uint64_t address = 0;
+    if (type->kind != BLR_TYPE_POINTER || constant->type->kind != BLR_TYPE_POINTER)
+        blr_spirv_refuse(module->build, word, "%%%u or the result is no pointer", words[word + 4]);
+    if (bytes != NULL)
+        memcpy(&address, bytes, sizeof address);
+    type = blr_spirv_type(module, word, type->element);
+    uint32_t w = word + 5, end = word + blr_spirv_length_at(module->build, word);
+    if (element_first)
+        address += blr_spirv_constant_number(module, word, words[w++]) * type->size;
+    for (; w < end; w++) {
+        uint64_t index = blr_spirv_constant_number(module, word, words[w]);
+        if (type->kind == BLR_TYPE_STRUCT && index < type->count)
+            address += type->offsets[index];
+        const struct blr_spirv_type *element =
+            blr_spirv_element(module, word, type, index > UINT32_MAX ? UINT32_MAX : (uint32_t)index);
+        if (type->kind != BLR_TYPE_STRUCT)
+            address += index * element->size;
+        type = element;
+    }
+    memcpy(constant->bytes, &address, sizeof address);
+}
+
+void blr_spirv_evaluate(struct blr_spirv_module *module, uint32_t word, struct blr_spirv_constant *constant)
+{
+    blr_spirv_require_words(module, word, 5);
+    unsigned opcode = module->build->words[word + 3];
+    const unsigned char *bytes;
+    const struct blr_spirv_type *type;
+    switch (opcode) {
+    case BLR_OP_AccessChain:
+    case BLR_OP_InBoundsAccessChain: evaluate_address(module, word, constant, false); return;
+    case BLR_OP_PtrAccessChain:
+    case BLR_OP_InBoundsPtrAccessChain: evaluate_address(module, word, constant, true); return;
+    case BLR_OP_PtrCastToGeneric:
+    case BLR_OP_GenericCastToPtr:
+    case BLR_OP_Bitcast:
+        type = operand(module, word, module->build->words[word + 4], &bytes);
+        if (type->size != constant->type->size || constant->type->kind == BLR_TYPE_BOOL || type->kind == BLR_TYPE_BOOL)
+            blr_spirv_refuse(module->build, word, "from %%%u to %%%u, which is of another size", type->id,
+                             constant->type->id);
+        if (bytes != NULL)
+            memcpy(constant->bytes, bytes, type->size);
+        return;
+    default: evaluate_lanes(module, word, opcode, constant); return;
+    }
+}

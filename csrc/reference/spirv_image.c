@@ -1,0 +1,277 @@
+/* Images in kernels: the texture unit's device functions, called for the lanes that name the same image. */
+#include "spirv_image.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------- images */
+
+/* The image that a lane names, from the worker's few last ones if it can be. NULL after a fault. */
+static struct blr_image_view *find_view(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, uint32_t lane,
+                                        uint64_t handle)
+{
+    struct blr_spirv_worker *worker = batch->worker;
+    for (uint32_t i = 0; i < BLR_SPIRV_CACHED_VIEWS; i++)
+        if (worker->views[i] != NULL && worker->views[i]->object.id == handle)
+            return worker->views[i];
+    struct blr_error unused;
+    struct blr_error *before = blr_error_redirect(&unused);
+    struct blr_image_view *view = (struct blr_image_view *)blr_object_acquire_kept(handle, BLR_KIND_IMAGE_HANDLE);
+    blr_error_redirect(before);
+    if (view == NULL || view->context != worker->launch->context) {
+        blr_spirv_fault(batch, op, lane, BLR_RESULT_KERNEL_FAULT,
+                        "names the image 0x%" PRIx64 ", which does not exist in the queue's context, or was destroyed", handle);
+        if (view != NULL)
+            blr_image_view_release(view);
+        return NULL;
+    }
+    struct blr_image_view **place = &worker->views[worker->view_next++ % BLR_SPIRV_CACHED_VIEWS];
+    if (*place != NULL)
+        blr_image_view_release(*place);
+    *place = view;
+    return view;
+}
+
+static const char *const names[] = {"1D", "2D", "3D"};
+
+/* Whether an image is of the kind that the kernel takes it for. */
+static bool fits(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, uint32_t lane,
+                 const struct blr_texture *texture)
+{
+    const struct blr_spirv_image_use *use = op->info;
+    bool arrayed = texture->desc.type == BLR_IMAGE_ARRAY || texture->desc.type == BLR_IMAGE_CUBEMAP;
+    if (texture->dimensions != use->dimensions || arrayed != use->arrayed) {
+        blr_spirv_fault(batch, op, lane, BLR_RESULT_KERNEL_FAULT, "takes a %s%s image for a %s%s image",
+                        names[texture->dimensions - 1], arrayed ? " array" : "", names[use->dimensions - 1],
+                        use->arrayed ? " array" : "");
+        return false;
+    }
+    if (use->operation == BLR_OPERATION_WRITE ? texture->sampled
+                                              : use->operation != BLR_OPERATION_FETCH && !texture->sampled) {
+        blr_spirv_fault(batch, op, lane, BLR_RESULT_KERNEL_FAULT, "%s",
+                        texture->sampled ? "writes through the handle of a sampled image"
+                                         : "samples through the handle of an unsampled image");
+        return false;
+    }
+    return true;
+}
+
+/* The elements that the texture unit exchanges: integers of the image's own size, floats as the kernel has them. */
+static bool choose_element(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, uint32_t lane,
+                           const struct blr_texture *texture, blr_element_type_t *element)
+{
+    const struct blr_spirv_image_use *use = op->info;
+    bool whole = texture->format->class == BLR_CLASS_SIGNED || texture->format->class == BLR_CLASS_UNSIGNED;
+    if (use->floats != whole) {
+        *element = whole ? texture->format->storage : use->size == 2 ? BLR_ELEMENT_F16 : BLR_ELEMENT_F32;
+        return true;
+    }
+    blr_spirv_fault(batch, op, lane, BLR_RESULT_KERNEL_FAULT, "takes values of %s channels for %s", texture->format->name,
+                    use->floats ? "floats" : "integers");
+    return false;
+}
+
+/* ---------------------------------------------------------------- calls */
+
+struct items {
+    int32_t at[BLR_LANES * 3];
+    float point[BLR_LANES * 3], dx[BLR_LANES * 3], dy[BLR_LANES * 3];
+    uint32_t layer[BLR_LANES];
+    float level[BLR_LANES];
+    _Alignas(16) unsigned char values[BLR_LANES * 16];
+    uint8_t lane[BLR_LANES];
+    uint32_t count;
+};
+
+static float coordinate_float(const struct blr_spirv_batch *batch, const struct blr_spirv_image_use *use, uint32_t place,
+                              uint32_t component, uint32_t lane)
+{
+    const unsigned char *registers = blr_register(batch, place);
+    uint32_t i = component * BLR_LANES + lane;
+    return use->float_coordinates ? ((const float *)registers)[i] : (float)((const int32_t *)registers)[i];
+}
+
+static void gather(const struct blr_spirv_batch *batch, const struct blr_spirv_op *op, const struct blr_texture *texture,
+                   struct items *items)
+{
+    const struct blr_spirv_image_use *use = op->info;
+    const int32_t *whole = blr_register(batch, op->in[1]);
+    for (uint32_t n = 0; n < items->count; n++) {
+        uint32_t lane = items->lane[n];
+        for (uint32_t c = 0; c < use->dimensions; c++) {
+            uint32_t i = n * use->dimensions + c;
+            if (use->operation == BLR_OPERATION_FETCH || use->operation == BLR_OPERATION_WRITE)
+                items->at[i] = whole[c * BLR_LANES + lane];
+            else
+                items->point[i] = coordinate_float(batch, use, op->in[1], c, lane);
+            if (use->operation == BLR_OPERATION_SAMPLE_GRADIENT) {
+                items->dx[i] = ((const float *)blr_register(batch, op->in[2]))[c * BLR_LANES + lane];
+                items->dy[i] = ((const float *)blr_register(batch, op->in[3]))[c * BLR_LANES + lane];
+            }
+        }
+        if (use->operation == BLR_OPERATION_SAMPLE_LOD)
+            items->level[n] = ((const float *)blr_register(batch, op->in[2]))[lane];
+        if (!use->arrayed)
+            continue;
+        if (use->operation == BLR_OPERATION_FETCH || use->operation == BLR_OPERATION_WRITE) {
+            items->layer[n] = (uint32_t)whole[use->dimensions * BLR_LANES + lane];
+        } else {
+            /* The nearest layer that there is, as OpenCL has it. */
+            float layer = rintf(coordinate_float(batch, use, op->in[1], use->dimensions, lane));
+            float last = (float)(texture->num_layers - 1);
+            items->layer[n] = layer > 0 ? (uint32_t)(layer < last ? layer : last) : 0;
+        }
+    }
+}
+
+static int64_t integer_at(const unsigned char *element, blr_element_type_t type)
+{
+    switch (type) {
+    case BLR_ELEMENT_S8: return *(const int8_t *)element;
+    case BLR_ELEMENT_U8: return *element;
+    case BLR_ELEMENT_S16: return *(const int16_t *)(const void *)element;
+    case BLR_ELEMENT_U16: return *(const uint16_t *)(const void *)element;
+    case BLR_ELEMENT_S32: return *(const int32_t *)(const void *)element;
+    default: return *(const uint32_t *)(const void *)element;
+    }
+}
+
+static void take_values(const struct blr_spirv_op *op, const struct items *items, blr_element_type_t type,
+                        unsigned char *result)
+{
+    const struct blr_spirv_image_use *use = op->info;
+    uint32_t size = blr_element_size(type);
+    for (uint32_t n = 0; n < items->count; n++)
+        for (uint32_t c = 0; c < use->components; c++) {
+            const unsigned char *element = items->values + (n * use->components + c) * size;
+            unsigned char *place = result + (c * BLR_LANES + items->lane[n]) * use->size;
+            int64_t number;
+            if (use->floats) {
+                memcpy(place, element, use->size);
+            } else {
+                number = integer_at(element, type);
+                memcpy(place, &number, use->size);
+            }
+        }
+}
+
+static void give_values(const struct blr_spirv_batch *batch, const struct blr_spirv_op *op, struct items *items,
+                        blr_element_type_t type, uint32_t channels)
+{
+    const struct blr_spirv_image_use *use = op->info;
+    const unsigned char *texels = blr_register(batch, op->in[2]);
+    uint32_t size = blr_element_size(type);
+    for (uint32_t n = 0; n < items->count; n++)
+        for (uint32_t c = 0; c < channels; c++) {
+            uint64_t bits = 0; /* little endian: the low bytes of an integer come first */
+            memcpy(&bits, texels + (c * BLR_LANES + items->lane[n]) * use->size, use->size);
+            memcpy(items->values + (n * channels + c) * size, &bits, size);
+        }
+}
+
+/* All lanes that name one image. False after a fault. */
+static bool call_image(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, uint64_t handle,
+                       struct items *items, unsigned char *result)
+{
+    const struct blr_spirv_image_use *use = op->info;
+    struct blr_image_view *view = find_view(batch, op, items->lane[0], handle);
+    if (view == NULL || !fits(batch, op, items->lane[0], &view->texture))
+        return false;
+    const struct blr_texture *texture = &view->texture;
+    blr_image_call_t call = {.operation = use->operation,
+                             .type = texture->desc.type,
+                             .handle = handle,
+                             .count = items->count,
+                             .values = items->values,
+                             .value_channels = use->components};
+    if (!choose_element(batch, op, items->lane[0], texture, &call.value_type))
+        return false;
+    if (use->operation == BLR_OPERATION_SAMPLE_LOD || use->operation == BLR_OPERATION_SAMPLE_GRADIENT ||
+        use->operation == BLR_OPERATION_SAMPLE)
+        call.operation = texture->desc.type != BLR_IMAGE_MIPMAP                     ? BLR_OPERATION_SAMPLE
+                         : use->operation == BLR_OPERATION_SAMPLE ? BLR_OPERATION_SAMPLE_LOD
+                                                                  : use->operation;
+    gather(batch, op, texture, items);
+    bool exact = call.operation == BLR_OPERATION_FETCH || call.operation == BLR_OPERATION_WRITE;
+    call.coordinates = exact ? (const void *)items->at : (const void *)items->point;
+    call.layers = use->arrayed ? items->layer : NULL;
+    call.levels = use->operation == BLR_OPERATION_SAMPLE_LOD ? items->level : NULL;
+    call.gradient_x = items->dx;
+    call.gradient_y = items->dy;
+    if (call.operation == BLR_OPERATION_WRITE) {
+        call.value_channels = texture->desc.num_channels;
+        give_values(batch, op, items, call.value_type, call.value_channels);
+    }
+    /* What lies outside reads as 0 and is not written: no fault, as on a GPU. */
+    struct blr_fault outside = {0};
+    blr_texture_run(texture, &call, 0, items->count, &outside);
+    if (call.operation != BLR_OPERATION_WRITE)
+        take_values(op, items, call.value_type, result);
+    return true;
+}
+
+/* Calls function for each set of lanes that name one image. */
+static void for_each_image(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result,
+                           bool (*function)(struct blr_spirv_batch *, const struct blr_spirv_op *, uint64_t,
+                                            struct items *, unsigned char *))
+{
+    const uint64_t *handles = blr_register(batch, op->in[0]);
+    struct items items;
+    for (uint64_t left = batch->mask; left != 0;) {
+        uint32_t first = 0;
+        while ((left >> first & 1) == 0)
+            first++;
+        items.count = 0;
+        for (uint32_t lane = first; lane < BLR_LANES; lane++)
+            if ((left >> lane & 1) != 0 && handles[lane] == handles[first]) {
+                items.lane[items.count++] = (uint8_t)lane;
+                left &= ~((uint64_t)1 << lane);
+            }
+        if (!function(batch, op, handles[first], &items, result))
+            return;
+    }
+}
+
+void blr_spirv_run_image(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result)
+{
+    for_each_image(batch, op, result, call_image);
+}
+
+/* ---------------------------------------------------------------- queries */
+
+static bool query_image(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, uint64_t handle,
+                        struct items *items, unsigned char *result)
+{
+    const struct blr_spirv_image_use *use = op->info;
+    struct blr_image_view *view = find_view(batch, op, items->lane[0], handle);
+    if (view == NULL || (use->query != BLR_QUERY_LEVELS && use->query != BLR_QUERY_FORMAT && use->query != BLR_QUERY_ORDER &&
+                         !fits(batch, op, items->lane[0], &view->texture)))
+        return false;
+    const struct blr_texture *texture = &view->texture;
+    for (uint32_t n = 0; n < items->count; n++) {
+        uint32_t lane = items->lane[n], level = 0;
+        if (use->query == BLR_QUERY_SIZE_LOD) {
+            uint32_t asked = ((const uint32_t *)blr_register(batch, op->in[1]))[lane];
+            level = asked < texture->num_levels ? asked : texture->num_levels - 1;
+        }
+        const struct blr_texture_level *at = &texture->level[level];
+        uint64_t answer[4] = {at->width, at->height, at->depth, 0};
+        if (use->arrayed)
+            answer[use->dimensions] = texture->num_layers;
+        if (use->query == BLR_QUERY_LEVELS)
+            answer[0] = texture->num_levels;
+        else if (use->query == BLR_QUERY_FORMAT)
+            answer[0] = (uint64_t)texture->desc.channel_type;
+        else if (use->query == BLR_QUERY_ORDER)
+            answer[0] = texture->desc.num_channels;
+        for (uint32_t c = 0; c < use->components; c++)
+            memcpy(result + (c * BLR_LANES + lane) * op->element, &answer[c], op->element);
+    }
+    return true;
+}
+
+void blr_spirv_run_image_query(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result)
+{
+    for_each_image(batch, op, result, query_image);
+}

@@ -1,0 +1,86 @@
+/* Operations that compute each element of their result from the same elements of their operands. */
+#ifndef BLR_SPIRV_LANES_H
+#define BLR_SPIRV_LANES_H
+
+#include "spirv_program.h"
+#include "spirv_run.h"
+
+/* Which operands an operation takes, and how their types hang together. */
+enum blr_spirv_form {
+    BLR_FORM_INTEGER,        /* integers like the result */
+    BLR_FORM_FLOAT,          /* floats like the result */
+    BLR_FORM_LOGICAL,        /* booleans like the result */
+    BLR_FORM_COMPARE_INTEGER,/* booleans from integers or pointers */
+    BLR_FORM_COMPARE_FLOAT,  /* booleans from floats */
+    BLR_FORM_SHIFT           /* integers; the second may be of another size */
+};
+
+struct blr_spirv_lanes {
+    uint16_t opcode;
+    uint8_t form;
+    uint8_t operands;
+    blr_spirv_run_t run[4];  /* by size: 1, 2, 4, 8 bytes */
+};
+
+extern const struct blr_spirv_lanes blr_spirv_integer_lanes[];
+extern const unsigned blr_spirv_integer_lane_count;
+extern const struct blr_spirv_lanes blr_spirv_float_lanes[];
+extern const unsigned blr_spirv_float_lane_count;
+
+/* The conversion of an instruction between scalars of so many bytes, or NULL. */
+blr_spirv_run_t blr_spirv_conversion(unsigned opcode, uint32_t from, uint32_t to);
+
+/* Fills run, count and element of an operation that works element by element: a row of the tables above, a conversion
+ * or a choice between two values. False when the instruction is none of these; refused when types do not fit. */
+bool blr_spirv_elementwise(struct blr_spirv_module *module, uint32_t word, unsigned opcode,
+                           const struct blr_spirv_type *result, const struct blr_spirv_type *const *operands,
+                           uint32_t count, struct blr_spirv_op *op);
+
+/* 0 to 3 for 1, 2, 4, 8 bytes. */
+static inline unsigned blr_size_index(uint32_t size) { return size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : 3; }
+
+/* The loop over all elements, in steps of a constant number that compilers unroll. */
+#define BLR_FOR_ELEMENTS(op, i)                                                                                        \
+    for (uint32_t i##_base = 0; i##_base < (op)->count; i##_base += BLR_LANES)                                         \
+        for (uint32_t i = i##_base; i < i##_base + BLR_LANES; i++)
+
+#define BLR_UNARY(name, R, T, expression)                                                                              \
+    static void name(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result)              \
+    {                                                                                                                  \
+        R *restrict r = (R *)result;                                                                                   \
+        const T *x = (const T *)(batch->registers + op->in[0]);                                                        \
+        BLR_FOR_ELEMENTS(op, i)                                                                                        \
+        {                                                                                                              \
+            T a = x[i];                                                                                                \
+            r[i] = (R)(expression);                                                                                    \
+        }                                                                                                              \
+    }
+
+#define BLR_BINARY(name, R, T, expression)                                                                             \
+    static void name(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result)              \
+    {                                                                                                                  \
+        R *restrict r = (R *)result;                                                                                   \
+        const T *x = (const T *)(batch->registers + op->in[0]);                                                        \
+        const T *y = (const T *)(batch->registers + op->in[1]);                                                        \
+        BLR_FOR_ELEMENTS(op, i)                                                                                        \
+        {                                                                                                              \
+            T a = x[i], b = y[i];                                                                                      \
+            r[i] = (R)(expression);                                                                                    \
+        }                                                                                                              \
+    }
+
+#define BLR_TERNARY(name, R, T, expression)                                                                            \
+    static void name(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result)              \
+    {                                                                                                                  \
+        R *restrict r = (R *)result;                                                                                   \
+        const T *x = (const T *)(batch->registers + op->in[0]);                                                        \
+        const T *y = (const T *)(batch->registers + op->in[1]);                                                        \
+        const T *z = (const T *)(batch->registers + op->in[2]);                                                        \
+        BLR_FOR_ELEMENTS(op, i)                                                                                        \
+        {                                                                                                              \
+            T a = x[i], b = y[i], c = z[i];                                                                            \
+            r[i] = (R)(expression);                                                                                    \
+        }                                                                                                              \
+    }
+
+#endif

@@ -1,0 +1,192 @@
+/*
+ * A SPIR-V module as read: every id with what it stands for, types with their layout, constants with their bytes,
+ * variables, functions and entry points. All of it lies in the module's arena and never changes afterwards.
+ */
+#ifndef BLR_SPIRV_MODULE_H
+#define BLR_SPIRV_MODULE_H
+
+#include "spirv_build.h"
+
+enum blr_spirv_type_kind {
+    BLR_TYPE_VOID,
+    BLR_TYPE_BOOL,
+    BLR_TYPE_INT,
+    BLR_TYPE_FLOAT,
+    BLR_TYPE_VECTOR,
+    BLR_TYPE_ARRAY,
+    BLR_TYPE_STRUCT,
+    BLR_TYPE_POINTER,
+    BLR_TYPE_IMAGE,
+    BLR_TYPE_SAMPLER,
+    BLR_TYPE_SAMPLED_IMAGE,
+    BLR_TYPE_EVENT,
+    BLR_TYPE_FUNCTION,
+    BLR_TYPE_OPAQUE
+};
+
+/* One scalar of a composite: where it lies in memory, and behind how many bytes of a lane in registers. */
+struct blr_spirv_leaf {
+    uint64_t offset;
+    uint32_t lane;
+    uint8_t size;
+    bool boolean;
+};
+
+struct blr_spirv_type {
+    enum blr_spirv_type_kind kind;
+    uint32_t id;
+    uint32_t word;
+    uint8_t scalar_size;     /* bytes of one lane of a scalar, pointer or handle */
+    uint8_t depth;           /* of nesting */
+    uint32_t element;        /* id: of a vector's or array's elements, what a pointer points to, a function's result,
+                                what an image holds, the image of a sampled image */
+    uint32_t count;          /* components, elements, members, parameters */
+    enum blr_spirv_storage storage;
+    const uint32_t *members; /* ids of a struct's members or a function's parameters */
+    const uint64_t *offsets; /* of a struct's members in memory */
+    uint64_t size;           /* in memory; 0 for what has no place there */
+    uint64_t alignment;
+    uint32_t scalars;        /* leaves of a value; 0 for what cannot be one */
+    uint32_t lane_bytes;     /* of a value in registers, for each lane */
+    const struct blr_spirv_leaf *leaves;
+    uint32_t dimension;      /* of an image: 0, 1, 2 for 1D, 2D, 3D; 5 for a buffer */
+    bool arrayed;
+    uint32_t access;         /* 0 read, 1 write, 2 both */
+};
+
+/* Bytes as they lie in memory; NULL for zeros. */
+struct blr_spirv_constant {
+    const struct blr_spirv_type *type;
+    unsigned char *bytes;
+};
+
+struct blr_spirv_variable {
+    const struct blr_spirv_type *type;   /* the pointer's */
+    const struct blr_spirv_type *holds;
+    enum blr_spirv_storage storage;
+    int32_t builtin;                     /* or -1 */
+    uint64_t address;                    /* of its memory, unless of a work-group */
+    uint64_t offset;                     /* in the work-group's memory */
+};
+
+struct blr_spirv_function {
+    uint32_t id;
+    uint32_t word;
+    const struct blr_spirv_type *type;
+    uint32_t parameters;  /* word of the first OpFunctionParameter */
+    uint32_t body;        /* word of the first OpLabel; 0 for a declaration */
+    uint32_t end;         /* word of OpFunctionEnd */
+    uint32_t label_count;
+    bool open;            /* while it is being decoded: finds recursion */
+};
+
+enum blr_spirv_id_kind {
+    BLR_ID_NONE,
+    BLR_ID_TYPE,
+    BLR_ID_CONSTANT,
+    BLR_ID_VARIABLE,
+    BLR_ID_FUNCTION,
+    BLR_ID_LABEL,
+    BLR_ID_VALUE,         /* of a function */
+    BLR_ID_EXTENDED,      /* an imported set of instructions */
+    BLR_ID_OTHER
+};
+
+struct blr_spirv_id {
+    uint32_t word;
+    uint32_t type;        /* id of a value's type */
+    enum blr_spirv_id_kind kind;
+    union {
+        struct blr_spirv_type *of_type;
+        struct blr_spirv_constant *constant;
+        struct blr_spirv_variable *variable;
+        struct blr_spirv_function *function;
+        uint32_t owner;   /* of a label or value: number of the function */
+        uint32_t set;     /* 1: OpenCL.std, 0: instructions without meaning to execution */
+    };
+    const char *name;
+    int32_t builtin;      /* plus 1; 0 for none */
+    int64_t spec_id;      /* plus 1 */
+    bool packed;
+    bool by_value;
+    bool imported;
+};
+
+struct blr_spirv_entry {
+    const char *name;
+    uint32_t word;
+    uint32_t function;    /* id */
+    uint32_t local_size[3]; /* 0 when the module does not say */
+    uint32_t local_size_ids[3];
+};
+
+struct blr_spirv_specialization {
+    uint32_t id;
+    uint32_t size;
+    const void *value;
+};
+
+struct blr_spirv_module {
+    struct blr_arena arena;
+    struct blr_spirv_build *build; /* while it is being built */
+    uint32_t bound;
+    struct blr_spirv_id *ids;
+    struct blr_spirv_entry *entries;
+    uint32_t entry_count;
+    struct blr_spirv_function *functions;
+    uint32_t function_count;
+    struct blr_spirv_variable **variables; /* of the module, with memory of their own or in the work-group's */
+    uint32_t variable_count, variable_capacity;
+    uint64_t memory_size;          /* bytes of variables and constants */
+    uint64_t local_size;           /* bytes of the work-group's variables */
+    const struct blr_spirv_specialization *specializations;
+    uint32_t specialization_count;
+    bool *specialization_used;
+};
+
+/* The type named by an id, refused at this word when it is none. */
+struct blr_spirv_type *blr_spirv_type(struct blr_spirv_module *module, uint32_t word, uint32_t id);
+
+/* Reads OpType... at word. */
+void blr_spirv_read_type(struct blr_spirv_module *module, uint32_t word);
+
+/* The scalars of a type that values may have; refused when it may not. */
+const struct blr_spirv_leaf *blr_spirv_leaves(struct blr_spirv_module *module, uint32_t word,
+                                              struct blr_spirv_type *type);
+
+/* The type of a member or element; for a struct, member must be in range. */
+struct blr_spirv_type *blr_spirv_element(struct blr_spirv_module *module, uint32_t word,
+                                         const struct blr_spirv_type *type, uint32_t member);
+
+/* Whether two types have the same values: signs of integers do not matter. */
+bool blr_spirv_same(struct blr_spirv_module *module, const struct blr_spirv_type *a, const struct blr_spirv_type *b);
+
+/* A vector's element type, or the type itself; and how many of them. */
+const struct blr_spirv_type *blr_spirv_scalar(struct blr_spirv_module *module, const struct blr_spirv_type *type);
+uint32_t blr_spirv_components(const struct blr_spirv_type *type);
+
+/* Reads OpConstant..., OpSpecConstant... or OpUndef outside of functions at word. */
+void blr_spirv_read_constant(struct blr_spirv_module *module, uint32_t word);
+
+/* The value of a constant that is a whole number of at most 64 bits, refused at this word otherwise. */
+uint64_t blr_spirv_constant_number(struct blr_spirv_module *module, uint32_t word, uint32_t id);
+
+/* Reads a variable of the module at word. */
+void blr_spirv_read_variable(struct blr_spirv_module *module, uint32_t word);
+
+/* Registers the result of the instruction at word, refused when the id is out of range or taken. */
+struct blr_spirv_id *blr_spirv_define(struct blr_spirv_module *module, uint32_t word, uint32_t id,
+                                      enum blr_spirv_id_kind kind);
+
+/* Refuses an instruction of fewer words. */
+void blr_spirv_require_words(struct blr_spirv_module *module, uint32_t word, uint32_t least);
+
+/* Reads the words of module->build. */
+void blr_spirv_read(struct blr_spirv_module *module);
+
+#define BLR_SPIRV_MAX_SCALARS 4096u
+#define BLR_SPIRV_MAX_DEPTH 64u
+#define BLR_SPIRV_MAX_MEMORY ((uint64_t)1 << 48)
+#define BLR_SPIRV_MAX_CONSTANT ((uint64_t)16 << 20)
+
+#endif

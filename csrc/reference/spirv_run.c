@@ -1,0 +1,545 @@
+#include "spirv_run.h"
+
+#include "threads.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define PATIENCE 512u /* blocks that loop between two looks at the clock */
+#define ALIGNMENT 64u
+
+/* Zeroed memory aligned to 64 bytes, for vector instructions. */
+static void *new_aligned(uint64_t size)
+{
+    unsigned char *raw = blr_new(size + 2 * ALIGNMENT);
+    if (raw == NULL)
+        return NULL;
+    unsigned char *aligned = raw + ALIGNMENT + (ALIGNMENT - (uintptr_t)raw % ALIGNMENT) % ALIGNMENT;
+    memcpy(aligned - sizeof raw, &raw, sizeof raw);
+    return aligned;
+}
+
+static void delete_aligned(void *aligned)
+{
+    unsigned char *raw;
+    if (aligned == NULL)
+        return;
+    memcpy(&raw, (unsigned char *)aligned - sizeof raw, sizeof raw);
+    blr_delete(raw);
+}
+
+/* ---------------------------------------------------------------- masks */
+
+static void expand_mask(struct blr_spirv_batch *batch)
+{
+    for (uint32_t i = 0; i < BLR_LANES; i++) {
+        uint8_t bit = batch->mask >> i & 1 ? 0xff : 0;
+        batch->mask8[i] = bit;
+        batch->mask16[i] = (uint16_t)(int16_t)(int8_t)bit;
+        batch->mask32[i] = (uint32_t)(int32_t)(int8_t)bit;
+        batch->mask64[i] = (uint64_t)(int64_t)(int8_t)bit;
+    }
+    batch->expanded = batch->mask;
+}
+
+#define BLEND(T, mask)                                                                                                 \
+    do {                                                                                                               \
+        T *restrict r = (T *)(batch->registers + op->result);                                                          \
+        const T *restrict s = (const T *)batch->scratch;                                                               \
+        for (uint32_t k = 0; k < op->count; k += BLR_LANES)                                                            \
+            for (uint32_t i = 0; i < BLR_LANES; i++)                                                                   \
+                r[k + i] = (T)((r[k + i] & ~batch->mask[i]) | (s[k + i] & batch->mask[i]));                            \
+    } while (0)
+
+/* Takes over the scratch result for the lanes of the mask. */
+static void blend(struct blr_spirv_batch *batch, const struct blr_spirv_op *op)
+{
+    if (batch->expanded != batch->mask)
+        expand_mask(batch);
+    switch (op->element) {
+    case 1: BLEND(uint8_t, mask8); break;
+    case 2: BLEND(uint16_t, mask16); break;
+    case 4: BLEND(uint32_t, mask32); break;
+    default: BLEND(uint64_t, mask64); break;
+    }
+}
+
+static void run_ops(struct blr_spirv_batch *batch, uint32_t first, uint32_t end)
+{
+    const struct blr_spirv_op *ops = batch->worker->launch->program->ops;
+    const bool whole = batch->mask == BLR_ALL_LANES;
+    for (const struct blr_spirv_op *op = ops + first; op < ops + end; op++) {
+        if (whole || !op->blend) {
+            op->run(batch, op, batch->registers + op->result);
+        } else {
+            op->run(batch, op, batch->scratch);
+            blend(batch, op);
+        }
+    }
+}
+
+/* ---------------------------------------------------------------- edges */
+
+static void arrive(struct blr_spirv_batch *batch, uint32_t block, uint64_t lanes)
+{
+    batch->arrived[block] |= lanes;
+    batch->occupied[block / 64] |= (uint64_t)1 << block % 64;
+}
+
+static void follow_edge(struct blr_spirv_batch *batch, const struct blr_spirv_edge *edge, uint64_t lanes)
+{
+    if (lanes == 0)
+        return;
+    if (edge->end_move > edge->first_move) {
+        uint64_t mask = batch->mask;
+        batch->mask = lanes;
+        run_ops(batch, edge->first_move, edge->end_move);
+        batch->mask = mask;
+    }
+    arrive(batch, edge->target, lanes);
+}
+
+static uint64_t lanes_that_hold(const struct blr_spirv_batch *batch, uint32_t place)
+{
+    const uint8_t *condition = batch->registers + place;
+    uint64_t lanes = 0;
+    for (uint32_t byte = 0; byte < 8; byte++) {
+        uint64_t eight;
+        memcpy(&eight, condition + byte * 8, 8);
+        /* Each byte is 0 or 1: gathers the bits into the highest byte. */
+        lanes |= ((eight * 0x0102040810204080u) >> 56) << byte * 8;
+    }
+    return lanes;
+}
+
+static uint64_t lanes_that_equal(const struct blr_spirv_batch *batch, uint32_t place, uint32_t size, uint64_t literal)
+{
+    const unsigned char *selector = batch->registers + place;
+    uint64_t lanes = 0;
+    for (uint32_t i = 0; i < BLR_LANES; i++) {
+        uint64_t value = 0;
+        memcpy(&value, selector + (size_t)i * size, size);
+        lanes |= (uint64_t)(value == literal) << i;
+    }
+    return lanes;
+}
+
+static void follow_switch(struct blr_spirv_batch *batch, const struct blr_spirv_block *block,
+                          const struct blr_spirv_edge *edges)
+{
+    uint64_t left = batch->mask;
+    for (uint32_t i = 1; i < block->edge_count && left != 0; i++) {
+        uint64_t lanes = left & lanes_that_equal(batch, block->condition, block->size, block->literals[i - 1]);
+        follow_edge(batch, &edges[i], lanes);
+        left &= ~lanes;
+    }
+    follow_edge(batch, &edges[0], left);
+}
+
+/* ---------------------------------------------------------------- blocks */
+
+static bool lowest_occupied(const struct blr_spirv_batch *batch, uint32_t words, uint32_t *block)
+{
+    for (uint32_t w = 0; w < words; w++)
+        if (batch->occupied[w] != 0) {
+            uint32_t bit = 0;
+            for (uint64_t set = batch->occupied[w]; (set & 1) == 0; set >>= 1)
+                bit++;
+            *block = w * 64 + bit;
+            return true;
+        }
+    return false;
+}
+
+/* False when the launch is to end: another part failed, or it takes too long. */
+static bool may_go_on(struct blr_spirv_worker *worker)
+{
+    struct blr_spirv_launch *launch = worker->launch;
+    worker->patience = PATIENCE;
+    if (atomic_load_explicit(&launch->stopped, memory_order_relaxed))
+        return false;
+    if (launch->deadline != 0 && blr_clock_now() > launch->deadline) {
+        if (!worker->fault.happened) {
+            worker->fault.happened = true;
+            worker->result = BLR_RESULT_KERNEL_FAULT;
+            snprintf(worker->fault.message, sizeof worker->fault.message,
+                     "kernel '%.80s' was stopped after %g seconds: it does not end, or BINDLESS_REFERENCE_TIMEOUT needs "
+                     "to be larger (0 for no limit)",
+                     launch->name, launch->timeout);
+        }
+        atomic_store(&launch->stopped, true);
+        return false;
+    }
+    return true;
+}
+
+/* Runs a batch until all its lanes have returned or wait at a barrier. False when the launch is to end. */
+static bool run_batch(struct blr_spirv_batch *batch)
+{
+    struct blr_spirv_worker *worker = batch->worker;
+    const struct blr_spirv_program *program = worker->launch->program;
+    const uint32_t words = (program->block_count + 63) / 64;
+    uint32_t number;
+    while (lowest_occupied(batch, words, &number)) {
+        for (;;) {
+            const struct blr_spirv_block *block = &program->blocks[number];
+            const struct blr_spirv_edge *edges = &program->edges[block->first_edge];
+            batch->mask = batch->arrived[number];
+            batch->arrived[number] = 0;
+            batch->occupied[number / 64] &= ~((uint64_t)1 << number % 64);
+            run_ops(batch, block->first, block->end);
+            if (worker->fault.happened)
+                return false;
+            if (block->loops && --worker->patience == 0 && !may_go_on(worker))
+                return false;
+            if (block->kind == BLR_END_BRANCH) {
+                follow_edge(batch, &edges[0], batch->mask);
+            } else if (block->kind == BLR_END_CHOICE) {
+                uint64_t yes = lanes_that_hold(batch, block->condition) & batch->mask;
+                follow_edge(batch, &edges[0], yes);
+                follow_edge(batch, &edges[1], batch->mask & ~yes);
+            } else if (block->kind == BLR_END_SWITCH) {
+                follow_switch(batch, block, edges);
+            } else if (block->kind == BLR_END_RETURN) {
+                batch->alive &= ~batch->mask;
+            } else {
+                if (batch->waiting != 0 && batch->waiting_at != edges[0].target) {
+                    blr_spirv_fault(batch, NULL, 0, BLR_RESULT_KERNEL_FAULT,
+                                    "work-items of one group wait at different barriers");
+                    return false;
+                }
+                batch->waiting |= batch->mask;
+                batch->waiting_at = edges[0].target;
+            }
+            break;
+        }
+    }
+    return true;
+}
+
+/* ---------------------------------------------------------------- work-items */
+
+static void fill_scalar(unsigned char *place, uint8_t size, uint64_t bytes)
+{
+    switch (size) {
+    case 1: memset(place, (int)(bytes & 0xff), BLR_LANES); return;
+    case 2:
+        for (uint32_t i = 0; i < BLR_LANES; i++)
+            ((uint16_t *)place)[i] = (uint16_t)bytes;
+        return;
+    case 4:
+        for (uint32_t i = 0; i < BLR_LANES; i++)
+            ((uint32_t *)place)[i] = (uint32_t)bytes;
+        return;
+    default:
+        for (uint32_t i = 0; i < BLR_LANES; i++)
+            ((uint64_t *)place)[i] = bytes;
+    }
+}
+
+/* Fills what no work-item changes: constants, arguments, addresses of variables. */
+static void fill_presets(struct blr_spirv_batch *batch)
+{
+    const struct blr_spirv_launch *launch = batch->worker->launch;
+    const struct blr_spirv_program *program = launch->program;
+    uint64_t local = (uint64_t)(uintptr_t)batch->worker->local;
+    uint64_t own = (uint64_t)(uintptr_t)batch->private_memory;
+    for (uint32_t i = 0; i < program->preset_count; i++) {
+        const struct blr_spirv_preset *preset = &program->presets[i];
+        unsigned char *place = batch->registers + preset->place;
+        uint64_t bytes = preset->bytes;
+        switch (preset->kind) {
+        case BLR_PRESET_BYTES: break;
+        case BLR_PRESET_ARGUMENT:
+            if (launch->values[preset->argument] == NULL)
+                bytes = local + launch->local_offsets[preset->argument];
+            else
+                memcpy(&bytes, launch->values[preset->argument] + preset->offset, preset->size);
+            break;
+        case BLR_PRESET_LOCAL: bytes = local + preset->offset; break;
+        case BLR_PRESET_PRIVATE:
+            for (uint32_t lane = 0; lane < BLR_LANES; lane++)
+                ((uint64_t *)place)[lane] = own + lane * program->private_bytes + preset->offset;
+            continue;
+        }
+        fill_scalar(place, preset->size, bytes);
+    }
+}
+
+/* Structs that are passed by value lie in each work-item's own memory. */
+static void fill_structs(struct blr_spirv_batch *batch)
+{
+    const struct blr_spirv_launch *launch = batch->worker->launch;
+    const struct blr_spirv_program *program = launch->program;
+    for (uint32_t i = 0; i < program->argument_count; i++)
+        for (uint32_t lane = 0; program->arguments[i].by_value && lane < BLR_LANES; lane++)
+            memcpy(batch->private_memory + lane * program->private_bytes + program->arguments[i].private_offset,
+                   launch->values[i], program->arguments[i].size);
+}
+
+struct position {
+    uint64_t group[3], local[3];
+    uint64_t index; /* within the group */
+};
+
+static struct position position_of(const struct blr_spirv_launch *launch, uint64_t item)
+{
+    struct position at;
+    uint64_t size = launch->local[0] * launch->local[1] * launch->local[2];
+    uint64_t group = item / size, local = item % size;
+    at.index = local;
+    at.group[0] = group % launch->groups[0];
+    at.group[1] = group / launch->groups[0] % launch->groups[1];
+    at.group[2] = group / launch->groups[0] / launch->groups[1];
+    at.local[0] = local % launch->local[0];
+    at.local[1] = local / launch->local[0] % launch->local[1];
+    at.local[2] = local / launch->local[0] / launch->local[1];
+    return at;
+}
+
+/* Counts one of three numbers up, the first fastest; false when all of them start again. */
+static bool count_up(uint64_t *number, const uint64_t *limit)
+{
+    for (int c = 0; c < 3; c++) {
+        if (++number[c] < limit[c])
+            return true;
+        number[c] = 0;
+    }
+    return false;
+}
+
+static void next_position(const struct blr_spirv_launch *launch, struct position *at)
+{
+    at->index++;
+    if (!count_up(at->local, launch->local)) {
+        at->index = 0;
+        count_up(at->group, launch->groups);
+    }
+}
+
+static uint64_t builtin_value(const struct blr_spirv_launch *launch, const struct position *at,
+                              enum blr_spirv_builtin what, uint32_t c)
+{
+    uint64_t size = launch->local[0] * launch->local[1] * launch->local[2];
+    switch (what) {
+    case BLR_BUILTIN_NUM_WORKGROUPS: return launch->groups[c];
+    case BLR_BUILTIN_WORKGROUP_SIZE:
+    case BLR_BUILTIN_ENQUEUED_WORKGROUP_SIZE: return launch->local[c];
+    case BLR_BUILTIN_WORKGROUP_ID: return at->group[c];
+    case BLR_BUILTIN_LOCAL_INVOCATION_ID: return at->local[c];
+    case BLR_BUILTIN_GLOBAL_INVOCATION_ID: return at->group[c] * launch->local[c] + at->local[c] + launch->offset[c];
+    case BLR_BUILTIN_LOCAL_INVOCATION_INDEX: return at->index;
+    case BLR_BUILTIN_WORK_DIM: return launch->dimensions;
+    case BLR_BUILTIN_GLOBAL_SIZE: return launch->global[c];
+    case BLR_BUILTIN_GLOBAL_OFFSET: return launch->offset[c];
+    case BLR_BUILTIN_GLOBAL_LINEAR_ID: {
+        uint64_t x = at->group[0] * launch->local[0] + at->local[0];
+        uint64_t y = at->group[1] * launch->local[1] + at->local[1];
+        uint64_t z = at->group[2] * launch->local[2] + at->local[2];
+        return (z * launch->global[1] + y) * launch->global[0] + x;
+    }
+    case BLR_BUILTIN_SUBGROUP_SIZE: {
+        uint64_t left = size - at->index / BLR_LANES * BLR_LANES;
+        return left < BLR_LANES ? left : BLR_LANES;
+    }
+    case BLR_BUILTIN_SUBGROUP_MAX_SIZE: return size < BLR_LANES ? size : BLR_LANES;
+    case BLR_BUILTIN_NUM_SUBGROUPS:
+    case BLR_BUILTIN_NUM_ENQUEUED_SUBGROUPS: return (size + BLR_LANES - 1) / BLR_LANES;
+    case BLR_BUILTIN_SUBGROUP_ID: return at->index / BLR_LANES;
+    case BLR_BUILTIN_SUBGROUP_LOCAL_INVOCATION_ID: return at->index % BLR_LANES;
+    }
+    return 0;
+}
+
+static void fill_builtins(struct blr_spirv_batch *batch, uint32_t lanes)
+{
+    const struct blr_spirv_launch *launch = batch->worker->launch;
+    const struct blr_spirv_program *program = launch->program;
+    if (program->builtin_count == 0)
+        return;
+    struct position at = position_of(launch, batch->first_item);
+    for (uint32_t lane = 0; lane < lanes; lane++, next_position(launch, &at)) {
+        for (uint32_t i = 0; i < program->builtin_count; i++) {
+            const struct blr_spirv_builtin_use *use = &program->builtins[i];
+            for (uint32_t c = 0; c < use->components; c++) {
+                uint64_t value = builtin_value(launch, &at, use->what, c);
+                unsigned char *place = batch->registers + use->place;
+                if (use->size == 4)
+                    ((uint32_t *)place)[c * BLR_LANES + lane] = (uint32_t)value;
+                else
+                    ((uint64_t *)place)[c * BLR_LANES + lane] = value;
+            }
+        }
+    }
+}
+
+/* Puts lanes at the start of the kernel. */
+static void start_batch(struct blr_spirv_batch *batch, uint64_t first_item, uint32_t lanes)
+{
+    batch->first_item = first_item;
+    batch->alive = lanes == BLR_LANES ? BLR_ALL_LANES : ((uint64_t)1 << lanes) - 1;
+    batch->waiting = 0;
+    fill_builtins(batch, lanes);
+    fill_structs(batch);
+    arrive(batch, batch->worker->launch->program->first_block, batch->alive);
+}
+
+bool blr_spirv_run_items(struct blr_spirv_worker *worker, uint64_t begin, uint64_t end)
+{
+    for (uint64_t item = begin; item < end; item += BLR_LANES) {
+        uint64_t left = end - item;
+        start_batch(worker->batches, item, left < BLR_LANES ? (uint32_t)left : BLR_LANES);
+        if (!run_batch(worker->batches))
+            return false;
+        if (--worker->patience == 0 && !may_go_on(worker))
+            return false;
+    }
+    return true;
+}
+
+/* Runs all batches of a group from barrier to barrier. */
+static bool run_group(struct blr_spirv_worker *worker)
+{
+    for (;;) {
+        uint64_t waiting = 0;
+        uint32_t at = 0;
+        for (uint32_t i = 0; i < worker->batch_count; i++) {
+            struct blr_spirv_batch *batch = &worker->batches[i];
+            if (!run_batch(batch))
+                return false;
+            if (batch->waiting == 0)
+                continue;
+            if (waiting != 0 && at != batch->waiting_at) {
+                blr_spirv_fault(batch, NULL, 0, BLR_RESULT_KERNEL_FAULT,
+                                "work-items of one group wait at different barriers");
+                return false;
+            }
+            waiting = 1;
+            at = batch->waiting_at;
+        }
+        if (waiting == 0)
+            return true;
+        if (--worker->patience == 0 && !may_go_on(worker))
+            return false;
+        for (uint32_t i = 0; i < worker->batch_count; i++) {
+            struct blr_spirv_batch *batch = &worker->batches[i];
+            if (batch->waiting != 0)
+                arrive(batch, at, batch->waiting);
+            batch->waiting = 0;
+        }
+    }
+}
+
+bool blr_spirv_run_groups(struct blr_spirv_worker *worker, uint64_t begin, uint64_t end)
+{
+    const struct blr_spirv_launch *launch = worker->launch;
+    uint64_t size = launch->local[0] * launch->local[1] * launch->local[2];
+    for (uint64_t group = begin; group < end; group++) {
+        for (uint32_t i = 0; i < worker->batch_count; i++) {
+            uint64_t first = (uint64_t)i * BLR_LANES, left = size - first;
+            start_batch(&worker->batches[i], group * size + first, left < BLR_LANES ? (uint32_t)left : BLR_LANES);
+        }
+        if (!run_group(worker))
+            return false;
+        if (--worker->patience == 0 && !may_go_on(worker))
+            return false;
+    }
+    return true;
+}
+
+/* ---------------------------------------------------------------- workers */
+
+static bool make_batch(struct blr_spirv_batch *batch, struct blr_spirv_worker *worker)
+{
+    const struct blr_spirv_program *program = worker->launch->program;
+    uint32_t words = (program->block_count + 63) / 64;
+    batch->worker = worker;
+    batch->registers = new_aligned(program->register_bytes + 64);
+    batch->scratch = new_aligned(program->scratch_bytes + 64);
+    batch->private_memory = new_aligned(program->private_bytes * BLR_LANES + 64);
+    batch->arrived = blr_new(program->block_count * sizeof(uint64_t));
+    batch->occupied = blr_new(words * sizeof(uint64_t));
+    if (batch->registers == NULL || batch->scratch == NULL || batch->private_memory == NULL || batch->arrived == NULL ||
+        batch->occupied == NULL)
+        return false;
+    expand_mask(batch);
+    fill_presets(batch);
+    return true;
+}
+
+static void free_batch(struct blr_spirv_batch *batch)
+{
+    delete_aligned(batch->registers);
+    delete_aligned(batch->scratch);
+    delete_aligned(batch->private_memory);
+    blr_delete(batch->arrived);
+    blr_delete(batch->occupied);
+}
+
+struct blr_spirv_worker *blr_spirv_worker_new(struct blr_spirv_launch *launch)
+{
+    struct blr_spirv_worker *worker = blr_new(sizeof *worker);
+    uint64_t size = launch->local[0] * launch->local[1] * launch->local[2];
+    bool grouped = launch->program->has_barriers || launch->program->uses_local;
+    uint32_t count = grouped ? (uint32_t)((size + BLR_LANES - 1) / BLR_LANES) : 1;
+    if (worker == NULL)
+        return NULL;
+    worker->launch = launch;
+    worker->patience = PATIENCE;
+    worker->local = new_aligned(launch->local_bytes + 64);
+    worker->batches = new_aligned(count * sizeof *worker->batches);
+    bool made = worker->local != NULL && worker->batches != NULL;
+    for (uint32_t i = 0; made && i < count; i++) {
+        worker->batch_count++;
+        made = make_batch(&worker->batches[i], worker);
+    }
+    if (made)
+        return worker;
+    blr_spirv_worker_free(worker);
+    return NULL;
+}
+
+void blr_spirv_worker_free(struct blr_spirv_worker *worker)
+{
+    if (worker == NULL)
+        return;
+    for (uint32_t i = 0; i < worker->range_count; i++)
+        blr_memory_release(worker->ranges[i].allocation);
+    for (uint32_t i = 0; i < BLR_SPIRV_CACHED_VIEWS; i++)
+        if (worker->views[i] != NULL)
+            blr_image_view_release(worker->views[i]);
+    for (uint32_t i = 0; i < worker->batch_count; i++)
+        free_batch(&worker->batches[i]);
+    delete_aligned(worker->batches);
+    delete_aligned(worker->local);
+    blr_delete(worker);
+}
+
+/* ---------------------------------------------------------------- faults */
+
+void blr_spirv_fault(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, uint32_t lane, blr_result_t result,
+                     const char *format, ...)
+{
+    struct blr_spirv_worker *worker = batch->worker;
+    struct blr_spirv_launch *launch = worker->launch;
+    if (worker->fault.happened)
+        return;
+    char sentence[320], place[48] = "";
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(sentence, sizeof sentence, format, arguments);
+    va_end(arguments);
+    struct position at = position_of(launch, batch->first_item + lane);
+    if (op != NULL)
+        snprintf(place, sizeof place, " (SPIR-V word %u)", op->word);
+    worker->fault.happened = true;
+    worker->result = result;
+    snprintf(worker->fault.message, sizeof worker->fault.message,
+             "kernel '%.80s', work-item (%" PRIu64 ", %" PRIu64 ", %" PRIu64 "): %s%s", launch->name,
+             at.group[0] * launch->local[0] + at.local[0] + launch->offset[0],
+             at.group[1] * launch->local[1] + at.local[1] + launch->offset[1],
+             at.group[2] * launch->local[2] + at.local[2] + launch->offset[2], sentence, place);
+    atomic_store(&launch->stopped, true);
+}

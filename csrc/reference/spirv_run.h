@@ -1,0 +1,97 @@
+/* A batch of work-items on its way through a kernel, and the thread's part of a launch that it belongs to. */
+#ifndef BLR_SPIRV_RUN_H
+#define BLR_SPIRV_RUN_H
+
+#include "image_handle.h"
+#include "memory.h"
+#include "spirv_program.h"
+
+/* What a launch is, the same for all its threads. */
+struct blr_spirv_launch {
+    const struct blr_spirv_program *program;
+    const struct blr_spirv_module *module;
+    struct blr_context *context;
+    const char *name;
+    uint32_t dimensions;
+    uint64_t global[3], local[3], groups[3], offset[3];
+    const unsigned char *const *values; /* bytes of each argument, or NULL for local memory */
+    const uint64_t *local_offsets;      /* of such an argument in the work-group's memory */
+    struct blr_allocation *const *allocations; /* that arguments point into, retained by the command */
+    uint32_t allocation_count;
+    uint64_t local_bytes;               /* of a work-group, arguments included */
+    uint64_t deadline;                  /* on the clock of events; 0 for none */
+    double timeout;                     /* seconds */
+    _Atomic bool stopped;               /* a part failed */
+};
+
+/* Memory that lanes may touch. */
+struct blr_spirv_range {
+    uint64_t begin, end;
+    bool writable;
+    struct blr_allocation *allocation;  /* retained, or NULL */
+};
+
+#define BLR_SPIRV_CACHED_RANGES 16u
+#define BLR_SPIRV_CACHED_VIEWS 8u
+
+struct blr_spirv_fault {
+    bool happened;
+    char message[512];
+};
+
+/* One thread's share: the registers of one batch after another, or of all batches of one work-group. */
+struct blr_spirv_worker {
+    struct blr_spirv_worker *next;
+    struct blr_spirv_launch *launch;
+    struct blr_spirv_batch *batches;
+    uint32_t batch_count;
+    unsigned char *local;
+    struct blr_spirv_range ranges[BLR_SPIRV_CACHED_RANGES];
+    uint32_t range_count, range_next;
+    struct blr_image_view *views[BLR_SPIRV_CACHED_VIEWS]; /* retained, or NULL */
+    uint32_t view_next;
+    struct blr_spirv_fault fault;
+    blr_result_t result;
+    uint32_t patience;                  /* blocks until the clock is looked at again */
+};
+
+struct blr_spirv_batch {
+    unsigned char *registers;
+    unsigned char *scratch;
+    unsigned char *private_memory;      /* of lane 0; the next lane's lies private_bytes further */
+    uint64_t mask;                      /* lanes that take part in the running block */
+    uint64_t alive;                     /* lanes that have not returned */
+    uint64_t waiting;                   /* lanes at a barrier */
+    uint32_t waiting_at;                /* the block behind it */
+    uint64_t first_item;                /* number of lane 0's work-item */
+    uint64_t *arrived;                  /* for each block, lanes that are to run it */
+    uint64_t *occupied;                 /* one bit for each block that lanes have arrived at */
+    struct blr_spirv_worker *worker;
+    uint64_t expanded;                  /* the mask that the arrays below hold */
+    _Alignas(64) uint8_t mask8[BLR_LANES];
+    uint16_t mask16[BLR_LANES];
+    uint32_t mask32[BLR_LANES];
+    uint64_t mask64[BLR_LANES];
+};
+
+static inline void *blr_register(const struct blr_spirv_batch *batch, uint32_t place)
+{
+    return batch->registers + place;
+}
+
+/* Whether the bytes may be touched; looks them up among the worker's ranges and the driver's allocations. */
+bool blr_spirv_reachable(struct blr_spirv_batch *batch, uint64_t address, uint64_t size, bool write);
+
+/* Ends the launch with a sentence about what one lane did; only the first counts. */
+void blr_spirv_fault(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, uint32_t lane, blr_result_t result,
+                     const char *format, ...) BLR_PRINTF(5, 6);
+
+/* Runs work-items [begin, end) of a kernel without barriers, or the work-groups of one with them. */
+bool blr_spirv_run_items(struct blr_spirv_worker *worker, uint64_t begin, uint64_t end);
+bool blr_spirv_run_groups(struct blr_spirv_worker *worker, uint64_t begin, uint64_t end);
+
+/* A worker for a launch; NULL after blr_fail. */
+struct blr_spirv_worker *blr_spirv_worker_new(struct blr_spirv_launch *launch);
+void blr_spirv_worker_free(struct blr_spirv_worker *worker);
+
+#endif

@@ -1,0 +1,186 @@
+"""Modules of SPIR-V and kernels of the reference driver."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ..model.errors import BuildError, InvalidError, NdRangeError
+from .contract import KernelArgument, KernelRecord
+
+__all__ = ["Kernel", "Kernels", "Module"]
+
+_ARGUMENT_KINDS = ("value", "pointer", "local", "image", "sampler")
+_MAX_LOCAL_MEMORY = 64 << 20  # bytes of a work-group
+
+
+class Kernel:
+    """A kernel: its handle and its signature."""
+
+    __slots__ = ("handle", "record", "sizes")
+
+    def __init__(self, handle: Any, record: KernelRecord) -> None:
+        self.handle, self.record = handle, record
+        self.sizes = tuple(argument.size for argument in record.arguments or ())
+
+
+class Module:
+    """A module and those of its kernels that were asked for."""
+
+    __slots__ = ("handle", "kernels", "names")
+
+    def __init__(self, handle: Any, names: tuple[str, ...]) -> None:
+        self.handle, self.names = handle, names
+        self.kernels: dict[str, Kernel] = {}
+
+
+class Kernels:
+    """The calls of the driver that have to do with kernels.
+
+    Args:
+        lib, ffi: the driver's bindings.
+        check: raises for a result that is not success.
+    """
+
+    def __init__(self, lib: Any, ffi: Any, check: Callable[[int, str], None]) -> None:
+        self._lib, self._ffi, self._check = lib, ffi, check
+
+    # ------------------------------------------------------------------ modules
+
+    def load(self, context: Any, source: bytes, specialization: Mapping[int, bytes] | None, options: str) -> Module:
+        """A module; ``BuildError`` names the instruction that is not valid or not supported, and its word."""
+        if options.strip():
+            raise InvalidError(
+                f"options={options!r}: the reference device takes SPIR-V as it is and knows no options; leave them out",
+                backend="reference",
+            )
+        ffi = self._ffi
+        constants = ffi.new("blr_specialization_t[]", max(len(specialization or {}), 1))
+        kept = []
+        for row, (number, value) in zip(constants, (specialization or {}).items()):
+            kept.append(ffi.from_buffer(value))
+            row.id, row.size, row.value = number, len(value), kept[-1]
+        module = ffi.new("blr_module_t *")
+        result = self._lib.blrModuleCreate(context, source, len(source), len(kept), constants, module)
+        try:
+            self._check(result, "blrModuleCreate")
+        except BuildError as error:
+            raise BuildError(
+                str(error),
+                log=str(error),
+                backend="reference",
+                native_code=error.native_code,
+                native_name=error.native_name,
+            ) from None
+        return Module(module[0], self._names(module[0]))
+
+    def _names(self, module: Any) -> tuple[str, ...]:
+        ffi = self._ffi
+        count, name = ffi.new("uint32_t *"), ffi.new("char const **")
+        self._check(self._lib.blrModuleGetKernelCount(module, count), "blrModuleGetKernelCount")
+        names = []
+        for index in range(count[0]):
+            self._check(self._lib.blrModuleGetKernelName(module, index, name), "blrModuleGetKernelName")
+            names.append(ffi.string(name[0]).decode("utf-8", "replace"))
+        return tuple(sorted(names))
+
+    def release(self, module: Module) -> None:
+        """Ends the module and its kernels; submitted launches keep what they need."""
+        for kernel in module.kernels.values():
+            self._lib.blrKernelDestroy(kernel.handle)
+        module.kernels.clear()
+        self._lib.blrModuleDestroy(module.handle)
+
+    # ------------------------------------------------------------------ kernels
+
+    def get(self, module: Module, name: str) -> Kernel:
+        """The kernel of this name; ``InvalidError`` lists those that there are."""
+        if name not in module.names:
+            listed = ", ".join(module.names) or "none"
+            raise InvalidError(f"no kernel is named {name!r}; the module has kernels {listed}", backend="reference")
+        if name not in module.kernels:
+            kernel = self._ffi.new("blr_kernel_t *")
+            self._check(self._lib.blrKernelCreate(module.handle, name.encode(), kernel), "blrKernelCreate")
+            module.kernels[name] = Kernel(kernel[0], self._record(kernel[0], name))
+        return module.kernels[name]
+
+    def _record(self, kernel: Any, name: str) -> KernelRecord:
+        ffi = self._ffi
+        properties, argument = ffi.new("blr_kernel_properties_t *"), ffi.new("blr_kernel_argument_t *")
+        self._check(self._lib.blrKernelGetProperties(kernel, properties), "blrKernelGetProperties")
+        arguments = []
+        for index in range(properties.argument_count):
+            self._check(self._lib.blrKernelGetArgument(kernel, index, argument), "blrKernelGetArgument")
+            text = ffi.string(argument.name).decode("utf-8", "replace")
+            arguments.append(KernelArgument(index, text, _ARGUMENT_KINDS[int(argument.kind)], int(argument.size)))
+        required = tuple(int(size) for size in properties.required_work_group_size)
+        return KernelRecord(
+            name=name,
+            arguments=tuple(arguments),
+            max_work_group_size=int(properties.max_work_group_size),
+            local_memory_size=int(properties.local_memory_size),
+            private_memory_size=int(properties.private_memory_size),
+            required_work_group_size=required if any(required) else None,
+            properties={"sub_group_size": int(properties.sub_group_size)},
+        )
+
+    # ------------------------------------------------------------------ launches
+
+    def launch(
+        self,
+        queue: Any,
+        kernel: Kernel,
+        global_size: tuple[int, ...],
+        local_size: tuple[int, ...] | None,
+        arguments: Sequence[bytes | int],
+        waits: tuple[int, Any],
+    ) -> Any:
+        """The event of a launch; arguments as in the contract, ``waits`` a count and an array of events."""
+        ffi = self._ffi
+        if local_size is not None:
+            self._check_group(kernel, global_size, local_size)
+        if len(arguments) != len(kernel.sizes):
+            raise InvalidError(
+                f"kernel {kernel.record.name!r} has {len(kernel.sizes)} parameters of {list(kernel.sizes)} bytes, "
+                f"{len(arguments)} arguments were given",
+                backend="reference",
+            )
+        launch = ffi.new("blr_launch_t *")
+        launch.dimensions = len(global_size)
+        launch.global_size[0 : len(global_size)] = global_size
+        if local_size is not None:
+            launch.local_size[0 : len(local_size)] = local_size
+        kept = [ffi.NULL if isinstance(value, int) else ffi.from_buffer(value) for value in arguments]
+        pointers = ffi.new("void const *[]", kept)
+        sizes = ffi.new("uint64_t[]", [self._size(kernel, value) for value in arguments])
+        launch.argument_count, launch.arguments, launch.argument_sizes = len(kept), pointers, sizes
+        event = ffi.new("blr_event_t *")
+        self._check(
+            self._lib.blrEnqueueKernel(queue, kernel.handle, launch, waits[0], waits[1], event), "blrEnqueueKernel"
+        )
+        return event[0]
+
+    def _size(self, kernel: Kernel, value: bytes | int) -> int:
+        if not isinstance(value, int):
+            return len(value)
+        if value > _MAX_LOCAL_MEMORY:
+            raise InvalidError(
+                f"kernel {kernel.record.name!r} is given {value} bytes of local memory; the reference device has at "
+                f"most {_MAX_LOCAL_MEMORY} a work-group",
+                backend="reference",
+            )
+        return value
+
+    @staticmethod
+    def _check_group(kernel: Kernel, global_size: tuple[int, ...], local_size: tuple[int, ...]) -> None:
+        items = 1
+        for size in local_size:
+            items *= size
+        if len(local_size) != len(global_size) or any(n < 1 or g % n for g, n in zip(global_size, local_size)):
+            raise NdRangeError(f"work-group {local_size} does not divide the range {global_size}", backend="reference")
+        if items > kernel.record.max_work_group_size:
+            raise NdRangeError(
+                f"work-group {local_size} has {items} work-items; kernel {kernel.record.name!r} runs with at most "
+                f"{kernel.record.max_work_group_size} on the reference device",
+                backend="reference",
+            )

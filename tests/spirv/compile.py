@@ -1,0 +1,80 @@
+"""OpenCL C of the tests compiled for the device under test: SPIR-V, or PTX for CUDA, from the same source.
+
+    queue.parallel_for(n, load(queue, "simple").get_kernel("axpy"), ...)     # of tests/spirv/source/simple.cl
+
+Kernels that use images name them one by one, because llc takes only one such kernel a module:
+``load(queue, "images", "gather")``.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import bindless as bl
+
+__all__ = ["compiled", "compiled_text", "load"]
+
+HERE = Path(__file__).resolve().parent
+REPOSITORY = HERE.parent.parent
+sys.path.insert(0, str(REPOSITORY / "csrc" / "kernels"))
+
+from prelude import ptx, spirv  # noqa: E402
+from toolchain import TARGETS, Toolchain  # noqa: E402
+
+_PRELUDES = {"ptx": ptx.module, "spirv": spirv.module}
+_KERNEL = re.compile(r"^\s*(?:__)?kernel\s.*?\bvoid\s+(?:__attribute__\(\(.*?\)\)\s*)?(\w+)\s*\(", re.MULTILINE)
+
+
+@functools.cache
+def _toolchain() -> Toolchain:
+    return Toolchain.find()
+
+
+@functools.cache
+def compiled_text(text: str, target: str, only: str = "", passes: str = "") -> bytes:
+    """A module from the text of an OpenCL C source.
+
+    Args:
+        text: the source; ``bindless/device.h`` can be included.
+        target: ``spirv`` or ``ptx``.
+        only: one of its kernels; all by default.
+        passes: of LLVM's optimiser instead of those of the built-in kernels, which inline every call.
+    """
+    tools = _toolchain()
+    names = [only] if only else _KERNEL.findall(text)
+    assert names, "the source has no kernel"
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        source = folder / "source.cl"
+        source.write_text(text)
+        includes = [REPOSITORY / "include", HERE / "source"]
+        parts = [tools.compile(source, folder / "compiled.ll", TARGETS[target], includes, {})]
+        if "__bindless_" in parts[0].read_text():
+            prelude = folder / "prelude.ll"
+            prelude.write_text(_PRELUDES[target]())
+            parts.append(prelude)
+        linked = tools.link(parts, folder / "linked.ll")
+        optimised = folder / "optimised.ll"
+        if passes:
+            keep = f"--internalize-public-api-list={','.join(names)}"
+            opt = [tools.tools["opt"], f"-passes=internalize,globaldce,{passes}", keep, "-S", str(linked)]
+            subprocess.run([*opt, "-o", str(optimised)], check=True)
+        else:
+            tools.optimise(linked, optimised, names)
+        return tools.translate(optimised, folder / "artifact", TARGETS[target])
+
+
+def compiled(name: str, target: str, only: str = "") -> bytes:
+    """A module from ``source/{name}.cl``."""
+    return compiled_text((HERE / "source" / f"{name}.cl").read_text(), target, only)
+
+
+def load(queue: bl.Queue, name: str, only: str = "") -> bl.KernelBundle:
+    """The kernels of ``source/{name}.cl``, compiled for the queue's device."""
+    target = "ptx" if queue.device.backend is bl.Backend.cuda else "spirv"
+    return bl.load_kernel_bundle(compiled(name, target, only), queue)
