@@ -53,6 +53,12 @@ static void split_footprints(const struct blr_texture *texture, const struct mea
     memcpy(fine->spacing, spacing, sizeof spacing);
 }
 
+/* A choice without a branch, which would keep loops from being vectors. */
+BLR_INLINE int32_t either(int32_t condition, int32_t yes, int32_t no)
+{
+    return (yes & -condition) | (no & (condition - 1));
+}
+
 /* How many taps, with which weights and how far apart. */
 static void shape_taps(const struct measure_rows *restrict measures, struct tap_rows *restrict taps)
 {
@@ -71,15 +77,15 @@ static void shape_taps(const struct measure_rows *restrict measures, struct tap_
     BLR_EACH_ITEM {
         int32_t length = taps->length[i], octave = length >> 8, ratio = ratios[i];
         octave += ratio == 128;
-        ratio = ratio == 128 ? 256 : ratio;
-        int32_t whole = octave <= 1 ? 256 : 512;
-        int32_t inner = octave == 0 ? 256 : octave <= 2 ? ratio : octave == 3 ? ratio >> 1 : 64;
+        ratio <<= ratio == 128;
+        int32_t whole = 256 << (octave > 1);
+        int32_t inner = either(octave == 0, 256, either(octave <= 2, ratio, either(octave == 3, ratio >> 1, 64)));
         int32_t side = (int32_t)ceilf((float)whole / (float)inner);
         taps->whole[i] = whole;
         taps->inner[i] = inner;
         taps->side[i] = side;
-        taps->count[i] = length > 0 ? 2 * side : 1;
-        taps->shift[i] = length == 0 ? 2 : whole == 256 ? 1 : 0;
+        taps->count[i] = either(length > 0, 2 * side, 1);
+        taps->shift[i] = either(length > 0, whole == 256, 2);
     }
 }
 
