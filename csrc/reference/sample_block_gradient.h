@@ -9,6 +9,12 @@ struct part {
     int32_t significand, exponent, sign;
 };
 
+/* As in sample_gradient.c: of gradients that count as infinite, whatever the extent; lengths that do, as a key; and the
+ * largest logarithm of an area. */
+#define INFINITE_EXPONENT 200
+#define KEY_BEYOND_MEASURE (151 * 1024 + 512)
+#define LARGEST_LOG (32 * 256 - 1)
+
 BLR_INLINE int32_t bits_of(float value)
 {
     int32_t bits;
@@ -63,8 +69,7 @@ BLR_INLINE struct part part_of(float gradient, const struct extent_factor *facto
 {
     float size = fabsf(gradient);
     size = size == size ? size : 0.0f;
-    size = size > 0x1p100f ? 0x1p100f : size;
-    int32_t some = size >= 0x1p-126f, bits = bits_of(size);
+    int32_t some = size >= 0x1p-126f, infinite = -(size >= 0x1p97f), bits = bits_of(size);
     struct part r = {(bits & 0x7fffff) >> 14 | 512, (bits >> 23) - 136 + factor->exponent + 9, 1};
     if (!powers) {
         int32_t sum = 448;
@@ -74,8 +79,8 @@ BLR_INLINE struct part part_of(float gradient, const struct extent_factor *facto
         r.significand = sum >> (9 + more);
         r.exponent += more;
     }
-    r.significand &= -some;
-    r.exponent = (r.exponent & -some) | (-200 & (some - 1));
+    r.significand = (r.significand & -some & ~infinite) | (512 & infinite);
+    r.exponent = (r.exponent & -some & ~infinite) | (-200 & (some - 1)) | (INFINITE_EXPONENT & infinite);
     r.sign = gradient < 0.0f ? -1 : 1;
     return r;
 }
@@ -207,7 +212,11 @@ BLR_INLINE void measures_of(const float *restrict xx, const float *restrict xy, 
         int32_t size_s = key_of_length(sx, sy, true), size_d = key_of_length(dx, dy, true);
         int32_t longest = log_of_key(most(most(size_a, size_b), most(size_s, size_d)), table);
         rows->major[i] = longest;
-        rows->ratio[i] = 2 * longest - log_of_key(key_of_area(ax, ay, bx, by), table);
+        rows->ratio[i] = 2 * longest - least(log_of_key(key_of_area(ax, ay, bx, by), table), LARGEST_LOG);
+        size_a = least(size_a, KEY_BEYOND_MEASURE);
+        size_b = least(size_b, KEY_BEYOND_MEASURE);
+        size_s = least(size_s, KEY_BEYOND_MEASURE);
+        size_d = least(size_d, KEY_BEYOND_MEASURE);
 
         /* The longest wins; of equals x before the sum, y before the difference, those two before these. */
         int32_t second = -(most(size_b, size_d) > most(size_a, size_s));

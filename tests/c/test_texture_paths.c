@@ -32,6 +32,8 @@ static float unit(void)
 
 static const float extremes[] = {NAN, INFINITY, -INFINITY, 0.0f, -0.0f, 1e-40f, -1e-40f, 0x1p30f, -0x1p31f, 3e38f, 16777217.0f, 0.5f};
 
+static const float extreme_gradients[] = {NAN, INFINITY, -INFINITY, 0.0f, 1e-40f, 0x1p97f, -0x1p96f, 0x1p30f};
+
 static void fill_texels(blr_channel_type_t type, unsigned char *texels)
 {
     uint32_t kind = below(4);
@@ -72,6 +74,10 @@ static void choose_points(struct sample *sample, uint32_t dimensions, bool norma
             sample->coordinates[i * dimensions + d] = x;
             sample->gradient_x[i * dimensions + d] = ldexpf(unit() - 0.5f, -(int)below(10));
             sample->gradient_y[i * dimensions + d] = ldexpf(unit() - 0.5f, -(int)below(10));
+            if (below(40) == 0)
+                sample->gradient_x[i * dimensions + d] = extreme_gradients[below(8)];
+            if (below(40) == 0)
+                sample->gradient_y[i * dimensions + d] = extreme_gradients[below(8)];
         }
         sample->levels[i] = below(20) ? unit() * 7.0f - 1.0f : extremes[below(3)];
         sample->layers[i] = below(6);
