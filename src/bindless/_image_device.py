@@ -14,10 +14,12 @@ import numpy.typing as npt
 
 from ._image_area import precision, sums_need_double
 from ._image_kernels import builtin_kernel, launch
+from ._image_parallel import in_blocks
 from ._image_store import ImageStore, Reader
 from .model.channels import ELEMENTS, Channel
 from .model.descriptor import ImageDescriptor
 from .model.enums import ImageType
+from .sycl.event import Event
 from .sycl.queue import Queue
 from .sycl.usm import UsmArray, usm_empty
 
@@ -27,6 +29,8 @@ Array = npt.NDArray[Any]
 
 _DOUBLE = 8  # the number of float64 beside those of ELEMENTS
 _ALIGNED = 1 << 28  # what is allocated is aligned for every format
+_PAGE = 4096
+_SHARE = 128  # of a block of in_blocks that a page counts as: blocks are of some megabytes
 _ITEMS = 4  # that a work-item of a map takes at once
 
 
@@ -82,8 +86,19 @@ def mapped(
         )
         for layer in range(layers)
     ]
-    result = np.empty(values.shape, channel.storage)
-    queue.memcpy(result, values, depends_on=events).wait()
+    return _downloaded(queue, values, events)
+
+
+def _downloaded(queue: Queue, values: UsmArray, ready: Sequence[Event]) -> Array:
+    """An array of the device's values, once they are ready.
+
+    Fresh memory comes page by page when it is first touched, which one copying thread would wait for: several threads
+    touch it while the device works.
+    """
+    result = np.empty(values.shape, values.dtype)
+    pages = result.reshape(-1).view(np.uint8)[::_PAGE]
+    in_blocks(lambda start, stop: pages[start:stop].fill(0), len(pages), _SHARE)
+    queue.memcpy(result, values, depends_on=ready).wait()
     return result
 
 
@@ -111,7 +126,7 @@ def shrunk(queue: Queue, store: ImageStore, sizes: Sequence[int], channel: Chann
     if channel.storage.kind != "f":
         whole = np.iinfo(channel.storage.name)
         limits = (float(-whole.max if channel.normalized and whole.min < 0 else whole.min), float(whole.max))
-    done: tuple[Any, ...] = ()
+    done: tuple[Event, ...] = ()
     for axis, size in zip(range(spatial, len(shape) - 1), reversed(sizes)):
         length, last = shape[axis], axis == len(shape) - 2
         if size == length and not last:
@@ -128,6 +143,4 @@ def shrunk(queue: Queue, store: ImageStore, sizes: Sequence[int], channel: Chann
         arguments = (source, np.uint32(element), target, np.uint32(to), np.uint64(outer), *numbers, *limits)
         done = (launch(queue, kernel, target.size, *arguments, depends_on=done),)
         source, element = target, to
-    result = np.empty(source.shape, source.dtype)
-    queue.memcpy(result, source, depends_on=done).wait()
-    return result
+    return _downloaded(queue, source, done)

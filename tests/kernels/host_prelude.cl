@@ -46,6 +46,10 @@ uint __bindless_shuffle(uint value, uint lane)
     return mine < exchanges[other] ? recorded[other][mine] : POISON;
 }
 
+uint2 __bindless_load_once_b64(global const void *address) { return *(global const uint2 *)address; }
+void __bindless_store_once_b128(global void *address, uint4 value) { *(global uint4 *)address = value; }
+void __bindless_prefetch(global const void *address) {}
+
 #define WORK_ITEM(D)                                                                                                   \
     ulong __bindless_global_id_##D(void) { return D == 0 ? work_item : 0; }                                            \
     ulong __bindless_global_size_##D(void) { return D == 0 ? work_items : 1; }                                         \

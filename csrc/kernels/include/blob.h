@@ -66,10 +66,20 @@ static inline uint4 turn_triples(uint4 elements, uint lane)
     return first == 0 ? (uint4)(a, c, b, 0) : first == 1 ? (uint4)(b, a, c, 0) : (uint4)(c, b, a, 0);
 }
 
+/* Memory that is touched once: its lines leave the caches before those of the image. */
+uint2 __bindless_load_once_b64(global const void *address);
+void __bindless_store_once_b128(global void *address, uint4 value);
+
+/* Asks for memory that is needed later; nothing waits for it. */
+void __bindless_prefetch(global const void *address);
+
 /* Whether the group is made of full rows of lanes. */
 static inline bool lanes_are_full(void) { return bindless_local_size(0) % LANES == 0; }
 #else
 static inline uint4 turn_triples(uint4 elements, uint lane) { return elements; }
+static inline uint2 __bindless_load_once_b64(global const void *address) { return *(global const uint2 *)address; }
+static inline void __bindless_store_once_b128(global void *address, uint4 value) { *(global uint4 *)address = value; }
+static inline void __bindless_prefetch(global const void *address) {}
 static inline bool lanes_are_full(void) { return false; }
 #endif
 

@@ -7,6 +7,7 @@
 #ifndef BINDLESS_KERNELS_GEOMETRY_H
 #define BINDLESS_KERNELS_GEOMETRY_H
 
+#include "blob.h"
 #include "bindless/device.h"
 
 typedef COLOR color;
@@ -49,6 +50,17 @@ static inline point load_point(global const void *coords, ulong i, bool aligned)
 static inline pixel load_pixel(global const void *coords, ulong i, bool aligned)
 {
     return LOAD_COORDINATE(int, coords, i, aligned);
+}
+
+/* Coordinates of items far ahead of item i, for images so small that they stay in the cache. There nothing but the
+ * coordinates comes from memory, and what waits for memory holds up the textures behind it. About as many items are under
+ * way at once, so that they are needed when they have come. */
+#define AHEAD (1u << 19)
+static inline void prefetch_point(global const void *coords, ulong i, ulong count)
+{
+#if DIMENSIONS == 1 && !LAYERED
+    if (i + AHEAD < count) __bindless_prefetch((global const float *)coords + i + AHEAD);
+#endif
 }
 
 /* Where item i lies. LAYER_PARAMETERS are a kernel's parameters for the layer, LOAD_LAYER(i) is an item's own or the

@@ -152,6 +152,34 @@ def _lanes(ir: IrModule) -> None:
     ir.function("__bindless_shuffle", "i32", ["i32 %value", "i32 %lane"], body, "convergent")
 
 
+def _streams(ir: IrModule) -> None:
+    """Memory that is touched once: moved so that it leaves the caches first, or asked for before it is needed."""
+    ir.function(
+        "__bindless_load_once_b64",
+        "<2 x i32>",
+        ["ptr addrspace(1) %address"],
+        [
+            '%t = call {i32, i32} asm "ld.global.cs.v2.b32 {$0, $1}, [$2];", "=r,=r,l"(ptr addrspace(1) %address)',
+            "%e0 = extractvalue {i32, i32} %t, 0",
+            "%e1 = extractvalue {i32, i32} %t, 1",
+            "%v0 = insertelement <2 x i32> zeroinitializer, i32 %e0, i32 0",
+            "%v1 = insertelement <2 x i32> %v0, i32 %e1, i32 1",
+            "ret <2 x i32> %v1",
+        ],
+    )
+    elements = [f"%e{k} = extractelement <4 x i32> %value, i32 {k}" for k in range(4)]
+    store = '"st.global.cs.v4.b32 [$0], {$1, $2, $3, $4};", "l,r,r,r,r"'
+    registers = ", ".join(f"i32 %e{k}" for k in range(4))
+    ir.function(
+        "__bindless_store_once_b128",
+        "void",
+        ["ptr addrspace(1) %address", "<4 x i32> %value"],
+        [*elements, f"call void asm sideeffect {store}(ptr addrspace(1) %address, {registers})", "ret void"],
+    )
+    prefetch = 'call void asm sideeffect "prefetch.global.L2 [$0];", "l"(ptr addrspace(1) %address)'
+    ir.function("__bindless_prefetch", "void", ["ptr addrspace(1) %address"], [prefetch, "ret void"])
+
+
 def module() -> str:
     """The whole prelude as LLVM IR text."""
     ir = IrModule(DATA_LAYOUT, TRIPLE)
@@ -163,4 +191,5 @@ def module() -> str:
             _surface_write(ir, geometry, blob)
     _work_items(ir)
     _lanes(ir)
+    _streams(ir)
     return ir.text()

@@ -9,6 +9,12 @@ struct place {
     float lod;
 };
 
+static inline struct place place_of(global const void *coords, ulong i, uint layer, float lod, ulong count, uint format)
+{
+    prefetch_point(coords, i, count);
+    return (struct place){load_point(coords, i, aligned(format)), layer, lod};
+}
+
 static inline color sample(ulong image, struct place place)
 {
 #if CUBE
@@ -21,7 +27,7 @@ kernel void KERNEL(sample_lod)(ulong image, global const void *coords, LAYER_PAR
                                float lod, global void *values, ulong count, uint format, uint row)
 {
     const struct values out = values_of(values, element_size(format), value_channels(format), aligned(format));
-#define LOAD(I) {load_point(coords, I, aligned(format)), LOAD_LAYER(I), level ? level[I] : lod}
+#define LOAD(I) place_of(coords, I, LOAD_LAYER(I), level ? level[I] : lod, count, format)
 #define DO(PLACE) sample(image, PLACE)
 #define PUT(I, COLOR, TOGETHER) store_item(out, I, color_to_elements(mask_channels(COLOR, format), format), TOGETHER)
     FOR_ITEMS(count, row, struct place, LOAD, color, DO, PUT);
