@@ -156,16 +156,23 @@ def test_a_handler_is_told_at_the_end(device):
 
 FORK = """
 import os, sys
+import numpy as np
 import bindless as bl
 queue = bl.Queue({selector!r})
 array = bl.usm_empty(64, "u1", queue, kind="shared")
 event = queue.memset(array, 5)
+numbers = np.zeros(4, np.int32)
+buffer, other = bl.Buffer(numbers), bl.Buffer(numbers.copy())
+queue.submit(lambda h: h.fill(buffer.get_access(h, "write"), 3))
+held = other.get_host_access()
+later = queue.submit(lambda h: h.fill(other.get_access(h, "write"), 4))
 child = os.fork()
 if child == 0:
     failures = []
     for use in (
         queue.wait, event.wait, lambda: queue.memset(array, 1), lambda: bl.usm_empty(4, "u1", queue),
         lambda: bl.Queue({selector!r}), lambda: bl.Context(queue.device), bl.get_devices, queue.context.__enter__,
+        buffer.get_host_access, lambda: buffer.sub_buffer(0, 1), lambda: buffer.reinterpret(4),
     ):
         try:
             use()
@@ -175,12 +182,18 @@ if child == 0:
                 failures.append(str(error))
     queue.close()
     array.close()
+    buffer.close()
+    del held, other
     sys.stdout.write(repr(failures))
     sys.stdout.flush()
     sys.exit(0)
 status = os.waitpid(child, 0)[1]
-queue.wait()
+event.wait()
 assert array.numpy().tolist() == [5] * 64
+buffer.close()
+held.close()
+assert numbers.tolist() == [3] * 4
+later.wait()
 assert status == 0, status
 """
 

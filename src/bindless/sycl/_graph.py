@@ -128,8 +128,7 @@ def _uses(queue: Queue, accessors: Sequence[Accessor]) -> list[_Use]:
     seen: set[Storage] = set()
     for accessor in accessors:
         storage = accessor.buffer._storage
-        if not storage.open:
-            storage.require_open()
+        storage.require_open()
         if accessor.target is Target.host_task:
             simple = False
             segments = storage.between(*accessor._data)

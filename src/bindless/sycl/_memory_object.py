@@ -135,7 +135,7 @@ class MemoryObject:
 
     def __del__(self, _lifetime: Any = _lifetime, _finish: Any = finish_quietly) -> None:
         storage = getattr(self, "_storage", None)
-        if storage is None or self._root is not None or not storage.open or _lifetime.is_finished():
+        if storage is None or self._root is not None or not storage.open or storage.forked or _lifetime.is_finished():
             return
         rest = storage, self._final, self.shape, self.dtype
         if not (_lifetime.events_wait or _storage.lock._is_owned()):  # type: ignore[attr-defined]

@@ -166,6 +166,9 @@ class Node:
                 self._launch(natives)
             except Error as error:
                 self.error = error
+            except Exception as error:  # whatever it was, those that wait shall not wait for ever
+                self.error = SyclRuntimeError(f"the command was not submitted: {type(error).__name__}: {error}")
+                self.error.__cause__ = error
         elif self.error is None and self._function is not None:
             try:
                 pool.run(self._call)

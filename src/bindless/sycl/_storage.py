@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..model.errors import InvalidError
+from ..model.errors import InvalidError, SyclRuntimeError
 from . import _lifetime
 from ._node import Gate
 from ._place import Home, Place
+from ._stream import FORKED
 from .event import Event
 
 if TYPE_CHECKING:
@@ -32,6 +33,9 @@ unfinished: set[Storage] = set()
 """Those that are to be written back. Held here, what they need is never garbage, whatever cycle a buffer ends in."""
 
 _MOST_READERS = 32
+
+# Counts the forks on the way to this process.
+_generation = 0
 
 
 class Segment:
@@ -111,6 +115,7 @@ class Storage:
         uploads: commands that read the user's memory.
         modified: whether anything was written.
         open: whether it can be used.
+        forked: whether it was made before this process was forked.
     """
 
     def __init__(
@@ -128,6 +133,7 @@ class Storage:
         self.uploads: list[Event] = []
         self.modified = False
         self.open = True
+        self._generation = _generation
         valid: dict[Place, Event | None] = {}
         if origin is not None:
             self.origin = Place.of_array(origin)
@@ -136,8 +142,14 @@ class Storage:
                 self.host = self.origin
         self.segments = [Segment(0, nbytes, valid)] if nbytes else []
 
+    @property
+    def forked(self) -> bool:
+        return self._generation != _generation
+
     def require_open(self) -> None:
-        """Raises ``InvalidError`` once the buffer is closed."""
+        """Raises ``InvalidError`` once the buffer is closed, ``SyclRuntimeError`` after a fork."""
+        if self.forked:
+            raise SyclRuntimeError(f"this buffer {FORKED}")
         if not self.open:
             raise InvalidError("this buffer was closed: make a new one")
 
@@ -285,8 +297,9 @@ class Storage:
 
 
 def _after_fork() -> None:
-    global lock
+    global lock, _generation
     lock = threading.RLock()
+    _generation += 1
     unfinished.clear()
 
 

@@ -33,7 +33,7 @@ def finish(
         report: whether to raise the error of a failed command; else it stays with its queue.
     """
     with _storage.lock:
-        if not storage.open:
+        if not storage.open or storage.forked:  # after a fork it is the parent's
             return
         moves: list[Event] = []
         storage.open = False  # nothing more is submitted
