@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import struct
+
 import numpy as np
 import pytest
 
@@ -89,3 +91,44 @@ def test_a_module_that_does_not_build_leaves_the_queue_of_use(queue, source):
             bl.load_kernel_bundle(damaged, queue, state=state)
         assert caught.value.code is bl.Errc.build and str(caught.value)
     assert total(queue, bl.load_kernel_bundle(source, queue).get_kernel(NAME)) == 14
+
+
+def constant_module(text: str = "constants") -> bytes:
+    """SPIR-V of a kernel that stores two specialization constants: 7, int, default 5; and 9, long, default -1."""
+    name = [*struct.unpack("<3I", text.encode().ljust(12, b"\0"))]
+    void, u32, u64, p32, p64, kind, main, first, second, a, b, label = range(1, 13)
+    words = [0x07230203, 0x00010000, 0, 13, 0]
+    for code, *operands in (
+        [17, 6], [17, 4], [17, 11],  # capabilities Kernel, Addresses, Int64
+        [14, 2, 2],  # addresses of 64 bits, OpenCL
+        [15, 6, main, *name],
+        [71, first, 1, 7], [71, second, 1, 9],
+        [19, void], [21, u32, 32, 0], [21, u64, 64, 0], [32, p32, 5, u32], [32, p64, 5, u64],
+        [33, kind, void, p32, p64],
+        [50, u32, first, 5], [50, u64, second, 0xFFFFFFFF, 0xFFFFFFFF],
+        [54, void, main, 0, kind], [55, p32, a], [55, p64, b], [248, label],
+        [62, a, first, 2, 4], [62, b, second, 2, 8],
+        [253], [56],
+    ):  # fmt: skip
+        words += [(len(operands) + 1) << 16 | code, *operands]
+    return struct.pack(f"<{len(words)}I", *words)
+
+
+def test_specialization_constants_reach_the_kernel():
+    with bl.Queue("reference") as queue:
+        small, large = bl.usm_empty(1, np.int32, queue), bl.usm_empty(1, np.int64, queue)
+
+        def stored(bundle: bl.KernelBundle) -> tuple[int, int]:
+            queue.single_task(bundle.get_kernel("constants"), small, large).wait()
+            return int(small.numpy(queue)[0]), int(large.numpy(queue)[0])
+
+        bundle = bl.load_kernel_bundle(constant_module(), queue, state="input")
+        assert bundle.specialization_constants == {7: 5, 9: -1} and bundle.kernel_names == ("constants",)
+        assert stored(bundle.build()) == (5, -1)
+        bundle.set_specialization_constant(7, -8)
+        assert stored(bundle.build()) == (-8, -1)
+        bundle.set_specialization_constant(9, 1 << 40)
+        assert stored(bundle.compile().link()) == (-8, 1 << 40)
+        assert stored(bl.load_kernel_bundle(constant_module(), queue, specialization={9: 3})) == (5, 3)
+        with pytest.raises(bl.InvalidError, match="specialization constant 1: the source has 7, 9"):
+            bl.load_kernel_bundle(constant_module(), queue, specialization={1: 3})

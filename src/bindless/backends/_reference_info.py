@@ -47,6 +47,9 @@ ASPECTS: frozenset[Aspect] = frozenset(
 
 _ADDRESS_BITS = 64
 
+# Work-items that the executor of kernels steps together.
+_SUB_GROUP = 64
+
 # Of no PCI vendor: the letters "bl".
 _VENDOR_ID = 0x626C
 
@@ -95,8 +98,8 @@ _ANSWERS: dict[str, Callable[[Any, Any], Any]] = {
     "max_work_item_dimensions": lambda p, ffi: 3,
     "max_work_item_sizes": lambda p, ffi: (int(p.max_work_group_size),) * 3,
     "max_work_group_size": lambda p, ffi: int(p.max_work_group_size),
-    "max_num_sub_groups": lambda p, ffi: int(p.max_work_group_size),
-    "sub_group_sizes": lambda p, ffi: (64,),
+    "max_num_sub_groups": lambda p, ffi: int(p.max_work_group_size) // _SUB_GROUP,
+    "sub_group_sizes": lambda p, ffi: (_SUB_GROUP,),
     "sub_group_independent_forward_progress": lambda p, ffi: False,
     **{
         f"{kind}_vector_width_{name}": lambda p, ffi: 1
