@@ -61,6 +61,14 @@ def test_sample_2d(compare: Compare, reference_queue: Any, kind: str, dtype: str
     x, y = (np.ascontiguousarray(coords[:, axis].reshape(-1, 2000) - 0.5) for axis in (0, 1))
     source = pixels
     peers["OpenCV remap"] = lambda: cv2.remap(source, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+    if dtype == "uint8":  # what gives the results of ours, floats with nothing rounded away; and rounded ones as floats
+        floats = pixels.astype(np.float32) / 255
+        peers["OpenCV remap of floats"] = lambda: cv2.remap(
+            floats, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE
+        )
+        peers["OpenCV remap, scaled"] = lambda: np.multiply(
+            cv2.remap(source, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE), np.float32(1 / 255)
+        )
     if kind == "coherent":
         from scipy.ndimage import map_coordinates
 
@@ -78,6 +86,106 @@ def test_sample_2d(compare: Compare, reference_queue: Any, kind: str, dtype: str
     )
     bl.destroy_image_handle(handle, reference_queue)
     memory.close()
+
+
+def _mipmap(queue: Any, pixels: np.ndarray) -> tuple[Any, Any]:
+    levels = int(np.log2(SIZE)) + 1
+    desc = bl.ImageDescriptor(SIZE, SIZE, num_channels=4, channel_type="fp32", type="mipmap", num_levels=levels)
+    memory = bl.ImageMem(desc, queue)
+    for level in range(levels):
+        part = np.ascontiguousarray(pixels[:: 1 << level, :: 1 << level])
+        handle = memory.get_mip_level_mem_handle(level)
+        queue.ext_oneapi_copy(part, handle, dst_desc=desc.get_mip_level_desc(level)).wait()
+    return memory, desc
+
+
+def test_sample_geometries(compare: Compare, reference_queue: Any) -> None:
+    """Mip levels, gradients and cubes beside the plain image of the same pixels: times are ratios to the plain one."""
+    queue = reference_queue
+    pixels = np.random.default_rng(1).random((SIZE, SIZE, 4), np.float32)
+    texels = _coords("coherent")
+    coords = texels / np.float32(SIZE)
+    count = len(coords)
+    out = np.empty((count, 4), np.float32)
+    memory, handle = _image(queue, pixels)
+    mipmap, mip_desc = _mipmap(queue, pixels)
+
+    def mip_handle(anisotropy: float) -> Any:
+        sampler = bl.BindlessImageSampler(
+            "clamp_to_edge", "normalized", "linear", mipmap_filtering="linear", max_mipmap_level_clamp=11.0,
+            max_anisotropy=anisotropy,
+        )  # fmt: skip
+        return bl.create_image(mipmap, mip_desc, queue, sampler=sampler)
+
+    isotropic, anisotropic = mip_handle(0.0), mip_handle(16.0)
+    cube_desc = bl.ImageDescriptor(512, 512, num_channels=4, channel_type="fp32", type="cubemap", array_size=6)
+    cube_memory = bl.ImageMem(cube_desc, queue)
+    queue.ext_oneapi_copy(pixels[:1536, :1024].reshape(6, 512, 512, 4), cube_memory).wait()
+    seamless = bl.BindlessImageSampler("clamp_to_edge", "normalized", "linear", cubemap_filtering="seamless")
+    cube = bl.create_image(cube_memory, cube_desc, queue, sampler=seamless)
+    around, up = np.meshgrid(np.linspace(0, 2 * np.pi, 2000), np.linspace(-1.5, 1.5, 2000))
+    directions = np.stack([np.cos(around) * np.cos(up), np.sin(up), np.sin(around) * np.cos(up)], -1)
+    directions = directions.reshape(-1, 3).astype(np.float32)
+    levels = np.full(count, 1.3, np.float32)
+    dx, dy, far = (
+        np.tile(np.array([[u, v]], np.float32) / SIZE, (count, 1)) for u, v in ((3.0, 0.2), (0.1, 2.9), (9.0, 0.2))
+    )
+    compare(
+        lambda: bl.sample_image(queue, handle, texels, out=out),
+        {
+            "one level for all": lambda: bl.sample_mipmap(queue, isotropic, coords, level=1.3, out=out),
+            "levels": lambda: bl.sample_mipmap(queue, isotropic, coords, level=levels, out=out),
+            "gradients": lambda: bl.sample_mipmap(queue, isotropic, coords, dx=dx, dy=dy, out=out),
+            "anisotropy": lambda: bl.sample_mipmap(queue, anisotropic, coords, dx=far, dy=dy, out=out),
+            "seamless cube": lambda: bl.sample_cubemap(queue, cube, directions, out=out),
+        },
+        name="reference sample 2D float32 x4, and slower forms",
+        rounds=5,
+        items=count,
+        unit="samples",
+        target="all but anisotropy <= 4",
+    )
+    for each in (handle, isotropic, anisotropic, cube):
+        bl.destroy_image_handle(each, queue)
+    for each in (memory, mipmap, cube_memory):
+        each.close()
+
+
+KINDS = [
+    (channel_type, channels)
+    for channel_type in ("unorm_int8", "snorm_int8", "unorm_int16", "snorm_int16", "unsigned_int16", "fp16", "fp32")
+    for channels in (1, 3, 4)
+]
+
+
+@pytest.mark.parametrize(("channel_type", "channels"), KINDS, ids=lambda value: str(value))
+def test_sample_kind(compare: Compare, reference_queue: Any, channel_type: str, channels: int) -> None:
+    """Each kind of texels beside four channels of 32-bit floats, of an image that stays in the cache."""
+    queue, side = reference_queue, 256
+    coords = _coords("coherent")[: SAMPLES // 4] / np.float32(SIZE / side)
+    made = []
+
+    def sampling(kind: str, number: int) -> Callable[[], object]:
+        desc = bl.ImageDescriptor(side, side, num_channels=number, channel_type=kind)
+        memory = bl.ImageMem(desc, queue)
+        queue.ext_oneapi_copy(np.ones((side, side, number), desc.dtype), memory).wait()
+        sampler = bl.BindlessImageSampler("clamp_to_edge", "unnormalized", "linear")
+        handle = bl.create_image(memory, desc, queue, sampler=sampler)
+        made.append((handle, memory))
+        out = bl.sample_image(queue, handle, coords)
+        return lambda: bl.sample_image(queue, handle, coords, out=out)
+
+    compare(
+        sampling(channel_type, channels),
+        {"fp32 x4": sampling("fp32", 4)},
+        name=f"reference sample 2D {channel_type} x{channels}",
+        rounds=5,
+        items=len(coords),
+        unit="samples",
+    )
+    for handle, memory in made:
+        bl.destroy_image_handle(handle, queue)
+        memory.close()
 
 
 def _trilinear_kernel(numba: Any) -> Any:
