@@ -57,3 +57,8 @@ def test_the_contract_apart_from_what_kernels_compute(library: Path) -> None:
 def test_arrays_and_streams_of_another_library(library: Path) -> None:
     exchange = HERE.parent / "interop"
     run(library, str(exchange / "recorded_exchange.py"), str(exchange / "test_dlpack_export.py"))
+
+
+def test_command_groups_on_this_driver_and_the_reference(library: Path) -> None:
+    """Streams that run nothing before somebody asks: a wait that the graph of command groups forgets shows."""
+    run(library, "tests/sycl/test_graph.py", "tests/sycl/test_graph_random.py", "tests/sycl/test_buffer.py")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..model.enums import Target
 from ..model.errors import InvalidError
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 __all__ = ["submit_group"]
 
 Span = tuple[int, int]
-Submission = Callable[[tuple[Event, ...]], Event]
-
 _device = Target.device
 
 
@@ -34,7 +32,9 @@ _Use = tuple[Storage, Span, Span, Place, Requirement]
 def submit_group(
     queue: Queue,
     accessors: Sequence[Accessor],
-    submission: Submission,
+    command: Callable[..., Event],
+    arguments: tuple[Any, ...],
+    options: dict[str, Any],
     depends_on: tuple[Event, ...],
     to_host: bool = False,
 ) -> Event:
@@ -43,7 +43,7 @@ def submit_group(
     Args:
         queue: where it runs.
         accessors: its requirements.
-        submission: submits the command, given the events it comes after.
+        command: submits the command; called with ``arguments``, ``options`` and ``depends_on``, what it comes after.
         depends_on: what the group names itself.
         to_host: whether the data is wanted in the buffer's own memory on the host, instead of on the device.
 
@@ -58,7 +58,7 @@ def submit_group(
             plain = _plain(home, accessors, waits)
             if plain is not None:
                 try:
-                    event = submission(tuple(dict.fromkeys(waits)) if len(waits) > 1 else tuple(waits))
+                    event = command(*arguments, depends_on=_distinct(waits), **options)
                 finally:
                     for accessor in accessors:
                         accessor._place = None
@@ -76,13 +76,17 @@ def submit_group(
                     if len(part) != 1 or not is_at(part[0], place):
                         bring(storage, part, place)
                 storage.waits_of(storage.between(*order), place, requirement, waits)
-            event = submission(tuple(dict.fromkeys(waits)) if len(waits) > 1 else tuple(waits))
+            event = command(*arguments, depends_on=_distinct(waits), **options)
         finally:
             for accessor in accessors:
                 accessor._place = None
         for storage, order, data, place, requirement in uses:
             storage.take_part(order, data, place, requirement, event)
     return event
+
+
+def _distinct(events: list[Event]) -> tuple[Event, ...]:
+    return tuple(dict.fromkeys(events)) if len(events) > 1 else tuple(events)
 
 
 def _plain(
@@ -97,8 +101,11 @@ def _plain(
         if place is None or len(segments) != 1 or accessor._data is not span or accessor.target is not _device:
             return None
         segment = segments[0]
-        if segment.begin != span[0] or segment.end != span[1] or any(row[1] is segment for row in found):
+        if segment.begin != span[0] or segment.end != span[1]:
             return None
+        for row in found:
+            if row[1] is segment:
+                return None
         if requirement.needs and not is_at(segment, place):
             return None
         found.append((storage, segment, place, requirement))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ..model.enums import AccessMode, coerce
 from ..model.errors import InvalidError
 
-__all__ = ["NRW", "NWO", "RO", "RW", "WO", "Requirement", "combined", "requirement_of"]
+__all__ = ["NRW", "NWO", "OF_MODE", "RO", "RW", "WO", "Requirement", "combined", "requirement_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +55,7 @@ def combined(left: Requirement, right: Requirement) -> Requirement:
     return left if left is right else _UNION[left, right]
 
 
-_OF_MODE = {
+OF_MODE: dict[tuple[AccessMode | str, bool], Requirement] = {
     (AccessMode.read, False): RO,
     (AccessMode.write, False): WO,
     (AccessMode.read_write, False): RW,
@@ -70,10 +70,10 @@ def requirement_of(mode: AccessMode | str, no_init: bool) -> Requirement:
     Raises:
         InvalidError: no such mode, or contents that are to be read and discarded at once.
     """
-    found = _OF_MODE.get((mode, no_init))  # type: ignore[arg-type]  # a string enum is found by its string
+    found = OF_MODE.get((mode, no_init))  # a string enum is found by its string
     if found is not None:
         return found
     mode = coerce(AccessMode, mode, "mode")
     if no_init and mode is AccessMode.read:
         raise InvalidError("no_init=True with mode='read': there would be nothing to read; leave no_init out")
-    return _OF_MODE[mode, bool(no_init)]
+    return OF_MODE[mode, bool(no_init)]

@@ -98,9 +98,9 @@ def is_pending(event: Event) -> bool:
     if event._done:
         error = event._error
         return error is not None and stream is not None and stream.owes(error)
-    if event._native is None and event._task is None:
-        return any(is_pending(part) for part in event._parts)
-    return stream is None or stream._dirty
+    if event._native is not None or event._task is not None:
+        return stream is None or stream._dirty
+    return any(is_pending(part) for part in event._parts)
 
 
 class Storage:

@@ -215,6 +215,8 @@ class CommandStream:
             event = _new_event(self._event)
             event._stream = self
             event._native = made
+            event._task = event._error = None
+            event._done = False
             if waits:
                 event._waits = tuple(map(weakref.ref, waits))
             if bundle is not self._last_bundle:
@@ -353,8 +355,10 @@ class CommandStream:
         Raises:
             InvalidError: something is not an event.
         """
-        if isinstance(depends_on, Event):
-            events: tuple[Event, ...] = (depends_on,)
+        if type(depends_on) is tuple:
+            events: tuple[Event, ...] = depends_on
+        elif isinstance(depends_on, Event):
+            events = (depends_on,)
         else:
             try:
                 events = tuple(depends_on)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from ..model.enums import AccessMode, Target, coerce
 from ..model.errors import AccessorError
 from ._region import Region, SizesLike, region_of
-from ._requirement import NRW, NWO, RW, WO, requirement_of
+from ._requirement import NRW, NWO, OF_MODE, RW, WO, requirement_of
 from ._usm_pointer import size_of
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class Accessor:
         target: Target | str = _device,
     ) -> None:
         self.buffer = _buffer
-        self._requirement = requirement = requirement_of(mode, no_init)
+        self._requirement = requirement = OF_MODE.get((mode, no_init)) or requirement_of(mode, no_init)
         self._mode = mode
         self.no_init = no_init
         self.target = target if target is _device else coerce(Target, target, "target")

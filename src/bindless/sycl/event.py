@@ -48,11 +48,14 @@ class Event:
     ) -> None:
         self._stream = _stream
         self._native = _native
+        self._task = self._error = None
+        self._done = False
         if _waits:
             self._waits = tuple(map(ref, _waits))
 
     def __getattr__(self, name: str) -> Any:
-        # Events are made by the million, and most are dropped unseen: what was never set is not stored.
+        # Events are made by the million, and most are dropped unseen: what is seldom set is not stored, and what is
+        # seldom asked of the shortest launches neither.
         try:
             return _UNSET[name]
         except KeyError:

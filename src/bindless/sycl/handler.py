@@ -207,10 +207,4 @@ class Handler:
             event: Event = getattr(queue, command)(*arguments, depends_on=self._depends_on, **options)
             return event
         method = getattr(queue, _GROUPED.get(command, command))
-        return submit_group(
-            queue,
-            self._accessors,
-            lambda waits: method(*arguments, depends_on=waits, **options),
-            self._depends_on,
-            self._to_host,
-        )
+        return submit_group(queue, self._accessors, method, arguments, options, self._depends_on, self._to_host)
