@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-import threading
 import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -17,6 +16,7 @@ from ._image_area import shrink, to_storage
 from ._image_device import mapped, shrunk
 from ._image_grid import cube_directions, grid, panorama_coordinates, projection_matrix, warp_coordinates
 from ._image_parallel import in_blocks
+from ._image_queue import default_queue
 from ._image_store import ImageStore, Reader
 from .model.channels import Channel
 from .model.descriptor import ImageDescriptor
@@ -34,18 +34,6 @@ from .sycl.queue import Queue
 __all__ = ["Image"]
 
 Array = npt.NDArray[Any]
-
-_default_queue: Queue | None = None
-_default_queue_lock = threading.Lock()
-
-
-def default_queue() -> Queue:
-    """The queue of images that are made without one: in order, on the default device, one until it is closed."""
-    global _default_queue
-    with _default_queue_lock:
-        if _default_queue is None or _default_queue.closed:
-            _default_queue = Queue(in_order=True)
-        return _default_queue
 
 
 class Image:

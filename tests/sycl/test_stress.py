@@ -36,28 +36,35 @@ def run(device: bl.Device, case: str, seconds: float, seed: int) -> subprocess.C
     return done
 
 
-def check(result: dict[str, Any]) -> None:
-    """Something was done, and as much is alive afterwards as before."""
-    assert result["done"] > 0
-    before, after = result["before"], result["after"]
-    if "used_mebibytes" in after:
-        assert after.pop("used_mebibytes") <= before.pop("used_mebibytes") + DRIVER_KEEPS
-    assert after == before
+def check(device: bl.Device, case: str, seconds: float, seed: int) -> None:
+    """Runs a case: something is done, and as much is alive afterwards as before.
+
+    Used memory is the whole device's. Where it has grown another program may be at work, so it has to grow twice.
+    """
+    for attempt in range(2):
+        result: dict[str, Any] = json.loads(run(device, case, seconds, seed).stdout)
+        assert result["done"] > 0
+        before, after = result["before"], result["after"]
+        grown = after.pop("used_mebibytes", 0) - before.pop("used_mebibytes", 0)
+        assert after == before
+        if grown <= DRIVER_KEEPS:
+            return
+        assert attempt == 0, f"{case}, seed {seed}: {grown} MiB more are in use afterwards"
 
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_sixteen_threads(device, seconds, seed):
-    check(json.loads(run(device, "threads", seconds / 2, seed).stdout))
+    check(device, "threads", seconds / 2, seed)
 
 
 @pytest.mark.parametrize("seed", [0, 1], ids=["in order", "out of order"])
 def test_interrupted_waits(device, seconds, seed):
-    check(json.loads(run(device, "interrupts", seconds / 2, seed).stdout))
+    check(device, "interrupts", seconds / 2, seed)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_forks_of_a_busy_process(device, seconds):
-    check(json.loads(run(device, "forks", seconds, 1).stdout))
+    check(device, "forks", seconds, 1)
 
 
 def test_leaving_in_the_midst_of_everything(device, seconds):

@@ -7,7 +7,7 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 from ..model.enums import UsmKind
-from ..sycl._lifetime import Rank, Resource
+from ..sycl._lifetime import Rank, Resource, after_fork
 
 if TYPE_CHECKING:
     from ..sycl.context import Context
@@ -55,3 +55,13 @@ def give_back(queue: Queue, block: Block) -> None:
         blocks = _free.setdefault(queue.context, {}).setdefault(queue.device._record.index, [])
         if sum(kept.nbytes for kept in blocks) + block.nbytes <= _KEPT_BYTES:
             blocks.append(block)
+
+
+def _after_fork() -> None:
+    """Another thread of the parent may have held the lock."""
+    global _lock
+    _lock = threading.Lock()
+    _free.clear()
+
+
+after_fork(_after_fork)
