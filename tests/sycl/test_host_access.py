@@ -103,13 +103,14 @@ def test_host_accessors_do_not_wait_for_each_other(queue):
         one[:] = 4
         assert other.tolist() == [4] * 4
         event = fill(queue, buffer, 5)
-    accessors = [buffer.get_host_access("read"), buffer.get_host_access("read")]
-    event.wait()
-    event = fill(queue, buffer, 6)
-    accessors[0].close()
-    assert event.status is bl.EventStatus.submitted
-    accessors[1].close()
-    event.wait()
+    for last in (0, 1):
+        accessors = [buffer.get_host_access("read"), buffer.get_host_access("read")]
+        event.wait()
+        event = fill(queue, buffer, 6)
+        accessors[1 - last].close()
+        assert event.status is bl.EventStatus.submitted
+        accessors[last].close()
+        event.wait()
 
 
 def test_an_in_order_queue_waits_with_what_comes_after(device, context):

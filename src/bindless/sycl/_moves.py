@@ -132,11 +132,12 @@ def _move(
         moves.extend(bring(storage, run, host))
         source = host
     begin, nbytes = run[0].begin, run[-1].end - run[0].begin
+    # Who used the target before was waited for by who made the source newer.
     waits: dict[Event, None] = {}
     for segment in run:
-        for event in (*segment.before, segment.valid[source]):
-            if event is not None and is_pending(event):
-                waits[event] = None
+        made = segment.valid[source]
+        if made is not None and is_pending(made):
+            waits[made] = None
     event = _copy(source, target, begin, nbytes, tuple(waits), stream)
     if source is storage.origin:
         storage.uploads = [*filter(is_pending, storage.uploads), event]
