@@ -69,7 +69,7 @@ static bool make_plan(const struct blr_texture *texture, const blr_image_call_t 
     plan->cube = cube;
     plan->border = has_border(texture);
     plan->integers = texture->blends && format->class != BLR_CLASS_FLOAT;
-    plan->dense = texture->linear && ((channels == 1 && format->storage == BLR_ELEMENT_F32) ||
+    plan->dense = texture->blends && ((channels == 1 && format->storage == BLR_ELEMENT_F32) ||
                                       (channels == 4 && texture->desc.channel_type == BLR_CHANNEL_UNORM_INT8));
     plan->direct = !plan->finish && blr_element_size(call->value_type) == sizeof(float) &&
                    call->value_channels == plan->lanes && channels == plan->lanes;
