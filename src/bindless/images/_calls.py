@@ -305,7 +305,7 @@ def _finish(event: Event) -> None:
     event.wait()
     error, stream = event._first_error(), event._stream
     if error is not None and stream is not None:
-        stream.withdraw(error)
+        stream.log.withdraw(error)
         raise error
 
 

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import sys
 import weakref
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ..model.errors import DeviceLostError, Error, ExceptionList
 from . import _lifetime
+from ._error_log import AsyncHandler
 from ._node import open_gates
 
 if TYPE_CHECKING:
     from ._stream import CommandStream
     from .event import Event
 
-__all__ = ["AsyncHandler", "active", "events_of_users", "streams", "sweep", "wait_for_all", "wait_for_users"]
-
-AsyncHandler = Callable[[ExceptionList], object]
+__all__ = ["active", "events_of_users", "streams", "sweep", "wait_for_all", "wait_for_users"]
 
 active: set[CommandStream] = set()
 """Those with work that is not known to be complete: it finds them alive.
@@ -60,16 +58,16 @@ def _finish() -> None:
             try:
                 stream.settle()
             except Error as error:
-                stream.record(error)
+                stream.log.record(error)
     # Daemon threads may still submit. From here on they are refused, which nobody needs to be told, and what they had
     # submitted is waited for too: memory that it uses goes next.
     found = [(stream, stream.finish("ended with the interpreter")) for stream in _lifetime.snapshot(streams)]
-    lost = any(stream.told_loss for stream, _ in found)
+    lost = any(stream.log.told_loss for stream, _ in found)
     for stream, errors in found:
-        stream.errors = []
+        stream.log.errors = []
         if lost:
             errors = [error for error in errors if not isinstance(error, DeviceLostError)]
-        rows = [(stream.handler, errors), *stream.context._unclaimed]
+        rows = [(stream.log.handler, errors), *stream.context._unclaimed]
         stream.context._unclaimed.clear()
         for handler, others in rows:
             _report_at_exit(handler or stream.context.async_handler, others)

@@ -68,7 +68,7 @@ def settle(events: Iterable[Event], *, report: bool) -> bool:
     failed = [event for event in events if event._first_error() is not None]
     if report:
         for event in sorted(failed, key=lambda event: event._origin is not None):
-            if event._stream is not None and not event._stream.silent:
+            if event._stream is not None and not event._stream.log.silent:
                 event.wait()
             elif event._origin is None and event._error is not None:
                 raise event._error

@@ -43,7 +43,7 @@ class Home:
         if self._stream is None or self._stream.native is None:
             self.context._native  # noqa: B018  raises if it has ended
             self._stream = CommandStream(self.context, self.device, in_order=False, profiling=False, handler=None)
-            self._stream.silent = True
+            self._stream.log.silent = True
         return self._stream
 
     def allocate(self, nbytes: int) -> Place:

@@ -97,7 +97,7 @@ def is_pending(event: Event) -> bool:
     stream = event._stream
     if event._done:
         error = event._error
-        return error is not None and stream is not None and stream.owes(error)
+        return error is not None and stream is not None and stream.log.owes(error)
     if event._native is not None or event._task is not None:
         return stream is None or stream._dirty
     return any(is_pending(part) for part in event._parts)

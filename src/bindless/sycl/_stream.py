@@ -19,9 +19,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..backends.contract import BackendProtocol, NativeEvent, NativeKernel, NativeQueue
-from ..model.errors import DeviceLostError, Error, ExceptionList, InvalidError, SyclRuntimeError
+from ..model.errors import DeviceLostError, Error, InvalidError, SyclRuntimeError
 from . import _lifetime
-from ._activity import AsyncHandler, active, events_of_users, streams, sweep, wait_for_all, wait_for_users
+from ._activity import active, events_of_users, streams, sweep, wait_for_all, wait_for_users
+from ._error_log import AsyncHandler, ErrorLog
 from ._node import Node
 from .event import Event, OwnedEvent
 
@@ -45,7 +46,6 @@ Operation = Callable[[Sequence[NativeEvent]], NativeEvent]
 _MOST_PREPARED = 64
 _REAP_EVERY = 64  # submissions between two looks at what has completed
 _LARGE = 1 << 20  # bytes of a host array that count as one submission more
-_SAME_ERRORS = 8  # a driver that has lost its device repeats one error for every question
 _MOST_ERRORS = 100_000
 
 _new_event = Event.__new__
@@ -54,10 +54,6 @@ FORKED = (
     "was made before this process was forked, and a driver does not survive a fork: start processes with "
     "multiprocessing.get_context('spawn'), or make devices, contexts and queues after the fork"
 )
-
-
-def _same(left: Error, right: Error) -> bool:
-    return type(left) is type(right) and left.native_code == right.native_code and str(left) == str(right)
 
 
 def _nothing(_: NativeEvent) -> None:
@@ -69,13 +65,11 @@ class CommandStream:
 
     Attributes:
         native: the native queue; None once closed or forked.
-        errors: asynchronous errors found and not yet reported.
-        told_loss: whether somebody was told that the device is lost.
+        log: its asynchronous errors.
         waiters: threads in a wait of the native queue, which they keep alive.
         tasks: events of commands that the host has still to start, or runs itself, and what these use.
         bundles: kernel bundles that unfinished commands use.
         blocker: the last of them that later commands of this queue come after.
-        silent: whether nobody asks for its errors: they are told by the commands that its own are made for.
         prepared: launches to be repeated, by the id of a living kernel and the range.
     """
 
@@ -97,18 +91,15 @@ class CommandStream:
         "bundles",
         "context",
         "device",
-        "errors",
-        "handler",
         "in_order",
         "lock",
+        "log",
         "native",
         "prepared",
         "profiling",
         "release_event",
         "resource",
-        "silent",
         "tasks",
-        "told_loss",
         "waiters",
     )
 
@@ -121,16 +112,13 @@ class CommandStream:
         self.backend = backend
         self.in_order = in_order
         self.profiling = profiling
-        self.handler = handler
         self.lock = threading.RLock()
-        self.errors: list[Error] = []
-        self.told_loss = False
+        self.log = ErrorLog(context, handler)
         self.waiters = 0
         self.tasks: dict[Event, Sequence[object]] = {}
         self.bundles: set[object] = set()
         self._last_bundle: object = None
         self.blocker: Event | None = None
-        self.silent = False
         self.release_event: Callable[[NativeEvent], None] = backend.release_event
         # The methods of the short path, looked up once.
         self._launch = backend.launch
@@ -391,7 +379,7 @@ class CommandStream:
         try:
             idle = self.backend.queue_is_idle(self.native)
         except Error as error:  # the device is lost: nothing runs any more
-            self.record(error)
+            self.log.record(error)
             idle = True
         finished: list[object] = []
         held = self._held
@@ -459,7 +447,7 @@ class CommandStream:
                     self.backend.wait_queue(native)
                     return
                 except Error as error:
-                    if not self.record(error):
+                    if not self.log.record(error):
                         return
         finally:
             with self.lock:
@@ -491,61 +479,6 @@ class CommandStream:
                 self._took(users[0], ())
         return [*users, *deferred]
 
-    # ------------------------------------------------------------------ errors
-
-    def record(self, error: Error) -> bool:
-        """Keeps an asynchronous error until it is reported; False if it only repeats itself endlessly."""
-        if self.silent:
-            return False
-        found = error.errors if isinstance(error, ExceptionList) else (error,)
-        kept = False
-        with self.lock:
-            for item in found:
-                if isinstance(item, DeviceLostError) and any(isinstance(old, DeviceLostError) for old in self.errors):
-                    continue  # said once, it is clear
-                tail = self.errors[-_SAME_ERRORS:]
-                if len(tail) < _SAME_ERRORS or not all(_same(item, other) for other in tail):
-                    self.errors.append(item)
-                    kept = True
-        return kept
-
-    def owes(self, error: Error) -> bool:
-        """Whether an error, or the one that caused it, has still to be reported."""
-        return any(item is error or item is error.__cause__ for item in self.errors)
-
-    def withdraw(self, error: Error) -> None:
-        """Takes back an error that was reported through its event."""
-        with self.lock:
-            self.told_loss = self.told_loss or isinstance(error, DeviceLostError)
-            self.errors = [item for item in self.errors if item is not error]
-
-    @property
-    def handled(self) -> bool:
-        """Whether an ``async_handler`` of the queue or of its context takes the errors."""
-        return self.handler is not None or self.context.async_handler is not None
-
-    def report(self) -> None:
-        """Gives the errors found so far to the handler, or raises them."""
-        with self.lock:
-            errors, self.errors = self.errors, []
-            self.told_loss = self.told_loss or any(isinstance(error, DeviceLostError) for error in errors)
-        unclaimed = self.context._unclaimed
-        while unclaimed:
-            handler, others = unclaimed.popleft()
-            if handler is not None:
-                handler(ExceptionList(others))
-            else:
-                errors = [*others, *errors]
-        if not errors:
-            return
-        handler = self.handler or self.context.async_handler
-        if handler is not None:
-            handler(ExceptionList(errors))
-        elif len(errors) == 1:
-            raise errors[0]
-        else:
-            raise ExceptionList(errors)
-
     # ------------------------------------------------------------------ end
 
     def close(self) -> None:
@@ -564,19 +497,19 @@ class CommandStream:
         if not waiters:  # else the last of those threads does it
             self.resource.close()
         self._drop()
-        self.report()
+        self.log.report()
 
     def finish(self, reason: str) -> list[Error]:
         """Ends it for other threads too, and waits for what they had submitted; gives the errors found until then."""
         with self.lock:
             native = self.native
             self.end(reason)
-            errors, self.errors = self.errors, []
+        errors = self.log.take()
         if native is not None and not self.resource.closed:
             try:
                 self.backend.wait_queue(native)
             except Error as error:
-                if not isinstance(error, DeviceLostError) or not any(isinstance(e, DeviceLostError) for e in errors):
+                if not any(isinstance(found, DeviceLostError) for found in errors):
                     errors.append(error)
         return errors
 
@@ -591,6 +524,7 @@ class CommandStream:
         self.lock = threading.RLock()
         self._acquire, self._release = self.lock.acquire, self.lock.release
         self.end(FORKED)
+        self.log.forget()
         self.blocker = None
         self._dirty = False
         self._drop()
@@ -601,11 +535,6 @@ class CommandStream:
         batch, self._batch = self._batch, []
         self.tasks, self.bundles, self._last_bundle = {}, set(), None
         del held, batch
-
-    def __del__(self) -> None:  # the errors of a stream that nobody waits for any more
-        errors = getattr(self, "errors", None)
-        if errors:
-            self.context._unclaimed.append((self.handler, errors))
 
 
 def _retire(

@@ -84,9 +84,9 @@ class Event:
         if stream is not None:
             stream.reap()
         error = self._first_error()
-        if error is not None and (stream is None or not stream.handled):
+        if error is not None and (stream is None or not stream.log.handled):
             if stream is not None:
-                stream.withdraw(error)
+                stream.log.withdraw(error)
             raise error
 
     def wait_and_throw(self) -> None:
@@ -95,7 +95,7 @@ class Event:
         stream = self._stream
         if stream is not None:
             stream.find_errors()
-            stream.report()
+            stream.log.report()
 
     @property
     def status(self) -> EventStatus:
@@ -188,7 +188,7 @@ class Event:
                 if self._error is None:
                     self._error = error
                     if self._origin is not stream:
-                        stream.record(error)
+                        stream.log.record(error)
         self._done = True
 
     def _poll(self) -> bool:

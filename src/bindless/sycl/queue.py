@@ -447,19 +447,19 @@ class Queue:
         """
         self._stream.settle()
         sweep()
-        if not self._stream.handled:
-            self._stream.report()
+        if not self._stream.log.handled:
+            self._stream.log.report()
 
     def wait_and_throw(self) -> None:
         """Waits, then gives the asynchronous errors to the ``async_handler``, or raises them."""
         self._stream.settle()
-        self._stream.report()
+        self._stream.log.report()
 
     def throw_asynchronous(self) -> None:
         """Gives the asynchronous errors found so far to the ``async_handler``, or raises them; does not wait."""
         self._native  # noqa: B018
         self._stream.find_errors()
-        self._stream.report()
+        self._stream.log.report()
 
     # ------------------------------------------------------------------ end
 
