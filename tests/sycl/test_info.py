@@ -80,6 +80,7 @@ def test_answers_agree_with_each_other(device):
     assert {"work_item", "sub_group", "work_group"} <= set(ask("atomic_memory_scope_capabilities"))
     assert {"relaxed", "acquire", "release", "acq_rel"} <= set(ask("atomic_fence_order_capabilities"))
     assert {"exec_kernel"} <= set(ask("execution_capabilities"))
+    assert device.has("image") and device.has("ext_oneapi_bindless_images")
     for size in ("1d", "2d", "3d"):
         assert ask(f"image{size}_max_width") >= 4096
     assert ask("image2d_max_height") >= 4096 and ask("image3d_max_depth") >= 2048

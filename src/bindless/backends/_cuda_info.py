@@ -48,6 +48,7 @@ _BY_CAPABILITY = {
     Aspect.atomic64: (6, 0),
     Aspect.online_compiler: (0, 0),
     Aspect.online_linker: (0, 0),
+    Aspect.image: _KERNELS,
     Aspect.queue_profiling: (0, 0),
     Aspect.usm_device_allocations: (0, 0),
     Aspect.ext_oneapi_bindless_images: _KERNELS,
@@ -73,7 +74,6 @@ _BY_CAPABILITY = {
 #     copied instead.
 #   images_sample_1d_usm: linear textures are fetched without filtering; a pitched image of height 1 does it.
 #   external_memory_import, external_semaphore_import: not implemented yet.
-#   image: SYCL 2020 images are not what this package offers.
 
 
 def aspects(device: Device) -> frozenset[Aspect]:

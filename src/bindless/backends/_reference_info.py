@@ -30,6 +30,7 @@ ASPECTS: frozenset[Aspect] = frozenset(
         Aspect.fp16,
         Aspect.fp64,
         Aspect.atomic64,
+        Aspect.image,
         Aspect.queue_profiling,
         Aspect.usm_device_allocations,
         Aspect.usm_host_allocations,
