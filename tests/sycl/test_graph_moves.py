@@ -291,6 +291,13 @@ def test_a_closed_context_has_to_give_its_contents_away_before(fakes):
     with buffer.get_host_access("write", no_init=True) as array:
         array[:] = 4
     assert read(bl.Queue("reference"), buffer).tolist() == [4] * 4
+    cuda = bl.Queue("cuda", bl.Context(bl.Device("cuda")))
+    last = bl.Buffer(np.zeros(4, np.int32))
+    fill(cuda, last, 1).wait()
+    cuda.context.close()
+    with pytest.raises(bl.InvalidError, match="in a context that was closed"):
+        last.close()
+    assert last.closed
 
 
 def test_no_room_for_the_data_is_told_at_once(fake):

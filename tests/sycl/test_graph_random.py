@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import gc
 import random
 import threading
+import time
 
 import numpy as np
 import pytest
 
 import bindless as bl
-from bindless.sycl import _stream
+from bindless.sycl import _lifetime, _storage, _stream
 
 SIZE = 24
 
@@ -205,3 +207,32 @@ def test_sixteen_threads_on_shared_buffers(device, context):
         np.testing.assert_array_equal(array, wanted)
     for queue in queues:
         queue.close()
+
+
+def test_nothing_of_buffers_is_left_on_the_device(device):
+    """Native objects are counted before and after buffers that moved, were written back, dropped and closed."""
+    gc.collect()
+    before = len(_lifetime._live)
+    for seed in range(4):
+        context = bl.Context(device)
+        reference = bl.Device("reference")
+        queues = [
+            bl.Queue(device, context),
+            bl.Queue(reference, bl.Context(reference), in_order=True),
+            bl.Queue(device, bl.Context(device)),
+        ]
+        program = Program(seed + 300, queues)
+        for _ in range(40):
+            program.step()
+        if seed % 2:
+            program.check()
+        del program, queues, context
+    for _ in range(500):  # what is written back by another thread
+        _stream.wait_for_all()
+        _stream.sweep()
+        gc.collect()
+        if len(_lifetime._live) == before and not _storage.unfinished:
+            break
+        time.sleep(0.01)
+    assert len(_lifetime._live) == before
+    assert not _storage.unfinished

@@ -10,7 +10,7 @@ between memory the host sees     the host copies
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 from ..backends.contract import NativeEvent
@@ -22,11 +22,19 @@ from ._storage import Segment, Storage, is_pending
 from ._stream import CommandStream
 from .event import Event
 
-__all__ = ["bring", "is_at", "settle"]
+__all__ = ["Here", "bring", "is_at", "move_here", "settle"]
+
+
+# Moves that the calling thread makes itself, with what each waits for.
+Here = list[tuple[Node, tuple[Event, ...]]]
 
 
 def bring(
-    storage: Storage, segments: Sequence[Segment], place: Place, stream: CommandStream | None = None
+    storage: Storage,
+    segments: Sequence[Segment],
+    place: Place,
+    stream: CommandStream | None = None,
+    here: Here | None = None,
 ) -> list[Event]:
     """Makes segments valid at a place; the moves that this takes. The storage's lock is held.
 
@@ -35,6 +43,7 @@ def bring(
         segments: neighbours, in order.
         place: where the contents are needed.
         stream: what copies to the host, if it can, instead of a stream of the package's own.
+        here: takes the moves to the host, which the caller makes then with ``move_here``; else threads of the pool do.
 
     Raises:
         InvalidError: the newest contents were in a context that is closed.
@@ -45,13 +54,13 @@ def bring(
     for segment in segments:
         best = None if is_at(segment, place) else _source(segment, place)
         if run and (best is not source or best is None):
-            moves.append(_move(storage, run, source, place, stream, moves))
+            moves.append(_move(storage, run, source, place, stream, moves, here))
             run = []
         source = best
         if best is not None:
             run.append(segment)
     if run:
-        moves.append(_move(storage, run, source, place, stream, moves))
+        moves.append(_move(storage, run, source, place, stream, moves, here))
     return moves
 
 
@@ -124,12 +133,13 @@ def _move(
     target: Place,
     stream: CommandStream | None,
     moves: list[Event],
+    here: Here | None,
 ) -> Event:
     """Copies neighbouring segments in one piece."""
     assert source is not None
     if not (source.visible or target.visible or _reaches(source, target)):
         host = storage.host_place()
-        moves.extend(bring(storage, run, host))
+        moves.extend(bring(storage, run, host))  # a driver waits for this one: not here
         source = host
     begin, nbytes = run[0].begin, run[-1].end - run[0].begin
     # Who used the target before was waited for by who made the source newer.
@@ -138,7 +148,7 @@ def _move(
         made = segment.valid[source]
         if made is not None and is_pending(made):
             waits[made] = None
-    event = _copy(source, target, begin, nbytes, tuple(waits), stream)
+    event = _copy(source, target, begin, nbytes, tuple(waits), stream, here)
     if source is storage.origin:
         storage.uploads = [*filter(is_pending, storage.uploads), event]
     for segment in run:
@@ -148,7 +158,13 @@ def _move(
 
 
 def _copy(
-    source: Place, target: Place, begin: int, nbytes: int, waits: tuple[Event, ...], stream: CommandStream | None
+    source: Place,
+    target: Place,
+    begin: int,
+    nbytes: int,
+    waits: tuple[Event, ...],
+    stream: CommandStream | None,
+    here: Here | None,
 ) -> Event:
     left, right = source.home, target.home
     copy = _Copy(source, target, begin, nbytes)
@@ -162,9 +178,31 @@ def _copy(
     if source.visible and right is not None and not target.visible:
         return copy.by_driver(right.stream, waits)
     if source.visible and target.visible:
-        return copy.by_host(waits)
+        return _by_host(copy.move, waits, here)
     assert left is not None
-    return left.stream.run_on_host(partial(copy.fetch, left), waits, copy.keep)
+    return _by_host(partial(copy.fetch, left), waits, here)
+
+
+def _by_host(function: Callable[[], object], waits: tuple[Event, ...], here: Here | None) -> Event:
+    event = Event(None, None, waits)
+    event._task = node = Node(event, function=function)
+    if here is None:
+        node.start(waits)
+    else:
+        here.append((node, waits))
+    return event
+
+
+def move_here(moves: Here) -> None:
+    """Makes the moves; whatever happens, those that are left are made by threads."""
+    try:
+        while moves:
+            node, waits = moves.pop(0)
+            node.run_here(waits)
+    finally:
+        while moves:
+            node, waits = moves.pop(0)
+            node.start(waits)
 
 
 def _is_of(stream: CommandStream | None, home: Home) -> bool:
@@ -198,13 +236,6 @@ class _Copy:
         """Ordered by the driver."""
         return stream.submit(partial(self.submit, stream), waits, self.keep)
 
-    def by_host(self, waits: tuple[Event, ...]) -> Event:
-        """By the host itself, on a thread."""
-        event = Event(None, None, waits)
-        event._task = node = Node(event, function=self.move)
-        node.start(waits)
-        return event
-
     def move(self) -> None:
         """By the host itself, now."""
         ctypes.memmove(self.target.address + self.begin, self.source.address + self.begin, self.nbytes)
@@ -215,5 +246,8 @@ class _Copy:
         event = self.submit(stream)
         try:
             stream.backend.wait_event(event)
+        except KeyboardInterrupt:  # it writes memory that may end with the interruption
+            stream.backend.wait_event(event)
+            raise
         finally:
             stream.backend.release_event(event)

@@ -177,6 +177,27 @@ class Node:
                 self.error = error
         self._end()
 
+    def run_here(self, needs: tuple[Event, ...]) -> None:
+        """Instead of ``start``: waits and runs the function on this thread. Interrupted, it goes on on another."""
+        self._needs = needs
+        try:
+            for event in needs:
+                event._settle()
+        except BaseException:
+            self.start(needs)
+            raise
+        for event in needs:
+            for leaf in _leaves(event):
+                if leaf._error is not None and self.error is None:
+                    self._blame(leaf)
+        if self.error is not None:
+            self._end()
+            return
+        self._call()
+        cause = self.error.__cause__ if self.error is not None else None
+        if isinstance(cause, KeyboardInterrupt):
+            raise cause
+
     def _call(self) -> None:
         function = self._function
         assert function is not None

@@ -10,9 +10,8 @@ import numpy.typing as npt
 
 from ..model.errors import Error
 from . import _storage
-from ._moves import bring, settle
+from ._moves import Here, bring, move_here, settle
 from ._storage import Storage, is_pending
-from .event import Event
 
 __all__ = ["finish", "finish_quietly"]
 
@@ -35,7 +34,8 @@ def finish(
     with _storage.lock:
         if not storage.open or storage.forked:  # after a fork it is the parent's
             return
-        moves: list[Event] = []
+        lost: Error | None = None
+        here: Here = []
         storage.open = False  # nothing more is submitted
         waits = [event for event in storage.uploads if is_pending(event)]
         place = None
@@ -43,15 +43,18 @@ def finish(
             place = storage.visible_place(storage.segments, writable=True)
             if storage.host is not None and storage.host.memory is final:
                 place = storage.host
-            moves = bring(storage, storage.segments, place)
+            try:
+                waits += bring(storage, storage.segments, place, here=here)
+            except Error as error:  # it ends all the same
+                lost = error
             waits = [*storage.users(), *waits]
-    waits += moves
     try:
+        move_here(here)
         succeeded = settle(waits, report=False)
     except BaseException:  # interrupted: it can be closed again
         storage.open = True
         raise
-    if final is not None and place is not None and place.memory is not final and succeeded:
+    if final is not None and place is not None and place.memory is not final and succeeded and not lost:
         final[...] = place.view(0, shape, dtype, writable=False).reshape(final.shape)
     with _storage.lock:
         _storage.unfinished.discard(storage)
@@ -60,6 +63,8 @@ def finish(
         storage.host = storage.origin = None
         storage.uploads = []
     settle(waits, report=report)
+    if lost is not None:
+        raise lost
 
 
 def finish_quietly(*rest: Any) -> None:

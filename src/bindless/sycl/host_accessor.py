@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ..model.errors import AccessorError
 from . import _lifetime, _storage
-from ._moves import bring, settle
+from ._moves import Here, bring, move_here, settle
 from ._node import Gate
 from ._pool import pool
 from .event import Event
@@ -47,19 +47,22 @@ class HostAccessor:
         storage, requirement = buffer._storage, _accessor._requirement
         order, data = buffer._span, _accessor._data
         waits: list[Event] = []
-        with _storage.lock:
-            storage.require_open()
-            part = storage.between(*data)
-            place = storage.visible_place(part, writable=requirement.writes)
-            if requirement.needs:
-                waits.extend(bring(storage, part, place))
-            storage.waits_of(storage.between(*order), place, requirement, waits)
-            storage.hold(order, data, place, requirement, event)
-        waits = [other for other in waits if not isinstance(other._task, Gate)]  # host accessors do not wait
+        here: Here = []
         try:
+            with _storage.lock:
+                storage.require_open()
+                part = storage.between(*data)
+                place = storage.visible_place(part, writable=requirement.writes)
+                if requirement.needs:
+                    waits.extend(bring(storage, part, place, here=here))
+                storage.waits_of(storage.between(*order), place, requirement, waits)
+                storage.hold(order, data, place, requirement, event)
+            waits = [other for other in waits if not isinstance(other._task, Gate)]  # host accessors do not wait
+            move_here(here)
             settle(waits, report=True)
         except BaseException:  # what comes later still comes after all of them
             gate.disown()
+            move_here(here)
             pool.run(lambda: _open_after(gate, waits))
             raise
         self._gate = gate
