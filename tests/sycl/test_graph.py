@@ -423,6 +423,25 @@ def test_a_placeholder_serves_any_number_of_groups(queues):
     assert out_of(buffer).tolist() == [2] * 4 + [0] * 4
 
 
+def test_queues_take_placeholders_without_a_group(queue):
+    buffer, out = a_buffer(), np.zeros(8, np.int32)
+    whole, part = buffer.get_access(None), buffer.get_access(None, "write", range=2, offset=3)
+    first = queue.fill(whole, 4)
+    queue.memset(part, 0)
+    queue.copy(np.array([7, 8], np.int32), part, depends_on=first)
+    queue.memcpy(out, whole).wait()
+    assert out.tolist() == [4, 4, 4, 7, 8, 4, 4, 4]
+    array = np.zeros(4, np.int32)
+    with bl.Buffer(array) as other:
+        queue.copy(whole, other.get_access(None, "write"), 4)
+        queue.update_host(other.get_access(None, "read"), depends_on=[first]).wait()
+        assert array.tolist() == [4, 4, 4, 7]
+        with pytest.raises(bl.AccessorError, match="is only read"):
+            queue.fill(other.get_access(None, "read"), 1)
+        with pytest.raises(bl.AccessorError, match="it takes a placeholder"):
+            queue.update_host(other)
+
+
 def test_update_host_brings_the_elements_to_the_array(queue):
     array = np.zeros(8, np.int32)
     with bl.Buffer(array) as buffer:

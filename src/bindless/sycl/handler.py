@@ -89,6 +89,13 @@ class Handler:
             raise AccessorError(f"{accessor!r} was made for another command group: make a placeholder, without handler")
         self._require(accessor)
 
+    def _require_own(self, *arguments: object) -> None:
+        """Refuses an accessor that is no requirement of this group."""
+        for item in arguments:
+            if isinstance(item, Accessor) and item not in self._accessors:
+                hint = "pass it to handler.require first" if item.is_placeholder else "make one with this handler"
+                raise AccessorError(f"{item!r} does not belong to this command group: {hint}")
+
     def _require(self, accessor: Accessor) -> None:
         if self._queue is None:
             raise InvalidError("this handler's command group has been submitted: it takes no more accessors")
@@ -106,6 +113,7 @@ class Handler:
 
     def memcpy(self, dst: object, src: object, nbytes: int | None = None) -> None:
         """Copies bytes; see ``Queue.memcpy``. Either side may be an accessor."""
+        self._require_own(dst, src)
         self._set("memcpy", dst, src, nbytes)
 
     def copy(self, src: object, dst: object, count: int | None = None) -> None:
@@ -114,6 +122,7 @@ class Handler:
         Either side may be an accessor: then all of its elements are copied, those of ``src`` if both are, one after the
         other; the other side has room for at least as many bytes.
         """
+        self._require_own(src, dst)
         self._set("copy", src, dst, count)
 
     def update_host(self, accessor: Accessor) -> None:
@@ -131,10 +140,12 @@ class Handler:
 
     def memset(self, pointer: object, value: int, nbytes: int | None = None) -> None:
         """Sets bytes; see ``Queue.memset``. The memory may be an accessor's."""
+        self._require_own(pointer)
         self._set("memset", pointer, value, nbytes)
 
     def fill(self, pointer: object, pattern: object, count: int | None = None) -> None:
         """Writes a pattern; see ``Queue.fill``. The memory may be an accessor's; a number becomes its dtype."""
+        self._require_own(pointer)
         self._set("fill", pointer, pattern, count)
 
     def prefetch(self, pointer: object, nbytes: int | None = None) -> None:

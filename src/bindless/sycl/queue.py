@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,7 @@ from ..backends.contract import BackendProtocol, NativeQueue
 from ..model import info
 from ..model.aspects import Aspect
 from ..model.enums import Backend, coerce
-from ..model.errors import Error, InvalidError
+from ..model.errors import AccessorError, Error, InvalidError
 from ..model.ranges import NdRange, RangeLike
 from . import _memory_commands
 from ._arguments import memory_of, pack_arguments
@@ -18,6 +19,7 @@ from ._host_task import HostTask
 from ._native_streams import cuda_stream_of
 from ._stream import AsyncHandler, CommandStream, Operation, sweep
 from ._usm_import import foreign_arguments
+from .accessor import Accessor
 from .context import Context, default_context
 from .copies import ORIGIN, image_copy
 from .device import Device
@@ -28,7 +30,6 @@ from .kernel import Kernel
 if TYPE_CHECKING:
     from ..model.descriptor import ImageDescriptor
     from ._place import Home
-    from .accessor import Accessor
     from .selector import Selector
 
 __all__ = ["Queue", "transfer_queue"]
@@ -287,18 +288,26 @@ class Queue:
         """Copies bytes.
 
         Args:
-            dst, src: ``UsmPointer``, ``UsmArray``, or host memory: a numpy array or another contiguous buffer, which is
-                kept alive until the copy ends and must not be changed before.
+            dst, src: ``UsmPointer``, ``UsmArray``, a placeholder accessor, or host memory: a numpy array or another
+                contiguous buffer, which is kept alive until the copy ends and must not be changed before.
             nbytes: None copies everything where both sides are equally large.
 
         Raises:
             InvalidError: more bytes than a side has, memory of another context, a read-only or strided side.
         """
-        return self._memory(_memory_commands.plan_memcpy(self, dst, src, nbytes), depends_on)
+        try:
+            planned = _memory_commands.plan_memcpy(self, dst, src, nbytes)
+        except AccessorError:
+            return self._group_of("memcpy", (dst, src, nbytes), depends_on)
+        return self._memory(planned, depends_on)
 
     def copy(self, src: object, dst: object, count: int | None = None, *, depends_on: Events | Event = ()) -> Event:
         """Copies ``count`` elements of the typed side (of bytes if neither is), or all; see ``memcpy``."""
-        return self._memory(_memory_commands.plan_copy(self, src, dst, count), depends_on)
+        try:
+            planned = _memory_commands.plan_copy(self, src, dst, count)
+        except AccessorError:
+            return self._group_of("copy", (src, dst, count), depends_on)
+        return self._memory(planned, depends_on)
 
     def memset(
         self,
@@ -313,7 +322,11 @@ class Queue:
         Raises:
             InvalidError: no such value, more bytes than there are, or memory of another context.
         """
-        return self._memory(_memory_commands.plan_memset(self, pointer, value, nbytes), depends_on)
+        try:
+            planned = _memory_commands.plan_memset(self, pointer, value, nbytes)
+        except AccessorError:
+            return self._group_of("memset", (pointer, value, nbytes), depends_on)
+        return self._memory(planned, depends_on)
 
     def fill(
         self,
@@ -333,7 +346,11 @@ class Queue:
         Raises:
             InvalidError: a pattern without a size or of another dtype, or more than there is room for.
         """
-        return self._memory(_memory_commands.plan_fill(self, pointer, pattern, count), depends_on)
+        try:
+            planned = _memory_commands.plan_fill(self, pointer, pattern, count)
+        except AccessorError:
+            return self._group_of("fill", (pointer, pattern, count), depends_on)
+        return self._memory(planned, depends_on)
 
     def prefetch(self, pointer: object, nbytes: int | None = None, *, depends_on: Events | Event = ()) -> Event:
         """Moves shared memory to the queue's device ahead of its use; for memory that does not move it does nothing.
@@ -356,6 +373,30 @@ class Queue:
             InvalidError: the driver knows no such advice, more bytes than there are, or memory of another context.
         """
         return self._memory(_memory_commands.plan_advise(self, pointer, nbytes, advice), depends_on)
+
+    def update_host(self, accessor: Accessor, *, depends_on: Events | Event = ()) -> Event:
+        """Copies what a placeholder accessor covers to the buffer's memory on the host; see ``Handler.update_host``."""
+        return self._group_of("update_host", (accessor,), depends_on)
+
+    def _group_of(self, command: str, arguments: tuple[Any, ...], depends_on: Events | Event) -> Event:
+        """A command on placeholder accessors, as the group that it is (SYCL 2020, queue shortcuts).
+
+        Raises:
+            AccessorError: there is none, or they are in their group already; the error in progress, if there is one.
+        """
+        placeholders = [item for item in arguments if isinstance(item, Accessor) and item._place is None]
+        if not placeholders or not all(item.is_placeholder for item in placeholders):
+            if sys.exc_info()[0] is not None:
+                raise
+            raise AccessorError(f"{command}: it takes a placeholder, which buffer.get_access(None, ...) makes")
+
+        def group(handler: Handler) -> None:
+            handler.depends_on(depends_on)
+            for item in placeholders:
+                handler.require(item)
+            getattr(handler, command)(*arguments)
+
+        return self.submit(group)
 
     def _memory(self, planned: _memory_commands.Command | None, depends_on: Events | Event) -> Event:
         if planned is None:
