@@ -125,6 +125,8 @@ bool blr_spirv_decode_memory(struct blr_spirv_builder *builder, uint32_t word);
 bool blr_spirv_decode_atomic(struct blr_spirv_builder *builder, uint32_t word);
 bool blr_spirv_decode_image(struct blr_spirv_builder *builder, uint32_t word);
 bool blr_spirv_decode_extended(struct blr_spirv_builder *builder, uint32_t word);
+bool blr_spirv_decode_printf(struct blr_spirv_builder *builder, uint32_t word);
+bool blr_spirv_decode_group(struct blr_spirv_builder *builder, uint32_t word);
 
 /* A variable of a function: an address in each work-item's own memory. */
 struct blr_spirv_ref blr_spirv_private(struct blr_spirv_builder *builder, uint32_t word,

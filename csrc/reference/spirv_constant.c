@@ -72,6 +72,19 @@ static void read_number(struct blr_spirv_module *module, uint32_t word, struct b
     memcpy(constant->bytes, other != NULL ? other : module->build->words + word + 3, type->size);
 }
 
+/* A sampler whose handle is its description: BLR_CONSTANT_SAMPLER. */
+static void read_sampler(struct blr_spirv_module *module, uint32_t word, struct blr_spirv_constant *constant)
+{
+    blr_spirv_require_words(module, word, 6);
+    uint32_t addressing = word_at(module, word + 3), normalized = word_at(module, word + 4), filter = word_at(module, word + 5);
+    if (constant->type->kind != BLR_TYPE_SAMPLER || addressing > 4 || normalized > 1 || filter > 1)
+        blr_spirv_refuse(module->build, word, "addressing %u, normalized %u, filter %u: at most 4, 1 and 1 are known, and "
+                         "the type of a sampler", addressing, normalized, filter);
+    uint64_t handle = BLR_CONSTANT_SAMPLER(addressing, normalized, filter);
+    constant->bytes = bytes_for(module, word, sizeof handle);
+    memcpy(constant->bytes, &handle, sizeof handle);
+}
+
 /* ---------------------------------------------------------------- composites */
 
 /* Writes the constant or the variable's address named by id, of the given type. */
@@ -128,6 +141,7 @@ void blr_spirv_read_constant(struct blr_spirv_module *module, uint32_t word)
     case BLR_OP_SpecConstant: read_number(module, word, constant); break;
     case BLR_OP_ConstantComposite:
     case BLR_OP_SpecConstantComposite: read_composite(module, word, constant); break;
+    case BLR_OP_ConstantSampler: read_sampler(module, word, constant); break;
     case BLR_OP_ConstantNull:
     case BLR_OP_Undef: break;
     case BLR_OP_SpecConstantOp: {

@@ -322,7 +322,7 @@ static void decode_instruction(struct blr_spirv_builder *b, uint32_t word, uint3
     default: break;
     }
     if (!blr_spirv_decode_composite(b, word) && !blr_spirv_decode_arithmetic(b, word) &&
-        !blr_spirv_decode_memory(b, word) && !blr_spirv_decode_atomic(b, word) && !blr_spirv_decode_image(b, word))
+        !blr_spirv_decode_memory(b, word) && !blr_spirv_decode_atomic(b, word) && !blr_spirv_decode_image(b, word) && !blr_spirv_decode_group(b, word))
         unknown(b, word);
 }
 
@@ -382,8 +382,7 @@ static enum blr_spirv_argument_kind argument_kind(const struct blr_spirv_type *t
 {
     switch (type->kind) {
     case BLR_TYPE_POINTER: return type->storage == BLR_STORAGE_WORKGROUP ? BLR_ARGUMENT_LOCAL : BLR_ARGUMENT_POINTER;
-    case BLR_TYPE_IMAGE:
-    case BLR_TYPE_SAMPLED_IMAGE: return BLR_ARGUMENT_IMAGE;
+    case BLR_TYPE_IMAGE: return BLR_ARGUMENT_IMAGE;
     case BLR_TYPE_SAMPLER: return BLR_ARGUMENT_SAMPLER;
     default: return BLR_ARGUMENT_VALUE;
     }
@@ -410,6 +409,8 @@ static void decode_parameter(struct blr_spirv_builder *b, uint32_t word, uint32_
     }
     if (type->kind == BLR_TYPE_POINTER && type->storage == BLR_STORAGE_FUNCTION)
         blr_spirv_unsupported(b->build, word, "a kernel's parameter that points to memory of the work-item");
+    if (type->kind == BLR_TYPE_SAMPLED_IMAGE || type->kind == BLR_TYPE_EVENT)
+        blr_spirv_unsupported(b->build, word, "a kernel's parameter of this type");
     const struct blr_spirv_leaf *leaves = blr_spirv_leaves(b->module, word, type);
     uint32_t value = blr_spirv_new_value(b, type->lane_bytes);
     b->values[value].preset = true;

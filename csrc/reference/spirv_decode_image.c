@@ -1,6 +1,8 @@
-/* Instructions on images. A handle of 64 bits, an image and a sampled image are the same registers. */
+/* Instructions on images. A handle of 64 bits, an image and a sampler are the same registers; a sampled image is two of
+ * them, the second 0 where the image's own sampler counts. */
 #include "spirv_builder.h"
 #include "spirv_image.h"
+#include "spirv_operations.h"
 
 static uint32_t word_at(const struct blr_spirv_builder *b, uint32_t word) { return b->build->words[word]; }
 
@@ -99,6 +101,7 @@ static void sample(struct blr_spirv_builder *b, uint32_t word)
     } else {
         blr_spirv_unsupported(b->build, word, "image operands other than Lod and Grad");
     }
+    use->samples = true;
     check_texel(b, word, blr_spirv_result_type(b, word), use);
     struct blr_spirv_ref result = blr_spirv_result(b, word);
     emit(b, word, use, inputs, count, &result);
@@ -165,6 +168,22 @@ static void query(struct blr_spirv_builder *b, uint32_t word, enum blr_spirv_que
     emit(b, word, use, inputs, level ? 2 : 1, &result);
 }
 
+static void copy_handle(struct blr_spirv_builder *b, uint32_t word, struct blr_spirv_ref to, uint32_t lane,
+                        struct blr_spirv_ref from)
+{
+    struct blr_spirv_step *step = blr_spirv_step(b, word);
+    step->op.run = blr_spirv_run_copy;
+    blr_spirv_step_result(step, to, lane, 8, 1);
+    blr_spirv_step_input(step, 0, from);
+}
+
+static void combine(struct blr_spirv_builder *b, uint32_t word, struct blr_spirv_ref image, struct blr_spirv_ref sampler)
+{
+    struct blr_spirv_ref result = blr_spirv_result(b, word);
+    copy_handle(b, word, result, 0, image);
+    copy_handle(b, word, result, 8, sampler);
+}
+
 /* A handle of 64 bits becomes an image, a sampled image or a sampler. */
 static void convert(struct blr_spirv_builder *b, uint32_t word, enum blr_spirv_type_kind kind)
 {
@@ -174,7 +193,22 @@ static void convert(struct blr_spirv_builder *b, uint32_t word, enum blr_spirv_t
         blr_spirv_refuse(b->build, word, "its handle is no whole number of 64 bits");
     if (blr_spirv_result_type(b, word)->kind != kind)
         blr_spirv_refuse(b->build, word, "its result is of another type than it makes");
-    blr_spirv_bind(b, word, handle);
+    if (kind == BLR_TYPE_SAMPLED_IMAGE)
+        combine(b, word, handle, blr_spirv_number(b, 0, 8));
+    else
+        blr_spirv_bind(b, word, handle);
+}
+
+static void sampled_image(struct blr_spirv_builder *b, uint32_t word)
+{
+    blr_spirv_require_words(b->module, word, 5);
+    const struct blr_spirv_type *image, *type = blr_spirv_result_type(b, word);
+    struct blr_spirv_ref one = image_operand(b, word, word_at(b, word + 3), false, &image);
+    struct blr_spirv_ref two = blr_spirv_operand(b, word, word_at(b, word + 4));
+    if (two.type->kind != BLR_TYPE_SAMPLER || type->kind != BLR_TYPE_SAMPLED_IMAGE ||
+        blr_spirv_type(b->module, word, type->element) != image || one.type->kind != BLR_TYPE_IMAGE)
+        blr_spirv_refuse(b->build, word, "it takes an image and a sampler, and its result is a sampled image of that type");
+    combine(b, word, one, two);
 }
 
 bool blr_spirv_decode_image(struct blr_spirv_builder *b, uint32_t word)
@@ -183,6 +217,7 @@ bool blr_spirv_decode_image(struct blr_spirv_builder *b, uint32_t word)
     case BLR_OP_ConvertHandleToImageINTEL: convert(b, word, BLR_TYPE_IMAGE); return true;
     case BLR_OP_ConvertHandleToSamplerINTEL: convert(b, word, BLR_TYPE_SAMPLER); return true;
     case BLR_OP_ConvertHandleToSampledImageINTEL: convert(b, word, BLR_TYPE_SAMPLED_IMAGE); return true;
+    case BLR_OP_SampledImage: sampled_image(b, word); return true;
     case BLR_OP_ImageSampleExplicitLod: sample(b, word); return true;
     case BLR_OP_ImageFetch:
     case BLR_OP_ImageRead: read(b, word); return true;

@@ -257,11 +257,39 @@ static void reduce(struct blr_spirv_builder *b, uint32_t word, unsigned opcode)
         blr_spirv_step_input(step, 1, other);
 }
 
+/* Sums and products whose other half is a second member of the result. */
+static void two_halves(struct blr_spirv_builder *b, uint32_t word, unsigned opcode)
+{
+    blr_spirv_require_words(b->module, word, 5);
+    struct blr_spirv_ref inputs[2];
+    struct blr_spirv_type *type = blr_spirv_result_type(b, word);
+    for (uint32_t i = 0; i < 2; i++)
+        inputs[i] = blr_spirv_operand(b, word, word_at(b, word + 3 + i));
+    const struct blr_spirv_type *number = inputs[0].type, *scalar = blr_spirv_scalar(b->module, number);
+    if (scalar->kind != BLR_TYPE_INT || !blr_spirv_same(b->module, inputs[1].type, number) ||
+        type->kind != BLR_TYPE_STRUCT || type->count != 2 ||
+        !blr_spirv_same(b->module, blr_spirv_element(b->module, word, type, 0), number) ||
+        !blr_spirv_same(b->module, blr_spirv_element(b->module, word, type, 1), number))
+        blr_spirv_refuse(b->build, word, "its result is no struct of two members like its operands, or they are no integers");
+    struct blr_spirv_ref result = blr_spirv_result(b, word);
+    for (uint32_t half = 0; half < 2; half++) {
+        struct blr_spirv_step *step = blr_spirv_step(b, word);
+        step->op.run = blr_spirv_half(opcode, half, scalar->scalar_size);
+        blr_spirv_step_result(step, result, half * number->lane_bytes, scalar->scalar_size, blr_spirv_components(number));
+        blr_spirv_step_input(step, 0, inputs[0]);
+        blr_spirv_step_input(step, 1, inputs[1]);
+    }
+}
+
 bool blr_spirv_decode_arithmetic(struct blr_spirv_builder *b, uint32_t word)
 {
     unsigned opcode = blr_spirv_opcode_at(b->build, word);
     switch (opcode) {
     case BLR_OP_Bitcast: bitcast(b, word); return true;
+    case BLR_OP_IAddCarry:
+    case BLR_OP_ISubBorrow:
+    case BLR_OP_UMulExtended:
+    case BLR_OP_SMulExtended: two_halves(b, word, opcode); return true;
     case BLR_OP_VectorTimesScalar:
     case BLR_OP_Dot:
     case BLR_OP_Any:

@@ -1,6 +1,8 @@
 /* Images in kernels: the texture unit's device functions, called for the lanes that name the same image. */
 #include "spirv_image.h"
 
+#include "allocate.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -27,10 +29,73 @@ static struct blr_image_view *find_view(struct blr_spirv_batch *batch, const str
         return NULL;
     }
     struct blr_image_view **place = &worker->views[worker->view_next++ % BLR_SPIRV_CACHED_VIEWS];
-    if (*place != NULL)
+    if (*place != NULL) {
+        for (uint32_t i = 0; worker->pairs != NULL && i < BLR_SPIRV_CACHED_PAIRS; i++)
+            if (worker->pairs[i].image == (*place)->object.id)
+                worker->pairs[i].image = 0;
         blr_image_view_release(*place);
+    }
     *place = view;
     return view;
+}
+
+/* ---------------------------------------------------------------- samplers beside images */
+
+static bool describe_sampler(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, uint32_t lane, uint64_t handle,
+                             blr_sampler_desc_t *sampler)
+{
+    static const blr_addressing_t addressing[] = {BLR_ADDRESSING_NONE, BLR_ADDRESSING_CLAMP_TO_EDGE,
+                                                  BLR_ADDRESSING_CLAMP_TO_BORDER, BLR_ADDRESSING_REPEAT,
+                                                  BLR_ADDRESSING_MIRRORED_REPEAT};
+    if (handle >> 63 != 0) {
+        blr_addressing_t mode = addressing[(handle >> 8 & 0xff) % 5];
+        *sampler = (blr_sampler_desc_t){.addressing = {mode, mode, mode},
+                                        .normalized_coordinates = handle >> 4 & 1,
+                                        .filtering = handle & 1 ? BLR_FILTERING_LINEAR : BLR_FILTERING_NEAREST};
+        return true;
+    }
+    const struct blr_image_view *view = find_view(batch, op, lane, handle);
+    if (view != NULL && !view->texture.sampled) {
+        blr_spirv_fault(batch, op, lane, BLR_RESULT_KERNEL_FAULT,
+                        "takes the unsampled image 0x%" PRIx64 " for a sampler: name a sampled one, whose sampler it is", handle);
+        return false;
+    }
+    if (view != NULL)
+        *sampler = view->texture.sampler;
+    return view != NULL;
+}
+
+/* An image with another sampler than its own. */
+static const struct blr_texture *find_pair(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, uint32_t lane,
+                                           uint64_t image, uint64_t sampler)
+{
+    struct blr_spirv_worker *worker = batch->worker;
+    blr_sampler_desc_t desc;
+    if (!describe_sampler(batch, op, lane, sampler, &desc))
+        return NULL;
+    const struct blr_image_view *view = find_view(batch, op, lane, image); /* last, so that it stays cached */
+    if (view == NULL)
+        return NULL;
+    if (worker->pairs == NULL)
+        worker->pairs = blr_new(BLR_SPIRV_CACHED_PAIRS * sizeof *worker->pairs);
+    if (worker->pairs == NULL) {
+        blr_spirv_fault(batch, op, lane, BLR_RESULT_OUT_OF_MEMORY, "no memory for a sampler");
+        return NULL;
+    }
+    for (uint32_t i = 0; i < BLR_SPIRV_CACHED_PAIRS; i++)
+        if (worker->pairs[i].image == image && worker->pairs[i].sampler == sampler)
+            return &worker->pairs[i].texture;
+    struct blr_spirv_pair *pair = &worker->pairs[worker->pair_next++ % BLR_SPIRV_CACHED_PAIRS];
+    const struct blr_texture *own = &view->texture;
+    pair->image = 0;
+    memset(&pair->texture, 0, sizeof pair->texture);
+    if (blr_texture_init(&pair->texture, &own->desc, own->level, own->num_levels, &desc, own->flags) != BLR_RESULT_SUCCESS) {
+        blr_spirv_fault(batch, op, lane, BLR_RESULT_KERNEL_FAULT, "samples an image of a format that cannot be sampled");
+        return NULL;
+    }
+    pair->image = image;
+    pair->sampler = sampler;
+    return &pair->texture;
 }
 
 static const char *const names[] = {"1D", "2D", "3D"};
@@ -171,14 +236,19 @@ static void give_values(const struct blr_spirv_batch *batch, const struct blr_sp
 }
 
 /* All lanes that name one image. False after a fault. */
-static bool call_image(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, uint64_t handle,
+static bool call_image(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, uint64_t handle, uint64_t sampler,
                        struct items *items, unsigned char *result)
 {
     const struct blr_spirv_image_use *use = op->info;
-    struct blr_image_view *view = find_view(batch, op, items->lane[0], handle);
-    if (view == NULL || !fits(batch, op, items->lane[0], &view->texture))
+    const struct blr_texture *texture;
+    if (sampler != 0) {
+        texture = find_pair(batch, op, items->lane[0], handle, sampler);
+    } else {
+        const struct blr_image_view *view = find_view(batch, op, items->lane[0], handle);
+        texture = view != NULL ? &view->texture : NULL;
+    }
+    if (texture == NULL || !fits(batch, op, items->lane[0], texture))
         return false;
-    const struct blr_texture *texture = &view->texture;
     blr_image_call_t call = {.operation = use->operation,
                              .type = texture->desc.type,
                              .handle = handle,
@@ -213,10 +283,12 @@ static bool call_image(struct blr_spirv_batch *batch, const struct blr_spirv_op 
 
 /* Calls function for each set of lanes that name one image. */
 static void for_each_image(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result,
-                           bool (*function)(struct blr_spirv_batch *, const struct blr_spirv_op *, uint64_t,
+                           bool (*function)(struct blr_spirv_batch *, const struct blr_spirv_op *, uint64_t, uint64_t,
                                             struct items *, unsigned char *))
 {
+    const struct blr_spirv_image_use *use = op->info;
     const uint64_t *handles = blr_register(batch, op->in[0]);
+    const uint64_t *samplers = use->samples ? handles + BLR_LANES : NULL;
     struct items items;
     for (uint64_t left = batch->mask; left != 0;) {
         uint32_t first = 0;
@@ -224,11 +296,12 @@ static void for_each_image(struct blr_spirv_batch *batch, const struct blr_spirv
             first++;
         items.count = 0;
         for (uint32_t lane = first; lane < BLR_LANES; lane++)
-            if ((left >> lane & 1) != 0 && handles[lane] == handles[first]) {
+            if ((left >> lane & 1) != 0 && handles[lane] == handles[first] &&
+                (samplers == NULL || samplers[lane] == samplers[first])) {
                 items.lane[items.count++] = (uint8_t)lane;
                 left &= ~((uint64_t)1 << lane);
             }
-        if (!function(batch, op, handles[first], &items, result))
+        if (!function(batch, op, handles[first], samplers != NULL ? samplers[first] : 0, &items, result))
             return;
     }
 }
@@ -240,9 +313,10 @@ void blr_spirv_run_image(struct blr_spirv_batch *batch, const struct blr_spirv_o
 
 /* ---------------------------------------------------------------- queries */
 
-static bool query_image(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, uint64_t handle,
+static bool query_image(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, uint64_t handle, uint64_t sampler,
                         struct items *items, unsigned char *result)
 {
+    (void)sampler;
     const struct blr_spirv_image_use *use = op->info;
     struct blr_image_view *view = find_view(batch, op, items->lane[0], handle);
     if (view == NULL || (use->query != BLR_QUERY_LEVELS && use->query != BLR_QUERY_FORMAT && use->query != BLR_QUERY_ORDER &&

@@ -19,6 +19,7 @@ struct blr_spirv_image_use {
     uint32_t dimensions;
     bool arrayed;
     bool float_coordinates;
+    bool samples;        /* in[0] is followed by a sampler, or 0 */
     bool floats;         /* what a texel is in the kernel */
     uint8_t size;        /* bytes of each of its elements */
     uint32_t components; /* of the result */

@@ -108,7 +108,7 @@ bool blr_spirv_elementwise(struct blr_spirv_module *module, uint32_t word, unsig
         row = find(blr_spirv_float_lanes, blr_spirv_float_lane_count, opcode);
     if (row != NULL) {
         from_table(module, word, row, result, operands, count, op);
-    } else if (opcode == BLR_OP_Select && count == 3 && result->kind != BLR_TYPE_STRUCT &&
+    } else if (opcode == BLR_OP_Select && count == 3 && result->kind != BLR_TYPE_STRUCT && result->kind != BLR_TYPE_SAMPLED_IMAGE &&
                result->kind != BLR_TYPE_ARRAY && blr_spirv_components(operands[0]) == blr_spirv_components(result)) {
         select_types(module, word, result, operands, count, op);
     } else if (converts(opcode, &from, &to)) {

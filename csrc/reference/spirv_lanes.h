@@ -30,6 +30,9 @@ extern const unsigned blr_spirv_float_lane_count;
 /* The conversion of an instruction between scalars of so many bytes, or NULL. */
 blr_spirv_run_t blr_spirv_conversion(unsigned opcode, uint32_t from, uint32_t to);
 
+/* The first or second member of what OpIAddCarry, OpISubBorrow, OpUMulExtended and OpSMulExtended give. */
+blr_spirv_run_t blr_spirv_half(unsigned opcode, uint32_t half, uint32_t size);
+
 /* Fills run, count and element of an operation that works element by element: a row of the tables above, a conversion
  * or a choice between two values. False when the instruction is none of these; refused when types do not fit. */
 bool blr_spirv_elementwise(struct blr_spirv_module *module, uint32_t word, unsigned opcode,

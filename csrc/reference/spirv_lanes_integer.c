@@ -1,5 +1,6 @@
 /* Whole numbers and booleans. What OpenCL leaves undefined has a value here: a division by zero gives 0 or the dividend,
  * a shift counts modulo the width. */
+#include "spirv_extended.h"
 #include "spirv_lanes.h"
 
 #include <limits.h>
@@ -115,3 +116,19 @@ const struct blr_spirv_lanes blr_spirv_integer_lanes[] = {
     {BLR_OP_SLessThanEqual, BLR_FORM_COMPARE_INTEGER, 2, ALL(less_or_equal)},
 };
 const unsigned blr_spirv_integer_lane_count = sizeof blr_spirv_integer_lanes / sizeof *blr_spirv_integer_lanes;
+
+UNSIGNED(BLR_BINARY, carry, (uint64_t)a + b > (uint64_t)(UINT64_MAX >> (64 - sizeof(a) * CHAR_BIT)) || (sizeof(a) == 8 && a + b < a))
+UNSIGNED(BLR_BINARY, borrow, a < b)
+
+blr_spirv_run_t blr_spirv_half(unsigned opcode, uint32_t half, uint32_t size)
+{
+    static const blr_spirv_run_t sums[4] = ALL(add), differences[4] = ALL(subtract), products[4] = ALL(multiply);
+    static const blr_spirv_run_t carries[4] = ALL(carry), borrows[4] = ALL(borrow);
+    unsigned row = blr_size_index(size);
+    switch (opcode) {
+    case BLR_OP_IAddCarry: return half == 0 ? sums[row] : carries[row];
+    case BLR_OP_ISubBorrow: return half == 0 ? differences[row] : borrows[row];
+    case BLR_OP_UMulExtended: return half == 0 ? products[row] : blr_spirv_extended(BLR_EXTENDED_U_MUL_HI)->run[row];
+    default: return half == 0 ? products[row] : blr_spirv_extended(BLR_EXTENDED_S_MUL_HI)->run[row];
+    }
+}

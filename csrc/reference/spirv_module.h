@@ -184,6 +184,10 @@ void blr_spirv_require_words(struct blr_spirv_module *module, uint32_t word, uin
 /* Reads the words of module->build. */
 void blr_spirv_read(struct blr_spirv_module *module);
 
+/* The handle of a sampler that the module describes: no image has it. */
+#define BLR_CONSTANT_SAMPLER(addressing, normalized, filter)                                                           \
+    ((uint64_t)1 << 63 | (uint64_t)(addressing) << 8 | (uint64_t)(normalized) << 4 | (filter))
+
 #define BLR_SPIRV_MAX_SCALARS 4096u
 #define BLR_SPIRV_MAX_DEPTH 64u
 #define BLR_SPIRV_MAX_MEMORY ((uint64_t)1 << 48)

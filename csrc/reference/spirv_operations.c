@@ -17,16 +17,29 @@ static uint64_t number_at(const struct blr_spirv_batch *batch, uint32_t place, u
     return number;
 }
 
-void blr_spirv_run_extract(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result)
+static void extract(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result, uint64_t bits)
 {
     uint32_t components = *(const uint32_t *)op->info, size = (uint32_t)op->literal;
     const unsigned char *vector = blr_register(batch, op->in[0]);
     for (uint32_t lane = 0; lane < BLR_LANES; lane++) {
-        uint64_t number = number_at(batch, op->in[1], size, lane);
+        uint64_t number = number_at(batch, op->in[1], size, lane) & bits;
         if (number >= components)
             number = 0;
         memcpy(result + (size_t)lane * op->element, vector + (number * BLR_LANES + lane) * op->element, op->element);
     }
+}
+
+void blr_spirv_run_extract(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result)
+{
+    extract(batch, op, result, UINT64_MAX);
+}
+
+void blr_spirv_run_extract_wrapped(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result)
+{
+    uint64_t bits = 1;
+    while (bits + 1 < *(const uint32_t *)op->info)
+        bits = bits << 1 | 1;
+    extract(batch, op, result, bits);
 }
 
 void blr_spirv_run_insert(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result)

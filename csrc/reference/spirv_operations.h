@@ -10,6 +10,8 @@ void blr_spirv_run_copy(struct blr_spirv_batch *batch, const struct blr_spirv_op
 /* One component of a vector by a number in a register, and a vector with one replaced. in[0] the vector, in[1] the
  * number of 4 or 8 bytes (literal), in[2] what is put there; info: components. */
 void blr_spirv_run_extract(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result);
+/* The same, of the number's low bits alone. */
+void blr_spirv_run_extract_wrapped(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result);
 void blr_spirv_run_insert(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result);
 
 /* The bytes of each lane of a value as elements of another size; literal: bytes of in[0]'s elements. */

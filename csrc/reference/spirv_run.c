@@ -512,6 +512,7 @@ void blr_spirv_worker_free(struct blr_spirv_worker *worker)
             blr_image_view_release(worker->views[i]);
     for (uint32_t i = 0; i < worker->batch_count; i++)
         free_batch(&worker->batches[i]);
+    blr_delete(worker->pairs);
     delete_aligned(worker->batches);
     delete_aligned(worker->local);
     blr_delete(worker);

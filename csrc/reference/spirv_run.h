@@ -33,6 +33,7 @@ struct blr_spirv_range {
 
 #define BLR_SPIRV_CACHED_RANGES 16u
 #define BLR_SPIRV_CACHED_VIEWS 8u
+#define BLR_SPIRV_CACHED_PAIRS 4u
 
 struct blr_spirv_fault {
     bool happened;
@@ -50,6 +51,11 @@ struct blr_spirv_worker {
     uint32_t range_count, range_next;
     struct blr_image_view *views[BLR_SPIRV_CACHED_VIEWS]; /* retained, or NULL */
     uint32_t view_next;
+    struct blr_spirv_pair {
+        uint64_t image, sampler;        /* 0 for none */
+        struct blr_texture texture;     /* of the image's pixels, while its view is cached too */
+    } *pairs;                           /* BLR_SPIRV_CACHED_PAIRS of them, or NULL */
+    uint32_t pair_next;
     struct blr_spirv_fault fault;
     blr_result_t result;
     uint32_t patience;                  /* blocks until the clock is looked at again */

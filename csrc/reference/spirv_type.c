@@ -75,6 +75,10 @@ static void fill_leaves(struct blr_spirv_module *module, const struct blr_spirv_
         for (uint32_t i = 0; i < type->count; i++)
             fill_leaves(module, module->ids[type->members[i]].of_type, offset + type->offsets[i], next, lane);
         return;
+    case BLR_TYPE_SAMPLED_IMAGE:
+        for (uint32_t i = 0; i < 2; i++, *lane += 8)
+            *(*next)++ = (struct blr_spirv_leaf){.offset = offset + i * 8u, .lane = *lane, .size = 8};
+        return;
     default:
         *(*next)++ = (struct blr_spirv_leaf){
             .offset = offset, .lane = *lane, .size = type->scalar_size, .boolean = type->kind == BLR_TYPE_BOOL};
@@ -148,7 +152,8 @@ static void read_vector(struct blr_spirv_module *module, uint32_t word, struct b
     uint32_t count = word_at(module, word + 3);
     if (element->kind != BLR_TYPE_BOOL && element->kind != BLR_TYPE_INT && element->kind != BLR_TYPE_FLOAT)
         blr_spirv_unsupported(module->build, word, "a vector of something other than numbers and booleans");
-    if (count != 2 && count != 3 && count != 4 && count != 8 && count != 16)
+    /* A vector of 1 is none by the rules, and LLVM 22 writes pointers to it. */
+    if (count != 1 && count != 2 && count != 3 && count != 4 && count != 8 && count != 16)
         blr_spirv_refuse(module->build, word, "a vector of %u components: 2, 3, 4, 8 and 16 are supported", count);
     type->element = element->id;
     type->count = count;
@@ -316,7 +321,9 @@ void blr_spirv_read_type(struct blr_spirv_module *module, uint32_t word)
         type->element = word_at(module, word + 2);
         if (blr_spirv_type(module, word, type->element)->kind != BLR_TYPE_IMAGE)
             blr_spirv_refuse(module->build, word, "%%%u is no image type", type->element);
-        set_scalar(type, 8);
+        set_scalar(type, 8); /* an image, and a sampler or 0 for the image's own */
+        type->scalars = 2;
+        type->size = type->lane_bytes = 16;
         break;
     case BLR_OP_TypeEvent:
         type->kind = BLR_TYPE_EVENT;

@@ -52,7 +52,8 @@ def _accessor(value: Accessor, parameter: KernelArgument, _: object) -> bytes:
 
 def pack_image_accessor(value: Accessor, parameter: KernelArgument, _: object) -> bytes:
     """The image that an accessor stands for, as a kernel receives it."""
-    if parameter.size != _POINTER_SIZE or parameter.kind not in ("image", "value"):
+    kinds = ("image", "value", "sampler") if isinstance(value, SampledImageHandle) else ("image", "value")
+    if parameter.size != _POINTER_SIZE or parameter.kind not in kinds:
         raise _Refused("it is an image handle of 8 bytes")
     return value._address.to_bytes(_POINTER_SIZE, "little")
 
@@ -66,7 +67,8 @@ def _array(value: UsmArray, parameter: KernelArgument, context: object) -> bytes
 
 
 def _handle(value: SampledImageHandle | UnsampledImageHandle, parameter: KernelArgument, _: object) -> bytes:
-    if parameter.size != _POINTER_SIZE or parameter.kind not in ("image", "value"):
+    kinds = ("image", "value", "sampler") if isinstance(value, SampledImageHandle) else ("image", "value")
+    if parameter.size != _POINTER_SIZE or parameter.kind not in kinds:
         raise _Refused("it is an image handle of 8 bytes")
     return value._raw_handle.to_bytes(_POINTER_SIZE, "little")
 

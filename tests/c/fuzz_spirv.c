@@ -1,0 +1,90 @@
+/*
+ * Modules of any bytes: they are refused or they run, and nothing crashes, leaks or reads beyond its memory.
+ *
+ * Built with -DBINDLESS_FUZZ=ON and clang: fuzz_spirv CORPUS -max_len=65536 -timeout=20. Every kernel of a module that
+ * builds runs over a few work-items, with one buffer for all its pointers.
+ */
+#include <bindless/reference.h>
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BUFFER_SIZE 65536u
+#define MOST_ARGUMENTS 64u
+
+static blr_context_t context;
+static blr_queue_t queue;
+static void *buffer;
+
+static void prepare(void)
+{
+    blr_device_t device;
+    if (context != NULL)
+        return;
+    setenv("BINDLESS_REFERENCE_TIMEOUT", "0.02", 0);
+    setenv("BINDLESS_REFERENCE_THREADS", "1", 0);
+    if (blrDeviceGet(0, &device) || blrContextCreate(device, &context) ||
+        blrQueueCreate(context, BLR_QUEUE_IN_ORDER, &queue) ||
+        blrMemoryAllocate(context, BLR_MEMORY_SHARED, BUFFER_SIZE, 0, &buffer))
+        abort();
+}
+
+static void run_kernel(blr_module_t module, const char *name)
+{
+    blr_kernel_t kernel;
+    blr_kernel_properties_t properties;
+    if (blrKernelCreate(module, name, &kernel))
+        abort();
+    if (blrKernelGetProperties(kernel, &properties))
+        abort();
+    const void *arguments[MOST_ARGUMENTS];
+    uint64_t sizes[MOST_ARGUMENTS];
+    static unsigned char value[BUFFER_SIZE];
+    uint64_t address = (uint64_t)(uintptr_t)buffer;
+    bool fits = properties.argument_count <= MOST_ARGUMENTS;
+    for (uint32_t i = 0; fits && i < properties.argument_count; i++) {
+        blr_kernel_argument_t argument;
+        if (blrKernelGetArgument(kernel, i, &argument))
+            abort();
+        bool local = argument.kind == BLR_ARGUMENT_KIND_LOCAL;
+        sizes[i] = local ? 256 : argument.size;
+        arguments[i] = local ? NULL : argument.kind == BLR_ARGUMENT_KIND_POINTER ? (const void *)&address : value;
+        fits = sizes[i] <= sizeof value;
+    }
+    blr_launch_t launch = {.dimensions = 1,
+                           .global_size = {properties.required_work_group_size[0] ? properties.required_work_group_size[0] : 70},
+                           .argument_count = properties.argument_count,
+                           .arguments = arguments,
+                           .argument_sizes = sizes};
+    blr_event_t event;
+    if (fits && blrEnqueueKernel(queue, kernel, &launch, 0, NULL, &event) == BLR_RESULT_SUCCESS) {
+        blrEventWait(event, BLR_TIMEOUT_INFINITE);
+        blrEventRelease(event);
+        blrQueueWait(queue, BLR_TIMEOUT_INFINITE); /* the queue keeps failures until it is asked */
+    }
+    blrKernelDestroy(kernel);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    blr_module_t module;
+    uint32_t count;
+    prepare();
+    if (blrModuleCreate(context, data, size, 0, NULL, &module) != BLR_RESULT_SUCCESS)
+        return 0;
+    if (blrModuleGetKernelCount(module, &count))
+        abort();
+    for (uint32_t i = 0; i < count; i++) {
+        const char *name;
+        if (blrModuleGetKernelName(module, i, &name))
+            abort();
+        run_kernel(module, name);
+    }
+    blrModuleDestroy(module);
+    uint64_t objects;
+    if (blrGetObjectCount(&objects) || objects > 50) /* context, queue, buffer, and what is just being released */
+        abort();
+    return 0;
+}

@@ -1,0 +1,127 @@
+"""What a module tells and is told: reflection, specialization constants, printf, program-scope variables."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+from compile import compiled_text
+
+import bindless as bl
+
+
+@pytest.fixture(autouse=True)
+def _only_the_reference(device: bl.Device) -> None:
+    if device.backend is not bl.Backend.reference:
+        pytest.skip("the modules are SPIR-V")
+
+
+def test_reflection(queue: bl.Queue) -> None:
+    text = """
+    struct pair { float a; int b[3]; };
+    __attribute__((reqd_work_group_size(4, 2, 1)))
+    kernel void fixed(uchar small, float4 wide, global int *p, constant float *c, local int *l, struct pair s,
+                      read_only image2d_t i, double d)
+    {
+        l[0] = (int)c[0] + small; p[0] = l[0] + (int)wide.x + s.b[1] + get_image_width(i) + (int)d;
+    }
+    kernel void none(void) {}"""
+    bundle = bl.load_kernel_bundle(compiled_text(text, "spirv"), queue)
+    assert bundle.kernel_names == ("fixed", "none")
+    kernel = bundle.get_kernel("fixed")
+    found = [(argument.kind, argument.size) for argument in kernel.arguments or ()]
+    value = "value"
+    pointer, local = ("pointer", 8), ("local", 8)
+    assert found == [(value, 1), (value, 16), pointer, pointer, local, (value, 16), ("image", 8), (value, 8)]
+    assert kernel.get_info("attributes") == "reqd_work_group_size(4, 2, 1)"
+    assert bundle.get_kernel("none").arguments == ()
+    with pytest.raises(bl.NdRangeError, match="built for"):
+        queue.parallel_for(bl.NdRange((1, 2, 2), (1, 2, 2)), kernel)
+
+
+SPECIALIZED = """
+int __spirv_SpecConstant(int, int) __attribute__((overloadable));
+float __spirv_SpecConstant(int, float) __attribute__((overloadable));
+ulong __spirv_SpecConstant(int, ulong) __attribute__((overloadable));
+kernel void test(global int *out, global float *f, global ulong *l)
+{
+    out[0] = __spirv_SpecConstant(7, 42) * 2;
+    f[0] = __spirv_SpecConstant(8, 1.5f);
+    l[0] = __spirv_SpecConstant(9, 1ul << 40) + 1;
+}"""
+
+
+@pytest.mark.parametrize("given", [{}, {7: -3}, {7: 100, 8: 0.25, 9: np.uint64(5)}])
+def test_specialization_constants(queue: bl.Queue, given: dict[int, Any]) -> None:
+    module = compiled_text(SPECIALIZED, "spirv")
+    kernel = bl.load_kernel_bundle(module, queue, specialization=given).get_kernel("test")
+    out, f, wide = (bl.usm_empty((1,), dtype, queue) for dtype in (np.int32, np.float32, np.uint64))
+    queue.parallel_for(1, kernel, out, f, wide).wait_and_throw()
+    assert out.numpy(queue)[0] == given.get(7, 42) * 2
+    assert f.numpy(queue)[0] == given.get(8, 1.5)
+    assert wide.numpy(queue)[0] == int(given.get(9, 1 << 40)) + 1
+
+
+PRINTING = """
+kernel void test(global const int *x)
+{
+    const int i = (int)get_global_id(0);
+    if (x[i] == 3)
+        printf("%d|%5u|%-4x|%c|%s|%.3f|%g|%v4d|%%|%lu|%hhd\\n", x[i], 7u, 255, 'q', "text", 1.25f, 2.5,
+               (int4)(1, -2, 3, i), 1ul << 40, (char)-5);
+}"""
+
+
+def test_printf(queue: bl.Queue, tmp_path: Any) -> None:
+    kernel = bl.load_kernel_bundle(compiled_text(PRINTING, "spirv"), queue).get_kernel("test")
+    x = bl.usm_empty((100,), np.int32, queue)
+    values = np.zeros(100, np.int32)
+    values[[5, 77]] = 3
+    x.copy_from(values)
+    sys.stdout.flush()
+    kept = os.dup(1)
+    try:
+        with open(tmp_path / "out", "wb") as file:
+            os.dup2(file.fileno(), 1)
+            queue.parallel_for(100, kernel, x).wait_and_throw()
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
+    lines = sorted((tmp_path / "out").read_text().splitlines())
+    row = "3|    7|ff  |q|text|1.250|2.5|1,-2,3,{}|%|1099511627776|-5"
+    assert lines == [row.format(5), row.format(77)]
+
+
+def test_variables_of_the_program(queue: bl.Queue) -> None:
+    """They keep what kernels wrote, until the module ends."""
+    text = """
+    global int counter = 40;
+    kernel void test(global int *out) { counter += 1; out[0] = counter; }"""
+    kernel = bl.load_kernel_bundle(compiled_text(text, "spirv"), queue).get_kernel("test")
+    out = bl.usm_empty((1,), np.int32, queue)
+    for wanted in (41, 42, 43):
+        queue.parallel_for(1, kernel, out).wait_and_throw()
+        assert out.numpy(queue)[0] == wanted
+
+
+def test_modules_and_kernels_are_given_back(device: bl.Device) -> None:
+    from bindless.drivers import reference as driver
+
+    count = driver.ffi.new("uint64_t *")
+
+    def alive() -> int:
+        driver.check(driver.lib.blrGetObjectCount(count), "blrGetObjectCount")
+        return int(count[0])
+
+    queue = bl.Queue(device)
+    module = compiled_text("kernel void test(global int *out) { out[0] = 1; }", "spirv")
+    before = alive()
+    for _ in range(3):
+        with bl.load_kernel_bundle(module, queue) as bundle:
+            kernel = bundle.get_kernel("test")
+            assert alive() == before + 2
+            del kernel
+        assert alive() == before
