@@ -30,13 +30,17 @@ def pieces_of(accessor: Accessor, name: str, *, written: bool) -> tuple[Pieces, 
     """
     if written and not accessor._requirement.writes:
         raise AccessorError(f"{name}: {accessor!r} is only read, and the command writes it; use mode 'write'")
-    if not written and str(accessor.mode) == "write":
+    if not written and accessor._mode == "write":
         raise AccessorError(f"{name}: {accessor!r} is only written, and the command reads it; use mode 'read'")
-    base = accessor._address
     place = accessor._place
-    assert place is not None
+    if place is None:
+        raise accessor._foreign()
     if place.image is not None:
         raise InvalidError(f"{name}: {accessor!r} is of an image: kernels use it, or copy on the host")
+    if accessor._contiguous:
+        begin, end = accessor._data
+        return [(place.address + begin, end - begin)] if end > begin else [], place.memory
+    base = accessor._address
     return [(base + begin, nbytes) for begin, nbytes in accessor.region.runs()], place.memory
 
 

@@ -58,7 +58,7 @@ def submit_group(
             plain = _plain(home, accessors, waits)
             if plain is not None:
                 try:
-                    event = command(*arguments, depends_on=_distinct(waits), **options)
+                    event = command(*arguments, depends_on=_distinct(queue, waits), **options)
                 finally:
                     for accessor in accessors:
                         accessor._place = None
@@ -76,7 +76,7 @@ def submit_group(
                     if len(part) != 1 or not is_at(part[0], place):
                         bring(storage, part, place)
                 storage.waits_of(storage.between(*order), place, requirement, waits)
-            event = command(*arguments, depends_on=_distinct(waits), **options)
+            event = command(*arguments, depends_on=_distinct(queue, waits), **options)
         finally:
             for accessor in accessors:
                 accessor._place = None
@@ -85,7 +85,11 @@ def submit_group(
     return event
 
 
-def _distinct(events: list[Event]) -> tuple[Event, ...]:
+def _distinct(queue: Queue, events: list[Event]) -> tuple[Event, ...]:
+    """Each once; those of an in-order queue itself, which come before anyway, not at all."""
+    stream = queue._stream
+    if stream.in_order:
+        events = [event for event in events if event._stream is not stream or not event._native or event._error]
     return tuple(dict.fromkeys(events)) if len(events) > 1 else tuple(events)
 
 

@@ -121,12 +121,14 @@ def _plan_accessors(queue: Queue, dst: object, src: object, nbytes: int | None) 
     else:
         size = _count(nbytes, "nbytes")
     for pieces, name in ((target, "dst"), (source, "src")):
-        room = sum(piece[1] for piece in pieces)
+        room = pieces[0][1] if len(pieces) == 1 else sum(piece[1] for piece in pieces)
         if size > room:
             raise InvalidError(f"{size} bytes leave the {name}, which has {room}")
     if not size:
         return None
     backend, native = queue._backend, queue._native
+    if len(target) == len(source) == 1:
+        return partial(_copy, backend, native, target[0][0], source[0][0], size), (to_keep, from_keep)
     commands = [partial(_copy, backend, native, *step) for step in copied(target, source, size)]
     return chained(queue, commands), (to_keep, from_keep)
 

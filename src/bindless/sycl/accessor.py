@@ -10,7 +10,7 @@ import numpy.typing as npt
 from ..model.enums import AccessMode, Target, coerce
 from ..model.errors import AccessorError
 from ._region import Region, SizesLike, region_of
-from ._requirement import NRW, NWO, OF_MODE, RW, WO, requirement_of
+from ._requirement import NWO, OF_MODE, RW, WO, requirement_of
 from ._usm_pointer import size_of
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ class Accessor:
     __slots__ = (
         "__weakref__",
         "_array",
+        "_contiguous",
         "_data",
         "_mode",
         "_place",
@@ -69,15 +70,16 @@ class Accessor:
         self.is_placeholder = False
         self._region: Region | None = None
         self._data = _buffer._span
+        self._contiguous = True
         # Where the command finds the data; known while its group is submitted.
         self._place: Place | None = None
         self._array: npt.NDArray[Any] | None = None
         if range is not None or offset is not None:
             self._region = region = region_of(_buffer.shape, _buffer.dtype, range, offset)
             self._data = (_buffer._span[0] + region.begin, _buffer._span[0] + region.end)
-            if not region.is_contiguous and not requirement.needs:  # what lies between stays as it is
+            self._contiguous = region.is_contiguous
+            if not self._contiguous and not requirement.needs:  # what lies between stays as it is
                 self._requirement = WO if requirement is NWO else RW
-                assert requirement in (NWO, NRW)
 
     @property
     def mode(self) -> AccessMode:
@@ -113,7 +115,7 @@ class Accessor:
     @property
     def nbytes(self) -> int:
         """Bytes of them."""
-        return self.region.nbytes
+        return self._data[1] - self._data[0] if self._contiguous else self.region.nbytes
 
     # ------------------------------------------------------------------ for the layers of the package
 
@@ -122,9 +124,13 @@ class Accessor:
         """First byte of the (sub-)buffer for the command being submitted."""
         place = self._place
         if place is None:
-            hint = "pass it to handler.require first" if self.is_placeholder else "make one with this handler"
-            raise AccessorError(f"{self!r} does not belong to this command group: {hint}")
+            raise self._foreign()
         return place.address + self.buffer._span[0] if place.address else 0
+
+    def _foreign(self) -> AccessorError:
+        """The error of a use outside its command group."""
+        hint = "pass it to handler.require first" if self.is_placeholder else "make one with this handler"
+        return AccessorError(f"{self!r} does not belong to this command group: {hint}")
 
     def _see(self, place: Place) -> None:
         """Lets a host task see the elements."""

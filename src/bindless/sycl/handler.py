@@ -93,8 +93,7 @@ class Handler:
         """Refuses an accessor that is no requirement of this group."""
         for item in arguments:
             if isinstance(item, Accessor) and item not in self._accessors:
-                hint = "pass it to handler.require first" if item.is_placeholder else "make one with this handler"
-                raise AccessorError(f"{item!r} does not belong to this command group: {hint}")
+                raise item._foreign()
 
     def _require(self, accessor: Accessor) -> None:
         if self._queue is None:
