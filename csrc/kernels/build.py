@@ -19,14 +19,16 @@ from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from catalogue import MODULES, Module
-from prelude import ptx, spirv
-from toolchain import TARGETS, Toolchain
-
 HERE = Path(__file__).resolve().parent
 REPOSITORY = HERE.parent.parent
+sys.path.insert(0, str(REPOSITORY / "src"))  # the compiler of this checkout, also where another is installed
+
+from bindless.compiler.modules import PRELUDES, make_module  # noqa: E402
+from bindless.compiler.toolchain import TARGETS, Toolchain  # noqa: E402
+from catalogue import MODULES, Module  # noqa: E402
+
+COMPILER = REPOSITORY / "src" / "bindless" / "compiler"
 OUTPUT = REPOSITORY / "src" / "bindless" / "kernels"
-PRELUDES = {"ptx": ptx.module, "spirv": spirv.module}
 SUFFIX = {"ptx": ".ptx", "spirv": ".spv"}
 
 
@@ -35,9 +37,10 @@ def shared_sources() -> list[Path]:
     return [
         *sorted((HERE / "include").glob("*.h")),
         REPOSITORY / "include" / "bindless" / "device.h",
-        *sorted((HERE / "prelude").glob("*.py")),
+        *sorted((COMPILER / "prelude").glob("*.py")),
         HERE / "catalogue.py",
-        HERE / "toolchain.py",
+        COMPILER / "modules.py",
+        COMPILER / "toolchain.py",
     ]
 
 
@@ -50,12 +53,10 @@ def build(module: Module, target: str, toolchain: Toolchain, prelude: Path, fold
     includes = [HERE / "include", REPOSITORY / "include"]
     work = folder / f"{module.name}-{target}"
     work.mkdir()
-    compiled = toolchain.compile(
-        HERE / "source" / module.source, work / "compiled.ll", TARGETS[target], includes, module.defines
+    kernels = [kernel.name for kernel in module.kernels]
+    return make_module(
+        HERE / "source" / module.source, target, kernels, toolchain, prelude, work, includes, module.defines
     )
-    linked = toolchain.link([compiled, prelude], work / "linked.ll")
-    optimised = toolchain.optimise(linked, work / "optimised.ll", [kernel.name for kernel in module.kernels])
-    return toolchain.translate(optimised, work / "artifact", TARGETS[target])
 
 
 def build_all(modules: list[Module], toolchain: Toolchain, jobs: int) -> dict[str, bytes]:

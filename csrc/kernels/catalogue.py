@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from prelude.geometry import CLASSES, CUBE, LAYERED, LINEAR, STANDARD, Geometry
+from bindless.compiler.prelude.geometry import CLASSES, CUBE, LAYERED, LINEAR, STANDARD, Geometry
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,7 @@
 /* Device functions of sycl_ext_oneapi_bindless_images for kernels written in OpenCL C.
  *
+ *     bindless build kernel.cl -o kernel.blk        finds this header by itself; see docs/kernels.md
+ *
  * One source serves every target: the header declares a few primitives that a small prelude defines for the target
  * (texture and surface instructions for PTX, SPV_INTEL_bindless_images for SPIR-V), and builds BI's functions on them.
  * Handles are 64-bit integers: kernel arguments by value, elements of arrays, or read through any pointer.
@@ -10,41 +12,77 @@
  *         out[i] = sample_image_float4(image, (float2)(2 * i + 1.0f, 0.5f));
  *     }
  *
- * OpenCL C cannot overload on a result, so the type of the result is the end of the name: T below is any of float, half,
- * int, uint, short, ushort, char, uchar, plain or with 2 or 4 components. The coordinate picks the geometry: one number
- * for 1D, two components (x, y) for 2D, three (x, y, z) for 3D. Coordinates count pixels unless the sampler says
- * normalized; the centre of pixel i is at i + 0.5.
+ *     kernel void tile(global const sampled_image_handle *atlas, global const uint *which, global float4 *out)
+ *     {
+ *         size_t i = bindless_global_id(0);
+ *         out[i] = sample_image_float4(atlas[which[i]], (float2)(0.5f, 0.5f));
+ *     }
  *
- *   T    fetch_image_T(unsampled_image_handle, int | int2 | int3)          one pixel of an unsampled image
- *   T    fetch_image_array_T(unsampled_image_handle, int | int2, uint layer)
- *   T    fetch_cubemap_T(unsampled_image_handle, int2, uint face)
- *   T    fetch_sampled_image_T(sampled_image_handle, int | int2 | int3)    one pixel of a sampled image, sampler ignored
- *   T    fetch_sampled_image_array_T(sampled_image_handle, int | int2, uint layer)
- *   T    sample_image_T(sampled_image_handle, float | float2 | float3)
- *   T    sample_image_array_T(sampled_image_handle, float | float2, uint layer)
- *   T    sample_mipmap_T(sampled_image_handle, coordinate, float level)
- *   T    sample_mipmap_T(sampled_image_handle, coordinate, dx, dy)         gradients, of the coordinate's type  (PTX)
- *   T    sample_cubemap_T(sampled_image_handle, float3 direction)          a direction of any length            (PTX)
+ * OpenCL C cannot overload on a result, so the type of the result is the end of the name: T below is any of float, half,
+ * int, uint, short, ushort, char, uchar, plain or with 2 or 4 components. half needs cl_khr_fp16, which `bindless build`
+ * turns on. A result has as many components as its type, whatever the image has; channels that the image lacks are 0.
+ *
+ * The coordinate picks the geometry: one number for 1D, two components (x, y) for 2D, three (x, y, z) for 3D. Integer
+ * coordinates count pixels from 0. Float coordinates count pixels too, with the centre of pixel i at i + 0.5, unless the
+ * sampler says normalized: then 0 to 1 is the image.
+ *
+ * Sampled images
+ *
+ *   T sample_image_T(sampled_image_handle, float | float2 | float3)
+ *       The value at a coordinate, by the sampler. Of a mipmap, level 0.
+ *   T sample_image_array_T(sampled_image_handle, float | float2, uint layer)
+ *       The same in one layer of an array, counted from 0; beyond the last one the last is taken.
+ *   T sample_mipmap_T(sampled_image_handle, float | float2 | float3, float level)
+ *       The value between two levels of a mipmap: 0 is the largest, 1.5 lies in the middle of the next two.
+ *   T sample_mipmap_T(sampled_image_handle, coordinate, dx, dy)
+ *       The same, with the level, and the samples along an anisotropic footprint, from how the coordinate changes to the next
+ *       pixel on the right and below. dx and dy have the coordinate's type.
+ *   T sample_cubemap_T(sampled_image_handle, float3 direction)                                              (PTX alone)
+ *       The value where a ray from the centre of the cube leaves it; a direction of any length. SPIR-V for OpenCL C has no
+ *       cube images.
+ *   T fetch_sampled_image_T(sampled_image_handle, int | int2 | int3)
+ *       One pixel, whatever the sampler says. (BI's fetch_image for sampled images; handles are plain integers here, so
+ *       that its name tells them apart.)
+ *   T fetch_sampled_image_array_T(sampled_image_handle, int | int2, uint layer)
+ *
+ * Unsampled images
+ *
+ *   T fetch_image_T(unsampled_image_handle, int | int2 | int3)
+ *       One pixel.
+ *   T fetch_image_array_T(unsampled_image_handle, int | int2, uint layer)
+ *   T fetch_cubemap_T(unsampled_image_handle, int2, uint face)
+ *       Faces are +x, -x, +y, -y, +z, -z, from 0.
  *   void write_image(unsampled_image_handle, int | int2 | int3, T)
  *   void write_image_array(unsampled_image_handle, int | int2, uint layer, T)
  *   void write_cubemap(unsampled_image_handle, int2, uint face, T)
+ *       One pixel is written; the type of the colour chooses the function. What a kernel writes, it must not read again
+ *       through another handle.
  *
- * Unsampled images. PTX surfaces move bits: T must be as large as a pixel and of its layout, so a normalized image is
- * read and written in its codes (uchar4 for four channels of unorm_int8). SPIR-V images convert: there T is float or
- * half for a normalized image. Fetches outside an image give zero on PTX and are undefined elsewhere; writes outside are
- * dropped on PTX.
+ *   PTX surfaces move bits: T must be as large as a pixel and of its layout, so a normalized image is read and written in
+ *   its codes (uchar4 for four channels of unorm_int8). SPIR-V images convert: there T is float or half for a normalized
+ *   image. Where T is the image's own type, both are the same. Fetches outside an image give zero on PTX and are undefined
+ *   elsewhere; writes outside are dropped on PTX.
  *
- * Work-items, in SYCL's order of dimensions (the last of `dimensions` is the fastest):
- *   size_t bindless_item_id(dimension, dimensions)  and bindless_item_range(dimension, dimensions)
- * and in the native order (dimension 0 is the fastest):
+ * Work-items, in SYCL's order of dimensions (the last of `dimensions` is the fastest; both are constants):
+ *   size_t bindless_item_id(dimension, dimensions),       bindless_item_range(...)        in the whole range
+ *   size_t bindless_item_local_id(dimension, dimensions), bindless_item_local_range(...)  in the work-group
+ *   size_t bindless_item_group_id(dimension, dimensions), bindless_item_group_range(...)  of the work-group
+ * and in the native order (dimension 0 is the fastest), as OpenCL C's own functions, which may be used as well:
  *   size_t bindless_global_id(d), bindless_global_size(d), bindless_local_id(d), bindless_local_size(d),
  *   bindless_group_id(d), bindless_group_count(d)                          d a constant 0, 1 or 2
  *   void   bindless_barrier()                                              all work-items of the group, local memory
+ *
+ * Specialization constants
+ *   int bindless_constant_int(number, otherwise), and the same for uint and float
+ *       A value that load_kernel_bundle(..., specialization={number: value}) sets before the kernel is built. Both arguments
+ *       are constants. PTX has no such constants: there it is `otherwise`.
  */
 #ifndef BINDLESS_DEVICE_H
 #define BINDLESS_DEVICE_H
 
+#ifdef cl_khr_fp16
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
+#endif
 
 typedef ulong unsampled_image_handle;
 typedef ulong sampled_image_handle;
@@ -68,7 +106,10 @@ typedef ulong sampled_image_handle;
     COLOR __bindless_fetch_sampled_2d_##LETTER(ulong, int, int);                                                       \
     COLOR __bindless_fetch_sampled_3d_##LETTER(ulong, int, int, int);                                                  \
     COLOR __bindless_fetch_sampled_1d_array_##LETTER(ulong, uint, int);                                                \
-    COLOR __bindless_fetch_sampled_2d_array_##LETTER(ulong, uint, int, int);
+    COLOR __bindless_fetch_sampled_2d_array_##LETTER(ulong, uint, int, int);                                           \
+    COLOR __bindless_sample_grad_1d_##LETTER(ulong, float, float, float);                                              \
+    COLOR __bindless_sample_grad_2d_##LETTER(ulong, float, float, float, float, float, float);                         \
+    COLOR __bindless_sample_grad_3d_##LETTER(ulong, float, float, float, float, float, float, float, float, float);
 BINDLESS_DECLARE_CLASS(f, float4)
 BINDLESS_DECLARE_CLASS(i, int4)
 BINDLESS_DECLARE_CLASS(u, uint4)
@@ -77,9 +118,6 @@ BINDLESS_DECLARE_CLASS(u, uint4)
 #define BINDLESS_DECLARE_CLASS_PTX(LETTER, COLOR)                                                                      \
     COLOR __bindless_sample_cube_##LETTER(ulong, float, float, float);                                                 \
     COLOR __bindless_sample_lod_cube_##LETTER(ulong, float, float, float, float);                                      \
-    COLOR __bindless_sample_grad_1d_##LETTER(ulong, float, float, float);                                              \
-    COLOR __bindless_sample_grad_2d_##LETTER(ulong, float, float, float, float, float, float);                         \
-    COLOR __bindless_sample_grad_3d_##LETTER(ulong, float, float, float, float, float, float, float, float, float);    \
     COLOR __bindless_sample_grad_1d_array_##LETTER(ulong, uint, float, float, float);                                  \
     COLOR __bindless_sample_grad_2d_array_##LETTER(ulong, uint, float, float, float, float, float, float);             \
     COLOR __bindless_fetch_sampled_1d_linear_##LETTER(ulong, int);
@@ -159,7 +197,48 @@ BINDLESS_FUNCTION size_t bindless_item_range(uint dimension, uint dimensions)
     return bindless_global_size(dimensions - 1 - dimension);
 }
 
+BINDLESS_FUNCTION size_t bindless_item_local_id(uint dimension, uint dimensions)
+{
+    return bindless_local_id(dimensions - 1 - dimension);
+}
+
+BINDLESS_FUNCTION size_t bindless_item_local_range(uint dimension, uint dimensions)
+{
+    return bindless_local_size(dimensions - 1 - dimension);
+}
+
+BINDLESS_FUNCTION size_t bindless_item_group_id(uint dimension, uint dimensions)
+{
+    return bindless_group_id(dimensions - 1 - dimension);
+}
+
+BINDLESS_FUNCTION size_t bindless_item_group_range(uint dimension, uint dimensions)
+{
+    return bindless_group_count(dimensions - 1 - dimension);
+}
+
 BINDLESS_FUNCTION void bindless_barrier(void) { __bindless_barrier(); }
+
+/* ---- specialization constants ------------------------------------------------------------------------------------- */
+
+#ifdef __NVPTX__
+#define BINDLESS_CONSTANT(T)                                                                                           \
+    BINDLESS_FUNCTION T bindless_constant_##T(uint number, T otherwise)                                                \
+    {                                                                                                                  \
+        (void)number;                                                                                                  \
+        return otherwise;                                                                                              \
+    }
+#else
+#define BINDLESS_CONSTANT(T)                                                                                           \
+    T __attribute__((overloadable)) __spirv_SpecConstant(uint, T);                                                     \
+    BINDLESS_FUNCTION T bindless_constant_##T(uint number, T otherwise)                                                \
+    {                                                                                                                  \
+        return __spirv_SpecConstant(number, otherwise);                                                                \
+    }
+#endif
+BINDLESS_CONSTANT(int)
+BINDLESS_CONSTANT(uint)
+BINDLESS_CONSTANT(float)
 
 /* ---- directions into a cubemap ------------------------------------------------------------------------------------ */
 
@@ -209,8 +288,7 @@ BINDLESS_FUNCTION float3 bindless_cube_direction(float3 v)
             __bindless_sample_##GEOMETRY##_##LETTER(image, layer, BINDLESS_SPREAD_##D(at)), T);                        \
     }
 
-#ifdef __NVPTX__
-#define BINDLESS_SAMPLED_PTX(T, N, LETTER)                                                                             \
+#define BINDLESS_SAMPLED_GRADIENTS(T, N, LETTER)                                                                       \
     BINDLESS_FUNCTION T sample_mipmap_##T(sampled_image_handle image, float at, float dx, float dy)                    \
     {                                                                                                                  \
         return BINDLESS_NARROW_##N(__bindless_sample_grad_1d_##LETTER(image, at, dx, dy), T);                          \
@@ -224,7 +302,10 @@ BINDLESS_FUNCTION float3 bindless_cube_direction(float3 v)
     {                                                                                                                  \
         return BINDLESS_NARROW_##N(                                                                                    \
             __bindless_sample_grad_3d_##LETTER(image, at.x, at.y, at.z, dx.x, dx.y, dx.z, dy.x, dy.y, dy.z), T);       \
-    }                                                                                                                  \
+    }
+
+#ifdef __NVPTX__
+#define BINDLESS_SAMPLED_PTX(T, N, LETTER)                                                                             \
     BINDLESS_FUNCTION T sample_cubemap_##T(sampled_image_handle image, float3 direction)                               \
     {                                                                                                                  \
         float3 w = bindless_cube_direction(direction);                                                                 \
@@ -344,6 +425,7 @@ BINDLESS_FUNCTION float3 bindless_cube_direction(float3 v)
     BINDLESS_SAMPLED(T, N, LETTER, 3d, 3, float3, int3)                                                                \
     BINDLESS_SAMPLED_ARRAY(T, N, LETTER, 1d_array, 1, float, int)                                                      \
     BINDLESS_SAMPLED_ARRAY(T, N, LETTER, 2d_array, 2, float2, int2)                                                    \
+    BINDLESS_SAMPLED_GRADIENTS(T, N, LETTER)                                                                           \
     BINDLESS_SAMPLED_PTX(T, N, LETTER)                                                                                 \
     BINDLESS_UNSAMPLED(T, N, LETTER, COLOR, BLOB, CARRIER, RAW)                                                        \
     BINDLESS_CUBEMAP(T)
@@ -367,7 +449,9 @@ BINDLESS_FUNCTION float3 bindless_cube_direction(float3 v)
     BINDLESS_RESULT(S##4, 4, LETTER, COLOR, b128, raw, __builtin_astype(color, uint4))
 
 BINDLESS_RESULTS_32(float, f, float4)
+#ifdef cl_khr_fp16
 BINDLESS_RESULTS_16(half, f, float4)
+#endif
 BINDLESS_RESULTS_32(int, i, int4)
 BINDLESS_RESULTS_16(short, i, int4)
 BINDLESS_RESULTS_8(char, i, int4)

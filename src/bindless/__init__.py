@@ -9,6 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .compiler.build import build
     from .image import Image
     from .images import (
         ImageMem,
@@ -81,6 +82,7 @@ if TYPE_CHECKING:
         SyclRuntimeError,
     )
     from .model.handles import ImageMemHandle, SampledImageHandle, UnsampledImageHandle
+    from .model.kernel_file import KernelFile
     from .model.ranges import NdRange, Range
     from .model.sampler import BindlessImageSampler
     from .sycl.accessor import Accessor, LocalAccessor
@@ -114,6 +116,7 @@ SYCL_EXT_ONEAPI_BINDLESS_IMAGES = 6
 
 # Where each public name lives.
 _MODULES = {
+    "compiler.build": ("build",),
     "image": ("Image",),
     "images": (
         "ImageMem",
@@ -186,6 +189,7 @@ _MODULES = {
         "SyclRuntimeError",
     ),
     "model.handles": ("ImageMemHandle", "SampledImageHandle", "UnsampledImageHandle"),
+    "model.kernel_file": ("KernelFile",),
     "model.ranges": ("NdRange", "Range"),
     "model.sampler": ("BindlessImageSampler",),
     "sycl.accessor": ("Accessor", "LocalAccessor"),
@@ -257,6 +261,7 @@ __all__ = [
     "KernelArgumentError",
     "KernelBundle",
     "KernelError",
+    "KernelFile",
     "KernelNotSupportedError",
     "LocalAccessor",
     "MemoryAllocationError",
@@ -282,6 +287,7 @@ __all__ = [
     "__version__",
     "alloc_image_mem",
     "as_usm_array",
+    "build",
     "create_image",
     "destroy_image_handle",
     "fetch_cubemap",

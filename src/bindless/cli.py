@@ -1,4 +1,4 @@
-"""The command ``bindless``: devices, a doctor, pictures, a demonstration and quick benchmarks."""
+"""The command ``bindless``: devices, a doctor, kernels, pictures, a demonstration and quick benchmarks."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ _DEVICE_HELP = 'selector: "gpu", "cpu", "default" or backend:type:index, such as
 
 
 def _parser() -> argparse.ArgumentParser:
+    from ._cli_build import add_arguments, build_file
     from ._cli_devices import list_devices
     from ._cli_doctor import examine
 
@@ -33,6 +34,10 @@ def _parser() -> argparse.ArgumentParser:
 
     doctor = commands.add_parser("doctor", help="what was looked for, found and missing, and how to mend it")
     doctor.set_defaults(run=lambda args: examine())
+
+    build = commands.add_parser("build", help="compile kernels in OpenCL C for every device")
+    add_arguments(build)
+    build.set_defaults(run=build_file)
 
     resize = commands.add_parser("resize", help="resize a picture file")
     resize.add_argument("input", metavar="IN", help="any format that Pillow reads")

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import re
 import shutil
-import sys
 from pathlib import Path
 
 import pytest
 from host_kernels import REPOSITORY
 
-sys.path.insert(0, str(REPOSITORY / "csrc" / "kernels"))
-
-from prelude import ptx, spirv
-from toolchain import TARGETS, Toolchain
+from bindless.compiler.prelude import ptx, spirv
+from bindless.compiler.toolchain import TARGETS, Toolchain
 
 pytestmark = pytest.mark.skipif(
     shutil.which("clang-22") is None or shutil.which("llc-22") is None,

@@ -11,20 +11,17 @@ from __future__ import annotations
 import functools
 import re
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
 import bindless as bl
+from bindless.compiler.prelude import ptx, spirv
+from bindless.compiler.toolchain import TARGETS, Toolchain
 
 __all__ = ["compiled", "compiled_text", "load"]
 
 HERE = Path(__file__).resolve().parent
 REPOSITORY = HERE.parent.parent
-sys.path.insert(0, str(REPOSITORY / "csrc" / "kernels"))
-
-from prelude import ptx, spirv  # noqa: E402
-from toolchain import TARGETS, Toolchain  # noqa: E402
 
 _PRELUDES = {"ptx": ptx.module, "spirv": spirv.module}
 _KERNEL = re.compile(r"^\s*(?:__)?kernel\s.*?\bvoid\s+(?:__attribute__\(\(.*?\)\)\s*)?(\w+)\s*\(", re.MULTILINE)

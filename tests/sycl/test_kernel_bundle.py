@@ -154,7 +154,7 @@ def test_constants_are_set_before_the_build(fake, queue):
     "number, value, message",
     [
         (1, 5, "specialization constant 1: the source has 7, 8, 9"),
-        ("x", 5, "'x' is no number of a specialization constant"),
+        ("x", 5, "no constant is named 'x'"),
         (2**32, 5, "is no number"),
         (7, 1.5, r"specialization\[7\]=1.5: it is a float; the constant is int of 8 bytes"),
         (7, 2**64, "does not fit"),

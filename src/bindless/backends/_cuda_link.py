@@ -7,11 +7,11 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..drivers import cuda as driver
+from ..model.ptx import entries
 from ._cuda_context import Context
 from ._cuda_device import Device
 from ._cuda_errors import SUCCESS, check
 from ._cuda_module import Build, Module, require_source
-from ._cuda_ptx import entries
 
 __all__ = ["Object", "compile_module", "link_modules"]
 

@@ -8,13 +8,13 @@ from typing import Any
 
 from ..drivers import cuda as driver
 from ..model.errors import BuildError, FeatureNotSupportedError, InvalidError
-from ..model.module import ModuleDescription
+from ..model.module import KernelSignature, ModuleDescription
+from ..model.ptx import entries
 from ..model.spirv import is_spirv
 from ._cuda_context import Context
 from ._cuda_device import Device, PrimaryContext
 from ._cuda_errors import SUCCESS, check, error, release
 from ._cuda_fork import in_fork
-from ._cuda_ptx import PtxEntry, entries
 
 __all__ = ["Build", "Module", "describe_module", "load_module", "require_source"]
 
@@ -33,7 +33,9 @@ class Module:
         log: what the driver's compiler said.
     """
 
-    def __init__(self, primary: PrimaryContext, native: Any, described: dict[str, PtxEntry], log: str = "") -> None:
+    def __init__(
+        self, primary: PrimaryContext, native: Any, described: dict[str, KernelSignature], log: str = ""
+    ) -> None:
         self.primary = primary
         self.native = native
         self.entries = described
@@ -140,7 +142,7 @@ def describe_module(source: bytes) -> ModuleDescription:
     """Its kernels; those of a binary are known once it is loaded."""
     require_source(source, None)
     found = entries(source)
-    return ModuleDescription(tuple(sorted(found)) if found else None)
+    return ModuleDescription(tuple(sorted(found)) if found else None, kernels=found)
 
 
 class Build:

@@ -10,7 +10,7 @@ import numpy as np
 
 from .errors import InvalidError
 
-__all__ = ["Constant", "ModuleDescription", "pack_constant"]
+__all__ = ["Constant", "KernelSignature", "ModuleDescription", "Parameter", "pack_constant"]
 
 # Formats of struct by kind and size in bytes.
 _FORMATS = {
@@ -31,12 +31,14 @@ class Constant:
         kind: ``bool``, ``int`` (signed or not) or ``float``.
         size: bytes; a bool has 1.
         default: its bytes where nothing else is set.
+        name: what the source calls it; often nothing.
     """
 
     number: int
     kind: str
     size: int
     default: bytes
+    name: str = ""
 
     def value(self, data: bytes) -> bool | int | float:
         """What bytes of it stand for; integers are read as signed."""
@@ -73,16 +75,56 @@ class Constant:
 
 
 @dataclass(frozen=True)
+class Parameter:
+    """A parameter of a kernel.
+
+    Args:
+        name: as in the source, or empty.
+        type: as in the source, or empty.
+        kind: ``value``, ``pointer``, ``local``, ``image`` or ``sampler``.
+        size: bytes.
+    """
+
+    name: str
+    type: str
+    kind: str
+    size: int
+
+    def __str__(self) -> str:
+        return f"{self.type or self.kind} {self.name}".rstrip()
+
+
+@dataclass(frozen=True)
+class KernelSignature:
+    """What a source tells of one of its kernels; work-groups in the native order, None where it asks for none.
+
+    Args:
+        parameters: None where one of them is of a form that is not understood.
+    """
+
+    name: str
+    parameters: tuple[Parameter, ...] | None = None
+    required_work_group_size: tuple[int, ...] | None = None
+    work_group_size_hint: tuple[int, ...] | None = None
+
+    def __str__(self) -> str:
+        listed = "..." if self.parameters is None else ", ".join(map(str, self.parameters))
+        return f"{self.name}({listed})"
+
+
+@dataclass(frozen=True)
 class ModuleDescription:
     """What the source of a module tells.
 
     Args:
         kernel_names: None where it does not tell before it is built.
         constants: specialization constants by number; None where the language has none.
+        kernels: signatures by name, of those whose signature it tells.
     """
 
     kernel_names: tuple[str, ...] | None = None
     constants: Mapping[int, Constant] | None = field(default=None)
+    kernels: Mapping[str, KernelSignature] = field(default_factory=dict)
 
 
 def pack_constant(number: int, value: object) -> bytes:

@@ -1,4 +1,5 @@
-"""What a SPIR-V module says of itself: its kernels and its specialization constants (SPIR-V sections 2.3 and 3)."""
+"""What a SPIR-V module says of itself: its kernels with their parameters, and its specialization constants (SPIR-V
+sections 2.3 and 3)."""
 
 from __future__ import annotations
 
@@ -6,20 +7,28 @@ import struct
 from collections.abc import Iterator
 
 from .errors import BuildError
-from .module import Constant, ModuleDescription
+from .module import Constant, KernelSignature, ModuleDescription
+from .spirv_types import LEAST, Types
 
 __all__ = ["describe", "is_spirv"]
 
 _MAGIC = 0x07230203
 _HEADER = 5  # words
 
+_OP_NAME = 5
+_OP_STRING = 7
 _OP_ENTRY_POINT = 15
+_OP_EXECUTION_MODE = 16
 _OP_TYPE_INT = 21
 _OP_TYPE_FLOAT = 22
 _OP_SPEC_CONSTANT_TRUE = 48
 _OP_SPEC_CONSTANT_FALSE = 49
 _OP_SPEC_CONSTANT = 50
+_OP_FUNCTION = 54
+_OP_FUNCTION_PARAMETER = 55
 _OP_DECORATE = 71
+_LOCAL_SIZE = 17
+_LOCAL_SIZE_HINT = 18
 _SPEC_ID = 1
 _MODEL_KERNEL = 6
 
@@ -30,7 +39,7 @@ def is_spirv(source: bytes) -> bool:
 
 
 def describe(source: bytes) -> ModuleDescription:
-    """Names of the kernels and the specialization constants, in the order of the module.
+    """Names and signatures of the kernels, and the specialization constants, in the order of the module.
 
     Raises:
         BuildError: it is no SPIR-V, or ends within an instruction.
@@ -39,13 +48,29 @@ def describe(source: bytes) -> ModuleDescription:
         raise BuildError(f"the source begins with {source[:8]!r}: it is no SPIR-V, whose first word is 0x{_MAGIC:08x}")
     order = "<" if source[:4] == struct.pack("<I", _MAGIC) else ">"
     words = struct.unpack(f"{order}{len(source) // 4}I", source[: len(source) // 4 * 4])
-    names: list[str] = []
+    kernels: dict[int, str] = {}  # name by id
+    texts: dict[int, str] = {}  # OpName by id
+    strings: list[str] = []
+    modes: dict[int, dict[int, tuple[int, ...]]] = {}
+    parameters: dict[int, list[tuple[int, int]]] = {}  # type and id, by function
+    function = 0
+    sizes = Types()
     numbers: dict[int, int] = {}  # result id to the constant's number
     types: dict[int, tuple[str, int]] = {}
     defaults: list[tuple[int, tuple[str, int], bytes]] = []
     for code, operands in _instructions(words):
         if code == _OP_ENTRY_POINT and operands[0] == _MODEL_KERNEL:
-            names.append(_text(operands[2:]))
+            kernels[operands[1]] = _text(operands[2:])
+        elif code == _OP_NAME:
+            texts[operands[0]] = _text(operands[1:])
+        elif code == _OP_STRING:
+            strings.append(_text(operands[1:]))
+        elif code == _OP_EXECUTION_MODE and operands[1] in (_LOCAL_SIZE, _LOCAL_SIZE_HINT):
+            modes.setdefault(operands[0], {})[operands[1]] = operands[2:5]
+        elif code == _OP_FUNCTION:
+            function = operands[1]
+        elif code == _OP_FUNCTION_PARAMETER:
+            parameters.setdefault(function, []).append((operands[0], operands[1]))
         elif code == _OP_DECORATE and operands[1] == _SPEC_ID:
             numbers[operands[0]] = operands[2]
         elif code in (_OP_TYPE_INT, _OP_TYPE_FLOAT):
@@ -55,18 +80,40 @@ def describe(source: bytes) -> ModuleDescription:
         elif code == _OP_SPEC_CONSTANT and operands[0] in types:
             kind = types[operands[0]]
             defaults.append((operands[1], kind, struct.pack(f"<{len(operands) - 2}I", *operands[2:])[: kind[1]]))
+        sizes.take(code, operands)
     constants = {
-        numbers[result]: Constant(numbers[result], kind, size, default)
+        numbers[result]: Constant(numbers[result], kind, size, default, texts.get(result, ""))
         for result, (kind, size), default in defaults
         if result in numbers
     }
-    return ModuleDescription(tuple(names), constants)
+    signatures = {
+        name: KernelSignature(
+            name,
+            sizes.parameters(parameters.get(kernel, ()), texts, _words(strings, name)),
+            modes.get(kernel, {}).get(_LOCAL_SIZE),
+            modes.get(kernel, {}).get(_LOCAL_SIZE_HINT),
+        )
+        for kernel, name in kernels.items()
+    }
+    return ModuleDescription(tuple(kernels.values()), constants, signatures)
+
+
+def _words(strings: list[str], kernel: str) -> dict[str, list[str]]:
+    """What clang and LLVM note of a kernel's arguments: ``kernel_arg_type.NAME.float*,uint,`` and so on."""
+    found: dict[str, list[str]] = {}
+    for text in strings:
+        for what in ("kernel_arg_type", "kernel_arg_name"):
+            begin = f"{what}.{kernel}."
+            if text.startswith(begin):
+                found[what] = text[len(begin) :].rstrip(",").split(",")
+    return found
 
 
 def _instructions(words: tuple[int, ...]) -> Iterator[tuple[int, tuple[int, ...]]]:
     """Code and operands of each; those that this module looks at are complete."""
     least = {_OP_ENTRY_POINT: 3, _OP_DECORATE: 2, _OP_TYPE_INT: 3, _OP_TYPE_FLOAT: 2, _OP_SPEC_CONSTANT: 3}
-    least |= {_OP_SPEC_CONSTANT_TRUE: 2, _OP_SPEC_CONSTANT_FALSE: 2}
+    least |= {_OP_SPEC_CONSTANT_TRUE: 2, _OP_SPEC_CONSTANT_FALSE: 2, _OP_NAME: 2, _OP_STRING: 2}
+    least |= {_OP_EXECUTION_MODE: 2, _OP_FUNCTION: 4, _OP_FUNCTION_PARAMETER: 2, **LEAST}
     place = _HEADER
     while place < len(words):
         length, code = words[place] >> 16, words[place] & 0xFFFF

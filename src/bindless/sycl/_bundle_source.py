@@ -3,21 +3,33 @@
 from __future__ import annotations
 
 import operator
-import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
-from ..backends.contract import LinkingProtocol, NativeModule, NativeObject
+from ..backends.contract import (
+    BackendProtocol,
+    KernelArgument,
+    KernelRecord,
+    LinkingProtocol,
+    NativeModule,
+    NativeObject,
+)
 from ..model.aspects import Aspect
 from ..model.errors import FeatureNotSupportedError, InvalidError
-from ..model.module import ModuleDescription, pack_constant
+from ..model.kernel_file import KernelFile
+from ..model.module import KernelSignature, ModuleDescription, pack_constant
+from ._bundle_modules import choose_modules
 from ._where import resolve_where
 from .context import Context
 
 if TYPE_CHECKING:
     from .device import Device
 
-__all__ = ["BundleSource", "link_objects", "read_source", "where_to_load"]
+__all__ = ["BundleSource", "link_objects", "where_to_load"]
+
+
+Natives = dict["Device", list[NativeModule]]
 
 
 def where_to_load(where: Sequence[object]) -> tuple[tuple[Device, ...], Context]:
@@ -31,53 +43,37 @@ def where_to_load(where: Sequence[object]) -> tuple[tuple[Device, ...], Context]
     return (context.devices[context.devices.index(device)],), context
 
 
-def read_source(source: object) -> bytes:
-    """The bytes of a source or of the file of this name.
-
-    Raises:
-        InvalidError: the file cannot be read, it is empty, or it is neither.
-    """
-    if isinstance(source, (bytes, bytearray, memoryview)):
-        data = bytes(source)
-    elif isinstance(source, (str, os.PathLike)):
-        try:
-            with open(source, "rb") as file:
-                data = file.read()
-        except (OSError, ValueError) as error:
-            raise InvalidError(f"source={os.fspath(source)!r} cannot be read: {error}") from error
-    else:
-        raise InvalidError(f"source: a {type(source).__name__} is neither a path nor bytes")
-    if not data:
-        raise InvalidError("source is empty: it is PTX or cubin on cuda, SPIR-V elsewhere")
-    return data
-
-
 class BundleSource:
-    """One module before it is built.
+    """Modules before they are built: one, or several of a file of ``bindless build``.
 
     Args:
-        context: whose backend is to build it.
-        data: the module.
+        context: whose backend is to build them.
+        source: the module, or the file.
         options: for the driver's compiler.
+        devices: that are to run them.
 
     Raises:
         InvalidError: the options are no string.
         BuildError: the source cannot be one of the backend's languages.
     """
 
-    __slots__ = ("_backend", "_described", "_packed", "_values", "data", "options")
+    __slots__ = ("_backend", "_constants", "_described", "_packed", "_values", "modules", "options")
 
-    def __init__(self, context: Context, data: bytes, options: str) -> None:
+    def __init__(self, context: Context, source: bytes | KernelFile, options: str, devices: Sequence[Device]) -> None:
         self._backend = context._backend
-        self.data = data
+        self.modules = choose_modules(source, self._backend.backend, devices)
         self.options = _checked_options(options)
-        self._described: ModuleDescription = self._backend.describe_module(data)
+        described = [self._backend.describe_module(module) for module in self.modules]
+        self._constants = tuple(description.constants for description in described)
+        told = {kernel.name: kernel for kernel in source.kernels} if isinstance(source, KernelFile) else {}
+        self._described = _joined(described, told)
         self._values: dict[int, Any] = {}
         self._packed: dict[int, bytes] = {}
 
     def _copy(self) -> BundleSource:
         made = BundleSource.__new__(BundleSource)
-        made._backend, made.data, made.options = self._backend, self.data, self.options
+        made._backend, made.modules, made.options = self._backend, self.modules, self.options
+        made._constants = self._constants
         made._described, made._values, made._packed = self._described, dict(self._values), dict(self._packed)
         return made
 
@@ -90,12 +86,7 @@ class BundleSource:
     def joined(self, others: Sequence[BundleSource]) -> BundleSource:
         """What is known of several modules that were linked."""
         made = self._copy()
-        names = [other._described.kernel_names for other in (self, *others)]
-        constants = [other._described.constants for other in (self, *others)]
-        made._described = ModuleDescription(
-            None if None in names else tuple(name for part in names for name in part or ()),
-            {number: row for part in constants for number, row in (part or {}).items()} if any(constants) else None,
-        )
+        made._described = _joined([other._described for other in (self, *others)], {})
         for other in others:
             made._values.update(other._values)
         return made
@@ -111,6 +102,11 @@ class BundleSource:
             )
         return names
 
+    def completed(self, record: KernelRecord) -> KernelRecord:
+        """What the driver tells of a kernel, with what the source tells beside: names, kinds, the work-group."""
+        told = self._described.kernels.get(record.name)
+        return record if told is None else _completed(record, told)
+
     # ------------------------------------------------------------------ specialization constants
 
     @property
@@ -119,18 +115,31 @@ class BundleSource:
         return self._described.constants
 
     def set(self, number: object, value: object) -> None:
-        """Sets a constant."""
-        key = _constant_number(number)
+        """Sets a constant, by its number or name."""
+        key = self.number(number)
         packed = pack_constant(key, value) if self.constants is None else self._constant(key).pack(value)
         self._values[key], self._packed[key] = value, packed
 
     def get(self, number: object) -> Any:
         """The value set, or else the default."""
-        key = _constant_number(number)
+        key = self.number(number)
         if key in self._values:
             return self._values[key]
         constant = self._constant(key)
         return constant.value(constant.default)
+
+    def number(self, key: object) -> int:
+        """The number of a constant, given by that or by its name."""
+        if not isinstance(key, str):
+            return _constant_number(key)
+        names = {constant.name: number for number, constant in (self.constants or {}).items() if constant.name}
+        if key not in names:
+            raise InvalidError(
+                f"specialization: no constant is named {key!r}; the source names {', '.join(names) or 'none'}, and has "
+                f"the numbers {', '.join(map(str, self.constants or ())) or 'none'}"
+            )
+        number: int = names[key]
+        return number
 
     def values(self) -> dict[int, Any]:
         """All of them."""
@@ -146,67 +155,127 @@ class BundleSource:
 
     # ------------------------------------------------------------------ building
 
-    def load(self, context: Context, devices: Sequence[Device]) -> tuple[dict[Device, NativeModule], dict[Device, str]]:
-        """A module for each device, and what the compiler said. If one fails none is left."""
-        natives: dict[Device, NativeModule] = {}
+    def load(self, context: Context, devices: Sequence[Device]) -> tuple[Natives, dict[Device, str]]:
+        """Modules for each device, and what the compiler said. If one fails none is left."""
+        natives: dict[Device, list[NativeModule]] = {device: [] for device in devices}
         try:
             for device in devices:
-                natives[device] = self._backend.load_module(
-                    context._native,
-                    device._record.native,
-                    self.data,
-                    specialization=self._packed or None,
-                    options=self.options,
-                )
+                for number, module in enumerate(self.modules):
+                    made = self._backend.load_module(
+                        context._native,
+                        device._record.native,
+                        module,
+                        specialization=self._packed_for(number),
+                        options=self.options,
+                    )
+                    natives[device].append(made)
         except BaseException:
-            for native in natives.values():
-                self._backend.release_module(native)
+            _release(self._backend, natives)
             raise
-        return natives, {device: self._backend.module_log(native) for device, native in natives.items()}
+        return natives, _logs(self._backend, natives)
+
+    def _packed_for(self, number: int) -> dict[int, bytes] | None:
+        """The constants that are set of one module."""
+        own = self._constants[number]
+        if own is None or len(self.modules) == 1:
+            return self._packed or None
+        return {key: value for key, value in self._packed.items() if key in own} or None
 
     def compile(
         self, context: Context, devices: Sequence[Device]
-    ) -> tuple[dict[Device, NativeObject], dict[Device, str]]:
+    ) -> tuple[dict[Device, tuple[NativeObject, ...]], dict[Device, str]]:
         """What is linked later, for each device. Without a linker that is the source, once it has built."""
-        objects: dict[Device, NativeObject] = {}
+        objects: dict[Device, tuple[NativeObject, ...]] = {}
         logs: dict[Device, str] = {}
         for device in devices:
             if device.has(Aspect.online_linker):
-                objects[device], logs[device] = cast(LinkingProtocol, self._backend).compile_module(
-                    context._native,
-                    device._record.native,
-                    self.data,
-                    specialization=self._packed or None,
-                    options=self.options,
-                )
+                compiler = cast(LinkingProtocol, self._backend)
+                made = [
+                    compiler.compile_module(
+                        context._native,
+                        device._record.native,
+                        module,
+                        specialization=self._packed_for(number),
+                        options=self.options,
+                    )
+                    for number, module in enumerate(self.modules)
+                ]
+                objects[device] = tuple(native for native, _ in made)
+                logs[device] = "\n".join(filter(None, (said for _, said in made)))
             else:
                 natives, said = self.load(context, (device,))
-                self._backend.release_module(natives[device])
-                objects[device], logs[device] = self, said[device]
+                _release(self._backend, natives)
+                objects[device], logs[device] = (self,), said[device]
         return objects, logs
 
 
 def link_objects(
     context: Context, objects: Mapping[Device, Sequence[NativeObject]], first: BundleSource, options: str
-) -> tuple[dict[Device, NativeModule], dict[Device, str]]:
-    """A module for each device of its objects. Every driver links one object; several need a linker."""
+) -> tuple[Natives, dict[Device, str]]:
+    """Modules for each device of its objects. Every driver links one object; several need a linker."""
     options = _checked_options(options)
-    natives: dict[Device, NativeModule] = {}
+    natives: dict[Device, list[NativeModule]] = {}
     backend = context._backend
     try:
         for device, parts in objects.items():
             if device.has(Aspect.online_linker):
                 linker = cast(LinkingProtocol, backend)
-                natives[device] = linker.link_modules(context._native, device._record.native, parts, options=options)
+                made = linker.link_modules(context._native, device._record.native, parts, options=options)
+                natives[device] = [made]
             else:
                 if len(parts) > 1:
                     device._require(Aspect.online_linker, f"linking {len(parts)} bundles")
                 natives.update(first.with_options(options).load(context, (device,))[0])
     except BaseException:
-        for native in natives.values():
-            backend.release_module(native)
+        _release(backend, natives)
         raise
-    return natives, {device: backend.module_log(native) for device, native in natives.items()}
+    return natives, _logs(backend, natives)
+
+
+def _release(backend: BackendProtocol, natives: Mapping[Device, Sequence[NativeModule]]) -> None:
+    for modules in natives.values():
+        for native in modules:
+            backend.release_module(native)
+
+
+def _logs(backend: BackendProtocol, natives: Mapping[Device, Sequence[NativeModule]]) -> dict[Device, str]:
+    return {device: "\n".join(filter(None, map(backend.module_log, modules))) for device, modules in natives.items()}
+
+
+def _joined(described: Sequence[ModuleDescription], told: Mapping[str, KernelSignature]) -> ModuleDescription:
+    """What several modules tell together; what is told of kernels beside takes the place of their own words."""
+    names = [description.kernel_names for description in described]
+    constants = [description.constants for description in described]
+    kernels = {name: kernel for description in described for name, kernel in description.kernels.items()}
+    return ModuleDescription(
+        None if None in names else tuple(name for part in names for name in part or ()),
+        {number: row for part in constants for number, row in (part or {}).items()}
+        if any(part is not None for part in constants)
+        else None,
+        {**kernels, **told},
+    )
+
+
+def _completed(record: KernelRecord, told: KernelSignature) -> KernelRecord:
+    arguments = record.arguments
+    listed = told.parameters
+    if listed is not None and (arguments is None or len(arguments) == len(listed)):
+        known = arguments or [
+            KernelArgument(index, "", parameter.kind, parameter.size) for index, parameter in enumerate(listed)
+        ]
+        arguments = tuple(
+            replace(
+                argument,
+                name=parameter.name or argument.name,
+                kind=parameter.kind if argument.kind == "value" else argument.kind,
+            )
+            for argument, parameter in zip(known, listed)
+        )
+    return replace(
+        record,
+        arguments=arguments,
+        required_work_group_size=record.required_work_group_size or told.required_work_group_size,
+    )
 
 
 def _checked_options(options: object) -> str:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..backends.contract import KernelRecord, NativeKernel, NativeModule, NativeObject
 from ..model.enums import BundleState, coerce
 from ..model.errors import InvalidError
+from ..model.kernel_file import KernelFile
 from . import _lifetime
-from ._bundle_source import BundleSource, link_objects, read_source, where_to_load
+from ._bundle_modules import read_source
+from ._bundle_source import BundleSource, link_objects, where_to_load
 from .kernel import Kernel
 
 if TYPE_CHECKING:
@@ -58,8 +60,8 @@ class KernelBundle:
         _state: BundleState,
         _source: BundleSource,
         *,
-        _natives: Mapping[Device, NativeModule] | None = None,
-        _objects: Mapping[Device, NativeObject] | None = None,
+        _natives: Mapping[Device, Sequence[NativeModule]] | None = None,
+        _objects: Mapping[Device, Sequence[NativeObject]] | None = None,
         _logs: Mapping[Device, str] | None = None,
     ) -> None:
         self.context = _context
@@ -75,7 +77,8 @@ class KernelBundle:
         release = _context._backend.release_module
         self._resources = tuple(
             _lifetime.Resource(_lifetime.Rank.MODULE, _context._resource, release, native)
-            for native in self._natives.values()
+            for modules in self._natives.values()
+            for native in modules
         )
 
     @property
@@ -99,7 +102,8 @@ class KernelBundle:
         """
         self._require_open()
         if self.state is BundleState.executable:
-            return self.context._backend.kernel_names(self._natives[self.device])
+            backend = self.context._backend
+            return tuple(name for native in self._natives[self.device] for name in backend.kernel_names(native))
         return self._source.kernel_names
 
     def has_kernel(self, name: str, device: Device | None = None) -> bool:
@@ -125,12 +129,12 @@ class KernelBundle:
         chosen = self._own(device)
         with self._lock:
             if (name, chosen) not in self._kernels:
-                backend, native = self.context._backend, self._natives[chosen]
-                names = backend.kernel_names(native)
+                backend = self.context._backend
+                names = {own: native for native in self._natives[chosen] for own in backend.kernel_names(native)}
                 if name not in names:
                     raise InvalidError(f"no kernel is named {name!r}; this bundle has {', '.join(names) or 'none'}")
-                kernel = backend.get_kernel(native, name)
-                self._kernels[name, chosen] = kernel, backend.kernel_info(kernel)
+                kernel = backend.get_kernel(names[name], name)
+                self._kernels[name, chosen] = kernel, self._source.completed(backend.kernel_info(kernel))
             return Kernel(self, chosen, *self._kernels[name, chosen])
 
     def _own(self, device: Device | None) -> Device:
@@ -153,11 +157,12 @@ class KernelBundle:
         """Values by number: those that were set, and the defaults of the others where the source tells them."""
         return self._source.values()
 
-    def has_specialization_constant(self, number: int) -> bool:
-        """Whether its source has the constant of this number."""
-        return number in (self._source.constants or {})
+    def has_specialization_constant(self, number: int | str) -> bool:
+        """Whether its source has the constant of this number or name."""
+        known = self._source.constants or {}
+        return number in known or any(number == constant.name for constant in known.values() if constant.name)
 
-    def get_specialization_constant(self, number: int) -> Any:
+    def get_specialization_constant(self, number: int | str) -> Any:
         """The value that it has been or will be built with.
 
         Raises:
@@ -165,11 +170,11 @@ class KernelBundle:
         """
         return self._source.get(number)
 
-    def set_specialization_constant(self, number: int, value: object) -> None:
+    def set_specialization_constant(self, number: int | str, value: object) -> None:
         """Sets a constant before the bundle is built.
 
         Args:
-            number: of the constant.
+            number: of the constant, or its name.
             value: bool, int, float, a numpy scalar of its type, or its bytes.
 
         Raises:
@@ -217,7 +222,7 @@ class KernelBundle:
         devices = tuple(device for device in self.devices if all(device in bundle.devices for bundle in others))
         if not devices:
             raise InvalidError("link: no device is common to all bundles")
-        objects = {device: [bundle._objects[device] for bundle in bundles] for device in devices}
+        objects = {device: [part for bundle in bundles for part in bundle._objects[device]] for device in devices}
         natives, logs = link_objects(self.context, objects, self._source, options)
         source = self._source.joined([bundle._source for bundle in others])
         return KernelBundle(self.context, devices, BundleState.executable, source, _natives=natives, _logs=logs)
@@ -272,18 +277,20 @@ class KernelBundle:
 
 
 def load_kernel_bundle(
-    source: str | os.PathLike[str] | bytes,
+    source: str | os.PathLike[str] | bytes | KernelFile,
     *where: object,
-    specialization: Mapping[int, Any] | None = None,
+    specialization: Mapping[int | str, Any] | None = None,
     options: str = "",
     state: BundleState | str = BundleState.executable,
 ) -> KernelBundle:
     """Loads a module of kernels, and builds it unless asked otherwise.
 
     Args:
-        source: path of a file, or its contents: PTX or cubin on cuda, SPIR-V elsewhere.
+        source: a file of ``bindless build``, of which the device's own modules are taken; or PTX or cubin on cuda,
+            SPIR-V elsewhere. A path, the bytes, or what ``build`` returned.
         where: a queue; a device and a context; or a context alone, for all its devices.
-        specialization: values of specialization constants by their number. Where the source tells its constants, a
+        specialization: values of specialization constants by their number, or their
+            name where the source has one. Where the source tells its constants, a
             bool, int or float of the constant's own size; else a bool has 1 byte, an int 4 (8 where it does not fit), a
             float 4. numpy scalars and bytes have their own size.
         options: for the driver's compiler.
@@ -291,12 +298,13 @@ def load_kernel_bundle(
 
     Raises:
         InvalidError: the file cannot be read, is empty, or an argument is none of these.
-        BuildError: the module does not build; ``log`` holds the compiler's words.
+        BuildError: the module does not build, and ``log`` holds the compiler's words; or the source is damaged, or
+            holds nothing that the devices run.
         FeatureNotSupportedError: the device loads no kernels.
     """
     devices, context = where_to_load(where)
     wanted = coerce(BundleState, state, "state")
-    found = BundleSource(context, read_source(source), options)
+    found = BundleSource(context, read_source(source), options, devices)
     for number, value in (specialization or {}).items():
         found.set(number, value)
     bundle = KernelBundle(context, devices, BundleState.input, found)

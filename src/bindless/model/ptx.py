@@ -6,9 +6,10 @@ The driver gives only sizes of parameters, and none before CUDA 12.4; the text o
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
-__all__ = ["PtxEntry", "PtxParameter", "entries"]
+from .module import KernelSignature, Parameter
+
+__all__ = ["entries", "is_ptx", "target_of"]
 
 _COMMENT = re.compile(rb"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _ENTRY = re.compile(rb"\.entry\s+([A-Za-z_$%][\w$]*)\s*(?:\(([^)]*)\))?([^{;]*)")
@@ -16,51 +17,45 @@ _PARAMETER = re.compile(
     rb"\.param\s+(?:\.align\s+\d+\s+)?\.([a-z]+)(\d+)(\s+\.ptr)?(?:\s+\.(shared|global|const|local))?"
     rb"(?:\s+\.align\s+\d+)?\s+([A-Za-z_$%][\w$]*)\s*(?:\[\s*(\d+)\s*\])?"
 )
+_TARGET = re.compile(rb"^\s*\.target\s+sm_(\d+)", re.MULTILINE)
 _REQUIRED = re.compile(rb"\.reqntid\s+(\d+)(?:\s*,\s*(\d+))?(?:\s*,\s*(\d+))?")
 
 
-@dataclass(frozen=True)
-class PtxParameter:
-    """One parameter: ``kind`` is value, pointer or local, as in ``KernelArgument``."""
-
-    name: str
-    kind: str
-    size: int
-
-
-@dataclass(frozen=True)
-class PtxEntry:
-    """A kernel; ``parameters`` is None where one of them is of a form that is not understood."""
-
-    name: str
-    parameters: tuple[PtxParameter, ...] | None
-    required_work_group_size: tuple[int, ...] | None
-
-
-def _parameter(text: bytes) -> PtxParameter | None:
+def _parameter(text: bytes) -> Parameter | None:
     found = _PARAMETER.match(text.strip())
     if found is None:
         return None
     _, bits, pointer, space, name, count = found.groups()
     size = int(bits) // 8 * (int(count) if count is not None else 1)
     kind = "value" if pointer is None else "local" if space == b"shared" else "pointer"
-    return PtxParameter(name.decode("ascii"), kind, size)
+    return Parameter(name.decode("ascii"), "", kind, size)
 
 
-def _entry(found: re.Match[bytes]) -> PtxEntry:
+def _entry(found: re.Match[bytes]) -> KernelSignature:
     name, parameters, directives = found.groups()
     listed = [_parameter(text) for text in (parameters or b"").split(b",") if text.strip()]
     known = [parameter for parameter in listed if parameter is not None]
     required = _REQUIRED.search(directives)
-    return PtxEntry(
+    return KernelSignature(
         name.decode("ascii"),
         tuple(known) if len(known) == len(listed) else None,
         tuple(int(size or 1) for size in required.groups()) if required else None,
     )
 
 
-def entries(source: bytes) -> dict[str, PtxEntry]:
+def entries(source: bytes) -> dict[str, KernelSignature]:
     """The kernels of a module by name; none for a binary module."""
     if b".entry" not in source or b"\0" in source.rstrip(b"\0"):
         return {}
     return {entry.name: entry for entry in map(_entry, _ENTRY.finditer(_COMMENT.sub(b"", source)))}
+
+
+def is_ptx(source: bytes) -> bool:
+    """Whether it is the text of a module."""
+    return _TARGET.search(source) is not None
+
+
+def target_of(source: bytes) -> tuple[int, int] | None:
+    """The compute capability that a module is written for: (7, 5) of sm_75; None where it does not say."""
+    found = _TARGET.search(source)
+    return (int(found[1]) // 10, int(found[1]) % 10) if found else None

@@ -1,0 +1,6 @@
+"""Kernels from OpenCL C: the tool behind ``bindless build``, and the device primitives.
+
+``build.py`` is the call, ``toolchain.py`` LLVM's tools, ``modules.py`` the way from a source to one artifact, which the
+package's own kernels take too, ``prelude`` the primitives under ``bindless/device.h``. Nothing here opens a driver. The
+file that holds the result is ``bindless.model.kernel_file``.
+"""

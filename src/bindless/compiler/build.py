@@ -1,0 +1,238 @@
+"""``build``: one source of kernels to one file for all targets."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from ..model import ptx, spirv
+from ..model.errors import BuildError, InvalidError
+from ..model.kernel_file import KernelFile, Section
+from ..model.module import KernelSignature, Parameter
+from .metadata import KernelWords
+from .modules import Compiled, make_modules
+from .toolchain import TARGETS, Target, Toolchain, include_folder
+
+__all__ = ["build"]
+
+_OLDEST = "sm_75"
+_LEVELS = {0: "O0", 1: "O1", 2: "O2", 3: "O3"}
+_KEPT = ("-x", "-o", "-target", "-c", "-S", "-emit-llvm")
+
+
+def build(
+    source: str | os.PathLike[str],
+    output: str | os.PathLike[str] | None = None,
+    *,
+    targets: Sequence[str] = ("spirv", "ptx"),
+    defines: Mapping[str, object] | Sequence[str] = (),
+    includes: Sequence[str | os.PathLike[str]] = (),
+    optimization: int = 2,
+    options: Sequence[str] = (),
+    architecture: str = _OLDEST,
+) -> KernelFile:
+    """Compiles kernels in OpenCL C with clang and LLVM, for every device at once.
+
+    ``#include <bindless/device.h>`` gives them the device functions for images. The result goes to
+    ``load_kernel_bundle``, as it is or by the name of its file. ``spirv-val`` and ``ptxas`` check it where
+    they are on PATH.
+
+    Args:
+        source: the text of the kernels, or the path of a file: a string without a line break is a path.
+        output: a file to write; by custom its name ends in ``.blk``.
+        targets: ``spirv``, ``ptx`` or both.
+        defines: macros: values by name, or ``"NAME"`` and ``"NAME=VALUE"``.
+        includes: folders of headers.
+        optimization: 0 to 3.
+        options: more of clang, such as ``"-Werror"``.
+        architecture: the oldest NVIDIA GPU that is to run it, ``sm_75`` or newer.
+
+    Returns:
+        The file's contents; ``log`` holds warnings.
+
+    Raises:
+        InvalidError: an argument is none of these, or a file cannot be read or written.
+        FeatureNotSupportedError: clang or LLVM is missing; the message tells how to install them.
+        BuildError: it does not compile; ``log`` holds the compiler's words.
+    """
+    wanted = _targets(targets)
+    if type(optimization) is not int or optimization not in _LEVELS:
+        raise InvalidError(f"optimization={optimization!r}: it is 0, 1, 2 or 3")
+    if not isinstance(architecture, str) or not re.fullmatch(r"sm_(7[5-9]|[89]\d|1\d\d)[af]?", architecture):
+        raise InvalidError(f"architecture={architecture!r}: it is sm_75, or a newer one such as sm_90")
+    flags = [*_defines(defines), *_includes(includes), *_options(options)]
+    text, name, folder = _source(source)
+    tools = Toolchain.find()
+    with tempfile.TemporaryDirectory(prefix="bindless-build-") as place:
+        work = Path(place)
+        file = work / name if folder is None else folder / name
+        if folder is None:
+            file.write_bytes(text)
+        made: dict[str, tuple[Compiled, ...]] = {}
+        for target in wanted:
+            part = work / target
+            part.mkdir()
+            settings = _settings(target, architecture)
+            command = [*flags, "-cl-kernel-arg-info", "-fno-discard-value-names"]
+            made[target] = make_modules(
+                file, target, command, _LEVELS[optimization], settings, tools, part, include_folder()
+            )
+            for module in made[target]:
+                _check(module.data, target, architecture, name, part)
+    sections = tuple(
+        Section(target, architecture if target == "ptx" else "", tuple(k.name for k in module.kernels), module.data)
+        for target, modules in made.items()
+        for module in modules
+    )
+    result = KernelFile(
+        _signatures(made),
+        sections,
+        name,
+        hashlib.sha256(text).hexdigest(),
+        tools.versions(),
+        (f"-O{optimization}", *flags),
+        "\n".join(dict.fromkeys(tools.warnings)),
+    )
+    if output is not None:
+        result.save(output)
+    return result
+
+
+# ------------------------------------------------------------------ arguments
+
+
+def _targets(targets: Sequence[str]) -> tuple[str, ...]:
+    listed = (targets,) if isinstance(targets, str) else tuple(targets)
+    unknown = [target for target in listed if target not in TARGETS]
+    if unknown or not listed:
+        raise InvalidError(f"targets={targets!r}: it is one or more of {', '.join(TARGETS)}")
+    return tuple(dict.fromkeys(listed))
+
+
+def _defines(defines: Mapping[str, object] | Sequence[str]) -> list[str]:
+    listed = (
+        [f"{name}={value}" for name, value in defines.items()]
+        if isinstance(defines, Mapping)
+        else _texts(defines, "defines")
+    )
+    for define in listed:
+        if not re.match(r"[A-Za-z_]\w*(\([^)]*\))?(=|$)", define):
+            raise InvalidError(f"defines: {define!r} is no NAME or NAME=VALUE")
+    return [f"-D{define}" for define in listed]
+
+
+def _includes(includes: Sequence[str | os.PathLike[str]]) -> list[str]:
+    listed = [includes] if isinstance(includes, (str, os.PathLike)) else list(includes)
+    for folder in listed:
+        if not os.path.isdir(folder):
+            raise InvalidError(f"includes: {os.fspath(folder)!r} is no folder")
+    return [f"-I{os.path.abspath(folder)}" for folder in listed]
+
+
+def _options(options: Sequence[str]) -> list[str]:
+    listed = options.split() if isinstance(options, str) else _texts(options, "options")
+    for option in listed:
+        if not option.startswith("-") or option in _KEPT:
+            raise InvalidError(
+                f"options: {option!r} is {'chosen by the build itself' if option in _KEPT else 'no option of clang'}"
+            )
+    return listed
+
+
+def _texts(values: Sequence[str], what: str) -> list[str]:
+    listed = [values] if isinstance(values, str) else list(values)
+    for value in listed:
+        if not isinstance(value, str):
+            raise InvalidError(f"{what}: {value!r} is a {type(value).__name__}, no string")
+    return listed
+
+
+def _source(source: str | os.PathLike[str]) -> tuple[bytes, str, Path | None]:
+    """The text, its name, and the folder that it lies in, if in any."""
+    if isinstance(source, str) and "\n" in source:
+        return source.encode(), "source.cl", None
+    if not isinstance(source, (str, os.PathLike)):
+        raise InvalidError(f"source: a {type(source).__name__} is neither a path nor the text of kernels")
+    path = Path(os.path.abspath(source))
+    try:
+        return path.read_bytes(), path.name, path.parent
+    except (OSError, ValueError) as error:
+        raise InvalidError(
+            f"source={os.fspath(source)!r} cannot be read: {error}; a text has line breaks, a path has none"
+        ) from error
+
+
+def _settings(target: str, architecture: str) -> Target:
+    """How a target is translated; a newer GPU brings its own version of PTX."""
+    settings = TARGETS[target]
+    if target != "ptx" or architecture == _OLDEST:
+        return settings
+    kept = tuple(option for option in settings.translate if not option.startswith(("-mcpu", "-mattr")))
+    return replace(settings, translate=(*kept, f"-mcpu={architecture}"))
+
+
+# ------------------------------------------------------------------ results
+
+
+def _signatures(made: Mapping[str, Sequence[Compiled]]) -> tuple[KernelSignature, ...]:
+    """Names and types as in the source, sizes as in the modules; kernels that #if leaves out of a target count too."""
+    words: dict[str, KernelWords] = {}
+    binary: dict[str, KernelSignature] = {}
+    for target, modules in made.items():
+        for module in modules:
+            words.update({kernel.name: kernel for kernel in module.kernels})
+            found = ptx.entries(module.data) if target == "ptx" else spirv.describe(module.data).kernels
+            for name, signature in found.items():
+                other = binary.setdefault(name, signature)
+                if _sizes(other) != _sizes(signature):
+                    raise BuildError(
+                        f"kernel {name!r} takes other arguments in {' and '.join(made)}: {other}, {signature}"
+                    )
+    return tuple(_signature(words[name], binary.get(name)) for name in sorted(words))
+
+
+def _sizes(signature: KernelSignature) -> list[int] | None:
+    """Bytes of the parameters; local memory has no size that means anything."""
+    if signature.parameters is None:
+        return None
+    return [0 if parameter.kind == "local" else parameter.size for parameter in signature.parameters]
+
+
+def _signature(words: KernelWords, binary: KernelSignature | None) -> KernelSignature:
+    listed = binary.parameters if binary is not None else None
+    parameters = None
+    if listed is not None and len(listed) == len(words.kinds):
+        parameters = tuple(
+            Parameter(name, type_, kind, parameter.size)
+            for name, type_, kind, parameter in zip(words.names, words.types, words.kinds, listed)
+        )
+    return KernelSignature(words.name, parameters, words.required_work_group_size, words.work_group_size_hint)
+
+
+def _check(data: bytes, target: str, architecture: str, name: str, folder: Path) -> None:
+    """Asks the vendor's own tool, where it is installed."""
+    artifact = folder / "checked"
+    artifact.write_bytes(data)
+    if target == "ptx":
+        command = [shutil.which("ptxas"), f"-arch={architecture}", str(artifact), "-o", str(folder / "cubin")]
+    else:
+        command = [shutil.which("spirv-val"), str(artifact)]
+    if command[0] is None:
+        return
+    done = subprocess.run([str(word) for word in command], capture_output=True, check=False)
+    said = (done.stdout + done.stderr).decode(errors="replace").strip()
+    # Tools that are older than the extension or the GPU cannot judge.
+    if (
+        done.returncode == 0
+        or "Invalid capability operand: 6528" in said
+        or "not defined for option 'gpu-name'" in said
+    ):
+        return
+    raise BuildError(f"{name}: {command[0]} refuses the {target} of its kernels:\n{said}", log=said)

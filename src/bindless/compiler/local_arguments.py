@@ -1,0 +1,35 @@
+"""Local memory that a launch gives to a kernel on NVIDIA GPUs.
+
+CUDA gives a launch one block of shared memory, whose address is known to the module alone; it lies behind the kernel's
+own variables. A kernel therefore receives the offset of each piece in that block, and adds the block's address.
+"""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["with_local_arguments"]
+
+_BLOCK = "@__bindless_local_arguments"
+_KERNEL = re.compile(r"^define [^@\n]*\bptx_kernel\b[^\n]*\{\n(?:[\w.$]+:[^\n]*\n)?", re.MULTILINE)
+_LOCAL = re.compile(r'(ptr addrspace\(3\)[\w ]*(?:\(\d+\))?[\w ]*? )%("?)([\w.$-]+)\2(?=[,)])')
+
+
+def with_local_arguments(text: str) -> str:
+    """LLVM IR whose kernels take offsets for pointers to local memory; arguments have names."""
+    text = _KERNEL.sub(_convert, text)
+    if _BLOCK not in text:
+        return text
+    return f"{text}\n{_BLOCK} = external addrspace(3) global [0 x i8], align 16\n"
+
+
+def _convert(kernel: re.Match[str]) -> str:
+    head = kernel[0]
+    names = [match[3] for match in _LOCAL.finditer(head)]
+    head = _LOCAL.sub(lambda match: f"{match[1]}%{match[3]}.offset", head)
+    lines = [
+        f"  %{name}.bytes = ptrtoint ptr addrspace(3) %{name}.offset to i64\n"
+        f"  %{name} = getelementptr i8, ptr addrspace(3) {_BLOCK}, i64 %{name}.bytes\n"
+        for name in names
+    ]
+    return head + "".join(lines)

@@ -1,0 +1,147 @@
+"""From one OpenCL C source to the modules of a target: compiled, linked with the prelude, optimised, translated."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..model.errors import BuildError
+from .gradients import with_gradients
+from .local_arguments import with_local_arguments
+from .metadata import KernelWords, read_kernels
+from .prelude import opencl, ptx, spirv
+from .toolchain import INSTALL_LIBRARY, STRICT, TARGETS, Target, Toolchain
+
+__all__ = ["PRELUDES", "Compiled", "make_module", "make_modules"]
+
+PRELUDES = {"ptx": ptx.module, "spirv": spirv.module}
+
+_UNDEFINED = re.compile(r'^declare [^@\n]*@"?([\w.$]+)"?\(', re.MULTILINE)
+_DEFINED = re.compile(r'^define [^@\n]*@"?([\w.$]+)"?\(', re.MULTILINE)
+_VARIABLE = re.compile(r'^@"?([\w.$]+)"? = [^\n]*\baddrspace\(1\)[^\n]*\bglobal\b', re.MULTILINE)
+_MANGLED = re.compile(r"_Z(\d+)(.*)")
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """One module of a target, and the kernels in it."""
+
+    data: bytes
+    kernels: tuple[KernelWords, ...]
+
+
+def make_module(
+    source: Path,
+    target: str,
+    kernels: Sequence[str],
+    toolchain: Toolchain,
+    prelude: Path,
+    folder: Path,
+    includes: Sequence[Path],
+    defines: Mapping[str, str],
+) -> bytes:
+    """One artifact of kernels that need nothing but OpenCL C and the prelude. Each call has a folder of its own."""
+    compiled = toolchain.compile(source, folder / "compiled.ll", TARGETS[target], includes, defines, STRICT)
+    linked = toolchain.link([compiled, prelude], folder / "linked.ll")
+    return _translate(linked, TARGETS[target], list(kernels), toolchain, folder, "O2")
+
+
+def make_modules(
+    source: Path,
+    target: str,
+    options: Sequence[str],
+    level: str,
+    settings: Target,
+    toolchain: Toolchain,
+    folder: Path,
+    include: Path,
+) -> tuple[Compiled, ...]:
+    """The modules of a source of any kernels.
+
+    One for all of them; in SPIR-V one for each where they use images, because LLVM translates one such kernel a module.
+
+    Raises:
+        BuildError: it does not compile, has no kernel, or uses functions that the target does not have.
+    """
+    compiled = toolchain.compile(source, folder / "compiled.ll", settings, [include], {}, options)
+    text = compiled.read_text()
+    kernels = read_kernels(text)
+    if not kernels:
+        raise BuildError(
+            f"{source.name} has no kernel: one begins with `kernel void name(...)`, and is not left out by #if"
+        )
+    images = "@__bindless_" in text
+    if target == "ptx":
+        compiled.write_text(with_local_arguments(text))
+    parts = [compiled]
+    preludes = [PRELUDES[target]] if images or target == "ptx" else []
+    for number, prelude in enumerate([*preludes, *([opencl.module] if target == "ptx" else [])]):
+        parts.append(folder / f"prelude{number}.ll")
+        parts[-1].write_text(prelude())
+    linked = toolchain.link(parts, folder / "linked.ll")
+    if target == "ptx":
+        linked = _with_library(linked, toolchain, folder, source.name)
+    groups = [kernels]
+    if target == "spirv" and images and len(kernels) > 1:
+        variables = _VARIABLE.findall(text)
+        if variables:
+            raise BuildError(
+                f"{source.name} has several kernels that use images, and variables of the program that they share "
+                f"({', '.join(variables)}): SPIR-V has such kernels in modules of their own. Pass memory instead, "
+                "or put one kernel in a file"
+            )
+        groups = [(kernel,) for kernel in kernels]
+    made = []
+    for number, group in enumerate(groups):
+        place = folder / str(number)
+        place.mkdir()
+        names = [kernel.name for kernel in group]
+        data = _translate(linked, settings, names, toolchain, place, level)
+        made.append(Compiled(with_gradients(data) if target == "spirv" else data, group))
+    return tuple(made)
+
+
+def _translate(
+    linked: Path, target: Target, kernels: Sequence[str], toolchain: Toolchain, folder: Path, level: str
+) -> bytes:
+    optimised = toolchain.optimise(linked, folder / "optimised.ll", kernels, level)
+    return toolchain.translate(optimised, folder / "artifact", target)
+
+
+def _with_library(linked: Path, toolchain: Toolchain, folder: Path, name: str) -> Path:
+    """Linked with OpenCL C's own functions, if it uses any."""
+    missing = _missing(linked)
+    if not missing:
+        return linked
+    library = toolchain.library()
+    if library is None:
+        raise BuildError(
+            f"{name} uses {_listed(missing)}: for NVIDIA GPUs the functions of OpenCL C are in libclc, which is not "
+            f"installed: {INSTALL_LIBRARY}"
+        )
+    complete = toolchain.link([linked], folder / "complete.ll", library)
+    missing = _missing(complete)
+    if missing:
+        raise BuildError(
+            f"{name} uses {_listed(missing)}, which neither bindless/device.h nor {library} has for NVIDIA GPUs: do "
+            "without, or leave the target ptx out"
+        )
+    return complete
+
+
+def _missing(module: Path) -> list[str]:
+    text = module.read_text()
+    defined = set(_DEFINED.findall(text))
+    return sorted(name for name in _UNDEFINED.findall(text) if name not in defined and not name.startswith("llvm."))
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Functions by their names in the source, each once."""
+    return ", ".join(dict.fromkeys(map(_plain, names)))
+
+
+def _plain(name: str) -> str:
+    match = _MANGLED.match(name)
+    return match[2][: int(match[1])] if match else name

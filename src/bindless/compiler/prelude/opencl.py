@@ -1,0 +1,76 @@
+"""OpenCL C's questions about work-items and its barriers for NVIDIA GPUs, on the primitives of ``ptx``.
+
+Everything else of OpenCL C is in libclc, of which these functions are what its generic library lacks.
+"""
+
+from __future__ import annotations
+
+from .ir import IrModule
+from .ptx import DATA_LAYOUT, TRIPLE
+
+# Function, our primitive, and the answer for dimensions that there are not.
+_QUESTIONS = (
+    ("get_global_id", "global_id", 0),
+    ("get_global_size", "global_size", 1),
+    ("get_local_id", "local_id", 0),
+    ("get_local_size", "local_size", 1),
+    ("get_enqueued_local_size", "local_size", 1),
+    ("get_group_id", "group_id", 0),
+    ("get_num_groups", "group_count", 1),
+)
+
+
+def _questions(ir: IrModule) -> None:
+    for name, primitive, beyond in _QUESTIONS:
+        body = [f"%v{d} = {ir.external('i64', f'__bindless_{primitive}_{d}', [])}()" for d in range(3)]
+        chosen = str(beyond)
+        for dimension in (2, 1, 0):
+            body += [
+                f"%is{dimension} = icmp eq i32 %dimension, {dimension}",
+                f"%c{dimension} = select i1 %is{dimension}, i64 %v{dimension}, i64 {chosen}",
+            ]
+            chosen = f"%c{dimension}"
+        ir.function(_mangled(name, "j"), "i64", ["i32 %dimension"], [*body, f"ret i64 {chosen}"])
+    ir.function(_mangled("get_global_offset", "j"), "i64", ["i32 %dimension"], ["ret i64 0"])
+
+
+def _linear(ir: IrModule) -> None:
+    """Numbers of work-items in the order in which dimension 0 is the fastest."""
+    for kind in ("global", "local"):
+        parts = [
+            f"%{part}{d} = {ir.external('i64', f'__bindless_{kind}_{part}_{d}', [])}()"
+            for part in ("id", "size")
+            for d in range(3)
+        ]
+        body = [
+            *parts,
+            "%a = mul i64 %id2, %size1",
+            "%b = add i64 %a, %id1",
+            "%c = mul i64 %b, %size0",
+            "%d = add i64 %c, %id0",
+            "ret i64 %d",
+        ]
+        ir.function(_mangled(f"get_{kind}_linear_id", "v"), "i64", [], body)
+
+
+def _fences(ir: IrModule) -> None:
+    """A barrier orders local and global memory among the work-items of a group."""
+    barrier = ir.external("void", "llvm.nvvm.barrier.cta.sync.aligned.all", ["i32"], "convergent")
+    for name in ("barrier", "work_group_barrier"):
+        ir.function(_mangled(name, "j"), "void", ["i32 %flags"], [f"{barrier}(i32 0)", "ret void"], "convergent")
+    fence = ir.external("void", "llvm.nvvm.membar.cta", [])
+    for name in ("mem_fence", "read_mem_fence", "write_mem_fence"):
+        ir.function(_mangled(name, "j"), "void", ["i32 %flags"], [f"{fence}()", "ret void"])
+
+
+def _mangled(name: str, parameters: str) -> str:
+    return f"_Z{len(name)}{name}{parameters}"
+
+
+def module() -> str:
+    """The functions as LLVM IR text."""
+    ir = IrModule(DATA_LAYOUT, TRIPLE)
+    _questions(ir)
+    _linear(ir)
+    _fences(ir)
+    return ir.text()
