@@ -56,10 +56,10 @@ def test_a_bundle_is_loaded_from_bytes_or_a_file(fake, queue, tmp_path):
     [
         (lambda q: bl.load_kernel_bundle("/nowhere/at/all.ptx", q), "source='/nowhere/at/all.ptx' cannot be read"),
         (lambda q: bl.load_kernel_bundle(b"", q), "source is empty"),
-        (lambda q: bl.load_kernel_bundle(3, q), "a int is neither a path nor bytes"),
+        (lambda q: bl.load_kernel_bundle(3, q), "a int is neither a path, nor bytes, nor a KernelFile"),
         (lambda q: bl.load_kernel_bundle(b"x"), "was given as \\(nothing\\)"),
         (lambda q: bl.load_kernel_bundle(b"x", q, options=3), "options=3 is no string"),
-        (lambda q: bl.load_kernel_bundle(b"x", q, specialization={"a": 1}), "'a' is no number"),
+        (lambda q: bl.load_kernel_bundle(b"x", q, specialization={"a": 1}), "no constant is named 'a'"),
         (lambda q: bl.load_kernel_bundle(b"x", q, specialization={-1: 1}), "-1 is no number"),
         (lambda q: bl.load_kernel_bundle(b"x", q, specialization={0: "x"}), "specialization\\[0\\]='x'"),
         (lambda q: bl.load_kernel_bundle(b"x", q, specialization={0: 2**64}), "specialization\\[0\\]"),
