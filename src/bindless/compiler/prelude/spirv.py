@@ -2,8 +2,8 @@
 instructions of the Kernel dialect behind plain functions.
 
 Fetches of sampled images convert the handle to an image without sampler and read it, so that the sampler is ignored as
-BI asks. Cubemaps are absent: the Kernel dialect has no cube images. Samples with gradients are made of the finished module
-(``compiler.gradients``), because llc has none.
+BI asks. Cubemaps are absent: the Kernel dialect has no cube images. Samples with gradients are
+made in the finished module (``compiler.gradients``), because llc has none.
 """
 
 from __future__ import annotations
