@@ -168,6 +168,19 @@ FUNCTION_3(clamped, SMALLER(LARGER(a, b), c), SMALLER(LARGER(a, b), c))
 FUNCTION_3(mixed, a + (b - a) * c, a + (b - a) * c)
 FUNCTION_3(smooth_step, (float)smooth(a, b, c), smooth(a, b, c))
 
+/* The next half in the direction of b. */
+static inline uint16_t next_half(uint16_t a, uint16_t b)
+{
+    float x = blr_lane_from_half(a), y = blr_lane_from_half(b);
+    if (x != x || y != y)
+        return 0x7e00u;
+    if (x == y)
+        return b;
+    if (x == 0)
+        return y > 0 ? 0x0001u : 0x8001u;
+    return (uint16_t)((x < y) == (x > 0) ? a + 1 : a - 1);
+}
+BLR_BINARY(next_16, uint16_t, uint16_t, next_half(a, b))
 BLR_BINARY(next_32, float, float, nextafterf(a, b))
 BLR_BINARY(next_64, double, double, nextafter(a, b))
 
@@ -214,7 +227,7 @@ const struct blr_spirv_extended blr_spirv_float_functions[] = {
     F(42, 3, "mad", multiply_add),
     F(43, 2, "maxmag", larger_magnitude),
     F(44, 2, "minmag", smaller_magnitude),
-    {47, 2, BLR_TYPE_FLOAT, "nextafter", {NULL, NULL, next_32, next_64}},
+    F(47, 2, "nextafter", next),
     F(48, 2, "pow", power),
     F(50, 2, "powr", power_real),
     F(51, 2, "remainder", remainder_ieee),

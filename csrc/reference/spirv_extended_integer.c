@@ -57,6 +57,29 @@ ADD_SAT_U(uint32_t, 32)
 ADD_SAT_U(uint64_t, 64)
 ALL(BLR_BINARY, sub_sat_u, uint, a < b ? 0 : a - b)
 
+/* a x b + c, held at the ends of the type. The exact sum is high x 2^64 + low. */
+static inline int64_t mad_sat_signed(int64_t a, int64_t b, int64_t c, int64_t low, int64_t high)
+{
+    uint64_t bits = (uint64_t)a * (uint64_t)b, sum = bits + (uint64_t)c;
+    int64_t above = high_signed(a, b) + (c < 0 ? -1 : 0) + (sum < bits);
+    if (above != ((int64_t)sum < 0 ? -1 : 0))
+        return above < 0 ? low : high;
+    return SATURATE((int64_t)sum, low, high);
+}
+static inline uint64_t mad_sat_unsigned(uint64_t a, uint64_t b, uint64_t c, uint64_t high)
+{
+    uint64_t bits = a * b, sum = bits + c;
+    return high_unsigned(a, b) + (sum < bits) != 0 || sum > high ? high : sum;
+}
+BLR_TERNARY(mad_sat_s_8, int8_t, int8_t, mad_sat_signed(a, b, c, INT8_MIN, INT8_MAX))
+BLR_TERNARY(mad_sat_s_16, int16_t, int16_t, mad_sat_signed(a, b, c, INT16_MIN, INT16_MAX))
+BLR_TERNARY(mad_sat_s_32, int32_t, int32_t, mad_sat_signed(a, b, c, INT32_MIN, INT32_MAX))
+BLR_TERNARY(mad_sat_s_64, int64_t, int64_t, mad_sat_signed(a, b, c, INT64_MIN, INT64_MAX))
+BLR_TERNARY(mad_sat_u_8, uint8_t, uint8_t, mad_sat_unsigned(a, b, c, UINT8_MAX))
+BLR_TERNARY(mad_sat_u_16, uint16_t, uint16_t, mad_sat_unsigned(a, b, c, UINT16_MAX))
+BLR_TERNARY(mad_sat_u_32, uint32_t, uint32_t, mad_sat_unsigned(a, b, c, UINT32_MAX))
+BLR_TERNARY(mad_sat_u_64, uint64_t, uint64_t, mad_sat_unsigned(a, b, c, UINT64_MAX))
+
 static inline uint64_t leading(uint64_t value, unsigned bits)
 {
     unsigned count = 0;
@@ -127,6 +150,8 @@ const struct blr_spirv_extended blr_spirv_integer_functions[] = {
     I(151, 1, "clz", leading_zeros),
     I(152, 1, "ctz", trailing_zeros),
     I(153, 3, "s_mad_hi", mad_high_s),
+    I(154, 3, "u_mad_sat", mad_sat_u),
+    I(155, 3, "s_mad_sat", mad_sat_s),
     I(156, 2, "s_max", larger_s),
     I(157, 2, "u_max", larger_u),
     I(158, 2, "s_min", smaller_s),

@@ -2,6 +2,9 @@
 
     queue.parallel_for(n, load(queue, "simple").get_kernel("axpy"), ...)     # of tests/spirv/source/simple.cl
 
+BINDLESS_TEST_KERNELS names a folder where modules are kept: what was compiled with it can be used without LLVM, on
+another machine.
+
 Kernels that use images name them one by one, because llc takes only one such kernel a module:
 ``load(queue, "images", "gather")``.
 """
@@ -9,6 +12,8 @@ Kernels that use images name them one by one, because llc takes only one such ke
 from __future__ import annotations
 
 import functools
+import hashlib
+import os
 import re
 import subprocess
 import tempfile
@@ -42,6 +47,17 @@ def compiled_text(text: str, target: str, only: str = "", passes: str = "") -> b
         only: one of its kernels; all by default.
         passes: of LLVM's optimiser instead of those of the built-in kernels, which inline every call.
     """
+    folder = os.environ.get("BINDLESS_TEST_KERNELS")
+    if not folder:
+        return _compile(text, target, only, passes)
+    name = hashlib.sha256("\0".join((text, target, only, passes)).encode()).hexdigest()
+    kept = Path(folder) / f"{name}.{target}"
+    if not kept.is_file():
+        kept.write_bytes(_compile(text, target, only, passes))
+    return kept.read_bytes()
+
+
+def _compile(text: str, target: str, only: str, passes: str) -> bytes:
     tools = _toolchain()
     names = [only] if only else _KERNEL.findall(text)
     assert names, "the source has no kernel"

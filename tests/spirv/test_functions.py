@@ -153,6 +153,19 @@ def test_functions_of_several_types(run: Any) -> None:
     assert whole[:, 3].all()
 
 
+def test_neighbours_of_halves(run: Any) -> None:
+    text = (
+        PRAGMA
+        + """kernel void test(global const half *a, global const half *b, global half *out)
+    { const size_t i = get_global_id(0); out[i] = nextafter(a[i], b[i]); }"""
+    )
+    numbers = np.array([0, -0.0, 1, -1, 65504, -65504, 6e-8, -6e-8, 0.333, np.inf, -np.inf, np.nan], np.float16)
+    a, b = (n.ravel().copy() for n in np.meshgrid(numbers, numbers))
+    out = run(text, "test", a.size, a, b, np.zeros_like(a))[-1]
+    with np.errstate(over="ignore"):
+        np.testing.assert_array_equal(out, np.nextafter(a, b))
+
+
 def test_vectors_as_a_whole(run: Any) -> None:
     text = """kernel void test(global const float4 *a, global const float4 *b, global float *out, global float4 *vector)
     {
@@ -176,7 +189,8 @@ def test_vectors_as_a_whole(run: Any) -> None:
 
 
 def test_integer_functions(run: Any) -> None:
-    text = """kernel void test(global const int *x, global const int *y, global int *out, global ulong *wide)
+    text = """kernel void test(global const int *x, global const int *y, global int *out, global ulong *wide,
+                     global int *saturated)
     {
         const size_t i = get_global_id(0);
         const int a = x[i], b = y[i];
@@ -190,18 +204,23 @@ def test_integer_functions(run: Any) -> None:
         out[k++] = mad_hi(a, b, 3);
         out[k++] = bitselect(a, b, 0x0f0f0f0f); out[k++] = select(a, b, a > 0); out[k++] = (int)min(u, v);
         out[k++] = (int)max((ushort)u, (ushort)v);
+        saturated[2 * i] = mad_sat(a >> (b & 31), b >> (a & 15), a);
+        saturated[2 * i + 1] = (int)mad_sat((ushort)(u >> 24), (ushort)(v >> 22), (ushort)u);
         wide[i] = upsample(u, v);
     }"""
     generator = np.random.default_rng(10)
     x, y = generator.integers(-(2**31), 2**31, (2, 300)).astype(np.int32)
     x[:4], y[:4] = [2**31 - 1, -(2**31), 1, -1], [1, -1, 2**31 - 1, -(2**31)]
-    _, _, out, wide = run(text, "test", 300, x, y, np.zeros((300, 20), np.int32), np.zeros(300, np.uint64))
+    outputs = np.zeros((300, 20), np.int32), np.zeros(300, np.uint64), np.zeros((300, 2), np.int32)
+    _, _, out, wide, saturated = run(text, "test", 300, x, y, *outputs)
     a, b = [int(n) for n in x], [int(n) for n in y]
     low, high, ones = -(2**31), 2**31 - 1, 2**32 - 1
-    rows = []
+    rows, sums = [], []
     for p, q in zip(a, b):
         u, v = p & ones, q & ones
         shift = v % 32
+        short = min((u >> 24) * (v >> 22) + (u & 0xFFFF), 0xFFFF)
+        sums.append([min(max((p >> (q & 31)) * (q >> (p & 15)) + p, low), high), short])
         rows.append([
             abs(p), abs(p - q), min(max(p + q, low), high), min(u + v, ones), (p + q) >> 1, (u + v + 1) >> 1,
             min(max(p, -5), 9), (p * q) >> 32, (u * v) >> 32, (u << shift | u >> (32 - shift)) & ones,
@@ -211,6 +230,7 @@ def test_integer_functions(run: Any) -> None:
         ])  # fmt: skip
     wanted = np.array([[n & ones for n in row] for row in rows], np.uint32)
     np.testing.assert_array_equal(out.view(np.uint32), wanted)
+    np.testing.assert_array_equal(saturated, sums)
     np.testing.assert_array_equal(wide, x.view(np.uint32).astype(np.uint64) << np.uint64(32) | y.view(np.uint32))
 
 

@@ -8,7 +8,7 @@ kernel void gather(global const ulong *table, global const uint *which, global f
     const uint i = (uint)bindless_global_id(0);
     const int2 at = (int2)((int)(i % 7), (int)(i / 7 % 5));
     fetched[i] = fetch_image_float2(table[which[i]], at);
-    sampled[i] = sample_image_float2(table[images + which[i]], convert_float2(at) + 0.5f);
+    sampled[i] = sample_image_float2(table[images + which[i]], (float2)((float)at.x + 0.5f, (float)at.y + 0.5f));
 }
 
 /* Doubles every pixel of the images whose handles another array points to. */

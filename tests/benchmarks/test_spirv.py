@@ -1,0 +1,135 @@
+"""Kernels in SPIR-V on the processor beside the same in C and in numpy, one thread each.
+
+BINDLESS_REFERENCE_THREADS=1 pytest tests/benchmarks/test_spirv.py -q
+"""
+
+from __future__ import annotations
+
+import ctypes
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from compile import compiled, load
+
+import bindless as bl
+
+SIDE, STEPS, VOLUME, COLORS = 256, 128, 64, 256
+Compare = Callable[..., Any]
+Floats = npt.NDArray[np.float32]
+
+
+@pytest.fixture(scope="module")
+def reference_queue() -> Any:
+    with bl.Queue("reference") as queue:
+        yield queue
+
+
+@pytest.fixture(scope="module")
+def c_program(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    library = tmp_path_factory.mktemp("raycast") / "raycast.so"
+    source = Path(__file__).with_name("raycast.c")
+    subprocess.run(["cc", "-O3", "-std=c11", "-shared", "-fPIC", str(source), "-o", str(library), "-lm"], check=True)
+    return ctypes.CDLL(str(library)).raycast
+
+
+def _scene() -> tuple[Floats, Floats]:
+    z, y, x = np.mgrid[0:VOLUME, 0:VOLUME, 0:VOLUME] / VOLUME - 0.5
+    density = np.exp(-8 * (x * x + y * y + z * z)).astype(np.float32)
+    ramp = np.linspace(0, 1, COLORS)
+    return density, np.stack([ramp, ramp**2, 1 - ramp, 0.02 * ramp], 1).astype(np.float32)
+
+
+def _in_numpy(volume: Floats, transfer: Floats) -> Floats:
+    y, x = (np.mgrid[0:SIDE, 0:SIDE].astype(np.float32) + np.float32(0.5)) / np.float32(SIDE) - np.float32(0.5)
+    total = np.zeros((SIDE, SIDE, 4), np.float32)
+    for step in range(STEPS):
+        t = np.float32(step / STEPS)
+        at = [np.full_like(x, t), 0.8 * y + 0.5 + 0.2 * y * t, 0.8 * x + 0.5 + 0.2 * x * t]
+        places = [np.clip(a * VOLUME - 0.5, 0, VOLUME - 1) for a in at]
+        low = [p.astype(int) for p in places]
+        weights = [p - n for p, n in zip(places, low)]
+        density = np.zeros_like(x)
+        for corner in range(8):
+            index = tuple(np.minimum(n + (corner >> axis & 1), VOLUME - 1) for axis, n in enumerate(low))
+            weight = np.prod([w if corner >> axis & 1 else 1 - w for axis, w in enumerate(weights)], axis=0)
+            density += weight * volume[index]
+        place = np.clip(density * COLORS - 0.5, 0, COLORS - 1)
+        n = place.astype(int)
+        w = (place - n)[..., None]
+        color = (1 - w) * transfer[n] + w * transfer[np.minimum(n + 1, COLORS - 1)]
+        opacity = np.where(total[..., 3] > 0.98, 0, color[..., 3] * (1 - total[..., 3]))[..., None]
+        total += np.concatenate([color[..., :3] * opacity, opacity], 2)
+    return total
+
+
+def test_raycaster(compare: Compare, reference_queue: bl.Queue, c_program: Any) -> None:
+    queue = reference_queue
+    volume, transfer = _scene()
+    sampler = bl.BindlessImageSampler("clamp_to_edge", "normalized", "linear")
+    handles = []
+    for pixels, desc in (
+        (volume, bl.ImageDescriptor(VOLUME, VOLUME, VOLUME, num_channels=1)),
+        (transfer, bl.ImageDescriptor(COLORS, num_channels=4)),
+    ):
+        memory = bl.ImageMem(desc, queue)
+        queue.ext_oneapi_copy(pixels, memory).wait()
+        handles.append(bl.create_image(memory, desc, queue, sampler=sampler))
+    out = bl.usm_empty((SIDE, SIDE, 4), np.float32, queue)
+    kernel = load(queue, "raycast", "raycast").get_kernel("raycast")
+    sizes = [np.uint32(SIDE), np.uint32(SIDE), np.uint32(STEPS)]
+
+    def ours() -> None:
+        queue.parallel_for((SIDE, SIDE), kernel, *handles, out, *sizes).wait()
+
+    picture = np.empty((SIDE, SIDE, 4), np.float32)
+    pointers = [ctypes.c_void_p(array.ctypes.data) for array in (volume, transfer, picture)]
+
+    def in_c() -> None:
+        c_program(pointers[0], VOLUME, pointers[1], COLORS, pointers[2], SIDE, SIDE, STEPS)
+
+    ours()
+    in_c()
+    np.testing.assert_allclose(out.numpy(queue), picture, atol=0.02)  # weights of 8 bits beside those of 24
+    np.testing.assert_allclose(_in_numpy(volume, transfer), picture, atol=1e-3)
+    ratios = compare(
+        ours,
+        {"C -O3": in_c, "numpy": lambda: _in_numpy(volume, transfer)},
+        rounds=3,
+        items=SIDE * SIDE * STEPS,
+        unit="steps",
+        target="C >= 0.05, numpy >= 1",
+    )
+    assert ratios["numpy"] > 0
+    for handle in handles:
+        bl.destroy_image_handle(handle, queue)
+
+
+def test_loading(compare: Compare, reference_queue: bl.Queue) -> None:
+    """A module of the built-in kernels from its bytes, beside a copy of them by Python."""
+    from bindless import kernels
+
+    module = kernels.source("sample_2d_array_f", "spirv")
+
+    def ours() -> None:
+        bl.load_kernel_bundle(module, reference_queue).close()
+
+    compare(
+        ours, {"bytearray": lambda: bytearray(module)}, calls=3, items=len(module), unit="B", target="100 kB in 20 ms"
+    )
+
+
+def test_launch(compare: Compare, reference_queue: bl.Queue) -> None:
+    """One work-item, and the wait for it, beside the driver's own function for one item."""
+    queue = reference_queue
+    out = bl.usm_empty((1,), np.int32, queue)
+    kernel = bl.load_kernel_bundle(compiled("simple", "spirv"), queue).get_kernel("fill")
+    compare(
+        lambda: queue.parallel_for(1, kernel, out, 5).wait(),
+        {"queue.fill": lambda: queue.fill(out, np.int32(5), 1).wait()},
+        calls=200,
+    )
