@@ -46,7 +46,7 @@ Array = npt.NDArray[Any]
 class _Allocation:
     """Image memory in one context and the image of it; they end together, after the work that uses them."""
 
-    __slots__ = ("_image", "_memory", "image", "number")
+    __slots__ = ("_handles", "_image", "_key", "_memory", "image", "number")
 
     def __init__(self, home: Home, desc: ImageDescriptor, sampler: BindlessImageSampler | None) -> None:
         where = home.device, home.context
@@ -58,9 +58,14 @@ class _Allocation:
             else create_image(self._memory, desc, *where, sampler=sampler)
         )
         self.number = handle.raw_handle
-        # From the table into the hands of this object, which ends with its last user.
-        record = home.context._handles.pop(handle_key(self.number, sampler is not None))
-        self._image = record.keep(home.context)
+        self._handles = home.context._handles
+        self._key = handle_key(self.number, sampler is not None)
+        self._image = self._handles[self._key].keep(home.context)  # the table's share is not the last one
+
+    def __del__(self) -> None:
+        handles = getattr(self, "_handles", None)
+        if handles is not None:
+            handles.pop(self._key, None)
 
 
 class _ImageObject(MemoryObject):
