@@ -1,0 +1,115 @@
+"""Every example of docs/examples at a small size: its picture against numpy's, its command, and other devices."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import common
+import environment_sphere
+import ground_plane
+import numpy as np
+import numpy.typing as npt
+import oracle
+import pytest
+import texture_atlas
+import undistort
+import volume_raycaster
+from PIL import Image as Picture
+
+import bindless as bl
+
+Array = npt.NDArray[Any]
+SIZE = 48
+EXAMPLES = (volume_raycaster, texture_atlas, undistort, ground_plane, environment_sphere)
+FOLDER = Path(common.__file__).parent
+
+
+def _close(picture: Array, wanted: Array, mean: float, largest: float) -> None:
+    """Weights of eight bits beside exact ones: little on average, no more than a texel's neighbour anywhere."""
+    assert picture.shape[:2] == wanted.shape[:2]
+    difference = np.abs(picture[..., :3].astype(np.float64) - wanted)
+    assert difference.mean() < mean
+    assert difference.max() < largest
+    assert wanted.std() > 0.1  # a picture of something
+
+
+@pytest.mark.parametrize(
+    ("example", "draw", "mean"),
+    [
+        (volume_raycaster, oracle.raycast, 5e-5),
+        (texture_atlas, oracle.atlas, 4e-4),
+        (undistort, oracle.lens, 3e-4),
+        (environment_sphere, lambda size: oracle.Sphere(size).picture, 2e-4),
+    ],
+    ids=lambda value: value.__name__ if isinstance(value, ModuleType) else None,
+)
+def test_picture(queue: bl.Queue, example: Any, draw: Callable[[int], Array], mean: float) -> None:  # R33
+    _close(example.render(queue, SIZE), draw(SIZE), mean, 6e-3)
+
+
+def test_lens_is_undone(queue: bl.Queue) -> None:
+    """Inside of what the lens saw, the straight picture is the scene, softened by two rounds of filtering."""
+    size = 256
+    both = undistort.render(queue, size)
+    scene = undistort.wall(size)
+    bent, straight = both[:, :size], both[:, size:]
+    middle = np.s_[32:-32, 32:-32]
+    assert np.abs(straight[middle] - scene[middle]).mean() < 0.012
+    assert np.abs(bent[middle] - scene[middle]).mean() > 0.05
+
+
+def test_ground_plane(queue: bl.Queue) -> None:
+    """Trilinear filtering as computed, and anisotropic filtering nearer to the mean of what the pixels cover."""
+    picture = ground_plane.render(queue, SIZE)[..., :3]
+    floor = oracle.Floor(SIZE)
+    blurred, true = floor.trilinear(), floor.mean()
+    left, right = np.s_[:, :SIZE], np.s_[:, SIZE + 1 :]
+    _close(picture[left], blurred[left], mean=3e-3, largest=0.03)  # levels of a texture unit: log2 in steps of 1/256
+    assert np.abs(picture[right] - true[right]).mean() < 0.4 * np.abs(blurred[right] - true[right]).mean()
+    sky = ~floor.hit
+    sky[:, SIZE] = False
+    np.testing.assert_allclose(picture[sky], floor.sky[sky], atol=1e-6)
+    np.testing.assert_array_equal(picture[:, SIZE], 1)
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda module: module.__name__)
+def test_command(queue: bl.Queue, example: Any, pytestconfig: pytest.Config, tmp_path: Path) -> None:
+    """``python example.py --device D --size N -o FILE`` writes the picture."""
+    file = tmp_path / "picture.png"
+    device = pytestconfig.getoption("--device")
+    arguments = ["--device", device, "--size", str(SIZE), "-o", str(file)]
+    program = FOLDER / f"{example.__name__}.py"
+    done = subprocess.run([sys.executable, str(program), *arguments], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert queue.device.name in done.stdout
+    np.testing.assert_array_equal(np.asarray(Picture.open(file)), common.byte_levels(example.render(queue, SIZE)))
+
+
+def test_all_examples_are_tested() -> None:
+    files = {file.stem for file in FOLDER.glob("*.py")} - {"common"}
+    assert files == {example.__name__ for example in EXAMPLES} == {file.stem for file in FOLDER.glob("*.cl")}
+    page = (FOLDER / "README.md").read_text()
+    for name in files:
+        assert f"({name}.py)" in page
+        assert f"pictures/{name}." in page
+
+
+def test_pictures_are_small() -> None:
+    for file in (FOLDER / "pictures").iterdir():
+        assert file.stat().st_size <= 60_000, file
+
+
+@pytest.mark.against_reference
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda module: module.__name__)
+def test_as_on_the_reference(queue: bl.Queue, example: Any) -> None:
+    """Sines and square roots may differ in their last bits, and with them a weight's last step of 1/256."""
+    with bl.Queue("reference") as reference:
+        wanted = example.render(reference, SIZE)
+    difference = np.abs(example.render(queue, SIZE) - wanted)
+    assert np.mean(difference > 4 * np.finfo(np.float32).eps) < 0.02
+    assert difference.max() < 5e-3
