@@ -5,14 +5,27 @@
 #include <string.h>
 
 #define DEEPEST_CALL 64u
-#define MOST_EFFORT ((uint64_t)1 << 28) /* words looked at for phis */
+#define MOST_EFFORT ((uint64_t)1 << 28) /* words looked at, those of a function once for each call */
+#define MOST_BLOCKS (1u << 18)
 
 static uint32_t word_at(const struct blr_spirv_builder *b, uint32_t word) { return b->build->words[word]; }
+
+/* Refuses modules that are small and take for ever. */
+static void spend(struct blr_spirv_builder *b, uint32_t word, uint32_t effort)
+{
+    b->effort += effort;
+    if (b->effort > MOST_EFFORT)
+        blr_spirv_refuse(b->build, word, "the kernel '%.80s' has too many calls, or too many edges between its blocks",
+                         b->program->entry->name);
+}
 
 /* ---------------------------------------------------------------- blocks and edges */
 
 static uint32_t new_part(struct blr_spirv_builder *b)
 {
+    if (b->part_count >= MOST_BLOCKS)
+        blr_spirv_refuse(b->build, b->program->entry->word, "the kernel '%.80s' has more than %u blocks with its calls in place",
+                         b->program->entry->name, MOST_BLOCKS);
     b->parts = blr_spirv_grow(b->build, b->parts, b->part_count, &b->part_capacity, sizeof *b->parts);
     b->parts[b->part_count] = (struct blr_spirv_part){.condition = BLR_NONE, .edges_in = BLR_NONE, .kind = BLR_END_RETURN};
     return b->part_count++;
@@ -176,9 +189,7 @@ static void move_phis(struct blr_spirv_builder *b, struct blr_spirv_branch *bran
             struct blr_spirv_type *type = blr_spirv_result_type(b, at);
             if (pass == 0) {
                 uint32_t source = 0;
-                b->effort += blr_spirv_length_at(b->build, at);
-                if (b->effort > MOST_EFFORT)
-                    blr_spirv_refuse(b->build, at, "too many edges and too many values that depend on them");
+                spend(b, at, blr_spirv_length_at(b->build, at));
                 for (uint32_t w = at + 3; w < at + blr_spirv_length_at(b->build, at); w += 2)
                     if (word_at(b, w + 1) == branch->label)
                         source = word_at(b, w);
@@ -350,6 +361,7 @@ static void decode_function(struct blr_spirv_builder *b, uint32_t word, struct b
 {
     const struct blr_spirv_function *caller = b->function;
     uint32_t before = b->part_count;
+    spend(b, word, function->end - function->body);
     prepare_function(b, function);
     function->open = true;
     b->depth++;
@@ -373,7 +385,6 @@ static void decode_function(struct blr_spirv_builder *b, uint32_t word, struct b
     function->open = false;
     b->depth--;
     b->function = caller;
-    (void)word;
 }
 
 /* ---------------------------------------------------------------- kernels */

@@ -199,6 +199,26 @@ static void cast(struct blr_spirv_builder *b, uint32_t word)
     blr_spirv_bind(b, word, pointer);
 }
 
+/* A cast that gives null where the address is not of the address space asked for. */
+static void explicit_cast(struct blr_spirv_builder *b, uint32_t word)
+{
+    blr_spirv_require_words(b->module, word, 5);
+    struct blr_spirv_ref pointer = blr_spirv_operand(b, word, word_at(b, word + 3));
+    const struct blr_spirv_type *type = blr_spirv_result_type(b, word);
+    uint32_t storage = word_at(b, word + 4);
+    pointee(b, word, pointer.type);
+    pointee(b, word, type);
+    if (type->storage != storage || (storage != BLR_STORAGE_FUNCTION && storage != BLR_STORAGE_WORKGROUP &&
+                                     storage != BLR_STORAGE_CROSS_WORKGROUP))
+        blr_spirv_refuse(b->build, word, "storage class %u is not that of its result, or none to cast to", storage);
+    struct blr_spirv_ref result = blr_spirv_result(b, word);
+    struct blr_spirv_step *step = blr_spirv_step(b, word);
+    step->op.run = blr_spirv_run_explicit_cast;
+    step->op.literal = storage;
+    blr_spirv_step_result(step, result, 0, 8, 1);
+    blr_spirv_step_input(step, 0, pointer);
+}
+
 static void difference(struct blr_spirv_builder *b, uint32_t word)
 {
     blr_spirv_require_words(b->module, word, 5);
@@ -262,6 +282,7 @@ bool blr_spirv_decode_memory(struct blr_spirv_builder *b, uint32_t word)
     case BLR_OP_InBoundsPtrAccessChain: access_chain(b, word, true); return true;
     case BLR_OP_PtrCastToGeneric:
     case BLR_OP_GenericCastToPtr: cast(b, word); return true;
+    case BLR_OP_GenericCastToPtrExplicit: explicit_cast(b, word); return true;
     case BLR_OP_PtrDiff: difference(b, word); return true;
     case BLR_OP_CopyMemory: copy_memory(b, word, false); return true;
     case BLR_OP_CopyMemorySized: copy_memory(b, word, true); return true;

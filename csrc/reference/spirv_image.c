@@ -149,44 +149,52 @@ struct items {
     uint32_t count;
 };
 
-static float coordinate_float(const struct blr_spirv_batch *batch, const struct blr_spirv_image_use *use, uint32_t place,
-                              uint32_t component, uint32_t lane)
+/* Numbers of 32 bits of the lanes at work, from registers of so many components to one item after the other. */
+static void collect(const struct blr_spirv_batch *batch, const struct items *items, uint32_t place, uint32_t components,
+                    void *target)
 {
-    const unsigned char *registers = blr_register(batch, place);
-    uint32_t i = component * BLR_LANES + lane;
-    return use->float_coordinates ? ((const float *)registers)[i] : (float)((const int32_t *)registers)[i];
+    const uint32_t *source = blr_register(batch, place);
+    uint32_t *to = target;
+    for (uint32_t c = 0; c < components; c++, source += BLR_LANES) {
+        if (items->count == BLR_LANES)
+            for (uint32_t n = 0; n < BLR_LANES; n++)
+                to[n * components + c] = source[n];
+        else
+            for (uint32_t n = 0; n < items->count; n++)
+                to[n * components + c] = source[items->lane[n]];
+    }
 }
 
 static void gather(const struct blr_spirv_batch *batch, const struct blr_spirv_op *op, const struct blr_texture *texture,
                    struct items *items)
 {
     const struct blr_spirv_image_use *use = op->info;
-    const int32_t *whole = blr_register(batch, op->in[1]);
+    const uint32_t layer = op->in[1] + use->dimensions * BLR_LANES * 4u;
+    if (use->operation == BLR_OPERATION_FETCH || use->operation == BLR_OPERATION_WRITE) {
+        collect(batch, items, op->in[1], use->dimensions, items->at);
+        if (use->arrayed)
+            collect(batch, items, layer, 1, items->layer);
+        return;
+    }
+    collect(batch, items, op->in[1], use->dimensions, use->float_coordinates ? (void *)items->point : (void *)items->at);
+    for (uint32_t i = 0; !use->float_coordinates && i < items->count * use->dimensions; i++)
+        items->point[i] = (float)items->at[i];
+    if (use->operation == BLR_OPERATION_SAMPLE_LOD)
+        collect(batch, items, op->in[2], 1, items->level);
+    if (use->operation == BLR_OPERATION_SAMPLE_GRADIENT) {
+        collect(batch, items, op->in[2], use->dimensions, items->dx);
+        collect(batch, items, op->in[3], use->dimensions, items->dy);
+    }
+    if (!use->arrayed)
+        return;
+    collect(batch, items, layer, 1, items->layer);
     for (uint32_t n = 0; n < items->count; n++) {
-        uint32_t lane = items->lane[n];
-        for (uint32_t c = 0; c < use->dimensions; c++) {
-            uint32_t i = n * use->dimensions + c;
-            if (use->operation == BLR_OPERATION_FETCH || use->operation == BLR_OPERATION_WRITE)
-                items->at[i] = whole[c * BLR_LANES + lane];
-            else
-                items->point[i] = coordinate_float(batch, use, op->in[1], c, lane);
-            if (use->operation == BLR_OPERATION_SAMPLE_GRADIENT) {
-                items->dx[i] = ((const float *)blr_register(batch, op->in[2]))[c * BLR_LANES + lane];
-                items->dy[i] = ((const float *)blr_register(batch, op->in[3]))[c * BLR_LANES + lane];
-            }
-        }
-        if (use->operation == BLR_OPERATION_SAMPLE_LOD)
-            items->level[n] = ((const float *)blr_register(batch, op->in[2]))[lane];
-        if (!use->arrayed)
-            continue;
-        if (use->operation == BLR_OPERATION_FETCH || use->operation == BLR_OPERATION_WRITE) {
-            items->layer[n] = (uint32_t)whole[use->dimensions * BLR_LANES + lane];
-        } else {
-            /* The nearest layer that there is, as OpenCL has it. */
-            float layer = rintf(coordinate_float(batch, use, op->in[1], use->dimensions, lane));
-            float last = (float)(texture->num_layers - 1);
-            items->layer[n] = layer > 0 ? (uint32_t)(layer < last ? layer : last) : 0;
-        }
+        /* The nearest layer that there is, as OpenCL has it. */
+        float number = (float)(int32_t)items->layer[n], last = (float)(texture->num_layers - 1);
+        if (use->float_coordinates)
+            memcpy(&number, &items->layer[n], sizeof number);
+        number = rintf(number);
+        items->layer[n] = number > 0 ? (uint32_t)(number < last ? number : last) : 0;
     }
 }
 
@@ -207,6 +215,14 @@ static void take_values(const struct blr_spirv_op *op, const struct items *items
 {
     const struct blr_spirv_image_use *use = op->info;
     uint32_t size = blr_element_size(type);
+    if (size == 4 && use->size == 4) {
+        const uint32_t *values = (const uint32_t *)(const void *)items->values;
+        uint32_t *r = (uint32_t *)result;
+        for (uint32_t c = 0; c < use->components; c++, r += BLR_LANES)
+            for (uint32_t n = 0; n < items->count; n++)
+                r[items->lane[n]] = values[n * use->components + c];
+        return;
+    }
     for (uint32_t n = 0; n < items->count; n++)
         for (uint32_t c = 0; c < use->components; c++) {
             const unsigned char *element = items->values + (n * use->components + c) * size;

@@ -210,3 +210,19 @@ void blr_spirv_run_move_memory(struct blr_spirv_batch *batch, const struct blr_s
         memmove((void *)(uintptr_t)to[i], (const void *)(uintptr_t)from[i], sizes[i]);
     }
 }
+
+void blr_spirv_run_explicit_cast(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result)
+{
+    const struct blr_spirv_worker *worker = batch->worker;
+    const uint64_t *addresses = blr_register(batch, op->in[0]);
+    uint64_t *restrict r = (uint64_t *)result;
+    const uint64_t local = (uint64_t)(uintptr_t)worker->local, own = (uint64_t)(uintptr_t)batch->private_memory;
+    for (uint32_t i = 0; i < BLR_LANES; i++) {
+        uint64_t storage = BLR_STORAGE_CROSS_WORKGROUP;
+        if (within(addresses[i], 1, local, local + worker->launch->local_bytes))
+            storage = BLR_STORAGE_WORKGROUP;
+        else if (within(addresses[i], 1, own, own + worker->launch->program->private_bytes * BLR_LANES))
+            storage = BLR_STORAGE_FUNCTION;
+        r[i] = storage == op->literal ? addresses[i] : 0;
+    }
+}

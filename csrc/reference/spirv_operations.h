@@ -38,6 +38,9 @@ void blr_spirv_run_store(struct blr_spirv_batch *batch, const struct blr_spirv_o
 /* in[0] to, in[1] from, in[2] the number of bytes, 8 bytes wide. */
 void blr_spirv_run_move_memory(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result);
 
+/* in[0]: addresses; literal: the storage class that they are cast to. */
+void blr_spirv_run_explicit_cast(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result);
+
 /* The shape of what is stored, in the literal of an operation without a result. */
 #define BLR_STORE_SHAPE(size, components, boolean)                                                                     \
     ((uint64_t)(size) | (uint64_t)(components) << 8 | (uint64_t)(boolean) << 40)

@@ -63,10 +63,11 @@ struct conversion {
 /* Reads one conversion after the percent sign; the character behind it, or NULL when it is none. */
 static const char *read_conversion(const char *at, struct conversion *conversion)
 {
-    size_t length = 0;
+    size_t length = 0, digits = 0;
     conversion->flags[length++] = '%';
     while (*at != '\0' && strchr("-+ #0123456789.", *at) != NULL) {
-        if (length + 4 >= sizeof conversion->flags)
+        digits = *at >= '0' && *at <= '9' ? digits + 1 : 0;
+        if (length + 4 >= sizeof conversion->flags || digits > 3) /* no field is wider than 999 */
             return NULL;
         conversion->flags[length++] = *at++;
     }

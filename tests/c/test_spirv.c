@@ -9,13 +9,13 @@ static blr_queue_t queue;
 /* ---------------------------------------------------------------- words */
 
 struct words {
-    uint32_t word[512];
+    uint32_t word[1024];
     uint32_t count;
 };
 
 static void put(struct words *words, uint32_t opcode, uint32_t operands, const uint32_t *operand)
 {
-    CHECK(words->count + operands + 1 <= 512);
+    CHECK(words->count + operands + 1 <= 1024);
     words->word[words->count++] = (operands + 1) << 16 | opcode;
     for (uint32_t i = 0; i < operands; i++)
         words->word[words->count++] = operand[i];
@@ -201,6 +201,31 @@ static void functions_that_do_not_fit(void)
     refused(&w, "(instruction 4000): not supported");
 }
 
+/* Functions that call the next twice, 30 deep: a thousand million calls. */
+static void calls_without_end(void)
+{
+    enum { FIRST_FUNCTION = 200, DEPTH = 30, PLAIN = 45 };
+    struct words w;
+    start(&w);
+    w.word[3] = 400;
+    PUT(&w, 33, PLAIN, VOID);
+    for (uint32_t i = 0; i < DEPTH; i++) {
+        uint32_t f = FIRST_FUNCTION + 5 * i;
+        PUT(&w, 54, VOID, f, 0, PLAIN);
+        PUT(&w, 248, f + 1);
+        if (i + 1 < DEPTH) {
+            PUT(&w, 57, VOID, f + 2, f + 5);
+            PUT(&w, 57, VOID, f + 3, f + 5);
+        }
+        put(&w, 253, 0, NULL);
+        put(&w, 56, 0, NULL);
+    }
+    head(&w);
+    PUT(&w, 57, VOID, SUM, FIRST_FUNCTION);
+    tail(&w);
+    refused(&w, "with its calls in place");
+}
+
 /* ---------------------------------------------------------------- kernels */
 
 static blr_kernel_t open_kernel(blr_module_t *module)
@@ -313,6 +338,7 @@ int main(void)
     modules_that_are_none();
     types_that_do_not_fit();
     functions_that_do_not_fit();
+    calls_without_end();
     reflection();
     launches();
     OK(blrQueueDestroy(queue));

@@ -249,3 +249,30 @@ def test_simple_kernels(queue: bl.Queue) -> None:
     np.testing.assert_array_equal(b.numpy(queue), np.full(500, 8))
     queue.parallel_for(500, bundle.get_kernel("busy"), b, 1000).wait()
     np.testing.assert_array_equal(b.numpy(queue), np.full(500, 1000))
+
+
+def test_generic_pointers(run: Any) -> None:
+    """A pointer that is found out to be of one address space or of none of the others."""
+    text = """
+    global int *__spirv_GenericCastToPtrExplicit_ToGlobal(generic int *, int);
+    local int *__spirv_GenericCastToPtrExplicit_ToLocal(generic int *, int);
+    private int *__spirv_GenericCastToPtrExplicit_ToPrivate(generic int *, int);
+    kernel void test(global int *out, global int *data, local int *piece)
+    {
+        const size_t i = get_global_id(0);
+        int own[2] = {(int)i, 5};
+        piece[get_local_id(0)] = 7;
+        generic int *p = i % 3 == 0 ? (generic int *)&data[i] : i % 3 == 1 ? (generic int *)&piece[get_local_id(0)]
+            : (generic int *)&own[i & 1];
+        global int *g = __spirv_GenericCastToPtrExplicit_ToGlobal(p, 5);
+        local int *l = __spirv_GenericCastToPtrExplicit_ToLocal(p, 4);
+        private int *q = __spirv_GenericCastToPtrExplicit_ToPrivate(p, 7);
+        out[i] = *p * 10 + (g != 0) + 2 * (l != 0) + 4 * (q != 0);
+        if (g) *g = -1;
+    }"""
+    data = np.arange(100, 190, dtype=np.int32)
+    out, after = run(text, "test", 90, np.zeros(90, np.int32), data, bl.LocalAccessor(4 * 30), local=30)
+    i = np.arange(90)
+    own = np.where(i & 1, 5, i)
+    np.testing.assert_array_equal(out, np.select([i % 3 == 0, i % 3 == 1], [data * 10 + 1, i * 0 + 72], own * 10 + 4))
+    np.testing.assert_array_equal(after, np.where(i % 3 == 0, -1, data))
