@@ -23,6 +23,9 @@ import bindless as bl
 # compile.py: kernels of the tests, for any of them.
 sys.path.insert(0, str(Path(__file__).parent / "spirv"))
 
+# Tests leave nothing in the home; those of the cache have a folder of their own.
+os.environ.setdefault("BINDLESS_CACHE", "0")
+
 _BACKENDS = tuple(str(backend) for backend in bl.Backend)
 
 

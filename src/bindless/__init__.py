@@ -88,6 +88,7 @@ if TYPE_CHECKING:
     from .sycl.accessor import Accessor, LocalAccessor
     from .sycl.buffer import Buffer
     from .sycl.context import Context
+    from .sycl.cuda_source import compile_cuda
     from .sycl.device import Device, get_devices
     from .sycl.event import Event
     from .sycl.handler import Handler
@@ -195,6 +196,7 @@ _MODULES = {
     "sycl.accessor": ("Accessor", "LocalAccessor"),
     "sycl.buffer": ("Buffer",),
     "sycl.context": ("Context",),
+    "sycl.cuda_source": ("compile_cuda",),
     "sycl.device": ("Device", "get_devices"),
     "sycl.event": ("Event",),
     "sycl.handler": ("Handler",),
@@ -288,6 +290,7 @@ __all__ = [
     "alloc_image_mem",
     "as_usm_array",
     "build",
+    "compile_cuda",
     "create_image",
     "destroy_image_handle",
     "fetch_cubemap",

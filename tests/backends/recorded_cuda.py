@@ -7,6 +7,7 @@ import gc
 import os
 import struct
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,7 @@ from bindless.model.image_call import ImageCall
 from bindless.model.sampler import BindlessImageSampler
 
 PTX = b"""
+.target sm_75
 .visible .entry f(.param .u64 .ptr .global .align 4 a, .param .f32 b, .param .align 8 .b8 c[24]) { ret; }
 .visible .entry pieces(.param .u64 a, .param .u32 one, .param .u64 two) { ret; }
 .visible .entry plain(.param .u64 a) { ret; }
@@ -72,6 +74,60 @@ def fake() -> Iterator[Fake]:
 def launch(rig: Rig, name: str, arguments: list[Any], size: tuple[int, ...] = (8,), local: Any = None) -> Any:
     module = rig.backend.load_module(rig.context, rig.device, PTX)
     return rig.backend.launch(rig.queue, rig.backend.get_kernel(module, name), size, local, arguments)
+
+
+# ---------------------------------------------------------------------- the cache of binaries
+
+
+@pytest.fixture
+def kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """The folder of a cache that is on."""
+    monkeypatch.delenv("BINDLESS_CACHE", raising=False)
+    monkeypatch.setenv("BINDLESS_CACHE_DIR", str(tmp_path))
+    return tmp_path
+
+
+def test_ptx_is_compiled_once(rig: Rig, fake: Fake, kept: Path) -> None:
+    for turn in range(3):
+        fake.clear()
+        module = rig.backend.load_module(rig.context, rig.device, PTX)
+        assert rig.backend.kernel_names(module) == ("f", "nothing", "pieces", "plain")
+        assert rig.backend.kernel_info(rig.backend.get_kernel(module, "f")).arguments is not None
+        assert len(fake.lines("cuLinkAddData")) == len(fake.lines("cuLinkComplete")) == (turn == 0)
+        rig.backend.release_module(module)
+    assert len(list(kept.iterdir())) == 1
+
+
+def test_options_and_source_choose_the_binary(rig: Rig, fake: Fake, kept: Path) -> None:
+    text = b".target sm_75\n" + PTX
+    for source, options in ((text, ""), (text, "-O2"), (text + b"//", ""), (text, "")):
+        rig.backend.release_module(rig.backend.load_module(rig.context, rig.device, source, options=options))
+    assert len(fake.lines("cuLinkComplete")) == 3 == len(list(kept.iterdir()))
+
+
+def test_a_damaged_binary_is_made_anew(rig: Rig, fake: Fake, kept: Path) -> None:
+    rig.backend.release_module(rig.backend.load_module(rig.context, rig.device, PTX))
+    (path,) = kept.iterdir()
+    path.write_bytes(path.read_bytes()[:-3])
+    fake.clear()
+    rig.backend.release_module(rig.backend.load_module(rig.context, rig.device, PTX))
+    assert len(fake.lines("cuLinkComplete")) == 1
+    fake.clear()
+    rig.backend.release_module(rig.backend.load_module(rig.context, rig.device, PTX))
+    assert not fake.lines("cuLinkComplete")
+
+
+def test_errors_are_the_same_with_the_cache(rig: Rig, fake: Fake, kept: Path) -> None:
+    with pytest.raises(bl.BuildError, match="what is this") as caught:
+        rig.backend.load_module(rig.context, rig.device, b".target sm_75\n.entry f() { syntax error }")
+    assert "line 7" in caught.value.log and not list(kept.iterdir())
+    assert fake.library.fake_live_links() == 0
+
+
+def test_without_the_cache_nothing_is_linked(rig: Rig, fake: Fake, kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BINDLESS_CACHE", "0")
+    rig.backend.release_module(rig.backend.load_module(rig.context, rig.device, PTX))
+    assert not fake.lines("cuLink") and not list(kept.iterdir())
 
 
 # ---------------------------------------------------------------------- discovery

@@ -12,15 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from compile import compiled, load
+from raycast import in_numpy, scene
 
 import bindless as bl
 
 SIDE, STEPS, VOLUME, COLORS = 256, 128, 64, 256
 Compare = Callable[..., Any]
-Floats = npt.NDArray[np.float32]
 
 
 @pytest.fixture(scope="module")
@@ -37,39 +36,9 @@ def c_program(tmp_path_factory: pytest.TempPathFactory) -> Any:
     return ctypes.CDLL(str(library)).raycast
 
 
-def _scene() -> tuple[Floats, Floats]:
-    z, y, x = np.mgrid[0:VOLUME, 0:VOLUME, 0:VOLUME] / VOLUME - 0.5
-    density = np.exp(-8 * (x * x + y * y + z * z)).astype(np.float32)
-    ramp = np.linspace(0, 1, COLORS)
-    return density, np.stack([ramp, ramp**2, 1 - ramp, 0.02 * ramp], 1).astype(np.float32)
-
-
-def _in_numpy(volume: Floats, transfer: Floats) -> Floats:
-    y, x = (np.mgrid[0:SIDE, 0:SIDE].astype(np.float32) + np.float32(0.5)) / np.float32(SIDE) - np.float32(0.5)
-    total = np.zeros((SIDE, SIDE, 4), np.float32)
-    for step in range(STEPS):
-        t = np.float32(step / STEPS)
-        at = [np.full_like(x, t), 0.8 * y + 0.5 + 0.2 * y * t, 0.8 * x + 0.5 + 0.2 * x * t]
-        places = [np.clip(a * VOLUME - 0.5, 0, VOLUME - 1) for a in at]
-        low = [p.astype(int) for p in places]
-        weights = [p - n for p, n in zip(places, low)]
-        density = np.zeros_like(x)
-        for corner in range(8):
-            index = tuple(np.minimum(n + (corner >> axis & 1), VOLUME - 1) for axis, n in enumerate(low))
-            weight = np.prod([w if corner >> axis & 1 else 1 - w for axis, w in enumerate(weights)], axis=0)
-            density += weight * volume[index]
-        place = np.clip(density * COLORS - 0.5, 0, COLORS - 1)
-        n = place.astype(int)
-        w = (place - n)[..., None]
-        color = (1 - w) * transfer[n] + w * transfer[np.minimum(n + 1, COLORS - 1)]
-        opacity = np.where(total[..., 3] > 0.98, 0, color[..., 3] * (1 - total[..., 3]))[..., None]
-        total += np.concatenate([color[..., :3] * opacity, opacity], 2)
-    return total
-
-
 def test_raycaster(compare: Compare, reference_queue: bl.Queue, c_program: Any) -> None:
     queue = reference_queue
-    volume, transfer = _scene()
+    volume, transfer = scene((VOLUME,) * 3, COLORS)
     sampler = bl.BindlessImageSampler("clamp_to_edge", "normalized", "linear")
     handles = []
     for pixels, desc in (
@@ -95,10 +64,10 @@ def test_raycaster(compare: Compare, reference_queue: bl.Queue, c_program: Any) 
     ours()
     in_c()
     np.testing.assert_allclose(out.numpy(queue), picture, atol=0.02)  # weights of 8 bits beside those of 24
-    np.testing.assert_allclose(_in_numpy(volume, transfer), picture, atol=1e-3)
+    np.testing.assert_allclose(in_numpy(volume, transfer, SIDE, STEPS), picture, atol=1e-3)
     ratios = compare(
         ours,
-        {"C -O3": in_c, "numpy": lambda: _in_numpy(volume, transfer)},
+        {"C -O3": in_c, "numpy": lambda: in_numpy(volume, transfer, SIDE, STEPS)},
         rounds=3,
         items=SIDE * SIDE * STEPS,
         unit="steps",

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 from ..drivers import cuda as driver
 from ..model.ptx import entries
 from ._cuda_context import Context
 from ._cuda_device import Device
 from ._cuda_errors import SUCCESS, check
-from ._cuda_module import Build, Module, require_source
+from ._cuda_module import Build, Module, add_input, linker, require_source
 
 __all__ = ["Object", "compile_module", "link_modules"]
 
@@ -37,25 +35,6 @@ class Object:
         return int(lib.CU_JIT_INPUT_FATBINARY if self.source.startswith(_FAT_BINARY) else lib.CU_JIT_INPUT_PTX)
 
 
-@contextmanager
-def _linker(build: Build) -> Iterator[Any]:
-    """CUlinkState; the context is current."""
-    slot = ffi.new("CUlinkState *")
-    check(lib.cuLinkCreate(build.count, build.names, build.values, slot), "cuLinkCreate")
-    try:
-        yield slot[0]
-    finally:
-        lib.cuLinkDestroy(slot[0])
-
-
-def _add(state: Any, build: Build, item: Object, device: Device) -> None:
-    """Compiles an input of a link; its name in messages is its place."""
-    image = ffi.from_buffer(item.source + b"\0")
-    result = lib.cuLinkAddData(state, item.kind, image, len(image), ffi.NULL, 0, ffi.NULL, ffi.NULL)
-    if result != SUCCESS:
-        raise build.error(result, "cuLinkAddData", device)
-
-
 def compile_module(
     context: Context,
     device: Device,
@@ -72,8 +51,8 @@ def compile_module(
     require_source(source, specialization)
     build = Build(options)
     made = Object(source, options)
-    with context.primary(device), _linker(build) as state:
-        _add(state, build, made, device)
+    with context.primary(device), linker(build) as state:
+        add_input(state, build, made.source, made.kind, device)
     return made, build.log
 
 
@@ -88,9 +67,9 @@ def link_modules(context: Context, device: Device, objects: Sequence[Object], op
     build = Build(words)
     primary = context.primary(device)
     module, cubin, size = ffi.new("CUmodule *"), ffi.new("void **"), ffi.new("size_t *")
-    with primary, _linker(build) as state:
+    with primary, linker(build) as state:
         for item in objects:
-            _add(state, build, item, device)
+            add_input(state, build, item.source, item.kind, device)
         result = lib.cuLinkComplete(state, cubin, size)
         if result != SUCCESS:
             raise build.error(result, "cuLinkComplete", device)

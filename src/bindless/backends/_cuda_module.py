@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from ..drivers import cuda as driver
 from ..model.errors import BuildError, FeatureNotSupportedError, InvalidError
 from ..model.module import KernelSignature, ModuleDescription
-from ..model.ptx import entries
+from ..model.ptx import entries, is_ptx
 from ..model.spirv import is_spirv
 from ._cuda_context import Context
-from ._cuda_device import Device, PrimaryContext
+from ._cuda_device import Device, PrimaryContext, driver_release
 from ._cuda_errors import SUCCESS, check, error, release
 from ._cuda_fork import in_fork
+from ._module_cache import ModuleCache, cache
 
-__all__ = ["Build", "Module", "describe_module", "load_module", "require_source"]
+__all__ = ["Build", "Module", "add_input", "describe_module", "linker", "load_module", "require_source"]
 
 lib, ffi = driver.lib, driver.ffi
 
@@ -206,6 +208,9 @@ def load_module(
     require_source(source, specialization)
     build = Build(options)
     primary = context.primary(device)
+    kept = cache() if is_ptx(source) else None
+    if kept is not None:
+        return _load_kept(kept, primary, source, options, build)
     slot = ffi.new("CUmodule *")
     # PTX ends with a zero byte; more of them do a binary no harm.
     image = ffi.from_buffer(source + b"\0")
@@ -214,6 +219,55 @@ def load_module(
     if result != SUCCESS:
         raise build.error(result, "cuModuleLoadDataEx", device)
     return Module(primary, slot[0], entries(source), build.log)
+
+
+def _load_kept(kept: ModuleCache, primary: PrimaryContext, source: bytes, options: str, build: Build) -> Module:
+    """A module of PTX whose binary is in the cache, or goes there."""
+    device = primary.device
+    key = (
+        "cuda {}.{} {} {}.{} {}".format(*driver.version(), driver_release(), *device.capability, options).encode(),
+        source,
+    )
+    slot = ffi.new("CUmodule *")
+    found = kept.get(*key)
+    if found is not None:
+        size = int.from_bytes(found[:4], "little")
+        with primary:
+            result = lib.cuModuleLoadData(slot, ffi.from_buffer(found[4 + size :] + b"\0"))
+        if result == SUCCESS:
+            return Module(primary, slot[0], entries(source), found[4 : 4 + size].decode())
+    with primary, linker(build) as state:
+        add_input(state, build, source, int(lib.CU_JIT_INPUT_PTX), device)
+        cubin, length = ffi.new("void **"), ffi.new("size_t *")
+        result = lib.cuLinkComplete(state, cubin, length)
+        if result != SUCCESS:
+            raise build.error(result, "cuLinkComplete", device)
+        log = build.log
+        said = log.encode()
+        kept.put(len(said).to_bytes(4, "little") + said + bytes(ffi.buffer(cubin[0], length[0])), *key)
+        result = lib.cuModuleLoadData(slot, cubin[0])
+    if result != SUCCESS:
+        raise build.error(result, "cuModuleLoadData", device)
+    return Module(primary, slot[0], entries(source), log)
+
+
+@contextmanager
+def linker(build: Build) -> Iterator[Any]:
+    """CUlinkState; the context is current."""
+    slot = ffi.new("CUlinkState *")
+    check(lib.cuLinkCreate(build.count, build.names, build.values, slot), "cuLinkCreate")
+    try:
+        yield slot[0]
+    finally:
+        lib.cuLinkDestroy(slot[0])
+
+
+def add_input(state: Any, build: Build, source: bytes, kind: int, device: Device) -> None:
+    """Compiles an input of a link, of a CUjitInputType; its name in messages is its place."""
+    image = ffi.from_buffer(source + b"\0")
+    result = lib.cuLinkAddData(state, kind, image, len(image), ffi.NULL, 0, ffi.NULL, ffi.NULL)
+    if result != SUCCESS:
+        raise build.error(result, "cuLinkAddData", device)
 
 
 def _text(log: Any) -> str:

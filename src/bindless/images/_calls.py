@@ -135,8 +135,10 @@ def find_image(
         )
     elif sampled and record.usm:
         require(queue.device, _SAMPLE_ASPECTS[desc.dimensions], f"sampling {desc.dimensions}D images in USM")
-    keep = (record, record.memory) if record.usm else (record,)
-    return Image(raw, desc, sampled, record.usm, keep)
+    keep = record.keep(queue.context)
+    if keep is None:
+        raise InvalidError(f"{form.name}: {handle!r} was destroyed by another thread just now")
+    return Image(raw, desc, sampled, record.usm, (keep, record.memory))
 
 
 def _raw_descriptor(

@@ -19,12 +19,11 @@ from ..model.enums import (
 from ..model.errors import Error, InvalidError, SamplerWarning, SyclRuntimeError
 from ..model.handles import ImageMemHandle, SampledImageHandle, UnsampledImageHandle
 from ..model.sampler import BindlessImageSampler
-from ..sycl._lifetime import let_go
 from ..sycl._where import resolve
 from ..sycl.usm import UsmArray, UsmPointer
 from ._checks import Checked, limit, require, require_format, require_type
 from ._memory import ImageMem, as_error
-from ._registry import HandleRecord, KnownMemory, MemoryRecord, handle_key
+from ._registry import HandleRecord, KnownMemory, handle_key
 
 if TYPE_CHECKING:
     from ..sycl.context import Context
@@ -88,79 +87,95 @@ def create_image(
         if where and isinstance(where[0], BindlessImageSampler):
             raise InvalidError("create_image: pass the sampler by name, sampler=...") from None
         raise
+    known: KnownMemory | None = None
+    if type(memory) is ImageMemHandle:
+        known = context._images.get(memory._raw_handle)
+    elif type(memory) is ImageMem and memory._context is context:
+        known = memory._resource
+    if known is None or known.passed is not sampler or known.descriptor is not desc or known.device is not device:
+        if isinstance(memory, (UsmPointer, UsmArray)):
+            return _create_usm(memory, desc, device, context, sampler, pitch)
+        known = _check(memory, desc, device, context, sampler)
+    owner = known.keep(context)
+    if owner is None:
+        raise _gone(memory)
+    # The memory's own descriptor, which is equal: backends keep what they have worked out with the object.
+    backend, native, allocated, raw = context._backend, context._native_context, known.descriptor, known.number
+    try:
+        if sampler is None:
+            number = backend.create_unsampled_image(native, device._record.native, raw, allocated)
+        else:
+            number = backend.create_sampled_image(native, device._record.native, raw, allocated, sampler)
+    except Error as error:
+        kind = "unsampled" if sampler is None else "sampled"
+        raise as_error(SyclRuntimeError, error, f"no {kind} image of {desc}") from error
+    sampled = sampler is not None
+    context._handles[number << 1 | sampled] = HandleRecord(device, desc, sampler, False, owner, number)  # handle_key
+    return SampledImageHandle(number, desc) if sampled else UnsampledImageHandle(number, desc)
+
+
+def _check_values(desc: ImageDescriptor, device: Device, sampler: BindlessImageSampler | None) -> None:
+    if not isinstance(desc, ImageDescriptor):
+        raise InvalidError(f"desc: {type(desc).__name__} is no ImageDescriptor")
+    if sampler is not None and not isinstance(sampler, BindlessImageSampler):
+        raise InvalidError(f"sampler: {type(sampler).__name__} is no BindlessImageSampler")
+    desc.verify()
+    require_type(device, desc)
+
+
+def _check(
+    memory: object, desc: ImageDescriptor, device: Device, context: Context, sampler: BindlessImageSampler | None
+) -> KnownMemory:
+    """All that can be wrong with an image of image memory; the memory remembers the sampler that has passed."""
     checked = (id(device._aspects), id(desc), id(sampler)) in _checked
     if not checked:
-        if not isinstance(desc, ImageDescriptor):
-            raise InvalidError(f"desc: {type(desc).__name__} is no ImageDescriptor")
-        if sampler is not None and not isinstance(sampler, BindlessImageSampler):
-            raise InvalidError(f"sampler: {type(sampler).__name__} is no BindlessImageSampler")
-        desc.verify()
-        require_type(device, desc)
-    if type(memory) is not ImageMemHandle and isinstance(memory, (UsmPointer, UsmArray)):
-        return _create_usm(memory, desc, device, context, sampler, pitch)
-    raw, record, keep = _memory_of(memory, desc, device, context)
-    if record.owner == "level":
+        _check_values(desc, device, sampler)
+    known = _known(memory, context)
+    if known is None:
+        raise _gone(memory)
+    if known.device != device:
+        raise SyclRuntimeError(f"{memory!r} was allocated on {known.device}: create the image there, not on {device}")
+    if known.descriptor != desc:
+        raise SyclRuntimeError(
+            f"the descriptor {desc} is not the one that the memory was allocated with: {known.descriptor}"
+        )
+    if known.owner == "level":
         require(device, Aspect.ext_oneapi_mipmap_level_reference, "images made of one level of a mipmap")
-    # The memory's own descriptor, which is equal: backends keep what they have worked out with the object.
-    allocated = record.descriptor
-    backend, native = context._backend, context._native_context
-    if sampler is None:
-        if desc.type is ImageType.mipmap:
+    if not checked:
+        if sampler is not None:
+            if _check_sampler(device, desc, sampler):
+                return known  # it is worth a warning each time
+        elif desc.type is ImageType.mipmap:
             raise SyclRuntimeError(
                 "an unsampled image of a whole mipmap cannot be made: give a sampler, or make it of one level "
                 "(get_mip_level_mem_handle, get_mip_level_desc)"
             )
-        try:
-            number = backend.create_unsampled_image(native, device._record.native, raw, allocated)
-        except Error as error:
-            raise as_error(SyclRuntimeError, error, f"no unsampled image of {desc}") from error
-        HandleRecord(context, device, desc, None, False, keep, number)
-        if not checked:
-            _checked.add(device, desc, sampler)
-        return UnsampledImageHandle(number, desc)
-    if not checked and not _check_sampler(device, desc, sampler):
         _checked.add(device, desc, sampler)
-    try:
-        number = backend.create_sampled_image(native, device._record.native, raw, allocated, sampler)
-    except Error as error:
-        raise as_error(SyclRuntimeError, error, f"no sampled image of {desc}") from error
-    HandleRecord(context, device, desc, sampler, False, keep, number)
-    return SampledImageHandle(number, desc)
+    known.passed = sampler
+    return known
 
 
-def _memory_of(
-    memory: object, desc: ImageDescriptor, device: Device, context: Context
-) -> tuple[int, KnownMemory, MemoryRecord]:
-    """The raw handle, record and owner of image memory of this context and device."""
-    record: KnownMemory | None
-    if isinstance(memory, ImageMem):
-        record, owner = memory._own()
-        if owner is not context and owner != context:
-            raise SyclRuntimeError(f"{memory!r} was allocated in another context: create the image there")
-        raw = memory._value
-    elif isinstance(memory, ImageMemHandle):
-        raw = memory._raw_handle
-        record = context._images.get(raw)
-    else:
+def _known(memory: object, context: Context) -> KnownMemory | None:
+    if isinstance(memory, ImageMemHandle):
+        return context._images.get(memory._raw_handle)
+    if not isinstance(memory, ImageMem):
         raise InvalidError(
             f"create_image: {type(memory).__name__} is no memory; give an ImageMem, an ImageMemHandle, a UsmPointer or "
             "a UsmArray"
         )
-    keep = None if record is None else record.keep()
-    if record is None or keep is None:
-        raise SyclRuntimeError(
-            f"{memory!r} is no image memory of this context: it was freed, or allocated in another context"
-        )
-    if record.device is not device and record.device != device:
-        raise SyclRuntimeError(f"{memory!r} was allocated on {record.device}: create the image there, not on {device}")
-    if record.descriptor is not desc and record.descriptor != desc:
-        raise SyclRuntimeError(
-            f"the descriptor {desc} is not the one that the memory was allocated with: {record.descriptor}"
-        )
-    return raw, record, keep
+    record, home = memory._own()
+    if home is not context and home != context:
+        raise SyclRuntimeError(f"{memory!r} was allocated in another context: create the image there")
+    return record
 
 
-def _check_sampler(device: Device, desc: ImageDescriptor, sampler: BindlessImageSampler, stacklevel: int = 3) -> bool:
+def _gone(memory: object) -> SyclRuntimeError:
+    return SyclRuntimeError(
+        f"{memory!r} is no image memory of this context: it was freed, or allocated in another context"
+    )
+
+
+def _check_sampler(device: Device, desc: ImageDescriptor, sampler: BindlessImageSampler) -> bool:
     """What neither the descriptor nor the sampler alone can tell; whether it was worth a warning."""
     used = sampler.addressing[: desc.dimensions]
     if len(set(used)) > 1:
@@ -192,7 +207,7 @@ def _check_sampler(device: Device, desc: ImageDescriptor, sampler: BindlessImage
             f"addressing {modes} with unnormalized coordinates samples as clamp_to_edge: "
             "texture units wrap normalized coordinates only; use coordinate='normalized'",
             SamplerWarning,
-            stacklevel=stacklevel,
+            stacklevel=4,  # of the caller of create_image, in two ways
         )
         return True
     return False
@@ -206,6 +221,7 @@ def _create_usm(
     sampler: BindlessImageSampler | None,
     pitch: int,
 ) -> SampledImageHandle:
+    _check_values(desc, device, sampler)
     pointer = memory.pointer
     if isinstance(memory, UsmArray) and not memory.is_contiguous:
         raise SyclRuntimeError(f"{memory!r} is not contiguous: make the image of the whole array")
@@ -232,7 +248,7 @@ def _create_usm(
             "filtering=linear on one-dimensional USM: texture units do not filter linear memory; "
             "make it a pitched 2D image of height 1"
         )
-    _check_sampler(device, desc, sampler, stacklevel=4)
+    _check_sampler(device, desc, sampler)
     row_pitch = pitch if desc.height else 0
     try:
         number = context._backend.create_sampled_image_usm(
@@ -240,7 +256,7 @@ def _create_usm(
         )
     except Error as error:
         raise as_error(SyclRuntimeError, error, f"no sampled image of {desc} over {memory!r}") from error
-    HandleRecord(context, device, desc, sampler, True, memory, number)
+    context._handles[handle_key(number, True)] = HandleRecord(device, desc, sampler, True, memory, number)
     return SampledImageHandle(number, desc)
 
 
@@ -292,14 +308,16 @@ def destroy_image_handle(handle: SampledImageHandle | UnsampledImageHandle, *whe
         SyclRuntimeError: the handle is no image of this context, such as one that was destroyed already.
     """
     _, context = resolve(where)
-    sampled = isinstance(handle, SampledImageHandle)
-    if not sampled and not isinstance(handle, UnsampledImageHandle):
-        raise InvalidError(f"destroy_image_handle: {type(handle).__name__} is no image handle")
     try:
-        error = let_go(context._handles.pop, handle_key(handle._raw_handle, sampled))
-    except KeyError:
+        key = handle._raw_handle << 1 | handle._sampled  # handle_key
+    except AttributeError:
+        raise InvalidError(f"destroy_image_handle: {type(handle).__name__} is no image handle") from None
+    record: HandleRecord | None = context._handles.pop(key, None)
+    if record is None:
         raise SyclRuntimeError(
             f"{handle!r} is no image of this context: it was destroyed already, or made in another context"
-        ) from None
-    if error is not None:
+        )
+    try:
+        record.end(context._backend, context._native_context)
+    except Error as error:
         raise as_error(SyclRuntimeError, error, f"{handle!r} was not destroyed") from error

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..model.descriptor import ImageDescriptor
@@ -10,11 +9,11 @@ from ..model.enums import ImageChannelType, ImageType, coerce
 from ..model.errors import Error, FeatureNotSupportedError, InvalidError, MemoryAllocationError, SyclRuntimeError
 from ..model.handles import ImageMemHandle
 from ..model.ranges import Range
+from ..sycl._activity import active, sweep, wait_for_all
 from ..sycl._lifetime import let_go
-from ..sycl._stream import sweep, wait_for_all
 from ..sycl._where import resolve
 from ._checks import Checked, require_format, require_limits, require_type
-from ._registry import BorrowedMemory, KnownMemory, MemoryRecord, free_owned
+from ._registry import BorrowedMemory, KnownMemory, ListedMemory, MemoryRecord, free_owned
 
 if TYPE_CHECKING:
     from ..sycl.context import Context
@@ -53,42 +52,39 @@ def as_error(cls: type[_E], error: Error, doing: str) -> _E | FeatureNotSupporte
     )
 
 
-def _allocate(
-    desc: ImageDescriptor, device: Device, context: Context, shared: bool
-) -> tuple[int, MemoryRecord, KnownMemory]:
-    """New memory: its raw handle, its owner, and what the context knows; ``shared``: the context does not own it."""
+def _allocate(desc: ImageDescriptor, device: Device, context: Context) -> int:
+    """New memory, which nobody owns yet: its raw handle."""
     if (id(device._aspects), id(desc)) not in _checked:
-        if not isinstance(desc, ImageDescriptor):
-            raise InvalidError(f"desc: {type(desc).__name__} is no ImageDescriptor")
-        desc.verify()
-        require_type(device, desc)
-        require_format(device, desc)
-        require_limits(device, desc, MemoryAllocationError)
-        _checked.add(device, desc)
-    backend, native = context._backend, context._native_context
-    target = device._record.native
-    sweep()
+        _check(desc, device)
+    if active:
+        sweep()
     try:
-        try:
-            raw = backend.allocate_image(native, target, desc)
-        except MemoryAllocationError:
-            wait_for_all()  # what completed work used is free then
-            raw = backend.allocate_image(native, target, desc)
+        return context._backend.allocate_image(context._native_context, device._record.native, desc)
     except Error as error:
-        raise as_error(
-            MemoryAllocationError, error, f"image memory of {desc.nbytes} bytes for {desc} was not allocated"
-        ) from error
-    levels: list[int] = []
-    parent, free = context._resource, backend.free_image
-    known: KnownMemory
-    if shared:
-        rest = weakref.ref(context), levels, free, native, raw, desc
-        memory = MemoryRecord(desc, device, "ImageMem", levels, parent, free_owned, *rest)
-        known = BorrowedMemory(desc, device, "ImageMem", memory)
-    else:
-        known = memory = MemoryRecord(desc, device, "alloc_image_mem", levels, parent, free, native, raw, desc)
-    context._images[raw] = known
-    return raw, memory, known
+        return _allocate_after(error, desc, device, context)
+
+
+def _check(desc: ImageDescriptor, device: Device) -> None:
+    if not isinstance(desc, ImageDescriptor):
+        raise InvalidError(f"desc: {type(desc).__name__} is no ImageDescriptor")
+    desc.verify()
+    require_type(device, desc)
+    require_format(device, desc)
+    require_limits(device, desc, MemoryAllocationError)
+    _checked.add(device, desc)
+
+
+def _allocate_after(error: Error, desc: ImageDescriptor, device: Device, context: Context) -> int:
+    """What is left to do where there is no memory: what completed work used is free after a wait."""
+    if isinstance(error, MemoryAllocationError):
+        wait_for_all()
+        try:
+            return context._backend.allocate_image(context._native_context, device._record.native, desc)
+        except Error as again:
+            error = again
+    raise as_error(
+        MemoryAllocationError, error, f"image memory of {desc.nbytes} bytes for {desc} was not allocated"
+    ) from error
 
 
 def alloc_image_mem(desc: ImageDescriptor, *where: Any) -> ImageMemHandle:
@@ -104,7 +100,9 @@ def alloc_image_mem(desc: ImageDescriptor, *where: Any) -> ImageMemHandle:
         FeatureNotSupportedError: the device lacks this type of image or this format.
     """
     device, context = resolve(where)
-    return ImageMemHandle(_allocate(desc, device, context, False)[0])
+    raw = _allocate(desc, device, context)
+    context._images[raw] = ListedMemory(desc, device, raw)
+    return ImageMemHandle(raw)
 
 
 def free_image_mem(handle: ImageMemHandle, image_type: ImageType | str, *where: Any) -> None:
@@ -115,24 +113,27 @@ def free_image_mem(handle: ImageMemHandle, image_type: ImageType | str, *where: 
             level of a mipmap, owned by ``ImageMem``, imported), or ``image_type`` is not what was allocated.
     """
     _, context = resolve(where)
-    kind = image_type if type(image_type) is ImageType else coerce(ImageType, image_type, "image_type")
-    raw = _raw(handle, MemoryAllocationError)
-    record = context._images.get(raw)
+    images = context._images
+    raw = handle._raw_handle if type(handle) is ImageMemHandle else _raw(handle, MemoryAllocationError)
+    record: KnownMemory | None = images.get(raw)
     if record is None:
         raise MemoryAllocationError(
             f"{handle!r} is no image memory of this context: it was freed already, or allocated in another context"
         )
-    if record.owner in _NOT_TO_BE_FREED:
+    if type(record) is not ListedMemory:
         raise MemoryAllocationError(f"{handle!r} {_NOT_TO_BE_FREED[record.owner]}")
-    if record.descriptor.type is not kind:
+    if record.descriptor.type != image_type:
+        kind = coerce(ImageType, image_type, "image_type")
         raise MemoryAllocationError(
             f"image_type={kind}: {handle!r} was allocated as {record.descriptor.type}; pass that"
         )
     for level in record.levels:
-        context._images.pop(level, None)
-    del record
-    error = let_go(context._images.pop, raw)
-    if error is not None:
+        images.pop(level, None)
+    if images.pop(raw, None) is None:
+        raise MemoryAllocationError(f"{handle!r} was freed already, by another thread just now")
+    try:
+        record.end(context._backend, context._native_context)
+    except Error as error:
         raise as_error(MemoryAllocationError, error, f"{handle!r} was not freed") from error
 
 
@@ -197,7 +198,7 @@ def _level(context: Context, handle: ImageMemHandle, record: KnownMemory, level:
         level_desc = desc.get_mip_level_desc(level)
     except InvalidError as error:
         raise SyclRuntimeError(str(error)) from None
-    memory = record.keep()
+    memory = record.keep(context)
     if memory is None:
         raise SyclRuntimeError(f"{handle!r} was freed")
     try:
@@ -206,7 +207,7 @@ def _level(context: Context, handle: ImageMemHandle, record: KnownMemory, level:
         raise as_error(SyclRuntimeError, error, f"level {level} of {handle!r}") from error
     if raw not in memory.levels:
         memory.levels.append(raw)
-    context._images[raw] = BorrowedMemory(level_desc, record.device, "level", memory)
+    context._images[raw] = BorrowedMemory(level_desc, record.device, "level", raw, memory)
     return ImageMemHandle(raw)
 
 
@@ -225,11 +226,10 @@ class ImageMem:
         FeatureNotSupportedError: the device lacks this type of image or this format.
     """
 
-    __slots__ = ("__weakref__", "_context", "_record", "_resource", "_value")
+    __slots__ = ("__weakref__", "_context", "_resource", "_value")
 
     def __init__(self, desc: ImageDescriptor | ImageMem | None = None, *where: Any) -> None:
         self._resource: MemoryRecord | None = None
-        self._record: KnownMemory | None = None
         self._context: Context | None = None
         self._value = 0
         if desc is None:
@@ -238,29 +238,38 @@ class ImageMem:
         elif isinstance(desc, ImageMem):
             if where:
                 raise InvalidError("ImageMem: a copy stays where its original is; give no queue, device or context")
-            self._value, self._resource = desc._value, desc._resource
-            self._record, self._context = desc._record, desc._context
+            self._value, self._resource, self._context = desc._value, desc._resource, desc._context
         else:
             device, context = resolve(where)
-            self._value, self._resource, self._record = _allocate(desc, device, context, True)
+            self._value = raw = _allocate(desc, device, context)
+            levels: list[int] = []
+            images, free, native = context._images, context._backend.free_image, context._native_context
+            self._resource = MemoryRecord(
+                desc, device, "ImageMem", levels, context._resource, free_owned, images, levels, free, native, raw, desc
+            )
             self._context = context
 
-    def _own(self) -> tuple[KnownMemory, Context]:
-        record, context = self._record, self._context
-        if record is None or context is None:
+    def _own(self) -> tuple[MemoryRecord, Context]:
+        memory, context = self._resource, self._context
+        if memory is None or context is None:
             raise InvalidError("this ImageMem owns no memory: it was made without a descriptor, or closed")
-        return record, context
+        return memory, context
 
-    def _image_memory(self) -> tuple[int, ImageDescriptor, Context, Device, MemoryRecord | None]:
+    def _image_memory(self) -> tuple[int, ImageDescriptor, Context, Device, MemoryRecord]:
         """Raw handle, descriptor, where it was allocated, and what keeps it alive: for copies."""
-        record, context = self._own()
-        return self._value, record.descriptor, context, record.device, self._resource
+        memory, context = self._own()
+        return self._value, memory.descriptor, context, memory.device, memory
 
     # ------------------------------------------------------------------ BI's members
 
     def get_handle(self) -> ImageMemHandle:
         """The memory's handle, borrowed."""
-        self._own()
+        memory, context = self._own()
+        if self._value not in memory.levels:  # the context has to know it from now on
+            memory.levels.append(self._value)
+            context._images[self._value] = BorrowedMemory(
+                memory.descriptor, memory.device, "ImageMem", self._value, memory
+            )
         return ImageMemHandle(self._value)
 
     def get_descriptor(self) -> ImageDescriptor:
@@ -298,15 +307,15 @@ class ImageMem:
         Raises:
             SyclRuntimeError: this is no mipmap, or it has no such level.
         """
-        record, context = self._own()
-        return _level(context, ImageMemHandle(self._value), record, level)
+        handle, context = self.get_handle(), self._own()[1]
+        return _level(context, handle, context._images[self._value], level)
 
     # ------------------------------------------------------------------ ownership
 
     @property
     def closed(self) -> bool:
         """Whether this object owns nothing."""
-        return self._record is None
+        return self._resource is None
 
     def close(self) -> None:
         """Gives up this object's share; the last one frees the memory. A second call does nothing.
@@ -316,9 +325,9 @@ class ImageMem:
         """
         if self._resource is None:
             return
-        holder = [self._resource]
-        self._resource = self._record = self._context = None
-        error = let_go(holder.pop)
+        shares = [self._resource]
+        self._resource = self._context = None
+        error = let_go(shares, 0)
         if error is not None:
             raise as_error(MemoryAllocationError, error, "image memory was not freed") from error
 
@@ -344,9 +353,9 @@ class ImageMem:
         return hash((ImageMem, id(self._resource)))
 
     def __bool__(self) -> bool:
-        return self._record is not None
+        return self._resource is not None
 
     def __repr__(self) -> str:
-        if self._record is None:
+        if self._resource is None:
             return "ImageMem()"
-        return f"ImageMem({self._record.descriptor}, handle={self._value:#x})"
+        return f"ImageMem({self._resource.descriptor}, handle={self._value:#x})"

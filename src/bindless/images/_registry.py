@@ -1,39 +1,46 @@
 """What a context knows of its image memory and its images: numbers alone do not tell (R16, R18, R21, R36).
 
-``Context._images`` and ``Context._handles`` hold these records. A record that owns something native is at once the
-right and duty to release it: it is held by whoever may free it, and by work in flight that uses it.
+``Context._images`` and ``Context._handles`` are tables of these records, by raw handle. What ``alloc_image_mem`` and
+``create_image`` made is owned by its table (``Listed``); the memory of an ``ImageMem`` is owned by that.
 """
 
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Union
 
+from ..backends.contract import BackendProtocol, NativeContext
 from ..model.descriptor import ImageDescriptor
 from ..model.sampler import BindlessImageSampler
 from ..sycl._lifetime import Rank, Resource
+from ..sycl._listed import Listed
 
 if TYPE_CHECKING:
     from ..sycl.context import Context
     from ..sycl.device import Device
 
-__all__ = ["BorrowedMemory", "HandleRecord", "KnownMemory", "MemoryRecord", "handle_key"]
-
 _IMAGE_MEMORY, _IMAGE_HANDLE = Rank.IMAGE_MEMORY, Rank.IMAGE_HANDLE
+
+NOTHING = object()
+"""``passed`` of memory of which no image was made."""
+
+__all__ = ["BorrowedMemory", "HandleRecord", "KnownMemory", "ListedMemory", "MemoryRecord", "free_owned", "handle_key"]
 
 
 class MemoryRecord(Resource):
-    """Image memory of a context, owned.
+    """The right and duty to free image memory: held by an ``ImageMem``, and by all that uses the memory.
 
     Attributes:
         descriptor: as allocated.
         device: where it was allocated.
         owner: ``alloc_image_mem``, ``ImageMem`` or ``external``: who may free it.
-        levels: raw handles of the levels handed out so far; they end with the memory.
+        number: its raw handle.
+        levels: raw handles of the levels handed out so far; they end with the memory. Of an ``ImageMem`` its own, too.
+        passed: the sampler of the last image made of it, or None of an unsampled one: such another needs no check.
     """
 
-    __slots__ = ("descriptor", "device", "levels", "owner")
+    __slots__ = ("descriptor", "device", "levels", "number", "owner", "passed")
 
     def __init__(
         self,
@@ -45,12 +52,48 @@ class MemoryRecord(Resource):
         release: Callable[..., object],
         *arguments: Any,
     ) -> None:
-        Resource.__init__(self, _IMAGE_MEMORY, parent, release, *arguments)
+        self._own(_IMAGE_MEMORY, parent, release, arguments)
         self.descriptor, self.device, self.owner, self.levels = descriptor, device, owner, levels
+        self.number: int = arguments[-2]
+        self.passed: object = NOTHING
 
-    def keep(self) -> MemoryRecord | None:
+    def keep(self, _: Context) -> MemoryRecord | None:
         """What keeps the memory alive while it is held."""
         return self
+
+    def end(self, *_: object) -> None:
+        """Of a table that lets go of it: it ends with its last holder."""
+
+
+def free_owned(
+    images: dict[int, KnownMemory], levels: list[int], free: Callable[..., object], native: Any, raw: int, desc: Any
+) -> None:
+    """Frees the memory of an ``ImageMem``; the context forgets what it was told of it."""
+    for number in levels:
+        images.pop(number, None)
+    free(native, raw, desc)
+
+
+class ListedMemory(Listed):
+    """Image memory of ``alloc_image_mem``; the attributes are those of ``MemoryRecord``."""
+
+    __slots__ = ("descriptor", "device", "levels", "passed")
+
+    owner = "alloc_image_mem"
+
+    def __init__(self, descriptor: ImageDescriptor, device: Device, number: int) -> None:
+        self.descriptor, self.device, self.number = descriptor, device, number
+        self.passed: object = NOTHING
+        self.levels: Sequence[int] = ()
+        self._held, self._unheld = None, True
+
+    def _hold(self, context: Context) -> MemoryRecord:
+        self.levels = levels = list[int]()
+        free, native, desc = context._backend.free_image, context._native_context, self.descriptor
+        return MemoryRecord(desc, self.device, self.owner, levels, context._resource, free, native, self.number, desc)
+
+    def _release(self, backend: BackendProtocol, native: NativeContext) -> None:
+        backend.free_image(native, self.number, self.descriptor)
 
 
 class BorrowedMemory:
@@ -60,35 +103,31 @@ class BorrowedMemory:
         descriptor: as allocated; of the level for a level.
         device: where it was allocated.
         owner: ``ImageMem`` or ``level``.
+        number, passed: as of ``MemoryRecord``.
     """
 
-    __slots__ = ("_memory", "descriptor", "device", "owner")
+    __slots__ = ("_memory", "descriptor", "device", "number", "owner", "passed")
 
-    def __init__(self, descriptor: ImageDescriptor, device: Device, owner: str, memory: MemoryRecord) -> None:
-        self.descriptor, self.device, self.owner = descriptor, device, owner
+    def __init__(
+        self, descriptor: ImageDescriptor, device: Device, owner: str, number: int, memory: MemoryRecord
+    ) -> None:
+        self.descriptor, self.device, self.owner, self.number = descriptor, device, owner, number
+        self.passed: object = NOTHING
         self._memory = weakref.ref(memory)
 
-    def keep(self) -> MemoryRecord | None:
+    def keep(self, _: Context) -> MemoryRecord | None:
         """What keeps the memory alive while it is held; None if it has ended."""
         return self._memory()
 
-
-KnownMemory = Union[MemoryRecord, BorrowedMemory]
-
-
-def free_owned(
-    context: weakref.ref[Context], levels: list[int], free: Callable[..., object], native: Any, raw: int, desc: Any
-) -> None:
-    """Frees the memory of an ``ImageMem``, and takes it and its levels out of the registry if that still lives."""
-    owner = context()
-    if owner is not None:
-        for number in (raw, *levels):
-            owner._images.pop(number, None)
-    free(native, raw, desc)
+    def end(self, *_: object) -> None:
+        """Of a table that lets go of it: it was not the table's."""
 
 
-class HandleRecord(Resource):
-    """An image of a context, which knows it from the beginning; owns the native image and keeps its memory alive.
+KnownMemory = Union[MemoryRecord, ListedMemory, BorrowedMemory]
+
+
+class HandleRecord(Listed):
+    """An image; keeps its memory alive.
 
     Attributes:
         sampler: None for an unsampled image.
@@ -100,7 +139,6 @@ class HandleRecord(Resource):
 
     def __init__(
         self,
-        context: Context,
         device: Device,
         descriptor: ImageDescriptor,
         sampler: BindlessImageSampler | None,
@@ -108,11 +146,21 @@ class HandleRecord(Resource):
         memory: object,
         number: int,
     ) -> None:
-        sampled, destroy = sampler is not None, context._backend.destroy_image
-        Resource.__init__(self, _IMAGE_HANDLE, context._resource, destroy, context._native_context, number, sampled)
-        self.descriptor, self.device, self.sampler, self.usm = descriptor, device, sampler, usm
+        self.descriptor = descriptor
+        self.device = device
+        self.sampler = sampler
+        self.usm = usm
         self.memory = memory
-        context._handles[number << 1 | sampled] = self  # handle_key
+        self.number = number
+        self._held = None
+        self._unheld = True
+
+    def _hold(self, context: Context) -> Resource:
+        arguments = context._native_context, self.number, self.sampler is not None
+        return Resource(_IMAGE_HANDLE, context._resource, context._backend.destroy_image, *arguments)
+
+    def _release(self, backend: BackendProtocol, native: NativeContext) -> None:
+        backend.destroy_image(native, self.number, self.sampler is not None)
 
 
 def handle_key(raw: int, sampled: bool) -> int:

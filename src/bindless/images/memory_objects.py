@@ -46,7 +46,7 @@ Array = npt.NDArray[Any]
 class _Allocation:
     """Image memory in one context and the image of it; they end together, after the work that uses them."""
 
-    __slots__ = ("_handles", "_key", "_memory", "image", "number")
+    __slots__ = ("_handles", "_image", "_key", "_memory", "image", "number")
 
     def __init__(self, home: Home, desc: ImageDescriptor, sampler: BindlessImageSampler | None) -> None:
         where = home.device, home.context
@@ -60,6 +60,7 @@ class _Allocation:
         self.number = handle.raw_handle
         self._handles = home.context._handles
         self._key = handle_key(self.number, sampler is not None)
+        self._image = self._handles[self._key].keep(home.context)  # the table's share is not the last one
 
     def __del__(self) -> None:
         handles = getattr(self, "_handles", None)

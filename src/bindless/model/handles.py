@@ -94,8 +94,12 @@ class UnsampledImageHandle(_ImageHandle):
 
     __slots__ = ()
 
+    _sampled = False
+
 
 class SampledImageHandle(_ImageHandle):
     """An image with a sampler, read by float coordinates."""
 
     __slots__ = ()
+
+    _sampled = True

@@ -10,10 +10,10 @@
     ...     ...    the sections, one behind the other in the order of the manifest
 
 Numbers are little-endian. The manifest is an object with ``source`` (its name), ``source_sha256``, ``tools`` (name to
-version), ``options``, ``kernels`` and ``sections``. A section has ``language`` (``spirv`` or ``ptx``), ``architecture``
-(``sm_75``; empty for SPIR-V), ``kernels`` (their names), ``size`` and ``sha256``. A kernel has ``name``, ``parameters``
-(each ``name``, ``type``, ``kind`` and ``size``), ``required_work_group_size`` and ``work_group_size_hint`` (null, or
-numbers in the native order). The hashes find damage; they do not prove who made a file.
+version), ``options``, ``kernels`` and ``sections``. A section has ``language`` (``spirv``, ``ptx`` or ``cubin``),
+``architecture`` (``sm_75``; empty for SPIR-V), ``kernels`` (their names), ``size`` and ``sha256``. A kernel has
+``name``, ``parameters`` (each ``name``, ``type``, ``kind`` and ``size``), ``required_work_group_size`` and
+``work_group_size_hint`` (null, or numbers in the native order). The hashes find damage; they do not prove who made it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ __all__ = ["KernelFile", "Section", "is_kernel_file"]
 _MAGIC = b"\x89BLK\r\n\x1a\n"
 _VERSION = 1
 _HEADER = struct.Struct("<8sIIQ32s")
-_LANGUAGES = ("spirv", "ptx")
+_LANGUAGES = ("spirv", "ptx", "cubin")
 _KINDS = ("value", "pointer", "local", "image", "sampler")
 
 
@@ -44,8 +44,8 @@ class Section:
     """A module of one language.
 
     Attributes:
-        language: ``spirv`` or ``ptx``.
-        architecture: the oldest GPU that it runs on, such as ``sm_75``; empty for SPIR-V.
+        language: ``spirv``, ``ptx`` or ``cubin``.
+        architecture: the oldest GPU that PTX is for, or the GPU of a cubin, such as ``sm_75``; empty for SPIR-V.
         kernels: their names.
         data: the module.
     """

@@ -20,7 +20,7 @@ __all__ = ["choose_modules", "read_source"]
 
 # Languages that a backend's devices run, best first.
 _LANGUAGES: Mapping[Backend, tuple[str, ...]] = {
-    Backend.cuda: ("ptx",),
+    Backend.cuda: ("cubin", "ptx"),
     Backend.reference: ("spirv",),
     Backend.level_zero: ("spirv",),
     Backend.opencl: ("spirv",),
@@ -81,7 +81,7 @@ def _of_file(file: KernelFile, backend: Backend, devices: Sequence[Device]) -> t
     raise BuildError(
         f"the kernel file holds {file.describe()}; {names} of the {backend} backend runs {' or '.join(wanted)}"
         f"{' for its own or an older generation' if backend is Backend.cuda else ''}: build it for that target "
-        f"(bindless build --target {wanted[0]})",
+        f"(bindless build --target {wanted[-1]})",
         backend=str(backend),
     )
 
@@ -93,7 +93,10 @@ def _runs(section: Section, device: Device) -> bool:
     if needs is None or has is None:
         return True
     least, own = (int(needs[1]), int(needs[2])), (int(has[1]), int(has[2]))
-    return own == least if needs[3] else own >= least
+    if needs[3]:
+        return own == least
+    # A binary runs on later GPUs of its own generation, PTX on all later ones.
+    return own >= least and (section.language != "cubin" or own[0] == least[0])
 
 
 def _language(source: bytes) -> str | None:

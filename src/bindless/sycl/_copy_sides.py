@@ -12,8 +12,9 @@ from ..model.enums import ImageType, UsmKind
 from ..model.errors import InvalidError
 from ..model.handles import ImageMemHandle
 from ._host_memory import host_span
+from ._usm_array import UsmArray
 from ._usm_import import foreign_array
-from .usm import UsmArray, UsmPointer
+from ._usm_pointer import UsmPointer
 
 if TYPE_CHECKING:
     from .queue import Queue
@@ -150,7 +151,7 @@ def _image_side(queue: Queue, name: str, value: Any, desc: ImageDescriptor | Non
                 f"{name} {value!r} is no image memory of the queue's context: "
                 "it was freed, or allocated in another context",
             )
-        allocated, device, keep = record.descriptor, record.device, record.keep()
+        allocated, device, keep = record.descriptor, record.device, record.keep(context)
     else:
         raw, allocated, owner, device, keep = value._image_memory()
         if owner is not context and owner != context:

@@ -23,7 +23,13 @@ from weakref import WeakSet
 
 from ..model.errors import DeviceLostError, Error
 
-__all__ = ["Rank", "Resource", "after_fork", "at_exit", "forget_event", "is_finished", "let_go", "snapshot"]
+__all__ = ["FORKED", "Rank", "Resource", "after_fork", "at_exit", "forget_event", "is_finished", "let_go", "snapshot"]
+
+FORKED = (
+    "was made before this process was forked, and a driver does not survive a fork: start processes with "
+    "multiprocessing.get_context('spawn'), or make devices, contexts and queues after the fork"
+)
+"""What became of an object that is used in the child of a fork."""
 
 
 class Rank(IntEnum):
@@ -73,9 +79,13 @@ class Resource:
     __slots__ = ("__weakref__", "_key", "parent")
 
     def __init__(self, rank: Rank, parent: Resource | None, release: _Release, *arguments: Any) -> None:
+        self._own(rank, parent, release, arguments)
+
+    def _own(self, rank: Rank, parent: Resource | None, release: _Release, arguments: tuple[Any, ...]) -> None:
+        """``Resource.__init__`` for the constructors of subclasses."""
         self.parent = parent
-        self._key = next(_serial)
-        _live[self._key] = (rank, release, arguments)
+        self._key = key = next(_serial)
+        _live[key] = (rank, release, arguments)
 
     @property
     def closed(self) -> bool:
@@ -118,19 +128,22 @@ class Resource:
                 raise
 
 
-def let_go(take: Callable[..., Resource], *arguments: Any) -> Error | None:
-    """Drops the last reference that the caller has, which ``take(*arguments)`` gives.
+def let_go(holder: dict[int, Any] | list[Any], index: int) -> Error | None:
+    """Takes a resource out of what holds it for the caller, who has no other reference.
 
     Others may hold the object still, such as work in flight: then it is released when they let go.
 
     Returns:
         The error of the release, if it happened now and failed.
+
+    Raises:
+        LookupError: it is not there (any more).
     """
-    resource = take(*arguments)
+    resource: Resource = holder.pop(index)
     key = resource._key
     _awaited[key] = None
     del resource
-    return _awaited.pop(key)
+    return _awaited.pop(key, None)
 
 
 def forget_event(release: _Release, native: Any) -> None:

@@ -16,9 +16,9 @@ import numpy.typing as npt
 
 from ..model.errors import InvalidError, SyclRuntimeError
 from . import _lifetime
+from ._lifetime import FORKED
 from ._node import Gate
 from ._place import Home, Place
-from ._stream import FORKED
 from .event import Event
 
 if TYPE_CHECKING:

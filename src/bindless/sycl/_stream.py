@@ -23,6 +23,7 @@ from ..model.errors import DeviceLostError, Error, InvalidError, SyclRuntimeErro
 from . import _lifetime
 from ._activity import active, events_of_users, streams, sweep, wait_for_all, wait_for_users
 from ._error_log import AsyncHandler, ErrorLog
+from ._lifetime import FORKED
 from ._node import Node
 from .event import Event, OwnedEvent
 
@@ -49,11 +50,6 @@ _LARGE = 1 << 20  # bytes of a host array that count as one submission more
 _MOST_ERRORS = 100_000
 
 _new_event = Event.__new__
-
-FORKED = (
-    "was made before this process was forked, and a driver does not survive a fork: start processes with "
-    "multiprocessing.get_context('spawn'), or make devices, contexts and queues after the fork"
-)
 
 
 def _nothing(_: NativeEvent) -> None:

@@ -15,7 +15,7 @@ from ..model.errors import InvalidError
 from ._allocation import Allocation
 from ._native_streams import place_stream_after
 from ._stream import events_of_users
-from ._usm_pointer import UsmPointer, allocate
+from ._usm_pointer import UsmPointer
 from ._usm_views import indexed, packed_strides, permuted, reach, reshaped_strides, runs, same_layout
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .device import Device
     from .queue import Queue
 
-__all__ = ["UsmArray", "usm_empty"]
+__all__ = ["UsmArray", "array_shape", "element_dtype"]
 
 
 class UsmArray:
@@ -217,7 +217,8 @@ class UsmArray:
 
     def copy(self, queue: Queue | None = None) -> UsmArray:
         """The elements in new contiguous memory of the same kind and device; waits. See ``numpy`` for the order."""
-        made = usm_empty(self.shape, self.dtype, self.device, self.context, kind=self.kind)
+        memory = Allocation.make(self.context, self.device, self.kind, max(self.nbytes, 1))
+        made = UsmArray(memory, self.shape, self.dtype)
         if not self._contiguous:
             return made.copy_from(self.numpy(queue), queue)
         if self.size:
@@ -444,29 +445,3 @@ def array_shape(shape: SupportsIndex | Sequence[SupportsIndex], unknown: int = 0
     if any(size < unknown for size in sizes):
         raise InvalidError(f"shape={sizes}: sizes are 0 or more")
     return sizes
-
-
-def usm_empty(
-    shape: SupportsIndex | Sequence[SupportsIndex],
-    dtype: npt.DTypeLike,
-    *where: object,
-    kind: UsmKind | str = UsmKind.device,
-    alignment: int = 0,
-) -> UsmArray:
-    """A new array whose elements are not initialised.
-
-    Args:
-        shape: elements by dimension; an int for one dimension.
-        dtype: of an element, structured ones too.
-        where: a queue, or a device and a context.
-        kind: ``device``, ``host`` or ``shared``.
-        alignment: of the address in bytes, a power of two; 0 for the driver's own.
-
-    Raises:
-        InvalidError: a shape, dtype, kind or place that is none.
-        MemoryAllocationError: there is not enough memory.
-        FeatureNotSupportedError: the device has no memory of this kind.
-    """
-    sizes, element = array_shape(shape), element_dtype(dtype)
-    nbytes = math.prod(sizes) * element.itemsize
-    return UsmArray(allocate(kind, max(nbytes, 1), where, alignment), sizes, element)

@@ -1,12 +1,11 @@
-"""``UsmPointer`` and the functions that allocate and free unified shared memory (SYCL 2020 section 4.8.3)."""
+"""``UsmPointer``: an address in unified shared memory (SYCL 2020 section 4.8.3)."""
 
 from __future__ import annotations
 
 import operator
 from typing import TYPE_CHECKING, SupportsIndex
 
-from ..model.aspects import Aspect
-from ..model.enums import UsmKind, coerce
+from ..model.enums import UsmKind
 from ..model.errors import InvalidError
 from ._allocation import Allocation
 
@@ -14,13 +13,7 @@ if TYPE_CHECKING:
     from .context import Context
     from .device import Device
 
-__all__ = ["UsmPointer", "allocate", "free", "malloc_device", "malloc_host", "malloc_shared"]
-
-_ASPECTS = {
-    UsmKind.device: Aspect.usm_device_allocations,
-    UsmKind.host: Aspect.usm_host_allocations,
-    UsmKind.shared: Aspect.usm_shared_allocations,
-}
+__all__ = ["UsmPointer", "size_of"]
 
 
 class UsmPointer:
@@ -145,74 +138,3 @@ def size_of(value: object, name: str = "nbytes") -> int:
     if number < 1:
         raise InvalidError(f"{name}={number}: memory has at least 1 byte")
     return number
-
-
-def allocate(kind: UsmKind | str, nbytes: int, where: tuple[object, ...], alignment: int = 0) -> Allocation:
-    """Memory of a kind that the device has."""
-    from ._where import resolve_where
-
-    kind = coerce(UsmKind, kind, "kind")
-    if kind is UsmKind.unknown:
-        raise InvalidError("kind='unknown': memory is allocated as 'device', 'host' or 'shared'")
-    if not isinstance(alignment, int) or alignment < 0 or alignment & (alignment - 1):
-        raise InvalidError(f"alignment={alignment!r}: it is a power of two, or 0 for the driver's own")
-    device, context = resolve_where(*where)
-    device._require(_ASPECTS[kind], f"{kind} memory")
-    return Allocation.make(context, device, kind, nbytes, alignment)
-
-
-def malloc_device(nbytes: int, *where: object, alignment: int = 0) -> UsmPointer:
-    """Memory of a device, which the host cannot read.
-
-    Args:
-        nbytes: size in bytes, at least 1.
-        where: a queue, or a device and a context.
-        alignment: of the address in bytes, a power of two; 0 for the driver's own.
-
-    Raises:
-        InvalidError: ``nbytes`` or ``where`` is none.
-        MemoryAllocationError: there is not enough memory.
-        FeatureNotSupportedError: the device has no such memory.
-    """
-    return UsmPointer(allocate(UsmKind.device, size_of(nbytes), where, alignment))
-
-
-def malloc_host(nbytes: int, *where: object, alignment: int = 0) -> UsmPointer:
-    """Memory of the host that the context's devices reach; see ``malloc_device``."""
-    return UsmPointer(allocate(UsmKind.host, size_of(nbytes), where, alignment))
-
-
-def malloc_shared(nbytes: int, *where: object, alignment: int = 0) -> UsmPointer:
-    """Memory that moves between the host and a device; see ``malloc_device``."""
-    return UsmPointer(allocate(UsmKind.shared, size_of(nbytes), where, alignment))
-
-
-def free(pointer: object, *where: object) -> None:
-    """Frees an allocation, after the work that uses it and was submitted through this package.
-
-    Args:
-        pointer: what ``malloc_*`` or ``usm_empty`` returned.
-        where: a queue, or a device and a context, of the allocation; may be left out.
-
-    Raises:
-        InvalidError: not a pointer, one into the middle of an allocation, memory that was freed already, that belongs
-            to someone else, or to another context.
-    """
-    from ._usm_array import UsmArray
-
-    if not isinstance(pointer, (UsmPointer, UsmArray)):
-        raise InvalidError(f"pointer={pointer!r}: free takes what malloc_* or usm_empty returned")
-    first = pointer.pointer
-    owner = first._owner
-    owner.require_open()
-    if where:
-        from ._where import resolve_where
-
-        _, context = resolve_where(*where)
-        if context is not owner.context:
-            raise InvalidError(f"{first!r} was allocated in another context: {owner.context!r}")
-    if first._offset:
-        raise InvalidError(f"{first!r} points {first._offset} bytes into an allocation: free its first byte")
-    if owner.resource is None:
-        raise InvalidError(f"{first!r} was not allocated by malloc_* or usm_empty: whoever made it releases it")
-    owner.close()

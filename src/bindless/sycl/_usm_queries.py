@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING
 
 from ..backends.contract import PointerRecord
 from ..model.enums import UsmKind
@@ -12,16 +11,12 @@ from ._usm_array import UsmArray
 from ._usm_pointer import UsmPointer
 from .context import Context
 from .device import Device
-
-if TYPE_CHECKING:
-    from .queue import Queue
+from .queue import Queue
 
 __all__ = ["get_pointer_device", "get_pointer_type"]
 
 
 def _context_of(where: object) -> Context:
-    from .queue import Queue
-
     context = where.context if isinstance(where, Queue) else where
     if not isinstance(context, Context):
         raise InvalidError(f"context={where!r}: it is a Context, or a Queue for that of its own")

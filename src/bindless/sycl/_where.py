@@ -21,17 +21,19 @@ def resolve_where(*where: object) -> tuple[Device, Context]:
 
 def resolve(where: tuple[object, ...]) -> tuple[Device, Context]:
     """``resolve_where(*where)``."""
-    first, last = (where[0], where[-1]) if where else (None, None)
-    if isinstance(first, Queue) and len(where) == 1:
-        stream = first._stream
-        if stream.native is None:
-            raise stream.unusable()
-        return first.device, first.context
-    if len(where) == 2 and isinstance(first, Device) and isinstance(last, Context):
-        device, context = first, last
-        context._native  # noqa: B018
-        if device not in context.devices:
-            raise InvalidError(f"{device!r} is not a device of {context!r}")
-        return device, context
+    if len(where) == 1:
+        queue = where[0]
+        if isinstance(queue, Queue):
+            if queue._stream.native is None:
+                raise queue._stream.unusable()
+            return queue.device, queue.context
+    elif len(where) == 2:
+        device, context = where
+        if isinstance(device, Device) and isinstance(context, Context):
+            if context._reason is not None:
+                raise context._unusable()
+            if device not in context.devices:
+                raise InvalidError(f"{device!r} is not a device of {context!r}")
+            return device, context
     given = ", ".join(type(item).__name__ for item in where) or "nothing"
     raise InvalidError(f"where to do it was given as ({given}): give a Queue, or a Device and a Context")

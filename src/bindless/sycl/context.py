@@ -15,7 +15,9 @@ from ..model import info
 from ..model.enums import Backend, coerce
 from ..model.errors import Error, InvalidError, SyclRuntimeError
 from . import _lifetime
-from ._stream import FORKED, AsyncHandler, CommandStream
+from ._lifetime import FORKED
+from ._listed import end_all
+from ._stream import AsyncHandler, CommandStream
 from .device import Device
 
 if TYPE_CHECKING:
@@ -82,6 +84,11 @@ class Context:
         )
         self._resource = _lifetime.Resource(
             _lifetime.Rank.CONTEXT, None, self._backend.release_context, self._native_context
+        )
+        rest = self._backend, self._native_context
+        self._tables = (
+            _lifetime.Resource(_lifetime.Rank.IMAGE_HANDLE, self._resource, end_all, self._handles, *rest),
+            _lifetime.Resource(_lifetime.Rank.IMAGE_MEMORY, self._resource, end_all, self._images, *rest),
         )
         _contexts.add(self)
 

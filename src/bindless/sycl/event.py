@@ -10,6 +10,7 @@ from ..model import info
 from ..model.enums import EventStatus, coerce
 from ..model.errors import Error, ProfilingError, SyclRuntimeError
 from . import _lifetime
+from ._lifetime import FORKED
 
 if TYPE_CHECKING:
     from ._node import Node
@@ -155,11 +156,8 @@ class Event:
 
     def _check_process(self) -> None:
         stream = self._stream
-        if stream is not None and stream.native is None and not self._done:
-            from ._stream import FORKED
-
-            if stream._reason is FORKED:
-                raise SyclRuntimeError(f"this event {FORKED}")
+        if stream is not None and stream.native is None and not self._done and stream._reason is FORKED:
+            raise SyclRuntimeError(f"this event {FORKED}")
 
     def _settle(self) -> None:
         """Waits for completion; an error goes to the stream's errors, once."""

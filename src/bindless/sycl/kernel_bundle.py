@@ -12,6 +12,7 @@ from ..model.enums import BundleState, coerce
 from ..model.errors import InvalidError
 from ..model.kernel_file import KernelFile
 from . import _lifetime
+from ._activity import wait_for_users
 from ._bundle_modules import read_source
 from ._bundle_source import BundleSource, link_objects, where_to_load
 from .kernel import Kernel
@@ -254,8 +255,6 @@ class KernelBundle:
 
     def close(self) -> None:
         """Unloads it after the commands that use it; a second call does nothing."""
-        from ._stream import wait_for_users
-
         with self._lock:
             if not self._open:
                 return

@@ -1,0 +1,116 @@
+"""The functions that allocate and free unified shared memory (SYCL 2020 section 4.8.3)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import SupportsIndex
+
+import numpy.typing as npt
+
+from ..model.aspects import Aspect
+from ..model.enums import UsmKind, coerce
+from ..model.errors import InvalidError
+from ._allocation import Allocation
+from ._usm_array import UsmArray, array_shape, element_dtype
+from ._usm_pointer import UsmPointer, size_of
+from ._where import resolve
+
+__all__ = ["allocate", "free", "malloc_device", "malloc_host", "malloc_shared", "usm_empty"]
+
+_ASPECTS = {
+    UsmKind.device: Aspect.usm_device_allocations,
+    UsmKind.host: Aspect.usm_host_allocations,
+    UsmKind.shared: Aspect.usm_shared_allocations,
+}
+
+
+def allocate(kind: UsmKind | str, nbytes: int, where: tuple[object, ...], alignment: int = 0) -> Allocation:
+    """Memory of a kind that the device has."""
+    kind = coerce(UsmKind, kind, "kind")
+    if kind is UsmKind.unknown:
+        raise InvalidError("kind='unknown': memory is allocated as 'device', 'host' or 'shared'")
+    if not isinstance(alignment, int) or alignment < 0 or alignment & (alignment - 1):
+        raise InvalidError(f"alignment={alignment!r}: it is a power of two, or 0 for the driver's own")
+    device, context = resolve(where)
+    device._require(_ASPECTS[kind], f"{kind} memory")
+    return Allocation.make(context, device, kind, nbytes, alignment)
+
+
+def malloc_device(nbytes: int, *where: object, alignment: int = 0) -> UsmPointer:
+    """Memory of a device, which the host cannot read.
+
+    Args:
+        nbytes: size in bytes, at least 1.
+        where: a queue, or a device and a context.
+        alignment: of the address in bytes, a power of two; 0 for the driver's own.
+
+    Raises:
+        InvalidError: ``nbytes`` or ``where`` is none.
+        MemoryAllocationError: there is not enough memory.
+        FeatureNotSupportedError: the device has no such memory.
+    """
+    return UsmPointer(allocate(UsmKind.device, size_of(nbytes), where, alignment))
+
+
+def malloc_host(nbytes: int, *where: object, alignment: int = 0) -> UsmPointer:
+    """Memory of the host that the context's devices reach; see ``malloc_device``."""
+    return UsmPointer(allocate(UsmKind.host, size_of(nbytes), where, alignment))
+
+
+def malloc_shared(nbytes: int, *where: object, alignment: int = 0) -> UsmPointer:
+    """Memory that moves between the host and a device; see ``malloc_device``."""
+    return UsmPointer(allocate(UsmKind.shared, size_of(nbytes), where, alignment))
+
+
+def free(pointer: object, *where: object) -> None:
+    """Frees an allocation, after the work that uses it and was submitted through this package.
+
+    Args:
+        pointer: what ``malloc_*`` or ``usm_empty`` returned.
+        where: a queue, or a device and a context, of the allocation; may be left out.
+
+    Raises:
+        InvalidError: not a pointer, one into the middle of an allocation, memory that was freed already, that belongs
+            to someone else, or to another context.
+    """
+    if not isinstance(pointer, (UsmPointer, UsmArray)):
+        raise InvalidError(f"pointer={pointer!r}: free takes what malloc_* or usm_empty returned")
+    first = pointer.pointer
+    owner = first._owner
+    owner.require_open()
+    if where:
+        _, context = resolve(where)
+        if context is not owner.context:
+            raise InvalidError(f"{first!r} was allocated in another context: {owner.context!r}")
+    if first._offset:
+        raise InvalidError(f"{first!r} points {first._offset} bytes into an allocation: free its first byte")
+    if owner.resource is None:
+        raise InvalidError(f"{first!r} was not allocated by malloc_* or usm_empty: whoever made it releases it")
+    owner.close()
+
+
+def usm_empty(
+    shape: SupportsIndex | Sequence[SupportsIndex],
+    dtype: npt.DTypeLike,
+    *where: object,
+    kind: UsmKind | str = UsmKind.device,
+    alignment: int = 0,
+) -> UsmArray:
+    """A new array whose elements are not initialised.
+
+    Args:
+        shape: elements by dimension; an int for one dimension.
+        dtype: of an element, structured ones too.
+        where: a queue, or a device and a context.
+        kind: ``device``, ``host`` or ``shared``.
+        alignment: of the address in bytes, a power of two; 0 for the driver's own.
+
+    Raises:
+        InvalidError: a shape, dtype, kind or place that is none.
+        MemoryAllocationError: there is not enough memory.
+        FeatureNotSupportedError: the device has no memory of this kind.
+    """
+    sizes, element = array_shape(shape), element_dtype(dtype)
+    nbytes = math.prod(sizes) * element.itemsize
+    return UsmArray(allocate(kind, max(nbytes, 1), where, alignment), sizes, element)

@@ -1,0 +1,410 @@
+"""Kernels of users: one source, built once, run on the device of the tests and compared with numpy bit for bit."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import bindless as bl
+from bindless.cli import main
+from bindless.compiler.toolchain import Toolchain, include_folder
+
+pytestmark = pytest.mark.skipif(
+    shutil.which("clang-22") is None or shutil.which("llc-22") is None,
+    reason="needs clang-22 and llc-22: apt install clang-22 llvm-22",
+)
+needs_libclc = pytest.mark.skipif(
+    not Path("/usr/lib/clc/nvptx64--.bc").is_file(), reason="needs libclc for NVIDIA GPUs: apt install libclc-22"
+)
+
+SOURCE = """
+#include <bindless/device.h>
+
+/* A texture atlas: tile i of image which[i]; handles lie in an array, and through a pointer to pointers. */
+kernel void atlas(global const sampled_image_handle *images, global const uint *which, global uint4 *out, uint width)
+{
+    const uint i = (uint)bindless_global_id(0);
+    const float2 at = (float2)((float)(i % width) + 0.5f, (float)(i / width) + 0.5f);
+    out[i] = sample_image_uint4(images[which[i]], at);
+}
+
+kernel void copy_layers(global const ulong *const global *handles, uint layers)
+{
+    const int2 at = (int2)((int)get_global_id(0), (int)get_global_id(1));
+    for (uint layer = 0; layer < layers; ++layer)
+        write_image_array(handles[0][1], at, layer, fetch_image_array_uchar4(handles[0][0], at, layer));
+}
+
+/* Sums of a work-group by way of two pieces of local memory, beside some of the kernel's own. */
+__attribute__((reqd_work_group_size(32, 1, 1)))
+kernel void sums(global const uint *in, global uint *out, local uint *piece, local uint *total)
+{
+    local uint own[32];
+    const uint i = (uint)get_local_id(0);
+    own[i] = 1;
+    piece[i] = in[get_global_id(0)];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (i == 0) {
+        total[0] = 0;
+        for (uint k = 0; k < 32; ++k) total[0] += piece[k] * own[k];
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    out[get_group_id(0)] = total[0];
+}
+
+struct line { int factor; float unused; long offset; };
+
+kernel void affine(global const int *in, global long *out, struct line line, short2 more)
+{
+    const size_t i = bindless_item_id(0, 2) * bindless_item_range(1, 2) + bindless_item_id(1, 2);
+    out[i] = (long)in[i] * line.factor + line.offset + more.x - more.y;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One file for every device."""
+    path = tmp_path_factory.mktemp("build") / "user.blk"
+    bl.build(SOURCE, path)
+    return path
+
+
+@pytest.fixture
+def bundle(built: Path, queue: bl.Queue) -> bl.KernelBundle:
+    return bl.load_kernel_bundle(built, queue)
+
+
+def _usm(queue: bl.Queue, array: npt.NDArray[Any]) -> bl.UsmArray:
+    memory = bl.usm_empty(array.shape, array.dtype, queue)
+    memory.copy_from(array)
+    return memory
+
+
+def test_an_atlas_of_handles_in_an_array(bundle: bl.KernelBundle, queue: bl.Queue) -> None:  # R33
+    rng = np.random.default_rng(3)
+    tiles = rng.integers(0, 2**32, (5, 16, 16, 4), dtype=np.uint32)
+    desc = bl.ImageDescriptor(16, 16, num_channels=4, channel_type="unsigned_int32")
+    sampler = bl.BindlessImageSampler("clamp_to_edge", "unnormalized", "nearest")
+    memories = [bl.ImageMem(desc, queue) for _ in tiles]
+    for memory, tile in zip(memories, tiles):
+        queue.ext_oneapi_copy(tile, memory).wait()
+    handles = [bl.create_image(memory, desc, queue, sampler=sampler) for memory in memories]
+    which = rng.integers(0, 5, 256).astype(np.uint32)
+    out = bl.usm_empty((256, 4), np.uint32, queue)
+    table = _usm(queue, np.array([handle.raw_handle for handle in handles], np.uint64))
+    queue.parallel_for(256, bundle.get_kernel("atlas"), table, _usm(queue, which), out, np.uint32(16)).wait()
+    place = np.arange(256)
+    np.testing.assert_array_equal(out.numpy(queue), tiles[which, place // 16, place % 16])
+    for handle, memory in zip(handles, memories):
+        bl.destroy_image_handle(handle, queue)
+        memory.close()
+
+
+def test_layers_are_copied_through_pointers_to_handles(bundle: bl.KernelBundle, queue: bl.Queue) -> None:  # R33
+    desc = bl.ImageDescriptor(9, 6, num_channels=4, channel_type="unsigned_int8", type="array", array_size=3)
+    pixels = np.random.default_rng(4).integers(0, 256, desc.shape, dtype=np.uint8)
+    source, target = bl.ImageMem(desc, queue), bl.ImageMem(desc, queue)
+    queue.ext_oneapi_copy(pixels, source).wait()
+    handles = [bl.create_image(memory, desc, queue) for memory in (source, target)]
+    table = _usm(queue, np.array([handle.raw_handle for handle in handles], np.uint64))
+    pointers = _usm(queue, np.array([int(table.pointer)], np.uint64))
+    queue.parallel_for((6, 9), bundle.get_kernel("copy_layers"), pointers, np.uint32(3)).wait()
+    after = np.zeros_like(pixels)
+    queue.ext_oneapi_copy(target, after).wait()
+    np.testing.assert_array_equal(after, pixels)
+    for handle, memory in zip(handles, (source, target)):
+        bl.destroy_image_handle(handle, queue)
+        memory.close()
+
+
+def test_local_memory_beside_the_kernel_s_own(bundle: bl.KernelBundle, queue: bl.Queue) -> None:
+    values = np.random.default_rng(5).integers(0, 1000, 256).astype(np.uint32)
+    out = bl.usm_empty((8,), np.uint32, queue)
+    kernel = bundle.get_kernel("sums")
+    local = (bl.LocalAccessor(32 * 4), bl.LocalAccessor(4))
+    queue.parallel_for(bl.NdRange(256, 32), kernel, _usm(queue, values), out, *local).wait()
+    np.testing.assert_array_equal(out.numpy(queue), values.reshape(8, 32).sum(axis=1))
+
+
+def test_structures_vectors_and_sycl_s_order_of_dimensions(bundle: bl.KernelBundle, queue: bl.Queue) -> None:
+    values = np.random.default_rng(6).integers(-(2**31), 2**31, (5, 7)).astype(np.int32)
+    out = bl.usm_empty((5, 7), np.int64, queue)
+    line = np.zeros((), [("factor", "i4"), ("unused", "f4"), ("offset", "i8")])
+    line["factor"], line["offset"] = -3, 10**12
+    more = np.array([(4, 9)], [("x", "i2"), ("y", "i2")])[0]
+    queue.parallel_for((5, 7), bundle.get_kernel("affine"), _usm(queue, values), out, line, more).wait()
+    np.testing.assert_array_equal(out.numpy(queue), values.astype(np.int64) * -3 + 10**12 - 5)
+
+
+def test_the_signature_is_the_source_s(bundle: bl.KernelBundle) -> None:  # R33
+    arguments = bundle.get_kernel("affine").arguments
+    assert arguments is not None
+    assert [(a.name, a.kind, a.size) for a in arguments] == [
+        ("in", "pointer", 8), ("out", "pointer", 8), ("line", "value", 16), ("more", "value", 4),
+    ]  # fmt: skip
+    sums = bundle.get_kernel("sums")
+    assert [a.kind for a in sums.arguments or ()] == ["pointer", "pointer", "local", "local"]
+    assert sums.get_info("compile_work_group_size") == (1, 1, 32)
+    assert sums.get_info("attributes") == "reqd_work_group_size(32, 1, 1)"
+    assert sums.get_info("num_args") == 4
+    assert sums.get_info("work_group_size") >= 32
+    assert bundle.kernel_names == ("affine", "atlas", "copy_layers", "sums")
+
+
+def test_errors_name_the_argument(bundle: bl.KernelBundle, queue: bl.Queue) -> None:
+    out = bl.usm_empty((4,), np.int64, queue)
+    kernel = bundle.get_kernel("affine")
+    with pytest.raises(bl.InvalidError, match=r"argument 3 \('more'\).*value of 4 bytes"):
+        queue.parallel_for((2, 2), kernel, out, out, np.zeros(16, np.uint8).tobytes(), np.int64(1))
+    with pytest.raises(bl.InvalidError, match=r"takes 4 arguments \(in: pointer.*line: value of 16"):
+        queue.parallel_for((2, 2), kernel, out, out)
+    with pytest.raises(bl.NdRangeError, match="was built for"):
+        queue.parallel_for(bl.NdRange(64, 16), bundle.get_kernel("sums"), out, out)
+
+
+def test_what_build_returns_loads_as_it_is_and_by_its_bytes(built: Path, queue: bl.Queue) -> None:
+    file = bl.KernelFile.load(built)
+    assert file.languages == ("spirv", "ptx") and "atlas(sampled_image_handle* images" in file.describe()
+    for source in (file, file.to_bytes(), str(built)):
+        with bl.load_kernel_bundle(source, queue) as loaded:
+            assert loaded.has_kernel("sums") and not loaded.has_kernel("sum")
+
+
+def test_a_bundle_of_several_modules_goes_through_all_states(built: Path, queue: bl.Queue) -> None:
+    given = bl.load_kernel_bundle(built, queue, state="input")
+    assert sorted(given.kernel_names) == ["affine", "atlas", "copy_layers", "sums"]
+    linked = given.compile().link()
+    values = np.arange(32, dtype=np.uint32)
+    out = bl.usm_empty((1,), np.uint32, queue)
+    local = (bl.LocalAccessor(32 * 4), bl.LocalAccessor(4))
+    queue.parallel_for(bl.NdRange(32, 32), linked.get_kernel("sums"), _usm(queue, values), out, *local).wait()
+    assert out.numpy(queue)[0] == values.sum()
+
+
+@needs_libclc
+def test_functions_of_opencl_c_give_numpy_s_results(queue: bl.Queue) -> None:
+    """Those that are exact; sums of exact products are too."""
+    file = bl.build(
+        """
+kernel void maths(global const float *in, global float *out, global uint *bits)
+{
+    const size_t i = get_global_id(0);
+    out[i] = sqrt(fabs(in[i])) + floor(in[i]) * clamp(in[i], -1.0f, 1.0f) - fmin(trunc(in[i]), rint(in[i]));
+    bits[i] = popcount(as_uint(in[i])) + clz(convert_uint(fabs(in[i]))) + convert_uchar_sat(in[i]);
+    atomic_add(bits + get_global_size(0), 1u);
+}
+"""
+    )
+    values = (np.random.default_rng(7).standard_normal(1000) * 300).astype(np.float32)
+    out, bits = bl.usm_empty((1000,), np.float32, queue), _usm(queue, np.zeros(1001, np.uint32))
+    kernel = bl.load_kernel_bundle(file, queue).get_kernel("maths")
+    queue.parallel_for(1000, kernel, _usm(queue, values), out, bits).wait()
+    one = np.sqrt(np.abs(values)) + np.floor(values) * np.clip(values, np.float32(-1), np.float32(1))
+    np.testing.assert_array_equal(out.numpy(queue), one - np.fmin(np.trunc(values), np.rint(values)))
+    ones = np.unpackbits(values.view(np.uint8).reshape(-1, 4), axis=1).sum(axis=1)
+    zeros = [32 - int(abs(value)).bit_length() for value in values]
+    counted = ones + zeros + np.clip(np.trunc(values), 0, 255).astype(np.int64)
+    np.testing.assert_array_equal(bits.numpy(queue), [*counted, 1000])
+
+
+GRADIENTS = """
+#include <bindless/device.h>
+kernel void slopes(sampled_image_handle image, global const float2 *at, global const float2 *d, global float *out)
+{
+    const size_t i = get_global_id(0);
+    out[i] = i % 2 ? sample_mipmap_float(image, at[i], d[2 * i], d[2 * i + 1])
+                   : sample_mipmap_float(image, at[i], d[i].x);
+}
+"""
+
+
+def test_gradients_are_the_device_function_s(queue: bl.Queue) -> None:  # R34
+    rng = np.random.default_rng(8)
+    desc = bl.ImageDescriptor(64, 32, num_channels=1, type="mipmap", num_levels=4)
+    memory = bl.ImageMem(desc, queue)
+    for level in range(4):
+        part = desc.get_mip_level_desc(level)
+        pixels = rng.random(part.shape, np.float32)
+        queue.ext_oneapi_copy(pixels, memory.get_mip_level_mem_handle(level), dst_desc=part).wait()
+    sampler = bl.BindlessImageSampler(
+        "mirrored_repeat", "normalized", "linear", mipmap_filtering="linear", max_mipmap_level_clamp=3, max_anisotropy=8
+    )
+    handle = bl.create_image(memory, desc, queue, sampler=sampler)
+    at, slopes = rng.uniform(-1, 2, (400, 2)).astype(np.float32), rng.uniform(-0.2, 0.2, (800, 2)).astype(np.float32)
+    out = bl.usm_empty((400,), np.float32, queue)
+    kernel = bl.load_kernel_bundle(bl.build(GRADIENTS), queue).get_kernel("slopes")
+    queue.parallel_for(400, kernel, handle, _usm(queue, at), _usm(queue, slopes), out).wait()
+    by_level = bl.sample_mipmap(queue, handle, at, level=slopes[:400, 0].copy())
+    by_slope = bl.sample_mipmap(queue, handle, at, dx=slopes[0::2].copy(), dy=slopes[1::2].copy())
+    wanted = np.where(np.arange(400) % 2 == 1, by_slope.ravel(), by_level.ravel())
+    np.testing.assert_array_equal(out.numpy(queue), wanted)
+    bl.destroy_image_handle(handle, queue)
+    memory.close()
+
+
+CONSTANTS = """
+#include <bindless/device.h>
+kernel void constants(global int *out)
+{
+    out[0] = bindless_constant_int(3, 40) + 2;
+    out[1] = (int)(bindless_constant_float(9, 1.5f) * 2);
+}
+"""
+
+
+def test_specialization_constants(queue: bl.Queue) -> None:
+    file = bl.build(CONSTANTS)
+    out = bl.usm_empty((2,), np.int32, queue)
+    bundle = bl.load_kernel_bundle(file, queue)
+    queue.single_task(bundle.get_kernel("constants"), out).wait()
+    assert out.numpy(queue).tolist() == [42, 3]
+    if queue.device.backend is bl.Backend.cuda:
+        with pytest.raises(bl.FeatureNotSupportedError, match="PTX has no specialization constants"):
+            bl.load_kernel_bundle(file, queue, specialization={3: 1})
+        return
+    assert bundle.specialization_constants == {3: 40, 9: 1.5}
+    bundle = bl.load_kernel_bundle(file, queue, specialization={3: 5, 9: 0.5})
+    queue.single_task(bundle.get_kernel("constants"), out).wait()
+    assert out.numpy(queue).tolist() == [7, 1]
+
+
+# ---------------------------------------------------------------------- options and errors
+
+
+def test_defines_includes_and_levels(queue: bl.Queue, tmp_path: Path) -> None:
+    (tmp_path / "three.h").write_text("#define THREE 3\n")
+    source = tmp_path / "kernel.cl"
+    source.write_text(
+        '#include "three.h"\n#include "local.h"\nkernel void k(global int *o) { o[0] = THREE * N + LOCAL; }'
+    )
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "local.h").write_text("#define LOCAL 5\n")
+    out = bl.usm_empty((1,), np.int32, queue)
+    for level in (0, 1, 2, 3):
+        file = bl.build(source, defines={"N": 7}, includes=[tmp_path / "sub"], optimization=level)
+        assert file.source == "kernel.cl" and "-DN=7" in file.options
+        queue.single_task(bl.load_kernel_bundle(file, queue).get_kernel("k"), out).wait()
+        assert out.numpy(queue)[0] == 26
+
+
+def test_warnings_are_kept_and_errors_are_clang_s_own_words() -> None:
+    warned = bl.build("kernel void k(global int *o)\n{ int unused; o[0] = 1; }", targets="spirv")
+    assert "unused variable 'unused'" in warned.log and warned.languages == ("spirv",)
+    with pytest.raises(bl.BuildError, match=r"source.cl:2:8: error: use of undeclared identifier 'nothing'") as caught:
+        bl.build("kernel void k(global int *o)\n{ o[0]=nothing; }")
+    assert caught.value.log.startswith("source.cl") or "source.cl:2:8: error" in caught.value.log
+    with pytest.raises(bl.BuildError, match="unused variable"):
+        bl.build("kernel void k(global int *o)\n{ int unused; o[0] = 1; }", options=["-Werror"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"targets": ()}, "one or more of ptx, spirv|one or more of"),
+        ({"targets": "metal"}, "targets='metal'"),
+        ({"optimization": 4}, "optimization=4: it is 0, 1, 2 or 3"),
+        ({"architecture": "sm_60"}, "architecture='sm_60'.*sm_75"),
+        ({"defines": ["1A"]}, "'1A' is no NAME"),
+        ({"includes": ["/nowhere/at/all"]}, "'/nowhere/at/all' is no folder"),
+        ({"options": ["-o"]}, "chosen by the build itself"),
+        ({"options": ["x.cl"]}, "no option of clang"),
+    ],
+)
+def test_arguments_that_are_refused(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(bl.InvalidError, match=message):
+        bl.build("kernel void k(void)\n{}", **arguments)
+
+
+def test_sources_that_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(bl.InvalidError, match=r"nothing.cl' cannot be read.*a text has line breaks"):
+        bl.build(tmp_path / "nothing.cl")
+    with pytest.raises(bl.BuildError, match="has no kernel"):
+        bl.build("void k(void);\nvoid k(void) {}")
+    shared = "global int total;\n" + GRADIENTS + "kernel void more(sampled_image_handle h)\n{ total = "
+    with pytest.raises(bl.BuildError, match=r"variables of the program that they share \(total\)"):
+        bl.build(shared + "sample_image_int(h, 0.5f); }")
+    with pytest.raises(bl.BuildError, match=r"outside: SPIR-V has no such function"):
+        bl.build("int outside(int);\nkernel void k(global int *o) { *o = outside(1); }", targets="spirv")
+
+
+def test_missing_tools_are_explained(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    with monkeypatch.context() as patch:
+        patch.setenv("BINDLESS_LLVM", str(tmp_path))
+        with pytest.raises(
+            bl.FeatureNotSupportedError, match=r"clang, llvm-link, opt, llc not found there.*apt install"
+        ):
+            bl.build("kernel void k(void)\n{}")
+        for tool in ("clang", "llvm-link", "opt", "llc"):
+            (tmp_path / tool).write_text("#!/bin/sh\necho Some LLVM version 14.0.6\n")
+            (tmp_path / tool).chmod(0o755)
+        with pytest.raises(bl.FeatureNotSupportedError, match="needs LLVM 20 or newer"):
+            bl.build("kernel void k(void)\n{}")
+    with monkeypatch.context() as patch:
+        patch.setenv("BINDLESS_LIBCLC", str(tmp_path / "nothing.bc"))
+        with pytest.raises(bl.FeatureNotSupportedError, match=r"nothing.bc: no such file"):
+            bl.build("kernel void k(global float *o)\n{ *o = sin(*o); }", targets="ptx")
+
+
+def test_tools_of_a_folder_are_taken(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for tool, path in Toolchain.find().tools.items():
+        (tmp_path / f"{tool}-22").symlink_to(path)
+    monkeypatch.setenv("BINDLESS_LLVM", str(tmp_path))
+    assert all(Path(path).parent == tmp_path for path in Toolchain.find().tools.values())
+    assert bl.build("kernel void k(global int *o)\n{ *o = 1; }", targets="spirv").tools["clang"].count("22.") == 1
+
+
+def test_a_file_without_the_device_s_language(queue: bl.Queue) -> None:
+    other = "spirv" if queue.device.backend is bl.Backend.cuda else "ptx"
+    file = bl.build("kernel void lonely(global int *o)\n{ *o = 1; }", targets=other)
+    with pytest.raises(bl.BuildError, match=rf"holds {other}.*lonely\(int\* o\).*runs .*--target"):
+        bl.load_kernel_bundle(file, queue)
+
+
+def test_a_newer_architecture(queue: bl.Queue) -> None:
+    file = bl.build("kernel void k(global int *o)\n{ *o = 1; }", targets="ptx", architecture="sm_90")
+    assert [str(section) for section in file.sections] == ["ptx for sm_90"] and b"sm_90" in file.sections[0].data
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str], queue: bl.Queue) -> None:
+    source = tmp_path / "twice.cl"
+    source.write_text("kernel void twice(global int *data) { int unused; data[get_global_id(0)] *= TWO; }")
+    assert main(["build", str(source), "-DTWO=2", "-O3"]) == 0
+    said = capsys.readouterr()
+    assert "twice(int* data)" in said.out and "unused variable" in said.err
+    data = _usm(queue, np.arange(10, dtype=np.int32))
+    kernel = bl.load_kernel_bundle(tmp_path / "twice.blk", queue).get_kernel("twice")
+    queue.parallel_for(10, kernel, data).wait()
+    assert data.numpy(queue).tolist() == list(range(0, 20, 2))
+    assert main(["build", str(tmp_path / "twice.blk"), "--list"]) == 0
+    assert "ptx for sm_75" in capsys.readouterr().out
+    assert main(["build", str(source)]) == 1
+    assert "use of undeclared identifier 'TWO'" in capsys.readouterr().err
+    assert main(["build", str(source), "-o", str(source)]) == 1
+
+
+def test_clang_alone_makes_the_same_results(queue: bl.Queue, tmp_path: Path) -> None:
+    """The documented commands, without the tool."""
+    source = tmp_path / "plain.cl"
+    source.write_text("kernel void plain(global int *out) { out[get_global_id(0)] = (int)get_global_id(0) * 3; }")
+    if queue.device.backend is bl.Backend.cuda:
+        pytest.skip("PTX by clang alone has no get_global_id: docs/kernels.md says so")
+    tools = Toolchain.find().tools
+    subprocess.run(
+        [tools["clang"], "-x", "cl", "-cl-std=CL3.0", "-O2", "-target", "spirv64-unknown-unknown", "-emit-llvm", "-S",
+         f"-I{include_folder()}", str(source), "-o", str(tmp_path / "plain.ll")], check=True
+    )  # fmt: skip
+    subprocess.run(
+        [tools["llc"], "-O3", "-mtriple=spirv64-unknown-unknown", "-filetype=obj", str(tmp_path / "plain.ll"), "-o",
+         str(tmp_path / "plain.spv")], check=True
+    )  # fmt: skip
+    out = bl.usm_empty((5,), np.int32, queue)
+    kernel = bl.load_kernel_bundle(tmp_path / "plain.spv", queue).get_kernel("plain")
+    queue.parallel_for(5, kernel, out).wait()
+    assert out.numpy(queue).tolist() == [0, 3, 6, 9, 12]
