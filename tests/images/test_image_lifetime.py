@@ -14,6 +14,7 @@ import pytest
 from pixels import every_coordinate, random_pixels, upload
 
 import bindless as bl
+from bindless.sycl import _lifetime
 from bindless.sycl._stream import wait_for_all
 
 DESC = bl.ImageDescriptor(64, 32, num_channels=2)
@@ -78,6 +79,31 @@ def test_any_order_of_closing(device: bl.Device, order: tuple[int, ...]) -> None
         bl.get_image_range(level, device, context)
     del context, queue, memory, mipmap, closing
     gc.collect()
+    assert alive(device) == before
+
+
+@pytest.mark.parametrize("held", [False, True], ids=["unused", "used"])
+@pytest.mark.parametrize("usm", [False, True], ids=["image memory", "shared memory"])
+def test_a_context_that_is_dropped_takes_its_images_with_it(device: bl.Device, usm: bool, held: bool) -> None:
+    """Nothing was destroyed or freed: the context goes, and all that it owns."""
+    wait_for_all()
+    gc.collect()
+    before, resources = alive(device), len(_lifetime._live)
+    queue = bl.Queue(device, bl.Context(device))
+    if usm:
+        pointer, pitch = bl.pitched_alloc_device(DESC, queue)
+        handle = bl.create_image(pointer, DESC, queue, sampler=SMOOTH, pitch=pitch)
+        del pointer
+    else:
+        handle = bl.create_image(bl.alloc_image_mem(DESC, queue), DESC, queue, sampler=SMOOTH)
+    bl.alloc_image_mem(DESC, queue)
+    if held:
+        assert bl.sample_image(queue, handle, EVERY.astype(np.float32)).shape == (len(EVERY), 2)
+    del queue, handle
+    wait_for_all()
+    gc.collect()
+    gc.collect()
+    assert len(_lifetime._live) == resources
     assert alive(device) == before
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from typing import TYPE_CHECKING, Any
 
 from ..backends.contract import BackendProtocol, NativeContext
@@ -12,7 +13,7 @@ from . import _lifetime
 if TYPE_CHECKING:
     from .context import Context
 
-__all__ = ["Listed", "end_all"]
+__all__ = ["Listed", "Table", "end_all"]
 
 # Reentrant: making a resource may start a collection, in which others end.
 _lock = threading.RLock()
@@ -68,6 +69,39 @@ class Listed:
     def _release(self, backend: BackendProtocol, native: NativeContext) -> None:
         """Releases it; nobody has it."""
         raise NotImplementedError
+
+
+class Table(_lifetime.Resource):
+    """The end of a table with its context: of all that it still has.
+
+    The row of living things refers to it weakly: what a table has may keep the context alive, which keeps the table.
+    """
+
+    __slots__ = ("_rank", "_rest")
+
+    def __init__(
+        self,
+        rank: _lifetime.Rank,
+        parent: _lifetime.Resource,
+        table: dict[int, Any],
+        backend: BackendProtocol,
+        native: NativeContext,
+    ) -> None:
+        self._rank, self._rest = rank, (table, backend, native)
+        self._own(rank, parent, _end_of, (weakref.ref(self),))
+
+    def __del__(  # type: ignore[override]
+        self, _live: dict[int, Any] = _lifetime._live, _base: Any = _lifetime.Resource.__del__
+    ) -> None:
+        if self._key in _live:
+            _live[self._key] = (self._rank, end_all, self._rest)
+            _base(self)
+
+
+def _end_of(weak: weakref.ref[Table]) -> None:
+    owner = weak()
+    if owner is not None:
+        end_all(*owner._rest)
 
 
 def end_all(table: dict[int, Any], backend: BackendProtocol, native: NativeContext) -> None:

@@ -16,7 +16,7 @@ from ..model.enums import Backend, coerce
 from ..model.errors import Error, InvalidError, SyclRuntimeError
 from . import _lifetime
 from ._lifetime import FORKED
-from ._listed import end_all
+from ._listed import Table
 from ._stream import AsyncHandler, CommandStream
 from .device import Device
 
@@ -87,8 +87,8 @@ class Context:
         )
         rest = self._backend, self._native_context
         self._tables = (
-            _lifetime.Resource(_lifetime.Rank.IMAGE_HANDLE, self._resource, end_all, self._handles, *rest),
-            _lifetime.Resource(_lifetime.Rank.IMAGE_MEMORY, self._resource, end_all, self._images, *rest),
+            Table(_lifetime.Rank.IMAGE_HANDLE, self._resource, self._handles, *rest),
+            Table(_lifetime.Rank.IMAGE_MEMORY, self._resource, self._images, *rest),
         )
         _contexts.add(self)
 
