@@ -256,6 +256,14 @@ def test_where_is_checked(queue: bl.Queue) -> None:  # R17
         bl.ImageMem(desc, closed)
 
 
+def test_the_first_call_on_a_device_is_checked(device: bl.Device, monkeypatch: pytest.MonkeyPatch) -> None:  # R13
+    """Also before anyone has asked the device for its aspects."""
+    context = bl.Context(device)
+    monkeypatch.setattr(context.devices[0], "_aspects", None)
+    with pytest.raises(bl.InvalidError, match="width=0"):
+        bl.alloc_image_mem(bl.ImageDescriptor(), context.devices[0], context)
+
+
 def test_an_aspect_that_is_missing_is_named(queue: bl.Queue, monkeypatch: pytest.MonkeyPatch) -> None:
     aspects = queue.device.aspects
     for desc in DESCS:

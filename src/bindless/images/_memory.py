@@ -12,7 +12,7 @@ from ..model.ranges import Range
 from ..sycl._activity import active, sweep, wait_for_all
 from ..sycl._lifetime import let_go
 from ..sycl._where import resolve
-from ._checks import Checked, require_format, require_limits, require_type
+from ._checks import require_format, require_limits, require_type
 from ._registry import BorrowedMemory, KnownMemory, ListedMemory, MemoryRecord, free_owned
 
 if TYPE_CHECKING:
@@ -31,7 +31,8 @@ __all__ = [
 
 _E = TypeVar("_E", bound=Error)
 
-_checked = Checked()
+# Key in what a descriptor keeps: the aspects, an object of each device's own, of the last device that takes it.
+_PASSED = "image memory"
 
 _NOT_TO_BE_FREED = {
     "level": "is one level of a mipmap, borrowed from it: free the mipmap",
@@ -54,7 +55,7 @@ def as_error(cls: type[_E], error: Error, doing: str) -> _E | FeatureNotSupporte
 
 def _allocate(desc: ImageDescriptor, device: Device, context: Context) -> int:
     """New memory, which nobody owns yet: its raw handle."""
-    if (id(device._aspects), id(desc)) not in _checked:
+    if type(desc) is not ImageDescriptor or desc.prepared.get(_PASSED, _PASSED) is not device._aspects:
         _check(desc, device)
     if active:
         sweep()
@@ -71,7 +72,7 @@ def _check(desc: ImageDescriptor, device: Device) -> None:
     require_type(device, desc)
     require_format(device, desc)
     require_limits(device, desc, MemoryAllocationError)
-    _checked.add(device, desc)
+    desc.prepared[_PASSED] = device.aspects
 
 
 def _allocate_after(error: Error, desc: ImageDescriptor, device: Device, context: Context) -> int:

@@ -82,10 +82,13 @@ class ListedMemory(Listed):
     owner = "alloc_image_mem"
 
     def __init__(self, descriptor: ImageDescriptor, device: Device, number: int) -> None:
-        self.descriptor, self.device, self.number = descriptor, device, number
+        self.descriptor = descriptor
+        self.device = device
+        self.number = number
         self.passed: object = NOTHING
         self.levels: Sequence[int] = ()
-        self._held, self._unheld = None, True
+        self._held = None
+        self._unheld = True
 
     def _hold(self, context: Context) -> MemoryRecord:
         self.levels = levels = list[int]()

@@ -155,7 +155,7 @@ class ImageDescriptor:
 
     @cached_property
     def prepared(self) -> dict[Any, Any]:
-        """What backends have worked out for this descriptor, by keys of their own; ends with it."""
+        """What others have worked out for this descriptor, by keys of their own; ends with it."""
         return {}
 
     def __getstate__(self) -> dict[str, Any]:
