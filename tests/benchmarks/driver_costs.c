@@ -39,6 +39,27 @@ static void must(CUresult result, const char *what) {
         printf("%s %.1f\n", label, times[ROUNDS / 2]);              \
     } while (0)
 
+static const char FOUR_ARGUMENTS[] =
+    ".version 6.3\n.target sm_75\n.address_size 64\n"
+    ".visible .entry four(.param .u64 a, .param .u64 b, .param .f32 factor, .param .u32 count) { ret; }\n";
+
+/* Batches with one wait, as the Python side measures. */
+static void measure_launches(const char *name, __typeof__(cuLaunchKernel) *p_cuLaunchKernel,
+                             __typeof__(cuStreamSynchronize) *p_cuStreamSynchronize, CUfunction function, CUstream stream, void **arguments)
+{
+    enum { BATCH = 1000, BATCHES = 21 };
+    double batches[BATCHES];
+    for (int b = 0; b < BATCHES; ++b) {
+        double start = now();
+        for (int i = 0; i < BATCH; ++i)
+            must(p_cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, arguments, NULL), "cuLaunchKernel");
+        must(p_cuStreamSynchronize(stream), "cuStreamSynchronize");
+        batches[b] = (now() - start) / BATCH;
+    }
+    qsort(batches, BATCHES, sizeof batches[0], ascending);
+    printf("%s %.1f\n", name, batches[BATCHES / 2]);
+}
+
 int main(int argc, char **argv) {
     static double times[ROUNDS];
     static char text[1 << 20];
@@ -77,18 +98,15 @@ int main(int argc, char **argv) {
     must(p_cuModuleGetFunction(&function, module, "bindless_empty"), "cuModuleGetFunction");
     must(p_cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
 
-    /* Batches with one wait, as the Python side measures. */
-    enum { BATCH = 1000, BATCHES = 21 };
-    double batches[BATCHES];
-    for (int b = 0; b < BATCHES; ++b) {
-        double start = now();
-        for (int i = 0; i < BATCH; ++i)
-            must(p_cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, NULL, NULL), "cuLaunchKernel");
-        must(p_cuStreamSynchronize(stream), "cuStreamSynchronize");
-        batches[b] = (now() - start) / BATCH;
-    }
-    qsort(batches, BATCHES, sizeof batches[0], ascending);
-    printf("launch %.1f\n", batches[BATCHES / 2]);
+    measure_launches("launch", p_cuLaunchKernel, p_cuStreamSynchronize, function, stream, NULL);
+
+    must(p_cuModuleLoadData(&module, FOUR_ARGUMENTS), "cuModuleLoadData");
+    must(p_cuModuleGetFunction(&function, module, "four"), "cuModuleGetFunction");
+    unsigned long long first = 0, second = 0;
+    float factor = 2.0f;
+    unsigned int count = 16;
+    void *arguments[] = {&first, &second, &factor, &count};
+    measure_launches("launch_arguments", p_cuLaunchKernel, p_cuStreamSynchronize, function, stream, arguments);
 
     CUDA_ARRAY3D_DESCRIPTOR desc = {256, 256, 0, CU_AD_FORMAT_FLOAT, 4, CUDA_ARRAY3D_SURFACE_LDST};
     CUarray anchor, array;

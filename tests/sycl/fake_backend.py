@@ -483,8 +483,9 @@ class FakeBackend:
         kernel: tuple[FakeModule, str],
         global_size: tuple[int, ...],
         local_size: tuple[int, ...] | None,
+        arguments: Sequence[bytes | int],
     ) -> Callable[[], FakeEvent]:
-        return lambda: self.launch(queue, kernel, global_size, local_size, ())
+        return lambda: self.launch(queue, kernel, global_size, local_size, arguments)
 
 
 class LinkingBackend(FakeBackend):

@@ -107,17 +107,25 @@ def _submit(queue: Queue, kernel: Kernel, shape: Shape, shared: int, pointers: A
 
 
 def prepare_launch(
-    queue: Queue, kernel: Kernel, global_size: tuple[int, ...], local_size: tuple[int, ...] | None
+    queue: Queue,
+    kernel: Kernel,
+    global_size: tuple[int, ...],
+    local_size: tuple[int, ...] | None,
+    arguments: Sequence[bytes | int],
 ) -> Callable[[], Event] | None:
-    """A launch without arguments to be repeated; see the contract."""
-    if not queue.in_order or queue.untimed is None or kernel.sizes:
+    """A launch to be repeated; see the contract."""
+    if not queue.in_order or queue.untimed is None or (kernel.sizes and not arguments):
         return None
     shape, stream = kernel.shape(global_size, local_size), queue.streams[0]
+    values, shared = kernel.arguments(arguments)
+    packing = Packing(tuple(map(len, values)))
+    packing.bytes[:] = b"".join(values)
     described = ffi.new("bindless_launch_t *")
     described.context, described.stream, described.function = queue.primary.handle, stream.handle, kernel.native
     described.grid, described.block = shape[:3], shape[3:]
+    described.parameters, described.shared = packing.pointers, shared
 
-    def again() -> Event:
+    def again(_: object = packing) -> Event:  # what is described points into it
         if stream.pending is None or getrefcount(stream.pending) > 2:
             queue.primary.activate()
             with stream.lock:
@@ -128,7 +136,7 @@ def prepare_launch(
         result = _launch(described)
         if result != SUCCESS:
             refuse_in_fork()
-            _refused(result, kernel, shape, 0)
+            _refused(result, kernel, shape, shared)
         stream.submitted = event.index = stream.submitted + 1
         return event
 

@@ -377,8 +377,9 @@ class BackendProtocol(Protocol):
         kernel: NativeKernel,
         global_size: tuple[int, ...],
         local_size: tuple[int, ...] | None,
+        arguments: Sequence[bytes | int],
     ) -> Callable[[], NativeEvent] | None:
-        """A launch without arguments to be repeated on an in-order queue; None where there is no shorter way.
+        """A launch to be repeated as it is on an in-order queue; None where there is no shorter way.
 
         The one exception to the rule on threads: the caller does not call it, nor submit to the queue, from two threads
         at once, and no more once the module or the queue was released.

@@ -481,7 +481,12 @@ class ReferenceBackend:
         return _Event(event, queue.profiling)
 
     def prepare_launch(
-        self, queue: object, kernel: object, global_size: tuple[int, ...], local_size: tuple[int, ...] | None
+        self,
+        queue: object,
+        kernel: object,
+        global_size: tuple[int, ...],
+        local_size: tuple[int, ...] | None,
+        arguments: Sequence[bytes | int],
     ) -> None:
         return None
 

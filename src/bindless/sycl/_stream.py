@@ -28,9 +28,9 @@ from ._node import Node
 from .event import Event, OwnedEvent
 
 if TYPE_CHECKING:
+    from ._prepared import PreparedLaunch, PreparedLaunches
     from .context import Context
     from .device import Device
-    from .kernel import Kernel
 
 __all__ = [
     "AsyncHandler",
@@ -44,7 +44,6 @@ __all__ = [
 
 Operation = Callable[[Sequence[NativeEvent]], NativeEvent]
 
-_MOST_PREPARED = 64
 _REAP_EVERY = 64  # submissions between two looks at what has completed
 _LARGE = 1 << 20  # bytes of a host array that count as one submission more
 _MOST_ERRORS = 100_000
@@ -66,7 +65,8 @@ class CommandStream:
         tasks: events of commands that the host has still to start, or runs itself, and what these use.
         bundles: kernel bundles that unfinished commands use.
         blocker: the last of them that later commands of this queue come after.
-        prepared: launches to be repeated, by the id of a living kernel and the range.
+        prepared: launches to be repeated, where the queue has given it the table.
+        batch: number of the batch that memory in use is held in.
     """
 
     __slots__ = (
@@ -83,6 +83,7 @@ class CommandStream:
         "_reason",
         "_release",
         "backend",
+        "batch",
         "blocker",
         "bundles",
         "context",
@@ -121,13 +122,14 @@ class CommandStream:
         self._acquire, self._release = self.lock.acquire, self.lock.release
         self._events_cross_contexts: bool = getattr(backend, "events_cross_contexts", False)
         self._event = Event if getattr(backend, "events_release_themselves", False) else OwnedEvent
-        self.prepared: dict[tuple[int, int], tuple[Callable[[], NativeEvent], object]] = {}
+        self.prepared: PreparedLaunches | None = None
         # Whether anything was submitted since the queue was last seen idle.
         self._dirty = False
         # (event, what its command uses), oldest first; in order: (event, what the commands up to it use).
         self._held: deque[tuple[Event, Sequence[object]]] = deque()
         # In order: what the commands after the last held event use.
         self._batch: list[object] = []
+        self.batch = 0
         self._countdown = _REAP_EVERY
         self._reason = "was closed"
         native = backend.create_queue(context._native, device._record.native, in_order=in_order, profiling=profiling)
@@ -214,34 +216,28 @@ class CommandStream:
             self._release()
         return event
 
-    def prepare(self, kernel: Kernel, index_space: int) -> None:
-        """Makes later launches of a kernel without arguments over this range short ones, where the backend can."""
-        prepared, key = self.prepared, (id(kernel), index_space)
-        if not self.in_order or self.profiling or self.native is None or key in prepared:
-            return
-        again = self.backend.prepare_launch(self.native, kernel._native, (index_space,), kernel._local)
-        if again is not None:
-            if len(prepared) >= _MOST_PREPARED:
-                prepared.clear()
-            prepared[key] = again, weakref.ref(kernel, lambda _: prepared.pop(key, None))
-
-    def launch_again(self, again: Callable[[], NativeEvent], bundle: object) -> Event:
+    def launch_again(self, prepared: PreparedLaunch, bundle: object, arguments: tuple[object, ...]) -> Event:
         """Repeats a prepared launch: ``launch`` with everything that can be known beforehand left out."""
         if self.blocker is not None:
-            return self._defer(lambda _: again(), (), (bundle,))
+            return self._defer(lambda _: prepared.again(), (), (*arguments, bundle))
         self._acquire()
         try:
             if self.native is None:
                 raise self.unusable()
-            made = again()
+            made = prepared.again()
             event = _new_event(self._event)
             event._stream = self
             event._native = made
             if bundle is not self._last_bundle:
                 self.bundles.add(bundle)
                 self._last_bundle = bundle
-            if not self._dirty:  # nothing is kept for the command, so there is nothing to let go of either
+            if prepared.batch != self.batch and prepared.has_memory:
+                self._took(event, arguments)
+                prepared.batch = self.batch
+            elif not self._dirty or self._countdown <= 0:
                 self._took(event, ())
+            elif self._batch:  # where nothing is kept there is nothing to let go of either
+                self._countdown -= 1
         finally:
             self._release()
         return event
@@ -263,8 +259,14 @@ class CommandStream:
         if self._countdown < 0:
             if self._batch:
                 self._held.append((event, self._batch))
-                self._batch = []
+                self._new_batch()
             self._reap()
+
+    def _new_batch(self) -> list[object]:
+        """Begins another; returns the one before."""
+        batch, self._batch = self._batch, []
+        self.batch += 1
+        return batch
 
     # ------------------------------------------------------------------ what the host starts later
 
@@ -384,7 +386,8 @@ class CommandStream:
             finished.append(self._batch)
             finished.append(self.bundles)
             held.clear()
-            self._batch, self.bundles, self._last_bundle = [], set(), None
+            self._new_batch()
+            self.bundles, self._last_bundle = set(), None
             if not self.tasks:
                 self._dirty = False
                 active.discard(self)
@@ -526,9 +529,9 @@ class CommandStream:
         self._drop()
 
     def _drop(self) -> None:
-        self.prepared = {}
+        self.prepared = None
         held, self._held = self._held, deque()
-        batch, self._batch = self._batch, []
+        batch = self._new_batch()
         self.tasks, self.bundles, self._last_bundle = {}, set(), None
         del held, batch
 

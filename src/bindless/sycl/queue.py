@@ -12,11 +12,12 @@ from ..model import info
 from ..model.aspects import Aspect
 from ..model.enums import Backend, coerce
 from ..model.errors import AccessorError, Error, InvalidError
-from ..model.ranges import NdRange, RangeLike
+from ..model.ranges import NdRange, Range, RangeLike
 from . import _memory_commands
 from ._arguments import memory_of, pack_arguments
 from ._host_task import HostTask
 from ._native_streams import cuda_stream_of
+from ._prepared import PreparedLaunches
 from ._stream import AsyncHandler, CommandStream, Operation, sweep
 from ._usm_import import foreign_arguments
 from .accessor import Accessor
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
     from .selector import Selector
 
 __all__ = ["Queue", "transfer_queue"]
+
+# Ranges that a launch can be found again by.
+_HASHABLE = frozenset((int, tuple, Range, NdRange))
 
 Events = Iterable[Event]
 
@@ -91,6 +95,8 @@ class Queue:
         self._stream = CommandStream(
             context, chosen, in_order=bool(in_order), profiling=bool(enable_profiling), handler=async_handler
         )
+        if in_order and not enable_profiling:
+            self._stream.prepared = PreparedLaunches()
 
     @property
     def _native(self) -> NativeQueue:
@@ -209,12 +215,17 @@ class Queue:
             NdRangeError: a range or work-group that the kernel cannot have.
         """
         stream = self._stream
-        if not arguments and type(index_space) is int and not depends_on:
-            prepared = stream.prepared.get((id(kernel), index_space))
-            if prepared is not None:
+        launches, key = stream.prepared, None  # key: as PreparedLaunches says
+        if launches is not None and not depends_on and type(index_space) in _HASHABLE:
+            key = id(kernel), index_space, *map(id, arguments)
+            try:
+                prepared = launches.get(key)
+            except TypeError:  # a tuple of what is no size
+                prepared = key = None
+            if prepared is not None and prepared.holds(arguments):
                 bundle = kernel._bundle
                 if bundle._open:
-                    return stream.launch_again(prepared[0], bundle)
+                    return stream.launch_again(prepared, bundle, arguments)
         if type(kernel) is not Kernel or kernel._context is not self.context or not kernel._bundle._open:
             self._refuse(kernel)
         if kernel._device is not self.device:
@@ -230,14 +241,15 @@ class Queue:
                 packed = pack_arguments(kernel.name, kernel._parameters, arguments, self.context)
             except InvalidError:
                 packed, arguments = self._adopt(kernel, arguments)
+                key = None  # another library's arrays are taken anew each time
         keep = arguments
         if arguments and not stream.in_order:  # each event that holds memory is asked for: it holds no more than needed
             keep = memory_of(arguments)
         if 0 in global_size:
             return self._nothing(depends_on)
         event = stream.launch(kernel._native, global_size, local_size, packed, keep, kernel._bundle, depends_on)
-        if not arguments and type(index_space) is int:
-            stream.prepare(kernel, index_space)
+        if key is not None and launches is not None:
+            launches.remember(key, stream, kernel, (global_size, local_size), packed, arguments)
         return event
 
     def _parallel_for(
