@@ -199,10 +199,10 @@ def _signatures(made: Mapping[str, Sequence[Compiled]]) -> tuple[KernelSignature
 
 
 def _sizes(signature: KernelSignature) -> list[int] | None:
-    """Bytes of the parameters; local memory has no size that means anything."""
+    """Bytes of the parameters."""
     if signature.parameters is None:
         return None
-    return [0 if parameter.kind == "local" else parameter.size for parameter in signature.parameters]
+    return [parameter.size for parameter in signature.parameters]
 
 
 def _signature(words: KernelWords, binary: KernelSignature | None) -> KernelSignature:

@@ -2,6 +2,7 @@
 
 CUDA gives a launch one block of shared memory, whose address is known to the module alone; it lies behind the kernel's
 own variables. A kernel therefore receives the offset of each piece in that block, and adds the block's address.
+Offsets are plain numbers: the driver refuses modules with parameters that point to shared memory (`.ptr .shared`).
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ __all__ = ["with_local_arguments"]
 
 _BLOCK = "@__bindless_local_arguments"
 _KERNEL = re.compile(r"^define [^@\n]*\bptx_kernel\b[^\n]*\{\n(?:[\w.$]+:[^\n]*\n)?", re.MULTILINE)
-_LOCAL = re.compile(r'(ptr addrspace\(3\)[\w ]*(?:\(\d+\))?[\w ]*? )%("?)([\w.$-]+)\2(?=[,)])')
+_LOCAL = re.compile(r'ptr addrspace\(3\)[\w ]*(?:\(\d+\))?[\w ]*? %("?)([\w.$-]+)\1(?=[,)])')
 
 
 def with_local_arguments(text: str) -> str:
@@ -25,11 +26,7 @@ def with_local_arguments(text: str) -> str:
 
 def _convert(kernel: re.Match[str]) -> str:
     head = kernel[0]
-    names = [match[3] for match in _LOCAL.finditer(head)]
-    head = _LOCAL.sub(lambda match: f"{match[1]}%{match[3]}.offset", head)
-    lines = [
-        f"  %{name}.bytes = ptrtoint ptr addrspace(3) %{name}.offset to i64\n"
-        f"  %{name} = getelementptr i8, ptr addrspace(3) {_BLOCK}, i64 %{name}.bytes\n"
-        for name in names
-    ]
+    names = [match[2] for match in _LOCAL.finditer(head)]
+    head = _LOCAL.sub(r"i64 noundef %\2.offset", head)
+    lines = [f"  %{name} = getelementptr i8, ptr addrspace(3) {_BLOCK}, i64 %{name}.offset\n" for name in names]
     return head + "".join(lines)
