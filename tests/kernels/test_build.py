@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import struct
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -273,6 +274,46 @@ def test_specialization_constants(queue: bl.Queue) -> None:
     bundle = bl.load_kernel_bundle(file, queue, specialization={3: 5, 9: 0.5})
     queue.single_task(bundle.get_kernel("constants"), out).wait()
     assert out.numpy(queue).tolist() == [7, 1]
+
+
+def _named(module: bytes, number: int, name: str) -> bytes:
+    """SPIR-V with an OpName for the specialization constant of a number."""
+    words = list(struct.unpack(f"<{len(module) // 4}I", module))
+    at, first = 5, 0
+    while at < len(words):
+        code, length = words[at] & 0xFFFF, words[at] >> 16
+        if code == 71:  # OpDecorate, the first of which names go before
+            first = first or at
+            if words[at + 2] == 1 and words[at + 3] == number:  # SpecId
+                text = name.encode() + bytes(4 - len(name) % 4)
+                line = [words[at + 1], *struct.unpack(f"<{len(text) // 4}I", text)]
+                words[first:first] = [(len(line) + 1) << 16 | 5, *line]
+                return struct.pack(f"<{len(words)}I", *words)
+        at += length
+    raise AssertionError("no such constant")
+
+
+def test_specialization_constants_by_name() -> None:
+    queue = bl.Queue("reference")
+    module = _named(bl.build(CONSTANTS, targets="spirv").sections[0].data, 3, "answer")
+    out = bl.usm_empty((2,), np.int32, queue)
+    bundle = bl.load_kernel_bundle(module, queue, state="input")
+    assert bundle.has_specialization_constant("answer") and not bundle.has_specialization_constant("question")
+    assert bundle.get_specialization_constant("answer") == 40
+    bundle.set_specialization_constant("answer", 10)
+    queue.single_task(bundle.build().get_kernel("constants"), out).wait()
+    assert out.numpy(queue).tolist() == [12, 3]
+    with pytest.raises(bl.InvalidError, match=r"no constant is named .question.; the source names answer.*3, 9"):
+        bl.load_kernel_bundle(module, queue, specialization={"question": 1})
+
+
+def test_the_wrong_language_is_named() -> None:
+    queue = bl.Queue("reference")
+    file = bl.build(CONSTANTS, targets="ptx")
+    with pytest.raises(bl.BuildError, match="the source is PTX; the reference backend takes SPIR-V: `bindless build`"):
+        bl.load_kernel_bundle(file.sections[0].data, queue)
+    with pytest.raises(bl.BuildError, match="the source is a cubin"):
+        bl.load_kernel_bundle(b"\x7fELF and so on", queue)
 
 
 # ---------------------------------------------------------------------- options and errors
