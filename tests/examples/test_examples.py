@@ -107,9 +107,15 @@ def test_pictures_are_small() -> None:
 @pytest.mark.against_reference
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda module: module.__name__)
 def test_as_on_the_reference(queue: bl.Queue, example: Any) -> None:
-    """Sines and square roots may differ in their last bits, and with them a weight's last step of 1/256."""
+    """Sines, roots and sums of products may differ in their last bits, and with them a weight's last step of 1/256.
+
+    On an H200 3.3 % of the ray-caster's values differ by more than 4 ulp of 1, fewer elsewhere; all by 2e-3 at most.
+    """
     with bl.Queue("reference") as reference:
         wanted = example.render(reference, SIZE)
-    difference = np.abs(example.render(queue, SIZE) - wanted)
-    assert np.mean(difference > 4 * np.finfo(np.float32).eps) < 0.02
+    picture = example.render(queue, SIZE)
+    difference = np.abs(picture - wanted)
+    assert np.mean(difference > 4 * np.finfo(np.float32).eps) < 0.05
+    assert difference.mean() < 1e-6
     assert difference.max() < 5e-3
+    assert np.mean(common.byte_levels(picture) != common.byte_levels(wanted)) < 1e-3
