@@ -91,6 +91,13 @@ def test_doctor_tells_every_driver_and_tries_every_device(capsys: pytest.Capture
     assert "reference: works" in text and "default device: " in text and text.endswith("all well\n")
 
 
+def test_doctor_tells_what_kernels_are_built_with(tmp_path: Path) -> None:
+    done = process("doctor", BINDLESS_LLVM=str(tmp_path), BINDLESS_CACHE="", BINDLESS_CACHE_DIR=str(tmp_path))
+    assert done.returncode == 0 and f"BINDLESS_LLVM={tmp_path}: clang, llvm-link, opt, llc not found" in done.stdout
+    assert f"cache of binaries: {tmp_path}, up to 256 MiB" in done.stdout and "CUDA C++: " in done.stdout
+    assert "cache of binaries: off" in process("doctor", BINDLESS_CACHE="0").stdout
+
+
 def test_doctor_finds_a_variable_that_misleads(tmp_path: Path) -> None:
     missing = str(tmp_path / "libcuda.so.1")
     done = process("doctor", BINDLESS_LIBCUDA=missing)

@@ -22,7 +22,15 @@ from .sycl.queue import Queue
 __all__ = ["examine"]
 
 _SELECTORS = ("ONEAPI_DEVICE_SELECTOR", "SYCL_DEVICE_FILTER")
-_SETTINGS = ("BINDLESS_REFERENCE_FILTERING",)
+_SETTINGS = (
+    "BINDLESS_REFERENCE_FILTERING",
+    "BINDLESS_LLVM",
+    "BINDLESS_LIBCLC",
+    "BINDLESS_LIBNVRTC",
+    "BINDLESS_CACHE",
+    "BINDLESS_CACHE_DIR",
+    "BINDLESS_CACHE_SIZE",
+)
 
 
 def examine() -> int:
@@ -44,6 +52,8 @@ def examine() -> int:
         if backend in working:
             for device in _devices(backend):
                 healthy &= _examine_device(device)
+    print()
+    _examine_tools()
     print()
     healthy &= _examine_selection()
     print("all well" if healthy else "something needs mending: see the lines that begin with 'fix:'")
@@ -112,6 +122,29 @@ def _examine_device(device: Device) -> bool:
         return False
     print("    sampling: right")
     return True
+
+
+def _examine_tools() -> None:
+    """What kernels of one's own are built with; nothing of it is needed otherwise, so that nothing is unwell."""
+    from .backends._module_cache import cache
+    from .compiler.toolchain import INSTALL_LIBRARY, Toolchain
+    from .drivers import nvrtc
+
+    print("kernels of your own")
+    try:
+        tools = Toolchain.find()
+        print(f"  bindless build: {tools.versions()['clang']}, {tools.tools['clang']}")
+        print(
+            f"  OpenCL C's functions for PTX: {tools.library() or 'libclc not found; to use them: ' + INSTALL_LIBRARY}"
+        )
+    except Error as error:
+        print(f"  bindless build: not available\n  to use it: {error}")
+    try:
+        print("  CUDA C++: NVRTC {}.{}".format(*nvrtc.version()))
+    except Error as error:
+        print(f"  CUDA C++: not available\n  to use it: {str(error).splitlines()[-1]}")
+    kept = cache()
+    print(f"  cache of binaries: {f'{kept.folder}, up to {kept.limit >> 20} MiB' if kept else 'off'}")
 
 
 def _examine_selection() -> bool:
