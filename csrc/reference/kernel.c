@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define MAX_WORK_GROUP_SIZE 1024u
-#define MOST_GROUP_BYTES ((uint64_t)256 << 20) /* of registers and memory of one work-group */
+#define MOST_GROUP_BYTES ((uint64_t)64 << 20) /* of registers and memory of one work-group */
 
 struct blr_kernel *blr_kernel_acquire(blr_kernel_t handle)
 {

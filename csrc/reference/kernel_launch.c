@@ -183,7 +183,7 @@ static blr_result_t set_sizes(struct launch_command *own, const blr_launch_t *gi
     if (group > own->kernel->max_work_group_size)
         return blr_fail(BLR_RESULT_INVALID_SIZE, "a work-group of %" PRIu64 " work-items: kernel '%.80s' runs with at most %u",
                         group, launch->name, own->kernel->max_work_group_size);
-    own->command.is_brief = items <= BRIEF_ITEMS && own->kernel->program->block_count <= 3;
+    own->command.is_brief = items <= BRIEF_ITEMS && !own->kernel->program->has_loops;
     return BLR_RESULT_SUCCESS;
 }
 

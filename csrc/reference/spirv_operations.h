@@ -33,7 +33,7 @@ void blr_spirv_run_difference(struct blr_spirv_batch *batch, const struct blr_sp
 
 /* in[0]: addresses. literal: 1 where the elements are booleans. The elements of a lane follow each other in memory. */
 void blr_spirv_run_load(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result);
-/* in[1]: what is stored; info: size and number of its elements, see below. */
+/* in[1]: what is stored; literal: its shape, see below. */
 void blr_spirv_run_store(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result);
 /* in[0] to, in[1] from, in[2] the number of bytes, 8 bytes wide. */
 void blr_spirv_run_move_memory(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result);

@@ -116,6 +116,7 @@ struct blr_spirv_program {
     uint64_t private_bytes;   /* of each work-item */
     uint64_t local_bytes;     /* of a work-group, arguments not counted */
     bool has_barriers;
+    bool has_loops;
     bool uses_local;
     bool uses_groups;         /* a result depends on how work-items are grouped */
 };

@@ -181,6 +181,7 @@ void blr_spirv_finish(struct blr_spirv_builder *builder, const uint32_t *order, 
             edge->end_move = op_count;
             block->loops |= edge->target <= n;
         }
+        program->has_loops |= block->loops;
     }
     struct blr_spirv_preset *presets = blr_spirv_allocate(builder->build, builder->filling_count + 1u, sizeof *presets);
     for (uint32_t i = 0; i < builder->filling_count; i++) {

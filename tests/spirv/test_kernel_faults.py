@@ -108,6 +108,18 @@ def test_endless_loops_end(queue: bl.Queue, run: Any, monkeypatch: pytest.Monkey
         run(text, "spin", 4, np.zeros(2, np.int32))
 
 
+def test_barriers_that_not_all_come_to(queue: bl.Queue, run: Any) -> None:
+    text = """kernel void test(global int *out, local int *piece)
+    {
+        const size_t i = get_local_id(0);
+        if (out[i] < 5) { piece[i] = 1; barrier(CLK_LOCAL_MEM_FENCE); out[i] = piece[0]; }
+        else { piece[i] = 2; barrier(CLK_LOCAL_MEM_FENCE); out[i] = piece[1] * 7; }
+    }"""
+    with pytest.raises(bl.KernelError, match="wait at different barriers"):
+        run(text, "test", 100, np.arange(100, dtype=np.int32), bl.LocalAccessor(400), local=100)
+    _still_works(queue)
+
+
 def test_recursion_is_refused(queue: bl.Queue) -> None:
     text = """static int down(int n) { return n < 2 ? n : down(n - 1) * n + down(n - 2); }
     kernel void test(global int *out) { out[0] = down(out[1]); }"""
