@@ -11,6 +11,7 @@
 struct wide_lanes {
     __m512 texel[4];
     __m512i weight[4];
+    __m512i odd_weight[4];                /* of one channel: those of odd lanes, moved to even ones */
 };
 
 BLR_INLINE_BLEND __m512 joined(__m256 low, __m256 high)
@@ -51,10 +52,49 @@ BLR_INLINE_BLEND void wide_row_pairs(const struct blr_block *block, uint32_t q, 
     *right = joined(lower[1], upper[1]);
 }
 
-BLR_INLINE_BLEND void wide_load(const struct blr_block *block, uint32_t q, uint32_t item, const int channels,
-                                const bool boxes, struct wide_lanes *lanes)
+/* Sixteen pixels of four bytes in a row, when the boxes of sixteen items begin among them: one load for all of them,
+ * and a permutation. */
+struct window {
+    bool found;
+    uint32_t place;                       /* of the first pixel */
+    __mmask16 pixels;                     /* that are read */
+    __m512i index;                        /* of each item */
+};
+
+BLR_INLINE_BLEND struct window find_window(const struct blr_block *block, uint32_t item)
 {
-    if (channels == 1 && (boxes || (block->dense[item >> 3] && block->dense[(item >> 3) + 1]))) {
+    const uint32_t first = block->place[item], last = block->place[item + 15];
+    const uint32_t place = first < last ? first : last, span = first < last ? last - first : first - last;
+    /* In pixels; what is not a whole number of them becomes large. */
+    __m512i distance = _mm512_sub_epi32(_mm512_loadu_si512(&block->place[item]), _mm512_set1_epi32((int)place));
+    __m512i index = _mm512_ror_epi32(distance, 2);
+    bool found = span <= 60 && !_mm512_cmpgt_epu32_mask(index, _mm512_set1_epi32((int)(span >> 2)));
+    return (struct window){found, place, (__mmask16)((2u << (span >> 2 & 15u)) - 1), index};
+}
+
+BLR_INLINE_BLEND bool has_windows(const struct blr_block *block)
+{
+    bool found = true;
+    for (uint32_t item = 0; item < BLR_BLOCK; item += 16)
+        found = found && find_window(block, item).found;
+    return found;
+}
+
+BLR_INLINE_BLEND void window_pairs(const struct blr_block *block, uint32_t q, int row, const struct window *window,
+                                   __m512 *left, __m512 *right)
+{
+    const float *pixel = (const float *)(block->base + q * block->slice_step + (row ? block->row_step : 0) + window->place);
+    *left = _mm512_permutexvar_ps(window->index, _mm512_maskz_loadu_ps(window->pixels, pixel));
+    *right = _mm512_permutexvar_ps(window->index, _mm512_maskz_loadu_ps(window->pixels, pixel + 1));
+}
+
+BLR_INLINE_BLEND void wide_load(const struct blr_block *block, uint32_t q, uint32_t item, const int channels,
+                                const bool boxes, const struct window *window, struct wide_lanes *lanes)
+{
+    if (window) {
+        window_pairs(block, q, 0, window, &lanes->texel[0], &lanes->texel[1]);
+        window_pairs(block, q, 1, window, &lanes->texel[2], &lanes->texel[3]);
+    } else if (channels == 1 && (boxes || (block->dense[item >> 3] && block->dense[(item >> 3) + 1]))) {
         wide_row_pairs(block, q, 0, item, boxes, &lanes->texel[0], &lanes->texel[1]);
         wide_row_pairs(block, q, 1, item, boxes, &lanes->texel[2], &lanes->texel[3]);
     } else {
@@ -64,8 +104,11 @@ BLR_INLINE_BLEND void wide_load(const struct blr_block *block, uint32_t q, uint3
                                                   worked_out), channels);
         }
     }
-    for (int k = 0; k < 4; k++)
+    for (int k = 0; k < 4; k++) {
         lanes->weight[k] = wide_ints(&block->weight[q][k][item], channels);
+        if (channels == 1)                /* after the last item of an array come other numbers of the block */
+            lanes->odd_weight[k] = _mm512_loadu_si512(&block->weight[q][k][item] + 1);
+    }
 }
 
 struct wide_sums {
@@ -75,7 +118,7 @@ struct wide_sums {
 
 /* What decides whether channels have to be redone, gathered over the quads of an item. */
 struct wide_signs {
-    __m512 texels;                        /* their sum: infinite or NaN if one of them is */
+    __m512i most;                         /* the largest magnitude of a texel, weight or no weight */
     __m512i least;                        /* the smallest of the largest magnitudes of each quad with a weight */
 };
 
@@ -83,28 +126,28 @@ BLR_INLINE_BLEND struct wide_sums wide_sum(const struct wide_lanes *lanes, const
 {
     const __m512i size = _mm512_set1_epi32(0x7fffffff), lowest = EXPONENT16(LOWEST_EXPONENT);
     __m512i magnitude[4];
-    __mmask16 weighted = 0;
+    __mmask16 some[4];
     for (int k = 0; k < 4; k++) {
-        __mmask16 some = _mm512_test_epi32_mask(lanes->weight[k], lanes->weight[k]);
-        magnitude[k] = _mm512_maskz_and_epi32(some, _mm512_castps_si512(lanes->texel[k]), size);
-        weighted |= some;
+        some[k] = _mm512_test_epi32_mask(lanes->weight[k], lanes->weight[k]);
+        magnitude[k] = _mm512_and_si512(_mm512_castps_si512(lanes->texel[k]), size);
     }
-    __m512i largest = _mm512_max_epi32(_mm512_max_epi32(magnitude[0], magnitude[1]),
-                                       _mm512_max_epi32(magnitude[2], magnitude[3]));
-    __m512 texels = _mm512_add_ps(_mm512_add_ps(lanes->texel[0], lanes->texel[1]),
-                                  _mm512_add_ps(lanes->texel[2], lanes->texel[3]));
-    signs->texels = _mm512_add_ps(signs->texels, texels);
-    signs->least = _mm512_mask_min_epi32(signs->least, weighted, signs->least, largest);
+    __m512i most = _mm512_max_epi32(_mm512_max_epi32(magnitude[0], magnitude[1]),
+                                    _mm512_max_epi32(magnitude[2], magnitude[3]));
+    __m512i upper = _mm512_maskz_mov_epi32(some[0], magnitude[0]), lower = _mm512_maskz_mov_epi32(some[2], magnitude[2]);
+    upper = _mm512_mask_max_epi32(upper, some[1], upper, magnitude[1]);
+    lower = _mm512_mask_max_epi32(lower, some[3], lower, magnitude[3]);
+    __m512i largest = _mm512_max_epi32(upper, lower);
+    signs->most = _mm512_max_epi32(signs->most, most);
+    signs->least = _mm512_mask_min_epi32(signs->least, some[0] | some[1] | some[2] | some[3], signs->least, largest);
     struct wide_sums sums;
     sums.exponent = _mm512_and_si512(_mm512_max_epi32(largest, lowest), EXPONENT16(255));
     __m512 scale = _mm512_castsi512_ps(_mm512_sub_epi32(EXPONENT16(281), sums.exponent));
     sums.even = sums.odd = _mm512_setzero_si512();
     for (int k = 0; k < 4; k++) {
-        __m512i steps = _mm512_cvttps_epi32(_mm512_mul_ps(lanes->texel[k], scale)), weight = lanes->weight[k];
-        sums.even = _mm512_add_epi64(sums.even, _mm512_mul_epi32(steps, weight));
-        if (channels == 1)
-            weight = _mm512_srli_epi64(weight, 32);
-        sums.odd = _mm512_add_epi64(sums.odd, _mm512_mul_epi32(_mm512_srli_epi64(steps, 32), weight));
+        __m512i steps = _mm512_cvttps_epi32(_mm512_mul_ps(lanes->texel[k], scale));
+        __m512i odd_weight = channels == 1 ? lanes->odd_weight[k] : lanes->weight[k];
+        sums.even = _mm512_add_epi64(sums.even, _mm512_mul_epi32(steps, lanes->weight[k]));
+        sums.odd = _mm512_add_epi64(sums.odd, _mm512_mul_epi32(_mm512_srli_epi64(steps, 32), odd_weight));
     }
     return sums;
 }
@@ -118,7 +161,7 @@ BLR_INLINE_BLEND __mmask16 wide_doubtful_small(const struct blr_block *block, ui
     __mmask16 doubtful = 0;
     for (uint32_t q = 0; q < (several ? block->quads : 1); q++) {
         struct wide_lanes lanes;
-        wide_load(block, q, item, channels, boxes, &lanes);
+        wide_load(block, q, item, channels, boxes, NULL, &lanes);
         __m512i seen = _mm512_setzero_si512(), largest = _mm512_setzero_si512();
         for (int k = 0; k < 4; k++) {
             __m512i texel = _mm512_maskz_mov_epi32(_mm512_test_epi32_mask(lanes.weight[k], lanes.weight[k]),
@@ -134,7 +177,7 @@ BLR_INLINE_BLEND __mmask16 wide_doubtful_small(const struct blr_block *block, ui
 BLR_INLINE_BLEND __mmask16 wide_doubtful(const struct blr_block *block, uint32_t item, const int channels,
                                          const bool boxes, const bool several, const struct wide_signs *signs)
 {
-    __mmask16 doubtful = _mm512_fpclass_ps_mask(signs->texels, 0x99);     /* NaNs and infinities */
+    __mmask16 doubtful = _mm512_cmpge_epi32_mask(signs->most, EXPONENT16(255));     /* NaNs and infinities */
     if (_mm512_cmplt_epi32_mask(signs->least, EXPONENT16(LOWEST_EXPONENT)))
         doubtful |= wide_doubtful_small(block, item, channels, boxes, several);
     return doubtful;
@@ -185,43 +228,96 @@ BLR_INLINE_BLEND void store_wide(float *out, __m512 value, bool stream)
         _mm512_storeu_ps(out, value);
 }
 
-BLR_INLINE_BLEND uint64_t blend_wide(const struct blr_block *block, float *out, bool stream, const int channels,
-                                     const bool several, const bool boxes)
+/* What a vector has come to before the sums of its quads are brought to one exponent and rounded, which waits until the
+ * next vector is under way: neither waits for the other. */
+struct wide_result {
+    struct wide_sums first, second;       /* of one quad, or of two */
+};
+
+BLR_INLINE_BLEND __m512 wide_end(struct wide_result *result, const bool several)
+{
+    if (several) {
+        /* The first sum is not floored twice: its own point is at least as fine as it is. */
+        __m512i largest = _mm512_max_epi32(result->first.exponent, result->second.exponent);
+        __m512i point = _mm512_and_si512(largest, EXPONENT16(252));
+        wide_floor_shifted(&result->first, _mm512_sub_epi32(result->first.exponent, point));
+        wide_add_shifted(&result->first, &result->second, point);
+    }
+    return wide_round(&result->first);
+}
+
+BLR_INLINE_BLEND __mmask16 wide_sums_of(const struct blr_block *block, uint32_t item, const int channels, const bool several,
+                                        const bool boxes, const bool windows, struct wide_result *result)
+{
+    const struct window window = windows ? find_window(block, item) : (struct window){.found = false};
+    struct wide_lanes lanes;
+    struct wide_signs signs = {_mm512_setzero_si512(), EXPONENT16(254)};
+    wide_load(block, 0, item, channels, boxes, windows ? &window : NULL, &lanes);
+    result->first = wide_sum(&lanes, channels, &signs);
+    if (several) {
+        wide_load(block, 1, item, channels, boxes, windows ? &window : NULL, &lanes);
+        result->second = wide_sum(&lanes, channels, &signs);
+    }
+    return wide_doubtful(block, item, channels, boxes, several, &signs);
+}
+
+/* Of one or two quads. */
+BLR_INLINE_BLEND uint64_t blend_wide_two(const struct blr_block *block, float *out, bool stream, const int channels,
+                                         const bool several, const bool boxes, const bool windows)
+{
+    const uint32_t step = 16 / LANES_OF(channels);
+    struct wide_result before, next;
+    __mmask16 doubtful = wide_sums_of(block, 0, channels, several, boxes, windows, &before);
+    uint64_t again = doubtful ? items_of_wide_lanes(doubtful, channels) : 0;
+    for (uint32_t item = step; item < block->count; item += step, out += 16) {
+        doubtful = wide_sums_of(block, item, channels, several, boxes, windows, &next);
+        store_wide(out, wide_end(&before, several), stream);
+        before = next;
+        if (doubtful)
+            again |= (uint64_t)items_of_wide_lanes(doubtful, channels) << item;
+    }
+    store_wide(out, wide_end(&before, several), stream);
+    return again;
+}
+
+/* Of volumes with two levels: the two slices of the second level are aligned together. */
+BLR_INLINE_BLEND uint64_t blend_wide_four(const struct blr_block *block, float *out, bool stream, const int channels)
 {
     const uint32_t step = 16 / LANES_OF(channels);
     const __m512i fours = EXPONENT16(252);
     uint64_t again = 0;
     for (uint32_t item = 0; item < block->count; item += step, out += 16) {
         struct wide_lanes lanes;
-        struct wide_signs signs = {_mm512_setzero_ps(), EXPONENT16(254)};
-        wide_load(block, 0, item, channels, boxes, &lanes);
-        struct wide_sums total = wide_sum(&lanes, channels, &signs);
-        if (several) {
-            /* The first sum is not floored twice: its own point is at least as fine as it is. */
-            wide_load(block, 1, item, channels, boxes, &lanes);
-            struct wide_sums next = wide_sum(&lanes, channels, &signs);
-            __m512i point = _mm512_and_si512(_mm512_max_epi32(total.exponent, next.exponent), fours);
-            wide_floor_shifted(&total, _mm512_sub_epi32(total.exponent, point));
-            wide_add_shifted(&total, &next, point);
-            /* Only volumes with two levels have more: the two slices of the second, which are aligned together. */
-            for (uint32_t q = 2; q < block->quads; q += 2) {
-                wide_load(block, q, item, channels, boxes, &lanes);
-                next = wide_sum(&lanes, channels, &signs);
-                wide_load(block, q + 1, item, channels, boxes, &lanes);
-                struct wide_sums far = wide_sum(&lanes, channels, &signs);
-                __m512i before = point, largest = _mm512_max_epi32(next.exponent, far.exponent);
-                point = _mm512_max_epi32(point, _mm512_and_si512(largest, fours));
-                wide_floor_shifted(&total, _mm512_sub_epi32(before, point));
-                wide_add_shifted(&total, &next, point);
-                wide_add_shifted(&total, &far, point);
-            }
+        struct wide_signs signs = {_mm512_setzero_si512(), EXPONENT16(254)};
+        struct wide_sums sums[4];
+        for (uint32_t q = 0; q < 4; q++) {
+            wide_load(block, q, item, channels, false, NULL, &lanes);
+            sums[q] = wide_sum(&lanes, channels, &signs);
         }
-        __mmask16 doubtful = wide_doubtful(block, item, channels, boxes, several, &signs);
-        store_wide(out, wide_round(&total), stream);
+        __m512i before = _mm512_and_si512(_mm512_max_epi32(sums[0].exponent, sums[1].exponent), fours);
+        wide_floor_shifted(&sums[0], _mm512_sub_epi32(sums[0].exponent, before));
+        wide_add_shifted(&sums[0], &sums[1], before);
+        __m512i largest = _mm512_max_epi32(sums[2].exponent, sums[3].exponent);
+        __m512i point = _mm512_max_epi32(before, _mm512_and_si512(largest, fours));
+        wide_floor_shifted(&sums[0], _mm512_sub_epi32(before, point));
+        wide_add_shifted(&sums[0], &sums[2], point);
+        wide_add_shifted(&sums[0], &sums[3], point);
+        __mmask16 doubtful = wide_doubtful(block, item, channels, false, true, &signs);
+        store_wide(out, wide_round(&sums[0]), stream);
         if (doubtful)
             again |= (uint64_t)items_of_wide_lanes(doubtful, channels) << item;
     }
     return again;
+}
+
+BLR_INLINE_BLEND uint64_t blend_wide(const struct blr_block *block, float *out, bool stream, const int channels,
+                                     const bool several, const bool boxes)
+{
+    if (several && !boxes && block->quads == 4)
+        return blend_wide_four(block, out, stream, channels);
+    if (channels == 1 && boxes && has_windows(block))
+        return blend_wide_two(block, out, stream, channels, several, true, true);
+    return blend_wide_two(block, out, stream, channels, several, boxes, false);
 }
 
 /* ---- taps of floats */
@@ -232,12 +328,12 @@ BLR_INLINE_BLEND uint64_t add_wide_taps(const struct blr_block *block, struct bl
     uint32_t lane = 0;
     for (uint32_t item = 0; item < block->count; item += 16 / LANES_OF(channels), lane += 16) {
         struct wide_sums next[BLR_BLOCK_QUADS], total;
-        struct wide_signs signs = {_mm512_setzero_ps(), EXPONENT16(254)};
+        struct wide_signs signs = {_mm512_setzero_si512(), EXPONENT16(254)};
         total.exponent = _mm512_load_si512(&totals->point[lane]);
         __m512i point = total.exponent;
         for (uint32_t q = 0; q < block->quads; q++) {
             struct wide_lanes lanes;
-            wide_load(block, q, item, channels, false, &lanes);
+            wide_load(block, q, item, channels, false, NULL, &lanes);
             next[q] = wide_sum(&lanes, channels, &signs);
             point = _mm512_max_epi32(point, _mm512_and_si512(next[q].exponent, EXPONENT16(252)));
         }

@@ -30,9 +30,18 @@ static bool has_one_position_kind(const struct blr_texture *texture)
     return true;
 }
 
+/* The position of a cleaned coordinate inside; any other becomes negative or larger than the extent, and no more need be
+ * known of it. The bits of positive floats are in the order of the floats. */
+BLR_INLINE int32_t box_position_in_texels(float x, int32_t extent)
+{
+    int32_t bits = least(most(bits_of(x), 0), bits_of((float)(extent + 1)));
+    memcpy(&x, &bits, sizeof x);
+    return ((int32_t)(x * 512.0f) - 255) >> 1;     /* floor(256 x + 1/2) - 128 */
+}
+
 BLR_INLINE int32_t box_position(float x, const struct level_rows *level, int d, const enum position_kind kind, int32_t low)
 {
-    int32_t position = kind == POSITION_IN_TEXELS   ? position_in_texels(x, level, d, 0, true)
+    int32_t position = kind == POSITION_IN_TEXELS   ? box_position_in_texels(x, level->extent[d][0])
                        : kind == POSITION_WITHIN    ? position_within(x, level, d, 0, true)
                        : kind == POSITION_REPEATED  ? position_periodic(x, level, d, 0, true, 1.0f)
                                                     : position_periodic(x, level, d, 0, true, 2.0f);

@@ -15,13 +15,6 @@ struct part {
 #define KEY_BEYOND_MEASURE (151 * 1024 + 512)
 #define LARGEST_LOG (32 * 256 - 1)
 
-BLR_INLINE int32_t bits_of(float value)
-{
-    int32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
 /* value * 2^-shift, rounded down; -1 <= shift. */
 BLR_INLINE int32_t shifted_down(int32_t value, int32_t shift)
 {

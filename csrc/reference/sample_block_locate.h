@@ -43,6 +43,13 @@ BLR_INLINE int32_t most(int32_t a, int32_t b)
     return a > b ? a : b;
 }
 
+BLR_INLINE int32_t bits_of(float value)
+{
+    int32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
 /* One of two addresses, by the sign of a number; without a condition, which would keep loops from being vectors. */
 BLR_INLINE uintptr_t if_negative(int32_t number, uintptr_t yes, uintptr_t no)
 {

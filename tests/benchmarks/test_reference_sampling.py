@@ -59,16 +59,18 @@ def test_sample_2d(compare: Compare, reference_queue: Any, kind: str, dtype: str
     peers: dict[str, Callable[[], object]] = {}
     cv2 = pytest.importorskip("cv2", reason="pip install opencv-python-headless")
     x, y = (np.ascontiguousarray(coords[:, axis].reshape(-1, 2000) - 0.5) for axis in (0, 1))
-    source = pixels
-    peers["OpenCV remap"] = lambda: cv2.remap(source, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
-    if dtype == "uint8":  # what gives the results of ours, floats with nothing rounded away; and rounded ones as floats
-        floats = pixels.astype(np.float32) / 255
-        peers["OpenCV remap of floats"] = lambda: cv2.remap(
-            floats, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE
-        )
-        peers["OpenCV remap, scaled"] = lambda: np.multiply(
-            cv2.remap(source, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE), np.float32(1 / 255)
-        )
+
+    def remap(source: np.ndarray) -> Callable[[], Any]:
+        return lambda: cv2.remap(source, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+
+    if dtype == "uint8":
+        # The peer that counts gives what ours gives: floats with nothing rounded away. The others round to bytes.
+        rounded = remap(pixels)
+        peers["OpenCV remap"] = remap(pixels.astype(np.float32) / 255)
+        peers["OpenCV remap, uint8 to uint8"] = rounded
+        peers["OpenCV remap, uint8 to uint8, scaled"] = lambda: np.multiply(rounded(), np.float32(1 / 255))
+    else:
+        peers["OpenCV remap"] = remap(pixels)
     if kind == "coherent":
         from scipy.ndimage import map_coordinates
 
@@ -82,7 +84,8 @@ def test_sample_2d(compare: Compare, reference_queue: Any, kind: str, dtype: str
         rounds=5,
         items=count,
         unit="samples",
-        target="fp32 x4 coherent: OpenCV >= 1.2, scipy per channel >= 3 / channels; uint8: OpenCV >= 1.5",
+        target="fp32 x4 coherent: OpenCV >= 1.2, scipy per channel >= 3 / channels; fp32 x1: OpenCV >= 1; "
+        "uint8: OpenCV, floats to floats, >= 1.5",
     )
     bl.destroy_image_handle(handle, reference_queue)
     memory.close()

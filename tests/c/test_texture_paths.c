@@ -63,13 +63,20 @@ struct sample {
 
 static void choose_points(struct sample *sample, uint32_t dimensions, bool normalized, const uint32_t *extent)
 {
+    /* Some samples walk through the inside of the image in small steps, along a row or not; one in a thousand strays. */
+    const bool walk = below(3) == 0;
+    float start[3], step[3];
+    for (uint32_t d = 0; d < 3; d++) {
+        start[d] = 0.2f + 0.6f * unit();
+        step[d] = d && below(2) ? 0.0f : ldexpf(unit() - 0.5f, -2 - (int)below(8));
+    }
     for (uint32_t i = 0; i < ITEMS; i++) {
         for (uint32_t d = 0; d < dimensions; d++) {
-            float x = unit() * 1.6f - 0.3f;
-            if (below(10) == 0)
+            float x = walk ? start[d] + step[d] * (float)(i % 64) : unit() * 1.6f - 0.3f;
+            if (!walk && below(10) == 0)
                 x = floorf(x * 8.0f) * 0.125f;
             x *= normalized ? 1.0f : (float)extent[d];
-            if (below(40) == 0)
+            if (below(walk ? 1000 : 40) == 0)
                 x = extremes[below(sizeof extremes / sizeof *extremes)];
             sample->coordinates[i * dimensions + d] = x;
             sample->gradient_x[i * dimensions + d] = ldexpf(unit() - 0.5f, -(int)below(10));
