@@ -84,6 +84,14 @@ static double smooth(double low, double high, double x)
     t = t < 0 ? 0 : t > 1 ? 1 : t;
     return t * t * (3 - 2 * t);
 }
+/* With the products that a GPU's library fuses, and those it does not. */
+static float smooth_float(float low, float high, float x)
+{
+    float t = (x - low) / (high - low);
+    t = t > 0.0f ? t : 0.0f;
+    t = t < 1.0f ? t : 1.0f;
+    return t * t * fmaf(t, -2.0f, 3.0f);
+}
 /* Not a number only when both are. */
 #define LARGER(a, b) ((b) != (b) ? (a) : (a) < (b) || (a) != (a) ? (b) : (a))
 #define SMALLER(a, b) ((b) != (b) ? (a) : (a) > (b) || (a) != (a) ? (b) : (a))
@@ -163,10 +171,10 @@ FUNCTION_1(to_radians, a *(PI / 180.0))
 FUNCTION_2(stepped, b < a ? 0.0 : 1.0)
 FUNCTION_1(sign_of, a > 0 ? 1.0 : a < 0 ? -1.0 : a == 0 ? a : 0.0)
 FUNCTION_3(fused, fmaf(a, b, c), fma(a, b, c))
-FUNCTION_3(multiply_add, a *b + c, a *b + c)
+FUNCTION_3(multiply_add, fmaf(a, b, c), fma(a, b, c))
 FUNCTION_3(clamped, SMALLER(LARGER(a, b), c), SMALLER(LARGER(a, b), c))
-FUNCTION_3(mixed, a + (b - a) * c, a + (b - a) * c)
-FUNCTION_3(smooth_step, (float)smooth(a, b, c), smooth(a, b, c))
+FUNCTION_3(mixed, fmaf(b - a, c, a), fma(b - a, c, a))
+FUNCTION_3(smooth_step, smooth_float(a, b, c), smooth(a, b, c))
 
 /* The next half in the direction of b. */
 static inline uint16_t next_half(uint16_t a, uint16_t b)

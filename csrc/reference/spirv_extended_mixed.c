@@ -1,5 +1,6 @@
 /* Functions of OpenCL.std whose operands or results are of several types: floats beside integers, two results. */
 #include "spirv_extended.h"
+#include "spirv_geometry.h"
 #include "spirv_half.h"
 #include "spirv_lanes.h"
 
@@ -149,7 +150,7 @@ BLR_UNARY(nan_16, uint16_t, uint16_t, 0x7e00u | (a & 0x1ffu))
 BLR_UNARY(nan_32, uint32_t, uint32_t, 0x7fc00000u | (a & 0x3fffffu))
 BLR_UNARY(nan_64, uint64_t, uint64_t, 0x7ff8000000000000u | (a & 0x7ffffffffffffu))
 
-/* Lengths: literal components; sums in double precision cannot overflow for floats. */
+/* Lengths: literal components; sums in double precision cannot overflow for halves. Floats: spirv_geometry.c. */
 #define LENGTH(name, T, GET, PUT, unused)                                                                              \
     RUN(name)                                                                                                          \
     {                                                                                                                  \
@@ -202,10 +203,14 @@ BLR_UNARY(nan_64, uint64_t, uint64_t, 0x7ff8000000000000u | (a & 0x7ffffffffffff
             r[i] = PUT(c == 3 ? 0.0 : GET(x[j]) * GET(y[k]) - GET(x[k]) * GET(y[j]));                                  \
         }                                                                                                              \
     }
-SIZES(LENGTH, length, 0)
-SIZES(DISTANCE, distance, 0)
-SIZES(NORMALIZED, normalized, 0)
-SIZES(CROSS, cross, 0)
+LENGTH(length_16, uint16_t, get_half, put_half, 0)
+LENGTH(length_64, double, get_double, put_double, 0)
+DISTANCE(distance_16, uint16_t, get_half, put_half, 0)
+DISTANCE(distance_64, double, get_double, put_double, 0)
+NORMALIZED(normalized_16, uint16_t, get_half, put_half, 0)
+NORMALIZED(normalized_64, double, get_double, put_double, 0)
+CROSS(cross_16, uint16_t, get_half, put_half, 0)
+CROSS(cross_64, double, get_double, put_double, 0)
 
 #define BITS(X, name, expression)                                                                                      \
     X(name##_8, uint8_t, uint8_t, expression)                                                                          \
@@ -250,10 +255,10 @@ static const blr_spirv_run_t table[][4] = {
     [BLR_MIXED_POWER] = FLOATS(power),
     [BLR_MIXED_ROOT] = FLOATS(root),
     [BLR_MIXED_NAN] = FLOATS(nan),
-    [BLR_MIXED_LENGTH] = FLOATS(length),
-    [BLR_MIXED_DISTANCE] = FLOATS(distance),
-    [BLR_MIXED_NORMALIZED] = FLOATS(normalized),
-    [BLR_MIXED_CROSS] = FLOATS(cross),
+    [BLR_MIXED_LENGTH] = {NULL, length_16, blr_spirv_length_float, length_64},
+    [BLR_MIXED_DISTANCE] = {NULL, distance_16, blr_spirv_distance_float, distance_64},
+    [BLR_MIXED_NORMALIZED] = {NULL, normalized_16, blr_spirv_normalized_float, normalized_64},
+    [BLR_MIXED_CROSS] = {NULL, cross_16, blr_spirv_cross_float, cross_64},
     [BLR_MIXED_BIT_SELECT] = ALL(bit_select),
     [BLR_MIXED_HIGH_SELECT] = ALL(high_select),
     [BLR_MIXED_SELECT] = ALL(select),

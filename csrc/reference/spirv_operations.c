@@ -1,5 +1,6 @@
 #include "spirv_operations.h"
 
+#include "spirv_geometry.h"
 #include "spirv_half.h"
 #include "spirv_lanes.h"
 
@@ -82,28 +83,27 @@ void blr_spirv_run_choose(struct blr_spirv_batch *batch, const struct blr_spirv_
         const T *x = blr_register(batch, op->in[0]), *y = blr_register(batch, op->in[1]);                              \
         BLR_FOR_ELEMENTS(op, i) r[i] = STORE(LOAD(x[i]) * LOAD(y[i % BLR_LANES]));                                     \
     }
-#define DOT(name, T, W, LOAD, STORE)                                                                                   \
-    static void name(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result)              \
-    {                                                                                                                  \
-        T *restrict r = (T *)result;                                                                                   \
-        const T *x = blr_register(batch, op->in[0]), *y = blr_register(batch, op->in[1]);                              \
-        for (uint32_t lane = 0; lane < BLR_LANES; lane++) {                                                            \
-            W sum = LOAD(x[lane]) * LOAD(y[lane]);                                                                     \
-            for (uint32_t c = 1; c < op->literal; c++)                                                                 \
-                sum += LOAD(x[c * BLR_LANES + lane]) * LOAD(y[c * BLR_LANES + lane]);                                  \
-            r[lane] = STORE(sum);                                                                                      \
-        }                                                                                                              \
+static void dot_16(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result)
+{
+    uint16_t *restrict r = (uint16_t *)result;
+    const uint16_t *x = blr_register(batch, op->in[0]), *y = blr_register(batch, op->in[1]);
+    for (uint32_t lane = 0; lane < BLR_LANES; lane++) {
+        float sum = blr_lane_from_half(x[lane]) * blr_lane_from_half(y[lane]);
+        for (uint32_t c = 1; c < op->literal; c++)
+            sum += blr_lane_from_half(x[c * BLR_LANES + lane]) * blr_lane_from_half(y[c * BLR_LANES + lane]);
+        r[lane] = blr_lane_to_half(sum);
     }
+}
 #define PLAIN(value) (value)
 SCALE(scale_16, uint16_t, blr_lane_from_half, blr_lane_to_half)
 SCALE(scale_32, float, PLAIN, PLAIN)
 SCALE(scale_64, double, PLAIN, PLAIN)
-DOT(dot_16, uint16_t, float, blr_lane_from_half, blr_lane_to_half)
-DOT(dot_32, float, float, PLAIN, PLAIN)
-DOT(dot_64, double, double, PLAIN, PLAIN)
 
 blr_spirv_run_t blr_spirv_scale(uint32_t size) { return size == 2 ? scale_16 : size == 4 ? scale_32 : scale_64; }
-blr_spirv_run_t blr_spirv_dot(uint32_t size) { return size == 2 ? dot_16 : size == 4 ? dot_32 : dot_64; }
+blr_spirv_run_t blr_spirv_dot(uint32_t size)
+{
+    return size == 2 ? dot_16 : size == 4 ? blr_spirv_dot_float : blr_spirv_dot_double;
+}
 
 void blr_spirv_run_any(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result)
 {

@@ -107,10 +107,7 @@ def test_pictures_are_small() -> None:
 @pytest.mark.against_reference
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda module: module.__name__)
 def test_as_on_the_reference(queue: bl.Queue, example: Any) -> None:
-    """Sines, roots and sums of products may differ in their last bits, and with them a weight's last step of 1/256.
-
-    On an H200 3.3 % of the ray-caster's values differ by more than 4 ulp of 1, fewer elsewhere; all by 2e-3 at most.
-    """
+    """Sines and powers may differ in their last bits, and with them, rarely, a weight's last step of 1/256."""
     with bl.Queue("reference") as reference:
         wanted = example.render(reference, SIZE)
     picture = example.render(queue, SIZE)
