@@ -24,9 +24,16 @@ static struct blr_spirv_ref image_operand(struct blr_spirv_builder *b, uint32_t 
 static struct blr_spirv_image_use *new_use(struct blr_spirv_builder *b, const struct blr_spirv_type *image)
 {
     struct blr_spirv_image_use *use = blr_spirv_allocate(b->build, 1, sizeof *use);
-    use->dimensions = image->dimension + 1;
+    use->cube = image->dimension == 3;
+    use->dimensions = use->cube ? 3 : image->dimension + 1;
     use->arrayed = image->arrayed;
     return use;
+}
+
+static void refuse_cube(struct blr_spirv_builder *b, uint32_t word, const struct blr_spirv_image_use *use)
+{
+    if (use->cube)
+        blr_spirv_unsupported(b->build, word, "a cube is sampled by a direction alone; its faces are layers of a 2D array");
 }
 
 /* Coordinates of a number of components that is enough. */
@@ -91,6 +98,7 @@ static void sample(struct blr_spirv_builder *b, uint32_t word)
         use->operation = BLR_OPERATION_SAMPLE_LOD;
         count = 3;
     } else if (operands == BLR_IMAGE_OPERAND_GRAD) {
+        refuse_cube(b, word, use);
         blr_spirv_require_words(b->module, word, 8);
         for (uint32_t i = 0; i < 2; i++) {
             inputs[2 + i] = blr_spirv_operand(b, word, word_at(b, word + 6 + i));
@@ -119,6 +127,7 @@ static void read(struct blr_spirv_builder *b, uint32_t word)
     const struct blr_spirv_type *image;
     struct blr_spirv_ref inputs[2] = {image_operand(b, word, word_at(b, word + 3), false, &image)};
     struct blr_spirv_image_use *use = new_use(b, image);
+    refuse_cube(b, word, use);
     inputs[1] = blr_spirv_operand(b, word, word_at(b, word + 4));
     check_coordinates(b, word, inputs[1].type, use, true);
     if (!harmless_operands(b, word, word + 5))
@@ -135,6 +144,7 @@ static void write(struct blr_spirv_builder *b, uint32_t word)
     const struct blr_spirv_type *image;
     struct blr_spirv_ref inputs[3] = {image_operand(b, word, word_at(b, word + 1), false, &image)};
     struct blr_spirv_image_use *use = new_use(b, image);
+    refuse_cube(b, word, use);
     inputs[1] = blr_spirv_operand(b, word, word_at(b, word + 2));
     inputs[2] = blr_spirv_operand(b, word, word_at(b, word + 3));
     check_coordinates(b, word, inputs[1].type, use, true);
@@ -154,6 +164,7 @@ static void query(struct blr_spirv_builder *b, uint32_t word, enum blr_spirv_que
     const struct blr_spirv_type *image, *type = blr_spirv_result_type(b, word);
     struct blr_spirv_ref inputs[2] = {image_operand(b, word, word_at(b, word + 3), false, &image)};
     struct blr_spirv_image_use *use = new_use(b, image);
+    refuse_cube(b, word, use);
     use->query = what;
     use->operation = BLR_OPERATION_FETCH;
     use->components = blr_spirv_components(type);

@@ -105,11 +105,13 @@ static bool fits(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, u
                  const struct blr_texture *texture)
 {
     const struct blr_spirv_image_use *use = op->info;
-    bool arrayed = texture->desc.type == BLR_IMAGE_ARRAY || texture->desc.type == BLR_IMAGE_CUBEMAP;
-    if (texture->dimensions != use->dimensions || arrayed != use->arrayed) {
+    bool exact = use->operation == BLR_OPERATION_FETCH || use->operation == BLR_OPERATION_WRITE;
+    bool cube = texture->desc.type == BLR_IMAGE_CUBEMAP && !exact; /* its pixels are those of an array */
+    bool arrayed = !cube && (texture->desc.type == BLR_IMAGE_ARRAY || texture->desc.type == BLR_IMAGE_CUBEMAP);
+    if (cube != use->cube || (!cube && (texture->dimensions != use->dimensions || arrayed != use->arrayed))) {
         blr_spirv_fault(batch, op, lane, BLR_RESULT_KERNEL_FAULT, "takes a %s%s image for a %s%s image",
-                        names[texture->dimensions - 1], arrayed ? " array" : "", names[use->dimensions - 1],
-                        use->arrayed ? " array" : "");
+                        cube ? "cube" : names[texture->dimensions - 1], arrayed ? " array" : "",
+                        use->cube ? "cube" : names[use->dimensions - 1], use->arrayed ? " array" : "");
         return false;
     }
     if (use->operation == BLR_OPERATION_WRITE ? texture->sampled

@@ -18,6 +18,7 @@ struct blr_spirv_image_use {
     enum blr_spirv_query query;
     uint32_t dimensions;
     bool arrayed;
+    bool cube;           /* sampled by directions of three components */
     bool float_coordinates;
     bool samples;        /* in[0] is followed by a sampler, or 0 */
     bool floats;         /* what a texel is in the kernel */

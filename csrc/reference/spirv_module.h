@@ -49,7 +49,7 @@ struct blr_spirv_type {
     uint32_t scalars;        /* leaves of a value; 0 for what cannot be one */
     uint32_t lane_bytes;     /* of a value in registers, for each lane */
     const struct blr_spirv_leaf *leaves;
-    uint32_t dimension;      /* of an image: 0, 1, 2 for 1D, 2D, 3D; 5 for a buffer */
+    uint32_t dimension;      /* of an image: 0, 1, 2 for 1D, 2D, 3D; 3 for a cube */
     bool arrayed;
     uint32_t access;         /* 0 read, 1 write, 2 both */
 };

@@ -37,9 +37,8 @@
  *   T sample_mipmap_T(sampled_image_handle, coordinate, dx, dy)
  *       The same, with the level, and the samples along an anisotropic footprint, from how the coordinate changes to the next
  *       pixel on the right and below. dx and dy have the coordinate's type.
- *   T sample_cubemap_T(sampled_image_handle, float3 direction)                                              (PTX alone)
- *       The value where a ray from the centre of the cube leaves it; a direction of any length. SPIR-V for OpenCL C has no
- *       cube images.
+ *   T sample_cubemap_T(sampled_image_handle, float3 direction)
+ *       The value where a ray from the centre of the cube leaves it; a direction of any length.
  *   T fetch_sampled_image_T(sampled_image_handle, int | int2 | int3)
  *       One pixel, whatever the sampler says. (BI's fetch_image for sampled images; handles are plain integers here, so
  *       that its name tells them apart.)
@@ -109,14 +108,14 @@ typedef ulong sampled_image_handle;
     COLOR __bindless_fetch_sampled_2d_array_##LETTER(ulong, uint, int, int);                                           \
     COLOR __bindless_sample_grad_1d_##LETTER(ulong, float, float, float);                                              \
     COLOR __bindless_sample_grad_2d_##LETTER(ulong, float, float, float, float, float, float);                         \
-    COLOR __bindless_sample_grad_3d_##LETTER(ulong, float, float, float, float, float, float, float, float, float);
+    COLOR __bindless_sample_grad_3d_##LETTER(ulong, float, float, float, float, float, float, float, float, float);    \
+    COLOR __bindless_sample_cube_##LETTER(ulong, float, float, float);
 BINDLESS_DECLARE_CLASS(f, float4)
 BINDLESS_DECLARE_CLASS(i, int4)
 BINDLESS_DECLARE_CLASS(u, uint4)
 
 #ifdef __NVPTX__
 #define BINDLESS_DECLARE_CLASS_PTX(LETTER, COLOR)                                                                      \
-    COLOR __bindless_sample_cube_##LETTER(ulong, float, float, float);                                                 \
     COLOR __bindless_sample_lod_cube_##LETTER(ulong, float, float, float, float);                                      \
     COLOR __bindless_sample_grad_1d_array_##LETTER(ulong, uint, float, float, float);                                  \
     COLOR __bindless_sample_grad_2d_array_##LETTER(ulong, uint, float, float, float, float, float, float);             \
@@ -304,14 +303,14 @@ BINDLESS_FUNCTION float3 bindless_cube_direction(float3 v)
             __bindless_sample_grad_3d_##LETTER(image, at.x, at.y, at.z, dx.x, dx.y, dx.z, dy.x, dy.y, dy.z), T);       \
     }
 
-#ifdef __NVPTX__
-#define BINDLESS_SAMPLED_PTX(T, N, LETTER)                                                                             \
+#define BINDLESS_SAMPLED_CUBE(T, N, LETTER)                                                                            \
     BINDLESS_FUNCTION T sample_cubemap_##T(sampled_image_handle image, float3 direction)                               \
     {                                                                                                                  \
         float3 w = bindless_cube_direction(direction);                                                                 \
         return BINDLESS_NARROW_##N(__bindless_sample_cube_##LETTER(image, w.x, w.y, w.z), T);                          \
     }
 
+#ifdef __NVPTX__
 /* BLOB holds a T; CARRIER is the part of the uint4 `raw` that has T's size. */
 #define BINDLESS_UNSAMPLED(T, N, LETTER, COLOR, BLOB, CARRIER, RAW)                                                    \
     BINDLESS_FUNCTION T fetch_image_##T(unsampled_image_handle image, int at)                                          \
@@ -360,7 +359,6 @@ BINDLESS_FUNCTION float3 bindless_cube_direction(float3 v)
         __bindless_write_2d_array_##BLOB(image, layer, at.x * (int)sizeof(T), at.y, RAW);                              \
     }
 #else
-#define BINDLESS_SAMPLED_PTX(T, N, LETTER)
 #define BINDLESS_WIDEN_1(V, COLOR) ((COLOR)((V), 0, 0, 0))
 #define BINDLESS_WIDEN_2(V, COLOR) ((COLOR)((V).x, (V).y, 0, 0))
 #define BINDLESS_WIDEN_4(V, COLOR) __builtin_convertvector((V), COLOR)
@@ -426,7 +424,7 @@ BINDLESS_FUNCTION float3 bindless_cube_direction(float3 v)
     BINDLESS_SAMPLED_ARRAY(T, N, LETTER, 1d_array, 1, float, int)                                                      \
     BINDLESS_SAMPLED_ARRAY(T, N, LETTER, 2d_array, 2, float2, int2)                                                    \
     BINDLESS_SAMPLED_GRADIENTS(T, N, LETTER)                                                                           \
-    BINDLESS_SAMPLED_PTX(T, N, LETTER)                                                                                 \
+    BINDLESS_SAMPLED_CUBE(T, N, LETTER)                                                                                \
     BINDLESS_UNSAMPLED(T, N, LETTER, COLOR, BLOB, CARRIER, RAW)                                                        \
     BINDLESS_CUBEMAP(T)
 

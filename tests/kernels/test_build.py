@@ -250,6 +250,50 @@ def test_gradients_are_the_device_function_s(queue: bl.Queue) -> None:  # R34
     memory.close()
 
 
+CUBE = """
+#include <bindless/device.h>
+kernel void look(sampled_image_handle cube, global const float *directions, global float4 *out,
+                 unsampled_image_handle faces, global float4 *pixels)
+{
+    const size_t i = get_global_id(0);
+    out[i] = sample_cubemap_float4(cube, (float3)(directions[3 * i], directions[3 * i + 1], directions[3 * i + 2]));
+    pixels[i] = fetch_cubemap_float4(faces, (int2)(i % 8, i / 8 % 8), (uint)(i % 6));
+}
+"""
+
+
+@pytest.mark.parametrize("seams", ["disjointed", "seamless"])
+def test_cubemaps_are_the_device_function_s(seams: str, queue: bl.Queue) -> None:  # R36
+    rng = np.random.default_rng(9)
+    desc = bl.ImageDescriptor(8, 8, num_channels=4, type="cubemap", array_size=6)
+    faces = rng.random((6, 8, 8, 4), np.float32)
+    memory = bl.ImageMem(desc, queue)
+    queue.ext_oneapi_copy(faces, memory).wait()
+    sampler = bl.BindlessImageSampler("clamp_to_edge", "normalized", "linear", cubemap_filtering=seams)
+    cube, unsampled = bl.create_image(memory, desc, queue, sampler=sampler), bl.create_image(memory, desc, queue)
+    directions = rng.standard_normal((1000, 3)).astype(np.float32) * 5
+    out, pixels = (bl.usm_empty((1000, 4), np.float32, queue) for _ in range(2))
+    kernel = bl.load_kernel_bundle(bl.build(CUBE), queue).get_kernel("look")
+    queue.parallel_for(1000, kernel, cube, _usm(queue, directions), out, unsampled, pixels).wait()
+    np.testing.assert_array_equal(out.numpy(queue), bl.sample_cubemap(queue, cube, directions))
+    place = np.arange(1000)
+    np.testing.assert_array_equal(pixels.numpy(queue), faces[place % 6, place // 8 % 8, place % 8])
+    for handle in (cube, unsampled):
+        bl.destroy_image_handle(handle, queue)
+    memory.close()
+
+
+def test_a_flat_image_is_no_cube() -> None:
+    queue = bl.Queue("reference")
+    with bl.ImageMem(bl.ImageDescriptor(8, 8), queue) as memory:
+        handle = bl.create_image(memory, memory.get_descriptor(), queue, sampler=bl.BindlessImageSampler())
+        out = bl.usm_empty((4,), np.float32, queue)
+        kernel = bl.load_kernel_bundle(bl.build(CUBE), queue).get_kernel("look")
+        with pytest.raises(bl.KernelError, match="takes a 2D image for a cube image"):
+            queue.parallel_for(1, kernel, handle, out, out, handle, out).wait_and_throw()
+        bl.destroy_image_handle(handle, queue)
+
+
 CONSTANTS = """
 #include <bindless/device.h>
 kernel void constants(global int *out)

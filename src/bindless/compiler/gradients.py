@@ -1,6 +1,6 @@
-"""Samples with gradients in SPIR-V.
+"""Samples with gradients and of cubes in SPIR-V.
 
-LLVM translates no instruction that samples with gradients. The functions of ``bindless/device.h`` that do are left
+LLVM translates no instruction for them. The functions of ``bindless/device.h`` that do are left
 without a definition; here their calls in the finished module become the instructions, and their declarations go.
 """
 
@@ -18,10 +18,14 @@ _CAPABILITY, _EXTENSION, _NAME, _DECORATE = 17, 10, 5, 71
 _TYPE_VOID, _TYPE_FLOAT, _TYPE_VECTOR, _TYPE_IMAGE, _TYPE_SAMPLED_IMAGE = 19, 22, 23, 25, 27
 _FUNCTION, _FUNCTION_PARAMETER, _FUNCTION_END, _FUNCTION_CALL = 54, 55, 56, 57
 _COMPOSITE_CONSTRUCT, _SAMPLE_EXPLICIT_LOD, _CONVERT_HANDLE = 80, 88, 6531
-_LINKAGE_ATTRIBUTES, _IMPORT, _GRAD = 41, 1, 4
+_LINKAGE_ATTRIBUTES, _IMPORT = 41, 1
+_LOD, _GRAD = 2, 4
+_CONSTANT, _DIMENSION_CUBE = 43, 3
 _CAPABILITY_LINKAGE, _CAPABILITY_BINDLESS, _CAPABILITY_SAMPLED_1D = 5, 6528, 43
+_CAPABILITY_SHADER = 1  # what the grammar asks for cubes
 _HEADER = 5
-_OURS = re.compile(r"__bindless_sample_grad_([123])d_[fiu]")
+_OURS = re.compile(r"__bindless_sample_(?:grad_([123])d|cube)_[fiu]")
+_CUBE = 0  # as a number of dimensions
 
 Instruction = tuple[int, tuple[int, ...]]
 
@@ -42,7 +46,9 @@ def with_gradients(data: bytes) -> bytes:
         raise BuildError(
             f"{', '.join(unknown)}: SPIR-V has no such function of OpenCL C; define it in the source, or do without it"
         )
-    dimensions = {number: int(match[1]) for number, name in imported.items() if (match := _OURS.fullmatch(name))}
+    dimensions = {
+        number: int(match[1] or _CUBE) for number, name in imported.items() if (match := _OURS.fullmatch(name))
+    }
     return _Rewriter(words, code, dimensions).result()
 
 
@@ -50,7 +56,7 @@ class _Rewriter:
     """One module while its calls are replaced.
 
     Args:
-        dimensions: of the images that each function samples, by its id.
+        dimensions: of the images that each function samples, by its id; 0 for cubes.
     """
 
     def __init__(self, words: Sequence[int], code: list[Instruction], dimensions: dict[int, int]) -> None:
@@ -77,6 +83,11 @@ class _Rewriter:
         self.new_types.append((op, (number, *operands)))
         return number
 
+    def _constant_zero(self) -> int:
+        number = self._new()
+        self.new_types.append((_CONSTANT, (self.float_type, number, 0)))
+        return number
+
     def _point(self, components: Sequence[int], out: list[Instruction]) -> int:
         if len(components) == 1:
             return components[0]
@@ -86,12 +97,18 @@ class _Rewriter:
         return number
 
     def _sample(self, dimensions: int, result_type: int, result: int, arguments: Sequence[int]) -> list[Instruction]:
-        """Arguments: the handle, and the components of the coordinate and of both gradients."""
-        image = self._type(_TYPE_IMAGE, self.void_type, dimensions - 1, 0, 0, 0, 0, 0, 0)
+        """Arguments: the handle, and the components of the coordinate, and but for cubes of both gradients."""
+        kind = _DIMENSION_CUBE if dimensions == _CUBE else dimensions - 1
+        image = self._type(_TYPE_IMAGE, self.void_type, kind, 0, 0, 0, 0, 0, 0)
         sampled = self._type(_TYPE_SAMPLED_IMAGE, image)
         out: list[Instruction] = []
         number = self._new()
         out.append((_CONVERT_HANDLE, (sampled, number, arguments[0])))
+        if dimensions == _CUBE:
+            largest = self._constant_zero()
+            at = self._point(arguments[1:], out)
+            out.append((_SAMPLE_EXPLICIT_LOD, (result_type, result, number, at, _LOD, largest)))
+            return out
         at, dx, dy = (
             self._point(arguments[1 + part * dimensions : 1 + (part + 1) * dimensions], out) for part in range(3)
         )
@@ -130,7 +147,11 @@ class _Rewriter:
         if extension not in body:
             place = next(at for at, (op, _) in enumerate(body) if op not in (_CAPABILITY, _EXTENSION))
             body.insert(place, extension)
-        wanted = [_CAPABILITY_BINDLESS, *([_CAPABILITY_SAMPLED_1D] if 1 in self.dimensions.values() else [])]
+        wanted = [
+            _CAPABILITY_BINDLESS,
+            *([_CAPABILITY_SAMPLED_1D] if 1 in self.dimensions.values() else []),
+            *([_CAPABILITY_SHADER] if _CUBE in self.dimensions.values() else []),
+        ]
         for capability in wanted:
             if (_CAPABILITY, (capability,)) not in body:
                 body.insert(0, (_CAPABILITY, (capability,)))
