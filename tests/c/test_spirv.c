@@ -1,6 +1,8 @@
 /* Modules made word by word: what is refused and why, reflection, launches and their refusals. */
 #include "fixture.h"
 
+#include "allocate.h"
+
 #include <stdlib.h>
 
 static blr_context_t context;
@@ -331,6 +333,49 @@ static void launches(void)
     OK(blrMemoryFree(context, data));
 }
 
+/* Everything from the module to the end of a launch with the n-th allocation failing, for every n. */
+static void without_memory(void)
+{
+    struct words w;
+    uint32_t *data = NULL, value = 35;
+    int64_t n = 1;
+    add_kernel(&w);
+    OK(blrMemoryAllocate(context, BLR_MEMORY_SHARED, 400, 0, (void **)&data));
+    const void *arguments[] = {&data, &value};
+    const uint64_t sizes[] = {8, 4}, before = object_count();
+    blr_launch_t launch = {.dimensions = 1, .global_size = {100}, .argument_count = 2, .arguments = arguments,
+                           .argument_sizes = sizes};
+    for (bool reached = true; reached; n++) {
+        blr_module_t module = NULL;
+        blr_kernel_t kernel = NULL;
+        blr_event_t event = NULL;
+        blr_allocate_fail_after(n);
+        blr_result_t result = blrModuleCreate(context, w.word, w.count * 4u, 0, NULL, &module);
+        if (result == BLR_RESULT_SUCCESS)
+            result = blrKernelCreate(module, "add", &kernel);
+        if (result == BLR_RESULT_SUCCESS)
+            result = blrEnqueueKernel(queue, kernel, &launch, 0, NULL, &event);
+        if (result == BLR_RESULT_SUCCESS)
+            result = blrEventWait(event, BLR_TIMEOUT_INFINITE);
+        reached = blr_allocate_count() >= n;
+        blr_allocate_fail_after(0);
+        CHECK_EQUAL(reached ? BLR_RESULT_OUT_OF_MEMORY : BLR_RESULT_SUCCESS, result);
+        if (event != NULL)
+            OK(blrEventRelease(event));
+        if (kernel != NULL)
+            OK(blrKernelDestroy(kernel));
+        if (module != NULL)
+            OK(blrModuleDestroy(module));
+        while (blrQueueWait(queue, BLR_TIMEOUT_INFINITE) != BLR_RESULT_SUCCESS)
+            ;
+        while (object_count() != before) /* the thread that ran it gives back what it kept */
+            ;
+    }
+    CHECK(n > 15);
+    CHECK(data[99] == 42);
+    OK(blrMemoryFree(context, data));
+}
+
 int main(void)
 {
     context = open_context();
@@ -341,10 +386,9 @@ int main(void)
     calls_without_end();
     reflection();
     launches();
+    without_memory();
     OK(blrQueueDestroy(queue));
     OK(blrContextDestroy(context));
-    uint64_t objects = 1;
-    OK(blrGetObjectCount(&objects));
-    CHECK(objects == 0);
+    CHECK_EQUAL(0, object_count());
     return 0;
 }
