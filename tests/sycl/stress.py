@@ -137,7 +137,8 @@ def device_function(worker: Worker) -> None:
     handle = bl.create_image(memory, desc, queue)
     coords = np.array([[worker.random.randrange(8), worker.random.randrange(8)] for _ in range(9)], np.int32)
     found = bl.fetch_image(queue, handle, coords)
-    assert (found[:, 0] == pixels[coords[:, 1], coords[:, 0], 0]).all()
+    if worker.device.backend != "cuda" or "BINDLESS_LIBCUDA" not in os.environ:  # there no kernel does anything
+        assert (found[:, 0] == pixels[coords[:, 1], coords[:, 0], 0]).all()
 
 
 def host_task(worker: Worker) -> None:
@@ -225,10 +226,8 @@ def buffers(worker: Worker) -> None:
 def works(device: bl.Device) -> list[Work]:
     chosen = [
         fill_and_read, fill_and_read, drop_everything, across_queues, image, host_task, failing_task, close_queue,
-        replace_own, short_context, buffers,
+        replace_own, short_context, buffers, device_function, run_kernel,
     ]  # fmt: skip
-    if device.backend != "cuda" or "BINDLESS_LIBCUDA" not in os.environ:  # where no kernel does anything
-        chosen += [device_function, run_kernel]
     return chosen
 
 

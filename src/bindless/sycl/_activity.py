@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
+import threading
 import weakref
 from typing import TYPE_CHECKING
 
-from ..model.errors import DeviceLostError, Error, ExceptionList
+from ..model.errors import DeviceLostError, Error, ExceptionList, SyclRuntimeError
 from . import _lifetime
 from ._error_log import AsyncHandler
 from ._node import open_gates
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from ._stream import CommandStream
     from .event import Event
 
-__all__ = ["active", "events_of_users", "streams", "sweep", "wait_for_all", "wait_for_users"]
+__all__ = ["active", "birth", "events_of_users", "streams", "sweep", "wait_for_all", "wait_for_users"]
 
 active: set[CommandStream] = set()
 """Those with work that is not known to be complete: it finds them alive.
@@ -25,6 +26,38 @@ To be copied before it is walked, which is one step: other threads and the colle
 
 streams: weakref.WeakSet[CommandStream] = weakref.WeakSet()
 """All of them."""
+
+
+_ENDED = "ended with the interpreter"
+
+
+class _Birth:
+    """Held while a stream begins. At interpreter exit none begins any more: nobody would wait for its work."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._over = False
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+        if self._over:
+            self._lock.release()
+            raise SyclRuntimeError("no queue can be made any more: the interpreter is ending")
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
+
+    def end(self) -> None:
+        """From now on it refuses; those that had entered before are done."""
+        with self._lock:
+            self._over = True
+
+    def forget(self) -> None:
+        """In the child of a fork: another thread may have held it."""
+        self._lock = threading.RLock()
+
+
+birth = _Birth()
 
 
 def sweep() -> None:
@@ -61,16 +94,27 @@ def _finish() -> None:
                 stream.log.record(error)
     # Daemon threads may still submit. From here on they are refused, which nobody needs to be told, and what they had
     # submitted is waited for too: memory that it uses goes next.
-    found = [(stream, stream.finish("ended with the interpreter")) for stream in _lifetime.snapshot(streams)]
+    birth.end()
+    found = [(stream, stream.finish(_ENDED)) for stream in _lifetime.snapshot(streams)]
     lost = any(stream.log.told_loss for stream, _ in found)
     for stream, errors in found:
         stream.log.errors = []
+        errors = [error for error in errors if not _comes_of_the_end(error)]
         if lost:
             errors = [error for error in errors if not isinstance(error, DeviceLostError)]
         rows = [(stream.log.handler, errors), *stream.context._unclaimed]
         stream.context._unclaimed.clear()
         for handler, others in rows:
             _report_at_exit(handler or stream.context.async_handler, others)
+
+
+def _comes_of_the_end(error: BaseException | None) -> bool:
+    """Whether a command was refused, or one that it depends on, because the interpreter is ending."""
+    while error is not None:
+        if _ENDED in str(error):
+            return True
+        error = error.__cause__
+    return False
 
 
 def _report_at_exit(handler: AsyncHandler | None, errors: list[Error]) -> None:
@@ -87,6 +131,7 @@ def _report_at_exit(handler: AsyncHandler | None, errors: list[Error]) -> None:
 
 
 def _after_fork() -> None:
+    birth.forget()
     for stream in _lifetime.snapshot(streams):
         stream.forget()
     active.clear()

@@ -16,7 +16,7 @@ import itertools
 import os
 import sys
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import IntEnum
 from typing import Any, TypeVar
 from weakref import WeakSet
@@ -56,8 +56,9 @@ _serial = itertools.count()
 # Releases that a caller waits for, with the error of those that failed.
 _awaited: dict[int, Error | None] = {}
 
-# What the collector finalised during the collection in progress.
-_aside: deque[tuple[Rank, _Release, tuple[Any, ...]]] = deque()
+# What the collector finalised during the collection in progress, and what may go only after it: the last of a context
+# that is let go of here shall not take the context with it while others of it are still to be released.
+_aside: deque[tuple[Rank, _Release, tuple[Any, ...], Resource | None]] = deque()
 _collecting = False
 _finished = False
 # Either of the two: destructors of events, of which there are very many, look at this alone.
@@ -117,7 +118,7 @@ class Resource:
         if row is None:
             return
         if _collecting:
-            _aside.append(row)
+            _aside.append((*row, self.parent))
             return
         try:
             row[1](*row[2])
@@ -149,7 +150,7 @@ def let_go(holder: dict[int, Any] | list[Any], index: int) -> Error | None:
 def forget_event(release: _Release, native: Any) -> None:
     """Releases a native event from a destructor that found ``events_wait`` true."""
     if not _finished:
-        _aside.append((Rank.EVENT, release, (native,)))
+        _aside.append((Rank.EVENT, release, (native,), None))
         if not _collecting:
             _empty_aside()
 
@@ -165,9 +166,9 @@ def _empty_aside() -> None:
     _release_all(rows)
 
 
-def _release_all(rows: list[tuple[Rank, _Release, tuple[Any, ...]]]) -> None:
+def _release_all(rows: Sequence[tuple[Any, ...]]) -> None:
     """Releases each; nobody can be told of an error here but the standard hook of destructors."""
-    for _, release, arguments in rows:
+    for _, release, arguments, *_ in rows:
         try:
             release(*arguments)
         except DeviceLostError:

@@ -34,32 +34,30 @@ class PreparedLaunch:
     Attributes:
         again: submits it.
         batch: number of the queue's batch that already holds its memory.
+        memory: where among the arguments memory is.
+        fixed: whether none of the arguments can come to mean something else.
     """
 
-    __slots__ = ("_handles", "_memory", "_watched", "again", "batch")
+    __slots__ = ("_handles", "_watched", "again", "batch", "fixed", "memory")
 
     def __init__(self, again: Callable[[], NativeEvent], watched: tuple[object, ...], arguments: tuple[object, ...]):
         self.again = again
         self.batch = -1
         self._watched = watched
-        self._memory = [at for at, value in enumerate(arguments) if isinstance(value, (UsmArray, UsmPointer))]
+        self.memory = [at for at, value in enumerate(arguments) if isinstance(value, (UsmArray, UsmPointer))]
         self._handles = [
             (at, value._raw_handle)
             for at, value in enumerate(arguments)
             if isinstance(value, (SampledImageHandle, UnsampledImageHandle))
         ]
-
-    @property
-    def has_memory(self) -> bool:
-        """Whether some of the arguments are memory."""
-        return bool(self._memory)
+        self.fixed = not self.memory and not self._handles
 
     def holds(self, arguments: tuple[Any, ...]) -> bool:
         """Whether the arguments still mean what they did: memory not freed, handles with the same number."""
         for at, raw in self._handles:
             if arguments[at]._raw_handle != raw:
                 return False
-        for at in self._memory:  # noqa: SIM110  a generator takes as long as the launch
+        for at in self.memory:  # noqa: SIM110  a generator takes as long as the launch
             if not arguments[at]._owner.open:
                 return False
         return True
@@ -89,8 +87,7 @@ class PreparedLaunches(dict[Key, PreparedLaunch]):
             sizes: global and local size in the order of the native kernel.
             packed: the arguments as the backend takes them.
         """
-        if key in self:
-            del self[key]  # it was not what it used to be
+        self.pop(key, None)  # it was not what it used to be
         if arguments and key != self._last:
             self._last = key
             return

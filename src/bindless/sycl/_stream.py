@@ -21,7 +21,7 @@ import numpy as np
 from ..backends.contract import BackendProtocol, NativeEvent, NativeKernel, NativeQueue
 from ..model.errors import DeviceLostError, Error, InvalidError, SyclRuntimeError
 from . import _lifetime
-from ._activity import active, events_of_users, streams, sweep, wait_for_all, wait_for_users
+from ._activity import active, birth, events_of_users, streams, sweep, wait_for_all, wait_for_users
 from ._error_log import AsyncHandler, ErrorLog
 from ._lifetime import FORKED
 from ._node import Node
@@ -132,12 +132,15 @@ class CommandStream:
         self.batch = 0
         self._countdown = _REAP_EVERY
         self._reason = "was closed"
-        native = backend.create_queue(context._native, device._record.native, in_order=in_order, profiling=profiling)
-        self.native: NativeQueue | None = native
-        self.resource = _lifetime.Resource(
-            _lifetime.Rank.QUEUE, context._resource, _retire, backend, native, context._unclaimed, handler
-        )
-        streams.add(self)
+        with birth:
+            native = backend.create_queue(
+                context._native, device._record.native, in_order=in_order, profiling=profiling
+            )
+            self.native: NativeQueue | None = native
+            self.resource = _lifetime.Resource(
+                _lifetime.Rank.QUEUE, context._resource, _retire, backend, native, context._unclaimed, handler
+            )
+            streams.add(self)
         context._streams.add(self)
 
     # ------------------------------------------------------------------ submission
@@ -231,7 +234,7 @@ class CommandStream:
             if bundle is not self._last_bundle:
                 self.bundles.add(bundle)
                 self._last_bundle = bundle
-            if prepared.batch != self.batch and prepared.has_memory:
+            if prepared.memory and prepared.batch != self.batch:
                 self._took(event, arguments)
                 prepared.batch = self.batch
             elif not self._dirty or self._countdown <= 0:

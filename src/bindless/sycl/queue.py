@@ -222,7 +222,7 @@ class Queue:
                 prepared = launches.get(key)
             except TypeError:  # a tuple of what is no size
                 prepared = key = None
-            if prepared is not None and prepared.holds(arguments):
+            if prepared is not None and (prepared.fixed or prepared.holds(arguments)):
                 bundle = kernel._bundle
                 if bundle._open:
                     return stream.launch_again(prepared, bundle, arguments)
