@@ -105,6 +105,12 @@ KERNELS = {
 }
 
 
+def _wait(event: FakeEvent) -> None:
+    """In slices, as the real ones: libraries such as PyTorch have signals restart what they interrupt."""
+    while not event.finished.wait(0.05):
+        pass
+
+
 class FakeBackend:
     """``BackendProtocol`` as far as the runtime facade goes.
 
@@ -214,7 +220,7 @@ class FakeBackend:
             with queue.lock:
                 events = list(queue.events)
             for event in events:
-                event.finished.wait()
+                _wait(event)
             with queue.lock:
                 queue.events = [event for event in queue.events if event not in events or self._untold(event)]
                 failed = next((event for event in queue.events if event.finished.is_set()), None)
@@ -298,7 +304,7 @@ class FakeBackend:
         return self._submit(queue, work, waits)
 
     def wait_event(self, event: FakeEvent) -> None:
-        event.finished.wait()
+        _wait(event)
         event.asked = True
         if event.error is not None:
             raise event.error

@@ -25,7 +25,7 @@ def views(draw):
         start, stop = sorted((draw(st.integers(0, size)), draw(st.integers(0, size))))
         step = draw(st.sampled_from([1, 1, 1, 2, -1]))
         key.append(slice(start, stop, step) if step > 0 else slice(None, None, step))
-    return values[tuple(key)].transpose(draw(st.permutations(range(len(shape)))))
+    return values[(*key, ...)].transpose(draw(st.permutations(range(len(shape)))))
 
 
 @st.composite

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Gate", "Node", "open_gates"]
 
+_WAIT_SLICE = 0.05  # seconds
+
 Launch = Callable[[Sequence[NativeEvent]], None]
 
 # Guards the links between nodes. Held for a few instructions, in which nothing else is locked.
@@ -240,7 +242,9 @@ class Node:
             own = self.held_up_here()
             if own is not None:
                 raise own.own_wait()
-            self._ended.wait()
+            # In slices: some libraries have signals restart what they interrupt, and Ctrl-C would wait with us.
+            while not self._ended.wait(_WAIT_SLICE):
+                pass
         return self.error
 
     def held_up_here(self) -> Node | None:
