@@ -62,22 +62,29 @@ static struct blr_spirv_worker *take_worker(struct launch_command *own)
 static bool run_part(void *argument, uint64_t begin, uint64_t end)
 {
     struct launch_command *own = argument;
-    if (atomic_load_explicit(&own->launch.stopped, memory_order_relaxed))
+    if (begin >= atomic_load_explicit(&own->launch.end, memory_order_relaxed))
         return false;
     struct blr_spirv_worker *worker = take_worker(own);
     bool grouped = own->launch.program->has_barriers || own->launch.program->uses_local;
     if (worker == NULL)
-        atomic_store(&own->launch.stopped, true);
+        atomic_store(&own->launch.end, 0);
+    else
+        worker->part = begin;
     bool done = worker != NULL &&
                 (grouped ? blr_spirv_run_groups(worker, begin, end) : blr_spirv_run_items(worker, begin, end));
     blr_mutex_lock(&own->mutex);
     if (worker == NULL) {
         own->no_memory = true;
-    } else if (worker->fault.happened && own->failed == NULL) {
-        own->failed = worker;
     } else {
-        worker->next = own->idle;
-        own->idle = worker;
+        if (worker->fault.happened && (own->failed == NULL || worker->part < own->failed->part)) {
+            struct blr_spirv_worker *later = own->failed;
+            own->failed = worker;
+            worker = later;
+        }
+        if (worker != NULL) {
+            worker->next = own->idle;
+            own->idle = worker;
+        }
     }
     blr_mutex_unlock(&own->mutex);
     return done;
@@ -91,6 +98,7 @@ static blr_result_t run(struct blr_command *command)
     uint64_t group_size = launch->local[0] * launch->local[1] * launch->local[2];
     bool grouped = launch->program->has_barriers || launch->program->uses_local;
     blr_mutex_init(&own->mutex);
+    atomic_init(&launch->end, UINT64_MAX);
     if (launch->timeout > 0)
         launch->deadline = blr_clock_now() + (uint64_t)(launch->timeout * 1e9);
     if (grouped) {

@@ -153,12 +153,13 @@ static bool lowest_occupied(const struct blr_spirv_batch *batch, uint32_t words,
     return false;
 }
 
-/* False when the launch is to end: another part failed, or it takes too long. */
+/* False when the part is to end: one before it failed, or the launch takes too long. Parts before one that failed go on,
+ * so that the fault that is told is the first in the order of work-items, whatever threads do. */
 static bool may_go_on(struct blr_spirv_worker *worker)
 {
     struct blr_spirv_launch *launch = worker->launch;
     worker->patience = PATIENCE;
-    if (atomic_load_explicit(&launch->stopped, memory_order_relaxed))
+    if (worker->part >= atomic_load_explicit(&launch->end, memory_order_relaxed))
         return false;
     if (launch->deadline != 0 && blr_clock_now() > launch->deadline) {
         if (!worker->fault.happened) {
@@ -169,7 +170,7 @@ static bool may_go_on(struct blr_spirv_worker *worker)
                      "to be larger (0 for no limit)",
                      launch->name, launch->timeout);
         }
-        atomic_store(&launch->stopped, true);
+        atomic_store(&launch->end, 0);
         return false;
     }
     return true;
@@ -542,5 +543,7 @@ void blr_spirv_fault(struct blr_spirv_batch *batch, const struct blr_spirv_op *o
              at.group[0] * launch->local[0] + at.local[0] + launch->offset[0],
              at.group[1] * launch->local[1] + at.local[1] + launch->offset[1],
              at.group[2] * launch->local[2] + at.local[2] + launch->offset[2], sentence, place);
-    atomic_store(&launch->stopped, true);
+    uint64_t end = atomic_load(&launch->end);
+    while (worker->part < end && !atomic_compare_exchange_weak(&launch->end, &end, worker->part))
+        ;
 }

@@ -21,7 +21,7 @@ struct blr_spirv_launch {
     uint64_t local_bytes;               /* of a work-group, arguments included */
     uint64_t deadline;                  /* on the clock of events; 0 for none */
     double timeout;                     /* seconds */
-    _Atomic bool stopped;               /* a part failed */
+    _Atomic uint64_t end;               /* parts that begin here or later need not go on: one before them failed */
 };
 
 /* Memory that lanes may touch. */
@@ -56,6 +56,7 @@ struct blr_spirv_worker {
         struct blr_texture texture;     /* of the image's pixels, while its view is cached too */
     } *pairs;                           /* BLR_SPIRV_CACHED_PAIRS of them, or NULL */
     uint32_t pair_next;
+    uint64_t part;                      /* where its part of the launch begins */
     struct blr_spirv_fault fault;
     blr_result_t result;
     uint32_t patience;                  /* blocks until the clock is looked at again */
