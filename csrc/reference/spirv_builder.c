@@ -223,20 +223,25 @@ void blr_spirv_step_input(struct blr_spirv_step *step, uint32_t number, struct b
     step->in_lane[number] = ref.lane;
 }
 
+uint32_t blr_spirv_of_one_size(const struct blr_spirv_leaf *leaves, uint32_t count, uint32_t i)
+{
+    uint32_t end = i + 1;
+    while (end < count && leaves[end].size == leaves[i].size)
+        end++;
+    return end;
+}
+
 void blr_spirv_copy(struct blr_spirv_builder *b, uint32_t word, struct blr_spirv_ref to, uint32_t to_lane,
                     struct blr_spirv_ref from, struct blr_spirv_type *type)
 {
     const struct blr_spirv_leaf *leaves = blr_spirv_leaves(b->module, word, type);
-    for (uint32_t i = 0; i < type->scalars;) {
-        uint32_t end = i + 1;
-        while (end < type->scalars && leaves[end].size == leaves[i].size)
-            end++;
+    for (uint32_t i = 0, end; i < type->scalars; i = end) {
+        end = blr_spirv_of_one_size(leaves, type->scalars, i);
         struct blr_spirv_step *step = blr_spirv_step(b, word);
         struct blr_spirv_ref part = from;
         part.lane += leaves[i].lane;
         step->op.run = blr_spirv_run_copy;
         blr_spirv_step_result(step, to, to_lane + leaves[i].lane, leaves[i].size, end - i);
         blr_spirv_step_input(step, 0, part);
-        i = end;
     }
 }

@@ -108,6 +108,9 @@ void blr_spirv_step_result(struct blr_spirv_step *step, struct blr_spirv_ref ref
                            uint32_t components);
 void blr_spirv_step_input(struct blr_spirv_step *step, uint32_t number, struct blr_spirv_ref ref);
 
+/* The end of the scalars from i on that are of one size. */
+uint32_t blr_spirv_of_one_size(const struct blr_spirv_leaf *leaves, uint32_t count, uint32_t i);
+
 /* Copies a value of a type into a part of another: an operation for each run of scalars of one size. */
 void blr_spirv_copy(struct blr_spirv_builder *builder, uint32_t word, struct blr_spirv_ref to, uint32_t to_lane,
                     struct blr_spirv_ref from, struct blr_spirv_type *type);

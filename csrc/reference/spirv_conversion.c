@@ -5,21 +5,9 @@
 
 #include <limits.h>
 
-#define CONVERT(name, R, T, expression)                                                                                \
-    static void name(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result)              \
-    {                                                                                                                  \
-        R *restrict r = (R *)result;                                                                                   \
-        const T *x = (const T *)(batch->registers + op->in[0]);                                                        \
-        BLR_FOR_ELEMENTS(op, i)                                                                                        \
-        {                                                                                                              \
-            T a = x[i];                                                                                                \
-            r[i] = expression;                                                                                         \
-        }                                                                                                              \
-    }
-
 /* ---------------------------------------------------------------- integers of other sizes */
 
-#define RESIZE(kind, letter, from, to) CONVERT(resize_##letter##_##from##_##to, kind##to##_t, kind##from##_t, (kind##to##_t)a)
+#define RESIZE(kind, letter, from, to) BLR_UNARY(resize_##letter##_##from##_##to, kind##to##_t, kind##from##_t, (kind##to##_t)a)
 #define RESIZES(kind, letter)                                                                                          \
     RESIZE(kind, letter, 8, 16) RESIZE(kind, letter, 8, 32) RESIZE(kind, letter, 8, 64) RESIZE(kind, letter, 16, 8)    \
     RESIZE(kind, letter, 16, 32) RESIZE(kind, letter, 16, 64) RESIZE(kind, letter, 32, 8)                              \
@@ -27,10 +15,10 @@
     RESIZE(kind, letter, 64, 16) RESIZE(kind, letter, 64, 32)
 RESIZES(uint, u)
 RESIZES(int, s)
-CONVERT(keep_8, uint8_t, uint8_t, a)
-CONVERT(keep_16, uint16_t, uint16_t, a)
-CONVERT(keep_32, uint32_t, uint32_t, a)
-CONVERT(keep_64, uint64_t, uint64_t, a)
+BLR_UNARY(keep_8, uint8_t, uint8_t, a)
+BLR_UNARY(keep_16, uint16_t, uint16_t, a)
+BLR_UNARY(keep_32, uint32_t, uint32_t, a)
+BLR_UNARY(keep_64, uint64_t, uint64_t, a)
 
 #define RESIZE_TABLE(letter)                                                                                           \
     {                                                                                                                  \
@@ -50,10 +38,10 @@ static const blr_spirv_run_t signed_sizes[4][4] = RESIZE_TABLE(s);
 static inline bool above(uint64_t value, uint64_t limit) { return value > limit; }
 
 #define SATURATE_U(from, to, high)                                                                                     \
-    CONVERT(saturate_u_##from##_##to, uint##to##_t, int##from##_t,                                                     \
+    BLR_UNARY(saturate_u_##from##_##to, uint##to##_t, int##from##_t,                                                     \
             a < 0 ? 0 : above((uint64_t)a, high) ? (uint##to##_t)(high) : (uint##to##_t)a)
 #define SATURATE_S(from, to, high)                                                                                     \
-    CONVERT(saturate_s_##from##_##to, int##to##_t, uint##from##_t,                                                     \
+    BLR_UNARY(saturate_s_##from##_##to, int##to##_t, uint##from##_t,                                                     \
             above(a, (uint64_t)(high)) ? (int##to##_t)(high) : (int##to##_t)a)
 #define SATURATES(from)                                                                                                \
     SATURATE_U(from, 8, UINT8_MAX) SATURATE_U(from, 16, UINT16_MAX) SATURATE_U(from, 32, UINT32_MAX)                   \
@@ -86,14 +74,14 @@ static const blr_spirv_run_t saturate_to_signed[4][4] = SATURATE_TABLE(s);
     ((value) != (value) ? (R)0 : (value) < (low) ? (R)(low) : (value) >= (high) ? (largest) : (R)(value))
 
 #define TO_INTEGER(bits, low_s, high_s, high_u)                                                                        \
-    CONVERT(half_to_s##bits, int##bits##_t, uint16_t,                                                                  \
+    BLR_UNARY(half_to_s##bits, int##bits##_t, uint16_t,                                                                  \
             FLOAT_TO(int##bits##_t, blr_lane_from_half(a), low_s, high_s, INT##bits##_MAX))                            \
-    CONVERT(half_to_u##bits, uint##bits##_t, uint16_t,                                                                 \
+    BLR_UNARY(half_to_u##bits, uint##bits##_t, uint16_t,                                                                 \
             FLOAT_TO(uint##bits##_t, blr_lane_from_half(a), 0, high_u, UINT##bits##_MAX))                              \
-    CONVERT(float_to_s##bits, int##bits##_t, float, FLOAT_TO(int##bits##_t, a, low_s, high_s, INT##bits##_MAX))        \
-    CONVERT(float_to_u##bits, uint##bits##_t, float, FLOAT_TO(uint##bits##_t, a, 0, high_u, UINT##bits##_MAX))         \
-    CONVERT(double_to_s##bits, int##bits##_t, double, FLOAT_TO(int##bits##_t, a, low_s, high_s, INT##bits##_MAX))      \
-    CONVERT(double_to_u##bits, uint##bits##_t, double, FLOAT_TO(uint##bits##_t, a, 0, high_u, UINT##bits##_MAX))
+    BLR_UNARY(float_to_s##bits, int##bits##_t, float, FLOAT_TO(int##bits##_t, a, low_s, high_s, INT##bits##_MAX))        \
+    BLR_UNARY(float_to_u##bits, uint##bits##_t, float, FLOAT_TO(uint##bits##_t, a, 0, high_u, UINT##bits##_MAX))         \
+    BLR_UNARY(double_to_s##bits, int##bits##_t, double, FLOAT_TO(int##bits##_t, a, low_s, high_s, INT##bits##_MAX))      \
+    BLR_UNARY(double_to_u##bits, uint##bits##_t, double, FLOAT_TO(uint##bits##_t, a, 0, high_u, UINT##bits##_MAX))
 TO_INTEGER(8, -0x1p7f, 0x1p7f, 0x1p8f)
 TO_INTEGER(16, -0x1p15f, 0x1p15f, 0x1p16f)
 TO_INTEGER(32, -0x1p31f, 0x1p31f, 0x1p32f)
@@ -116,9 +104,9 @@ static const blr_spirv_run_t float_to_unsigned[3][4] = {
 /* A number of 64 bits becomes a half by way of a float that cannot round to another half: it is infinity long before
  * the float is inexact. */
 #define FROM_INTEGER(kind, letter, bits)                                                                               \
-    CONVERT(letter##bits##_to_half, uint16_t, kind##bits##_t, blr_lane_to_half((float)a))                              \
-    CONVERT(letter##bits##_to_float, float, kind##bits##_t, (float)a)                                                  \
-    CONVERT(letter##bits##_to_double, double, kind##bits##_t, (double)a)
+    BLR_UNARY(letter##bits##_to_half, uint16_t, kind##bits##_t, blr_lane_to_half((float)a))                              \
+    BLR_UNARY(letter##bits##_to_float, float, kind##bits##_t, (float)a)                                                  \
+    BLR_UNARY(letter##bits##_to_double, double, kind##bits##_t, (double)a)
 FROM_INTEGER(int, s, 8)
 FROM_INTEGER(int, s, 16)
 FROM_INTEGER(int, s, 32)
@@ -143,13 +131,13 @@ static const blr_spirv_run_t unsigned_to_float[4][3] = FROM_TABLE(u);
 
 /* ---------------------------------------------------------------- floats of other sizes */
 
-CONVERT(half_to_float, float, uint16_t, blr_lane_from_half(a))
-CONVERT(half_to_double, double, uint16_t, (double)blr_lane_from_half(a))
-CONVERT(float_to_half, uint16_t, float, blr_lane_to_half(a))
-CONVERT(float_to_double, double, float, (double)a)
-CONVERT(double_to_half, uint16_t, double, blr_lane_to_half_from_double(a))
-CONVERT(double_to_float, float, double, (float)a)
-CONVERT(quantize, float, float, blr_lane_from_half(blr_lane_to_half(a)))
+BLR_UNARY(half_to_float, float, uint16_t, blr_lane_from_half(a))
+BLR_UNARY(half_to_double, double, uint16_t, (double)blr_lane_from_half(a))
+BLR_UNARY(float_to_half, uint16_t, float, blr_lane_to_half(a))
+BLR_UNARY(float_to_double, double, float, (double)a)
+BLR_UNARY(double_to_half, uint16_t, double, blr_lane_to_half_from_double(a))
+BLR_UNARY(double_to_float, float, double, (float)a)
+BLR_UNARY(quantize, float, float, blr_lane_from_half(blr_lane_to_half(a)))
 
 static const blr_spirv_run_t float_sizes[3][3] = {
     {keep_16, half_to_float, half_to_double},

@@ -214,10 +214,8 @@ static void choose(struct blr_spirv_builder *b, uint32_t word)
     require_same(b, word, no.type, type);
     struct blr_spirv_ref result = blr_spirv_result(b, word);
     const struct blr_spirv_leaf *leaves = blr_spirv_leaves(b->module, word, type);
-    for (uint32_t i = 0; i < type->scalars;) {
-        uint32_t end = i + 1;
-        while (end < type->scalars && leaves[end].size == leaves[i].size)
-            end++;
+    for (uint32_t i = 0, end; i < type->scalars; i = end) {
+        end = blr_spirv_of_one_size(leaves, type->scalars, i);
         struct blr_spirv_step *step = blr_spirv_step(b, word);
         struct blr_spirv_ref a = yes, c = no;
         a.lane += leaves[i].lane;
@@ -227,7 +225,6 @@ static void choose(struct blr_spirv_builder *b, uint32_t word)
         blr_spirv_step_input(step, 0, condition);
         blr_spirv_step_input(step, 1, a);
         blr_spirv_step_input(step, 2, c);
-        i = end;
     }
 }
 

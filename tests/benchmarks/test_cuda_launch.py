@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable
 from typing import Any
 
@@ -20,39 +21,58 @@ def _only_cuda(device: Any) -> None:
         pytest.skip("measures an NVIDIA GPU: run with --device cuda")
 
 
+FOUR_ARGUMENTS = b""".version 6.3
+.target sm_75
+.address_size 64
+.visible .entry four(.param .u64 a, .param .u64 b, .param .f32 factor, .param .u32 count) { ret; }
+"""
+
+
+def _peers(
+    cupy: Any, text: str, arguments: tuple[Any, ...], ptx: bytes, name: str, native: tuple[Any, ...]
+) -> dict[str, Callable[[], object]]:
+    """Many launches by each of the others.
+
+    Args:
+        text: the kernel in CUDA C, for CuPy.
+        arguments: for CuPy.
+        ptx: the kernel that we launch.
+        native: its arguments for cuda.core.
+    """
+    raw = cupy.RawKernel(f'extern "C" __global__ void {text}', text.partition("(")[0])
+    raw.compile()
+    stream = cupy.cuda.Stream(non_blocking=True)
+
+    def launch_cupy() -> None:
+        with stream:
+            for _ in range(LAUNCHES):
+                raw((1,), (1,), arguments)
+        stream.synchronize()
+
+    peers: dict[str, Callable[[], object]] = {"CuPy RawKernel": launch_cupy}
+    try:
+        from cuda.core import Device, LaunchConfig, ObjectCode, launch
+    except ImportError:
+        return peers
+    core = Device()
+    core.set_current()
+    code = ObjectCode.from_ptx(ptx).get_kernel(name)
+    core_stream, config = core.create_stream(), LaunchConfig(grid=1, block=1)
+
+    def launch_core() -> None:
+        for _ in range(LAUNCHES):
+            launch(core_stream, config, code, *native)
+        core_stream.sync()
+
+    return {**peers, "cuda.core": launch_core}
+
+
 def test_empty_kernel(compare: Compare, queue: Any, request: pytest.FixtureRequest) -> None:
     cupy = pytest.importorskip("cupy", reason="pip install cupy-cuda13x")
     source = kernels.source(kernels.module_of("bindless_empty"), "ptx")
+    peers = _peers(cupy, "nothing() {}", (), source, "bindless_empty", ())
     with bl.Queue(queue.device, in_order=True) as ordered:
         kernel = bl.load_kernel_bundle(source, ordered).get_kernel("bindless_empty")
-        raw = cupy.RawKernel('extern "C" __global__ void nothing() {}', "nothing")
-        raw.compile()
-        stream = cupy.cuda.Stream(non_blocking=True)
-        peers: dict[str, Callable[[], object]] = {}
-
-        def launch_cupy() -> None:
-            with stream:
-                for _ in range(LAUNCHES):
-                    raw((1,), (1,), ())
-            stream.synchronize()
-
-        peers["CuPy RawKernel"] = launch_cupy
-        try:
-            from cuda.core import Device, LaunchConfig, ObjectCode, launch
-        except ImportError:
-            pass
-        else:
-            core = Device()
-            core.set_current()
-            code = ObjectCode.from_ptx(source).get_kernel("bindless_empty")
-            core_stream, config = core.create_stream(), LaunchConfig(grid=1, block=1)
-
-            def launch_core() -> None:
-                for _ in range(LAUNCHES):
-                    launch(core_stream, config, code)
-                core_stream.sync()
-
-            peers["cuda.core"] = launch_core
 
         def ours() -> None:
             for _ in range(LAUNCHES):
@@ -63,54 +83,21 @@ def test_empty_kernel(compare: Compare, queue: Any, request: pytest.FixtureReque
         compare(ours, peers, name=f"cuda {LAUNCHES} launches of an empty kernel", known=in_c, target="CuPy >= 1")
 
 
-FOUR_ARGUMENTS = b""".version 6.3
-.target sm_75
-.address_size 64
-.visible .entry four(.param .u64 a, .param .u64 b, .param .f32 factor, .param .u32 count) { ret; }
-"""
-
-
 def test_four_arguments(compare: Compare, queue: Any, request: pytest.FixtureRequest) -> None:
     """Two arrays and two numbers: the same ones each time, and a number that changes."""
     cupy = pytest.importorskip("cupy", reason="pip install cupy-cuda13x")
+    arrays = cupy.zeros(16, cupy.float32), cupy.zeros(16, cupy.float32)
+    peers = _peers(
+        cupy,
+        "four(float *a, float *b, float factor, unsigned count) {}",
+        (*arrays, cupy.float32(2), cupy.uint32(16)),
+        FOUR_ARGUMENTS,
+        "four",
+        (*(array.data.ptr for array in arrays), ctypes.c_float(2), ctypes.c_uint32(16)),
+    )
     with bl.Queue(queue.device, in_order=True) as ordered:
         kernel = bl.load_kernel_bundle(FOUR_ARGUMENTS, ordered).get_kernel("four")
         first, second = (bl.usm_empty((16,), "float32", ordered) for _ in range(2))
-        raw = cupy.RawKernel(
-            'extern "C" __global__ void four(float *a, float *b, float factor, unsigned count) {}', "four"
-        )
-        raw.compile()
-        stream = cupy.cuda.Stream(non_blocking=True)
-        arrays = cupy.zeros(16, cupy.float32), cupy.zeros(16, cupy.float32)
-        factor, count = cupy.float32(2), cupy.uint32(16)
-        peers: dict[str, Callable[[], object]] = {}
-
-        def launch_cupy() -> None:
-            with stream:
-                for _ in range(LAUNCHES):
-                    raw((1,), (1,), (*arrays, factor, count))
-            stream.synchronize()
-
-        peers["CuPy RawKernel"] = launch_cupy
-        try:
-            import ctypes
-
-            from cuda.core import Device, LaunchConfig, ObjectCode, launch
-        except ImportError:
-            pass
-        else:
-            core = Device()
-            core.set_current()
-            code = ObjectCode.from_ptx(FOUR_ARGUMENTS).get_kernel("four")
-            core_stream, config = core.create_stream(), LaunchConfig(grid=1, block=1)
-            pointers = [array.data.ptr for array in arrays]
-
-            def launch_core() -> None:
-                for _ in range(LAUNCHES):
-                    launch(core_stream, config, code, *pointers, ctypes.c_float(2), ctypes.c_uint32(16))
-                core_stream.sync()
-
-            peers["cuda.core"] = launch_core
 
         def same() -> None:
             for _ in range(LAUNCHES):

@@ -10,32 +10,10 @@ import numpy as np
 import pytest
 
 import bindless as bl
+from group_kernels import load
 
 Compare = Callable[..., Any]
 GROUPS = 500
-
-# The drivers' own languages for: sum[i] += term[i].
-_ADD = b"""
-.version 6.0
-.target sm_50
-.address_size 64
-.visible .entry add(.param .u64 sum, .param .u64 term)
-{
-    .reg .b32 %r<8>;
-    .reg .b64 %d<6>;
-    ld.param.u64 %d0, [sum];
-    ld.param.u64 %d1, [term];
-    mov.u32 %r0, %tid.x;
-    mul.wide.u32 %d2, %r0, 4;
-    add.s64 %d3, %d0, %d2;
-    add.s64 %d4, %d1, %d2;
-    ld.global.u32 %r1, [%d3];
-    ld.global.u32 %r2, [%d4];
-    add.s32 %r3, %r1, %r2;
-    st.global.u32 [%d3], %r3;
-    ret;
-}
-"""
 
 
 @pytest.fixture(params=[False, True], ids=["out-of-order", "in-order"])
@@ -78,9 +56,7 @@ def test_copy_with_two_accessors(compare: Compare, any_queue: Any) -> None:
 
 
 def test_kernel_with_two_accessors(compare: Compare, any_queue: Any) -> None:
-    if any_queue.backend != "cuda":
-        pytest.skip("the kernel is PTX: run with --device cuda")
-    kernel = bl.load_kernel_bundle(_ADD, any_queue).get_kernel("add")
+    kernel = load(any_queue).get_kernel("add")
     total, term = bl.Buffer(np.zeros(32, np.int32)), bl.Buffer(np.ones(32, np.int32))
     items = bl.NdRange(32, 32)
     left, right = bl.usm_empty(32, np.int32, any_queue), bl.usm_empty(32, np.int32, any_queue)

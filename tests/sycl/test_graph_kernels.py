@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from group_kernels import load
 
 import bindless as bl
+from group_kernels import load
 
 BUSY = np.uint32(1_000_000)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from ..model.errors import DeviceLostError, Error, ExceptionList, SyclRuntimeError
 from . import _lifetime
 from ._error_log import AsyncHandler
+from ._lifetime import ENDED
 from ._node import open_gates
 
 if TYPE_CHECKING:
@@ -26,9 +27,6 @@ To be copied before it is walked, which is one step: other threads and the colle
 
 streams: weakref.WeakSet[CommandStream] = weakref.WeakSet()
 """All of them."""
-
-
-_ENDED = "ended with the interpreter"
 
 
 class _Birth:
@@ -95,7 +93,7 @@ def _finish() -> None:
     # Daemon threads may still submit. From here on they are refused, which nobody needs to be told, and what they had
     # submitted is waited for too: memory that it uses goes next.
     birth.end()
-    found = [(stream, stream.finish(_ENDED)) for stream in _lifetime.snapshot(streams)]
+    found = [(stream, stream.finish(ENDED)) for stream in _lifetime.snapshot(streams)]
     lost = any(stream.log.told_loss for stream, _ in found)
     for stream, errors in found:
         stream.log.errors = []
@@ -111,7 +109,7 @@ def _finish() -> None:
 def _comes_of_the_end(error: BaseException | None) -> bool:
     """Whether a command was refused, or one that it depends on, because the interpreter is ending."""
     while error is not None:
-        if _ENDED in str(error):
+        if ENDED in str(error):
             return True
         error = error.__cause__
     return False

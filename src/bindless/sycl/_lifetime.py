@@ -23,7 +23,21 @@ from weakref import WeakSet
 
 from ..model.errors import DeviceLostError, Error
 
-__all__ = ["FORKED", "Rank", "Resource", "after_fork", "at_exit", "forget_event", "is_finished", "let_go", "snapshot"]
+__all__ = [
+    "ENDED",
+    "FORKED",
+    "Rank",
+    "Resource",
+    "after_fork",
+    "at_exit",
+    "forget_event",
+    "is_finished",
+    "let_go",
+    "snapshot",
+]
+
+ENDED = "ended with the interpreter"
+"""What became of an object that is used while the interpreter ends."""
 
 FORKED = (
     "was made before this process was forked, and a driver does not survive a fork: start processes with "

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..backends.contract import NativeEvent
+from ..backends.contract import NativeEvent, NativeKernel
 from ..model.handles import SampledImageHandle, UnsampledImageHandle
 from ._usm_array import UsmArray
 from ._usm_pointer import UsmPointer
@@ -40,17 +40,19 @@ class PreparedLaunch:
 
     __slots__ = ("_handles", "_watched", "again", "batch", "fixed", "memory")
 
-    def __init__(self, again: Callable[[], NativeEvent], watched: tuple[object, ...], arguments: tuple[object, ...]):
+    def __init__(
+        self,
+        again: Callable[[], NativeEvent],
+        watched: tuple[object, ...],
+        memory: list[int],
+        handles: list[tuple[int, int]],
+    ) -> None:
         self.again = again
         self.batch = -1
+        self.memory = memory
+        self.fixed = not memory and not handles
+        self._handles = handles
         self._watched = watched
-        self.memory = [at for at, value in enumerate(arguments) if isinstance(value, (UsmArray, UsmPointer))]
-        self._handles = [
-            (at, value._raw_handle)
-            for at, value in enumerate(arguments)
-            if isinstance(value, (SampledImageHandle, UnsampledImageHandle))
-        ]
-        self.fixed = not self.memory and not self._handles
 
     def holds(self, arguments: tuple[Any, ...]) -> bool:
         """Whether the arguments still mean what they did: memory not freed, handles with the same number."""
@@ -76,6 +78,7 @@ class PreparedLaunches(dict[Key, PreparedLaunch]):
         key: Key,
         stream: CommandStream,
         kernel: Kernel,
+        native: NativeKernel,
         sizes: tuple[tuple[int, ...], tuple[int, ...] | None],
         packed: Sequence[bytes | int],
         arguments: tuple[object, ...],
@@ -84,6 +87,8 @@ class PreparedLaunches(dict[Key, PreparedLaunch]):
 
         Args:
             key: of the launch.
+            kernel: as the caller has it.
+            native: it on the queue's device.
             sizes: global and local size in the order of the native kernel.
             packed: the arguments as the backend takes them.
         """
@@ -91,16 +96,25 @@ class PreparedLaunches(dict[Key, PreparedLaunch]):
         if arguments and key != self._last:
             self._last = key
             return
-        mortal = []
-        for value in arguments:
-            if isinstance(value, (UsmArray, UsmPointer, SampledImageHandle, UnsampledImageHandle)):
+        memory: list[int] = []
+        handles: list[tuple[int, int]] = []
+        mortal: list[object] = [kernel]
+        fixed: list[object] = []
+        for at, value in enumerate(arguments):
+            if isinstance(value, (UsmArray, UsmPointer)):
+                memory.append(at)
                 mortal.append(value)
-            elif not isinstance(value, _FIXED):
+            elif isinstance(value, (SampledImageHandle, UnsampledImageHandle)):
+                handles.append((at, value._raw_handle))
+                mortal.append(value)
+            elif isinstance(value, _FIXED):
+                fixed.append(value)
+            else:
                 return
-        native = stream.native
-        if native is None:
+        queue = stream.native
+        if queue is None:
             return
-        again = stream.backend.prepare_launch(native, kernel._native, *sizes, packed)
+        again = stream.backend.prepare_launch(queue, native, *sizes, packed)
         if again is None:
             return
         if len(self) >= _MOST:
@@ -109,6 +123,5 @@ class PreparedLaunches(dict[Key, PreparedLaunch]):
         def forget(_: object) -> None:
             self.pop(key, None)
 
-        fixed = tuple(value for value in arguments if isinstance(value, _FIXED))
-        watched = *(weakref.ref(value, forget) for value in (kernel, *mortal)), fixed
-        self[key] = PreparedLaunch(again, watched, arguments)
+        watched = *(weakref.ref(value, forget) for value in mortal), fixed
+        self[key] = PreparedLaunch(again, watched, memory, handles)

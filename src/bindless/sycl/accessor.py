@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from ..model.enums import AccessMode, Target, coerce
 from ..model.errors import AccessorError
+from ._host_view import HostView
 from ._region import Region, SizesLike, region_of
 from ._requirement import NWO, OF_MODE, RW, WO, requirement_of
 from ._usm_pointer import size_of
@@ -22,7 +23,7 @@ __all__ = ["Accessor", "LocalAccessor"]
 _device = Target.device
 
 
-class Accessor:
+class Accessor(HostView):
     """Access of one command group to a buffer; ``Buffer.get_access`` makes one.
 
     As a kernel argument it is the pointer to the first element of the buffer, or of the sub-buffer, also where it has a
@@ -153,15 +154,6 @@ class Accessor:
                 "or use buffer.get_host_access()"
             )
         return self._array
-
-    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
-        return np.array(self.array, dtype, copy=True) if copy else np.asarray(self.array, dtype)
-
-    def __getitem__(self, key: Any) -> Any:
-        return self.array[key]
-
-    def __setitem__(self, key: Any, value: Any) -> None:
-        self.array[key] = value
 
     def __repr__(self) -> str:
         placeholder = ", placeholder" if self.is_placeholder else ""

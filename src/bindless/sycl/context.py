@@ -15,7 +15,7 @@ from ..model import info
 from ..model.enums import Backend, coerce
 from ..model.errors import Error, InvalidError, SyclRuntimeError
 from . import _lifetime
-from ._lifetime import FORKED
+from ._lifetime import ENDED, FORKED
 from ._listed import Table
 from ._stream import AsyncHandler, CommandStream
 from .device import Device
@@ -179,7 +179,7 @@ def default_context(device: Device) -> Context:
 
 def _finish() -> None:
     for context in _lifetime.snapshot(_contexts):
-        context._reason = context._reason or "ended with the interpreter"
+        context._reason = context._reason or ENDED
     _defaults.clear()
 
 

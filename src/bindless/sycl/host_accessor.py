@@ -5,11 +5,11 @@ from __future__ import annotations
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import numpy.typing as npt
 
 from ..model.errors import AccessorError
 from . import _lifetime, _storage
+from ._host_view import HostView
 from ._moves import Here, bring, move_here, settle
 from ._node import Gate
 from ._pool import pool
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["HostAccessor"]
 
 
-class HostAccessor:
+class HostAccessor(HostView):
     """The elements of a buffer on the host; ``Buffer.get_host_access`` makes one.
 
     It is a context manager whose value is the array, read-only with mode ``read``. Commands on the buffer that are
@@ -104,15 +104,6 @@ class HostAccessor:
         if gate is not None and not _lifetime.is_finished():
             gate.disown()
             _pool.later(gate.open)
-
-    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
-        return np.array(self.array, dtype, copy=True) if copy else np.asarray(self.array, dtype)
-
-    def __getitem__(self, key: Any) -> Any:
-        return self.array[key]
-
-    def __setitem__(self, key: Any, value: Any) -> None:
-        self.array[key] = value
 
     def __repr__(self) -> str:
         return f"<HostAccessor {self.mode} to {self.buffer!r}{', closed' if self.closed else ''}>"

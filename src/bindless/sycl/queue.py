@@ -226,53 +226,47 @@ class Queue:
                 bundle = kernel._bundle
                 if bundle._open:
                     return stream.launch_again(prepared, bundle, arguments)
-        if type(kernel) is not Kernel or kernel._context is not self.context or not kernel._bundle._open:
-            self._refuse(kernel)
-        if kernel._device is not self.device:
-            kernel = kernel._on(self.device)
-        local_size = kernel._local
-        if type(index_space) is int and index_space > 0:
-            global_size: tuple[int, ...] = (index_space,)
-        else:
-            global_size, local_size = kernel._sizes(index_space)
-        packed: Sequence[bytes | int] = ()
-        if arguments or kernel._parameters:
-            try:
-                packed = pack_arguments(kernel.name, kernel._parameters, arguments, self.context)
-            except InvalidError:
-                packed, arguments = self._adopt(kernel, arguments)
-                key = None  # another library's arrays are taken anew each time
-        keep = arguments
-        if arguments and not stream.in_order:  # each event that holds memory is asked for: it holds no more than needed
-            keep = memory_of(arguments)
-        if 0 in global_size:
+        here, sizes, packed, taken = self._plan_launch(index_space, kernel, arguments)
+        if 0 in sizes[0]:
             return self._nothing(depends_on)
-        event = stream.launch(kernel._native, global_size, local_size, packed, keep, kernel._bundle, depends_on)
-        if key is not None and launches is not None:
-            launches.remember(key, stream, kernel, (global_size, local_size), packed, arguments)
+        # Out of order each event that holds memory is asked for: it holds no more than needed.
+        keep = taken if stream.in_order or not taken else memory_of(taken)
+        event = stream.launch(here._native, *sizes, packed, keep, here._bundle, depends_on)
+        if key is not None and launches is not None and taken is arguments:  # others' arrays are taken anew each time
+            launches.remember(key, stream, kernel, here._native, sizes, packed, arguments)
         return event
 
     def _parallel_for(
         self, index_space: RangeLike | NdRange, kernel: Kernel, *arguments: object, depends_on: tuple[Event, ...]
     ) -> Event:
         """``parallel_for`` in a command group with accessors, which are not kept, but their memory."""
+        here, sizes, packed, taken = self._plan_launch(index_space, kernel, arguments)
+        if 0 in sizes[0]:
+            return self._nothing(depends_on)
+        return self._stream.launch(here._native, *sizes, packed, memory_of(taken), here._bundle, depends_on)
+
+    def _plan_launch(
+        self, index_space: RangeLike | NdRange, kernel: Kernel, arguments: tuple[object, ...]
+    ) -> tuple[Kernel, tuple[tuple[int, ...], tuple[int, ...] | None], Sequence[bytes | int], tuple[object, ...]]:
+        """The kernel on this device, global and local size in its order, its arguments packed, and as they were taken.
+
+        The last are the arguments themselves, unless other libraries' arrays among them became our own.
+        """
         if type(kernel) is not Kernel or kernel._context is not self.context or not kernel._bundle._open:
             self._refuse(kernel)
         if kernel._device is not self.device:
             kernel = kernel._on(self.device)
-        local_size = kernel._local
         if type(index_space) is int and index_space > 0:
-            global_size: tuple[int, ...] = (index_space,)
+            sizes: tuple[tuple[int, ...], tuple[int, ...] | None] = (index_space,), kernel._local
         else:
-            global_size, local_size = kernel._sizes(index_space)
+            sizes = kernel._sizes(index_space)
+        if not arguments and not kernel._parameters:
+            return kernel, sizes, (), arguments
         try:
             packed = pack_arguments(kernel.name, kernel._parameters, arguments, self.context)
         except InvalidError:
             packed, arguments = self._adopt(kernel, arguments)
-        if 0 in global_size:
-            return self._nothing(depends_on)
-        keep = memory_of(arguments)
-        return self._stream.launch(kernel._native, global_size, local_size, packed, keep, kernel._bundle, depends_on)
+        return kernel, sizes, packed, arguments
 
     def _single_task(self, kernel: Kernel, *arguments: object, depends_on: tuple[Event, ...]) -> Event:
         return self._parallel_for(1, kernel, *arguments, depends_on=depends_on)

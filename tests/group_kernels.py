@@ -1,4 +1,4 @@
-"""Kernels of the tests of command groups, in the language of the queue's driver.
+"""Kernels of the tests and benchmarks of command groups, in the language of the queue's driver.
 
 add    sum[i] += term[i], of int32
 busy   takes some time, then out[0] += 1
@@ -6,8 +6,7 @@ busy   takes some time, then out[0] += 1
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
+from compile import compiled_text
 
 import bindless as bl
 
@@ -73,7 +72,4 @@ def load(queue: bl.Queue) -> bl.KernelBundle:
     """The kernels above for a queue's device."""
     if queue.backend == "cuda":
         return bl.load_kernel_bundle(_PTX, queue)
-    sys.path.insert(0, str(Path(__file__).parent.parent / "spirv"))
-    from compile import compiled_text
-
     return bl.load_kernel_bundle(compiled_text(_OPENCL_C, "spirv"), queue)
