@@ -52,7 +52,7 @@ _NEEDS: dict[str, tuple[Callable[[], bool], str]] = {
     "level_zero": (_has_level_zero, "apt install libze1, or set BINDLESS_LIBZE_LOADER"),
     "cupy": (lambda: importlib.util.find_spec("cupy") is not None, "pip install cupy-cuda12x"),
     "torch": (lambda: importlib.util.find_spec("torch") is not None, "pip install torch"),
-    "ocloc": (lambda: shutil.which("ocloc") is not None, "apt install intel-ocloc"),
+    "ocloc": (lambda: shutil.which("ocloc") is not None, "apt install intel-ocloc, or run .ci/ocloc"),
 }
 # Asked for by the tests themselves.
 _OTHER_REQUIREMENTS = ("headers",)

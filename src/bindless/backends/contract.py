@@ -134,12 +134,14 @@ class KernelArgument:
     Attributes:
         kind: ``value``, ``pointer``, ``local``, ``image`` or ``sampler``.
         size: bytes.
+        type: as in the source, such as ``float4``; empty where that is not told.
     """
 
     index: int
     name: str
     kind: str
     size: int
+    type: str = ""
 
 
 @dataclass(frozen=True)

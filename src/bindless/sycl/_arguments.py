@@ -1,7 +1,7 @@
 """Kernel arguments: from Python values to bytes, checked against the kernel's reflected signature.
 
-A parameter's reflected kind and size decide. The drivers do not tell integers from floats: a Python int is packed as an
-integer and a Python float as a float of the parameter's size, so a float parameter takes ``2.0``, not ``2``.
+A parameter's reflected kind and size decide. Drivers do not tell integers from floats: where the source's type is not
+known either, a Python int is packed as an integer and a Python float as a float of the parameter's size.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy as np
 from ..backends.contract import KernelArgument
 from ..model.errors import InvalidError
 from ..model.handles import ImageMemHandle, SampledImageHandle, UnsampledImageHandle
+from ._argument_values import FLOATS, INTEGERS, Unfit, array_bytes, sequence_bytes
 from ._usm_array import UsmArray
 from ._usm_pointer import UsmPointer
 from .accessor import Accessor, LocalAccessor
@@ -25,25 +26,21 @@ _POINTER_SIZE = 8
 _FLOATS = {2: struct.Struct("<e"), 4: struct.Struct("<f"), 8: struct.Struct("<d")}
 
 
-class _Refused(Exception):
-    """Why a value does not fit its parameter; the caller adds which one."""
-
-
 def _pointer(value: Any, parameter: KernelArgument, context: object) -> bytes:
     if parameter.size != _POINTER_SIZE or parameter.kind not in ("pointer", "value"):
-        raise _Refused("it is a pointer")
+        raise Unfit("it is a pointer")
     owner = value._owner
     if not owner.open:
         raise owner.freed()
     if owner.context is not context:
-        raise _Refused("it was allocated in another context than the queue's")
+        raise Unfit("it was allocated in another context than the queue's")
     packed: bytes = value._packed
     return packed
 
 
 def _accessor(value: Accessor, parameter: KernelArgument, _: object) -> bytes:
     if parameter.size != _POINTER_SIZE or parameter.kind not in ("pointer", "value"):
-        raise _Refused("it is a pointer")
+        raise Unfit("it is a pointer")
     place = value._place
     if place is None or not place.address:
         return value._address.to_bytes(_POINTER_SIZE, "little")  # a null pointer, or the error of a wrong group
@@ -54,13 +51,13 @@ def pack_image_accessor(value: Accessor, parameter: KernelArgument, _: object) -
     """The image that an accessor stands for, as a kernel receives it."""
     kinds = ("image", "value", "sampler") if isinstance(value, SampledImageHandle) else ("image", "value")
     if parameter.size != _POINTER_SIZE or parameter.kind not in kinds:
-        raise _Refused("it is an image handle of 8 bytes")
+        raise Unfit("it is an image handle of 8 bytes")
     return value._address.to_bytes(_POINTER_SIZE, "little")
 
 
 def _array(value: UsmArray, parameter: KernelArgument, context: object) -> bytes:
     if not value._contiguous:
-        raise _Refused(
+        raise Unfit(
             "this view is not contiguous, and a kernel receives an address alone; pass array.pointer and its strides"
         )
     return _pointer(value, parameter, context)
@@ -69,63 +66,73 @@ def _array(value: UsmArray, parameter: KernelArgument, context: object) -> bytes
 def _handle(value: SampledImageHandle | UnsampledImageHandle, parameter: KernelArgument, _: object) -> bytes:
     kinds = ("image", "value", "sampler") if isinstance(value, SampledImageHandle) else ("image", "value")
     if parameter.size != _POINTER_SIZE or parameter.kind not in kinds:
-        raise _Refused("it is an image handle of 8 bytes")
+        raise Unfit("it is an image handle of 8 bytes")
     return value._raw_handle.to_bytes(_POINTER_SIZE, "little")
 
 
 def _null(_: None, parameter: KernelArgument, __: object) -> bytes:
     if parameter.kind != "pointer":
-        raise _Refused("None is the null pointer")
+        raise Unfit("None is the null pointer")
     return bytes(_POINTER_SIZE)
 
 
 def _integer(value: int, parameter: KernelArgument, _: object) -> bytes:
     _require_value(parameter, "use a UsmPointer or a UsmArray for an address")
     size = parameter.size
+    if parameter.type in FLOATS:
+        return _float(value, parameter, None)
     try:
         return value.to_bytes(size, "little", signed=value < 0)
     except OverflowError:
-        raise _Refused(f"it does not fit {size} bytes ({-(1 << (8 * size - 1))} to {(1 << (8 * size)) - 1})") from None
+        raise Unfit(f"it does not fit {size} bytes ({-(1 << (8 * size - 1))} to {(1 << (8 * size)) - 1})") from None
 
 
 def _float(value: float, parameter: KernelArgument, _: object) -> bytes:
     _require_value(parameter)
+    if parameter.type in INTEGERS:
+        raise Unfit("pass an integer")
     form = _FLOATS.get(parameter.size)
     if form is None:
-        raise _Refused(f"no float has {parameter.size} bytes; pass a numpy scalar of that size")
+        raise Unfit(f"no float has {parameter.size} bytes; pass a numpy scalar of that size")
     try:
         return form.pack(value)
     except OverflowError:
-        raise _Refused(f"it is too large for a float of {parameter.size} bytes") from None
+        raise Unfit(f"it is too large for a float of {parameter.size} bytes") from None
 
 
 def _scalar(value: Any, parameter: KernelArgument, _: object) -> bytes:
-    """numpy scalars, structured ones too, and arrays of shape ()."""
+    """numpy scalars, structured ones too, and arrays that are passed by value."""
     _require_value(parameter)
-    if value.dtype.hasobject:
-        raise _Refused("it holds Python objects")
-    if value.nbytes != parameter.size:
-        raise _Refused(f"it has {value.nbytes} bytes ({value.dtype})")
-    data: bytes = value.tobytes()
-    return data
+    return array_bytes(np.asarray(value), parameter)
+
+
+def _host_array(value: np.ndarray[Any, Any], parameter: KernelArgument, context: object) -> bytes:
+    if parameter.kind == "pointer":
+        raise Unfit("kernels reach no numpy array: copy it into usm_empty(...).copy_from(array)")
+    return _scalar(value, parameter, context)
+
+
+def _sequence(value: Sequence[object], parameter: KernelArgument, _: object) -> bytes:
+    _require_value(parameter)
+    return sequence_bytes(value, parameter)
 
 
 def _bytes(value: bytes, parameter: KernelArgument, _: object) -> bytes:
     _require_value(parameter)
     if len(value) != parameter.size:
-        raise _Refused(f"it has {len(value)} bytes")
+        raise Unfit(f"it has {len(value)} bytes")
     return value
 
 
 def _local(value: LocalAccessor, parameter: KernelArgument, _: object) -> int:
     if parameter.kind != "local":
-        raise _Refused("it is local memory of the work-group")
+        raise Unfit("it is local memory of the work-group")
     return value.nbytes
 
 
 def _require_value(parameter: KernelArgument, hint: str = "") -> None:
     if parameter.kind in ("pointer", "local", "sampler"):
-        raise _Refused(f"it is a number{'; ' if hint else ''}{hint}")
+        raise Unfit(f"it is a number{'; ' if hint else ''}{hint}")
 
 
 def memory_of(values: tuple[object, ...]) -> tuple[object, ...]:
@@ -150,23 +157,25 @@ PACKERS: dict[type, Callable[[Any, KernelArgument, object], bytes | int]] = {
     SampledImageHandle: _handle,
     UnsampledImageHandle: _handle,
     LocalAccessor: _local,
+    np.ndarray: _host_array,
+    tuple: _sequence,
+    list: _sequence,
     type(None): _null,
 }
 
 
 def _other(value: object) -> Callable[[Any, KernelArgument, object], bytes | int]:
     """The packer of a value whose exact type is not in the table."""
-    if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.ndim == 0):
+    if isinstance(value, np.generic):
         return _scalar
-    if isinstance(value, np.ndarray):
-        raise _Refused("kernels reach no numpy array: copy it into usm_empty(...).copy_from(array)")
     if isinstance(value, ImageMemHandle) or hasattr(value, "_image_memory"):
-        raise _Refused("image memory is no kernel argument: pass the handle that create_image makes of it")
+        raise Unfit("image memory is no kernel argument: pass the handle that create_image makes of it")
     for known, packer in PACKERS.items():
         if isinstance(value, known):
             return packer
-    raise _Refused(
-        "arguments are numbers, numpy scalars, image handles, accessors, UsmPointer, UsmArray, another library's array "
+    raise Unfit(
+        "arguments are numbers, numpy scalars, arrays and tuples for vectors and structures, image handles, accessors, "
+        "UsmPointer, UsmArray, another library's array "
         "on the device, LocalAccessor, or bytes of the exact size"
     )
 
@@ -197,10 +206,10 @@ def pack_arguments(
         try:
             packer = PACKERS.get(type(value)) or _other(value)
             packed.append(packer(value, parameter, context))
-        except _Refused as reason:
+        except Unfit as reason:
             raise InvalidError(
                 f"argument {_shown(parameter)} of kernel {kernel!r} takes a {parameter.kind} of {parameter.size} "
-                f"bytes, {value!r} was given: {reason}"
+                f"bytes{f' ({parameter.type})' if parameter.type else ''}, {value!r} was given: {reason}"
             ) from None
     return packed
 

@@ -268,6 +268,7 @@ def _completed(record: KernelRecord, told: KernelSignature) -> KernelRecord:
                 argument,
                 name=parameter.name or argument.name,
                 kind=parameter.kind if argument.kind == "value" else argument.kind,
+                type=parameter.type or argument.type,
             )
             for argument, parameter in zip(known, listed)
         )

@@ -1,0 +1,181 @@
+"""Vectors and structures passed by value from numpy: what arrives is what numpy holds, byte for byte."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import bindless as bl
+
+pytestmark = pytest.mark.skipif(shutil.which("clang-22") is None, reason="needs clang-22: apt install clang-22 llvm-22")
+
+# OpenCL C's name, numpy's dtype, number of elements.
+VECTORS = [
+    ("float4", "f4", 4), ("float3", "f4", 3), ("float2", "f4", 2), ("float16", "f4", 16), ("double4", "f8", 4),
+    ("double3", "f8", 3), ("half8", "f2", 8), ("char16", "i1", 16), ("uchar4", "u1", 4), ("uchar3", "u1", 3),
+    ("short2", "i2", 2), ("ushort8", "u2", 8), ("int3", "i4", 3), ("uint4", "u4", 4), ("long2", "i8", 2),
+    ("ulong3", "u8", 3),
+]  # fmt: skip
+
+SOURCE = (
+    "\n".join(
+        f"kernel void take_{name}(global {name} *out, int before, {name} value, int after)\n"
+        "{ out[0] = value; out[1] = before + after; }"
+        for name, _, _ in VECTORS
+    )
+    + """
+typedef struct { float3 origin; float2 size; uchar4 tint[3]; double scale; } box_t;
+kernel void take_box(global box_t *out, box_t box) { *out = box; }
+typedef struct { float rows[4][4]; } matrix_t;
+kernel void multiply(global float *out, matrix_t matrix, float4 vector)
+{
+    for (int i = 0; i < 4; ++i)
+        out[i] = matrix.rows[i][0] * vector.x + matrix.rows[i][1] * vector.y + matrix.rows[i][2] * vector.z
+                 + matrix.rows[i][3] * vector.w;
+}
+kernel void take_numbers(global double *out, float f, double d, int i, uchar u)
+{ out[0] = f; out[1] = d; out[2] = i; out[3] = u; }
+"""
+)
+
+
+@pytest.fixture(scope="module")
+def built() -> bl.KernelFile:
+    return bl.build("#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n" + SOURCE)
+
+
+@pytest.fixture
+def bundle(built: bl.KernelFile, queue: bl.Queue) -> bl.KernelBundle:
+    return bl.load_kernel_bundle(built, queue)
+
+
+def _values(dtype: str, count: int) -> npt.NDArray[Any]:
+    rng = np.random.default_rng(count)
+    if dtype[0] == "f":
+        return rng.standard_normal(count).astype(dtype)
+    limits = np.iinfo(dtype)
+    return rng.integers(limits.min, limits.max, count, dtype=dtype, endpoint=True)
+
+
+@pytest.mark.parametrize(("name", "dtype", "count"), VECTORS)
+def test_vectors(name: str, dtype: str, count: int, bundle: bl.KernelBundle, queue: bl.Queue) -> None:
+    kernel = bundle.get_kernel(f"take_{name}")
+    values = _values(dtype, count)
+    room = 4 if count == 3 else count
+    padded = np.zeros(room, dtype)
+    padded[:count] = values
+    strided = np.repeat(values, 2)[::2]
+    for given in (values, padded, strided, tuple(values.tolist()), list(values)):
+        out = bl.usm_empty((2, room), dtype, queue)
+        queue.single_task(kernel, out, 3, given, 4).wait()
+        found = out.numpy(queue)[:, :count]
+        np.testing.assert_array_equal(found[0], values)
+        np.testing.assert_array_equal(found[1], np.full(count, 7, dtype))
+
+
+def test_integers_of_either_sign(bundle: bl.KernelBundle, queue: bl.Queue) -> None:
+    out = bl.usm_empty((2, 4), np.uint8, queue)
+    queue.single_task(bundle.get_kernel("take_uchar4"), out, 0, (-1, 255, 0, -128), 0).wait()
+    assert out.numpy(queue)[0].tolist() == [255, 255, 0, 128]
+    signed = bl.usm_empty((2, 4), np.int32, queue)
+    queue.single_task(bundle.get_kernel("take_int3"), signed, 0, (2**32 - 1, -1, 5), 0).wait()
+    assert signed.numpy(queue)[0, :3].tolist() == [-1, -1, 5]
+
+
+def test_structures(bundle: bl.KernelBundle, queue: bl.Queue) -> None:
+    box = np.dtype(
+        {"names": ["origin", "size", "tint", "scale"], "formats": ["3f4", "2f4", "(3,4)u1", "f8"],
+         "offsets": [0, 16, 24, 40], "itemsize": 48}
+    )  # fmt: skip
+    value = np.zeros((), box)
+    value["origin"], value["size"], value["scale"] = (1, 2, 3), (4, 5), 6.5
+    value["tint"] = np.arange(12).reshape(3, 4)
+    for given in (value, value[()], value.reshape(1), np.frombuffer(value.tobytes(), np.uint8)):
+        out = bl.usm_empty((1,), box, queue)
+        queue.single_task(bundle.get_kernel("take_box"), out, given).wait()
+        found = out.numpy(queue)[0]
+        for name in box.names or ():
+            np.testing.assert_array_equal(found[name], value[name])
+
+
+def test_arrays_within_structures(bundle: bl.KernelBundle, queue: bl.Queue) -> None:
+    matrix = np.arange(16, dtype=np.float32).reshape(4, 4)
+    vector = np.array([1, -2, 3, 5], np.float32)
+    for given in (matrix, np.asfortranarray(matrix)):
+        out = bl.usm_empty((4,), np.float32, queue)
+        queue.single_task(bundle.get_kernel("multiply"), out, given, vector).wait()
+        np.testing.assert_array_equal(out.numpy(queue), matrix @ vector)
+
+
+def test_numbers_are_converted_to_the_source_s_type(bundle: bl.KernelBundle, queue: bl.Queue) -> None:
+    out = bl.usm_empty((4,), np.float64, queue)
+    kernel = bundle.get_kernel("take_numbers")
+    queue.single_task(kernel, out, 2, 3, 4, 5).wait()
+    assert out.numpy(queue).tolist() == [2, 3, 4, 5]
+    with pytest.raises(bl.InvalidError, match=r"argument 3 \('i'\).*4 bytes \(int\), 4.5 was given: pass an integer"):
+        queue.single_task(kernel, out, 2.0, 3.0, 4.5, 5)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        (
+            "float4",
+            np.zeros(3, "f4"),
+            r"float4\).*it has 12 bytes \(float32 of shape \(3,\)\).*float4 takes 4 of float32",
+        ),
+        ("float4", np.zeros(2, "f8"), "its elements are float64, the parameter's float32: convert it with astype"),
+        ("float4", np.zeros(4, "i4"), "its elements are int32, the parameter's float32"),
+        ("int3", np.zeros(2, "i4"), r"int3 takes 3 of int32, or 4, the last of which is not used \(16 bytes\)"),
+        ("float4", (1, 2, 3), "it has 3 elements: float4 takes 4 of float32"),
+        ("int3", (1, 2.5, 3), "its element 2.5 is no integer"),
+        ("float2", (1, "2"), "its element '2' is no number"),
+        ("uchar4", (1, 2, 3, 256), "an element does not fit uint8"),
+        ("char16", [0] * 15 + [-129], "an element does not fit int8"),
+        ("half8", (1e6,) * 8, "an element does not fit float16"),
+        ("float4", np.array([None] * 4), "it holds Python objects"),
+    ],
+)
+def test_values_that_do_not_fit(name: str, value: Any, message: str, bundle: bl.KernelBundle, queue: bl.Queue) -> None:
+    out = bl.usm_empty((64,), np.uint8, queue)
+    with pytest.raises(bl.InvalidError, match=r"argument 2 \('value'\).*" + message):
+        queue.single_task(bundle.get_kernel(f"take_{name}"), out, 0, value, 0)
+
+
+def test_structures_that_do_not_fit(bundle: bl.KernelBundle, queue: bl.Queue) -> None:
+    out = bl.usm_empty((64,), np.uint8, queue)
+    with pytest.raises(bl.InvalidError, match=r"box_t\).*no vector: pass a numpy array or a structured .* 48 bytes"):
+        queue.single_task(bundle.get_kernel("take_box"), out, (1, 2))
+    with pytest.raises(bl.InvalidError, match=r"it has 32 bytes \(float64 of shape \(4,\)\).*box_t has 48"):
+        queue.single_task(bundle.get_kernel("take_box"), out, np.zeros(4))
+
+
+def test_sources_that_tell_no_types(built: bl.KernelFile, queue: bl.Queue, tmp_path: Path) -> None:
+    """PTX or SPIR-V without names: sizes alone decide."""
+    section = next(s for s in built.sections if (s.language == "ptx") == (queue.device.backend is bl.Backend.cuda))
+    kernel = bl.load_kernel_bundle(_without_strings(section.data), queue).get_kernel("take_int3")
+    assert kernel.arguments is not None and kernel.arguments[2].type == ""
+    out = bl.usm_empty((2, 4), np.int32, queue)
+    queue.single_task(kernel, out, 3, np.array([7, 8, 9], np.int32), 4).wait()
+    assert out.numpy(queue)[0, :3].tolist() == [7, 8, 9]
+    with pytest.raises(bl.InvalidError, match="the parameter's is not told"):
+        queue.single_task(kernel, out, 3, (7, 8, 9), 4)
+
+
+def _without_strings(module: bytes) -> bytes:
+    """The module without OpString; PTX has none."""
+    if module[:4] != b"\x03\x02\x23\x07":
+        return module
+    words = np.frombuffer(module, "<u4")
+    kept, at = [words[:5]], 5
+    while at < len(words):
+        length = int(words[at] >> 16)
+        if words[at] & 0xFFFF != 7:
+            kept.append(words[at : at + length])
+        at += length
+    return np.concatenate(kept).tobytes()

@@ -1,0 +1,104 @@
+"""Intel's own compiler takes the SPIR-V of the package and of the examples for three GPUs, and sees in it what we do.
+
+Nothing runs here: it is proof of the modules, and of what reflection tells of them.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from offline_compiler import Binary, compile_all
+
+import bindless as bl
+from bindless import kernels
+from bindless.model import spirv
+
+pytestmark = pytest.mark.ocloc
+
+DEVICES = ("dg2", "bmg", "ptl")
+EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
+
+_ENTRY_POINT, _FUNCTION, _CALL = 15, 54, 57
+_DOES = {88: "has_sample", 98: "has_bindless_image_read", 99: "writes_images"}  # OpImageSampleExplicitLod, Read, Write
+_SPACES = {"pointer": ("__global", "__constant"), "local": ("__local",), "value": ("__private",)}
+
+
+@pytest.fixture(scope="module")
+def modules() -> dict[str, bytes]:
+    """SPIR-V by name: all that is shipped, and all kernels of the examples."""
+    found = {name: kernels.source(name, "spirv") for name in kernels.modules("spirv")}
+    for source in sorted(EXAMPLES.glob("*.cl")):
+        sections = bl.build(source, targets="spirv").sections
+        found.update((f"example_{source.stem}_{number}", section.data) for number, section in enumerate(sections))
+    return found
+
+
+@pytest.fixture(scope="module", params=DEVICES)
+def binaries(
+    request: pytest.FixtureRequest, modules: dict[str, bytes], tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, Binary]:
+    """What they became for one device."""
+    return compile_all(modules, request.param, tmp_path_factory.mktemp("ocloc") / request.param)
+
+
+def _images(module: bytes) -> dict[str, set[str]]:
+    """What each kernel does with images, by the instructions of its function and of those that it calls."""
+    words = struct.unpack(f"<{len(module) // 4}I", module)
+    kernels_: dict[str, int] = {}
+    does: dict[int, set[str]] = {}
+    calls: dict[int, set[int]] = {}
+    at, function = 5, 0
+    while at < len(words):
+        code, length = words[at] & 0xFFFF, words[at] >> 16
+        if code == _ENTRY_POINT:
+            text = struct.pack(f"<{length - 3}I", *words[at + 3 : at + length])
+            kernels_[text.partition(b"\0")[0].decode()] = words[at + 2]
+        elif code == _FUNCTION:
+            function = words[at + 2]
+            does[function], calls[function] = set(), set()
+        elif code == _CALL:
+            calls[function].add(words[at + 3])
+        elif code in _DOES:
+            does[function].add(_DOES[code])
+        at += length
+
+    def all_of(function: int) -> set[str]:
+        return does[function].union(*map(all_of, calls[function]))
+
+    return {name: all_of(function) for name, function in kernels_.items()}
+
+
+def test_images_are_seen(modules: Mapping[str, bytes], binaries: Mapping[str, Binary]) -> None:
+    seen: set[str] = set()
+    for name, module in modules.items():
+        wanted = _images(module)
+        assert set(binaries[name].flags) == set(wanted), name
+        for kernel, does in wanted.items():
+            # A sample is reported as a read too.
+            least = does | ({"has_bindless_image_read"} if "has_sample" in does else set())
+            assert binaries[name].flags[kernel] & {*_DOES.values()} == least, f"{kernel} of {name}"
+            seen |= does
+    assert seen == {*_DOES.values()}
+
+
+def test_arguments_are_those_that_reflection_tells(
+    modules: Mapping[str, bytes], binaries: Mapping[str, Binary]
+) -> None:
+    for name, module in modules.items():
+        for kernel, signature in spirv.describe(module).kernels.items():
+            parameters, arguments = signature.parameters, binaries[name].arguments[kernel]
+            assert parameters is not None
+            assert len(arguments) == len(parameters), f"{kernel} of {name}"
+            for parameter, argument in zip(parameters, arguments):
+                assert argument.space in _SPACES[parameter.kind], f"{parameter} of {kernel}: {argument}"
+                assert argument.size == parameter.size, f"{parameter} of {kernel}: {argument}"
+                assert argument.name in ("", parameter.name), f"{parameter} of {kernel}: {argument}"
+
+
+def test_all_shipped_kernels_are_there(binaries: Mapping[str, Binary]) -> None:
+    built = {kernel for binary in binaries.values() for kernel in binary.flags}
+    assert built >= set(kernels.kernels("spirv"))
+    assert {"raycast", "lay_out", "undistort", "photograph", "draw", "trace", "develop", "make_cubemap"} <= built
