@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import re
 import subprocess
@@ -73,6 +74,17 @@ def test_the_module_is_the_command() -> None:
     wrong = process("paint")
     assert wrong.returncode == 2 and "paint" in wrong.stderr
     assert process().returncode == 2
+
+
+# ---------------------------------------------------------------------- ze-driver
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the Level Zero driver is built on Linux alone")
+def test_ze_driver_tells_a_path_that_exports_the_tables_of_the_loader(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["ze-driver", "--path"]) == 0
+    path = Path(capsys.readouterr().out.rstrip("\n"))
+    assert path.is_absolute()
+    assert ctypes.CDLL(str(path)).zeGetDriverProcAddrTable(0x10004, None) == 0x78000007  # INVALID_NULL_POINTER
 
 
 # ---------------------------------------------------------------------- doctor

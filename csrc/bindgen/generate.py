@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from emit_c import functions_h, layout_txt, types_h, wrappers_c
+from emit_ddi import ddi_c, ddi_h, read_tables
 from emit_python import enums_py, structs_py, stub_pyi
 from emit_report import report_md
 from manifests import MANIFESTS
@@ -37,6 +38,10 @@ def outputs(name: str, headers: Path) -> Iterator[tuple[Path, str]]:
     yield PACKAGE / f"_{name}.pyi", stub_pyi(api)
     if api.structure_types:
         yield PACKAGE / f"_{name}_structs.py", structs_py(api)
+    if manifest.tables:
+        tables = read_tables(api, headers / manifest.tables)
+        yield GENERATED / f"{name}_ddi.h", ddi_h(tables)
+        yield GENERATED / f"{name}_ddi.c", ddi_c(tables)
 
 
 def difference(path: Path, content: str) -> list[str]:

@@ -50,6 +50,7 @@ class Manifest:
         structure_type: prefix of the constants that go into a struct's `stype`, or "".
         structure_types: structs whose constant does not follow from their name; "" for those without one.
         skipped_macros: macros whose value means nothing outside C, with the reason.
+        tables: header of the tables between a loader and its drivers, "" for none.
         not_generated: parts of the headers and other headers left out on purpose, with the reason, for the report.
     """
 
@@ -73,6 +74,7 @@ class Manifest:
     comment_groups: Mapping[str, str] = field(default_factory=dict)
     structure_type: str = ""
     structure_types: Mapping[str, str] = field(default_factory=dict)
+    tables: str = ""
     skipped_macros: Mapping[str, str] = field(default_factory=dict)
     not_generated: Mapping[str, str] = field(default_factory=dict)
 
@@ -110,6 +112,7 @@ LEVEL_ZERO = Manifest(
     needs_initialiser=("zeDriverGet",),
     uninitialised="ZE_RESULT_ERROR_UNINITIALIZED",
     flags=r"_flags?_t$",
+    tables="level_zero/ze_ddi.h",
     structure_type="ZE_STRUCTURE_TYPE_",
     structure_types={
         "ze_base_cb_params_t": "",
@@ -132,7 +135,6 @@ LEVEL_ZERO = Manifest(
     },
     not_generated={
         "zes_api.h, zet_api.h, zer_api.h": "system management, tools and runtime interfaces: other APIs",
-        "ze_ddi.h": "tables between loader and driver, not called by applications",
     },
 )
 

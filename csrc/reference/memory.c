@@ -114,11 +114,50 @@ void blr_memory_release(struct blr_allocation *allocation)
 {
     if (allocation == NULL || atomic_fetch_sub_explicit(&allocation->references, 1, memory_order_acq_rel) != 1)
         return;
-    blr_memory_unreserve(allocation->size);
-    blr_pages_free(&allocation->pages);
+    if (allocation->release != NULL) {
+        allocation->release(allocation);
+    } else {
+        blr_memory_unreserve(allocation->size);
+        blr_pages_free(&allocation->pages);
+    }
     blr_context_release(allocation->context);
     blr_delete(allocation);
     atomic_fetch_sub(&allocations_alive, 1);
+}
+
+blr_result_t blr_memory_adopt(struct blr_context *context, blr_memory_kind_t kind, void *base, uint64_t size,
+                              void (*release)(struct blr_allocation *allocation), void *owner,
+                              struct blr_allocation **allocation)
+{
+    struct blr_allocation *own = blr_new(sizeof *own);
+    if (own == NULL)
+        return blr_fail(BLR_RESULT_OUT_OF_MEMORY, "no memory for the description of an allocation");
+    atomic_init(&own->references, 1);
+    own->kind = kind;
+    own->base = (uint64_t)(uintptr_t)base;
+    own->size = size;
+    own->context = context;
+    own->release = release;
+    own->owner = owner;
+    blr_context_retain(context);
+    atomic_fetch_add(&allocations_alive, 1);
+    blr_mutex_lock(&mutex);
+    insert(own);
+    blr_mutex_unlock(&mutex);
+    *allocation = own;
+    return BLR_RESULT_SUCCESS;
+}
+
+bool blr_memory_withdraw(struct blr_allocation *allocation)
+{
+    blr_mutex_lock(&mutex);
+    bool present = lookup(allocation->base) == allocation;
+    if (present)
+        withdraw(allocation);
+    blr_mutex_unlock(&mutex);
+    if (present)
+        blr_memory_release(allocation);
+    return present;
 }
 
 blr_result_t blr_memory_use(struct blr_context *context, const void *pointer, uint64_t size, const char *what,

@@ -11,6 +11,7 @@
 #include "context.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 
 struct blr_allocation {
     struct blr_allocation *left, *right; /* a treap ordered by base */
@@ -21,6 +22,9 @@ struct blr_allocation {
     uint64_t size;
     struct blr_pages pages;
     struct blr_context *context; /* retained */
+    void (*release)(struct blr_allocation *allocation); /* of memory that is not the driver's own; NULL */
+    void *owner;                 /* for release */
+    bool read_only;              /* kernels that write there fail */
 };
 
 /* The allocation that holds the address, with a reference added; NULL for memory that is not the driver's. */
@@ -32,6 +36,15 @@ void blr_memory_release(struct blr_allocation *allocation);
  * NULL, for a range that leaves the allocation, and for an allocation of another context. what names the range. */
 blr_result_t blr_memory_use(struct blr_context *context, const void *pointer, uint64_t size, const char *what,
                             struct blr_allocation **allocation);
+
+/* Makes memory that the caller has mapped an allocation, which is found by its addresses from now on. release is called
+ * with the last reference; it unmaps. The caller's reference goes with blr_memory_withdraw, or with blrMemoryFree. */
+blr_result_t blr_memory_adopt(struct blr_context *context, blr_memory_kind_t kind, void *base, uint64_t size,
+                              void (*release)(struct blr_allocation *allocation), void *owner,
+                              struct blr_allocation **allocation);
+
+/* Forgets the addresses of an allocation and gives the caller's reference back; false when another thread was first. */
+bool blr_memory_withdraw(struct blr_allocation *allocation);
 
 /* Reserves bytes of the device's memory; false when it has no room for them. */
 bool blr_memory_reserve(uint64_t size);

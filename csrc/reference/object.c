@@ -29,6 +29,12 @@ static const char *const kind_names[BLR_KIND_COUNT] = {
     [BLR_KIND_DEVICE] = "device", [BLR_KIND_CONTEXT] = "context", [BLR_KIND_QUEUE] = "queue",
     [BLR_KIND_EVENT] = "event",   [BLR_KIND_IMAGE] = "image",     [BLR_KIND_IMAGE_HANDLE] = "image handle",
     [BLR_KIND_MODULE] = "module", [BLR_KIND_KERNEL] = "kernel",
+    [BLR_KIND_ZE_DRIVER] = "driver", [BLR_KIND_ZE_DEVICE] = "device", [BLR_KIND_ZE_CONTEXT] = "context",
+    [BLR_KIND_ZE_QUEUE] = "command queue", [BLR_KIND_ZE_LIST] = "command list", [BLR_KIND_ZE_EVENT_POOL] = "event pool",
+    [BLR_KIND_ZE_EVENT] = "event", [BLR_KIND_ZE_FENCE] = "fence", [BLR_KIND_ZE_PHYSICAL_MEMORY] = "physical memory",
+    [BLR_KIND_ZE_IMAGE] = "image", [BLR_KIND_ZE_SAMPLER] = "sampler", [BLR_KIND_ZE_MODULE] = "module",
+    [BLR_KIND_ZE_BUILD_LOG] = "module build log", [BLR_KIND_ZE_KERNEL] = "kernel",
+    [BLR_KIND_ZE_SEMAPHORE] = "external semaphore",
 };
 
 /* Segments are never freed, so that a stale handle can always be looked up. */
@@ -39,6 +45,14 @@ static uint32_t free_first = NO_SLOT, free_last = NO_SLOT;
 static _Atomic uint64_t objects_alive;
 static _Atomic bool has_threads;
 static _Atomic bool forked;
+
+_Static_assert(BLR_KIND_COUNT <= 32, "kinds have five bits");
+
+/* Drivers and devices are always there. */
+static bool is_permanent(unsigned kind)
+{
+    return kind == BLR_KIND_DEVICE || kind == BLR_KIND_ZE_DRIVER || kind == BLR_KIND_ZE_DEVICE;
+}
 
 static struct slot *slot_at(uint32_t index)
 {
@@ -113,7 +127,7 @@ blr_result_t blr_object_register(struct blr_object *object, enum blr_kind kind,
     object->id = (uint64_t)kind << (INDEX_BITS + GENERATION_BITS) | generation << INDEX_BITS | index;
     object->destroy = destroy;
     slot->object = object;
-    if (kind != BLR_KIND_DEVICE)
+    if (!is_permanent(kind))
         atomic_fetch_add(&objects_alive, 1);
     atomic_store_explicit(&slot->state, generation << 32 | OPEN | 1, memory_order_release);
     return BLR_RESULT_SUCCESS;
@@ -183,7 +197,7 @@ void blr_object_release(struct blr_object *object)
     if (generation >> 32 != 0)
         generation = 1;
     atomic_store_explicit(&slot->state, generation << 32, memory_order_release);
-    if (kind != BLR_KIND_DEVICE)
+    if (!is_permanent(kind))
         atomic_fetch_sub(&objects_alive, 1);
     blr_mutex_lock(&table_mutex);
     slot->object = NULL;

@@ -1,4 +1,4 @@
-"""The command ``bindless``: devices, a doctor, kernels, pictures, a demonstration and quick benchmarks."""
+"""The command ``bindless``: devices, a doctor, drivers, kernels, pictures, a demonstration and quick benchmarks."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ def _parser() -> argparse.ArgumentParser:
     from ._cli_build import add_arguments, build_file
     from ._cli_devices import list_devices
     from ._cli_doctor import examine
+    from ._cli_ze_driver import tell_path
 
     parser = argparse.ArgumentParser(prog="bindless", description="The texture units of any GPU from Python.")
     parser.add_argument("--version", action="version", version=f"bindless {_version()}")
@@ -34,6 +35,12 @@ def _parser() -> argparse.ArgumentParser:
 
     doctor = commands.add_parser("doctor", help="what was looked for, found and missing, and how to mend it")
     doctor.set_defaults(run=lambda args: examine())
+
+    driver = commands.add_parser("ze-driver", help="the Level Zero driver that runs on the processor")
+    driver.add_argument(
+        "--path", action="store_true", required=True, help="print where it is, for the variable ZE_ENABLE_ALT_DRIVERS"
+    )
+    driver.set_defaults(run=lambda args: tell_path())
 
     build = commands.add_parser("build", help="compile kernels in OpenCL C for every device")
     add_arguments(build)

@@ -1,0 +1,23 @@
+/* A context: one of the reference driver's. Whatever is made in it keeps it alive. */
+#ifndef BLZ_CONTEXT_H
+#define BLZ_CONTEXT_H
+
+#include "handle.h"
+#include "reference/context.h"
+
+struct blz_context {
+    struct blr_object object;
+    blr_context_t native;
+    struct blr_context *reference; /* what native names, retained */
+    bool permanent;                /* the driver's default context: nobody destroys it */
+};
+
+/* With a reference added. */
+ze_result_t blz_context_acquire(ze_context_handle_t handle, struct blz_context **context);
+
+static inline void blz_context_retain(struct blz_context *context) { blr_object_retain(&context->object); }
+static inline void blz_context_release(struct blz_context *context) { blr_object_release(&context->object); }
+
+ze_result_t blz_context_create_permanent(ze_context_handle_t *handle);
+
+#endif

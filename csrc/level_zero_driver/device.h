@@ -1,0 +1,22 @@
+/* The engines of a device, and what makes its native binaries recognisable. */
+#ifndef BLZ_DEVICE_H
+#define BLZ_DEVICE_H
+
+#include "driver.h"
+#include "reference/transfer.h"
+
+#define BLZ_MAX_FILL_PATTERN BLR_MAX_PATTERN
+#define BLZ_NATIVE_KERNEL_UUID {'b', 'i', 'n', 'd', 'l', 'e', 's', 's', '-', 's', 'p', 'i', 'r', 'v', 0, 1}
+
+/* A group for everything, and one for copies alone. */
+#define BLZ_QUEUE_GROUPS 2u
+
+struct blz_queue_group {
+    ze_command_queue_group_property_flags_t flags;
+    uint32_t queues;
+};
+
+/* NULL for an ordinal that does not exist. */
+const struct blz_queue_group *blz_queue_group(uint32_t ordinal);
+
+#endif

@@ -1,0 +1,60 @@
+#include "extension.h"
+
+#include "call.h"
+#include "driver.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Names as other drivers of Level Zero spell them. */
+static const struct {
+    const char *name;
+    uint32_t version;
+} extensions[] = {
+    {"ZE_experimental_global_offset", ZE_GLOBAL_OFFSET_EXP_VERSION_1_0},
+    {"ZE_extension_subgroups", ZE_SUBGROUP_EXT_VERSION_1_0},
+    {"ZE_experimental_event_query_timestamps", ZE_EVENT_QUERY_TIMESTAMPS_EXP_VERSION_1_0},
+};
+
+ze_result_t blz_extension_list(uint32_t *count, ze_driver_extension_properties_t *properties)
+{
+    uint32_t written = 0;
+    ze_result_t result = blz_count(sizeof extensions / sizeof *extensions, count, properties, &written);
+    for (uint32_t i = 0; i < written; i++) {
+        memset(&properties[i], 0, sizeof properties[i]);
+        snprintf(properties[i].name, sizeof properties[i].name, "%s", extensions[i].name);
+        properties[i].version = extensions[i].version;
+    }
+    return result;
+}
+
+static ze_result_t get_object_count(uint64_t *count) { return blz_result(blrGetObjectCount(count)); }
+
+typedef void (*function_t)(void);
+
+static function_t find(const char *name)
+{
+    if (strcmp(name, "bindlessFailCalls") == 0)
+        return (function_t)blz_call_set_rules;
+    if (strcmp(name, "bindlessGetCallCount") == 0)
+        return (function_t)blz_call_get_count;
+    if (strcmp(name, "bindlessGetObjectCount") == 0)
+        return (function_t)get_object_count;
+    for (uint32_t call = 0; call < BLZ_CALL_COUNT; call++)
+        if (strcmp(name, blz_call_names[call]) == 0)
+            return blz_call_entries[call];
+    return NULL;
+}
+
+ze_result_t blz_extension_function(const char *name, void **address)
+{
+    if (name == NULL)
+        return blz_fail_null("name");
+    if (address == NULL)
+        return blz_fail_null("ppFunctionAddress");
+    function_t function = find(name);
+    memcpy(address, &function, sizeof function);
+    if (function == NULL)
+        return blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "'%.100s' is no function of this driver", name);
+    return ZE_RESULT_SUCCESS;
+}

@@ -1,0 +1,15 @@
+/* The Level Zero API as this driver offers it: types, functions, and the tables between the loader and a driver. */
+#ifndef BLZ_LEVEL_ZERO_H
+#define BLZ_LEVEL_ZERO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "level_zero_types.h"
+
+#include "level_zero_functions.h"
+
+#include "level_zero_ddi.h"
+
+#endif

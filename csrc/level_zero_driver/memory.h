@@ -1,0 +1,41 @@
+/*
+ * Memory: allocations of the device, the host and shared ones, each of pages of its own, known to the reference
+ * driver by their addresses. Commands keep the allocations they use: a free forgets the address, the pages go later.
+ */
+#ifndef BLZ_MEMORY_H
+#define BLZ_MEMORY_H
+
+#include "context.h"
+#include "driver.h"
+#include "reference/memory.h"
+
+/* What Level Zero knows of an allocation beyond the reference driver: its owner. */
+struct blz_memory {
+    struct blz_device *device; /* NULL for memory of the host */
+    ze_memory_type_t type;
+    uint64_t id;
+    void *mapping;             /* pages, mapped for this allocation alone */
+    uint64_t mapped;           /* bytes */
+    uint64_t reserved;         /* bytes counted as the device's memory */
+    bool imported;             /* from another process or interface: freed by the function for that */
+};
+
+uint64_t blz_page_size(void);
+
+/* Takes over a mapping as an allocation of size bytes from its start. When that fails the mapping is still the caller's. */
+ze_result_t blz_memory_take(struct blz_context *context, const struct blz_memory *description, uint64_t size,
+                            void **pointer);
+
+/* New zeroed pages, described by type and device. */
+ze_result_t blz_memory_allocate(struct blz_context *context, struct blz_device *device, ze_memory_type_t type, uint64_t size,
+                                uint64_t alignment, void **pointer);
+
+/* The allocation of the context that holds an address, with a reference added (blr_memory_release), and its owner.
+ * INVALID_ARGUMENT for an address that is in none. */
+ze_result_t blz_memory_find(struct blz_context *context, const void *pointer, struct blr_allocation **allocation,
+                            struct blz_memory **memory);
+
+/* Forgets the allocation that starts at the address. */
+ze_result_t blz_memory_free(struct blz_context *context, void *pointer, bool imported);
+
+#endif

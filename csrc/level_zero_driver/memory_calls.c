@@ -1,0 +1,146 @@
+/* Memory as Level Zero's functions. */
+#include "memory.h"
+#include "structure.h"
+
+#include <inttypes.h>
+
+#define DEVICE_FLAGS                                                                                                          \
+    (ZE_DEVICE_MEM_ALLOC_FLAG_BIAS_CACHED | ZE_DEVICE_MEM_ALLOC_FLAG_BIAS_UNCACHED | ZE_DEVICE_MEM_ALLOC_FLAG_BIAS_INITIAL_PLACEMENT)
+#define HOST_FLAGS                                                                                                            \
+    (ZE_HOST_MEM_ALLOC_FLAG_BIAS_CACHED | ZE_HOST_MEM_ALLOC_FLAG_BIAS_UNCACHED | ZE_HOST_MEM_ALLOC_FLAG_BIAS_WRITE_COMBINED | \
+     ZE_HOST_MEM_ALLOC_FLAG_BIAS_INITIAL_PLACEMENT | ZE_HOST_MEM_ALLOC_FLAG_MEM_READ_ONLY)
+
+/* ---------------------------------------------------------------- descriptors */
+
+/* Compression and the limits of allocations make no difference here: their structs are known and need nothing. */
+static ze_result_t check_device_desc(const ze_device_mem_alloc_desc_t *desc)
+{
+    struct blz_extension extensions[] = {
+        {ZE_STRUCTURE_TYPE_RELAXED_ALLOCATION_LIMITS_EXP_DESC, NULL},
+        {ZE_STRUCTURE_TYPE_MEMORY_COMPRESSION_HINTS_EXT_DESC, NULL},
+    };
+    ze_result_t result = blz_descriptor(desc, ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC, "device_desc", extensions, 2);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    if ((desc->flags & ~(uint32_t)DEVICE_FLAGS) != 0)
+        return blz_fail_enumeration("device_desc->flags", desc->flags, "flags that are known are 0x7");
+    if (desc->ordinal != 0)
+        return blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "device_desc->ordinal is %u: the device has one memory, ordinal 0",
+                        desc->ordinal);
+    return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t check_host_desc(const ze_host_mem_alloc_desc_t *desc)
+{
+    struct blz_extension extensions[] = {{ZE_STRUCTURE_TYPE_RELAXED_ALLOCATION_LIMITS_EXP_DESC, NULL}};
+    ze_result_t result = blz_descriptor(desc, ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC, "host_desc", extensions, 1);
+    if (result == ZE_RESULT_SUCCESS && (desc->flags & ~(uint32_t)HOST_FLAGS) != 0)
+        return blz_fail_enumeration("host_desc->flags", desc->flags, "flags that are known are 0x1f");
+    return result;
+}
+
+/* ---------------------------------------------------------------- allocation */
+
+static ze_result_t allocate(ze_context_handle_t handle, struct blz_device *device, ze_memory_type_t type, size_t size,
+                            size_t alignment, void **pointer)
+{
+    struct blz_context *context;
+    ze_result_t result = blz_context_acquire(handle, &context);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    result = pointer == NULL ? blz_fail_null("pptr") : blz_memory_allocate(context, device, type, size, alignment, pointer);
+    blz_context_release(context);
+    return result;
+}
+
+ze_result_t zeMemAllocDevice(ze_context_handle_t context, const ze_device_mem_alloc_desc_t *desc, size_t size, size_t alignment,
+                             ze_device_handle_t device_handle, void **pointer)
+{
+    struct blz_device *device;
+    ze_result_t result = blz_device_check(device_handle, &device);
+    if (result == ZE_RESULT_SUCCESS)
+        result = check_device_desc(desc);
+    return result == ZE_RESULT_SUCCESS ? allocate(context, device, ZE_MEMORY_TYPE_DEVICE, size, alignment, pointer) : result;
+}
+
+ze_result_t zeMemAllocHost(ze_context_handle_t context, const ze_host_mem_alloc_desc_t *desc, size_t size, size_t alignment,
+                           void **pointer)
+{
+    ze_result_t result = check_host_desc(desc);
+    return result == ZE_RESULT_SUCCESS ? allocate(context, NULL, ZE_MEMORY_TYPE_HOST, size, alignment, pointer) : result;
+}
+
+ze_result_t zeMemAllocShared(ze_context_handle_t context, const ze_device_mem_alloc_desc_t *device_desc,
+                             const ze_host_mem_alloc_desc_t *host_desc, size_t size, size_t alignment,
+                             ze_device_handle_t device_handle, void **pointer)
+{
+    struct blz_device *device = NULL;
+    ze_result_t result = device_handle == NULL ? ZE_RESULT_SUCCESS : blz_device_check(device_handle, &device);
+    if (result == ZE_RESULT_SUCCESS)
+        result = check_device_desc(device_desc);
+    if (result == ZE_RESULT_SUCCESS)
+        result = check_host_desc(host_desc);
+    return result == ZE_RESULT_SUCCESS ? allocate(context, device, ZE_MEMORY_TYPE_SHARED, size, alignment, pointer) : result;
+}
+
+ze_result_t zeMemFree(ze_context_handle_t handle, void *pointer)
+{
+    struct blz_context *context;
+    ze_result_t result = blz_context_acquire(handle, &context);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    result = pointer == NULL ? blz_fail_null("ptr") : blz_memory_free(context, pointer, false);
+    blz_context_release(context);
+    return result;
+}
+
+/* ---------------------------------------------------------------- queries */
+
+static void describe(const struct blz_memory *memory, ze_memory_allocation_properties_t *properties, ze_device_handle_t *device)
+{
+    properties->type = memory == NULL ? ZE_MEMORY_TYPE_UNKNOWN : memory->type;
+    properties->id = memory == NULL ? 0 : memory->id;
+    properties->pageSize = memory == NULL ? 0 : blz_page_size();
+    if (device != NULL)
+        *device = memory == NULL || memory->device == NULL ? NULL : blz_handle_of(&memory->device->object);
+}
+
+ze_result_t zeMemGetAllocProperties(ze_context_handle_t handle, const void *pointer,
+                                    ze_memory_allocation_properties_t *properties, ze_device_handle_t *device)
+{
+    struct blz_context *context;
+    ze_result_t result = blz_context_acquire(handle, &context);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    if (pointer == NULL)
+        result = blz_fail_null("ptr");
+    else
+        result = blz_properties(properties, ZE_STRUCTURE_TYPE_MEMORY_ALLOCATION_PROPERTIES, "pMemAllocProperties");
+    if (result == ZE_RESULT_SUCCESS) {
+        struct blr_allocation *allocation = NULL;
+        struct blz_memory *memory = NULL;
+        blz_memory_find(context, pointer, &allocation, &memory); /* an address that is in none is of unknown memory */
+        describe(memory, properties, device);
+        blr_memory_release(allocation);
+    }
+    blz_context_release(context);
+    return result;
+}
+
+ze_result_t zeMemGetAddressRange(ze_context_handle_t handle, const void *pointer, void **base, size_t *size)
+{
+    struct blz_context *context;
+    ze_result_t result = blz_context_acquire(handle, &context);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    struct blr_allocation *allocation = NULL;
+    struct blz_memory *memory;
+    result = pointer == NULL ? blz_fail_null("ptr") : blz_memory_find(context, pointer, &allocation, &memory);
+    if (result == ZE_RESULT_SUCCESS && base != NULL)
+        *base = (void *)(uintptr_t)allocation->base;
+    if (result == ZE_RESULT_SUCCESS && size != NULL)
+        *size = allocation->size;
+    blr_memory_release(allocation);
+    blz_context_release(context);
+    return result;
+}

@@ -1,0 +1,40 @@
+#if !defined(_GNU_SOURCE)
+#define _GNU_SOURCE
+#endif
+
+#include "processor.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+uint32_t blz_processor_clock(void)
+{
+    unsigned long kilohertz = 0;
+    FILE *file = fopen("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq", "re");
+    if (file != NULL) {
+        if (fscanf(file, "%lu", &kilohertz) != 1)
+            kilohertz = 0;
+        fclose(file);
+    }
+    if (kilohertz != 0 || (file = fopen("/proc/cpuinfo", "re")) == NULL)
+        return (uint32_t)(kilohertz / 1000);
+    char line[256];
+    double megahertz = 0;
+    while (megahertz == 0 && fgets(line, sizeof line, file) != NULL)
+        if (sscanf(line, "cpu MHz : %lf", &megahertz) != 1)
+            megahertz = 0;
+    fclose(file);
+    return (uint32_t)(megahertz + 0.5);
+}
+
+uint32_t blz_processor_caches(size_t sizes[BLZ_MAX_CACHES])
+{
+    static const int names[BLZ_MAX_CACHES] = {_SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL2_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE};
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < BLZ_MAX_CACHES; i++) {
+        long size = sysconf(names[i]);
+        if (size > 0)
+            sizes[count++] = (size_t)size;
+    }
+    return count;
+}
