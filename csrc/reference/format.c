@@ -1,21 +1,39 @@
 #include "format.h"
 
+#include "format_packed.h"
+
 #include <string.h>
 
+/* Packed pixels of reals are read, filtered and written as floats. */
+#define REALS(name, packing) {BLR_ELEMENT_F32, BLR_CLASS_FLOAT, 4, 0, true, name, &packing}
 static const struct blr_format formats[BLR_NUM_CHANNEL_TYPES] = {
-    [BLR_CHANNEL_SNORM_INT8] = {BLR_ELEMENT_S8, BLR_CLASS_SNORM, 1, 127, true, "snorm_int8"},
-    [BLR_CHANNEL_SNORM_INT16] = {BLR_ELEMENT_S16, BLR_CLASS_SNORM, 2, 32767, true, "snorm_int16"},
-    [BLR_CHANNEL_UNORM_INT8] = {BLR_ELEMENT_U8, BLR_CLASS_UNORM, 1, 255, true, "unorm_int8"},
-    [BLR_CHANNEL_UNORM_INT16] = {BLR_ELEMENT_U16, BLR_CLASS_UNORM, 2, 65535, true, "unorm_int16"},
-    [BLR_CHANNEL_SIGNED_INT8] = {BLR_ELEMENT_S8, BLR_CLASS_SIGNED, 1, 0, true, "signed_int8"},
-    [BLR_CHANNEL_SIGNED_INT16] = {BLR_ELEMENT_S16, BLR_CLASS_SIGNED, 2, 0, true, "signed_int16"},
-    [BLR_CHANNEL_SIGNED_INT32] = {BLR_ELEMENT_S32, BLR_CLASS_SIGNED, 4, 0, false, "signed_int32"},
-    [BLR_CHANNEL_UNSIGNED_INT8] = {BLR_ELEMENT_U8, BLR_CLASS_UNSIGNED, 1, 0, true, "unsigned_int8"},
-    [BLR_CHANNEL_UNSIGNED_INT16] = {BLR_ELEMENT_U16, BLR_CLASS_UNSIGNED, 2, 0, true, "unsigned_int16"},
-    [BLR_CHANNEL_UNSIGNED_INT32] = {BLR_ELEMENT_U32, BLR_CLASS_UNSIGNED, 4, 0, false, "unsigned_int32"},
-    [BLR_CHANNEL_FP16] = {BLR_ELEMENT_F16, BLR_CLASS_FLOAT, 2, 0, true, "fp16"},
-    [BLR_CHANNEL_FP32] = {BLR_ELEMENT_F32, BLR_CLASS_FLOAT, 4, 0, true, "fp32"},
+    [BLR_CHANNEL_SNORM_INT8] = {BLR_ELEMENT_S8, BLR_CLASS_SNORM, 1, 127, true, "snorm_int8", NULL},
+    [BLR_CHANNEL_SNORM_INT16] = {BLR_ELEMENT_S16, BLR_CLASS_SNORM, 2, 32767, true, "snorm_int16", NULL},
+    [BLR_CHANNEL_UNORM_INT8] = {BLR_ELEMENT_U8, BLR_CLASS_UNORM, 1, 255, true, "unorm_int8", NULL},
+    [BLR_CHANNEL_UNORM_INT16] = {BLR_ELEMENT_U16, BLR_CLASS_UNORM, 2, 65535, true, "unorm_int16", NULL},
+    [BLR_CHANNEL_SIGNED_INT8] = {BLR_ELEMENT_S8, BLR_CLASS_SIGNED, 1, 0, true, "signed_int8", NULL},
+    [BLR_CHANNEL_SIGNED_INT16] = {BLR_ELEMENT_S16, BLR_CLASS_SIGNED, 2, 0, true, "signed_int16", NULL},
+    [BLR_CHANNEL_SIGNED_INT32] = {BLR_ELEMENT_S32, BLR_CLASS_SIGNED, 4, 0, false, "signed_int32", NULL},
+    [BLR_CHANNEL_UNSIGNED_INT8] = {BLR_ELEMENT_U8, BLR_CLASS_UNSIGNED, 1, 0, true, "unsigned_int8", NULL},
+    [BLR_CHANNEL_UNSIGNED_INT16] = {BLR_ELEMENT_U16, BLR_CLASS_UNSIGNED, 2, 0, true, "unsigned_int16", NULL},
+    [BLR_CHANNEL_UNSIGNED_INT32] = {BLR_ELEMENT_U32, BLR_CLASS_UNSIGNED, 4, 0, false, "unsigned_int32", NULL},
+    [BLR_CHANNEL_FP16] = {BLR_ELEMENT_F16, BLR_CLASS_FLOAT, 2, 0, true, "fp16", NULL},
+    [BLR_CHANNEL_FP32] = {BLR_ELEMENT_F32, BLR_CLASS_FLOAT, 4, 0, true, "fp32", NULL},
+    [BLR_CHANNEL_SNORM_INT32] = REALS("snorm_int32", blr_packing_snorm32),
+    [BLR_CHANNEL_UNORM_INT32] = REALS("unorm_int32", blr_packing_unorm32),
+    [BLR_CHANNEL_UNORM_INT_10_10_10_2] = REALS("unorm_int_10_10_10_2", blr_packing_unorm_10_10_10_2),
+    [BLR_CHANNEL_SNORM_INT_10_10_10_2] = REALS("snorm_int_10_10_10_2", blr_packing_snorm_10_10_10_2),
+    [BLR_CHANNEL_UNSIGNED_INT_10_10_10_2] = {BLR_ELEMENT_U32, BLR_CLASS_UNSIGNED, 4, 0, false,
+                                             "unsigned_int_10_10_10_2", &blr_packing_unsigned_10_10_10_2},
+    [BLR_CHANNEL_SIGNED_INT_10_10_10_2] = {BLR_ELEMENT_S32, BLR_CLASS_SIGNED, 4, 0, false, "signed_int_10_10_10_2",
+                                           &blr_packing_signed_10_10_10_2},
+    [BLR_CHANNEL_FP_10_10_10_2] = REALS("fp_10_10_10_2", blr_packing_fp_10_10_10_2),
+    [BLR_CHANNEL_FP_11_11_10] = REALS("fp_11_11_10", blr_packing_fp_11_11_10),
+    [BLR_CHANNEL_UNORM_SHORT_5_6_5] = REALS("unorm_short_5_6_5", blr_packing_unorm_5_6_5),
+    [BLR_CHANNEL_UNORM_SHORT_5_5_5_1] = REALS("unorm_short_5_5_5_1", blr_packing_unorm_5_5_5_1),
+    [BLR_CHANNEL_UNORM_SHORT_4_4_4_4] = REALS("unorm_short_4_4_4_4", blr_packing_unorm_4_4_4_4),
 };
+#undef REALS
 
 static const uint32_t element_sizes[BLR_NUM_ELEMENT_TYPES] = {1, 1, 2, 2, 4, 4, 2, 4};
 
@@ -27,7 +45,9 @@ const struct blr_format *blr_format_get(blr_channel_type_t channel_type)
 uint32_t blr_pixel_size(blr_channel_type_t channel_type, uint32_t num_channels)
 {
     const struct blr_format *format = blr_format_get(channel_type);
-    return format && num_channels >= 1 && num_channels <= BLR_MAX_CHANNELS ? format->size * num_channels : 0;
+    if (!format || num_channels < 1 || num_channels > BLR_MAX_CHANNELS)
+        return 0;
+    return format->packing ? blr_packed_size(format->packing, num_channels) : format->size * num_channels;
 }
 
 uint32_t blr_element_size(blr_element_type_t element_type)

@@ -1,4 +1,4 @@
-/* Pixel formats: twelve channel types, one to four channels; sizes and single-channel conversions. */
+/* Pixel formats: channel types, one to four channels; sizes and single-channel conversions. */
 #ifndef BLR_FORMAT_H
 #define BLR_FORMAT_H
 
@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define BLR_NUM_CHANNEL_TYPES 12
+#define BLR_NUM_CHANNEL_TYPES 23
 #define BLR_NUM_ELEMENT_TYPES 8
 #define BLR_MAX_CHANNELS 4
 #define BLR_MAX_PIXEL_SIZE 16
@@ -21,13 +21,17 @@ enum blr_format_class {
     BLR_CLASS_FLOAT
 };
 
+/* Pixels that are not one element after the other: format_packed.h. */
+struct blr_packing;
+
 struct blr_format {
-    blr_element_type_t storage;           /* the element type of a stored channel */
+    blr_element_type_t storage;           /* the element type of a stored channel; unpacked, where there is a packing */
     enum blr_format_class class;
     uint32_t size;                        /* bytes of one channel */
     int32_t maximum;                      /* the code that means 1 in a normalized format, else 0 */
     bool filterable;                      /* linear filtering is offered */
     const char *name;                     /* as written in bindless: "unorm_int8" */
+    const struct blr_packing *packing;    /* or NULL */
 };
 
 /* The table's row, or NULL for a value that is not a channel type. */

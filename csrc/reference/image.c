@@ -110,10 +110,12 @@ blr_result_t blr_image_check_desc(const blr_image_desc_t *desc)
         return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "image type %d: STANDARD (0) to CUBEMAP (3) is needed",
                         (int)desc->type);
     if (blr_format_get(desc->channel_type) == NULL)
-        return blr_fail(BLR_RESULT_INVALID_FORMAT, "channel type %d: one of the twelve, 0 to 11, is needed",
-                        (int)desc->channel_type);
+        return blr_fail(BLR_RESULT_INVALID_FORMAT, "channel type %d: one from 0 to %d is needed",
+                        (int)desc->channel_type, BLR_NUM_CHANNEL_TYPES - 1);
     if (blr_pixel_size(desc->channel_type, desc->num_channels) == 0)
-        return blr_fail(BLR_RESULT_INVALID_FORMAT, "num_channels %u: 1, 2, 3 or 4 is needed", desc->num_channels);
+        return blr_fail(BLR_RESULT_INVALID_FORMAT, "num_channels %u: %s is needed", desc->num_channels,
+                        blr_format_get(desc->channel_type)->packing ? "the number that the channel type names"
+                                                                    : "1, 2, 3 or 4");
     if (desc->width == 0)
         return blr_fail(BLR_RESULT_INVALID_SIZE, "width 0: an image is at least 1 pixel wide");
     if (desc->height == 0 && desc->depth > 0)

@@ -128,8 +128,10 @@ static blr_result_t check_form(const blr_image_call_t *call, const struct blr_te
     return BLR_RESULT_SUCCESS;
 }
 
-static blr_result_t check_values(const blr_image_call_t *call, const blr_image_desc_t *desc)
+static blr_result_t check_values(const blr_image_call_t *call, const struct blr_texture *texture)
 {
+    const blr_image_desc_t *desc = &texture->desc;
+    const uint32_t written = blr_texture_write_channels(texture);
     const char *operation = operation_names[call->operation];
     if (blr_element_size(call->value_type) == 0)
         return blr_fail(BLR_RESULT_INVALID_FORMAT, "value type %d: S8 (0) to F32 (7) is needed", (int)call->value_type);
@@ -139,9 +141,8 @@ static blr_result_t check_values(const blr_image_call_t *call, const blr_image_d
     if (call->value_channels == 0 || call->value_channels > BLR_MAX_CHANNELS)
         return blr_fail(BLR_RESULT_INVALID_FORMAT, "value channels %u: 1 to %d are needed", call->value_channels,
                         BLR_MAX_CHANNELS);
-    if (call->operation == BLR_OPERATION_WRITE && call->value_channels != desc->num_channels)
-        return blr_fail(BLR_RESULT_INVALID_FORMAT, "write of %u channels: the image has %u", call->value_channels,
-                        desc->num_channels);
+    if (call->operation == BLR_OPERATION_WRITE && call->value_channels != written)
+        return blr_fail(BLR_RESULT_INVALID_FORMAT, "write of %u channels: the image has %u", call->value_channels, written);
     return BLR_RESULT_SUCCESS;
 }
 
@@ -198,7 +199,7 @@ static blr_result_t prepare(struct image_call_command *own, struct blr_queue *qu
         return blr_fail(BLR_RESULT_INVALID_HANDLE, "the image handle is of another context than the queue");
     blr_result_t result = check_form(call, &own->view->texture);
     if (result == BLR_RESULT_SUCCESS)
-        result = check_values(call, &own->view->texture.desc);
+        result = check_values(call, &own->view->texture);
     if (result == BLR_RESULT_SUCCESS && call->count > 0)
         result = check_arrays(own, queue->context);
     own->command.is_brief = call->count <= BRIEF_ITEMS;

@@ -22,10 +22,10 @@ struct blr_image_view *blr_image_view_acquire(blr_image_handle_t handle)
 
 void blr_image_view_release(struct blr_image_view *view) { blr_object_release(&view->object); }
 
-/* A view with its own references to image or memory. sampler is NULL for an unsampled one. */
-static blr_result_t make_view(struct blr_context *context, struct blr_image *image, struct blr_allocation *memory,
-                              const blr_image_desc_t *desc, const struct blr_texture_level *levels,
-                              const blr_sampler_desc_t *sampler, blr_image_handle_t *handle)
+blr_result_t blr_image_view_make(struct blr_context *context, struct blr_image *image, struct blr_allocation *memory,
+                                 const blr_image_desc_t *desc, const struct blr_texture_level *levels,
+                                 const blr_sampler_desc_t *sampler, const blr_swizzle_t *swizzle,
+                                 blr_image_handle_t *handle)
 {
     struct blr_image_view *view = blr_new(sizeof *view);
     if (view == NULL)
@@ -41,6 +41,8 @@ static blr_result_t make_view(struct blr_context *context, struct blr_image *ima
         blr_delete(view);
         return result;
     }
+    if (swizzle != NULL)
+        blr_texture_set_swizzle(&view->texture, swizzle);
     view->context = context;
     view->image = image;
     view->memory = memory;
@@ -109,7 +111,7 @@ static blr_result_t create_over_image(struct blr_context *context, struct blr_im
         result = blr_sampler_check(sampler, desc, &effective);
     if (result != BLR_RESULT_SUCCESS)
         return result;
-    return make_view(context, image, NULL, desc, image->level, sampled ? &effective : NULL, handle);
+    return blr_image_view_make(context, image, NULL, desc, image->level, sampled ? &effective : NULL, NULL, handle);
 }
 
 static blr_result_t create_checked(blr_context_t context_handle, blr_image_t image_handle, const blr_image_desc_t *desc,
@@ -219,7 +221,7 @@ static blr_result_t create_over_memory(struct blr_context *context, const void *
         .row_pitch = pitch,
         .slice_pitch = pitch * height,
     };
-    result = make_view(context, NULL, memory, desc, &level, &effective, handle);
+    result = blr_image_view_make(context, NULL, memory, desc, &level, &effective, NULL, handle);
     blr_memory_release(memory);
     return result;
 }

@@ -21,4 +21,11 @@ struct blr_image_view {
 struct blr_image_view *blr_image_view_acquire(blr_image_handle_t handle);
 void blr_image_view_release(struct blr_image_view *view);
 
+/* A handle over image or memory, one of which is NULL; it gets its own references. sampler is NULL for an unsampled one,
+ * swizzle for the channels as they are. */
+blr_result_t blr_image_view_make(struct blr_context *context, struct blr_image *image, struct blr_allocation *memory,
+                                 const blr_image_desc_t *desc, const struct blr_texture_level *levels,
+                                 const blr_sampler_desc_t *sampler, const blr_swizzle_t *swizzle,
+                                 blr_image_handle_t *handle);
+
 #endif

@@ -1,5 +1,6 @@
 /* The exact mode: the same footprints with weights that are not rounded, and an anisotropic footprint
  * that is integrated along its longer axis. Everything is computed in double and rounded once. */
+#include "format_packed.h"
 #include "sample.h"
 #include "sample_coordinate.h"
 #include "sample_cube.h"
@@ -26,8 +27,13 @@ struct exact_axis {
 static void add_texel(struct sum *sum, const unsigned char *texel, double weight)
 {
     const struct blr_format *format = sum->texture->format;
+    unsigned char unpacked[BLR_MAX_PIXEL_SIZE];
     if (weight == 0.0)
         return;
+    if (format->packing) {
+        blr_unpack_pixel(format->packing, sum->texture->desc.num_channels, texel, unpacked);
+        texel = unpacked;
+    }
     for (uint32_t c = 0; c < sum->texture->desc.num_channels; c++, texel += format->size) {
         double value;
         if (format->class == BLR_CLASS_FLOAT) {

@@ -1,4 +1,5 @@
 /* One sample at a time: the path that covers every texture. */
+#include "format_packed.h"
 #include "sample.h"
 #include "texture_value.h"
 
@@ -34,11 +35,27 @@ static void item_footprint(const struct blr_texture *texture, const blr_image_ca
         blr_footprint_standard(texture, coordinates, layer, levels, footprint);
 }
 
+#define MAX_TEXELS (4 * BLR_MAX_QUADS)
+
+/* Lets the texels of a footprint be unpacked ones. */
+static void unpack_footprint(const struct blr_texture *texture, struct blr_footprint *footprint,
+                             unsigned char unpacked[MAX_TEXELS][BLR_MAX_PIXEL_SIZE])
+{
+    for (uint32_t q = 0; q < footprint->count; q++)
+        for (int k = 0; k < 4; k++, unpacked++) {
+            blr_unpack_pixel(texture->format->packing, texture->desc.num_channels, footprint->quad[q].texel[k], *unpacked);
+            footprint->quad[q].texel[k] = *unpacked;
+        }
+}
+
 void blr_sample_item(const struct blr_texture *texture, const blr_image_call_t *call, uint64_t index)
 {
     struct blr_footprint footprint;
     bool nearest = !texture->blends;
+    unsigned char unpacked[MAX_TEXELS][BLR_MAX_PIXEL_SIZE];
     item_footprint(texture, call, index, &footprint);
+    if (texture->format->packing)
+        unpack_footprint(texture, &footprint, unpacked);
     const struct blr_format *format = texture->format;
     const unsigned char *texel = footprint.quad[0].texel[0];
     bool reals = blr_texture_has_reals(texture);

@@ -2,6 +2,7 @@
 # processor, so no compiler may contract a multiplication and an addition.
 set(BLR_SAMPLER_SOURCES
     format.c
+    format_packed.c
     sample_anisotropy.c
     sample_blend_float.c
     sample_blend_integer.c
@@ -16,7 +17,8 @@ set(BLR_SAMPLER_SOURCES
     sample_level.c
     sample_tables.c
     texture.c
-    texture_fetch.c)
+    texture_fetch.c
+    texture_swizzle.c)
 
 if(CMAKE_C_COMPILER_ID MATCHES "GNU|Clang" AND NOT MSVC)
   set_source_files_properties(${BLR_SAMPLER_SOURCES} PROPERTIES COMPILE_OPTIONS "-O3;-ffp-contract=off")

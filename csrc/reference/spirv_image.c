@@ -93,6 +93,8 @@ static const struct blr_texture *find_pair(struct blr_spirv_batch *batch, const 
         blr_spirv_fault(batch, op, lane, BLR_RESULT_KERNEL_FAULT, "samples an image of a format that cannot be sampled");
         return NULL;
     }
+    pair->texture.swizzled = own->swizzled;
+    memcpy(pair->texture.swizzle, own->swizzle, sizeof own->swizzle);
     pair->image = image;
     pair->sampler = sampler;
     return &pair->texture;
@@ -288,7 +290,7 @@ static bool call_image(struct blr_spirv_batch *batch, const struct blr_spirv_op 
     call.gradient_x = items->dx;
     call.gradient_y = items->dy;
     if (call.operation == BLR_OPERATION_WRITE) {
-        call.value_channels = texture->desc.num_channels;
+        call.value_channels = blr_texture_write_channels(texture);
         give_values(batch, op, items, call.value_type, call.value_channels);
     }
     /* What lies outside reads as 0 and is not written: no fault, as on a GPU. */

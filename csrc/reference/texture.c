@@ -1,6 +1,7 @@
 #include "texture.h"
 #include "sample.h"
 #include "texture_fetch.h"
+#include "texture_swizzle.h"
 
 #include <math.h>
 #include <string.h>
@@ -103,10 +104,9 @@ static void sample(const struct blr_texture *texture, const blr_image_call_t *ca
     sample_span(texture, call, span, end);
 }
 
-blr_result_t blr_texture_run(const struct blr_texture *texture, const blr_image_call_t *call, uint64_t begin,
-                             uint64_t end, struct blr_fault *fault)
+void blr_run_plain(const struct blr_texture *texture, const blr_image_call_t *call, uint64_t begin, uint64_t end,
+                   struct blr_fault *fault)
 {
-    memset(fault, 0, sizeof *fault);
     switch (call->operation) {
     case BLR_OPERATION_FETCH:
         blr_fetch_items(texture, call, begin, end, fault);
@@ -120,5 +120,15 @@ blr_result_t blr_texture_run(const struct blr_texture *texture, const blr_image_
         sample(texture, call, begin, end, fault);
         break;
     }
+}
+
+blr_result_t blr_texture_run(const struct blr_texture *texture, const blr_image_call_t *call, uint64_t begin,
+                             uint64_t end, struct blr_fault *fault)
+{
+    memset(fault, 0, sizeof *fault);
+    if (texture->swizzled)
+        blr_run_swizzled(texture, call, begin, end, fault);
+    else
+        blr_run_plain(texture, call, begin, end, fault);
     return fault->kind == BLR_FAULT_NONE ? BLR_RESULT_SUCCESS : BLR_RESULT_OUT_OF_RANGE;
 }

@@ -48,6 +48,8 @@ struct blr_texture {
     bool sampled;
     blr_sampler_desc_t sampler;           /* meaningful when sampled */
     uint32_t flags;
+    bool swizzled;                        /* by blr_texture_set_swizzle */
+    uint8_t swizzle[BLR_MAX_CHANNELS];    /* channel of the image below num_channels, BLR_SWIZZLE_ZERO or _ONE */
 
     /* derived by blr_texture_init */
     const struct blr_format *format;
@@ -71,6 +73,15 @@ struct blr_texture {
 blr_result_t blr_texture_init(struct blr_texture *texture, const blr_image_desc_t *desc,
                               const struct blr_texture_level *levels, uint32_t num_levels,
                               const blr_sampler_desc_t *sampler, uint32_t flags);
+
+/* What the channels of a pixel in a kernel are; without it those of the image, then 0. */
+void blr_texture_set_swizzle(struct blr_texture *texture, const blr_swizzle_t swizzle[BLR_MAX_CHANNELS]);
+
+/* Channels of the values of a write. */
+static inline uint32_t blr_texture_write_channels(const struct blr_texture *texture)
+{
+    return texture->swizzled ? BLR_MAX_CHANNELS : texture->desc.num_channels;
+}
 
 /* Runs items [begin, end) of a call on the calling thread. The arrays of the call are indexed with
  * the item's number, so that the same call can be split among threads. Every item is processed; one

@@ -1,4 +1,5 @@
 #include "texture_fetch.h"
+#include "format_packed.h"
 #include "sample.h"
 #include "texture_value.h"
 
@@ -52,6 +53,11 @@ void blr_fetch_items(const struct blr_texture *texture, const blr_image_call_t *
             blr_store_values(texture, call, index, &nothing);
             continue;
         }
+        unsigned char unpacked[BLR_MAX_PIXEL_SIZE];
+        if (format->packing) {
+            blr_unpack_pixel(format->packing, channels, texel, unpacked);
+            texel = unpacked;
+        }
         if (verbatim) {
             memcpy((unsigned char *)call->values + index * value_size, texel, value_size);
             continue;
@@ -75,9 +81,11 @@ void blr_write_items(const struct blr_texture *texture, const blr_image_call_t *
     uint32_t element_size = blr_element_size(call->value_type);
     const unsigned char *values = call->values;
     for (uint64_t index = begin; index < end; index++) {
-        unsigned char *texel = locate(texture, call, index, fault);
-        if (!texel)
+        unsigned char *pixel = locate(texture, call, index, fault);
+        if (!pixel)
             continue;
+        unsigned char unpacked[BLR_MAX_PIXEL_SIZE];
+        unsigned char *texel = format->packing ? unpacked : pixel;
         const unsigned char *value = values + index * call->value_channels * element_size;
         for (uint32_t channel = 0; channel < channels; channel++, texel += format->size) {
             const unsigned char *element = value + channel * element_size;
@@ -95,5 +103,7 @@ void blr_write_items(const struct blr_texture *texture, const blr_image_call_t *
                 blr_format_encode(format, texel, real);
             }
         }
+        if (format->packing)
+            blr_pack_pixel(format->packing, channels, unpacked, pixel);
     }
 }

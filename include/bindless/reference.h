@@ -83,7 +83,21 @@ typedef enum blr_channel_type {
     BLR_CHANNEL_UNSIGNED_INT16 = 8,
     BLR_CHANNEL_UNSIGNED_INT32 = 9,
     BLR_CHANNEL_FP16 = 10,
-    BLR_CHANNEL_FP32 = 11
+    BLR_CHANNEL_FP32 = 11,
+    /* What Level Zero has beside them, with 1 to 4 channels: */
+    BLR_CHANNEL_SNORM_INT32 = 12,
+    BLR_CHANNEL_UNORM_INT32 = 13,
+    /* The channels of a pixel in one word, so many as the name has numbers: from the lowest bits, red first. */
+    BLR_CHANNEL_UNORM_INT_10_10_10_2 = 14,
+    BLR_CHANNEL_SNORM_INT_10_10_10_2 = 15,
+    BLR_CHANNEL_UNSIGNED_INT_10_10_10_2 = 16,
+    BLR_CHANNEL_SIGNED_INT_10_10_10_2 = 17,
+    BLR_CHANNEL_FP_10_10_10_2 = 18,       /* floats without sign, 5 bits of exponent; the last channel unorm */
+    BLR_CHANNEL_FP_11_11_10 = 19,
+    /* The same with blue in the lowest bits, red above green, alpha highest. */
+    BLR_CHANNEL_UNORM_SHORT_5_6_5 = 20,
+    BLR_CHANNEL_UNORM_SHORT_5_5_5_1 = 21,
+    BLR_CHANNEL_UNORM_SHORT_4_4_4_4 = 22
 } blr_channel_type_t;
 
 /* The element type of an array of values in memory. */
@@ -149,6 +163,17 @@ typedef struct blr_event *blr_event_t;
 typedef struct blr_image *blr_image_t;
 typedef struct blr_module *blr_module_t;
 typedef struct blr_kernel *blr_kernel_t;
+
+/* What a channel of a pixel in a kernel is: a channel of the image, or a number. A channel that the image lacks is 0, and
+ * alpha 1. */
+typedef enum blr_swizzle {
+    BLR_SWIZZLE_RED = 0,
+    BLR_SWIZZLE_GREEN = 1,
+    BLR_SWIZZLE_BLUE = 2,
+    BLR_SWIZZLE_ALPHA = 3,
+    BLR_SWIZZLE_ZERO = 4,
+    BLR_SWIZZLE_ONE = 5
+} blr_swizzle_t;
 
 /* An unsampled or sampled image: passed by value, in any number. Zero is never a valid one. */
 typedef uint64_t blr_image_handle_t;
@@ -353,6 +378,19 @@ BLR_API blr_result_t blrSampledImageCreate(blr_context_t context, blr_image_t im
 BLR_API blr_result_t blrSampledImageCreateFromMemory(blr_context_t context, const void *pointer, uint64_t row_pitch,
                                                      const blr_image_desc_t *desc, const blr_sampler_desc_t *sampler,
                                                      blr_image_handle_t *handle);
+/* Memory of the driver as an image, of any type but a mipmap. */
+typedef struct blr_image_view_desc {
+    blr_image_desc_t image;               /* an array may have 1 layer */
+    void *pointer;                        /* of pixel (0, 0, 0); a multiple of 64 */
+    uint64_t row_pitch;                   /* bytes; 0: rows follow each other */
+    uint64_t slice_pitch;                 /* bytes from slice to slice, or from layer to layer; 0: they follow each other */
+    blr_swizzle_t swizzle[4];             /* of reads; a write stores each channel of the image from the first that names it */
+    const blr_sampler_desc_t *sampler;    /* NULL for an unsampled image */
+} blr_image_view_desc_t;
+
+/* The handle keeps the memory. A write through a swizzled one has four channels. */
+BLR_API blr_result_t blrImageViewCreate(blr_context_t context, const blr_image_view_desc_t *desc,
+                                        blr_image_handle_t *handle);
 BLR_API blr_result_t blrImageHandleDestroy(blr_context_t context, blr_image_handle_t handle);
 
 /* One side of a copy: either an image, or memory of any kind with the distances between rows and slices. */

@@ -63,8 +63,8 @@ static inline uint32_t channel_bytes(blr_channel_type_t type)
     case BLR_CHANNEL_SIGNED_INT32:
     case BLR_CHANNEL_UNSIGNED_INT32:
     case BLR_CHANNEL_FP32: return 4;
+    default: return 0;
     }
-    return 0;
 }
 
 static inline uint64_t object_count(void)

@@ -25,9 +25,8 @@ static blr_element_type_t element_of(blr_channel_type_t type, bool reading)
     case BLR_CHANNEL_UNSIGNED_INT16: return BLR_ELEMENT_U16;
     case BLR_CHANNEL_UNSIGNED_INT32: return BLR_ELEMENT_U32;
     case BLR_CHANNEL_FP16: return BLR_ELEMENT_F16;
-    case BLR_CHANNEL_FP32: return BLR_ELEMENT_F32;
+    default: return BLR_ELEMENT_F32;
     }
-    return BLR_ELEMENT_F32;
 }
 
 /* What a normalized code reads as. */

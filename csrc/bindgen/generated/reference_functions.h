@@ -40,6 +40,7 @@ blr_result_t blrImageGetPointer(blr_image_t image, void **pixels);
 blr_result_t blrUnsampledImageCreate(blr_context_t context, blr_image_t image, const blr_image_desc_t *desc, blr_image_handle_t *handle);
 blr_result_t blrSampledImageCreate(blr_context_t context, blr_image_t image, const blr_image_desc_t *desc, const blr_sampler_desc_t *sampler, blr_image_handle_t *handle);
 blr_result_t blrSampledImageCreateFromMemory(blr_context_t context, const void *pointer, uint64_t row_pitch, const blr_image_desc_t *desc, const blr_sampler_desc_t *sampler, blr_image_handle_t *handle);
+blr_result_t blrImageViewCreate(blr_context_t context, const blr_image_view_desc_t *desc, blr_image_handle_t *handle);
 blr_result_t blrImageHandleDestroy(blr_context_t context, blr_image_handle_t handle);
 blr_result_t blrEnqueueCopyImage(blr_queue_t queue, const blr_copy_region_t *region, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event);
 blr_result_t blrEnqueueImageCall(blr_queue_t queue, const blr_image_call_t *call, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event);

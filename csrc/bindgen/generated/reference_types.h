@@ -28,7 +28,18 @@ enum {
   BLR_CHANNEL_UNSIGNED_INT16 = 8,
   BLR_CHANNEL_UNSIGNED_INT32 = 9,
   BLR_CHANNEL_FP16 = 10,
-  BLR_CHANNEL_FP32 = 11
+  BLR_CHANNEL_FP32 = 11,
+  BLR_CHANNEL_SNORM_INT32 = 12,
+  BLR_CHANNEL_UNORM_INT32 = 13,
+  BLR_CHANNEL_UNORM_INT_10_10_10_2 = 14,
+  BLR_CHANNEL_SNORM_INT_10_10_10_2 = 15,
+  BLR_CHANNEL_UNSIGNED_INT_10_10_10_2 = 16,
+  BLR_CHANNEL_SIGNED_INT_10_10_10_2 = 17,
+  BLR_CHANNEL_FP_10_10_10_2 = 18,
+  BLR_CHANNEL_FP_11_11_10 = 19,
+  BLR_CHANNEL_UNORM_SHORT_5_6_5 = 20,
+  BLR_CHANNEL_UNORM_SHORT_5_5_5_1 = 21,
+  BLR_CHANNEL_UNORM_SHORT_4_4_4_4 = 22
 };
 enum {
   BLR_ELEMENT_S8 = 0,
@@ -78,6 +89,14 @@ enum {
   BLR_EVENT_FAILED = 3
 };
 enum {
+  BLR_SWIZZLE_RED = 0,
+  BLR_SWIZZLE_GREEN = 1,
+  BLR_SWIZZLE_BLUE = 2,
+  BLR_SWIZZLE_ALPHA = 3,
+  BLR_SWIZZLE_ZERO = 4,
+  BLR_SWIZZLE_ONE = 5
+};
+enum {
   BLR_OPERATION_FETCH = 0,
   BLR_OPERATION_SAMPLE = 1,
   BLR_OPERATION_SAMPLE_LOD = 2,
@@ -116,6 +135,7 @@ typedef struct blr_event *blr_event_t;
 typedef struct blr_image *blr_image_t;
 typedef struct blr_module *blr_module_t;
 typedef struct blr_kernel *blr_kernel_t;
+typedef int blr_swizzle_t;
 typedef uint64_t blr_image_handle_t;
 typedef struct blr_device_properties
 {
@@ -176,6 +196,15 @@ typedef struct blr_memory_properties
   blr_context_t context;
 } blr_memory_properties_t;
 typedef void (*blr_host_function_t)(void *user_data);
+typedef struct blr_image_view_desc
+{
+  blr_image_desc_t image;
+  void *pointer;
+  uint64_t row_pitch;
+  uint64_t slice_pitch;
+  blr_swizzle_t swizzle[4];
+  const blr_sampler_desc_t *sampler;
+} blr_image_view_desc_t;
 typedef struct blr_copy_endpoint
 {
   blr_image_t image;

@@ -76,6 +76,7 @@ class Library:
     def blrSampledImageCreateFromMemory(
         self, context: CData, pointer: CData, row_pitch: int, desc: CData, sampler: CData, handle: CData, /
     ) -> int: ...
+    def blrImageViewCreate(self, context: CData, desc: CData, handle: CData, /) -> int: ...
     def blrImageHandleDestroy(self, context: CData, handle: int, /) -> int: ...
     def blrEnqueueCopyImage(
         self, queue: CData, region: CData, num_waits: int, waits: CData, event: CData, /
@@ -121,6 +122,17 @@ class Library:
     BLR_CHANNEL_UNSIGNED_INT32: int
     BLR_CHANNEL_FP16: int
     BLR_CHANNEL_FP32: int
+    BLR_CHANNEL_SNORM_INT32: int
+    BLR_CHANNEL_UNORM_INT32: int
+    BLR_CHANNEL_UNORM_INT_10_10_10_2: int
+    BLR_CHANNEL_SNORM_INT_10_10_10_2: int
+    BLR_CHANNEL_UNSIGNED_INT_10_10_10_2: int
+    BLR_CHANNEL_SIGNED_INT_10_10_10_2: int
+    BLR_CHANNEL_FP_10_10_10_2: int
+    BLR_CHANNEL_FP_11_11_10: int
+    BLR_CHANNEL_UNORM_SHORT_5_6_5: int
+    BLR_CHANNEL_UNORM_SHORT_5_5_5_1: int
+    BLR_CHANNEL_UNORM_SHORT_4_4_4_4: int
     BLR_ELEMENT_S8: int
     BLR_ELEMENT_U8: int
     BLR_ELEMENT_S16: int
@@ -152,6 +164,12 @@ class Library:
     BLR_EVENT_RUNNING: int
     BLR_EVENT_COMPLETE: int
     BLR_EVENT_FAILED: int
+    BLR_SWIZZLE_RED: int
+    BLR_SWIZZLE_GREEN: int
+    BLR_SWIZZLE_BLUE: int
+    BLR_SWIZZLE_ALPHA: int
+    BLR_SWIZZLE_ZERO: int
+    BLR_SWIZZLE_ONE: int
     BLR_OPERATION_FETCH: int
     BLR_OPERATION_SAMPLE: int
     BLR_OPERATION_SAMPLE_LOD: int

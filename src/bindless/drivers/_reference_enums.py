@@ -44,6 +44,17 @@ class blr_channel_type_t(IntEnum):
     BLR_CHANNEL_UNSIGNED_INT32 = 9
     BLR_CHANNEL_FP16 = 10
     BLR_CHANNEL_FP32 = 11
+    BLR_CHANNEL_SNORM_INT32 = 12
+    BLR_CHANNEL_UNORM_INT32 = 13
+    BLR_CHANNEL_UNORM_INT_10_10_10_2 = 14
+    BLR_CHANNEL_SNORM_INT_10_10_10_2 = 15
+    BLR_CHANNEL_UNSIGNED_INT_10_10_10_2 = 16
+    BLR_CHANNEL_SIGNED_INT_10_10_10_2 = 17
+    BLR_CHANNEL_FP_10_10_10_2 = 18
+    BLR_CHANNEL_FP_11_11_10 = 19
+    BLR_CHANNEL_UNORM_SHORT_5_6_5 = 20
+    BLR_CHANNEL_UNORM_SHORT_5_5_5_1 = 21
+    BLR_CHANNEL_UNORM_SHORT_4_4_4_4 = 22
 
 
 class blr_element_type_t(IntEnum):
@@ -99,6 +110,15 @@ class blr_event_status_t(IntEnum):
     BLR_EVENT_RUNNING = 1
     BLR_EVENT_COMPLETE = 2
     BLR_EVENT_FAILED = 3
+
+
+class blr_swizzle_t(IntEnum):
+    BLR_SWIZZLE_RED = 0
+    BLR_SWIZZLE_GREEN = 1
+    BLR_SWIZZLE_BLUE = 2
+    BLR_SWIZZLE_ALPHA = 3
+    BLR_SWIZZLE_ZERO = 4
+    BLR_SWIZZLE_ONE = 5
 
 
 class blr_image_operation_t(IntEnum):
