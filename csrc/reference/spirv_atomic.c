@@ -1,5 +1,6 @@
 /* Atomic operations, lane after lane: the instructions, and what they do. */
 #include "spirv_builder.h"
+#include "spirv_half.h"
 #include "spirv_operations.h"
 #include "spirv_run.h"
 
@@ -79,6 +80,7 @@ static bool may_change(struct blr_spirv_batch *batch, const struct blr_spirv_op 
         before[i] = found;                                                                                             \
         END_LANES                                                                                                      \
     }
+WIDTHS(16, uint16_t, int16_t)
 WIDTHS(32, uint32_t, int32_t)
 WIDTHS(64, uint64_t, int64_t)
 
@@ -109,41 +111,95 @@ WIDTHS(64, uint64_t, int64_t)
     ATOMIC(fadd_##name, U, REPLACE(U, add_bits_##name(a, b)))                                                          \
     ATOMIC(fmin_##name, U, REPLACE(U, min_bits_##name(a, b)))                                                          \
     ATOMIC(fmax_##name, U, REPLACE(U, max_bits_##name(a, b)))
+static inline uint16_t add_bits_16(uint16_t x, uint16_t y)
+{
+    return blr_lane_to_half(blr_lane_from_half(x) + blr_lane_from_half(y));
+}
+static inline uint16_t min_bits_16(uint16_t x, uint16_t y)
+{
+    float a = blr_lane_from_half(x), b = blr_lane_from_half(y);
+    return b < a || a != a ? y : x;
+}
+static inline uint16_t max_bits_16(uint16_t x, uint16_t y)
+{
+    float a = blr_lane_from_half(x), b = blr_lane_from_half(y);
+    return b > a || a != a ? y : x;
+}
+ATOMIC(fadd_16, uint16_t, REPLACE(uint16_t, add_bits_16(a, b)))
+ATOMIC(fmin_16, uint16_t, REPLACE(uint16_t, min_bits_16(a, b)))
+ATOMIC(fmax_16, uint16_t, REPLACE(uint16_t, max_bits_16(a, b)))
 FLOATS(32, uint32_t, float)
 FLOATS(64, uint64_t, double)
+
+/* A flag is a number of 32 bits, and what it was a boolean. */
+static void test_and_set(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result)
+{
+    const uint64_t *addresses = blr_register(batch, op->in[0]);
+    for (uint32_t i = 0; i < BLR_LANES; i++)
+        if ((batch->mask >> i & 1) != 0) {
+            if (!may_change(batch, op, i, addresses[i], sizeof(uint32_t)))
+                return;
+            result[i] = atomic_exchange((_Atomic(uint32_t) *)(uintptr_t)addresses[i], 1) != 0;
+        }
+}
 
 static const struct {
     uint16_t opcode;
     uint8_t operands; /* values besides the address, scopes and semantics */
     bool floats, integers;
-    blr_spirv_run_t run[2];
+    blr_spirv_run_t run[3]; /* of 16, 32 and 64 bits */
 } table[] = {
-    {BLR_OP_AtomicLoad, 0, true, true, {load_32, load_64}},
-    {BLR_OP_AtomicStore, 1, true, true, {store_32, store_64}},
-    {BLR_OP_AtomicExchange, 1, true, true, {exchange_32, exchange_64}},
-    {BLR_OP_AtomicCompareExchange, 2, false, true, {compare_32, compare_64}},
-    {BLR_OP_AtomicCompareExchangeWeak, 2, false, true, {compare_32, compare_64}},
-    {BLR_OP_AtomicIIncrement, 0, false, true, {increment_32, increment_64}},
-    {BLR_OP_AtomicIDecrement, 0, false, true, {decrement_32, decrement_64}},
-    {BLR_OP_AtomicIAdd, 1, false, true, {add_32, add_64}},
-    {BLR_OP_AtomicISub, 1, false, true, {subtract_32, subtract_64}},
-    {BLR_OP_AtomicSMin, 1, false, true, {smin_32, smin_64}},
-    {BLR_OP_AtomicUMin, 1, false, true, {umin_32, umin_64}},
-    {BLR_OP_AtomicSMax, 1, false, true, {smax_32, smax_64}},
-    {BLR_OP_AtomicUMax, 1, false, true, {umax_32, umax_64}},
-    {BLR_OP_AtomicAnd, 1, false, true, {and_32, and_64}},
-    {BLR_OP_AtomicOr, 1, false, true, {or_32, or_64}},
-    {BLR_OP_AtomicXor, 1, false, true, {xor_32, xor_64}},
-    {BLR_OP_AtomicFAddEXT, 1, true, false, {fadd_32, fadd_64}},
-    {BLR_OP_AtomicFMinEXT, 1, true, false, {fmin_32, fmin_64}},
-    {BLR_OP_AtomicFMaxEXT, 1, true, false, {fmax_32, fmax_64}},
+    {BLR_OP_AtomicLoad, 0, true, true, {load_16, load_32, load_64}},
+    {BLR_OP_AtomicStore, 1, true, true, {store_16, store_32, store_64}},
+    {BLR_OP_AtomicExchange, 1, true, true, {exchange_16, exchange_32, exchange_64}},
+    {BLR_OP_AtomicCompareExchange, 2, false, true, {compare_16, compare_32, compare_64}},
+    {BLR_OP_AtomicCompareExchangeWeak, 2, false, true, {compare_16, compare_32, compare_64}},
+    {BLR_OP_AtomicIIncrement, 0, false, true, {increment_16, increment_32, increment_64}},
+    {BLR_OP_AtomicIDecrement, 0, false, true, {decrement_16, decrement_32, decrement_64}},
+    {BLR_OP_AtomicIAdd, 1, false, true, {add_16, add_32, add_64}},
+    {BLR_OP_AtomicISub, 1, false, true, {subtract_16, subtract_32, subtract_64}},
+    {BLR_OP_AtomicSMin, 1, false, true, {smin_16, smin_32, smin_64}},
+    {BLR_OP_AtomicUMin, 1, false, true, {umin_16, umin_32, umin_64}},
+    {BLR_OP_AtomicSMax, 1, false, true, {smax_16, smax_32, smax_64}},
+    {BLR_OP_AtomicUMax, 1, false, true, {umax_16, umax_32, umax_64}},
+    {BLR_OP_AtomicAnd, 1, false, true, {and_16, and_32, and_64}},
+    {BLR_OP_AtomicOr, 1, false, true, {or_16, or_32, or_64}},
+    {BLR_OP_AtomicXor, 1, false, true, {xor_16, xor_32, xor_64}},
+    {BLR_OP_AtomicFAddEXT, 1, true, false, {fadd_16, fadd_32, fadd_64}},
+    {BLR_OP_AtomicFMinEXT, 1, true, false, {fmin_16, fmin_32, fmin_64}},
+    {BLR_OP_AtomicFMaxEXT, 1, true, false, {fmax_16, fmax_32, fmax_64}},
 };
+
+static void decode_flag(struct blr_spirv_builder *b, uint32_t word, bool clears)
+{
+    const uint32_t first = clears ? word + 1 : word + 3;
+    blr_spirv_require_words(b->module, word, first - word + 3);
+    struct blr_spirv_ref pointer = blr_spirv_operand(b, word, b->build->words[first]);
+    const struct blr_spirv_type *type =
+        pointer.type->kind == BLR_TYPE_POINTER ? blr_spirv_type(b->module, word, pointer.type->element) : pointer.type;
+    if (pointer.type->kind != BLR_TYPE_POINTER || type->kind != BLR_TYPE_INT || type->scalar_size != 4 ||
+        (!clears && blr_spirv_result_type(b, word)->kind != BLR_TYPE_BOOL))
+        blr_spirv_refuse(b->build, word, "a flag is a whole number of 32 bits, and what it was a boolean");
+    struct blr_spirv_ref result = {0}, zero = blr_spirv_number(b, 0, 4);
+    if (!clears)
+        result = blr_spirv_result(b, word);
+    struct blr_spirv_step *step = blr_spirv_step(b, word);
+    step->op.run = clears ? store_32 : test_and_set;
+    if (!clears)
+        blr_spirv_step_result(step, result, 0, 1, 1);
+    blr_spirv_step_input(step, 0, pointer);
+    blr_spirv_step_input(step, 1, zero);
+}
 
 bool blr_spirv_decode_atomic(struct blr_spirv_builder *b, uint32_t word)
 {
     unsigned opcode = blr_spirv_opcode_at(b->build, word), row = 0;
     while (row < sizeof table / sizeof *table && table[row].opcode != opcode)
         row++;
+    if (opcode == BLR_OP_AtomicFlagTestAndSet || opcode == BLR_OP_AtomicFlagClear) {
+        decode_flag(b, word, opcode == BLR_OP_AtomicFlagClear);
+        return true;
+    }
     if (row == sizeof table / sizeof *table)
         return false;
     bool stores = opcode == BLR_OP_AtomicStore, compares = table[row].operands == 2;
@@ -155,8 +211,8 @@ bool blr_spirv_decode_atomic(struct blr_spirv_builder *b, uint32_t word)
         blr_spirv_refuse(b->build, word, "%%%u is no pointer", b->build->words[first]);
     const struct blr_spirv_type *type = blr_spirv_type(b->module, word, pointer.type->element);
     bool fits = type->kind == BLR_TYPE_FLOAT ? table[row].floats : type->kind == BLR_TYPE_INT && table[row].integers;
-    if (!fits || type->scalar_size < 4)
-        blr_spirv_unsupported(b->build, word, "integers and floats of 32 and 64 bits can be changed atomically");
+    if (!fits || type->scalar_size < 2)
+        blr_spirv_unsupported(b->build, word, "integers and floats of 16, 32 and 64 bits can be changed atomically");
     struct blr_spirv_ref operand[2] = {pointer, pointer};
     for (uint32_t i = 0; i < table[row].operands; i++) {
         operand[i] = blr_spirv_operand(b, word, b->build->words[values + i]);
@@ -170,7 +226,7 @@ bool blr_spirv_decode_atomic(struct blr_spirv_builder *b, uint32_t word)
         result = blr_spirv_result(b, word);
     }
     struct blr_spirv_step *step = blr_spirv_step(b, word);
-    step->op.run = table[row].run[type->scalar_size == 8];
+    step->op.run = table[row].run[type->scalar_size / 4];
     if (!stores)
         blr_spirv_step_result(step, result, 0, type->scalar_size, 1);
     blr_spirv_step_input(step, 0, pointer);

@@ -94,6 +94,11 @@ static uint32_t builtin_components(enum blr_spirv_builtin what)
     case BLR_BUILTIN_NUM_ENQUEUED_SUBGROUPS:
     case BLR_BUILTIN_SUBGROUP_ID:
     case BLR_BUILTIN_SUBGROUP_LOCAL_INVOCATION_ID: return 1;
+    case BLR_BUILTIN_SUBGROUP_EQ_MASK:
+    case BLR_BUILTIN_SUBGROUP_GE_MASK:
+    case BLR_BUILTIN_SUBGROUP_GT_MASK:
+    case BLR_BUILTIN_SUBGROUP_LE_MASK:
+    case BLR_BUILTIN_SUBGROUP_LT_MASK: return 4;
     }
     return 0;
 }

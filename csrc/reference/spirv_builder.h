@@ -50,6 +50,7 @@ struct blr_spirv_part {
     uint32_t first_edge, edge_count;
     const uint64_t *literals;
     uint32_t edges_in;     /* the first of the edges into it */
+    uint32_t meeting;      /* of a barrier: the step that is done once for the group when all are there, or BLR_NONE */
     uint32_t number;       /* in the order in which blocks run, BLR_NONE for one that is never reached */
 };
 
@@ -108,6 +109,10 @@ void blr_spirv_step_result(struct blr_spirv_step *step, struct blr_spirv_ref ref
                            uint32_t components);
 void blr_spirv_step_input(struct blr_spirv_step *step, uint32_t number, struct blr_spirv_ref ref);
 
+/* A barrier of the work-group with an operation that is done once, when all its work-items are there: run is called with the
+ * worker's first batch, and reads and writes registers of the lanes of every batch that wait. */
+struct blr_spirv_step *blr_spirv_meeting(struct blr_spirv_builder *builder, uint32_t word);
+
 /* The end of the scalars from i on that are of one size. */
 uint32_t blr_spirv_of_one_size(const struct blr_spirv_leaf *leaves, uint32_t count, uint32_t i);
 
@@ -124,6 +129,7 @@ void blr_spirv_fill(struct blr_spirv_builder *builder, struct blr_spirv_filling 
 /* Decoders of groups of instructions; false for an instruction of another group. */
 bool blr_spirv_decode_composite(struct blr_spirv_builder *builder, uint32_t word);
 bool blr_spirv_decode_arithmetic(struct blr_spirv_builder *builder, uint32_t word);
+bool blr_spirv_decode_bits(struct blr_spirv_builder *builder, uint32_t word);
 bool blr_spirv_decode_memory(struct blr_spirv_builder *builder, uint32_t word);
 bool blr_spirv_decode_atomic(struct blr_spirv_builder *builder, uint32_t word);
 bool blr_spirv_decode_image(struct blr_spirv_builder *builder, uint32_t word);
@@ -142,8 +148,11 @@ void blr_spirv_load(struct blr_spirv_builder *builder, uint32_t word, struct blr
 void blr_spirv_store(struct blr_spirv_builder *builder, uint32_t word, struct blr_spirv_ref pointer,
                      struct blr_spirv_ref from, struct blr_spirv_type *type);
 
-/* Numbers the blocks in the order in which they run, those never reached apart. order has room for all: the blocks by
- * number; returns how many there are. */
+/* An empty block that leads to another. */
+uint32_t blr_spirv_bridge(struct blr_spirv_builder *builder, uint32_t target);
+
+/* Numbers the blocks in the order in which they run, those never reached apart. order has room for twice as many as there
+ * are: the blocks by number; returns how many. */
 uint32_t blr_spirv_order(struct blr_spirv_builder *builder, uint32_t *order);
 
 /* Gives every value its registers and makes the final arrays of the program. */

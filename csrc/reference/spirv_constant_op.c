@@ -68,6 +68,97 @@ static void evaluate_lanes(struct blr_spirv_module *module, uint32_t word, unsig
         memcpy(constant->bytes + c * op.element, result + c * BLR_LANES * op.element, op.element);
 }
 
+/* ---------------------------------------------------------------- composites */
+
+/* Where an element of a composite lies, by the literal numbers in words [at, end). */
+static const struct blr_spirv_type *locate(struct blr_spirv_module *module, uint32_t word, const struct blr_spirv_type *type,
+                                           uint32_t at, uint32_t end, uint64_t *offset)
+{
+    for (*offset = 0; at < end; at++) {
+        uint32_t number = module->build->words[at];
+        const struct blr_spirv_type *element = blr_spirv_element(module, word, type, number);
+        if (number >= type->count)
+            blr_spirv_refuse(module->build, word, "element %u of %%%u, which has %u", number, type->id, type->count);
+        *offset += type->kind == BLR_TYPE_STRUCT ? type->offsets[number] : number * element->size;
+        type = element;
+    }
+    return type;
+}
+
+static void require_same(struct blr_spirv_module *module, uint32_t word, const struct blr_spirv_type *a,
+                         const struct blr_spirv_type *b)
+{
+    if (!blr_spirv_same(module, a, b))
+        blr_spirv_refuse(module->build, word, "%%%u and %%%u are different types", a->id, b->id);
+}
+
+static void copy(unsigned char *to, const unsigned char *from, uint64_t offset, uint64_t size)
+{
+    if (from != NULL)
+        memcpy(to, from + offset, size);
+    else
+        memset(to, 0, size);
+}
+
+static void evaluate_extract(struct blr_spirv_module *module, uint32_t word, struct blr_spirv_constant *constant)
+{
+    const uint32_t *words = module->build->words;
+    const unsigned char *bytes;
+    uint64_t offset;
+    const struct blr_spirv_type *type = operand(module, word, words[word + 4], &bytes);
+    type = locate(module, word, type, word + 5, word + blr_spirv_length_at(module->build, word), &offset);
+    require_same(module, word, type, constant->type);
+    copy(constant->bytes, bytes, offset, type->size);
+}
+
+static void evaluate_insert(struct blr_spirv_module *module, uint32_t word, struct blr_spirv_constant *constant)
+{
+    const uint32_t *words = module->build->words;
+    blr_spirv_require_words(module, word, 6);
+    const unsigned char *object, *bytes;
+    uint64_t offset;
+    const struct blr_spirv_type *part = operand(module, word, words[word + 4], &object);
+    require_same(module, word, operand(module, word, words[word + 5], &bytes), constant->type);
+    const struct blr_spirv_type *type =
+        locate(module, word, constant->type, word + 6, word + blr_spirv_length_at(module->build, word), &offset);
+    require_same(module, word, type, part);
+    copy(constant->bytes, bytes, 0, constant->type->size);
+    copy(constant->bytes + offset, object, 0, part->size);
+}
+
+static void evaluate_shuffle(struct blr_spirv_module *module, uint32_t word, struct blr_spirv_constant *constant)
+{
+    const uint32_t *words = module->build->words;
+    blr_spirv_require_words(module, word, 6);
+    const unsigned char *bytes[2];
+    const struct blr_spirv_type *types[2], *scalar = blr_spirv_scalar(module, constant->type);
+    uint32_t count = blr_spirv_length_at(module->build, word) - 6;
+    for (uint32_t i = 0; i < 2; i++) {
+        types[i] = operand(module, word, words[word + 4 + i], &bytes[i]);
+        if (types[i]->kind != BLR_TYPE_VECTOR || constant->type->kind != BLR_TYPE_VECTOR || count != constant->type->count)
+            blr_spirv_refuse(module->build, word, "its operands are no vectors, or it has other than %u components", count);
+        require_same(module, word, blr_spirv_scalar(module, types[i]), scalar);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t number = words[word + 6 + i] == UINT32_MAX ? 0 : words[word + 6 + i]; /* any value will do */
+        if (number >= types[0]->count + types[1]->count)
+            blr_spirv_refuse(module->build, word, "component %u of vectors of %u and %u", number, types[0]->count, types[1]->count);
+        bool second = number >= types[0]->count;
+        copy(constant->bytes + i * scalar->size, bytes[second], (number - (second ? types[0]->count : 0)) * scalar->size,
+             scalar->size);
+    }
+}
+
+/* ---------------------------------------------------------------- addresses */
+
+/* A whole number with its sign. */
+static uint64_t signed_number(struct blr_spirv_module *module, uint32_t word, uint32_t id)
+{
+    uint64_t number = blr_spirv_constant_number(module, word, id);
+    unsigned unused = 64 - 8u * module->ids[id].constant->type->scalar_size;
+    return (uint64_t)((int64_t)(number << unused) >> unused);
+}
+
 /* The address of an element of a variable. */
 static void evaluate_address(struct blr_spirv_module *module, uint32_t word, struct blr_spirv_constant *constant,
                              bool element_first)
@@ -84,7 +175,7 @@ static void evaluate_address(struct blr_spirv_module *module, uint32_t word, str
     type = blr_spirv_type(module, word, type->element);
     uint32_t w = word + 5, end = word + blr_spirv_length_at(module->build, word);
     if (element_first)
-        address += blr_spirv_constant_number(module, word, words[w++]) * type->size;
+        address += signed_number(module, word, words[w++]) * type->size;
     for (; w < end; w++) {
         uint64_t index = blr_spirv_constant_number(module, word, words[w]);
         if (type->kind == BLR_TYPE_STRUCT && index < type->count)
@@ -92,7 +183,7 @@ static void evaluate_address(struct blr_spirv_module *module, uint32_t word, str
         const struct blr_spirv_type *element =
             blr_spirv_element(module, word, type, index > UINT32_MAX ? UINT32_MAX : (uint32_t)index);
         if (type->kind != BLR_TYPE_STRUCT)
-            address += index * element->size;
+            address += signed_number(module, word, words[w]) * element->size;
         type = element;
     }
     memcpy(constant->bytes, &address, sizeof address);
@@ -105,6 +196,9 @@ void blr_spirv_evaluate(struct blr_spirv_module *module, uint32_t word, struct b
     const unsigned char *bytes;
     const struct blr_spirv_type *type;
     switch (opcode) {
+    case BLR_OP_CompositeExtract: evaluate_extract(module, word, constant); return;
+    case BLR_OP_CompositeInsert: evaluate_insert(module, word, constant); return;
+    case BLR_OP_VectorShuffle: evaluate_shuffle(module, word, constant); return;
     case BLR_OP_AccessChain:
     case BLR_OP_InBoundsAccessChain: evaluate_address(module, word, constant, false); return;
     case BLR_OP_PtrAccessChain:

@@ -27,7 +27,7 @@ static uint32_t new_part(struct blr_spirv_builder *b)
         blr_spirv_refuse(b->build, b->program->entry->word, "the kernel '%.80s' has more than %u blocks with its calls in place",
                          b->program->entry->name, MOST_BLOCKS);
     b->parts = blr_spirv_grow(b->build, b->parts, b->part_count, &b->part_capacity, sizeof *b->parts);
-    b->parts[b->part_count] = (struct blr_spirv_part){.condition = BLR_NONE, .edges_in = BLR_NONE, .kind = BLR_END_RETURN};
+    b->parts[b->part_count] = (struct blr_spirv_part){.condition = BLR_NONE, .edges_in = BLR_NONE, .meeting = BLR_NONE, .kind = BLR_END_RETURN};
     return b->part_count++;
 }
 
@@ -53,6 +53,26 @@ static void add_edge(struct blr_spirv_builder *b, uint32_t label, uint32_t targe
         .from = b->current, .target = target, .label = label, .next_in = b->parts[target].edges_in};
     b->parts[target].edges_in = b->branch_count++;
     b->parts[b->current].edge_count++;
+}
+
+struct blr_spirv_step *blr_spirv_meeting(struct blr_spirv_builder *b, uint32_t word)
+{
+    uint32_t behind = new_part(b);
+    b->program->has_barriers = true;
+    close_part(b, BLR_END_BARRIER)->meeting = b->step_count;
+    add_edge(b, 0, behind);
+    blr_spirv_step(b, word);
+    open_part(b, behind);
+    return &b->steps[b->step_count - 1];
+}
+
+uint32_t blr_spirv_bridge(struct blr_spirv_builder *b, uint32_t target)
+{
+    uint32_t part = new_part(b);
+    open_part(b, part);
+    close_part(b, BLR_END_BRANCH);
+    add_edge(b, 0, target);
+    return part;
 }
 
 static uint32_t part_of(struct blr_spirv_builder *b, uint32_t word, uint32_t label)
@@ -301,6 +321,7 @@ static bool says_nothing(unsigned opcode)
     case BLR_OP_LifetimeStart:
     case BLR_OP_LifetimeStop:
     case BLR_OP_MemoryBarrier: /* lanes and threads see what others wrote at once, or at a barrier */
+    case BLR_OP_ControlBarrierArriveINTEL: /* the wait that belongs to it is a barrier */
     case BLR_OP_AssumeTrueKHR:
     case BLR_OP_Phi: return true;
     default: return false;
@@ -324,7 +345,8 @@ static void decode_instruction(struct blr_spirv_builder *b, uint32_t word, uint3
     case BLR_OP_ReturnValue: decode_return(b, word, label, call); return;
     case BLR_OP_Unreachable: close_part(b, BLR_END_RETURN); return;
     case BLR_OP_FunctionCall: decode_call(b, word); return;
-    case BLR_OP_ControlBarrier: decode_barrier(b, word, label); return;
+    case BLR_OP_ControlBarrier:
+    case BLR_OP_ControlBarrierWaitINTEL: decode_barrier(b, word, label); return;
     case BLR_OP_Variable: decode_function_variable(b, word); return;
     case BLR_OP_ExtInst:
         if (!blr_spirv_decode_extended(b, word))
@@ -332,8 +354,9 @@ static void decode_instruction(struct blr_spirv_builder *b, uint32_t word, uint3
         return;
     default: break;
     }
-    if (!blr_spirv_decode_composite(b, word) && !blr_spirv_decode_arithmetic(b, word) &&
-        !blr_spirv_decode_memory(b, word) && !blr_spirv_decode_atomic(b, word) && !blr_spirv_decode_image(b, word) && !blr_spirv_decode_group(b, word))
+    if (!blr_spirv_decode_composite(b, word) && !blr_spirv_decode_bits(b, word) && !blr_spirv_decode_arithmetic(b, word) &&
+        !blr_spirv_decode_memory(b, word) && !blr_spirv_decode_atomic(b, word) && !blr_spirv_decode_image(b, word) &&
+        !blr_spirv_decode_group(b, word))
         unknown(b, word);
 }
 
@@ -466,7 +489,7 @@ const struct blr_spirv_program *blr_spirv_decode(struct blr_spirv_module *module
     builder.branches[0] = (struct blr_spirv_branch){.from = 0, .target = 1, .next_in = BLR_NONE};
     builder.branch_count = 1;
     decode_function(&builder, function->word, function, NULL);
-    uint32_t *order = blr_spirv_allocate(build, builder.part_count, sizeof *order);
+    uint32_t *order = blr_spirv_allocate(build, 2 * builder.part_count, sizeof *order);
     uint32_t count = blr_spirv_order(&builder, order);
     blr_spirv_finish(&builder, order, count);
     return program;

@@ -27,6 +27,7 @@ static struct blr_spirv_image_use *new_use(struct blr_spirv_builder *b, const st
     use->cube = image->dimension == 3;
     use->dimensions = use->cube ? 3 : image->dimension + 1;
     use->arrayed = image->arrayed;
+    use->depths = image->depths;
     return use;
 }
 
@@ -152,7 +153,7 @@ static void write(struct blr_spirv_builder *b, uint32_t word)
         blr_spirv_unsupported(b->build, word, "image operands of a write");
     use->operation = BLR_OPERATION_WRITE;
     check_texel(b, word, inputs[2].type, use);
-    if (use->components != 4)
+    if (use->components != 4 && !use->depths)
         blr_spirv_unsupported(b->build, word, "a texel of other than 4 components");
     emit(b, word, use, inputs, 3, NULL);
 }

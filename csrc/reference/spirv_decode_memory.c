@@ -219,6 +219,33 @@ static void explicit_cast(struct blr_spirv_builder *b, uint32_t word)
     blr_spirv_step_input(step, 0, pointer);
 }
 
+static void semantics(struct blr_spirv_builder *b, uint32_t word)
+{
+    blr_spirv_require_words(b->module, word, 4);
+    struct blr_spirv_ref pointer = blr_spirv_operand(b, word, word_at(b, word + 3));
+    const struct blr_spirv_type *type = blr_spirv_result_type(b, word);
+    pointee(b, word, pointer.type);
+    if (type->kind != BLR_TYPE_INT || type->scalar_size != 4)
+        blr_spirv_refuse(b->build, word, "its result is no whole number of 32 bits");
+    struct blr_spirv_ref result = blr_spirv_result(b, word);
+    struct blr_spirv_step *step = blr_spirv_step(b, word);
+    step->op.run = blr_spirv_run_semantics;
+    blr_spirv_step_result(step, result, 0, 4, 1);
+    blr_spirv_step_input(step, 0, pointer);
+}
+
+/* The bytes of a type, which a constant tells. */
+static void size_of(struct blr_spirv_builder *b, uint32_t word)
+{
+    blr_spirv_require_words(b->module, word, 4);
+    const struct blr_spirv_type *type = blr_spirv_result_type(b, word);
+    struct blr_spirv_ref pointer = blr_spirv_operand(b, word, word_at(b, word + 3));
+    const struct blr_spirv_type *holds = pointee(b, word, pointer.type);
+    if (type->kind != BLR_TYPE_INT || holds->size == 0)
+        blr_spirv_refuse(b->build, word, "its result is no whole number, or its pointer to something without a size");
+    blr_spirv_bind(b, word, blr_spirv_number(b, holds->size, type->scalar_size));
+}
+
 static void difference(struct blr_spirv_builder *b, uint32_t word)
 {
     blr_spirv_require_words(b->module, word, 5);
@@ -283,6 +310,8 @@ bool blr_spirv_decode_memory(struct blr_spirv_builder *b, uint32_t word)
     case BLR_OP_PtrCastToGeneric:
     case BLR_OP_GenericCastToPtr: cast(b, word); return true;
     case BLR_OP_GenericCastToPtrExplicit: explicit_cast(b, word); return true;
+    case BLR_OP_GenericPtrMemSemantics: semantics(b, word); return true;
+    case BLR_OP_SizeOf: size_of(b, word); return true;
     case BLR_OP_PtrDiff: difference(b, word); return true;
     case BLR_OP_CopyMemory: copy_memory(b, word, false); return true;
     case BLR_OP_CopyMemorySized: copy_memory(b, word, true); return true;

@@ -5,6 +5,9 @@
  * those that it leaves to. Such an order exists for any graph: its strongly connected parts in topological order, each
  * one headed by the block through which it is entered and ordered the same way without the edges back to that. A part
  * that can be entered in several places (an irreducible loop) is headed by the first of them.
+ *
+ * Lanes that go back to the head of a loop from some block within it must not overtake those that are still in the loop:
+ * such edges lead to an empty block behind all others of the loop, and from there to the head.
  */
 #include "spirv_builder.h"
 
@@ -93,6 +96,27 @@ static uint32_t find_components(struct flow *flow, const uint32_t *blocks, uint3
     return found;
 }
 
+/* Sends the edges from a loop's blocks to its head by way of a last block, unless the last one alone has such. */
+static void gather_returns(struct flow *flow, const uint32_t *blocks, uint32_t count)
+{
+    struct blr_spirv_builder *builder = flow->builder;
+    const uint32_t root = blocks[0];
+    bool early = false;
+    for (uint32_t i = 0; i + 1 < count; i++)
+        for (uint32_t k = 0; k < builder->parts[blocks[i]].edge_count; k++)
+            early = early || builder->branches[builder->parts[blocks[i]].first_edge + k].target == root;
+    if (!early)
+        return;
+    uint32_t last = blr_spirv_bridge(builder, root);
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t k = 0; k < builder->parts[blocks[i]].edge_count; k++) {
+            struct blr_spirv_branch *branch = &builder->branches[builder->parts[blocks[i]].first_edge + k];
+            if (branch->target == root)
+                branch->target = last;
+        }
+    flow->order[flow->count++] = last;
+}
+
 static void order_region(struct flow *flow, const uint32_t *blocks, uint32_t count, uint32_t header, uint32_t depth)
 {
     if (count == 0)
@@ -105,7 +129,7 @@ static void order_region(struct flow *flow, const uint32_t *blocks, uint32_t cou
     uint32_t found = find_components(flow, blocks, count, region, header, list, components);
     while (found-- > 0) {
         uint32_t *members = list + components[found].first, size = components[found].count;
-        uint32_t root = members[size - 1];
+        uint32_t root = members[size - 1], start = flow->count;
         flow->order[flow->count++] = root;
         if (depth < DEEPEST) {
             /* The rest is searched from where the search came first. */
@@ -115,10 +139,11 @@ static void order_region(struct flow *flow, const uint32_t *blocks, uint32_t cou
                 members[size - 2 - i] = other;
             }
             order_region(flow, members, size - 1, root, depth + 1);
-            continue;
+        } else {
+            for (uint32_t i = size - 1; i-- > 0;)
+                flow->order[flow->count++] = members[i];
         }
-        for (uint32_t i = size - 1; i-- > 0;)
-            flow->order[flow->count++] = members[i];
+        gather_returns(flow, flow->order + start, flow->count - start);
     }
 }
 

@@ -1,206 +1,18 @@
-/*
- * Operations among the work-items of a sub-group, which are the lanes of a batch: up to 64 neighbours of one work-group.
- * Those that take part are the lanes that came to the instruction together.
- */
+/* Decoding of operations among the work-items of a sub-group or a work-group. */
+#include "spirv_group.h"
+
 #include "spirv_builder.h"
-#include "spirv_half.h"
 #include "spirv_lanes.h"
-#include "spirv_run.h"
-
-#include <math.h>
-#include <string.h>
-
-#define SUB_GROUP 3u
-
-enum { REDUCE = 0, INCLUSIVE = 1, EXCLUSIVE = 2 };
-
-static uint32_t first_lane(const struct blr_spirv_batch *batch)
-{
-    uint32_t lane = 0;
-    while ((batch->mask >> lane & 1) == 0)
-        lane++;
-    return lane;
-}
-
-/* ---------------------------------------------------------------- questions */
-
-static void run_elect(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result)
-{
-    (void)op;
-    memset(result, 0, BLR_LANES);
-    result[first_lane(batch)] = 1;
-}
-
-static uint64_t lanes_that_hold(const struct blr_spirv_batch *batch, const uint8_t *condition)
-{
-    uint64_t lanes = 0;
-    for (uint32_t i = 0; i < BLR_LANES; i++)
-        lanes |= (uint64_t)(condition[i] != 0) << i;
-    return lanes & batch->mask;
-}
-
-static void run_all(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result)
-{
-    memset(result, lanes_that_hold(batch, blr_register(batch, op->in[0])) == batch->mask, BLR_LANES);
-}
-
-static void run_any(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result)
-{
-    memset(result, lanes_that_hold(batch, blr_register(batch, op->in[0])) != 0, BLR_LANES);
-}
-
-static void run_ballot(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result)
-{
-    uint64_t lanes = lanes_that_hold(batch, blr_register(batch, op->in[0]));
-    uint32_t *r = (uint32_t *)result;
-    for (uint32_t i = 0; i < BLR_LANES; i++) {
-        r[i] = (uint32_t)lanes;
-        r[BLR_LANES + i] = (uint32_t)(lanes >> 32);
-        r[2 * BLR_LANES + i] = r[3 * BLR_LANES + i] = 0;
-    }
-}
-
-/* literal: bytes of an element; info: how many of them a value has. */
-static void run_all_equal(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result)
-{
-    const unsigned char *values = blr_register(batch, op->in[0]);
-    uint32_t first = first_lane(batch), size = (uint32_t)op->literal;
-    bool equal = true;
-    for (uint32_t c = 0; c < *(const uint32_t *)op->info; c++)
-        for (uint32_t i = 0; i < BLR_LANES; i++)
-            if ((batch->mask >> i & 1) != 0)
-                equal = equal && memcmp(values + (c * BLR_LANES + i) * size, values + (c * BLR_LANES + first) * size,
-                                        size) == 0;
-    memset(result, equal, BLR_LANES);
-}
-
-/* ---------------------------------------------------------------- values of other lanes */
-
-enum { FROM_NUMBER, FROM_FIRST, FROM_XOR, FROM_BELOW, FROM_ABOVE };
-
-/* literal: which lane; in[1]: a number of 32 bits. A lane that does not exist stands for the lane's own. */
-static void run_shuffle(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result)
-{
-    const unsigned char *values = blr_register(batch, op->in[0]);
-    const uint32_t *numbers = blr_register(batch, op->in[1]);
-    for (uint32_t i = 0; i < op->count; i++) {
-        uint32_t lane = i % BLR_LANES, source;
-        switch (op->literal) {
-        case FROM_FIRST: source = first_lane(batch); break;
-        case FROM_XOR: source = lane ^ numbers[lane]; break;
-        case FROM_BELOW: source = numbers[lane] <= lane ? lane - numbers[lane] : lane; break;
-        case FROM_ABOVE: source = numbers[lane] < BLR_LANES - lane ? lane + numbers[lane] : lane; break;
-        default: source = numbers[lane]; break;
-        }
-        if (source >= BLR_LANES)
-            source = lane;
-        memcpy(result + (size_t)i * op->element, values + (size_t)(i - lane + source) * op->element, op->element);
-    }
-}
-
-/* ---------------------------------------------------------------- sums and the like */
-
-#define FOLD(name, T, W, GET, PUT, start, expression)                                                                  \
-    static void name(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result)              \
-    {                                                                                                                  \
-        for (uint32_t c = 0; c < op->count; c += BLR_LANES) {                                                          \
-            const T *x = (const T *)blr_register(batch, op->in[0]) + c;                                                \
-            T *r = (T *)result + c;                                                                                    \
-            W a = (W)(start);                                                                                          \
-            for (uint32_t i = 0; i < BLR_LANES; i++) {                                                                 \
-                if ((batch->mask >> i & 1) == 0)                                                                       \
-                    continue;                                                                                          \
-                if (op->literal == EXCLUSIVE)                                                                          \
-                    r[i] = PUT(a);                                                                                     \
-                const W b = GET(x[i]);                                                                                 \
-                a = (W)(expression);                                                                                   \
-                if (op->literal == INCLUSIVE)                                                                          \
-                    r[i] = PUT(a);                                                                                     \
-            }                                                                                                          \
-            for (uint32_t i = 0; op->literal == REDUCE && i < BLR_LANES; i++)                                          \
-                r[i] = PUT(a);                                                                                         \
-        }                                                                                                              \
-    }
-#define SAME(value) (value)
-#define UNSIGNED(name, start, expression)                                                                              \
-    FOLD(name##_8, uint8_t, uint8_t, SAME, SAME, start, expression)                                                    \
-    FOLD(name##_16, uint16_t, uint16_t, SAME, SAME, start, expression)                                                 \
-    FOLD(name##_32, uint32_t, uint32_t, SAME, SAME, start, expression)                                                 \
-    FOLD(name##_64, uint64_t, uint64_t, SAME, SAME, start, expression)
-#define SIGNED(name, start, expression)                                                                                \
-    FOLD(name##_8, int8_t, int8_t, SAME, SAME, start##8##_END, expression)                                             \
-    FOLD(name##_16, int16_t, int16_t, SAME, SAME, start##16##_END, expression)                                         \
-    FOLD(name##_32, int32_t, int32_t, SAME, SAME, start##32##_END, expression)                                         \
-    FOLD(name##_64, int64_t, int64_t, SAME, SAME, start##64##_END, expression)
-#define LOW_8_END INT8_MIN
-#define LOW_16_END INT16_MIN
-#define LOW_32_END INT32_MIN
-#define LOW_64_END INT64_MIN
-#define HIGH_8_END INT8_MAX
-#define HIGH_16_END INT16_MAX
-#define HIGH_32_END INT32_MAX
-#define HIGH_64_END INT64_MAX
-#define FLOATS(name, start, expression)                                                                                \
-    FOLD(name##_16, uint16_t, float, blr_lane_from_half, blr_lane_to_half, start, expression)                          \
-    FOLD(name##_32, float, float, SAME, SAME, start, expression)                                                       \
-    FOLD(name##_64, double, double, SAME, SAME, start, expression)
-
-UNSIGNED(sum, 0, a + b)
-UNSIGNED(product, 1, (uint64_t)a *b)
-UNSIGNED(both, UINT64_MAX, a &b)
-UNSIGNED(either, 0, a | b)
-UNSIGNED(differ, 0, a ^ b)
-UNSIGNED(least, UINT64_MAX, a < b ? a : b)
-UNSIGNED(most, 0, a > b ? a : b)
-SIGNED(signed_least, HIGH_, a < b ? a : b)
-SIGNED(signed_most, LOW_, a > b ? a : b)
-FLOATS(float_sum, 0, a + b)
-FLOATS(float_product, 1, a *b)
-FLOATS(float_least, INFINITY, b < a ? b : a)
-FLOATS(float_most, -INFINITY, b > a ? b : a)
-
-#define ALL(name) {name##_8, name##_16, name##_32, name##_64}
-#define WIDE(name) {NULL, name##_16, name##_32, name##_64}
-
-static const struct {
-    uint16_t opcode;
-    bool floats;
-    blr_spirv_run_t run[4];
-} folds[] = {
-    {BLR_OP_GroupIAdd, false, ALL(sum)},
-    {BLR_OP_GroupFAdd, true, WIDE(float_sum)},
-    {BLR_OP_GroupFMin, true, WIDE(float_least)},
-    {BLR_OP_GroupUMin, false, ALL(least)},
-    {BLR_OP_GroupSMin, false, ALL(signed_least)},
-    {BLR_OP_GroupFMax, true, WIDE(float_most)},
-    {BLR_OP_GroupUMax, false, ALL(most)},
-    {BLR_OP_GroupSMax, false, ALL(signed_most)},
-    {BLR_OP_GroupNonUniformIAdd, false, ALL(sum)},
-    {BLR_OP_GroupNonUniformFAdd, true, WIDE(float_sum)},
-    {BLR_OP_GroupNonUniformIMul, false, ALL(product)},
-    {BLR_OP_GroupNonUniformFMul, true, WIDE(float_product)},
-    {BLR_OP_GroupNonUniformSMin, false, ALL(signed_least)},
-    {BLR_OP_GroupNonUniformUMin, false, ALL(least)},
-    {BLR_OP_GroupNonUniformFMin, true, WIDE(float_least)},
-    {BLR_OP_GroupNonUniformSMax, false, ALL(signed_most)},
-    {BLR_OP_GroupNonUniformUMax, false, ALL(most)},
-    {BLR_OP_GroupNonUniformFMax, true, WIDE(float_most)},
-    {BLR_OP_GroupNonUniformBitwiseAnd, false, ALL(both)},
-    {BLR_OP_GroupNonUniformBitwiseOr, false, ALL(either)},
-    {BLR_OP_GroupNonUniformBitwiseXor, false, ALL(differ)},
-};
-
-/* ---------------------------------------------------------------- decoding */
 
 static uint32_t word_at(const struct blr_spirv_builder *b, uint32_t word) { return b->build->words[word]; }
 
-/* An operation on in[0] and maybe in[1], whose result is of the instruction's type. */
-static struct blr_spirv_step *emit(struct blr_spirv_builder *b, uint32_t word, blr_spirv_run_t run,
+/* A step that computes the instruction's result from in[0] and maybe in[1]. */
+static struct blr_spirv_step *emit(struct blr_spirv_builder *b, uint32_t word, bool meets, blr_spirv_run_t run,
                                    struct blr_spirv_ref value, const struct blr_spirv_ref *other, uint64_t literal)
 {
     struct blr_spirv_ref result = blr_spirv_result(b, word);
     const struct blr_spirv_type *scalar = blr_spirv_scalar(b->module, result.type);
-    struct blr_spirv_step *step = blr_spirv_step(b, word);
+    struct blr_spirv_step *step = meets ? blr_spirv_meeting(b, word) : blr_spirv_step(b, word);
     step->op.run = run;
     step->op.literal = literal;
     blr_spirv_step_result(step, result, 0, scalar->scalar_size, blr_spirv_components(result.type));
@@ -210,10 +22,11 @@ static struct blr_spirv_step *emit(struct blr_spirv_builder *b, uint32_t word, b
     return step;
 }
 
-static struct blr_spirv_ref operand(struct blr_spirv_builder *b, uint32_t word, uint32_t number)
+/* Operand number, counted from the word that the instruction's own operands start at. */
+static struct blr_spirv_ref operand(struct blr_spirv_builder *b, uint32_t word, uint32_t at)
 {
-    blr_spirv_require_words(b->module, word, 4 + number + 1);
-    return blr_spirv_operand(b, word, word_at(b, word + 4 + number));
+    blr_spirv_require_words(b->module, word, at - word + 1);
+    return blr_spirv_operand(b, word, word_at(b, at));
 }
 
 static bool is_number(struct blr_spirv_builder *b, const struct blr_spirv_type *type)
@@ -222,119 +35,358 @@ static bool is_number(struct blr_spirv_builder *b, const struct blr_spirv_type *
     return scalar->kind == BLR_TYPE_INT || scalar->kind == BLR_TYPE_FLOAT;
 }
 
-static void question(struct blr_spirv_builder *b, uint32_t word, blr_spirv_run_t run, bool ballot)
+/* ---------------------------------------------------------------- questions and ballots */
+
+static bool is_ballot(struct blr_spirv_builder *b, const struct blr_spirv_type *type)
 {
-    struct blr_spirv_ref value = operand(b, word, 0);
-    const struct blr_spirv_type *type = blr_spirv_result_type(b, word), *scalar = blr_spirv_scalar(b->module, type);
-    bool fits = ballot ? scalar->kind == BLR_TYPE_INT && scalar->scalar_size == 4 && blr_spirv_components(type) == 4
-                       : type->kind == BLR_TYPE_BOOL;
-    if (value.type->kind != BLR_TYPE_BOOL || !fits)
-        blr_spirv_refuse(b->build, word, "its operand is no boolean, or its result is of another type than it gives");
-    emit(b, word, run, value, NULL, 0);
+    const struct blr_spirv_type *scalar = blr_spirv_scalar(b->module, type);
+    return scalar->kind == BLR_TYPE_INT && scalar->scalar_size == 4 && blr_spirv_components(type) == 4;
 }
 
-static void all_equal(struct blr_spirv_builder *b, uint32_t word)
+static void question(struct blr_spirv_builder *b, uint32_t word, uint32_t at, bool meets, blr_spirv_run_t run)
 {
-    struct blr_spirv_ref value = operand(b, word, 0);
-    if (!is_number(b, value.type) || blr_spirv_result_type(b, word)->kind != BLR_TYPE_BOOL)
+    struct blr_spirv_ref value = operand(b, word, at);
+    const struct blr_spirv_type *type = blr_spirv_result_type(b, word);
+    bool fits = run == blr_sub_group_ballot ? is_ballot(b, type) : type->kind == BLR_TYPE_BOOL;
+    if (value.type->kind != BLR_TYPE_BOOL || !fits)
+        blr_spirv_refuse(b->build, word, "its operand is no boolean, or its result is of another type than it gives");
+    emit(b, word, meets, run, value, NULL, 0);
+}
+
+static void all_equal(struct blr_spirv_builder *b, uint32_t word, uint32_t at)
+{
+    struct blr_spirv_ref value = operand(b, word, at);
+    if ((!is_number(b, value.type) && value.type->kind != BLR_TYPE_BOOL) ||
+        blr_spirv_result_type(b, word)->kind != BLR_TYPE_BOOL)
         blr_spirv_refuse(b->build, word, "its operand is no number, or its result no boolean");
     uint32_t *components = blr_spirv_allocate(b->build, 1, sizeof *components);
     *components = blr_spirv_components(value.type);
-    emit(b, word, run_all_equal, value, NULL, blr_spirv_scalar(b->module, value.type)->scalar_size)->op.info = components;
+    emit(b, word, false, blr_sub_group_all_equal, value, NULL, blr_spirv_scalar(b->module, value.type)->scalar_size)
+        ->op.info = components;
 }
 
-/* A number of 32 bits in every lane; one of 64 bits loses its high half. */
-static struct blr_spirv_ref lane_number(struct blr_spirv_builder *b, uint32_t word, struct blr_spirv_ref number)
+static void about_ballot(struct blr_spirv_builder *b, uint32_t word, uint32_t at, blr_spirv_run_t run, uint64_t how,
+                         const struct blr_spirv_ref *number)
+{
+    struct blr_spirv_ref ballot = operand(b, word, at);
+    const struct blr_spirv_type *type = blr_spirv_result_type(b, word);
+    bool bit = run == blr_sub_group_own_bit || run == blr_sub_group_bit;
+    if (!is_ballot(b, ballot.type) || type->kind != (bit ? BLR_TYPE_BOOL : BLR_TYPE_INT))
+        blr_spirv_refuse(b->build, word, "its operand is no ballot, or its result of another type than it gives");
+    if (how > BLR_FOLD_EXCLUSIVE)
+        blr_spirv_refuse(b->build, word, "group operation %u: Reduce, InclusiveScan and ExclusiveScan count bits", (unsigned)how);
+    emit(b, word, false, run, ballot, number, how);
+}
+
+/* ---------------------------------------------------------------- values of others */
+
+/* A whole number of so many bytes in every lane: widened, or without its high half. */
+static struct blr_spirv_ref number_of(struct blr_spirv_builder *b, uint32_t word, struct blr_spirv_ref number, uint32_t size)
 {
     if (number.type->kind != BLR_TYPE_INT)
-        blr_spirv_refuse(b->build, word, "the number of a lane is no whole number, or a vector");
-    if (number.type->scalar_size == 4)
+        blr_spirv_refuse(b->build, word, "a number that is no whole number, or a vector");
+    if (number.type->scalar_size == size)
         return number;
-    struct blr_spirv_ref narrow = {.value = blr_spirv_new_value(b, 4) + 1, .type = number.type};
+    struct blr_spirv_ref other = {.value = blr_spirv_new_value(b, size) + 1, .type = number.type};
     struct blr_spirv_step *step = blr_spirv_step(b, word);
-    step->op.run = blr_spirv_conversion(BLR_OP_UConvert, number.type->scalar_size, 4);
-    blr_spirv_step_result(step, narrow, 0, 4, 1);
+    step->op.run = blr_spirv_conversion(BLR_OP_UConvert, number.type->scalar_size, size);
+    blr_spirv_step_result(step, other, 0, size, 1);
     blr_spirv_step_input(step, 0, number);
-    return narrow;
+    return other;
 }
 
-static void exchange(struct blr_spirv_builder *b, uint32_t word, struct blr_spirv_ref value, struct blr_spirv_ref number,
-                     uint64_t from)
+static void require_like_result(struct blr_spirv_builder *b, uint32_t word, struct blr_spirv_ref value)
 {
     const struct blr_spirv_type *type = blr_spirv_result_type(b, word);
     if (!blr_spirv_same(b->module, value.type, type) ||
         (!is_number(b, type) && blr_spirv_scalar(b->module, type)->kind != BLR_TYPE_BOOL))
         blr_spirv_refuse(b->build, word, "its operand is no number, or of another type than its result");
-    if (from != FROM_FIRST)
-        number = lane_number(b, word, number);
-    emit(b, word, run_shuffle, value, &number, from);
 }
 
-static bool fold(struct blr_spirv_builder *b, uint32_t word, unsigned opcode)
+static void exchange(struct blr_spirv_builder *b, uint32_t word, struct blr_spirv_ref value, struct blr_spirv_ref number,
+                     enum blr_lane_source source, const uint32_t *cluster)
 {
-    unsigned row = 0;
-    while (row < sizeof folds / sizeof *folds && folds[row].opcode != opcode)
-        row++;
-    if (row == sizeof folds / sizeof *folds)
+    require_like_result(b, word, value);
+    if (source != BLR_LANE_FIRST)
+        number = number_of(b, word, number, 4);
+    emit(b, word, false, blr_sub_group_exchange, value, &number, source)->op.info = cluster;
+}
+
+/* The lanes of a cluster, from the operand at that word if there is one, else all. */
+static uint32_t cluster_size(struct blr_spirv_builder *b, uint32_t word, uint32_t at, uint32_t otherwise)
+{
+    if (at >= word + blr_spirv_length_at(b->build, word))
+        return otherwise;
+    uint64_t size = blr_spirv_constant_number(b->module, word, word_at(b, at));
+    if (size == 0 || size > BLR_LANES || (size & (size - 1)) != 0)
+        blr_spirv_refuse(b->build, word, "clusters of %u: a power of 2 up to %u is needed", (unsigned)size, BLR_LANES);
+    return (uint32_t)size;
+}
+
+static void rotate(struct blr_spirv_builder *b, uint32_t word)
+{
+    uint32_t *cluster = blr_spirv_allocate(b->build, 1, sizeof *cluster);
+    *cluster = cluster_size(b, word, word + 6, 0);
+    exchange(b, word, operand(b, word, word + 4), operand(b, word, word + 5), BLR_LANE_ROTATED, cluster);
+}
+
+static void swap_in_four(struct blr_spirv_builder *b, uint32_t word)
+{
+    blr_spirv_require_words(b->module, word, 6);
+    uint64_t direction = blr_spirv_constant_number(b->module, word, word_at(b, word + 5));
+    if (direction > 2)
+        blr_spirv_refuse(b->build, word, "direction %u: 0 horizontal, 1 vertical and 2 diagonal are known", (unsigned)direction);
+    struct blr_spirv_ref other = blr_spirv_number(b, direction + 1, 4);
+    other.type = b->module->ids[b->module->ids[word_at(b, word + 5)].type].of_type;
+    require_like_result(b, word, operand(b, word, word + 4));
+    emit(b, word, false, blr_sub_group_exchange, operand(b, word, word + 4), &other, BLR_LANE_XOR);
+}
+
+static void exchange_two(struct blr_spirv_builder *b, uint32_t word, enum blr_lane_source source)
+{
+    struct blr_spirv_ref one = operand(b, word, word + 3), two = operand(b, word, word + 4);
+    struct blr_spirv_ref number = number_of(b, word, operand(b, word, word + 5), 4);
+    require_like_result(b, word, one);
+    require_like_result(b, word, two);
+    blr_spirv_step_input(emit(b, word, false, blr_sub_group_exchange_two, one, &two, source), 2, number);
+}
+
+static void broadcast(struct blr_spirv_builder *b, uint32_t word)
+{
+    struct blr_spirv_ref value = operand(b, word, word + 4), id = operand(b, word, word + 5);
+    const struct blr_spirv_type *number = blr_spirv_scalar(b->module, id.type);
+    uint32_t components = blr_spirv_components(id.type);
+    require_like_result(b, word, value);
+    if (number->kind != BLR_TYPE_INT || components > 3)
+        blr_spirv_refuse(b->build, word, "the local id is no whole number, nor a vector of 2 or 3 of them");
+    uint32_t *shape = blr_spirv_allocate(b->build, 3, sizeof *shape);
+    shape[0] = number->scalar_size;
+    shape[1] = blr_spirv_components(value.type);
+    shape[2] = blr_spirv_scalar(b->module, value.type)->scalar_size;
+    emit(b, word, true, blr_work_group_broadcast, value, &id, components)->op.info = shape;
+}
+
+/* ---------------------------------------------------------------- sums and the like */
+
+static bool fold(struct blr_spirv_builder *b, uint32_t word, unsigned opcode, bool meets)
+{
+    const struct blr_fold *row = blr_fold_of(opcode);
+    if (row == NULL)
         return false;
-    struct blr_spirv_ref value = operand(b, word, 1);
+    struct blr_spirv_ref value = operand(b, word, word + 5);
     uint32_t how = word_at(b, word + 4);
     const struct blr_spirv_type *scalar = blr_spirv_scalar(b->module, value.type);
-    if (how > EXCLUSIVE)
-        blr_spirv_unsupported(b->build, word, "operations over parts of a sub-group");
-    if (scalar->kind != (folds[row].floats ? BLR_TYPE_FLOAT : BLR_TYPE_INT) ||
-        !blr_spirv_same(b->module, value.type, blr_spirv_result_type(b, word)))
+    bool clusters = opcode >= BLR_OP_GroupNonUniformElect && opcode <= BLR_OP_GroupNonUniformQuadSwap;
+    if (how > (clusters ? BLR_FOLD_CLUSTERED : BLR_FOLD_EXCLUSIVE))
+        blr_spirv_unsupported(b->build, word, "group operations other than Reduce, InclusiveScan, ExclusiveScan and, of a "
+                              "sub-group, ClusteredReduce");
+    if (how == BLR_FOLD_CLUSTERED)
+        blr_spirv_require_words(b->module, word, 7);
+    if (scalar->kind != row->kind || !blr_spirv_same(b->module, value.type, blr_spirv_result_type(b, word)))
         blr_spirv_refuse(b->build, word, "its operand is of a type that it does not take, or unlike its result");
-    emit(b, word, folds[row].run[blr_size_index(scalar->scalar_size)], value, NULL, how);
+    struct blr_fold_use *use = blr_spirv_allocate(b->build, 1, sizeof *use);
+    use->run = row->run[blr_size_index(scalar->scalar_size)];
+    use->step = (enum blr_fold_step)how;
+    use->cluster = how == BLR_FOLD_CLUSTERED ? cluster_size(b, word, word + 6, BLR_LANES) : BLR_LANES;
+    use->components = blr_spirv_components(value.type);
+    use->size = scalar->scalar_size;
+    emit(b, word, meets, meets ? blr_work_group_fold : blr_sub_group_fold, value, NULL, 0)->op.info = use;
     return true;
+}
+
+/* ---------------------------------------------------------------- memory */
+
+static const struct blr_spirv_type *pointee(struct blr_spirv_builder *b, uint32_t word, struct blr_spirv_ref pointer)
+{
+    if (pointer.type->kind != BLR_TYPE_POINTER)
+        blr_spirv_refuse(b->build, word, "its operand is no pointer");
+    return blr_spirv_type(b->module, word, pointer.type->element);
+}
+
+static void block(struct blr_spirv_builder *b, uint32_t word, bool writes)
+{
+    struct blr_spirv_ref pointer = operand(b, word, writes ? word + 1 : word + 3), data = {0};
+    const struct blr_spirv_type *element = pointee(b, word, pointer), *type;
+    if (writes)
+        data = operand(b, word, word + 2);
+    type = writes ? data.type : blr_spirv_result_type(b, word);
+    if (!is_number(b, type) || !is_number(b, element) || blr_spirv_components(element) != 1)
+        blr_spirv_refuse(b->build, word, "blocks are of numbers");
+    uint32_t *components = blr_spirv_allocate(b->build, 1, sizeof *components);
+    *components = blr_spirv_components(type);
+    uint32_t size = blr_spirv_scalar(b->module, type)->scalar_size; /* LLVM's pointers may be to bytes */
+    struct blr_spirv_step *step;
+    if (writes) {
+        step = blr_spirv_step(b, word);
+        step->op.run = blr_sub_group_write_block;
+        step->op.literal = size;
+        blr_spirv_step_input(step, 0, pointer);
+        blr_spirv_step_input(step, 1, data);
+    } else {
+        step = emit(b, word, false, blr_sub_group_read_block, pointer, NULL, size);
+    }
+    step->op.info = components;
+}
+
+/* The copy is made when all work-items of the group have come to it, so that there is nothing to wait for later. */
+static void copy(struct blr_spirv_builder *b, uint32_t word)
+{
+    struct blr_spirv_ref to = operand(b, word, word + 4), from = operand(b, word, word + 5);
+    const struct blr_spirv_type *element = pointee(b, word, to);
+    if (!blr_spirv_same(b->module, pointee(b, word, from), element) || element->size == 0 ||
+        blr_spirv_result_type(b, word)->kind != BLR_TYPE_EVENT)
+        blr_spirv_refuse(b->build, word, "what is copied is not of the same type, or its result no event");
+    bool out = from.type->storage == BLR_STORAGE_WORKGROUP && to.type->storage == BLR_STORAGE_CROSS_WORKGROUP;
+    if (!out && !(to.type->storage == BLR_STORAGE_WORKGROUP && from.type->storage == BLR_STORAGE_CROSS_WORKGROUP))
+        blr_spirv_refuse(b->build, word, "it copies between memory of the work-group and global memory");
+    struct blr_spirv_ref count = number_of(b, word, operand(b, word, word + 6), 8);
+    struct blr_spirv_ref stride = number_of(b, word, operand(b, word, word + 7), 8);
+    operand(b, word, word + 8);
+    struct blr_async_copy *shape = blr_spirv_allocate(b->build, 1, sizeof *shape);
+    *shape = (struct blr_async_copy){.element = (uint32_t)element->size, .strided_target = out};
+    if (element->size > UINT32_MAX)
+        blr_spirv_refuse(b->build, word, "elements of more than 4 GiB");
+    b->program->uses_local = b->program->uses_groups = true;
+    struct blr_spirv_step *step = blr_spirv_meeting(b, word);
+    step->op.run = blr_work_group_copy;
+    step->op.info = shape;
+    const struct blr_spirv_ref inputs[4] = {to, from, count, stride};
+    for (uint32_t i = 0; i < 4; i++)
+        blr_spirv_step_input(step, i, inputs[i]);
+    blr_spirv_bind(b, word, blr_spirv_number(b, 0, 8)); /* an event says nothing more */
+}
+
+/* ---------------------------------------------------------------- all of them */
+
+static void require_scope(struct blr_spirv_builder *b, uint32_t word, uint32_t at, bool work_group, bool sub_group)
+{
+    blr_spirv_require_words(b->module, word, at - word + 1);
+    uint64_t scope = blr_spirv_constant_number(b->module, word, word_at(b, at));
+    if (!(scope == BLR_SCOPE_WORK_GROUP && work_group) && !(scope == BLR_SCOPE_SUB_GROUP && sub_group))
+        blr_spirv_unsupported(b->build, word, !sub_group    ? "of the scopes, work-groups alone"
+                                              : !work_group ? "of the scopes, sub-groups alone"
+                                                            : "of the scopes, work-groups and sub-groups alone");
+}
+
+/* OpGroup...: of a work-group or a sub-group. */
+static bool of_any_group(struct blr_spirv_builder *b, uint32_t word, unsigned opcode)
+{
+    require_scope(b, word, word + 3, true, true);
+    bool meets = blr_spirv_constant_number(b->module, word, word_at(b, word + 3)) == BLR_SCOPE_WORK_GROUP;
+    switch (opcode) {
+    case BLR_OP_GroupAll: question(b, word, word + 4, meets, meets ? blr_work_group_all : blr_sub_group_all); return true;
+    case BLR_OP_GroupAny: question(b, word, word + 4, meets, meets ? blr_work_group_any : blr_sub_group_any); return true;
+    case BLR_OP_GroupBroadcast:
+        if (meets)
+            broadcast(b, word);
+        else
+            exchange(b, word, operand(b, word, word + 4), operand(b, word, word + 5), BLR_LANE_NUMBER, NULL);
+        return true;
+    default: return fold(b, word, opcode, meets);
+    }
+}
+
+/* OpGroupNonUniform...: the operands begin with the scope. */
+static bool of_sub_group(struct blr_spirv_builder *b, uint32_t word, unsigned opcode)
+{
+    require_scope(b, word, word + 3, false, true);
+    const uint32_t first = word + 4, second = word + 5;
+    struct blr_spirv_ref number;
+    switch (opcode) {
+    case BLR_OP_GroupNonUniformElect:
+        if (blr_spirv_result_type(b, word)->kind != BLR_TYPE_BOOL)
+            blr_spirv_refuse(b->build, word, "its result is no boolean");
+        emit(b, word, false, blr_sub_group_elect, blr_spirv_number(b, 0, 1), NULL, 0);
+        return true;
+    case BLR_OP_GroupNonUniformAll: question(b, word, first, false, blr_sub_group_all); return true;
+    case BLR_OP_GroupNonUniformAny: question(b, word, first, false, blr_sub_group_any); return true;
+    case BLR_OP_GroupNonUniformAllEqual: all_equal(b, word, first); return true;
+    case BLR_OP_GroupNonUniformBallot: question(b, word, first, false, blr_sub_group_ballot); return true;
+    case BLR_OP_GroupNonUniformInverseBallot: about_ballot(b, word, first, blr_sub_group_own_bit, 0, NULL); return true;
+    case BLR_OP_GroupNonUniformBallotBitExtract:
+        number = number_of(b, word, operand(b, word, second), 4);
+        about_ballot(b, word, first, blr_sub_group_bit, 0, &number);
+        return true;
+    case BLR_OP_GroupNonUniformBallotBitCount:
+        blr_spirv_require_words(b->module, word, 6);
+        about_ballot(b, word, second, blr_sub_group_count, word_at(b, first), NULL);
+        return true;
+    case BLR_OP_GroupNonUniformBallotFindLSB: about_ballot(b, word, first, blr_sub_group_lowest, 0, NULL); return true;
+    case BLR_OP_GroupNonUniformBallotFindMSB: about_ballot(b, word, first, blr_sub_group_highest, 0, NULL); return true;
+    case BLR_OP_GroupNonUniformBroadcastFirst:
+        exchange(b, word, operand(b, word, first), operand(b, word, first), BLR_LANE_FIRST, NULL);
+        return true;
+    case BLR_OP_GroupNonUniformRotateKHR: rotate(b, word); return true;
+    case BLR_OP_GroupNonUniformQuadSwap: swap_in_four(b, word); return true;
+    case BLR_OP_GroupNonUniformBroadcast:
+    case BLR_OP_GroupNonUniformShuffle:
+    case BLR_OP_GroupNonUniformShuffleXor:
+    case BLR_OP_GroupNonUniformShuffleUp:
+    case BLR_OP_GroupNonUniformShuffleDown:
+    case BLR_OP_GroupNonUniformQuadBroadcast:
+        exchange(b, word, operand(b, word, first), operand(b, word, second),
+                 opcode == BLR_OP_GroupNonUniformShuffleXor       ? BLR_LANE_XOR
+                 : opcode == BLR_OP_GroupNonUniformShuffleUp      ? BLR_LANE_BELOW
+                 : opcode == BLR_OP_GroupNonUniformShuffleDown    ? BLR_LANE_ABOVE
+                 : opcode == BLR_OP_GroupNonUniformQuadBroadcast  ? BLR_LANE_OF_FOUR
+                                                                  : BLR_LANE_NUMBER,
+                 NULL);
+        return true;
+    default: return fold(b, word, opcode, false);
+    }
+}
+
+/* Those of extensions, which are of sub-groups without saying so. */
+static bool of_extension(struct blr_spirv_builder *b, uint32_t word, unsigned opcode)
+{
+    const uint32_t first = word + 3, second = word + 4;
+    switch (opcode) {
+    case BLR_OP_SubgroupBallotKHR: question(b, word, first, false, blr_sub_group_ballot); return true;
+    case BLR_OP_SubgroupAllKHR: question(b, word, first, false, blr_sub_group_all); return true;
+    case BLR_OP_SubgroupAnyKHR: question(b, word, first, false, blr_sub_group_any); return true;
+    case BLR_OP_SubgroupAllEqualKHR: all_equal(b, word, first); return true;
+    case BLR_OP_SubgroupFirstInvocationKHR:
+        exchange(b, word, operand(b, word, first), operand(b, word, first), BLR_LANE_FIRST, NULL);
+        return true;
+    case BLR_OP_SubgroupReadInvocationKHR:
+    case BLR_OP_SubgroupShuffleINTEL:
+        exchange(b, word, operand(b, word, first), operand(b, word, second), BLR_LANE_NUMBER, NULL);
+        return true;
+    case BLR_OP_SubgroupShuffleXorINTEL:
+        exchange(b, word, operand(b, word, first), operand(b, word, second), BLR_LANE_XOR, NULL);
+        return true;
+    case BLR_OP_SubgroupShuffleDownINTEL: exchange_two(b, word, BLR_LANE_ABOVE); return true;
+    case BLR_OP_SubgroupShuffleUpINTEL: exchange_two(b, word, BLR_LANE_BELOW); return true;
+    case BLR_OP_SubgroupBlockReadINTEL: block(b, word, false); return true;
+    case BLR_OP_SubgroupBlockWriteINTEL: block(b, word, true); return true;
+    default: return false;
+    }
 }
 
 bool blr_spirv_decode_group(struct blr_spirv_builder *b, uint32_t word)
 {
     unsigned opcode = blr_spirv_opcode_at(b->build, word);
-    bool shuffles = opcode == BLR_OP_SubgroupShuffleINTEL || opcode == BLR_OP_SubgroupShuffleXorINTEL;
-    bool group = (opcode >= BLR_OP_GroupAll && opcode <= BLR_OP_GroupSMax) ||
-                 (opcode >= BLR_OP_GroupNonUniformElect && opcode <= BLR_OP_GroupNonUniformBitwiseXor);
-    if (!group && !shuffles)
-        return false;
-    blr_spirv_require_words(b->module, word, 4);
-    b->program->uses_local = b->program->uses_groups = true; /* lanes are of one group */
-    if (shuffles) {
-        struct blr_spirv_ref value = blr_spirv_operand(b, word, word_at(b, word + 3));
-        exchange(b, word, value, operand(b, word, 0), opcode == BLR_OP_SubgroupShuffleINTEL ? FROM_NUMBER : FROM_XOR);
+    bool decoded;
+    if (opcode == BLR_OP_GroupAsyncCopy) {
+        require_scope(b, word, word + 3, true, false);
+        copy(b, word);
         return true;
     }
-    if (blr_spirv_constant_number(b->module, word, word_at(b, word + 3)) != SUB_GROUP)
-        blr_spirv_unsupported(b->build, word, "of the scopes, sub-groups alone");
-    switch (opcode) {
-    case BLR_OP_GroupNonUniformElect:
-        if (blr_spirv_result_type(b, word)->kind != BLR_TYPE_BOOL)
-            blr_spirv_refuse(b->build, word, "its result is no boolean");
-        emit(b, word, run_elect, blr_spirv_number(b, 0, 1), NULL, 0);
+    if (opcode == BLR_OP_GroupWaitEvents) {
+        require_scope(b, word, word + 1, true, false);
+        operand(b, word, word + 2);
+        operand(b, word, word + 3);
         return true;
-    case BLR_OP_GroupAll:
-    case BLR_OP_GroupNonUniformAll: question(b, word, run_all, false); return true;
-    case BLR_OP_GroupAny:
-    case BLR_OP_GroupNonUniformAny: question(b, word, run_any, false); return true;
-    case BLR_OP_GroupNonUniformBallot: question(b, word, run_ballot, true); return true;
-    case BLR_OP_GroupNonUniformAllEqual: all_equal(b, word); return true;
-    case BLR_OP_GroupBroadcast:
-    case BLR_OP_GroupNonUniformBroadcast:
-    case BLR_OP_GroupNonUniformShuffle:
-        exchange(b, word, operand(b, word, 0), operand(b, word, 1), FROM_NUMBER);
-        return true;
-    case BLR_OP_GroupNonUniformBroadcastFirst:
-        exchange(b, word, operand(b, word, 0), operand(b, word, 0), FROM_FIRST);
-        return true;
-    case BLR_OP_GroupNonUniformShuffleXor:
-        exchange(b, word, operand(b, word, 0), operand(b, word, 1), FROM_XOR);
-        return true;
-    case BLR_OP_GroupNonUniformShuffleUp:
-        exchange(b, word, operand(b, word, 0), operand(b, word, 1), FROM_BELOW);
-        return true;
-    case BLR_OP_GroupNonUniformShuffleDown:
-        exchange(b, word, operand(b, word, 0), operand(b, word, 1), FROM_ABOVE);
-        return true;
-    default: return fold(b, word, opcode);
     }
+    if ((opcode >= BLR_OP_GroupAll && opcode <= BLR_OP_GroupSMax) ||
+        (opcode >= BLR_OP_GroupIMulKHR && opcode <= BLR_OP_GroupLogicalXorKHR))
+        decoded = of_any_group(b, word, opcode);
+    else if ((opcode >= BLR_OP_GroupNonUniformElect && opcode <= BLR_OP_GroupNonUniformQuadSwap) ||
+             opcode == BLR_OP_GroupNonUniformRotateKHR)
+        decoded = of_sub_group(b, word, opcode);
+    else
+        decoded = of_extension(b, word, opcode);
+    if (decoded)
+        b->program->uses_local = b->program->uses_groups = true; /* lanes are of one group */
+    return decoded;
 }

@@ -116,6 +116,11 @@ static bool fits(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, u
                         use->cube ? "cube" : names[use->dimensions - 1], use->arrayed ? " array" : "");
         return false;
     }
+    if (use->depths && texture->desc.num_channels != 1) {
+        blr_spirv_fault(batch, op, lane, BLR_RESULT_KERNEL_FAULT, "takes an image of %u channels for an image of depths",
+                        texture->desc.num_channels);
+        return false;
+    }
     if (use->operation == BLR_OPERATION_WRITE ? texture->sampled
                                               : use->operation != BLR_OPERATION_FETCH && !texture->sampled) {
         blr_spirv_fault(batch, op, lane, BLR_RESULT_KERNEL_FAULT, "%s",
@@ -333,6 +338,16 @@ void blr_spirv_run_image(struct blr_spirv_batch *batch, const struct blr_spirv_o
 
 /* ---------------------------------------------------------------- queries */
 
+/* SPIR-V's numbers of image channel data types and orders. */
+static const uint8_t channel_types[] = {
+    [BLR_CHANNEL_SNORM_INT8] = 0,     [BLR_CHANNEL_SNORM_INT16] = 1,    [BLR_CHANNEL_UNORM_INT8] = 2,
+    [BLR_CHANNEL_UNORM_INT16] = 3,    [BLR_CHANNEL_SIGNED_INT8] = 7,    [BLR_CHANNEL_SIGNED_INT16] = 8,
+    [BLR_CHANNEL_SIGNED_INT32] = 9,   [BLR_CHANNEL_UNSIGNED_INT8] = 10, [BLR_CHANNEL_UNSIGNED_INT16] = 11,
+    [BLR_CHANNEL_UNSIGNED_INT32] = 12, [BLR_CHANNEL_FP16] = 13,         [BLR_CHANNEL_FP32] = 14,
+};
+static const uint8_t channel_orders[] = {0, 0, 2, 4, 5}; /* R, RG, RGB, RGBA by the number of channels */
+#define DEPTH_ORDER 13u
+
 static bool query_image(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, uint64_t handle, uint64_t sampler,
                         struct items *items, unsigned char *result)
 {
@@ -356,9 +371,9 @@ static bool query_image(struct blr_spirv_batch *batch, const struct blr_spirv_op
         if (use->query == BLR_QUERY_LEVELS)
             answer[0] = texture->num_levels;
         else if (use->query == BLR_QUERY_FORMAT)
-            answer[0] = (uint64_t)texture->desc.channel_type;
+            answer[0] = channel_types[texture->desc.channel_type];
         else if (use->query == BLR_QUERY_ORDER)
-            answer[0] = texture->desc.num_channels;
+            answer[0] = use->depths ? DEPTH_ORDER : channel_orders[texture->desc.num_channels];
         for (uint32_t c = 0; c < use->components; c++)
             memcpy(result + (c * BLR_LANES + lane) * op->element, &answer[c], op->element);
     }

@@ -19,6 +19,7 @@ struct blr_spirv_image_use {
     uint32_t dimensions;
     bool arrayed;
     bool cube;           /* sampled by directions of three components */
+    bool depths;         /* texels are one number each */
     bool float_coordinates;
     bool samples;        /* in[0] is followed by a sampler, or 0 */
     bool floats;         /* what a texel is in the kernel */

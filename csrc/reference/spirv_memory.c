@@ -211,18 +211,34 @@ void blr_spirv_run_move_memory(struct blr_spirv_batch *batch, const struct blr_s
     }
 }
 
-void blr_spirv_run_explicit_cast(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result)
+/* The storage class that an address is of. */
+static enum blr_spirv_storage storage_of(const struct blr_spirv_batch *batch, uint64_t address)
 {
     const struct blr_spirv_worker *worker = batch->worker;
+    const uint64_t local = (uint64_t)(uintptr_t)worker->local, own = (uint64_t)(uintptr_t)batch->private_memory;
+    if (within(address, 1, local, local + worker->launch->local_bytes))
+        return BLR_STORAGE_WORKGROUP;
+    if (within(address, 1, own, own + worker->launch->program->private_bytes * BLR_LANES))
+        return BLR_STORAGE_FUNCTION;
+    return BLR_STORAGE_CROSS_WORKGROUP;
+}
+
+void blr_spirv_run_explicit_cast(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result)
+{
     const uint64_t *addresses = blr_register(batch, op->in[0]);
     uint64_t *restrict r = (uint64_t *)result;
-    const uint64_t local = (uint64_t)(uintptr_t)worker->local, own = (uint64_t)(uintptr_t)batch->private_memory;
+    for (uint32_t i = 0; i < BLR_LANES; i++)
+        r[i] = storage_of(batch, addresses[i]) == op->literal ? addresses[i] : 0;
+}
+
+void blr_spirv_run_semantics(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result)
+{
+    const uint64_t *addresses = blr_register(batch, op->in[0]);
+    uint32_t *restrict r = (uint32_t *)result;
     for (uint32_t i = 0; i < BLR_LANES; i++) {
-        uint64_t storage = BLR_STORAGE_CROSS_WORKGROUP;
-        if (within(addresses[i], 1, local, local + worker->launch->local_bytes))
-            storage = BLR_STORAGE_WORKGROUP;
-        else if (within(addresses[i], 1, own, own + worker->launch->program->private_bytes * BLR_LANES))
-            storage = BLR_STORAGE_FUNCTION;
-        r[i] = storage == op->literal ? addresses[i] : 0;
+        enum blr_spirv_storage storage = storage_of(batch, addresses[i]);
+        r[i] = storage == BLR_STORAGE_WORKGROUP       ? BLR_SEMANTICS_WORK_GROUP_MEMORY
+               : storage == BLR_STORAGE_CROSS_WORKGROUP ? BLR_SEMANTICS_GLOBAL_MEMORY
+                                                        : 0;
     }
 }

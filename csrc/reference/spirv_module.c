@@ -56,6 +56,22 @@ static void read_decoration(struct blr_spirv_module *module, uint32_t word)
     }
 }
 
+/* Gives targets what a group of decorations was given. */
+static void read_group(struct blr_spirv_module *module, uint32_t word)
+{
+    blr_spirv_require_words(module, word, 2);
+    const struct blr_spirv_id *group = known_id(module, word, word_at(module, word + 1));
+    for (uint32_t w = word + 2; w < word + blr_spirv_length_at(module->build, word); w++) {
+        struct blr_spirv_id *entry = known_id(module, word, word_at(module, w));
+        if (group->spec_id != 0)
+            entry->spec_id = group->spec_id;
+        if (group->builtin != 0)
+            entry->builtin = group->builtin;
+        entry->packed = entry->packed || group->packed;
+        entry->by_value = entry->by_value || group->by_value;
+    }
+}
+
 static void read_name(struct blr_spirv_module *module, uint32_t word)
 {
     blr_spirv_require_words(module, word, 3);
@@ -251,8 +267,13 @@ static uint32_t read_instruction(struct blr_spirv_module *module, uint32_t word,
     case BLR_OP_ExecutionMode:
     case BLR_OP_ExecutionModeId: read_execution_mode(module, word); break;
     case BLR_OP_Decorate: read_decoration(module, word); break;
+    case BLR_OP_GroupDecorate: read_group(module, word); break;
+    case BLR_OP_DecorationGroup:
+    case BLR_OP_AliasDomainDeclINTEL:
+    case BLR_OP_AliasScopeDeclINTEL:
+    case BLR_OP_AliasScopeListDeclINTEL:
     case BLR_OP_String:
-        blr_spirv_require_words(module, word, 3);
+        blr_spirv_require_words(module, word, 2);
         blr_spirv_define(module, word, word_at(module, word + 1), BLR_ID_OTHER);
         break;
     case BLR_OP_ExtInst: /* descriptions for debuggers */
@@ -274,6 +295,7 @@ static uint32_t read_instruction(struct blr_spirv_module *module, uint32_t word,
     case BLR_OP_Extension:
     case BLR_OP_Capability:
     case BLR_OP_MemberDecorate:
+    case BLR_OP_GroupMemberDecorate:
     case BLR_OP_DecorateId:
     case BLR_OP_DecorateString:
     case BLR_OP_MemberDecorateString:

@@ -51,6 +51,7 @@ struct blr_spirv_type {
     const struct blr_spirv_leaf *leaves;
     uint32_t dimension;      /* of an image: 0, 1, 2 for 1D, 2D, 3D; 3 for a cube */
     bool arrayed;
+    bool depths;             /* its texels are one number each */
     uint32_t access;         /* 0 read, 1 write, 2 both */
 };
 

@@ -41,6 +41,9 @@ void blr_spirv_run_move_memory(struct blr_spirv_batch *batch, const struct blr_s
 /* in[0]: addresses; literal: the storage class that they are cast to. */
 void blr_spirv_run_explicit_cast(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result);
 
+/* in[0]: addresses; the bits of memory semantics that say which memory they are in. */
+void blr_spirv_run_semantics(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result);
+
 /* The shape of what is stored, in the literal of an operation without a result. */
 #define BLR_STORE_SHAPE(size, components, boolean)                                                                     \
     ((uint64_t)(size) | (uint64_t)(components) << 8 | (uint64_t)(boolean) << 40)

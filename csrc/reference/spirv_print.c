@@ -57,6 +57,7 @@ static void append(struct print_text *text, const char *piece, size_t length)
 struct conversion {
     char flags[24];  /* %, flags, width and precision as written */
     uint32_t vector; /* components, 1 for a scalar */
+    uint32_t size;   /* bytes of an integer, 0: those of the argument */
     char letter;
 };
 
@@ -78,8 +79,12 @@ static const char *read_conversion(const char *at, struct conversion *conversion
         for (at++; *at >= '0' && *at <= '9' && conversion->vector < 100; at++)
             conversion->vector = conversion->vector * 10 + (uint32_t)(*at - '0');
     }
+    /* A scalar that is shorter than int was promoted to it. Else the argument's own size is the one. */
+    conversion->size = 0;
+    if (at[0] == 'h' && at[1] != 'l')
+        conversion->size = at[1] == 'h' ? 1 : 2;
     while (*at != '\0' && strchr("hl", *at) != NULL)
-        at++; /* the argument's own size decides */
+        at++;
     conversion->letter = *at;
     return *at != '\0' && strchr("diouxXcsaAeEfFgGp", *at) != NULL ? at + 1 : NULL;
 }
@@ -104,7 +109,11 @@ static void print_element(struct blr_spirv_batch *batch, struct print_text *text
     int length = 0;
     if (argument->size <= 8)
         memcpy(&bits, element, argument->size);
-    unsigned unused = 64 - 8u * argument->size;
+    bool whole = strchr("diouxX", conversion->letter) != NULL;
+    uint32_t size = whole && conversion->size != 0 && conversion->size < argument->size ? conversion->size : argument->size;
+    unsigned unused = 64 - 8u * size;
+    if (whole)
+        bits = bits << unused >> unused;
     int64_t number = (int64_t)(bits << unused) >> unused;
     if (strchr("aAeEfFgG", conversion->letter) != NULL) {
         snprintf(format, sizeof format, "%s%c", conversion->flags, conversion->letter);
@@ -118,12 +127,14 @@ static void print_element(struct blr_spirv_batch *batch, struct print_text *text
         snprintf(format, sizeof format, "%sc", conversion->flags);
         length = snprintf(piece, sizeof piece, format, (int)number);
     } else if (conversion->letter == 'p') {
-        length = snprintf(piece, sizeof piece, "0x%" PRIx64, bits);
+        snprintf(string, sizeof string, "0x%" PRIx64, bits);
+        snprintf(format, sizeof format, "%ss", conversion->flags);
+        length = snprintf(piece, sizeof piece, format, string);
     } else {
         bool is_signed = conversion->letter == 'd' || conversion->letter == 'i';
         snprintf(format, sizeof format, "%sll%c", conversion->flags, conversion->letter);
         if (argument->floats)
-            number = 0;
+            number = 0, bits = 0;
         length = is_signed ? snprintf(piece, sizeof piece, format, (long long)number)
                            : snprintf(piece, sizeof piece, format, (unsigned long long)bits);
     }

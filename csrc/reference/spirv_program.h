@@ -57,6 +57,8 @@ struct blr_spirv_block {
     uint32_t first_edge, edge_count;
     const uint64_t *literals;
     bool loops;          /* an edge goes back from here */
+    bool meets;          /* an operation is done once for the group when all work-items wait at this barrier */
+    uint32_t meeting;    /* that one */
 };
 
 /* A register that is filled before anything runs. */

@@ -36,6 +36,13 @@ static void touch(struct blr_spirv_builder *builder, uint32_t value, uint32_t bl
     entry->last = step;
 }
 
+/* What a meeting reads and writes has registers to itself: other lanes may run other blocks until all are there. */
+static void keep(struct blr_spirv_builder *builder, uint32_t value)
+{
+    if (value != BLR_NONE)
+        builder->values[value].crosses = true;
+}
+
 /* Which blocks need which values, by walking over all of them. Steps are counted in the order of the walk. */
 static void find_uses(struct blr_spirv_builder *builder, const uint32_t *order, uint32_t count)
 {
@@ -48,6 +55,10 @@ static void find_uses(struct blr_spirv_builder *builder, const uint32_t *order, 
         }
         if (part->kind == BLR_END_CHOICE || part->kind == BLR_END_SWITCH)
             touch(builder, part->condition, n, part->end);
+        for (int k = 0; k < 4 && part->meeting != BLR_NONE; k++)
+            keep(builder, builder->steps[part->meeting].in[k]);
+        if (part->meeting != BLR_NONE)
+            keep(builder, builder->steps[part->meeting].result);
         for (uint32_t e = part->first_edge; e < part->first_edge + part->edge_count; e++) {
             const struct blr_spirv_branch *branch = &builder->branches[e];
             for (uint32_t s = branch->first_move; s < branch->end_move; s++) {
@@ -182,6 +193,11 @@ void blr_spirv_finish(struct blr_spirv_builder *builder, const uint32_t *order, 
             block->loops |= edge->target <= n;
         }
         program->has_loops |= block->loops;
+        block->meets = part->meeting != BLR_NONE;
+        if (block->meets) {
+            block->meeting = op_count;
+            finish_step(builder, part->meeting, &ops[op_count++], &program->scratch_bytes);
+        }
     }
     struct blr_spirv_preset *presets = blr_spirv_allocate(builder->build, builder->filling_count + 1u, sizeof *presets);
     for (uint32_t i = 0; i < builder->filling_count; i++) {

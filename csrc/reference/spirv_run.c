@@ -206,13 +206,13 @@ static bool run_batch(struct blr_spirv_batch *batch)
             } else if (block->kind == BLR_END_RETURN) {
                 batch->alive &= ~batch->mask;
             } else {
-                if (batch->waiting != 0 && batch->waiting_at != edges[0].target) {
+                if (batch->waiting != 0 && batch->waiting_in != number) {
                     blr_spirv_fault(batch, NULL, 0, BLR_RESULT_KERNEL_FAULT,
                                     "work-items of one group wait at different barriers");
                     return false;
                 }
                 batch->waiting |= batch->mask;
-                batch->waiting_at = edges[0].target;
+                batch->waiting_in = number;
             }
             break;
         }
@@ -320,6 +320,19 @@ static void next_position(const struct blr_spirv_launch *launch, struct position
     }
 }
 
+/* The lanes of a sub-group above or below one, of a work-group of that size. */
+static uint64_t lane_mask(enum blr_spirv_builtin what, uint64_t lane, uint64_t size)
+{
+    const uint64_t own = (uint64_t)1 << lane, all = size < BLR_LANES ? ((uint64_t)1 << size) - 1 : BLR_ALL_LANES;
+    switch (what) {
+    case BLR_BUILTIN_SUBGROUP_EQ_MASK: return own;
+    case BLR_BUILTIN_SUBGROUP_GE_MASK: return all & ~(own - 1);
+    case BLR_BUILTIN_SUBGROUP_GT_MASK: return all & ~(own - 1) & ~own;
+    case BLR_BUILTIN_SUBGROUP_LE_MASK: return own | (own - 1);
+    default: return own - 1;
+    }
+}
+
 static uint64_t builtin_value(const struct blr_spirv_launch *launch, const struct position *at,
                               enum blr_spirv_builtin what, uint32_t c)
 {
@@ -350,6 +363,11 @@ static uint64_t builtin_value(const struct blr_spirv_launch *launch, const struc
     case BLR_BUILTIN_NUM_ENQUEUED_SUBGROUPS: return (size + BLR_LANES - 1) / BLR_LANES;
     case BLR_BUILTIN_SUBGROUP_ID: return at->index / BLR_LANES;
     case BLR_BUILTIN_SUBGROUP_LOCAL_INVOCATION_ID: return at->index % BLR_LANES;
+    case BLR_BUILTIN_SUBGROUP_EQ_MASK:
+    case BLR_BUILTIN_SUBGROUP_GE_MASK:
+    case BLR_BUILTIN_SUBGROUP_GT_MASK:
+    case BLR_BUILTIN_SUBGROUP_LE_MASK:
+    case BLR_BUILTIN_SUBGROUP_LT_MASK: return c < 2 ? lane_mask(what, at->index % BLR_LANES, size) >> 32 * c & UINT32_MAX : 0;
     }
     return 0;
 }
@@ -403,6 +421,7 @@ bool blr_spirv_run_items(struct blr_spirv_worker *worker, uint64_t begin, uint64
 /* Runs all batches of a group from barrier to barrier. */
 static bool run_group(struct blr_spirv_worker *worker)
 {
+    const struct blr_spirv_program *program = worker->launch->program;
     for (;;) {
         uint64_t waiting = 0;
         uint32_t at = 0;
@@ -412,22 +431,29 @@ static bool run_group(struct blr_spirv_worker *worker)
                 return false;
             if (batch->waiting == 0)
                 continue;
-            if (waiting != 0 && at != batch->waiting_at) {
+            if (waiting != 0 && at != batch->waiting_in) {
                 blr_spirv_fault(batch, NULL, 0, BLR_RESULT_KERNEL_FAULT,
                                 "work-items of one group wait at different barriers");
                 return false;
             }
             waiting = 1;
-            at = batch->waiting_at;
+            at = batch->waiting_in;
         }
         if (waiting == 0)
             return true;
         if (--worker->patience == 0 && !may_go_on(worker))
             return false;
+        const struct blr_spirv_block *block = &program->blocks[at];
+        if (block->meets) {
+            const struct blr_spirv_op *op = &program->ops[block->meeting];
+            op->run(worker->batches, op, NULL);
+            if (worker->fault.happened)
+                return false;
+        }
         for (uint32_t i = 0; i < worker->batch_count; i++) {
             struct blr_spirv_batch *batch = &worker->batches[i];
             if (batch->waiting != 0)
-                arrive(batch, at, batch->waiting);
+                arrive(batch, program->edges[block->first_edge].target, batch->waiting);
             batch->waiting = 0;
         }
     }

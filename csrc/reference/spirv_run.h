@@ -69,7 +69,7 @@ struct blr_spirv_batch {
     uint64_t mask;                      /* lanes that take part in the running block */
     uint64_t alive;                     /* lanes that have not returned */
     uint64_t waiting;                   /* lanes at a barrier */
-    uint32_t waiting_at;                /* the block behind it */
+    uint32_t waiting_in;                /* the block that ends with it */
     uint64_t first_item;                /* number of lane 0's work-item */
     uint64_t *arrived;                  /* for each block, lanes that are to run it */
     uint64_t *occupied;                 /* one bit for each block that lanes have arrived at */

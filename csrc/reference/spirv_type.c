@@ -221,10 +221,12 @@ static void read_image(struct blr_spirv_module *module, uint32_t word, struct bl
     type->element = word_at(module, word + 2);
     type->dimension = word_at(module, word + 3);
     type->arrayed = word_at(module, word + 5) == 1;
+    type->depths = word_at(module, word + 4) == 1;
     type->access = blr_spirv_length_at(module->build, word) > 9 ? word_at(module, word + 9) : 0;
-    if (type->dimension > 3 || (type->dimension >= 2 && type->arrayed) || word_at(module, word + 4) == 1 ||
-        word_at(module, word + 6) != 0)
-        blr_spirv_unsupported(module->build, word, "images are of 1, 2 or 3 dimensions or cubes, of one sample and no depth");
+    if (type->dimension == 5 && !type->arrayed)
+        type->dimension = 0; /* a buffer is an image of one dimension that is not sampled */
+    if (type->dimension > 3 || (type->dimension >= 2 && type->arrayed) || word_at(module, word + 6) != 0)
+        blr_spirv_unsupported(module->build, word, "images are of 1, 2 or 3 dimensions, buffers or cubes, of one sample");
     if (type->access > 2)
         blr_spirv_refuse(module->build, word, "access qualifier %u: 0 to 2 are known", type->access);
     set_scalar(type, 8);

@@ -17,13 +17,14 @@ import os
 import re
 import subprocess
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import bindless as bl
 from bindless.compiler.prelude import ptx, spirv
 from bindless.compiler.toolchain import TARGETS, Toolchain
 
-__all__ = ["compiled", "compiled_text", "load"]
+__all__ = ["assembled", "compiled", "compiled_text", "load"]
 
 HERE = Path(__file__).resolve().parent
 REPOSITORY = HERE.parent.parent
@@ -38,7 +39,7 @@ def _toolchain() -> Toolchain:
 
 
 @functools.cache
-def compiled_text(text: str, target: str, only: str = "", passes: str = "") -> bytes:
+def compiled_text(text: str, target: str, only: str = "", passes: str = "", extensions: str = "") -> bytes:
     """A module from the text of an OpenCL C source.
 
     Args:
@@ -46,19 +47,26 @@ def compiled_text(text: str, target: str, only: str = "", passes: str = "") -> b
         target: ``spirv`` or ``ptx``.
         only: one of its kernels; all by default.
         passes: of LLVM's optimiser instead of those of the built-in kernels, which inline every call.
+        extensions: names of SPIR-V extensions that LLVM may use besides.
     """
     folder = os.environ.get("BINDLESS_TEST_KERNELS")
     if not folder:
-        return _compile(text, target, only, passes)
-    name = hashlib.sha256("\0".join((text, target, only, passes)).encode()).hexdigest()
+        return _compile(text, target, only, passes, extensions)
+    parts = (text, target, only, passes, extensions) if extensions else (text, target, only, passes)
+    name = hashlib.sha256("\0".join(parts).encode()).hexdigest()
     kept = Path(folder) / f"{name}.{target}"
     if not kept.is_file():
-        kept.write_bytes(_compile(text, target, only, passes))
+        kept.write_bytes(_compile(text, target, only, passes, extensions))
     return kept.read_bytes()
 
 
-def _compile(text: str, target: str, only: str, passes: str) -> bytes:
+def _compile(text: str, target: str, only: str, passes: str, extensions: str) -> bytes:
     tools = _toolchain()
+    settings = TARGETS[target]
+    if extensions:
+        known = [option for option in settings.translate if not option.startswith("--spirv-ext")]
+        allowed = ",".join(f"+{name}" for name in ("SPV_INTEL_bindless_images", *extensions.split()))
+        settings = replace(settings, translate=(*known, f"--spirv-ext={allowed}"))
     names = [only] if only else _KERNEL.findall(text)
     assert names, "the source has no kernel"
     with tempfile.TemporaryDirectory() as name:
@@ -79,7 +87,16 @@ def _compile(text: str, target: str, only: str, passes: str) -> bytes:
             subprocess.run([*opt, "-o", str(optimised)], check=True)
         else:
             tools.optimise(linked, optimised, names)
-        return tools.translate(optimised, folder / "artifact", TARGETS[target])
+        return tools.translate(optimised, folder / "artifact", settings)
+
+
+@functools.cache
+def assembled(text: str) -> bytes:
+    """A module of SPIR-V from its assembly, by SPIRV-Tools."""
+    command = ["spirv-as", "--target-env", "spv1.6", "-", "-o", "-"]
+    done = subprocess.run(command, input=text.encode(), capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr.decode()
+    return done.stdout
 
 
 def compiled(name: str, target: str, only: str = "") -> bytes:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from compile import compiled_text
+from compile import assembled, compiled_text
 
 import bindless as bl
 
@@ -24,11 +24,21 @@ def run(queue: bl.Queue) -> Runner:
     bundles: dict[str, bl.KernelBundle] = {}
 
     def call(
-        text: str, name: str, size: Any, *arguments: Any, local: Any = None, only: str = "", passes: str = ""
+        text: str,
+        name: str,
+        size: Any,
+        *arguments: Any,
+        local: Any = None,
+        only: str = "",
+        passes: str = "",
+        extensions: str = "",
     ) -> list[Array]:
-        if text + only + passes not in bundles:
-            bundles[text + only + passes] = bl.load_kernel_bundle(compiled_text(text, "spirv", only, passes), queue)
-        kernel = bundles[text + only + passes].get_kernel(name)
+        source = text + only + passes
+        if source not in bundles:
+            assembly = "OpMemoryModel" in text
+            module = assembled(text) if assembly else compiled_text(text, "spirv", only, passes, extensions)
+            bundles[source] = bl.load_kernel_bundle(module, queue)
+        kernel = bundles[source].get_kernel(name)
         passed: list[Any] = []
         arrays: list[tuple[Array, bl.UsmArray]] = []
         for argument in arguments:
