@@ -6,13 +6,10 @@ image and values when it is first used.
 
 from __future__ import annotations
 
-import functools
-import struct
 import threading
 from collections.abc import Sequence
 
 from .. import kernels
-from ..model.channels import ELEMENTS
 from ..model.enums import ImageType
 from ..model.errors import FeatureNotSupportedError, InvalidError
 from ..model.image_call import ImageCall
@@ -21,18 +18,9 @@ from ._cuda_kernel import Kernel
 from ._cuda_launch import launch_packed
 from ._cuda_module import load_module
 from ._cuda_queue import Queue, nothing
+from ._image_functions import BLOCK, GEOMETRIES, arguments_of, blocks_of, format_of, operation_of
 
-__all__ = ["arguments_of", "format_of", "image_call", "kernel_name"]
-
-_BLOCK = 128
-_ITEMS = 4  # that a work-item of the kernels takes at once
-# Blocks a launch has at most: enough to fill any device many times; the kernels stride over the rest.
-_MOST_BLOCKS = 1 << 20
-
-# Letters of ``struct`` for OpenCL C types; pointers and handles take 8 bytes.
-_LETTERS = {"uint": "I", "float": "f"}
-
-_GEOMETRIES = {1: "1d", 2: "2d", 3: "3d"}
+__all__ = ["image_call", "kernel_name"]
 
 # The kernels loaded so far, by the address of the primary context, their name and the format they are compiled for.
 _loaded: dict[tuple[int, str, int], Kernel] = {}
@@ -52,7 +40,7 @@ def _geometry(call: ImageCall) -> str:
             "image",
             backend="cuda",
         )
-    geometry = _GEOMETRIES[desc.dimensions]
+    geometry = GEOMETRIES[desc.dimensions]
     if call.usm and desc.dimensions == 1:
         if call.operation != "fetch":
             raise FeatureNotSupportedError(
@@ -72,59 +60,8 @@ def kernel_name(call: ImageCall) -> str:
         InvalidError: an image of this kind has no such function.
         FeatureNotSupportedError: this device has no such function.
     """
-    operation: str = call.operation
-    if operation == "fetch" and call.sampled:
-        operation = "fetch_sampled"
-    elif operation == "write" and call.sampled:
-        raise InvalidError("write of a sampled image: only unsampled images are written", backend="cuda")
-    elif operation.startswith("sample") and not call.sampled:
-        raise InvalidError(f"{operation} of an unsampled image: create it with a sampler, or fetch", backend="cuda")
+    operation = operation_of(call, "cuda")
     return f"bindless_{operation}_{_geometry(call)}_{call.descriptor.channel.kind}"
-
-
-@functools.cache
-def _parameters(name: str) -> tuple[tuple[str, ...], struct.Struct, tuple[int, ...]]:
-    """Names, layout and sizes of a built-in kernel's parameters, as the kernels' manifest lists them."""
-    declared = kernels.manifest()["modules"][kernels.module_of(name)]["kernels"][name]
-    names = tuple(declaration.split()[-1] for declaration in declared)
-    letters = "".join(_LETTERS.get(declaration.split()[0], "Q") for declaration in declared)
-    return names, struct.Struct("=" + letters), tuple(struct.calcsize("=" + letter) for letter in letters)
-
-
-def format_of(call: ImageCall) -> int:
-    """The format word of a call: what its values and its image hold, and whether its arrays are aligned."""
-    desc = call.descriptor
-    element = ELEMENTS[call.value_dtype.newbyteorder("=")]
-    whole = call.value_channels * call.value_dtype.itemsize
-    aligned = (call.coords | call.dx | call.dy) % 8 == 0 and (call.value_channels == 3 or call.values % whole == 0)
-    return element | call.value_channels << 8 | desc.channel.index << 16 | desc.num_channels << 24 | aligned << 28
-
-
-def arguments_of(call: ImageCall, name: str, format_word: int) -> tuple[bytes, tuple[int, ...]]:
-    """The arguments of a built-in kernel one behind the other, and the size of each.
-
-    What a kernel calls ``level`` and ``lod`` are the levels of all items and the one for all; the others have the
-    names that ``ImageCall`` gives them.
-    """
-    desc = call.descriptor
-    values = {
-        "image": call.handle,
-        "coords": call.coords,
-        "layers": call.layers,
-        "layer": call.layer,
-        "level": call.levels,
-        "lod": call.level,
-        "dx": call.dx,
-        "dy": call.dy,
-        "values": call.values,
-        "count": call.count,
-        "format": format_word,
-        # Items in a row of the picture that they are, if they are one: most often they are as many as the image's own
-        # pixels, or as wide. Results do not depend on it.
-        "row": desc.width if desc.dimensions > 1 else 0,
-    }
-    names, layout, sizes = _parameters(name)
-    return layout.pack(*[values[parameter] for parameter in names]), sizes
 
 
 def _kernel(queue: Queue, name: str, format_word: int) -> Kernel:
@@ -152,8 +89,8 @@ def image_call(queue: Queue, call: ImageCall, waits: Sequence[Event] = ()) -> Ev
     name = kernel_name(call)
     format_word = format_of(call)
     kernel = _kernel(queue, name, format_word)
-    blocks = min(-(-call.count // (_BLOCK * _ITEMS)), _MOST_BLOCKS)
+    blocks = blocks_of(call)
     if not blocks:
         return queue.run(nothing, name, waits)
     packed, sizes = arguments_of(call, name, format_word)
-    return launch_packed(queue, kernel, (blocks, 1, 1, _BLOCK, 1, 1), sizes, packed, waits)
+    return launch_packed(queue, kernel, (blocks, 1, 1, BLOCK, 1, 1), sizes, packed, waits)

@@ -1,0 +1,92 @@
+"""The built-in kernels' side of device functions, alike for every driver: names, formats and arguments.
+
+Kernels and their arguments are those of ``bindless.kernels``.
+"""
+
+from __future__ import annotations
+
+import functools
+import struct
+
+from .. import kernels
+from ..model.channels import ELEMENTS
+from ..model.errors import InvalidError
+from ..model.image_call import ImageCall
+
+__all__ = ["BLOCK", "GEOMETRIES", "arguments_of", "blocks_of", "format_of", "operation_of"]
+
+BLOCK = 128  # work-items of a group
+_ITEMS = 4  # that a work-item of the kernels takes at once
+# Blocks a launch has at most: enough to fill any device many times; the kernels stride over the rest.
+_MOST_BLOCKS = 1 << 20
+
+GEOMETRIES = {1: "1d", 2: "2d", 3: "3d"}
+
+# Letters of ``struct`` for OpenCL C types; pointers and handles take 8 bytes.
+_LETTERS = {"uint": "I", "float": "f"}
+
+
+def blocks_of(call: ImageCall) -> int:
+    """Work-groups that a call takes; none for no items."""
+    return min(-(-call.count // (BLOCK * _ITEMS)), _MOST_BLOCKS)
+
+
+def operation_of(call: ImageCall, backend: str) -> str:
+    """The operation in a kernel's name.
+
+    Raises:
+        InvalidError: an image of this kind has no such function.
+    """
+    operation: str = call.operation
+    if operation == "fetch" and call.sampled:
+        return "fetch_sampled"
+    if operation == "write" and call.sampled:
+        raise InvalidError("write of a sampled image: only unsampled images are written", backend=backend)
+    if operation.startswith("sample") and not call.sampled:
+        raise InvalidError(f"{operation} of an unsampled image: create it with a sampler, or fetch", backend=backend)
+    return operation
+
+
+@functools.cache
+def _parameters(name: str) -> tuple[tuple[str, ...], struct.Struct, tuple[int, ...]]:
+    """Names, layout and sizes of a built-in kernel's parameters, as the kernels' manifest lists them."""
+    declared = kernels.manifest()["modules"][kernels.module_of(name)]["kernels"][name]
+    names = tuple(declaration.split()[-1] for declaration in declared)
+    letters = "".join(_LETTERS.get(declaration.split()[0], "Q") for declaration in declared)
+    return names, struct.Struct("=" + letters), tuple(struct.calcsize("=" + letter) for letter in letters)
+
+
+def format_of(call: ImageCall) -> int:
+    """The format word of a call: what its values and its image hold, and whether its arrays are aligned."""
+    desc = call.descriptor
+    element = ELEMENTS[call.value_dtype.newbyteorder("=")]
+    whole = call.value_channels * call.value_dtype.itemsize
+    aligned = (call.coords | call.dx | call.dy) % 8 == 0 and (call.value_channels == 3 or call.values % whole == 0)
+    return element | call.value_channels << 8 | desc.channel.index << 16 | desc.num_channels << 24 | aligned << 28
+
+
+def arguments_of(call: ImageCall, name: str, format_word: int) -> tuple[bytes, tuple[int, ...]]:
+    """The arguments of a built-in kernel one behind the other, and the size of each.
+
+    What a kernel calls ``level`` and ``lod`` are the levels of all items and the one for all; the others have the
+    names that ``ImageCall`` gives them.
+    """
+    desc = call.descriptor
+    values = {
+        "image": call.handle,
+        "coords": call.coords,
+        "layers": call.layers,
+        "layer": call.layer,
+        "level": call.levels,
+        "lod": call.level,
+        "dx": call.dx,
+        "dy": call.dy,
+        "values": call.values,
+        "count": call.count,
+        "format": format_word,
+        # Items in a row of the picture that they are, if they are one: most often they are as many as the image's own
+        # pixels, or as wide. Results do not depend on it.
+        "row": desc.width if desc.dimensions > 1 else 0,
+    }
+    names, layout, sizes = _parameters(name)
+    return layout.pack(*[values[parameter] for parameter in names]), sizes

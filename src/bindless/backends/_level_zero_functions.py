@@ -1,0 +1,64 @@
+"""Device functions over arrays of coordinates, by the built-in SPIR-V kernels."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+
+from .. import kernels
+from ..model.enums import ImageType
+from ..model.errors import FeatureNotSupportedError
+from ..model.image_call import ImageCall
+from ._image_functions import BLOCK, GEOMETRIES, arguments_of, blocks_of, format_of, operation_of
+from ._level_zero_context import Context
+from ._level_zero_device import Device
+from ._level_zero_event import Event
+from ._level_zero_kernel import Kernel, get_kernel
+from ._level_zero_launch import launch_shape
+from ._level_zero_module import load_module
+from ._level_zero_queue import Queue
+from ._level_zero_stream import nothing
+
+__all__ = ["image_call", "kernel_name"]
+
+
+def kernel_name(call: ImageCall) -> str:
+    """The built-in kernel of a call.
+
+    Raises:
+        InvalidError: an image of this kind has no such function.
+    """
+    desc = call.descriptor
+    geometry = GEOMETRIES[desc.dimensions] + ("_array" if desc.type is ImageType.array else "")
+    return f"bindless_{operation_of(call, 'level_zero')}_{geometry}_{desc.channel.kind}"
+
+
+def _kernel(context: Context, device: Device, name: str) -> Kernel:
+    """A built-in kernel, compiled for a device on first use."""
+    native = context.native
+    found = native.functions.get((device, name))
+    if found is None:
+        with native.loading:
+            found = native.functions.get((device, name))
+            if found is None:
+                try:
+                    source = kernels.source(kernels.module_of(name), "spirv")
+                except (KeyError, ValueError) as error:
+                    raise FeatureNotSupportedError(
+                        f"there is no built-in kernel for this call: {error}", backend="level_zero"
+                    ) from None
+                found = native.functions[device, name] = get_kernel(load_module(context, device, source), name)
+    return found
+
+
+def image_call(queue: Queue, call: ImageCall, waits: Sequence[Event] = ()) -> Event:
+    """Runs a device function over ``call.count`` items."""
+    name = kernel_name(call)
+    kernel = _kernel(queue.context, queue.device, name)
+    blocks = blocks_of(call)
+    if not blocks:
+        return queue.run(nothing, name, waits)
+    packed, sizes = arguments_of(call, name, format_of(call))
+    values = struct.unpack("=" + "".join(f"{size}s" for size in sizes), packed)
+    shape = kernel.shape((blocks * BLOCK,), (BLOCK,))
+    return launch_shape(queue, kernel, shape, values, waits)

@@ -1,0 +1,167 @@
+"""Two ways of submitting commands that run one after the other: an immediate command list, and regular ones.
+
+Both offer ``run(command)``. A command is a function that appends to a list: ``command(list, signal, count, waits)``,
+the last three as every zeCommandListAppend function takes them, and returns the driver's result.
+
+An immediate list submits each command by itself, which is quickest. The other way appends each command to a regular
+list, closes it and executes it in a command queue; a fence tells when the list can be used again. Tools and drivers
+that know regular lists better are the reason to ask for it (``no_immediate_command_list``).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..drivers import level_zero as driver
+from ._level_zero_device import Device, QueueGroup
+from ._level_zero_errors import NOT_READY, SUCCESS, check, release
+
+__all__ = ["Command", "ImmediateList", "RegularLists", "in_sequence"]
+
+lib, ffi = driver.lib, driver.ffi
+
+Command = Callable[[Any, Any, int, Any], int]
+
+_NULL = ffi.NULL
+
+# Since this version lists run their commands in order by themselves when asked.
+_IN_ORDER_SINCE = (1, 6)
+
+
+def in_sequence(parts: Sequence[Command]) -> Command:
+    """Several commands as one: the first waits, the last signals when all are complete."""
+    if len(parts) == 1:
+        return parts[0]
+
+    def command(own: Any, signal: Any, count: int, waits: Any) -> int:
+        result = parts[0](own, _NULL, count, waits)
+        for part in parts[1:-1]:
+            result = result or part(own, _NULL, 0, _NULL)
+        result = result or lib.zeCommandListAppendBarrier(own, _NULL, 0, _NULL)
+        return result or parts[-1](own, signal, 0, _NULL)
+
+    return command
+
+
+def _queue_desc(device: Device, group: QueueGroup, engine: int) -> Any:
+    flags = lib.ZE_COMMAND_QUEUE_FLAG_IN_ORDER if device.driver.api >= _IN_ORDER_SINCE else 0
+    return driver.make_struct(
+        "ze_command_queue_desc_t",
+        ordinal=group.ordinal,
+        index=engine % group.engines,
+        flags=flags,
+        mode=lib.ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS,
+    )
+
+
+class ImmediateList:
+    """An immediate command list.
+
+    Attributes:
+        handle: ze_command_list_handle_t.
+        in_order: whether the driver keeps the order; else barriers do.
+    """
+
+    def __init__(self, context: Any, device: Device, group: QueueGroup, engine: int) -> None:
+        slot = ffi.new("ze_command_list_handle_t *")
+        desc = _queue_desc(device, group, engine)
+        check(
+            lib.zeCommandListCreateImmediate(context, device.handle, desc, slot),
+            "zeCommandListCreateImmediate",
+            f"group {group.ordinal} of {device.name}",
+        )
+        self.handle = slot[0]
+        self.in_order = device.driver.api >= _IN_ORDER_SINCE
+        self._synchronize = device.driver.function("zeCommandListHostSynchronize")
+
+    def run(self, command: Command, signal: Any = _NULL, count: int = 0, waits: Any = _NULL) -> int:
+        """Appends a command, which runs after all before it."""
+        if not self.in_order:
+            result: int = lib.zeCommandListAppendBarrier(self.handle, _NULL, 0, _NULL)
+            if result != SUCCESS:
+                return result
+        return command(self.handle, signal, count, waits)
+
+    def tidy(self) -> None:
+        """Lets the driver finish what it keeps of work that is done; see ``RegularLists``."""
+        if self._synchronize is not None:
+            self._synchronize(self.handle, 0)
+
+    def close(self) -> None:
+        """Destroys it; its work is done."""
+        release(lib.zeCommandListDestroy(self.handle), "zeCommandListDestroy")
+
+
+class RegularLists:
+    """A command queue and the regular command lists that it executes, one a command.
+
+    Attributes:
+        handle: ze_command_queue_handle_t.
+    """
+
+    def __init__(self, context: Any, device: Device, group: QueueGroup, engine: int) -> None:
+        slot = ffi.new("ze_command_queue_handle_t *")
+        desc = _queue_desc(device, group, engine)
+        check(
+            lib.zeCommandQueueCreate(context, device.handle, desc, slot),
+            "zeCommandQueueCreate",
+            f"group {group.ordinal} of {device.name}",
+        )
+        self.handle = slot[0]
+        self._context = context
+        self._device = device
+        self._ordinal = group.ordinal
+        self._free: list[tuple[Any, Any]] = []  # list and fence
+        self._running: deque[tuple[Any, Any]] = deque()
+
+    def run(self, command: Command, signal: Any = _NULL, count: int = 0, waits: Any = _NULL) -> int:
+        """Executes a command in a list of its own, after all before it."""
+        own, fence = self._take()
+        result: int = lib.zeCommandListAppendBarrier(own, _NULL, 0, _NULL)
+        if result == SUCCESS:
+            result = command(own, signal, count, waits)
+        if result == SUCCESS:
+            result = lib.zeCommandListClose(own)
+        if result == SUCCESS:
+            result = lib.zeCommandQueueExecuteCommandLists(
+                self.handle, 1, ffi.new("ze_command_list_handle_t *", own), fence
+            )
+        if result == SUCCESS:
+            self._running.append((own, fence))
+        else:
+            lib.zeCommandListReset(own)
+            self._free.append((own, fence))
+        return result
+
+    def _take(self) -> tuple[Any, Any]:
+        """An empty list and an unsignalled fence."""
+        self.tidy()
+        if self._free:
+            return self._free.pop()
+        desc = driver.make_struct("ze_command_list_desc_t", commandQueueGroupOrdinal=self._ordinal)
+        own, fence = ffi.new("ze_command_list_handle_t *"), ffi.new("ze_fence_handle_t *")
+        check(lib.zeCommandListCreate(self._context, self._device.handle, desc, own), "zeCommandListCreate")
+        result = lib.zeFenceCreate(self.handle, driver.make_struct("ze_fence_desc_t"), fence)
+        if result != SUCCESS:
+            lib.zeCommandListDestroy(own[0])
+        check(result, "zeFenceCreate")
+        return own[0], fence[0]
+
+    def tidy(self) -> None:
+        """Makes lists whose execution is over ready for use again."""
+        while self._running and lib.zeFenceQueryStatus(self._running[0][1]) != NOT_READY:
+            own, fence = self._running.popleft()
+            check(lib.zeFenceReset(fence), "zeFenceReset")
+            check(lib.zeCommandListReset(own), "zeCommandListReset")
+            self._free.append((own, fence))
+
+    def close(self) -> None:
+        """Destroys the queue and its lists; its work is done."""
+        for own, fence in (*self._free, *self._running):
+            release(lib.zeFenceDestroy(fence), "zeFenceDestroy")
+            release(lib.zeCommandListDestroy(own), "zeCommandListDestroy")
+        self._free.clear()
+        self._running.clear()
+        release(lib.zeCommandQueueDestroy(self.handle), "zeCommandQueueDestroy")

@@ -1,0 +1,125 @@
+"""Queues: one stream in order, or a few streams between which only events make order."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+from ..model.errors import Error, FeatureNotSupportedError, InvalidError
+from ._level_zero_context import Context
+from ._level_zero_device import Device
+from ._level_zero_event import Event
+from ._level_zero_fork import in_fork
+from ._level_zero_lists import Command
+from ._level_zero_stream import Stream, nothing
+
+__all__ = ["STREAMS_OF_AN_OUT_OF_ORDER_QUEUE", "Queue"]
+
+STREAMS_OF_AN_OUT_OF_ORDER_QUEUE = 4
+
+
+class Queue:
+    """A queue of one device.
+
+    Commands of an out-of-order queue go round its streams. One that depends on the last command of a stream follows it
+    there, which orders the two without an event; other dependencies are events. Two commands that do not depend on each
+    other may so still run one after the other, which the specification allows. Where the device has memory of its own
+    and engines that only copy, large copies of an out-of-order queue go to one of those, beside the kernels.
+
+    Attributes:
+        context: where it was made.
+        device: whose work it does.
+        streams: one in order, several out of order; the one of the copy engine is the last.
+        copies: the stream of the copy engine, or None.
+    """
+
+    def __init__(
+        self, context: Context, device: Device, in_order: bool, profiling: bool, immediate: bool | None = None
+    ) -> None:
+        self.context = context
+        self.device = context.device(device)
+        self.in_order = in_order
+        self.profiling = profiling
+        self.closed = False
+        group = device.compute_group
+        if group is None:
+            raise FeatureNotSupportedError(f"{device.name} has no engine that runs kernels", backend="level_zero")
+        quick = immediate is not False
+        self.streams: tuple[Stream, ...] = ()
+        self.copies: Stream | None = None
+        try:
+            for engine in range(1 if in_order else STREAMS_OF_AN_OUT_OF_ORDER_QUEUE):
+                self.streams += (Stream(context, device, group, engine, quick, profiling),)
+            self._round = itertools.cycle(self.streams)
+            self._first = self.streams[0]
+            if not in_order and device.copy_group is not None:
+                self.copies = Stream(context, device, device.copy_group, 0, quick, profiling)
+                self.streams += (self.copies,)
+        except Error:
+            for stream in self.streams:
+                stream.close()
+            raise
+
+    def stream(self, waits: Sequence[Event] = ()) -> Stream:
+        """Where the next command goes."""
+        if self.in_order:
+            return self._first
+        for event in waits:
+            stream = event.stream
+            if stream in self.streams and stream is not self.copies and stream.is_last(event):
+                return stream
+        return next(self._round)
+
+    def run(
+        self,
+        command: Command,
+        call: str,
+        waits: Sequence[Event] = (),
+        details: object = "",
+        *,
+        first: Command | None = None,
+        copies: bool = False,
+    ) -> Event:
+        """Submits a command; see ``Stream.run``. ``copies``: the copy engine may do it."""
+        if self.closed:
+            raise InvalidError("this queue was released; its commands can go to another one", backend="level_zero")
+        stream = self.copies if copies and self.copies is not None else self.stream(waits)
+        return stream.run(command, call, waits, details, first)
+
+    def barrier(self, waits: Sequence[Event] = ()) -> Event:
+        """An event after everything before it; of an out-of-order queue, everything later comes after it too."""
+        if self.closed:
+            raise InvalidError("this queue was released; its commands can go to another one", backend="level_zero")
+        first, *others = self.streams
+        ends = [stream.run(nothing, "barrier") for stream in others if stream.used]
+        event = first.run(nothing, "barrier", [*waits, *ends])
+        for stream in others:
+            stream.run(nothing, "barrier", [event])
+            stream.used = False
+        first.used = False
+        return event
+
+    def wait(self) -> None:
+        """Returns when all work submitted so far is done. Interruptible."""
+        if not self.closed:
+            for stream in self.streams:
+                stream.wait()
+
+    def is_idle(self) -> bool:
+        """Whether all work is done."""
+        return self.closed or all(stream.is_idle() for stream in self.streams)
+
+    def close(self) -> None:
+        """Waits for its work and destroys its streams. What failed is said by the events that are still asked."""
+        if self.closed or in_fork():
+            self.closed = True
+            return
+        failure: Error | None = None
+        for stream in self.streams:
+            try:
+                stream.wait()
+            except Error as error:
+                failure = failure or error
+        self.closed = True
+        for stream in self.streams:
+            stream.close(failure)

@@ -1,0 +1,284 @@
+"""Streams: what runs in order on the device, with the events of its commands."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Sequence
+from sys import getrefcount
+from typing import Any
+
+from ..drivers import level_zero as driver
+from ..model.enums import Errc
+from ..model.errors import Error, InvalidError
+from ._level_zero_clock import clock_of
+from ._level_zero_context import Context
+from ._level_zero_device import Device, QueueGroup
+from ._level_zero_errors import NOT_READY, SUCCESS, error, fail
+from ._level_zero_event import Event, TimedEvent, wait_until_signalled
+from ._level_zero_fork import refuse_in_fork
+from ._level_zero_lists import Command, ImmediateList, RegularLists
+from ._level_zero_pool import NativeEvent
+
+__all__ = ["Stream", "nothing"]
+
+lib, ffi = driver.lib, driver.ffi
+
+_NULL = ffi.NULL
+
+# Commands that use events between two looks at which of them are complete.
+_SWEEP_EVERY = 64
+
+
+def nothing(own: Any, signal: Any, count: int, waits: Any) -> int:
+    """The command of an event that only waits."""
+    return int(lib.zeCommandListAppendBarrier(own, signal, count, waits))
+
+
+class Stream:
+    """Commands one after the other on one engine of a device.
+
+    Attributes:
+        context: where it lives.
+        device: where it runs.
+        lists: how commands are submitted.
+        lock: held around a command and the bookkeeping of its event.
+        pending: the event of the last command, as long as it is not recorded.
+        submitted: commands so far; their events' indices.
+        done: highest index of an event known to be complete.
+        used: whether there were commands since the last barrier of an out-of-order queue.
+        profiling: whether events carry times.
+        failure: the error of its work, once it is closed.
+    """
+
+    def __init__(
+        self, context: Context, device: Device, group: QueueGroup, engine: int, immediate: bool, profiling: bool
+    ) -> None:
+        self.context = context
+        self.device = device
+        self.group = group
+        self.profiling = profiling
+        self.lock = threading.Lock()
+        self.pending: Event | None = None
+        self.submitted = 0
+        self.done = 0
+        self.used = False
+        self.closed = False
+        self.failure: Error | None = None
+        # What may not be used again before: events that commands of this stream signal, and that they wait for.
+        self._signalled: deque[tuple[int, NativeEvent]] = deque()
+        self._awaited: deque[tuple[int, Sequence[NativeEvent]]] = deque()
+        self._next_sweep = _SWEEP_EVERY
+        way = ImmediateList if immediate else RegularLists
+        self.lists: ImmediateList | RegularLists = way(context.handle, device, group, engine)
+
+    # ------------------------------------------------------------------ commands
+
+    def run(
+        self,
+        command: Command,
+        call: str,
+        waits: Sequence[Event] = (),
+        details: object = "",
+        first: Command | None = None,
+    ) -> Event:
+        """Submits a command and gives its event.
+
+        Args:
+            command: see ``_level_zero_lists``.
+            call: the driver's function, for errors.
+            waits: events to wait for first, of any queue of the same context.
+            details: for errors.
+            first: a part that precedes the command.
+        """
+        refuse_in_fork()
+        for event in waits:
+            if event.stream is not self:
+                event.record()
+        clock = clock_of(self.device) if self.profiling else None
+        submitted = time.monotonic_ns()
+        with self.lock:
+            natives = self.before(waits)
+            count = len(natives)
+            array = ffi.new("ze_event_handle_t[]", [native.handle for native in natives]) if count else _NULL
+            timed = None if clock is None else TimedEvent(self, self.submitted + 1, clock, submitted)
+            if first is not None:
+                self._begin(first, timed, natives, array, call, details)
+                natives, count, array = [], 0, _NULL
+            signal = _NULL if timed is None or timed.native is None else timed.native.handle
+            result = self.lists.run(command, signal, count, array)
+            if result != SUCCESS:
+                fail(result, call, details)
+            return self.after(natives, timed)
+
+    def _begin(
+        self,
+        first: Command,
+        event: TimedEvent | None,
+        natives: Sequence[NativeEvent],
+        array: Any,
+        call: str,
+        details: object,
+    ) -> None:
+        """Submits the first part of a command, whose events are used even if the rest of it is refused."""
+        own = None if event is None else NativeEvent(self.context.native.pools[True])
+        result = self.lists.run(first, _NULL if own is None else own.handle, len(natives), array)
+        if result != SUCCESS:
+            fail(result, call, details)
+        if natives:
+            self._awaited.append((self.submitted + 1, natives))
+        if event is not None and own is not None:
+            event.first = own
+            self._signalled.append((self.submitted + 1, own))
+
+    def before(self, waits: Sequence[Event]) -> list[NativeEvent]:
+        """What precedes every command, and the driver's events that it waits for; the lock is held."""
+        if self.closed:
+            raise self.failure or InvalidError(
+                "this queue was released; its commands can go to another one", backend="level_zero"
+            )
+        if self.pending is not None:
+            if self.is_kept() and not self.pending.is_known_complete:
+                self._record(self.pending)
+            self.pending = None
+        if not waits:
+            return []
+        return [
+            event.native
+            for event in waits
+            if event.native is not None and event.stream is not self and not event.is_known_complete
+        ]
+
+    def after(self, natives: Sequence[NativeEvent] = (), event: Event | None = None) -> Event:
+        """The event of the command just submitted; the lock is held."""
+        self.submitted += 1
+        self.used = True
+        if natives:
+            self._awaited.append((self.submitted, natives))
+        if event is None:
+            self.pending = event = Event(self, self.submitted)
+        elif event.native is not None:
+            self._signalled.append((self.submitted, event.native))
+        if len(self._awaited) + len(self._signalled) > self._next_sweep:
+            self._sweep()
+        return event
+
+    # ------------------------------------------------------------------ events
+
+    def record(self, event: Event, always: bool = False) -> None:
+        """Has an event of this stream signalled if it is not yet; one known to be complete only if asked to."""
+        refuse_in_fork()
+        with self.lock:
+            if self.failure is not None:
+                raise self.failure
+            if event.native is None and (always or not event.is_known_complete) and not self.closed:
+                self._record(event)
+                if self.is_last(event):
+                    self.pending = None
+
+    def _record(self, event: Event) -> None:
+        event.native = self._mark(event.index)
+
+    def _mark(self, index: int) -> NativeEvent:
+        """A new event of the driver at the end of what was submitted, which stands for the command of an index."""
+        native = NativeEvent(self.context.native.pools[False])
+        result = self.lists.run(nothing, native.handle)
+        if result != SUCCESS:
+            fail(result, "zeCommandListAppendBarrier")
+        self._signalled.append((index, native))
+        return native
+
+    def is_kept(self) -> bool:
+        """Whether anybody but the stream refers to the pending event; the attribute and the argument make two."""
+        return getrefcount(self.pending) > 2
+
+    def is_last(self, event: Event) -> bool:
+        """Whether no command has followed the event's, as far as is known without asking the driver."""
+        return self.pending is event
+
+    def reached(self, index: int) -> None:
+        """Notes that the command of this index, and all before it, are complete."""
+        with self.lock:
+            self._reached(index)
+
+    def _reached(self, index: int) -> None:
+        if index <= self.done:
+            return
+        self.done = index
+        for events in (self._signalled, self._awaited):
+            while events and events[0][0] <= index:
+                events.popleft()
+
+    def _sweep(self) -> None:
+        """Looks which commands are complete and lets their events go; the lock is held."""
+        while self._signalled and lib.zeEventQueryStatus(self._signalled[0][1].handle) != NOT_READY:
+            self._reached(self._signalled[0][0])
+        left = len(self._awaited) + len(self._signalled)
+        if not self._signalled and self._awaited:
+            self._mark(self.submitted)
+        self._next_sweep = left + _SWEEP_EVERY
+
+    def failed(self, result: int, call: str, index: int) -> Error:
+        """The error of work that failed, which is over then."""
+        self.reached(index)
+        words = self.context.driver.last_error()
+        return error(result, call, words, Errc.kernel)
+
+    # ------------------------------------------------------------------ the whole stream
+
+    def wait(self) -> None:
+        """Returns when all its work is done; raises the error of failed work. Interruptible."""
+        refuse_in_fork()
+        with self.lock:
+            if self.closed or self.done >= self.submitted:
+                return
+            index = self.submitted
+            native = self._end()
+        result = wait_until_signalled(native)
+        if result != SUCCESS:
+            raise self.failed(result, "zeEventHostSynchronize", index)
+        with self.lock:
+            self._reached(index)
+            if not self.closed:
+                self.lists.tidy()
+
+    def _end(self) -> NativeEvent:
+        """The driver's event of the last command; the lock is held."""
+        if self._signalled and self._signalled[-1][0] == self.submitted:
+            return self._signalled[-1][1]
+        native = self._mark(self.submitted)
+        if self.pending is not None:
+            self.pending.native = native
+            self.pending = None
+        return native
+
+    def is_idle(self) -> bool:
+        """Whether all its work is done; raises the error of failed work."""
+        refuse_in_fork()
+        with self.lock:
+            if self.closed or self.done >= self.submitted:
+                return True
+            index = self.submitted
+            native = self._end()
+            result = lib.zeEventQueryStatus(native.handle)
+        if result == NOT_READY:
+            return False
+        if result != SUCCESS:
+            raise self.failed(result, "zeEventQueryStatus", index)
+        self.reached(index)
+        return True
+
+    def close(self, failure: Error | None = None) -> None:
+        """Destroys its lists; its work is done, or has failed."""
+        with self.lock:
+            if self.closed:
+                return
+            self.closed = True
+            self.failure = failure
+            if failure is None:
+                self.done = self.submitted
+            self.pending = None
+            self._signalled.clear()
+            self._awaited.clear()
+            self.lists.close()

@@ -1,0 +1,211 @@
+"""The Level Zero backend: the contract on oneAPI Level Zero, for Intel's GPUs and whatever else the loader finds.
+
+Each group of methods is a module: ``_level_zero_driver`` and ``_level_zero_device`` with ``_level_zero_info``
+(discovery), ``_level_zero_context``, ``_level_zero_queue`` over ``_level_zero_stream``, ``_level_zero_lists`` and
+``_level_zero_event``, ``_level_zero_memory``, ``_level_zero_image``, ``_level_zero_handle``, ``_level_zero_copy``,
+``_level_zero_module``, ``_level_zero_kernel``, ``_level_zero_launch``, ``_level_zero_functions``. Here they are only
+put together; docs/level_zero.md tells what calls become.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ..drivers import level_zero as driver
+from ..model.aspects import Aspect
+from ..model.enums import Backend, EventStatus, ImageChannelType, UsmKind
+from ..model.errors import BackendMismatchError, FeatureNotSupportedError, InvalidError
+from ..model.image_call import ImageCall
+from ..model.module import ModuleDescription
+from . import (
+    _level_zero_copy,
+    _level_zero_functions,
+    _level_zero_handle,
+    _level_zero_image,
+    _level_zero_info,
+    _level_zero_launch,
+    _level_zero_memory,
+)
+from ._level_zero_context import Context
+from ._level_zero_device import Device, devices, platforms
+from ._level_zero_event import Event
+from ._level_zero_format import supports_format
+from ._level_zero_kernel import Kernel, get_kernel
+from ._level_zero_module import Module, describe_module, load_module
+from ._level_zero_queue import Queue
+from .contract import DeviceRecord, KernelRecord, PlatformRecord
+
+__all__ = ["LevelZeroBackend"]
+
+ffi = driver.ffi
+
+_NATIVE: dict[type, Callable[[Any], Any]] = {
+    Device: lambda device: device.handle,
+    Context: lambda context: context.handle,
+    Queue: lambda queue: None if queue.closed else queue.streams[0].lists.handle,
+    Event: lambda event: event.native_handle(),
+    Module: lambda module: module.native,
+    Kernel: lambda kernel: None if kernel.module.native is None else kernel.native,
+}
+
+
+class LevelZeroBackend:
+    """Level Zero devices. Making it opens nothing; ``devices`` loads the loader and the drivers."""
+
+    backend = Backend.level_zero
+    # An event of the driver goes back to its pool with the last reference; see ``NativeEvent``.
+    events_release_themselves = True
+
+    # ------------------------------------------------------------------ discovery
+
+    def platforms(self) -> Sequence[PlatformRecord]:
+        return platforms()
+
+    def devices(self) -> Sequence[DeviceRecord]:
+        return devices()
+
+    def aspects(self, device: Device) -> frozenset[Aspect]:
+        return _level_zero_info.aspects(device)
+
+    def device_info(self, device: Device, name: str) -> Any:
+        return _level_zero_info.device_info(device, name)
+
+    def supports_format(self, device: Device, channel_type: ImageChannelType, num_channels: int) -> bool:
+        return supports_format(device, channel_type, num_channels)
+
+    partition = staticmethod(_level_zero_info.partition)
+
+    # ------------------------------------------------------------------ contexts, queues
+
+    def create_context(self, devices: Sequence[Device]) -> Context:
+        return Context(devices)
+
+    def release_context(self, context: Context) -> None:
+        context.close()
+
+    def create_queue(
+        self, context: Context, device: Device, *, in_order: bool, profiling: bool, immediate: bool | None = None
+    ) -> Queue:
+        return Queue(context, device, in_order, profiling, immediate)
+
+    def release_queue(self, queue: Queue) -> None:
+        queue.close()
+
+    def wait_queue(self, queue: Queue) -> None:
+        queue.wait()
+
+    def queue_is_idle(self, queue: Queue) -> bool:
+        return queue.is_idle()
+
+    # ------------------------------------------------------------------ events
+
+    def barrier(self, queue: Queue, waits: Sequence[Event] = ()) -> Event:
+        return queue.barrier(waits)
+
+    def wait_event(self, event: Event) -> None:
+        event.wait()
+
+    def event_status(self, event: Event) -> EventStatus:
+        return event.status()
+
+    def event_times(self, event: Event) -> tuple[int, int, int]:
+        return event.times()
+
+    def release_event(self, event: Event) -> None:
+        event.release()
+
+    # ------------------------------------------------------------------ memory
+
+    def allocate(self, context: Context, device: Device | None, kind: UsmKind, nbytes: int, alignment: int = 0) -> int:
+        return _level_zero_memory.allocate(context, device, kind, nbytes, alignment)
+
+    allocate_pitched = staticmethod(_level_zero_memory.allocate_pitched)
+    free = staticmethod(_level_zero_memory.free)
+    pointer_info = staticmethod(_level_zero_memory.pointer_info)
+    copy = staticmethod(_level_zero_memory.copy)
+    fill = staticmethod(_level_zero_memory.fill)
+    prefetch = staticmethod(_level_zero_memory.prefetch)
+    advise = staticmethod(_level_zero_memory.advise)
+
+    # ------------------------------------------------------------------ image memory and handles
+
+    allocate_image = staticmethod(_level_zero_image.allocate_image)
+    free_image = staticmethod(_level_zero_image.free_image)
+    image_info = staticmethod(_level_zero_image.image_info)
+    image_level = staticmethod(_level_zero_image.image_level)
+    create_unsampled_image = staticmethod(_level_zero_handle.create_unsampled_image)
+    create_sampled_image = staticmethod(_level_zero_handle.create_sampled_image)
+    create_sampled_image_usm = staticmethod(_level_zero_handle.create_sampled_image_usm)
+    destroy_image = staticmethod(_level_zero_handle.destroy_image)
+    copy_image = staticmethod(_level_zero_copy.copy_image)
+
+    def image_call(self, queue: Queue, call: ImageCall, waits: Sequence[Event] = ()) -> Event:
+        return _level_zero_functions.image_call(queue, call, waits)
+
+    # ------------------------------------------------------------------ modules and kernels
+
+    def load_module(
+        self,
+        context: Context,
+        device: Device,
+        source: bytes,
+        *,
+        specialization: Mapping[int, bytes] | None = None,
+        options: str = "",
+    ) -> Module:
+        return load_module(context, device, source, specialization, options)
+
+    def describe_module(self, source: bytes) -> ModuleDescription:
+        return describe_module(source)
+
+    def module_log(self, module: Module) -> str:
+        return module.log
+
+    def release_module(self, module: Module) -> None:
+        module.close()
+
+    def kernel_names(self, module: Module) -> tuple[str, ...]:
+        return module.names()
+
+    def get_kernel(self, module: Module, name: str) -> Kernel:
+        return get_kernel(module, name)
+
+    def kernel_info(self, kernel: Kernel) -> KernelRecord:
+        return kernel.record()
+
+    launch = staticmethod(_level_zero_launch.launch)
+    prepare_launch = staticmethod(_level_zero_launch.prepare_launch)
+
+    # ------------------------------------------------------------------ streams of other libraries
+
+    def _no_streams(self) -> FeatureNotSupportedError:
+        return FeatureNotSupportedError(
+            "Level Zero has no streams that libraries share: wait on the host, with event.wait() and the other "
+            "library's own call",
+            backend="level_zero",
+        )
+
+    def make_stream_wait(self, context: Context, device: Device, stream: int, waits: Sequence[Event]) -> None:
+        raise self._no_streams()
+
+    def wait_for_stream(self, queue: Queue, stream: int) -> Event:
+        raise self._no_streams()
+
+    # ------------------------------------------------------------------ native handles
+
+    def native_handle(self, native: Device | Context | Queue | Event | Module | Kernel) -> int:
+        """The address that is the ze_..._handle_t of an object.
+
+        Of a queue it is that of its immediate command list, or of its command queue where it has none; of an
+        out-of-order queue the first of several, which the queue's waits and barriers include.
+        """
+        for kind, handle_of in _NATIVE.items():
+            if isinstance(native, kind):
+                handle = handle_of(native)
+                if handle is None:
+                    raise InvalidError(
+                        f"this {kind.__name__.lower()} was released: it has no native handle", backend="level_zero"
+                    )
+                return int(ffi.cast("uintptr_t", handle))
+        raise BackendMismatchError(f"{native!r} is no object of the Level Zero backend", backend="level_zero")
