@@ -2,6 +2,8 @@
 
 pytest                           the reference device
 pytest --device cuda             a backend, or any filter such as cuda:gpu:0; a device that is missing fails the run
+pytest --device level_zero       the package's own Level Zero driver behind the system's loader; level_zero:gpu:0, or a
+                                 driver named by ZE_ENABLE_ALT_DRIVERS, are others. Without a loader all is skipped
 pytest --stress 60               runs each stress program for that many seconds
 BINDLESS_REQUIRE=opencl,vulkan   markers whose tests must run: what they need and is missing fails instead of skipping
 """
@@ -80,12 +82,26 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def _use_own_level_zero_driver() -> None:
+    """Before the loader is opened; subprocesses take it over."""
+    own = Path(bl.__file__).parent / "drivers" / "libze_bindless.so"
+    os.environ.setdefault("ZE_ENABLE_ALT_DRIVERS", str(own))
+
+
+_SKIPPED = pytest.StashKey[str]()
+
+
 def pytest_configure(config: pytest.Config) -> None:
     unknown = [name for name in _required() if name not in (*_NEEDS, *_OTHER_REQUIREMENTS)]
     if unknown:
         known = ", ".join((*_NEEDS, *_OTHER_REQUIREMENTS))
         raise pytest.UsageError(f"BINDLESS_REQUIRE names {', '.join(unknown)}; it knows {known}")
     name = config.getoption("--device")
+    if name == "level_zero":
+        _use_own_level_zero_driver()
+        if not _has_level_zero() and "level_zero" not in _required():
+            config.stash[_SKIPPED] = f"--device level_zero needs its loader: {_NEEDS['level_zero'][1]}"
+            name = "reference"
     selector = f"{name}:*:*" if name in _BACKENDS else name
     try:
         config.stash[_DEVICE] = bl.Device(selector)
@@ -96,6 +112,9 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leaves out what the device has no use for: on the reference comparisons with itself and faults that it does not
     have, and everywhere but on CUDA what is its own."""
+    if _SKIPPED in config.stash:
+        for item in items:
+            item.add_marker(pytest.mark.skip(reason=config.stash[_SKIPPED]))
     backend = config.stash[_DEVICE].backend
     for marker, kept in (
         ("against_reference", backend != "reference"),

@@ -104,8 +104,12 @@ class Device:
 
     @functools.cached_property
     def image(self) -> Any:
-        """ze_device_image_properties_t."""
-        return self._ask("image", "zeDeviceGetImageProperties")
+        """ze_device_image_properties_t; zeros where the driver has no images."""
+        found = driver.make_struct("ze_device_image_properties_t")
+        result = lib.zeDeviceGetImageProperties(self.handle, found)
+        if result != lib.ZE_RESULT_ERROR_UNSUPPORTED_FEATURE:
+            check(result, "zeDeviceGetImageProperties")
+        return found
 
     @functools.cached_property
     def pitched(self) -> Any:

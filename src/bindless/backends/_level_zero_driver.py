@@ -12,7 +12,7 @@ from typing import Any
 
 from ..drivers import level_zero as driver
 from ..model.errors import Error, FeatureNotSupportedError
-from ._level_zero_errors import SUCCESS, check
+from ._level_zero_errors import SUCCESS, check, fail
 from ._level_zero_fork import unusable_after_fork
 
 __all__ = ["Driver", "drivers"]
@@ -118,6 +118,12 @@ class Driver:
         return ffi.string(text[0]).decode("utf-8", "replace")
 
 
+_ADVICE = (
+    "install the driver of the Intel GPU (Debian and Ubuntu: apt install libze-intel-gpu1), or take the package's own, "
+    "which runs on the processor: ZE_ENABLE_ALT_DRIVERS=$(bindless ze-driver --path)"
+)
+
+
 def _handles() -> list[Any]:
     """Every driver that the loader finds; drivers are asked for only where an initialisation has succeeded."""
     driver.load()
@@ -128,7 +134,9 @@ def _handles() -> list[Any]:
             array = ffi.new("ze_driver_handle_t[]", count[0])
             check(lib.zeInitDrivers(count, array, kinds), "zeInitDrivers")
             return [array[index] for index in range(count[0])]
-    driver.init()
+    result = lib.zeInit(0)
+    if result != SUCCESS:
+        fail(result, "zeInit", _ADVICE)
     return driver.get_all("ze_driver_handle_t", "zeDriverGet")
 
 

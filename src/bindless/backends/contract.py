@@ -224,8 +224,16 @@ class BackendProtocol(Protocol):
     def release_context(self, context: NativeContext) -> None: ...
 
     def create_queue(
-        self, context: NativeContext, device: NativeDevice, *, in_order: bool, profiling: bool
-    ) -> NativeQueue: ...
+        self,
+        context: NativeContext,
+        device: NativeDevice,
+        *,
+        in_order: bool,
+        profiling: bool,
+        immediate: bool | None = None,
+    ) -> NativeQueue:
+        """``immediate``: whether each command goes to the device by itself, where the driver has a choice; None is its
+        own."""
 
     def release_queue(self, queue: NativeQueue) -> None:
         """Waits for its work first."""

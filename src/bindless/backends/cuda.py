@@ -90,7 +90,9 @@ class CudaBackend:
         context.textures.clear()
         context.surfaces.clear()
 
-    def create_queue(self, context: Context, device: Device, *, in_order: bool, profiling: bool) -> Queue:
+    def create_queue(
+        self, context: Context, device: Device, *, in_order: bool, profiling: bool, immediate: bool | None = None
+    ) -> Queue:
         return Queue(context, device, in_order, profiling)
 
     def release_queue(self, queue: Queue) -> None:

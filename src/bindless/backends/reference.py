@@ -158,7 +158,9 @@ class ReferenceBackend:
     def release_context(self, context: _Context) -> None:
         self._lib.blrContextDestroy(context.handle)
 
-    def create_queue(self, context: _Context, device: _Device, *, in_order: bool, profiling: bool) -> _Queue:
+    def create_queue(
+        self, context: _Context, device: _Device, *, in_order: bool, profiling: bool, immediate: bool | None = None
+    ) -> _Queue:
         queue = self._ffi.new("blr_queue_t *")
         self._check(self._lib.blrQueueCreate(context.handle, 1 if in_order else 0, queue), "blrQueueCreate")
         return _Queue(queue[0], context, profiling)

@@ -101,7 +101,14 @@ class CommandStream:
     )
 
     def __init__(
-        self, context: Context, device: Device, *, in_order: bool, profiling: bool, handler: AsyncHandler | None
+        self,
+        context: Context,
+        device: Device,
+        *,
+        in_order: bool,
+        profiling: bool,
+        handler: AsyncHandler | None,
+        immediate: bool | None = None,
     ) -> None:
         backend: BackendProtocol = context._backend
         self.context = context
@@ -132,9 +139,10 @@ class CommandStream:
         self.batch = 0
         self._countdown = _REAP_EVERY
         self._reason = "was closed"
+        hints = {} if immediate is None else {"immediate": immediate}
         with birth:
             native = backend.create_queue(
-                context._native, device._record.native, in_order=in_order, profiling=profiling
+                context._native, device._record.native, in_order=in_order, profiling=profiling, **hints
             )
             self.native: NativeQueue | None = native
             self.resource = _lifetime.Resource(

@@ -53,9 +53,12 @@ class Queue:
         enable_profiling: whether events record times.
         async_handler: called with an ``ExceptionList`` by ``wait_and_throw``, ``throw_asynchronous`` and ``close``.
             Without one, here or in the context, asynchronous errors are raised by the next wait.
+        immediate_command_list, no_immediate_command_list: whether each command goes to the device by itself, or through
+            command lists that are executed in a command queue; the driver's own choice without either. A hint for Level
+            Zero, nothing elsewhere (oneAPI's properties of these names).
 
     Raises:
-        InvalidError: no such device, a device outside the context, or a context that was closed.
+        InvalidError: no such device, a device outside the context, a context that was closed, or both hints.
         FeatureNotSupportedError: the device records no times (``Aspect.queue_profiling``).
     """
 
@@ -69,7 +72,11 @@ class Queue:
         in_order: bool = False,
         enable_profiling: bool = False,
         async_handler: AsyncHandler | None = None,
+        immediate_command_list: bool = False,
+        no_immediate_command_list: bool = False,
     ) -> None:
+        if immediate_command_list and no_immediate_command_list:
+            raise InvalidError("immediate_command_list and no_immediate_command_list exclude each other: give one")
         if isinstance(device, Context):
             raise InvalidError("device: a Context was given; write Queue(context=context), or Queue(device, context)")
         if context is not None and not isinstance(context, Context):
@@ -93,7 +100,12 @@ class Queue:
         self._backend: BackendProtocol = context._backend
         self._home: Home | None = None  # known once a buffer is used here
         self._stream = CommandStream(
-            context, chosen, in_order=bool(in_order), profiling=bool(enable_profiling), handler=async_handler
+            context,
+            chosen,
+            in_order=bool(in_order),
+            profiling=bool(enable_profiling),
+            handler=async_handler,
+            immediate=True if immediate_command_list else False if no_immediate_command_list else None,
         )
         if in_order and not enable_profiling:
             self._stream.prepared = PreparedLaunches()

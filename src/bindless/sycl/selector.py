@@ -20,10 +20,15 @@ Selector = Union[None, str, Device, Score]
 _PREFERENCE = {backend: len(registry.ORDER) - place for place, backend in enumerate(registry.ORDER)}
 
 
+def _is_processor(device: Device) -> bool:
+    """Whether it is the host's processor behind a driver that has others in mind."""
+    return device.backend is not Backend.reference and device.type is DeviceType.cpu
+
+
 def _default_score(device: Device) -> float:
-    """An OpenCL processor is never the default: the reference driver serves images better. Naming it in the
+    """A processor is never the default but through the reference driver, which serves images best. Naming it in the
     environment is a choice, not a default."""
-    if device.backend is Backend.opencl and device.type is DeviceType.cpu:
+    if _is_processor(device):
         return 0 if environment() is not None else -1
     return _PREFERENCE[device.backend]
 
@@ -32,9 +37,8 @@ def _typed_score(kind: DeviceType) -> Score:
     def score(device: Device) -> float:
         if device.type is not kind:
             return -1
-        # The reference driver has every image function, an OpenCL processor may have none.
-        late = device.backend is Backend.opencl and kind is DeviceType.cpu
-        return 0 if late else _PREFERENCE[device.backend]
+        # The reference driver has every image function, a processor of another may have none.
+        return 0 if _is_processor(device) else _PREFERENCE[device.backend]
 
     return score
 
