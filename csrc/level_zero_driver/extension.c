@@ -13,6 +13,13 @@ static const struct {
 } extensions[] = {
     {"ZE_experimental_global_offset", ZE_GLOBAL_OFFSET_EXP_VERSION_1_0},
     {"ZE_extension_subgroups", ZE_SUBGROUP_EXT_VERSION_1_0},
+    {"ZE_experimental_bindless_image", ZE_BINDLESS_IMAGE_EXP_VERSION_1_0},
+    {"ZE_experimental_image_memory_properties", ZE_IMAGE_MEMORY_PROPERTIES_EXP_VERSION_1_0},
+    {"ZE_extension_image_copy", ZE_IMAGE_COPY_EXT_VERSION_1_0},
+    {"ZE_extension_image_query_alloc_properties", ZE_IMAGE_QUERY_ALLOC_PROPERTIES_EXT_VERSION_1_0},
+    {"ZE_extension_image_view", ZE_IMAGE_VIEW_EXT_VERSION_1_0},
+    {"ZE_experimental_image_view", ZE_IMAGE_VIEW_EXP_VERSION_1_0},
+    {"ZE_extension_image_format_support", ZE_IMAGE_FORMAT_SUPPORT_EXT_VERSION_1_0},
     {"ZE_experimental_event_query_timestamps", ZE_EVENT_QUERY_TIMESTAMPS_EXP_VERSION_1_0},
 };
 

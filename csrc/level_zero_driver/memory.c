@@ -4,6 +4,7 @@
 
 #include "memory.h"
 
+#include "external_memory.h"
 #include "reference/device.h"
 
 #include <inttypes.h>
@@ -11,6 +12,7 @@
 #include <unistd.h>
 
 #define HUGE_PAGE ((uint64_t)2 << 20)
+#define SAMPLER_TAIL ((uint64_t)64) /* a sampler may read a whole register that begins with the last pixel */
 #define MAX_ALIGNMENT ((uint64_t)1 << 30)
 
 uint64_t blz_page_size(void) { return (uint64_t)sysconf(_SC_PAGESIZE); }
@@ -20,6 +22,7 @@ static void release(struct blr_allocation *allocation)
     struct blz_memory *memory = allocation->owner;
     munmap(memory->mapping, memory->mapped);
     blr_memory_unreserve(memory->reserved);
+    blz_external_delete(memory->external);
     blr_delete(memory);
 }
 
@@ -81,7 +84,7 @@ ze_result_t blz_memory_allocate(struct blz_context *context, struct blz_device *
     ze_result_t result = check_size(size, alignment);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    uint64_t page = blz_page_size(), length = (size + page - 1) / page * page;
+    uint64_t page = blz_page_size(), length = (size + SAMPLER_TAIL + page - 1) / page * page;
     uint64_t least = length >= HUGE_PAGE ? HUGE_PAGE : page;
     struct blz_memory description = {.device = device, .type = type, .mapped = length, .reserved = length};
     bool reserved = (length < HUGE_PAGE || length <= blr_memory_available()) && blr_memory_reserve(length);

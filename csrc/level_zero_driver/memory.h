@@ -9,6 +9,8 @@
 #include "driver.h"
 #include "reference/memory.h"
 
+struct blz_external;
+
 /* What Level Zero knows of an allocation beyond the reference driver: its owner. */
 struct blz_memory {
     struct blz_device *device; /* NULL for memory of the host */
@@ -17,6 +19,7 @@ struct blz_memory {
     void *mapping;             /* pages, mapped for this allocation alone */
     uint64_t mapped;           /* bytes */
     uint64_t reserved;         /* bytes counted as the device's memory */
+    struct blz_external *external; /* as what it can be exported, owned, or NULL: external_memory.h */
     bool imported;             /* from another process or interface: freed by the function for that */
 };
 

@@ -1,4 +1,5 @@
 /* Memory as Level Zero's functions. */
+#include "external_memory.h"
 #include "memory.h"
 #include "structure.h"
 
@@ -12,16 +13,28 @@
 
 /* ---------------------------------------------------------------- descriptors */
 
+/* What is chained for memory that comes from elsewhere or goes there. */
+struct external {
+    const ze_external_memory_import_fd_t *import;
+    const ze_external_memory_export_desc_t *export;
+};
+
 /* Compression and the limits of allocations make no difference here: their structs are known and need nothing. */
-static ze_result_t check_device_desc(const ze_device_mem_alloc_desc_t *desc)
+static ze_result_t check_device_desc(const ze_device_mem_alloc_desc_t *desc, struct external *external)
 {
     struct blz_extension extensions[] = {
         {ZE_STRUCTURE_TYPE_RELAXED_ALLOCATION_LIMITS_EXP_DESC, NULL},
         {ZE_STRUCTURE_TYPE_MEMORY_COMPRESSION_HINTS_EXT_DESC, NULL},
+        {ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMPORT_FD, NULL},
+        {ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_DESC, NULL},
     };
-    ze_result_t result = blz_descriptor(desc, ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC, "device_desc", extensions, 2);
+    /* Memory that is shared with the host is not shared with other interfaces. */
+    ze_result_t result = blz_descriptor(desc, ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC, "device_desc", extensions,
+                                        external == NULL ? 2 : 4);
     if (result != ZE_RESULT_SUCCESS)
         return result;
+    if (external != NULL)
+        *external = (struct external){extensions[2].found, extensions[3].found};
     if ((desc->flags & ~(uint32_t)DEVICE_FLAGS) != 0)
         return blz_fail_enumeration("device_desc->flags", desc->flags, "flags that are known are 0x7");
     if (desc->ordinal != 0)
@@ -41,14 +54,19 @@ static ze_result_t check_host_desc(const ze_host_mem_alloc_desc_t *desc)
 
 /* ---------------------------------------------------------------- allocation */
 
-static ze_result_t allocate(ze_context_handle_t handle, struct blz_device *device, ze_memory_type_t type, size_t size,
-                            size_t alignment, void **pointer)
+static ze_result_t allocate(ze_context_handle_t handle, struct blz_device *device, ze_memory_type_t type,
+                            const struct external *external, size_t size, size_t alignment, void **pointer)
 {
     struct blz_context *context;
     ze_result_t result = blz_context_acquire(handle, &context);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    result = pointer == NULL ? blz_fail_null("pptr") : blz_memory_allocate(context, device, type, size, alignment, pointer);
+    if (pointer == NULL)
+        result = blz_fail_null("pptr");
+    else if (external->import != NULL || external->export != NULL)
+        result = blz_external_allocate(context, device, external->import, external->export, size, alignment, pointer);
+    else
+        result = blz_memory_allocate(context, device, type, size, alignment, pointer);
     blz_context_release(context);
     return result;
 }
@@ -57,17 +75,21 @@ ze_result_t zeMemAllocDevice(ze_context_handle_t context, const ze_device_mem_al
                              ze_device_handle_t device_handle, void **pointer)
 {
     struct blz_device *device;
+    struct external external = {NULL, NULL};
     ze_result_t result = blz_device_check(device_handle, &device);
     if (result == ZE_RESULT_SUCCESS)
-        result = check_device_desc(desc);
-    return result == ZE_RESULT_SUCCESS ? allocate(context, device, ZE_MEMORY_TYPE_DEVICE, size, alignment, pointer) : result;
+        result = check_device_desc(desc, &external);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    return allocate(context, device, ZE_MEMORY_TYPE_DEVICE, &external, size, alignment, pointer);
 }
 
 ze_result_t zeMemAllocHost(ze_context_handle_t context, const ze_host_mem_alloc_desc_t *desc, size_t size, size_t alignment,
                            void **pointer)
 {
+    const struct external none = {NULL, NULL};
     ze_result_t result = check_host_desc(desc);
-    return result == ZE_RESULT_SUCCESS ? allocate(context, NULL, ZE_MEMORY_TYPE_HOST, size, alignment, pointer) : result;
+    return result == ZE_RESULT_SUCCESS ? allocate(context, NULL, ZE_MEMORY_TYPE_HOST, &none, size, alignment, pointer) : result;
 }
 
 ze_result_t zeMemAllocShared(ze_context_handle_t context, const ze_device_mem_alloc_desc_t *device_desc,
@@ -77,10 +99,13 @@ ze_result_t zeMemAllocShared(ze_context_handle_t context, const ze_device_mem_al
     struct blz_device *device = NULL;
     ze_result_t result = device_handle == NULL ? ZE_RESULT_SUCCESS : blz_device_check(device_handle, &device);
     if (result == ZE_RESULT_SUCCESS)
-        result = check_device_desc(device_desc);
+        result = check_device_desc(device_desc, NULL);
     if (result == ZE_RESULT_SUCCESS)
         result = check_host_desc(host_desc);
-    return result == ZE_RESULT_SUCCESS ? allocate(context, device, ZE_MEMORY_TYPE_SHARED, size, alignment, pointer) : result;
+    const struct external none = {NULL, NULL};
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    return allocate(context, device, ZE_MEMORY_TYPE_SHARED, &none, size, alignment, pointer);
 }
 
 ze_result_t zeMemFree(ze_context_handle_t handle, void *pointer)
@@ -121,6 +146,9 @@ ze_result_t zeMemGetAllocProperties(ze_context_handle_t handle, const void *poin
         struct blz_memory *memory = NULL;
         blz_memory_find(context, pointer, &allocation, &memory); /* an address that is in none is of unknown memory */
         describe(memory, properties, device);
+        ze_external_memory_export_fd_t *export = blz_property_chained(properties, ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_FD);
+        if (export != NULL)
+            result = blz_external_export(memory, export);
         blr_memory_release(allocation);
     }
     blz_context_release(context);

@@ -1,4 +1,5 @@
 /* Any memory of the driver as an image, with its channels in any order: what image handles of Level Zero are made of. */
+#include "device.h"
 #include "format_packed.h"
 #include "image_handle.h"
 #include "image_sampler.h"
@@ -7,7 +8,7 @@
 
 #define VIEW_ALIGN 64u
 
-/* The rules of image memory, but that one layer is enough for an array. */
+/* The rules of image memory, but that one layer is enough for an array, and a line may be as long as a line of memory. */
 static blr_result_t check_image(const blr_image_desc_t *desc)
 {
     blr_image_desc_t full = *desc;
@@ -15,6 +16,9 @@ static blr_result_t check_image(const blr_image_desc_t *desc)
         return blr_fail(BLR_RESULT_UNSUPPORTED, "a mipmap over memory: use image memory, by blrImageCreate");
     if (full.type == BLR_IMAGE_ARRAY && full.array_size == 1)
         full.array_size = 2;
+    if (full.type == BLR_IMAGE_STANDARD && full.height == 0 && full.depth == 0 && full.width > BLR_MAX_IMAGE_1D_WIDTH &&
+        full.width <= BLR_MAX_LINEAR_1D_WIDTH)
+        full.width = BLR_MAX_IMAGE_1D_WIDTH;
     return blr_image_check_desc(&full);
 }
 

@@ -7,6 +7,7 @@
 
 #define MAX_ALIGNMENT ((uint64_t)1 << 30)
 #define MAX_ELEMENT_SIZE 16u
+#define SAMPLER_TAIL 64u /* a sampler may read a whole register that begins with the last pixel */
 
 static blr_mutex_t mutex = BLR_MUTEX_INIT;
 static struct blr_allocation *root;
@@ -251,7 +252,7 @@ static blr_result_t allocate(struct blr_context *context, blr_memory_kind_t kind
         return blr_fail(BLR_RESULT_OUT_OF_MEMORY, "no memory to describe an allocation");
     bool reserved = blr_memory_reserve(size);
     if (!reserved ||
-        !blr_pages_allocate(&allocation->pages, size, alignment < BLR_BASE_ALIGN ? BLR_BASE_ALIGN : alignment)) {
+        !blr_pages_allocate(&allocation->pages, size + SAMPLER_TAIL, alignment < BLR_BASE_ALIGN ? BLR_BASE_ALIGN : alignment)) {
         if (reserved)
             blr_memory_unreserve(size);
         blr_delete(allocation);

@@ -1,0 +1,172 @@
+#if !defined(_GNU_SOURCE)
+#define _GNU_SOURCE
+#endif
+
+#include "external_memory.h"
+
+#include "reference/device.h"
+#include "structure.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define PAGES_ALIGN ((uint64_t)4096)
+
+void blz_external_delete(struct blz_external *external)
+{
+    if (external == NULL)
+        return;
+    close(external->file);
+    blr_delete(external);
+}
+
+/* ---------------------------------------------------------------- mappings */
+
+/* The file from its start, before a page of zeros: samplers read whole registers. */
+static void *map_file(int file, uint64_t length, uint64_t mapped)
+{
+    void *whole = mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (whole == MAP_FAILED)
+        return NULL;
+    if (mmap(whole, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0) != MAP_FAILED)
+        return whole;
+    int reason = errno;
+    munmap(whole, mapped);
+    errno = reason;
+    return NULL;
+}
+
+static ze_result_t take(struct blz_context *context, struct blz_device *device, int file, struct blz_external *external,
+                        uint64_t size, void **pointer)
+{
+    uint64_t page = blz_page_size(), length = (size + page - 1) / page * page;
+    bool own = external != NULL;
+    struct blz_memory description = {.device = device,
+                                     .type = ZE_MEMORY_TYPE_DEVICE,
+                                     .mapped = length + page,
+                                     .reserved = own ? length : 0,
+                                     .external = external};
+    if (own && !blr_memory_reserve(length))
+        return blz_fail(ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY, "%" PRIu64 " bytes are not to be had: the device has %" PRIu64
+                        " bytes in all", size, blr_device_memory_size());
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    description.mapping = map_file(file, length, length + page);
+    if (description.mapping == NULL)
+        result = blz_fail(own ? ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY : ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "file descriptor %d cannot be mapped: %s", file, strerror(errno));
+    else
+        result = blz_memory_take(context, &description, size, pointer);
+    if (result != ZE_RESULT_SUCCESS) {
+        if (description.mapping != NULL)
+            munmap(description.mapping, length + page);
+        if (own)
+            blr_memory_unreserve(length);
+    }
+    return result;
+}
+
+/* ---------------------------------------------------------------- import and export */
+
+static ze_result_t check_types(const char *name, ze_external_memory_type_flags_t types, bool single)
+{
+    if (types == 0 || (types & ~(uint32_t)0xff) != 0)
+        return blz_fail_enumeration(name, types, "one of the ZE_EXTERNAL_MEMORY_TYPE_FLAGs is needed");
+    if ((types & ~(uint32_t)BLZ_EXTERNAL_TYPES) != 0 || (single && (types & (types - 1)) != 0))
+        return blz_fail(ZE_RESULT_ERROR_UNSUPPORTED_ENUMERATION, "%s is 0x%x: %s OPAQUE_FD (1) and DMA_BUF (2) is supported", name,
+                        types, single ? "one of" : "any of");
+    return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t import_file(struct blz_context *context, struct blz_device *device,
+                               const ze_external_memory_import_fd_t *import, uint64_t size, void **pointer)
+{
+    ze_result_t result = check_types("import->flags", import->flags, true);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    off_t end = lseek(import->fd, 0, SEEK_END);
+    if (end < 0)
+        return blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "file descriptor %d names no memory: %s", import->fd, strerror(errno));
+    if ((uint64_t)end < size)
+        return blz_fail(ZE_RESULT_ERROR_INVALID_SIZE,
+                        "the memory of file descriptor %d has %" PRIu64 " bytes: %" PRIu64 " are to be imported", import->fd,
+                        (uint64_t)end, size);
+    return take(context, device, import->fd, NULL, size, pointer);
+}
+
+static ze_result_t export_file(struct blz_context *context, struct blz_device *device,
+                               ze_external_memory_type_flags_t types, uint64_t size, void **pointer)
+{
+    ze_result_t result = check_types("export->flags", types, false);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    struct blz_external *external = blr_new(sizeof *external);
+    if (external == NULL)
+        return blz_fail_memory("the description of an export");
+    external->types = types;
+    external->file = memfd_create("bindless-level-zero", MFD_CLOEXEC);
+    if (external->file < 0) {
+        blr_delete(external);
+        return blz_fail(ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY, "no file for %" PRIu64 " bytes of memory: %s", size,
+                        strerror(errno));
+    }
+    uint64_t page = blz_page_size();
+    if (ftruncate(external->file, (off_t)((size + page - 1) / page * page)) != 0)
+        result = blz_fail(ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY, "%" PRIu64 " bytes of memory that can be exported: %s", size,
+                          strerror(errno));
+    if (result == ZE_RESULT_SUCCESS)
+        result = take(context, device, external->file, external, size, pointer);
+    if (result != ZE_RESULT_SUCCESS)
+        blz_external_delete(external);
+    return result;
+}
+
+ze_result_t blz_external_allocate(struct blz_context *context, struct blz_device *device,
+                                  const ze_external_memory_import_fd_t *import, const ze_external_memory_export_desc_t *export,
+                                  uint64_t size, uint64_t alignment, void **pointer)
+{
+    if (import != NULL && export != NULL)
+        return blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "memory is imported or exported: not both structs can be chained");
+    if (size == 0 || size > blr_device_max_allocation())
+        return blz_fail(ZE_RESULT_ERROR_UNSUPPORTED_SIZE, "an allocation of %" PRIu64 " bytes: 1 to %" PRIu64 " are possible here",
+                        size, blr_device_max_allocation());
+    if ((alignment & (alignment - 1)) != 0 || alignment > PAGES_ALIGN)
+        return blz_fail(ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT,
+                        "alignment %" PRIu64 ": a power of two up to %" PRIu64 " is needed for memory of a file", alignment, PAGES_ALIGN);
+    return import != NULL ? import_file(context, device, import, size, pointer)
+                          : export_file(context, device, export->flags, size, pointer);
+}
+
+ze_result_t blz_external_export(const struct blz_memory *memory, ze_external_memory_export_fd_t *export)
+{
+    ze_result_t result = check_types("export->flags", export->flags, true);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    if (memory == NULL || memory->external == NULL || (memory->external->types & export->flags) == 0)
+        return blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                        "the memory cannot be exported as 0x%x: chain a ze_external_memory_export_desc_t that asks for it when it "
+                        "is allocated", export->flags);
+    int copy = fcntl(memory->external->file, F_DUPFD_CLOEXEC, 0);
+    if (copy < 0)
+        return blz_fail(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no file descriptor for exported memory: %s", strerror(errno));
+    export->fd = copy;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t zeDeviceGetExternalMemoryProperties(ze_device_handle_t handle, ze_device_external_memory_properties_t *properties)
+{
+    struct blz_device *device;
+    ze_result_t result = blz_device_check(handle, &device);
+    if (result == ZE_RESULT_SUCCESS)
+        result = blz_properties(properties, ZE_STRUCTURE_TYPE_DEVICE_EXTERNAL_MEMORY_PROPERTIES, "pExternalMemoryProperties");
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    properties->memoryAllocationImportTypes = BLZ_EXTERNAL_TYPES;
+    properties->memoryAllocationExportTypes = BLZ_EXTERNAL_TYPES;
+    properties->imageImportTypes = BLZ_EXTERNAL_TYPES;
+    properties->imageExportTypes = BLZ_EXTERNAL_TYPES;
+    return ZE_RESULT_SUCCESS;
+}

@@ -1,0 +1,29 @@
+/*
+ * Memory that other interfaces and processes share by a file descriptor: files without a name (memfd), which a processor maps as
+ * it maps anything. A descriptor of a dma_buf is mapped in the same way, where its exporter lets processors do that.
+ */
+#ifndef BLZ_EXTERNAL_MEMORY_H
+#define BLZ_EXTERNAL_MEMORY_H
+
+#include "memory.h"
+
+#define BLZ_EXTERNAL_TYPES (ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD | ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF)
+
+/* What an allocation can be exported as. */
+struct blz_external {
+    ze_external_memory_type_flags_t types;
+    int file;
+};
+
+void blz_external_delete(struct blz_external *external);
+
+/* Memory of the device as the chained structs say, either of which may be NULL, not both: a mapping of the file imported, or memory
+ * of a file that is exported. The descriptor imported stays the caller's. */
+ze_result_t blz_external_allocate(struct blz_context *context, struct blz_device *device,
+                                  const ze_external_memory_import_fd_t *import, const ze_external_memory_export_desc_t *export,
+                                  uint64_t size, uint64_t alignment, void **pointer);
+
+/* Fills a chained struct with a new descriptor of the memory, which is the caller's to close. */
+ze_result_t blz_external_export(const struct blz_memory *memory, ze_external_memory_export_fd_t *export);
+
+#endif

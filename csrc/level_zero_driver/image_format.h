@@ -1,0 +1,18 @@
+/* Formats of images: Level Zero's layout, type and swizzle as the reference driver's channel type and channels. */
+#ifndef BLZ_IMAGE_FORMAT_H
+#define BLZ_IMAGE_FORMAT_H
+
+#include "failure.h"
+
+struct blz_format {
+    blr_channel_type_t channel_type;
+    uint32_t num_channels;
+    uint32_t pixel_size;       /* bytes */
+    bool filterable;
+    blr_swizzle_t swizzle[4];
+};
+
+/* INVALID_ENUMERATION for what no version of Level Zero has, UNSUPPORTED_IMAGE_FORMAT for what this driver lacks. */
+ze_result_t blz_format_resolve(const ze_image_format_t *format, struct blz_format *resolved);
+
+#endif
