@@ -74,7 +74,9 @@ static double cos_pi(double a)
     double sign, r = reduced(a, &sign);
     if (isinf(a) || isnan(a))
         return NAN;
-    return r == 0.5 ? 0.0 : sign * (r > 0.5 ? -cos(PI * (1.0 - r)) : cos(PI * r));
+    if (r > 0.25 && r < 0.75)
+        return r == 0.5 ? 0.0 : sign * sin(PI * (0.5 - r)); /* exact differences, where the cosine of a rounded product is not */
+    return sign * (r > 0.5 ? -cos(PI * (1.0 - r)) : cos(PI * r));
 }
 static double root(double x) { return sqrt(x); }
 static double pow_real(double a, double b) { return a < 0 ? NAN : isnan(a) || isnan(b) ? NAN : pow(a, b); }

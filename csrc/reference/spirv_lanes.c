@@ -121,6 +121,10 @@ bool blr_spirv_elementwise(struct blr_spirv_module *module, uint32_t word, unsig
     } else {
         return false;
     }
+    uint8_t rounding = module->ids[module->build->words[word + 2]].rounding;
+    if (rounding != 0 && !blr_spirv_round(opcode, blr_spirv_scalar(module, operands[0])->scalar_size, scalar->scalar_size,
+                                          rounding - 1u, op) && rounding != 1)
+        blr_spirv_unsupported(module->build, word, "rounding modes of other operations than conversions");
     op->count = blr_spirv_components(result) * BLR_LANES;
     op->element = scalar->scalar_size;
     op->word = word;

@@ -30,6 +30,9 @@ extern const unsigned blr_spirv_float_lane_count;
 /* The conversion of an instruction between scalars of so many bytes, or NULL. */
 blr_spirv_run_t blr_spirv_conversion(unsigned opcode, uint32_t from, uint32_t to);
 
+/* Gives such a conversion a rounding mode; false for instructions that have none. */
+bool blr_spirv_round(unsigned opcode, uint32_t from, uint32_t to, uint32_t mode, struct blr_spirv_op *op);
+
 /* The first or second member of what OpIAddCarry, OpISubBorrow, OpUMulExtended and OpSMulExtended give. */
 blr_spirv_run_t blr_spirv_half(unsigned opcode, uint32_t half, uint32_t size);
 

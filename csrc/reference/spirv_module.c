@@ -38,12 +38,17 @@ static void read_decoration(struct blr_spirv_module *module, uint32_t word)
     struct blr_spirv_id *entry = known_id(module, word, word_at(module, word + 1));
     uint32_t decoration = word_at(module, word + 2);
     if (decoration == BLR_DECORATION_SPEC_ID || decoration == BLR_DECORATION_BUILTIN ||
-        decoration == BLR_DECORATION_FUNC_PARAM_ATTR)
+        decoration == BLR_DECORATION_FUNC_PARAM_ATTR || decoration == BLR_DECORATION_ROUNDING)
         blr_spirv_require_words(module, word, 4);
     switch (decoration) {
     case BLR_DECORATION_SPEC_ID: entry->spec_id = (int64_t)word_at(module, word + 3) + 1; break;
     case BLR_DECORATION_BUILTIN: entry->builtin = (int32_t)(word_at(module, word + 3) & 0xffffffu) + 1; break;
     case BLR_DECORATION_CPACKED: entry->packed = true; break;
+    case BLR_DECORATION_ROUNDING:
+        if (word_at(module, word + 3) > BLR_ROUNDING_DOWN)
+            blr_spirv_unsupported(module->build, word, "rounding modes are to nearest even, to zero, up and down (0 to 3)");
+        entry->rounding = (uint8_t)(word_at(module, word + 3) + 1);
+        break;
     case BLR_DECORATION_FUNC_PARAM_ATTR:
         if (word_at(module, word + 3) == BLR_FUNC_PARAM_BY_VALUE)
             entry->by_value = true;
@@ -67,6 +72,8 @@ static void read_group(struct blr_spirv_module *module, uint32_t word)
             entry->spec_id = group->spec_id;
         if (group->builtin != 0)
             entry->builtin = group->builtin;
+        if (group->rounding != 0)
+            entry->rounding = group->rounding;
         entry->packed = entry->packed || group->packed;
         entry->by_value = entry->by_value || group->by_value;
     }

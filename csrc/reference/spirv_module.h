@@ -108,6 +108,7 @@ struct blr_spirv_id {
     const char *name;
     int32_t builtin;      /* plus 1; 0 for none */
     int64_t spec_id;      /* plus 1 */
+    uint8_t rounding;     /* FPRoundingMode plus 1 */
     bool packed;
     bool by_value;
     bool imported;

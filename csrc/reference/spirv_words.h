@@ -127,6 +127,7 @@ enum blr_spirv_decoration {
     BLR_DECORATION_CPACKED = 10,
     BLR_DECORATION_BUILTIN = 11,
     BLR_DECORATION_FUNC_PARAM_ATTR = 38,
+    BLR_DECORATION_ROUNDING = 39,
     BLR_DECORATION_LINKAGE = 41
 };
 
@@ -136,6 +137,13 @@ enum blr_spirv_decoration {
 #define BLR_SEMANTICS_GLOBAL_MEMORY 0x200u
 
 enum blr_spirv_scope { BLR_SCOPE_WORK_GROUP = 2, BLR_SCOPE_SUB_GROUP = 3, BLR_SCOPE_WORK_ITEM = 4 };
+
+enum blr_spirv_rounding {
+    BLR_ROUNDING_NEAREST_EVEN = 0,
+    BLR_ROUNDING_TO_ZERO = 1,
+    BLR_ROUNDING_UP = 2,
+    BLR_ROUNDING_DOWN = 3
+};
 
 enum blr_spirv_builtin {
     BLR_BUILTIN_NUM_WORKGROUPS = 24,

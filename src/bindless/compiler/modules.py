@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..model.errors import BuildError
+from .conversions import with_conversions
 from .gradients import with_gradients
 from .local_arguments import with_local_arguments
 from .metadata import KernelWords, read_kernels
@@ -73,8 +74,7 @@ def make_modules(
             f"{source.name} has no kernel: one begins with `kernel void name(...)`, and is not left out by #if"
         )
     images = "@__bindless_" in text
-    if target == "ptx":
-        compiled.write_text(with_local_arguments(text))
+    compiled.write_text(with_local_arguments(text) if target == "ptx" else with_conversions(text))
     parts = [compiled]
     preludes = [PRELUDES[target]] if images or target == "ptx" else []
     for number, prelude in enumerate([*preludes, *([opencl.module] if target == "ptx" else [])]):

@@ -1,0 +1,81 @@
+"""Conversions of OpenCL C that LLVM's translator to SPIR-V has not, or has wrong.
+
+It does not know ``convert_half`` and ``convert_double``, in no form, but their instructions under their own names:
+calls become calls of these. Between integers it takes the sign of the result for that of the argument, and between
+equal widths it makes instructions that SPIR-V forbids: such functions are defined here.
+"""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["with_conversions"]
+
+_NAME = r"_Z\d+convert_(u?(?:char|short|int|long)|half|float|double)(\d*)(_sat)?(_rt[eznp])?((?:Dv\d+_)?(?:Dh|[a-z]))\b"
+_CALL = re.compile(_NAME)
+_DECLARATION = re.compile(rf"^declare spir_func ([^@\n]*?) ?(@{_NAME})\([^\n]*$", re.MULTILINE)
+_LETTERS = {
+    "char": "c", "uchar": "h", "short": "s", "ushort": "t", "int": "i", "uint": "j", "long": "l", "ulong": "m",
+    "half": "Dh", "float": "f", "double": "d",
+}  # fmt: skip
+_SIGNED, _UNSIGNED = "csil", "htjm"
+_BITS = {letter: 8 << number // 2 for number, letter in enumerate("chstijlm")}
+
+
+def with_conversions(text: str) -> str:
+    """LLVM IR of a source, whose conversions can be translated to SPIR-V."""
+    return _with_intrinsics(_CALL.sub(_instruction, _DECLARATION.sub(_definition, text)))
+
+
+def _definition(declaration: re.Match[str]) -> str:
+    """The function itself, where it is between integers or to the same type; other declarations stay as they are."""
+    type_, name, target, count, saturated, _, source = declaration.groups()
+    a, b = _LETTERS[target], source.rpartition("_")[2]
+    if a == b:
+        type_ = re.sub(r"\b(?:noundef|zeroext|signext|nofpclass\([^)]*\))\s*", "", type_)
+        return f"define internal spir_func {type_} {name}({type_} %value) {{\n  ret {type_} %value\n}}"
+    if a not in _BITS or b not in _BITS:
+        return declaration[0]
+    lines, last = [], "%value"
+    given, result = (f"<{count} x i{_BITS[letter]}>" if count else f"i{_BITS[letter]}" for letter in (b, a))
+    for function, limit in _limits(a, b).items() if saturated else ():
+        tag = f"{'s' if b in _SIGNED else 'u'}{function}.{f'v{count}' if count else ''}i{_BITS[b]}"
+        constant = f"<{', '.join([f'i{_BITS[b]} {limit}'] * int(count))}>" if count else str(limit)
+        lines.append(f"  %{function} = call {given} @llvm.{tag}({given} {last}, {given} {constant})\n")
+        last = f"%{function}"
+    if _BITS[a] != _BITS[b]:
+        how = "trunc" if _BITS[a] < _BITS[b] else "sext" if b in _SIGNED else "zext"
+        lines.append(f"  %result = {how} {given} {last} to {result}\n")
+        last = "%result"
+    return f"define internal spir_func {result} {name}({given} %value) {{\n{''.join(lines)}  ret {result} {last}\n}}"
+
+
+def _range(letter: str) -> tuple[int, int]:
+    bits = _BITS[letter]
+    return (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if letter in _SIGNED else (0, (1 << bits) - 1)
+
+
+def _limits(target: str, source: str) -> dict[str, int]:
+    """What saturates: bounds of the target that lie within the source's, by the function that holds them."""
+    (low, high), (least, most) = _range(target), _range(source)
+    return {**({"max": low} if low > least else {}), **({"min": high} if high < most else {})}
+
+
+def _instruction(call: re.Match[str]) -> str:
+    """The instruction's name, for functions that are not known by their own."""
+    target, count, _, rounding, source = call.groups()
+    scalar = source.rpartition("_")[2]
+    if target not in ("half", "double") or scalar == _LETTERS[target]:
+        return call[0]
+    kind = "ConvertSToF" if scalar in _SIGNED else "ConvertUToF" if scalar in _UNSIGNED else "FConvert"
+    name = f"__spirv_{kind}_R{target}{count}{rounding or ''}"
+    return f"_Z{len(name)}{name}{source}"
+
+
+def _with_intrinsics(text: str) -> str:
+    """With declarations of the comparisons that the definitions call."""
+    used = set(re.findall(r"call (\S+|<[^>]*>) (@llvm\.[su](?:min|max)\.\w+)\(", text))
+    missing = [
+        (type_, name) for type_, name in sorted(used) if not re.search(rf"^declare .*{name}\(", text, re.MULTILINE)
+    ]
+    return text + "".join(f"\ndeclare {type_} {name}({type_}, {type_})\n" for type_, name in missing)

@@ -1,0 +1,47 @@
+"""The OpenCL device that kernels in SPIR-V are compared on."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from peers import OpenCLPeer, run_here, spirv_device
+
+import bindless as bl
+
+_INSTALL = (
+    "no OpenCL device here takes SPIR-V: pip install intel-opencl-rt==2026.2.0 intel-cmplr-lib-rt==2026.2.0 and set "
+    "BINDLESS_LIBOPENCL to the environment's lib/libintelocl.so (.ci/opencl does)"
+)
+
+Both = Callable[..., tuple[list[Any], list[Any]]]
+
+
+@pytest.fixture(scope="session")
+def peer() -> Iterator[OpenCLPeer]:
+    """An OpenCL device that takes SPIR-V."""
+    found = spirv_device()
+    if found is None:
+        if "opencl_spirv" in os.environ.get("BINDLESS_REQUIRE", "").split(","):
+            pytest.fail(f"BINDLESS_REQUIRE asks for opencl_spirv: {_INSTALL}", pytrace=False)
+        pytest.skip(_INSTALL)
+    made = OpenCLPeer(*found)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def both(queue: bl.Queue, peer: OpenCLPeer) -> Both:
+    """``both(module, kernel, size, *arguments, local=None)``: what a kernel leaves here, and on the OpenCL device."""
+    if queue.device.backend is bl.Backend.cuda:
+        pytest.skip("CUDA runs PTX, not the modules that OpenCL devices take")
+
+    def call(module: bytes, kernel: str, size: Any, *arguments: Any, local: Any = None) -> tuple[list[Any], list[Any]]:
+        size = (size,) if isinstance(size, int) else size
+        local = (local,) if isinstance(local, int) else local
+        here = run_here(queue, module, kernel, size, *arguments, local=local)
+        return here, peer.run(module, kernel, size, *arguments, local=local)
+
+    return call
