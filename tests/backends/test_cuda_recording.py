@@ -30,7 +30,7 @@ def run(library: Path, *arguments: str) -> None:
     """Runs pytest on the fake device in a process of its own, and fails with its output."""
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--device", "cuda:gpu:0", *arguments]
     environment = {**os.environ, "BINDLESS_LIBCUDA": str(library)}
-    for name in ("ONEAPI_DEVICE_SELECTOR", "SYCL_DEVICE_FILTER", "BINDLESS_REQUIRE"):
+    for name in ("ONEAPI_DEVICE_SELECTOR", "SYCL_DEVICE_FILTER", "BINDLESS_REQUIRE", "PYTEST_ADDOPTS"):
         environment.pop(name, None)
     done = subprocess.run(command, cwd=HERE.parents[1], env=environment, capture_output=True, text=True, timeout=240)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -320,7 +320,7 @@ def test_a_stream_after_events(fake, gate):
         (Stream((0, "x")), r"not \(version, handle\)"),
         (Stream((0, -4)), r"gives \(0, -4\)"),
     ],
-    ids=str,
+    ids=lambda value: repr(value) if isinstance(value, (int, float, str)) else type(value).__name__,
 )
 def test_streams_that_are_none(fake, stream, message):
     queue = bl.Queue()

@@ -37,13 +37,20 @@ class Clock:
         self.native = native
         self.host = host
 
-    def time_of(self, event: Any) -> int:
-        """Nanoseconds at which a completed CUevent with timing happened."""
+    def time_of(self, event: Any, not_before: int = 0) -> int:
+        """Nanoseconds at which a completed CUevent with timing happened.
+
+        Args:
+            not_before: when its command was submitted. An event before that shows that the clock is slow, by as long as
+                its thread was kept from looking when the base event happened: it is set right, for all that follow.
+        """
         slot = ffi.new("float *")
         function = "cuEventElapsedTime" if driver.has("cuEventElapsedTime") else "cuEventElapsedTime_v1"
         check(getattr(lib, function)(slot, self.native, event), function)
         milliseconds: float = slot[0]
-        return self.host + round(milliseconds * 1e6)
+        after = round(milliseconds * 1e6)
+        self.host = max(self.host, not_before - after)
+        return self.host + after
 
     def __del__(self) -> None:
         self.context.events[True].append(self.native)

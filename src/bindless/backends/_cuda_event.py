@@ -168,8 +168,8 @@ class TimedEvent(Event):
         self.wait()
         if self.native is None or self.start is None:
             raise ProfilingError("this event was released, and its times with it", backend="cuda")
-        start = max(self.clock.time_of(self.start.handle), self.submitted)
-        return self.submitted, start, max(self.clock.time_of(self.native.handle), start)
+        start = self.clock.time_of(self.start.handle, self.submitted)
+        return self.submitted, start, self.clock.time_of(self.native.handle)
 
     def release(self) -> None:
         """Gives both native events back early; their times are lost."""
