@@ -1,5 +1,10 @@
 # Sources and flags of the sampler: BLR_SAMPLER_SOURCES. Results are the same to the bit on every
 # processor, so no compiler may contract a multiplication and an addition.
+# Checks in every access make optimised loops of the block sampler slow to compile: minutes at -O3.
+set(BLR_OPTIMISATION -O3)
+if(BINDLESS_SANITIZE)
+  set(BLR_OPTIMISATION -O1)
+endif()
 set(BLR_SAMPLER_SOURCES
     format.c
     format_packed.c
@@ -21,13 +26,13 @@ set(BLR_SAMPLER_SOURCES
     texture_swizzle.c)
 
 if(CMAKE_C_COMPILER_ID MATCHES "GNU|Clang" AND NOT MSVC)
-  set_source_files_properties(${BLR_SAMPLER_SOURCES} PROPERTIES COMPILE_OPTIONS "-O3;-ffp-contract=off")
+  set_source_files_properties(${BLR_SAMPLER_SOURCES} PROPERTIES COMPILE_OPTIONS "${BLR_OPTIMISATION};-ffp-contract=off")
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
     # Chosen when a call runs, by what the processor has.
     set_source_files_properties(sample_block_avx2.c PROPERTIES
-        COMPILE_OPTIONS "-O3;-ffp-contract=off;-fno-trapping-math;-fno-math-errno;-mavx2;-mfma;-mf16c")
+        COMPILE_OPTIONS "${BLR_OPTIMISATION};-ffp-contract=off;-fno-trapping-math;-fno-math-errno;-mavx2;-mfma;-mf16c")
     set_source_files_properties(sample_block_avx512.c PROPERTIES
-        COMPILE_OPTIONS "-O3;-ffp-contract=off;-fno-trapping-math;-fno-math-errno;-mavx512f;-mavx512dq;-mavx512bw;-mavx512vl;-mfma;-mf16c;-mprefer-vector-width=512")
+        COMPILE_OPTIONS "${BLR_OPTIMISATION};-ffp-contract=off;-fno-trapping-math;-fno-math-errno;-mavx512f;-mavx512dq;-mavx512bw;-mavx512vl;-mfma;-mf16c;-mprefer-vector-width=512")
   endif()
 elseif(MSVC)
   set_source_files_properties(${BLR_SAMPLER_SOURCES} PROPERTIES COMPILE_OPTIONS "/fp:precise")
