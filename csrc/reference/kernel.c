@@ -33,11 +33,11 @@ static uint32_t largest_group(const struct blr_spirv_program *program)
     return size < BLR_LANES ? BLR_LANES : size < MAX_WORK_GROUP_SIZE ? (uint32_t)size : MAX_WORK_GROUP_SIZE;
 }
 
-static const struct blr_spirv_program *find(const struct blr_module *module, const char *name)
+static const struct blr_module_kernel *find(const struct blr_module *module, const char *name)
 {
-    for (uint32_t i = 0; i < module->spirv.entry_count; i++)
-        if (strcmp(module->spirv.entries[i].name, name) == 0)
-            return module->programs[i];
+    for (uint32_t i = 0; i < module->kernel_count; i++)
+        if (strcmp(module->kernels[i].name, name) == 0)
+            return &module->kernels[i];
     return NULL;
 }
 
@@ -46,10 +46,14 @@ static blr_result_t create(struct blr_module *module, const char *name, blr_kern
     if (handle == NULL || name == NULL)
         return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "name or kernel is NULL: a name and a place for the result are needed");
     *handle = NULL;
-    const struct blr_spirv_program *program = find(module, name);
-    if (program == NULL)
+    const struct blr_module_kernel *found = find(module, name);
+    if (found == NULL)
         return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "no kernel is named '%.200s'; the module has %u", name,
-                        module->spirv.entry_count);
+                        module->kernel_count);
+    const struct blr_spirv_program *program = found->program;
+    if (program == NULL)
+        return blr_fail(BLR_RESULT_BUILD_FAILED, "the kernel '%.200s' needs functions or variables of other modules: link "
+                        "its module with those that have them", name);
     struct blr_kernel *kernel = blr_new(sizeof *kernel);
     if (kernel == NULL)
         return blr_fail(BLR_RESULT_OUT_OF_MEMORY, "no memory for a kernel");

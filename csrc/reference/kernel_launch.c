@@ -297,7 +297,6 @@ static blr_result_t prepare(struct launch_command *own, struct blr_queue *queue,
     if (own->kernel->module->context != queue->context)
         return blr_fail(BLR_RESULT_INVALID_HANDLE, "the kernel is of another context than the queue");
     own->launch.program = own->kernel->program;
-    own->launch.module = &own->kernel->module->spirv;
     own->launch.context = queue->context;
     own->launch.name = own->kernel->program->entry->name;
     blr_result_t result = read_timeout(&own->launch.timeout);

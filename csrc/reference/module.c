@@ -3,6 +3,7 @@
 #include "allocate.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct blr_module *blr_module_acquire(blr_module_t handle)
@@ -10,43 +11,103 @@ struct blr_module *blr_module_acquire(blr_module_t handle)
     return (struct blr_module *)blr_object_acquire(blr_handle_id(handle), BLR_KIND_MODULE);
 }
 
-static void destroy(struct blr_object *object)
+/* Frees a module that may be half made. */
+static void discard(struct blr_module *module)
 {
-    struct blr_module *module = (struct blr_module *)object;
-    blr_arena_free(&module->spirv.arena);
-    blr_context_release(module->context);
+    for (uint32_t i = 0; i < module->object_count; i++)
+        blr_object_release(&module->objects[i]->object);
+    blr_arena_free(&module->arena);
     blr_delete(module);
 }
 
-/* Reads and decodes the module whose words lie in its arena. Everything it makes lies there too. */
-static blr_result_t build(struct blr_module *module, uint32_t *words, uint32_t count)
+static void destroy(struct blr_object *object)
 {
-    struct blr_spirv_build build = {.arena = &module->spirv.arena, .words = words, .count = count};
-    module->spirv.build = &build;
-    if (setjmp(build.failed) != 0) {
-        module->spirv.build = NULL;
-        return build.result;
+    struct blr_module *module = (struct blr_module *)object;
+    blr_context_release(module->context);
+    discard(module);
+}
+
+/* ---------------------------------------------------------------- building */
+
+static void select_part(struct blr_module *module, struct blr_spirv_build *build, uint32_t part)
+{
+    build->words = module->parts[part].words;
+    build->count = module->parts[part].count;
+    build->module = module->part_count > 1 ? part + 1 : 0;
+}
+
+/* Reads all parts and finds what they have of each other. */
+static blr_result_t read_parts(struct blr_module *module, struct blr_spirv_build *build)
+{
+    if (setjmp(build->failed) != 0)
+        return build->result;
+    for (uint32_t i = 0; i < module->part_count; i++) {
+        struct blr_spirv_module *part = &module->parts[i];
+        select_part(module, build, i);
+        part->build = build;
+        part->specialization_used = blr_spirv_allocate(build, part->specialization_count + 1u, sizeof(bool));
+        blr_spirv_read(part);
+        module->kernel_count += part->entry_count;
     }
-    module->spirv.specialization_used =
-        blr_spirv_allocate(&build, module->spirv.specialization_count + 1u, sizeof(bool));
-    blr_spirv_read(&module->spirv);
-    module->programs = blr_spirv_allocate(&build, module->spirv.entry_count + 1u, sizeof *module->programs);
-    for (uint32_t i = 0; i < module->spirv.entry_count; i++)
-        module->programs[i] = blr_spirv_decode(&module->spirv, &module->spirv.entries[i]);
-    module->spirv.build = NULL;
+    module->kernels = blr_spirv_allocate(build, module->kernel_count + 1u, sizeof *module->kernels);
+    blr_spirv_link(module->parts, module->part_count);
     return BLR_RESULT_SUCCESS;
 }
+
+static blr_result_t decode_entry(struct blr_module *module, struct blr_spirv_build *build, uint32_t part,
+                                 const struct blr_spirv_entry *entry, struct blr_module_kernel *kernel)
+{
+    if (setjmp(build->failed) != 0)
+        return build->result;
+    select_part(module, build, part);
+    kernel->name = entry->name;
+    kernel->program = blr_spirv_decode(module->parts, module->part_count, part, entry);
+    return BLR_RESULT_SUCCESS;
+}
+
+static int by_name(const void *one, const void *two)
+{
+    return strcmp(((const struct blr_module_kernel *)one)->name, ((const struct blr_module_kernel *)two)->name);
+}
+
+/* Reads and decodes all parts, whose words lie in the arena as everything that is made of them. Where a module may be
+ * linked later, kernels that need that have no program. */
+static blr_result_t build(struct blr_module *module, bool later)
+{
+    struct blr_spirv_build build = {.arena = &module->arena};
+    blr_result_t result = read_parts(module, &build);
+    struct blr_module_kernel *kernel = module->kernels;
+    for (uint32_t i = 0; result == BLR_RESULT_SUCCESS && i < module->part_count; i++)
+        for (uint32_t k = 0; result == BLR_RESULT_SUCCESS && k < module->parts[i].entry_count; k++) {
+            build.unresolved = false;
+            result = decode_entry(module, &build, i, &module->parts[i].entries[k], kernel++);
+            if (result == BLR_RESULT_BUILD_FAILED && build.unresolved && later)
+                result = BLR_RESULT_SUCCESS;
+        }
+    for (uint32_t i = 0; i < module->part_count; i++)
+        module->parts[i].build = NULL;
+    if (result != BLR_RESULT_SUCCESS || module->part_count < 2)
+        return result;
+    qsort(module->kernels, module->kernel_count, sizeof *module->kernels, by_name);
+    for (uint32_t i = 1; i < module->kernel_count; i++)
+        if (strcmp(module->kernels[i - 1].name, module->kernels[i].name) == 0)
+            return blr_fail(BLR_RESULT_BUILD_FAILED, "two of the modules that are linked have a kernel '%.80s'",
+                            module->kernels[i].name);
+    return BLR_RESULT_SUCCESS;
+}
+
+/* ---------------------------------------------------------------- one module */
 
 static uint32_t swapped(uint32_t word)
 {
     return word >> 24 | (word >> 8 & 0xff00u) | (word << 8 & 0xff0000u) | word << 24;
 }
 
-static blr_result_t read_code(struct blr_module *module, const void *code, uint64_t size)
+static blr_result_t copy_code(struct blr_module *module, const void *code, uint64_t size)
 {
     if (size % 4 != 0 || size > BLR_ARENA_LIMIT / 2)
         return blr_fail(BLR_RESULT_BUILD_FAILED, "%" PRIu64 " bytes are no SPIR-V: it consists of words of 4 bytes", size);
-    uint32_t *words = blr_arena_allocate(&module->spirv.arena, size + 4);
+    uint32_t *words = blr_arena_allocate(&module->arena, size + 4);
     if (words == NULL)
         return blr_fail(BLR_RESULT_OUT_OF_MEMORY, "no memory for a module of %" PRIu64 " bytes", size);
     memcpy(words, code, size);
@@ -54,40 +115,52 @@ static blr_result_t read_code(struct blr_module *module, const void *code, uint6
     if (count > 0 && words[0] == swapped(BLR_SPIRV_MAGIC))
         for (uint32_t i = 0; i < count; i++)
             words[i] = swapped(words[i]);
-    return build(module, words, count);
+    module->parts->words = words;
+    module->parts->count = count;
+    return BLR_RESULT_SUCCESS;
 }
 
-static blr_result_t create(struct blr_context *context, const void *code, uint64_t size, uint32_t num_specializations,
-                           const blr_specialization_t *specializations, blr_module_t *handle)
+/* Values are at most as large as scalars; of larger ones, which the build refuses, the beginning is enough. */
+static blr_result_t copy_specializations(struct blr_module *module, uint32_t count, const blr_specialization_t *given)
 {
-    if (handle == NULL)
-        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "module is NULL: a place for the result is needed");
-    *handle = NULL;
-    if (code == NULL || (num_specializations > 0 && specializations == NULL))
-        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "code or specializations is NULL: SPIR-V is needed");
-    struct blr_module *module = blr_new(sizeof *module);
-    if (module == NULL)
-        return blr_fail(BLR_RESULT_OUT_OF_MEMORY, "no memory for a module");
-    struct blr_spirv_specialization *asked =
-        blr_arena_allocate(&module->spirv.arena, (num_specializations + (size_t)1) * sizeof *asked);
-    blr_result_t result = BLR_RESULT_SUCCESS;
-    if (asked == NULL)
-        result = blr_fail(BLR_RESULT_OUT_OF_MEMORY, "no memory for %u specializations", num_specializations);
-    for (uint32_t i = 0; result == BLR_RESULT_SUCCESS && i < num_specializations; i++) {
-        if (specializations[i].value == NULL)
-            result = blr_fail(BLR_RESULT_INVALID_ARGUMENT, "the value of specialization %u is NULL", i);
-        asked[i] = (struct blr_spirv_specialization){specializations[i].id, specializations[i].size,
-                                                     specializations[i].value};
+    struct blr_spirv_specialization *asked = blr_arena_allocate(&module->arena, (count + (size_t)1) * sizeof *asked);
+    unsigned char *values = blr_arena_allocate(&module->arena, (count + (size_t)1) * 8);
+    if (asked == NULL || values == NULL)
+        return blr_fail(BLR_RESULT_OUT_OF_MEMORY, "no memory for %u specializations", count);
+    for (uint32_t i = 0; i < count; i++, values += 8) {
+        if (given[i].value == NULL)
+            return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "the value of specialization %u is NULL", i);
+        memcpy(values, given[i].value, given[i].size < 8 ? given[i].size : 8);
+        asked[i] = (struct blr_spirv_specialization){given[i].id, given[i].size, values};
     }
-    module->spirv.specializations = asked;
-    module->spirv.specialization_count = num_specializations;
-    if (result == BLR_RESULT_SUCCESS)
-        result = read_code(module, code, size);
+    module->parts->specializations = asked;
+    module->parts->specialization_count = count;
+    return BLR_RESULT_SUCCESS;
+}
+
+/* A module with room for so many parts; NULL after blr_fail. */
+static struct blr_module *new_module(uint32_t parts)
+{
+    struct blr_module *module = blr_new(sizeof *module);
+    if (module != NULL)
+        module->parts = blr_arena_allocate(&module->arena, parts * sizeof *module->parts);
+    if (module != NULL && module->parts != NULL) {
+        module->part_count = parts;
+        return module;
+    }
+    if (module != NULL)
+        discard(module);
+    blr_fail(BLR_RESULT_OUT_OF_MEMORY, "no memory for a module");
+    return NULL;
+}
+
+/* Gives out a handle, or frees the module. */
+static blr_result_t publish(struct blr_module *module, struct blr_context *context, blr_result_t result, blr_module_t *handle)
+{
     if (result == BLR_RESULT_SUCCESS)
         result = blr_object_register(&module->object, BLR_KIND_MODULE, destroy);
     if (result != BLR_RESULT_SUCCESS) {
-        blr_arena_free(&module->spirv.arena);
-        blr_delete(module);
+        discard(module);
         return result;
     }
     blr_context_retain(context);
@@ -96,17 +169,126 @@ static blr_result_t create(struct blr_context *context, const void *code, uint64
     return BLR_RESULT_SUCCESS;
 }
 
-blr_result_t blrModuleCreate(blr_context_t context_handle, const void *code, uint64_t size,
-                             uint32_t num_specializations, const blr_specialization_t *specializations,
-                             blr_module_t *module)
+static blr_result_t create(blr_context_t context_handle, const void *code, uint64_t size, uint32_t num_specializations,
+                           const blr_specialization_t *specializations, bool later, blr_module_t *handle)
 {
     struct blr_context *context = blr_context_acquire(context_handle);
     if (context == NULL)
         return BLR_RESULT_INVALID_HANDLE;
-    blr_result_t result = create(context, code, size, num_specializations, specializations, module);
+    blr_result_t result = BLR_RESULT_OUT_OF_MEMORY;
+    struct blr_module *module = NULL;
+    if (handle == NULL)
+        result = blr_fail(BLR_RESULT_INVALID_ARGUMENT, "module is NULL: a place for the result is needed");
+    else if (code == NULL || (num_specializations > 0 && specializations == NULL))
+        result = blr_fail(BLR_RESULT_INVALID_ARGUMENT, "code or specializations is NULL: SPIR-V is needed");
+    else
+        module = new_module(1);
+    if (handle != NULL)
+        *handle = NULL;
+    if (module != NULL) {
+        result = copy_specializations(module, num_specializations, specializations);
+        if (result == BLR_RESULT_SUCCESS)
+            result = copy_code(module, code, size);
+        if (result == BLR_RESULT_SUCCESS)
+            result = build(module, later);
+        result = publish(module, context, result, handle);
+    }
     blr_context_release(context);
     return result;
 }
+
+blr_result_t blrModuleCreate(blr_context_t context, const void *code, uint64_t size, uint32_t num_specializations,
+                             const blr_specialization_t *specializations, blr_module_t *module)
+{
+    return create(context, code, size, num_specializations, specializations, false, module);
+}
+
+blr_result_t blrModuleCompile(blr_context_t context, const void *code, uint64_t size, uint32_t num_specializations,
+                              const blr_specialization_t *specializations, blr_module_t *module)
+{
+    return create(context, code, size, num_specializations, specializations, true, module);
+}
+
+/* ---------------------------------------------------------------- several modules */
+
+/* Takes the modules to be linked, retained; how many parts they have together is added up. */
+static blr_result_t acquire_objects(struct blr_context *context, uint32_t count, const blr_module_t *handles,
+                                    struct blr_module **objects, uint32_t *acquired, uint64_t *parts)
+{
+    for (*acquired = 0; *acquired < count; ++*acquired) {
+        struct blr_module *object = blr_module_acquire(handles[*acquired]);
+        if (object == NULL)
+            return BLR_RESULT_INVALID_HANDLE;
+        objects[*acquired] = object;
+        *parts += object->part_count;
+        if (object->context != context) {
+            ++*acquired;
+            return blr_fail(BLR_RESULT_INVALID_HANDLE, "module %u is of another context", *acquired - 1);
+        }
+    }
+    return *parts < UINT32_MAX / 2 ? BLR_RESULT_SUCCESS
+                                   : blr_fail(BLR_RESULT_INVALID_ARGUMENT, "too many modules to be linked");
+}
+
+/* A module of the parts of others, which it keeps. */
+static struct blr_module *join(struct blr_module **objects, uint32_t count, uint32_t parts)
+{
+    struct blr_module *module = new_module(parts);
+    if (module == NULL)
+        return NULL;
+    module->objects = blr_arena_allocate(&module->arena, count * sizeof *module->objects);
+    if (module->objects == NULL) {
+        discard(module);
+        blr_fail(BLR_RESULT_OUT_OF_MEMORY, "no memory for %u modules", count);
+        return NULL;
+    }
+    struct blr_spirv_module *part = module->parts;
+    for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t k = 0; k < objects[i]->part_count; k++, part++) {
+            const struct blr_spirv_module *original = &objects[i]->parts[k];
+            *part = (struct blr_spirv_module){.words = original->words,
+                                              .count = original->count,
+                                              .original = original,
+                                              .specializations = original->specializations,
+                                              .specialization_count = original->specialization_count};
+        }
+        blr_object_retain(&objects[i]->object);
+        module->objects[module->object_count++] = objects[i];
+    }
+    return module;
+}
+
+blr_result_t blrModuleLink(blr_context_t context_handle, uint32_t num_modules, const blr_module_t *modules,
+                           blr_module_t *linked)
+{
+    struct blr_context *context = blr_context_acquire(context_handle);
+    if (context == NULL)
+        return BLR_RESULT_INVALID_HANDLE;
+    blr_result_t result = BLR_RESULT_SUCCESS;
+    struct blr_module **objects = NULL, *module = NULL;
+    uint32_t acquired = 0;
+    uint64_t parts = 0;
+    if (linked != NULL)
+        *linked = NULL;
+    if (linked == NULL || num_modules == 0 || modules == NULL)
+        result = blr_fail(BLR_RESULT_INVALID_ARGUMENT, "linked or modules is NULL, or num_modules 0: modules to be linked "
+                          "and a place for the result are needed");
+    else if ((objects = blr_new(num_modules * sizeof *objects)) == NULL)
+        result = blr_fail(BLR_RESULT_OUT_OF_MEMORY, "no memory for %u modules", num_modules);
+    if (result == BLR_RESULT_SUCCESS)
+        result = acquire_objects(context, num_modules, modules, objects, &acquired, &parts);
+    if (result == BLR_RESULT_SUCCESS) {
+        module = join(objects, num_modules, (uint32_t)parts);
+        result = module == NULL ? BLR_RESULT_OUT_OF_MEMORY : publish(module, context, build(module, false), linked);
+    }
+    for (uint32_t i = 0; i < acquired; i++)
+        blr_object_release(&objects[i]->object);
+    blr_delete(objects);
+    blr_context_release(context);
+    return result;
+}
+
+/* ---------------------------------------------------------------- what there is */
 
 blr_result_t blrModuleDestroy(blr_module_t handle)
 {
@@ -129,7 +311,7 @@ blr_result_t blrModuleGetKernelCount(blr_module_t handle, uint32_t *count)
     if (count == NULL)
         result = blr_fail(BLR_RESULT_INVALID_ARGUMENT, "count is NULL: a place for the result is needed");
     else
-        *count = module->spirv.entry_count;
+        *count = module->kernel_count;
     blr_object_release(&module->object);
     return result;
 }
@@ -142,11 +324,11 @@ blr_result_t blrModuleGetKernelName(blr_module_t handle, uint32_t index, const c
     blr_result_t result = BLR_RESULT_SUCCESS;
     if (name == NULL)
         result = blr_fail(BLR_RESULT_INVALID_ARGUMENT, "name is NULL: a place for the result is needed");
-    else if (index >= module->spirv.entry_count)
+    else if (index >= module->kernel_count)
         result = blr_fail(BLR_RESULT_INVALID_ARGUMENT, "kernel %u does not exist: the module has %u", index,
-                          module->spirv.entry_count);
+                          module->kernel_count);
     else
-        *name = module->spirv.entries[index].name;
+        *name = module->kernels[index].name;
     blr_object_release(&module->object);
     return result;
 }

@@ -5,11 +5,22 @@
 #include "context.h"
 #include "spirv_program.h"
 
+/* A kernel's name, and its program unless it needs what is in another module. */
+struct blr_module_kernel {
+    const char *name;
+    const struct blr_spirv_program *program;
+};
+
 struct blr_module {
     struct blr_object object;
-    struct blr_context *context; /* retained */
-    struct blr_spirv_module spirv;
-    const struct blr_spirv_program **programs; /* one for each entry point */
+    struct blr_context *context;      /* retained */
+    struct blr_arena arena;
+    struct blr_spirv_module *parts;   /* one, or all that are linked */
+    uint32_t part_count;
+    struct blr_module **objects;      /* that were linked: the variables are theirs; retained */
+    uint32_t object_count;
+    struct blr_module_kernel *kernels;
+    uint32_t kernel_count;
 };
 
 struct blr_kernel {

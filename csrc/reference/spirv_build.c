@@ -20,13 +20,15 @@ static void describe(const struct blr_spirv_build *build, uint32_t word, char *t
 
 noreturn void blr_spirv_refuse(struct blr_spirv_build *build, uint32_t word, const char *format, ...)
 {
-    char place[96], sentence[640];
+    char place[96], sentence[640], module[32] = "";
     describe(build, word, place, sizeof place);
+    if (build->module != 0)
+        snprintf(module, sizeof module, "module %u, ", build->module);
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(sentence, sizeof sentence, format, arguments);
     va_end(arguments);
-    build->result = blr_fail(BLR_RESULT_BUILD_FAILED, "%s: %s", place, sentence);
+    build->result = blr_fail(BLR_RESULT_BUILD_FAILED, "%s%s: %s", module, place, sentence);
     longjmp(build->failed, 1);
 }
 
@@ -34,6 +36,13 @@ noreturn void blr_spirv_unsupported(struct blr_spirv_build *build, uint32_t word
 {
     blr_spirv_refuse(build, word, "not supported by the reference driver%s%s", why != NULL ? ": " : "",
                      why != NULL ? why : "");
+}
+
+noreturn void blr_spirv_unresolved(struct blr_spirv_build *build, uint32_t word, const char *what, const char *name)
+{
+    build->unresolved = true;
+    blr_spirv_refuse(build, word, "the %s '%.80s' is declared and not defined: link the module with one that has it", what,
+                     name != NULL ? name : "");
 }
 
 void *blr_spirv_allocate(struct blr_spirv_build *build, size_t count, size_t size)

@@ -18,6 +18,8 @@ struct blr_spirv_build {
     struct blr_arena *arena;
     const uint32_t *words;
     uint32_t count;
+    uint32_t module;     /* which of several is read or decoded, from 1; 0 for the only one */
+    bool unresolved;     /* it failed for want of what another module has */
     blr_result_t result; /* why it failed */
 };
 
@@ -27,6 +29,9 @@ noreturn void blr_spirv_refuse(struct blr_spirv_build *build, uint32_t word, con
 
 /* Fails the build because of the instruction at this word as a whole. */
 noreturn void blr_spirv_unsupported(struct blr_spirv_build *build, uint32_t word, const char *why);
+
+/* Fails the build because the function or variable of this name is in no module. */
+noreturn void blr_spirv_unresolved(struct blr_spirv_build *build, uint32_t word, const char *what, const char *name);
 
 /* Zeroed memory of the arena; does not return when there is none. */
 void *blr_spirv_allocate(struct blr_spirv_build *build, size_t count, size_t size);

@@ -142,15 +142,18 @@ static struct blr_spirv_ref builtin(struct blr_spirv_builder *b, uint32_t word,
     return ref;
 }
 
-static struct blr_spirv_ref variable(struct blr_spirv_builder *b, uint32_t word,
-                                     const struct blr_spirv_variable *variable)
+static struct blr_spirv_ref variable(struct blr_spirv_builder *b, uint32_t word, uint32_t id)
 {
+    const struct blr_spirv_variable *variable = b->module->ids[id].variable;
     if (variable->storage == BLR_STORAGE_INPUT) {
         struct blr_spirv_ref ref = builtin(b, word, variable);
         ref.builtin = 1;
         ref.type = variable->type;
         return ref;
     }
+    const struct blr_spirv_variable *itself = variable->definition != NULL ? variable->definition : variable;
+    if (itself->imported)
+        blr_spirv_unresolved(b->build, word, "variable", b->module->ids[id].linkage);
     struct blr_spirv_ref ref = preset(b, variable->type, 8);
     bool local = variable->storage == BLR_STORAGE_WORKGROUP;
     if (local)
@@ -158,8 +161,8 @@ static struct blr_spirv_ref variable(struct blr_spirv_builder *b, uint32_t word,
     blr_spirv_fill(b, (struct blr_spirv_filling){.value = ref.value - 1,
                                                  .preset = {.kind = local ? BLR_PRESET_LOCAL : BLR_PRESET_BYTES,
                                                             .size = 8,
-                                                            .offset = variable->offset,
-                                                            .bytes = variable->address}});
+                                                            .offset = b->units[b->unit].local_offset + variable->offset,
+                                                            .bytes = itself->address}});
     return ref;
 }
 
@@ -184,7 +187,7 @@ struct blr_spirv_ref blr_spirv_any_operand(struct blr_spirv_builder *b, uint32_t
         return *ref;
     case BLR_ID_VARIABLE:
         if (ref->value == 0)
-            *ref = variable(b, word, entry->variable);
+            *ref = variable(b, word, id);
         return *ref;
     default: blr_spirv_refuse(b->build, word, "%%%u is no value", id);
     }

@@ -60,7 +60,17 @@ struct blr_spirv_filling {
     uint32_t value, lane;
 };
 
+/* What a builder knows of one of the modules that are linked. */
+struct blr_spirv_unit {
+    struct blr_spirv_module *module;
+    struct blr_spirv_ref *refs;      /* by id */
+    uint32_t *labels;                /* by id: block plus 1 */
+    uint64_t local_offset;           /* of its variables in the work-group's memory */
+};
+
 struct blr_spirv_builder {
+    struct blr_spirv_unit *units;
+    uint32_t unit;                   /* that is being decoded: module, refs and labels are its own */
     struct blr_spirv_module *module;
     struct blr_spirv_build *build;
     struct blr_spirv_program *program;

@@ -102,7 +102,9 @@ static void place(struct blr_spirv_module *module, uint32_t word, uint32_t id, c
         memcpy(bytes, &entry->variable->address, sizeof entry->variable->address);
         return;
     }
-    blr_spirv_refuse(module->build, word, "%%%u is no constant of type %%%u", id, type->id);
+    if (entry != NULL && entry->kind == BLR_ID_FUNCTION)
+        blr_spirv_unsupported(module->build, word, "a pointer to a function");
+    blr_spirv_refuse(module->build, word, "%%%u is no constant of type %%%u, nor a variable whose address is known", id, type->id);
 }
 
 static void read_composite(struct blr_spirv_module *module, uint32_t word, struct blr_spirv_constant *constant)
@@ -160,6 +162,10 @@ void blr_spirv_read_constant(struct blr_spirv_module *module, uint32_t word)
 
 static void initialize(struct blr_spirv_module *module, uint32_t word, struct blr_spirv_variable *variable)
 {
+    if (module->original != NULL) {
+        variable->address = module->original->variables[module->variable_count]->address;
+        return;
+    }
     unsigned char *bytes = bytes_for(module, word, variable->holds->size);
     if (blr_spirv_length_at(module->build, word) > 4)
         place(module, word, word_at(module, word + 4), variable->holds, bytes);
@@ -187,6 +193,8 @@ void blr_spirv_read_variable(struct blr_spirv_module *module, uint32_t word)
             blr_spirv_unsupported(module->build, word, "an input that is not decorated as built in");
         break;
     case BLR_STORAGE_WORKGROUP: {
+        if (entry->imported)
+            blr_spirv_unsupported(module->build, word, "a variable of the work-group that another module has");
         uint64_t alignment = variable->holds->alignment;
         variable->offset = (module->local_size + alignment - 1) / alignment * alignment;
         module->local_size = variable->offset + variable->holds->size;
@@ -197,10 +205,9 @@ void blr_spirv_read_variable(struct blr_spirv_module *module, uint32_t word)
     }
     case BLR_STORAGE_UNIFORM_CONSTANT:
     case BLR_STORAGE_CROSS_WORKGROUP:
-        if (entry->imported)
-            blr_spirv_refuse(module->build, word, "the variable '%.80s' is declared and not defined",
-                             entry->name != NULL ? entry->name : "");
-        initialize(module, word, variable);
+        variable->imported = entry->imported;
+        if (!variable->imported)
+            initialize(module, word, variable);
         break;
     default:
         blr_spirv_refuse(module->build, word, "storage class %u outside of functions is not supported",

@@ -130,6 +130,7 @@ static void decode_choice(struct blr_spirv_builder *b, uint32_t word, uint32_t l
 struct call {
     uint32_t continuation;
     struct blr_spirv_ref result;
+    const struct blr_spirv_type *type; /* that the function returns */
     bool returns_value;
 };
 
@@ -148,14 +149,25 @@ static void decode_return(struct blr_spirv_builder *b, uint32_t word, uint32_t l
         value = blr_spirv_operand(b, word, word_at(b, word + 1));
     }
     if ((value.value != 0) != call->returns_value ||
-        (call->returns_value && !blr_spirv_same(b->module, value.type, call->result.type)))
+        (call->returns_value && !blr_spirv_same(b->module, value.type, call->type)))
         blr_spirv_refuse(b->build, word, "what it returns is not what the function returns");
-    if (call->returns_value) {
-        struct blr_spirv_type *type = b->module->ids[call->result.type->id].of_type;
-        blr_spirv_copy(b, word, call->result, 0, value, type);
-    }
+    if (call->returns_value)
+        blr_spirv_copy(b, word, call->result, 0, value, b->module->ids[call->type->id].of_type);
     close_part(b, BLR_END_BRANCH);
     add_edge(b, label, call->continuation);
+}
+
+/* Makes another of the linked modules the one that is decoded. */
+static void enter(struct blr_spirv_builder *b, uint32_t unit)
+{
+    b->unit = unit;
+    b->module = b->units[unit].module;
+    b->refs = b->units[unit].refs;
+    b->labels = b->units[unit].labels;
+    b->build->words = b->module->words;
+    b->build->count = b->module->count;
+    if (b->build->module != 0)
+        b->build->module = unit + 1;
 }
 
 static void decode_call(struct blr_spirv_builder *b, uint32_t word)
@@ -165,32 +177,38 @@ static void decode_call(struct blr_spirv_builder *b, uint32_t word)
     if (id == 0 || id >= b->module->bound || b->module->ids[id].kind != BLR_ID_FUNCTION)
         blr_spirv_refuse(b->build, word, "%%%u is no function", id);
     struct blr_spirv_function *callee = b->module->ids[id].function;
-    const char *name = b->module->ids[id].name;
+    const char *name = b->module->ids[id].linkage != NULL ? b->module->ids[id].linkage : b->module->ids[id].name;
+    const uint32_t own = b->unit, other = callee->definition != NULL ? callee->definition_module : own;
+    struct blr_spirv_module *module = b->module, *its = b->units[other].module;
+    if (callee->definition != NULL)
+        callee = callee->definition;
     if (callee->body == 0)
-        blr_spirv_refuse(b->build, word, "the function '%.80s' is declared and not defined: link the module with it",
-                         name != NULL ? name : "");
+        blr_spirv_unresolved(b->build, word, "function", name);
     if (callee->open || b->depth >= DEEPEST_CALL)
         blr_spirv_refuse(b->build, word, "the function '%.80s' calls itself, or calls are nested deeper than %u",
                          name != NULL ? name : "", DEEPEST_CALL);
-    if (given != callee->type->count || callee->type->element != word_at(b, word + 1))
+    struct blr_spirv_type *type = blr_spirv_result_type(b, word), *returned = its->ids[callee->type->element].of_type;
+    if (given != callee->type->count || !blr_spirv_alike(module, type, its, returned))
         blr_spirv_refuse(b->build, word, "%u arguments or a type of result that the function '%.80s' does not have", given,
                          name != NULL ? name : "");
-    uint32_t at = callee->parameters;
-    for (uint32_t i = 0; i < given; at += blr_spirv_length_at(b->build, at)) {
-        if (blr_spirv_opcode_at(b->build, at) != BLR_OP_FunctionParameter)
-            continue;
-        struct blr_spirv_ref argument = blr_spirv_any_operand(b, word, word_at(b, word + 4 + i++));
-        if (!blr_spirv_same(b->module, argument.type, blr_spirv_type(b->module, at, word_at(b, at + 1))))
-            blr_spirv_refuse(b->build, word, "argument %u is of another type than the parameter", i - 1);
-        argument.type = blr_spirv_type(b->module, at, word_at(b, at + 1));
-        b->refs[word_at(b, at + 2)] = argument;
+    struct blr_spirv_ref *arguments = blr_spirv_allocate(b->build, given + 1u, sizeof *arguments);
+    for (uint32_t i = 0; i < given; i++) {
+        arguments[i] = blr_spirv_any_operand(b, word, word_at(b, word + 4 + i));
+        struct blr_spirv_type *parameter = its->ids[callee->type->members[i]].of_type;
+        if (!blr_spirv_alike(module, module->ids[arguments[i].type->id].of_type, its, parameter))
+            blr_spirv_refuse(b->build, word, "argument %u is of another type than the parameter", i);
+        arguments[i].type = parameter;
     }
-    struct call call = {.continuation = new_part(b)};
-    struct blr_spirv_type *type = blr_spirv_result_type(b, word);
-    call.returns_value = type->kind != BLR_TYPE_VOID;
+    struct call call = {.continuation = new_part(b), .returns_value = type->kind != BLR_TYPE_VOID, .type = returned};
     if (call.returns_value)
         call.result = blr_spirv_result(b, word);
+    enter(b, other);
+    uint32_t at = callee->parameters;
+    for (uint32_t i = 0; i < given; at += blr_spirv_length_at(b->build, at))
+        if (blr_spirv_opcode_at(b->build, at) == BLR_OP_FunctionParameter)
+            b->refs[word_at(b, at + 2)] = arguments[i++];
     decode_function(b, word, callee, &call);
+    enter(b, own);
     open_part(b, call.continuation);
 }
 
@@ -458,29 +476,39 @@ static void decode_parameter(struct blr_spirv_builder *b, uint32_t word, uint32_
     b->refs[id] = (struct blr_spirv_ref){.value = value + 1, .type = type};
 }
 
-const struct blr_spirv_program *blr_spirv_decode(struct blr_spirv_module *module, const struct blr_spirv_entry *entry)
+const struct blr_spirv_program *blr_spirv_decode(struct blr_spirv_module *modules, uint32_t count, uint32_t number,
+                                                 const struct blr_spirv_entry *entry)
 {
+    struct blr_spirv_module *module = &modules[number];
     struct blr_spirv_build *build = module->build;
     struct blr_spirv_function *function = module->ids[entry->function].function;
     struct blr_spirv_program *program = blr_spirv_allocate(build, 1, sizeof *program);
-    struct blr_spirv_builder builder = {.module = module, .build = build, .program = program, .function = function};
+    struct blr_spirv_builder builder = {.build = build, .program = program, .function = function};
+    builder.units = blr_spirv_allocate(build, count, sizeof *builder.units);
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t offset = (program->local_bytes + 127) / 128 * 128;
+        builder.units[i] = (struct blr_spirv_unit){.module = &modules[i], .local_offset = offset};
+        builder.units[i].refs = blr_spirv_allocate(build, modules[i].bound, sizeof *builder.refs);
+        builder.units[i].labels = blr_spirv_allocate(build, modules[i].bound, sizeof *builder.labels);
+        program->local_bytes = offset + modules[i].local_size;
+    }
+    enter(&builder, number);
     program->entry = entry;
+    program->modules = modules;
+    program->module_count = count;
     if (function->body == 0)
         blr_spirv_refuse(build, function->word, "the kernel '%.80s' is declared and not defined", entry->name);
     if (module->ids[function->type->element].of_type->kind != BLR_TYPE_VOID)
         blr_spirv_refuse(build, function->word, "the kernel '%.80s' returns something", entry->name);
-    builder.refs = blr_spirv_allocate(build, module->bound, sizeof *builder.refs);
-    builder.labels = blr_spirv_allocate(build, module->bound, sizeof *builder.labels);
     struct blr_spirv_argument *arguments = blr_spirv_allocate(build, function->type->count + 1u, sizeof *arguments);
-    uint32_t number = 0;
-    for (uint32_t at = function->parameters; number < function->type->count; at += blr_spirv_length_at(build, at))
+    uint32_t parameters = 0;
+    for (uint32_t at = function->parameters; parameters < function->type->count; at += blr_spirv_length_at(build, at))
         if (blr_spirv_opcode_at(build, at) == BLR_OP_FunctionParameter) {
-            decode_parameter(&builder, at, number, &arguments[number]);
-            number++;
+            decode_parameter(&builder, at, parameters, &arguments[parameters]);
+            parameters++;
         }
     program->arguments = arguments;
-    program->argument_count = number;
-    program->local_bytes = module->local_size;
+    program->argument_count = parameters;
     open_part(&builder, new_part(&builder)); /* the entry, which no edge goes back to */
     close_part(&builder, BLR_END_BRANCH);
     builder.parts[0].first_edge = 0;
@@ -490,7 +518,7 @@ const struct blr_spirv_program *blr_spirv_decode(struct blr_spirv_module *module
     builder.branch_count = 1;
     decode_function(&builder, function->word, function, NULL);
     uint32_t *order = blr_spirv_allocate(build, 2 * builder.part_count, sizeof *order);
-    uint32_t count = blr_spirv_order(&builder, order);
-    blr_spirv_finish(&builder, order, count);
+    uint32_t blocks = blr_spirv_order(&builder, order);
+    blr_spirv_finish(&builder, order, blocks);
     return program;
 }

@@ -116,9 +116,9 @@ static bool fits(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, u
                         use->cube ? "cube" : names[use->dimensions - 1], use->arrayed ? " array" : "");
         return false;
     }
-    if (use->depths && texture->desc.num_channels != 1) {
+    if (use->depths && blr_texture_write_channels(texture) != 1) {
         blr_spirv_fault(batch, op, lane, BLR_RESULT_KERNEL_FAULT, "takes an image of %u channels for an image of depths",
-                        texture->desc.num_channels);
+                        blr_texture_write_channels(texture));
         return false;
     }
     if (use->operation == BLR_OPERATION_WRITE ? texture->sampled
@@ -338,12 +338,31 @@ void blr_spirv_run_image(struct blr_spirv_batch *batch, const struct blr_spirv_o
 
 /* ---------------------------------------------------------------- queries */
 
-/* SPIR-V's numbers of image channel data types and orders. */
-static const uint8_t channel_types[] = {
-    [BLR_CHANNEL_SNORM_INT8] = 0,     [BLR_CHANNEL_SNORM_INT16] = 1,    [BLR_CHANNEL_UNORM_INT8] = 2,
-    [BLR_CHANNEL_UNORM_INT16] = 3,    [BLR_CHANNEL_SIGNED_INT8] = 7,    [BLR_CHANNEL_SIGNED_INT16] = 8,
-    [BLR_CHANNEL_SIGNED_INT32] = 9,   [BLR_CHANNEL_UNSIGNED_INT8] = 10, [BLR_CHANNEL_UNSIGNED_INT16] = 11,
-    [BLR_CHANNEL_UNSIGNED_INT32] = 12, [BLR_CHANNEL_FP16] = 13,         [BLR_CHANNEL_FP32] = 14,
+/* SPIR-V's numbers of image channel data types and orders. Types without a number have that of what a read gives. */
+static const uint8_t channel_types[BLR_NUM_CHANNEL_TYPES] = {
+    [BLR_CHANNEL_SNORM_INT8] = 0,
+    [BLR_CHANNEL_SNORM_INT16] = 1,
+    [BLR_CHANNEL_UNORM_INT8] = 2,
+    [BLR_CHANNEL_UNORM_INT16] = 3,
+    [BLR_CHANNEL_UNORM_SHORT_5_6_5] = 4,
+    [BLR_CHANNEL_SIGNED_INT8] = 7,
+    [BLR_CHANNEL_SIGNED_INT16] = 8,
+    [BLR_CHANNEL_SIGNED_INT32] = 9,
+    [BLR_CHANNEL_SIGNED_INT_10_10_10_2] = 9,
+    [BLR_CHANNEL_UNSIGNED_INT8] = 10,
+    [BLR_CHANNEL_UNSIGNED_INT16] = 11,
+    [BLR_CHANNEL_UNSIGNED_INT32] = 12,
+    [BLR_CHANNEL_UNSIGNED_INT_10_10_10_2] = 12,
+    [BLR_CHANNEL_FP16] = 13,
+    [BLR_CHANNEL_FP32] = 14,
+    [BLR_CHANNEL_SNORM_INT32] = 14,
+    [BLR_CHANNEL_UNORM_INT32] = 14,
+    [BLR_CHANNEL_SNORM_INT_10_10_10_2] = 14,
+    [BLR_CHANNEL_FP_10_10_10_2] = 14,
+    [BLR_CHANNEL_FP_11_11_10] = 14,
+    [BLR_CHANNEL_UNORM_SHORT_5_5_5_1] = 14,
+    [BLR_CHANNEL_UNORM_SHORT_4_4_4_4] = 14,
+    [BLR_CHANNEL_UNORM_INT_10_10_10_2] = 16,
 };
 static const uint8_t channel_orders[] = {0, 0, 2, 4, 5}; /* R, RG, RGB, RGBA by the number of channels */
 #define DEPTH_ORDER 13u
@@ -373,7 +392,7 @@ static bool query_image(struct blr_spirv_batch *batch, const struct blr_spirv_op
         else if (use->query == BLR_QUERY_FORMAT)
             answer[0] = channel_types[texture->desc.channel_type];
         else if (use->query == BLR_QUERY_ORDER)
-            answer[0] = use->depths ? DEPTH_ORDER : channel_orders[texture->desc.num_channels];
+            answer[0] = use->depths ? DEPTH_ORDER : channel_orders[blr_texture_write_channels(texture)];
         for (uint32_t c = 0; c < use->components; c++)
             memcpy(result + (c * BLR_LANES + lane) * op->element, &answer[c], op->element);
     }

@@ -26,16 +26,18 @@ static void remember(struct blr_spirv_worker *worker, struct blr_spirv_range ran
 
 static bool find_variable(struct blr_spirv_worker *worker, uint64_t address, uint64_t size)
 {
-    const struct blr_spirv_module *module = worker->launch->module;
-    for (uint32_t i = 0; i < module->variable_count; i++) {
-        const struct blr_spirv_variable *variable = module->variables[i];
-        if (variable->address != 0 && within(address, size, variable->address, variable->address + variable->holds->size)) {
-            remember(worker, (struct blr_spirv_range){.begin = variable->address,
-                                                      .end = variable->address + variable->holds->size,
-                                                      .writable = variable->storage == BLR_STORAGE_CROSS_WORKGROUP});
-            return true;
+    const struct blr_spirv_program *program = worker->launch->program;
+    for (uint32_t n = 0; n < program->module_count; n++)
+        for (uint32_t i = 0; i < program->modules[n].variable_count; i++) {
+            const struct blr_spirv_variable *variable = program->modules[n].variables[i];
+            const uint64_t end = variable->address + variable->holds->size;
+            if (variable->address != 0 && within(address, size, variable->address, end)) {
+                remember(worker, (struct blr_spirv_range){.begin = variable->address,
+                                                          .end = end,
+                                                          .writable = variable->storage == BLR_STORAGE_CROSS_WORKGROUP});
+                return true;
+            }
         }
-    }
     return false;
 }
 

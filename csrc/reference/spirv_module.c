@@ -53,10 +53,15 @@ static void read_decoration(struct blr_spirv_module *module, uint32_t word)
         if (word_at(module, word + 3) == BLR_FUNC_PARAM_BY_VALUE)
             entry->by_value = true;
         break;
-    case BLR_DECORATION_LINKAGE:
-        if (word_at(module, word + blr_spirv_length_at(module->build, word) - 1) == 1)
-            entry->imported = true;
+    case BLR_DECORATION_LINKAGE: {
+        uint32_t type, end = word + blr_spirv_length_at(module->build, word);
+        entry->linkage = blr_spirv_string(module->build, word, word + 3, end, &type);
+        if (type >= end)
+            blr_spirv_refuse(module->build, word, "a name without a type of linkage");
+        entry->imported = word_at(module, type) == BLR_LINKAGE_IMPORT;
+        entry->link_once = word_at(module, type) == BLR_LINKAGE_LINK_ONCE;
         break;
+    }
     default: break; /* about alignment, aliasing and the like: nothing that a result depends on */
     }
 }

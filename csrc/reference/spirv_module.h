@@ -68,6 +68,8 @@ struct blr_spirv_variable {
     int32_t builtin;                     /* or -1 */
     uint64_t address;                    /* of its memory, unless of a work-group */
     uint64_t offset;                     /* in the work-group's memory */
+    bool imported;
+    const struct blr_spirv_variable *definition; /* of an imported one, once it is linked */
 };
 
 struct blr_spirv_function {
@@ -79,6 +81,8 @@ struct blr_spirv_function {
     uint32_t end;         /* word of OpFunctionEnd */
     uint32_t label_count;
     bool open;            /* while it is being decoded: finds recursion */
+    struct blr_spirv_function *definition; /* of an imported one, once it is linked */
+    uint32_t definition_module;
 };
 
 enum blr_spirv_id_kind {
@@ -112,6 +116,8 @@ struct blr_spirv_id {
     bool packed;
     bool by_value;
     bool imported;
+    const char *linkage;  /* name to other modules, or NULL */
+    bool link_once;       /* others may define the same */
 };
 
 struct blr_spirv_entry {
@@ -129,8 +135,10 @@ struct blr_spirv_specialization {
 };
 
 struct blr_spirv_module {
-    struct blr_arena arena;
     struct blr_spirv_build *build; /* while it is being built */
+    const uint32_t *words;
+    uint32_t count;
+    const struct blr_spirv_module *original; /* read from the same words before: variables are where its are */
     uint32_t bound;
     struct blr_spirv_id *ids;
     struct blr_spirv_entry *entries;
@@ -162,6 +170,13 @@ struct blr_spirv_type *blr_spirv_element(struct blr_spirv_module *module, uint32
 
 /* Whether two types have the same values: signs of integers do not matter. */
 bool blr_spirv_same(struct blr_spirv_module *module, const struct blr_spirv_type *a, const struct blr_spirv_type *b);
+
+/* The same for types of two modules. Structs are alike that have the same scalars at the same places. */
+bool blr_spirv_alike(struct blr_spirv_module *module, struct blr_spirv_type *type, struct blr_spirv_module *other,
+                     struct blr_spirv_type *its);
+
+/* Finds what modules import from each other. Refused when two have it; what none has stays without a definition. */
+void blr_spirv_link(struct blr_spirv_module *modules, uint32_t count);
 
 /* A vector's element type, or the type itself; and how many of them. */
 const struct blr_spirv_type *blr_spirv_scalar(struct blr_spirv_module *module, const struct blr_spirv_type *type);

@@ -117,14 +117,17 @@ struct blr_spirv_program {
     uint64_t scratch_bytes;   /* the largest result of one operation */
     uint64_t private_bytes;   /* of each work-item */
     uint64_t local_bytes;     /* of a work-group, arguments not counted */
+    const struct blr_spirv_module *modules; /* whose variables it may reach */
+    uint32_t module_count;
     bool has_barriers;
     bool has_loops;
     bool uses_local;
     bool uses_groups;         /* a result depends on how work-items are grouped */
 };
 
-/* Decodes an entry point of a module that was read. */
-const struct blr_spirv_program *blr_spirv_decode(struct blr_spirv_module *module, const struct blr_spirv_entry *entry);
+/* Decodes an entry point of one of several modules that were read and linked. */
+const struct blr_spirv_program *blr_spirv_decode(struct blr_spirv_module *modules, uint32_t count, uint32_t number,
+                                                 const struct blr_spirv_entry *entry);
 
 #define BLR_SPIRV_MAX_OPS (1u << 20)
 #define BLR_SPIRV_MAX_REGISTERS ((uint64_t)64 << 20)

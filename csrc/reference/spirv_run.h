@@ -9,7 +9,6 @@
 /* What a launch is, the same for all its threads. */
 struct blr_spirv_launch {
     const struct blr_spirv_program *program;
-    const struct blr_spirv_module *module;
     struct blr_context *context;
     const char *name;
     uint32_t dimensions;

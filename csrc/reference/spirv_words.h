@@ -132,6 +132,8 @@ enum blr_spirv_decoration {
 };
 
 #define BLR_FUNC_PARAM_BY_VALUE 2u
+#define BLR_LINKAGE_IMPORT 1u
+#define BLR_LINKAGE_LINK_ONCE 2u
 
 #define BLR_SEMANTICS_WORK_GROUP_MEMORY 0x100u
 #define BLR_SEMANTICS_GLOBAL_MEMORY 0x200u

@@ -504,6 +504,17 @@ typedef struct blr_launch {
 BLR_API blr_result_t blrModuleCreate(blr_context_t context, const void *code, uint64_t size, uint32_t num_specializations,
                                      const blr_specialization_t *specializations, blr_module_t *module);
 
+/* The same for a module that may import functions and variables. Kernels that need them are made once it is linked: until then
+ * blrKernelCreate says BUILD_FAILED. */
+BLR_API blr_result_t blrModuleCompile(blr_context_t context, const void *code, uint64_t size, uint32_t num_specializations,
+                                      const blr_specialization_t *specializations, blr_module_t *module);
+
+/* One module with the kernels of all, in which imports are what the other modules export by that name. It shares the memory
+ * of their variables and keeps what it needs of them, which go on as they were. BUILD_FAILED when something is in none of
+ * them, or twice. */
+BLR_API blr_result_t blrModuleLink(blr_context_t context, uint32_t num_modules, const blr_module_t *modules,
+                                   blr_module_t *linked);
+
 /* Kernels and submitted launches keep what they need of it. */
 BLR_API blr_result_t blrModuleDestroy(blr_module_t module);
 BLR_API blr_result_t blrModuleGetKernelCount(blr_module_t module, uint32_t *count);

@@ -16,10 +16,17 @@
 
 static blr_context_t context;
 static blr_queue_t queue;
+static blr_module_t library;
 static void *buffer;
 
 static void prepare(void)
 {
+    /* A function f of a number, which adds it to a variable t. */
+    static const uint32_t code[] = {0x07230203u, 0x00010400u, 0, 12, 0, 0x20011, 6, 0x3000e, 2, 2,
+                                    0x50047, 1, 41, 0x66, 0, 0x50047, 2, 41, 0x74, 0, /* OpDecorate LinkageAttributes Export */
+                                    0x40015, 3, 32, 0, 0x40020, 4, 5, 3, 0x40021, 5, 3, 3, 0x4002b, 3, 6, 7, 0x5003b, 4, 2, 5, 6,
+                                    0x50036, 3, 1, 0, 5, 0x30037, 3, 7, 0x200f8, 8, 0x4003d, 3, 9, 2, 0x50080, 3, 10, 9, 7,
+                                    0x3003e, 2, 10, 0x200fe, 10, 0x10038};
     blr_device_t device;
     if (context != NULL)
         return;
@@ -27,7 +34,8 @@ static void prepare(void)
     setenv("BINDLESS_REFERENCE_THREADS", "1", 0);
     if (blrDeviceGet(0, &device) || blrContextCreate(device, &context) ||
         blrQueueCreate(context, BLR_QUEUE_IN_ORDER, &queue) ||
-        blrMemoryAllocate(context, BLR_MEMORY_SHARED, BUFFER_SIZE, 0, &buffer))
+        blrMemoryAllocate(context, BLR_MEMORY_SHARED, BUFFER_SIZE, 0, &buffer) ||
+        blrModuleCompile(context, code, sizeof code, 0, NULL, &library))
         abort();
 }
 
@@ -36,7 +44,7 @@ static void run_kernel(blr_module_t module, const char *name)
     blr_kernel_t kernel;
     blr_kernel_properties_t properties;
     if (blrKernelCreate(module, name, &kernel))
-        abort();
+        return; /* it needs what no module has */
     if (blrKernelGetProperties(kernel, &properties))
         abort();
     const void *arguments[MOST_ARGUMENTS];
@@ -72,17 +80,23 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     blr_module_t module;
     uint32_t count;
     prepare();
-    if (blrModuleCreate(context, data, size, 0, NULL, &module) != BLR_RESULT_SUCCESS)
+    if (blrModuleCompile(context, data, size, 0, NULL, &module) != BLR_RESULT_SUCCESS)
         return 0;
-    if (blrModuleGetKernelCount(module, &count))
+    /* Linked with itself alone it is what blrModuleCreate makes; with functions of ours it may be more. */
+    blr_module_t linked, both[2] = {module, library};
+    bool links = blrModuleLink(context, 2, both, &linked) == BLR_RESULT_SUCCESS ||
+                 blrModuleLink(context, 1, &module, &linked) == BLR_RESULT_SUCCESS;
+    if (blrModuleGetKernelCount(links ? linked : module, &count))
         abort();
     for (uint32_t i = 0; i < count; i++) {
         const char *name;
-        if (blrModuleGetKernelName(module, i, &name))
+        if (blrModuleGetKernelName(links ? linked : module, i, &name))
             abort();
-        run_kernel(module, name);
+        run_kernel(links ? linked : module, name);
     }
     blrModuleDestroy(module);
+    if (links)
+        blrModuleDestroy(linked);
     uint64_t objects;
     if (blrGetObjectCount(&objects) || objects > 50) /* context, queue, buffer, and what is just being released */
         abort();

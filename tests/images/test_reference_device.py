@@ -33,9 +33,9 @@ def test_aspects(reference: bl.Device) -> None:
     later = {bl.Aspect.ext_oneapi_external_memory_import, bl.Aspect.ext_oneapi_external_semaphore_import}
     wanted = {aspect for aspect in bl.Aspect if aspect.name.startswith(("ext_oneapi", "usm_"))} - later
     assert wanted <= reference.aspects == ASPECTS
-    for aspect in ("cpu", "fp16", "queue_profiling", "online_compiler"):
+    for aspect in ("cpu", "fp16", "queue_profiling", "online_compiler", "online_linker"):
         assert reference.has(aspect)
-    for aspect in ("gpu", "online_linker", *later):
+    for aspect in ("gpu", *later):
         assert not reference.has(aspect)
 
 

@@ -45,6 +45,8 @@ blr_result_t blrImageHandleDestroy(blr_context_t context, blr_image_handle_t han
 blr_result_t blrEnqueueCopyImage(blr_queue_t queue, const blr_copy_region_t *region, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event);
 blr_result_t blrEnqueueImageCall(blr_queue_t queue, const blr_image_call_t *call, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event);
 blr_result_t blrModuleCreate(blr_context_t context, const void *code, uint64_t size, uint32_t num_specializations, const blr_specialization_t *specializations, blr_module_t *module);
+blr_result_t blrModuleCompile(blr_context_t context, const void *code, uint64_t size, uint32_t num_specializations, const blr_specialization_t *specializations, blr_module_t *module);
+blr_result_t blrModuleLink(blr_context_t context, uint32_t num_modules, const blr_module_t *modules, blr_module_t *linked);
 blr_result_t blrModuleDestroy(blr_module_t module);
 blr_result_t blrModuleGetKernelCount(blr_module_t module, uint32_t *count);
 blr_result_t blrModuleGetKernelName(blr_module_t module, uint32_t index, const char **name);

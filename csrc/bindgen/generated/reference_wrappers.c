@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include "reference_types.h"
 
-#define BINDLESS_FUNCTION_COUNT 54
+#define BINDLESS_FUNCTION_COUNT 56
 static const struct { const char *name; const char *symbol; } bindless_entries[BINDLESS_FUNCTION_COUNT] = {
   {"blrGetVersion", "blrGetVersion"},
   {"blrGetLastError", "blrGetLastError"},
@@ -55,6 +55,8 @@ static const struct { const char *name; const char *symbol; } bindless_entries[B
   {"blrEnqueueCopyImage", "blrEnqueueCopyImage"},
   {"blrEnqueueImageCall", "blrEnqueueImageCall"},
   {"blrModuleCreate", "blrModuleCreate"},
+  {"blrModuleCompile", "blrModuleCompile"},
+  {"blrModuleLink", "blrModuleLink"},
   {"blrModuleDestroy", "blrModuleDestroy"},
   {"blrModuleGetKernelCount", "blrModuleGetKernelCount"},
   {"blrModuleGetKernelName", "blrModuleGetKernelName"},
@@ -391,59 +393,73 @@ static blr_result_t blrModuleCreate(blr_context_t context, const void *code, uin
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(context, code, size, num_specializations, specializations, module);
 }
+static blr_result_t blrModuleCompile(blr_context_t context, const void *code, uint64_t size, uint32_t num_specializations, const blr_specialization_t *specializations, blr_module_t *module)
+{
+  typedef blr_result_t (*bindless_call_t)(blr_context_t context, const void *code, uint64_t size, uint32_t num_specializations, const blr_specialization_t *specializations, blr_module_t *module);
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[46];
+  if (!bindless_call) return BINDLESS_MISSING;
+  return bindless_call(context, code, size, num_specializations, specializations, module);
+}
+static blr_result_t blrModuleLink(blr_context_t context, uint32_t num_modules, const blr_module_t *modules, blr_module_t *linked)
+{
+  typedef blr_result_t (*bindless_call_t)(blr_context_t context, uint32_t num_modules, const blr_module_t *modules, blr_module_t *linked);
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[47];
+  if (!bindless_call) return BINDLESS_MISSING;
+  return bindless_call(context, num_modules, modules, linked);
+}
 static blr_result_t blrModuleDestroy(blr_module_t module)
 {
   typedef blr_result_t (*bindless_call_t)(blr_module_t module);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[46];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[48];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(module);
 }
 static blr_result_t blrModuleGetKernelCount(blr_module_t module, uint32_t *count)
 {
   typedef blr_result_t (*bindless_call_t)(blr_module_t module, uint32_t *count);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[47];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[49];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(module, count);
 }
 static blr_result_t blrModuleGetKernelName(blr_module_t module, uint32_t index, const char **name)
 {
   typedef blr_result_t (*bindless_call_t)(blr_module_t module, uint32_t index, const char **name);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[48];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[50];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(module, index, name);
 }
 static blr_result_t blrKernelCreate(blr_module_t module, const char *name, blr_kernel_t *kernel)
 {
   typedef blr_result_t (*bindless_call_t)(blr_module_t module, const char *name, blr_kernel_t *kernel);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[49];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[51];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(module, name, kernel);
 }
 static blr_result_t blrKernelDestroy(blr_kernel_t kernel)
 {
   typedef blr_result_t (*bindless_call_t)(blr_kernel_t kernel);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[50];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[52];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(kernel);
 }
 static blr_result_t blrKernelGetProperties(blr_kernel_t kernel, blr_kernel_properties_t *properties)
 {
   typedef blr_result_t (*bindless_call_t)(blr_kernel_t kernel, blr_kernel_properties_t *properties);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[51];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[53];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(kernel, properties);
 }
 static blr_result_t blrKernelGetArgument(blr_kernel_t kernel, uint32_t index, blr_kernel_argument_t *argument)
 {
   typedef blr_result_t (*bindless_call_t)(blr_kernel_t kernel, uint32_t index, blr_kernel_argument_t *argument);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[52];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[54];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(kernel, index, argument);
 }
 static blr_result_t blrEnqueueKernel(blr_queue_t queue, blr_kernel_t kernel, const blr_launch_t *launch, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event)
 {
   typedef blr_result_t (*bindless_call_t)(blr_queue_t queue, blr_kernel_t kernel, const blr_launch_t *launch, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[53];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[55];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(queue, kernel, launch, num_waits, waits, event);
 }

@@ -20,13 +20,14 @@ from ..model.info import (
 
 __all__ = ["ASPECTS", "device_info", "text"]
 
-# Every aspect of BI, and what a processor that runs native code has. Kernels in SPIR-V are taken as they are: there is
-# no linker; imports of external resources are announced when they are made.
+# Every aspect of BI, and what a processor that runs native code has. Imports of external resources are announced when
+# they are made.
 ASPECTS: frozenset[Aspect] = frozenset(
     {
         Aspect.cpu,
         Aspect.host_debuggable,
         Aspect.online_compiler,
+        Aspect.online_linker,
         Aspect.fp16,
         Aspect.fp64,
         Aspect.atomic64,

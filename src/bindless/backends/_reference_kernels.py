@@ -8,7 +8,7 @@ from typing import Any
 from ..model.errors import BuildError, InvalidError, NdRangeError
 from .contract import KernelArgument, KernelRecord
 
-__all__ = ["Kernel", "Kernels", "Module"]
+__all__ = ["Kernel", "Kernels", "Module", "Object"]
 
 _ARGUMENT_KINDS = ("value", "pointer", "local", "image", "sampler")
 _MAX_LOCAL_MEMORY = 64 << 20  # bytes of a work-group
@@ -34,6 +34,15 @@ class Module:
         self.kernels: dict[str, Kernel] = {}
 
 
+class Object:
+    """A module that is linked later: the driver builds it again then, which takes milliseconds."""
+
+    __slots__ = ("source", "specialization")
+
+    def __init__(self, source: bytes, specialization: Mapping[int, bytes] | None) -> None:
+        self.source, self.specialization = source, specialization
+
+
 class Kernels:
     """The calls of the driver that have to do with kernels.
 
@@ -49,11 +58,33 @@ class Kernels:
 
     def load(self, context: Any, source: bytes, specialization: Mapping[int, bytes] | None, options: str) -> Module:
         """A module; ``BuildError`` names the instruction that is not valid or not supported, and its word."""
-        if options.strip():
-            raise InvalidError(
-                f"options={options!r}: the reference device takes SPIR-V as it is and knows no options; leave them out",
-                backend="reference",
-            )
+        _refuse_options(options)
+        handle = self._built("blrModuleCreate", context, source, specialization)
+        return Module(handle, self._names(handle))
+
+    def compile(self, context: Any, source: bytes, specialization: Mapping[int, bytes] | None, options: str) -> Object:
+        """A module that may use functions and variables of others; built once to find its errors."""
+        _refuse_options(options)
+        self._lib.blrModuleDestroy(self._built("blrModuleCompile", context, source, specialization))
+        return Object(source, specialization)
+
+    def link(self, context: Any, objects: Sequence[Object], options: str) -> Module:
+        """One module of several; ``BuildError`` names what none of them has, or two."""
+        _refuse_options(options)
+        linked = self._ffi.new("blr_module_t *")
+        parts: list[Any] = []
+        try:
+            for part in objects:
+                parts.append(self._built("blrModuleCompile", context, part.source, part.specialization))
+            handles = self._ffi.new("blr_module_t[]", parts)
+            self._checked(self._lib.blrModuleLink(context, len(parts), handles, linked), "blrModuleLink")
+        finally:
+            for handle in parts:
+                self._lib.blrModuleDestroy(handle)
+        return Module(linked[0], self._names(linked[0]))
+
+    def _built(self, call: str, context: Any, source: bytes, specialization: Mapping[int, bytes] | None) -> Any:
+        """The handle that blrModuleCreate or blrModuleCompile gives."""
         ffi = self._ffi
         constants = ffi.new("blr_specialization_t[]", max(len(specialization or {}), 1))
         kept = []
@@ -61,9 +92,13 @@ class Kernels:
             kept.append(ffi.from_buffer(value))
             row.id, row.size, row.value = number, len(value), kept[-1]
         module = ffi.new("blr_module_t *")
-        result = self._lib.blrModuleCreate(context, source, len(source), len(kept), constants, module)
+        self._checked(getattr(self._lib, call)(context, source, len(source), len(kept), constants, module), call)
+        return module[0]
+
+    def _checked(self, result: int, call: str) -> None:
+        """Raises with the driver's sentence as the log of the build."""
         try:
-            self._check(result, "blrModuleCreate")
+            self._check(result, call)
         except BuildError as error:
             raise BuildError(
                 str(error),
@@ -72,7 +107,6 @@ class Kernels:
                 native_code=error.native_code,
                 native_name=error.native_name,
             ) from None
-        return Module(module[0], self._names(module[0]))
 
     def _names(self, module: Any) -> tuple[str, ...]:
         ffi = self._ffi
@@ -184,3 +218,11 @@ class Kernels:
                 f"{kernel.record.max_work_group_size} on the reference device",
                 backend="reference",
             )
+
+
+def _refuse_options(options: str) -> None:
+    if options.strip():
+        raise InvalidError(
+            f"options={options!r}: the reference device takes SPIR-V as it is and knows no options; leave them out",
+            backend="reference",
+        )

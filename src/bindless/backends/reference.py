@@ -26,7 +26,7 @@ from ..model.image_call import ImageCall
 from ..model.module import ModuleDescription
 from ..model.sampler import BindlessImageSampler
 from ._reference_info import ASPECTS, device_info, text
-from ._reference_kernels import Kernel, Kernels, Module
+from ._reference_kernels import Kernel, Kernels, Module, Object
 from .contract import DeviceRecord, ImageRecord, KernelRecord, PlatformRecord, PointerRecord
 
 __all__ = ["ReferenceBackend"]
@@ -451,6 +451,22 @@ class ReferenceBackend:
         options: str = "",
     ) -> Module:
         return self._kernels.load(context.handle, source, specialization, options)
+
+    def compile_module(
+        self,
+        context: _Context,
+        device: _Device,
+        source: bytes,
+        *,
+        specialization: Mapping[int, bytes] | None = None,
+        options: str = "",
+    ) -> tuple[Object, str]:
+        return self._kernels.compile(context.handle, source, specialization, options), ""
+
+    def link_modules(
+        self, context: _Context, device: _Device, objects: Sequence[Object], *, options: str = ""
+    ) -> Module:
+        return self._kernels.link(context.handle, objects, options)
 
     def describe_module(self, source: bytes) -> ModuleDescription:
         return spirv.describe(source)
