@@ -94,7 +94,9 @@ ze_result_t zeDeviceGetProperties(ze_device_handle_t handle, ze_device_propertie
         .stype = properties->stype,
         .pNext = properties->pNext,
         .type = blz_driver()->type,
-        .flags = ZE_DEVICE_PROPERTY_FLAG_INTEGRATED | ZE_DEVICE_PROPERTY_FLAG_ONDEMANDPAGING |
+        .vendorId = 0x626c,
+        .flags = ZE_DEVICE_PROPERTY_FLAG_ONDEMANDPAGING |
+                 (blz_driver()->type == ZE_DEVICE_TYPE_CPU ? ZE_DEVICE_PROPERTY_FLAG_INTEGRATED : 0) |
                  (device->root != NULL ? ZE_DEVICE_PROPERTY_FLAG_SUBDEVICE : 0),
         .subdeviceId = device->subdevice_id,
         .coreClockRate = blz_processor_clock(),

@@ -3,7 +3,8 @@
  *
  * BINDLESS_LEVEL_ZERO_DEVICES  D or DxS: how many devices are reported, and of how many sub-devices each; 1 by default. All of
  *                              them are the processors of this machine: for programs that are written for several.
- * BINDLESS_LEVEL_ZERO_TYPE     cpu (the default) or gpu: what the devices say they are, for programs that look for a GPU.
+ * BINDLESS_LEVEL_ZERO_TYPE     cpu (the default) or gpu: what the devices say they are, for programs that look for a GPU. As GPUs
+ *                              they do not say that they are integrated.
  * ZE_AFFINITY_MASK             which of them are reported.
  */
 #ifndef BLZ_DRIVER_H

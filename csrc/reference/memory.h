@@ -24,8 +24,16 @@ struct blr_allocation {
     struct blr_context *context; /* retained */
     void (*release)(struct blr_allocation *allocation); /* of memory that is not the driver's own; NULL */
     void *owner;                 /* for release */
-    bool read_only;              /* kernels that write there fail */
+    _Atomic int access;          /* enum blr_memory_access: what commands may do */
 };
+
+/* All memory can be read and written, unless who adopted it says otherwise. */
+enum blr_memory_access { BLR_ACCESS_READ_WRITE, BLR_ACCESS_READ, BLR_ACCESS_NONE };
+
+static inline enum blr_memory_access blr_memory_access(const struct blr_allocation *allocation)
+{
+    return (enum blr_memory_access)atomic_load_explicit(&allocation->access, memory_order_relaxed);
+}
 
 /* The allocation that holds the address, with a reference added; NULL for memory that is not the driver's. */
 struct blr_allocation *blr_memory_find(const void *pointer);

@@ -56,14 +56,15 @@ static bool find_allocation(struct blr_spirv_worker *worker, uint64_t address, u
         allocation = blr_memory_find((const void *)(uintptr_t)address);
     if (allocation == NULL)
         return false;
-    if (allocation->context != worker->launch->context ||
+    enum blr_memory_access access = blr_memory_access(allocation);
+    if (allocation->context != worker->launch->context || access == BLR_ACCESS_NONE ||
         !within(address, size, allocation->base, allocation->base + allocation->size)) {
         blr_memory_release(allocation);
         return false;
     }
     remember(worker, (struct blr_spirv_range){.begin = allocation->base,
                                               .end = allocation->base + allocation->size,
-                                              .writable = true,
+                                              .writable = access == BLR_ACCESS_READ_WRITE,
                                               .allocation = allocation});
     return true;
 }

@@ -1,0 +1,45 @@
+/*
+ * One command of a command list. Each kind of command embeds it at the start of its own struct.
+ *
+ * A command of a regular list runs as often as the list is executed, from several threads should the program execute it
+ * on several queues at once: run must not change it.
+ */
+#ifndef BLZ_COMMAND_H
+#define BLZ_COMMAND_H
+
+#include "event.h"
+#include "stream.h"
+
+struct blz_command {
+    struct blz_work work; /* of a command that is submitted by itself */
+    struct blz_command *next;
+    ze_result_t (*run)(const struct blz_command *command);  /* on the thread of a stream; reports by blz_fail */
+    void (*release)(struct blz_command *command);           /* gives back what the command holds; may be NULL */
+    struct blz_event *signal;                               /* retained, or NULL */
+    uint32_t wait_count;
+    struct blz_event **waits;                               /* retained */
+};
+
+/* A zeroed command of size bytes (the kind's own struct), or NULL after blz_fail. run may be NULL: a command that only waits and
+ * signals. */
+void *blz_command_new(size_t size, ze_result_t (*run)(const struct blz_command *command),
+                      void (*release)(struct blz_command *command));
+
+/* Gives back the command and what it holds. */
+void blz_command_delete(struct blz_command *command);
+
+/* Sets the events of a command, all of the context. */
+ze_result_t blz_command_set_events(struct blz_command *command, struct blz_context *context, ze_event_handle_t signal,
+                                   uint32_t wait_count, ze_event_handle_t *waits);
+
+/* The commands of a list, shared by the list and by its executions. */
+struct blz_recording {
+    _Atomic uint32_t references;
+    struct blz_command *first, **last;
+};
+
+struct blz_recording *blz_recording_new(void);
+void blz_recording_retain(struct blz_recording *recording);
+void blz_recording_release(struct blz_recording *recording);
+
+#endif

@@ -1,0 +1,288 @@
+#include "event.h"
+
+#include "driver.h"
+#include "structure.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#define POOL_FLAGS                                                                                                            \
+    (ZE_EVENT_POOL_FLAG_HOST_VISIBLE | ZE_EVENT_POOL_FLAG_IPC | ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP |                         \
+     ZE_EVENT_POOL_FLAG_KERNEL_MAPPED_TIMESTAMP)
+#define SCOPE_FLAGS (ZE_EVENT_SCOPE_FLAG_SUBDEVICE | ZE_EVENT_SCOPE_FLAG_DEVICE | ZE_EVENT_SCOPE_FLAG_HOST)
+#define MAX_EVENTS (1u << 20) /* of one pool */
+#define PURPOSE_EVENTS 2u
+
+/* ---------------------------------------------------------------- pools */
+
+static void destroy_pool(struct blr_object *object)
+{
+    struct blz_event_pool *pool = (struct blz_event_pool *)object;
+    if (pool->slots != NULL && pool->range.size > 0)
+        munmap(pool->slots, pool->range.size);
+    else
+        blr_delete(pool->slots);
+    if (!pool->opened)
+        blz_store_free(&pool->range);
+    if (pool->context != NULL)
+        blz_context_release(pool->context);
+    blr_delete(pool);
+}
+
+ze_result_t blz_event_pool_acquire(ze_event_pool_handle_t handle, struct blz_event_pool **pool)
+{
+    return blz_acquire(handle, BLR_KIND_ZE_EVENT_POOL, pool);
+}
+
+static ze_result_t make_slots(struct blz_event_pool *pool)
+{
+    uint64_t size = (uint64_t)pool->count * sizeof *pool->slots;
+    if ((pool->flags & ZE_EVENT_POOL_FLAG_IPC) == 0) {
+        pool->slots = blr_new(size);
+    } else {
+        ze_result_t result = blz_store_allocate(size, &pool->range);
+        if (result != ZE_RESULT_SUCCESS)
+            return result;
+        pool->slots = blz_store_map(&pool->range, NULL);
+    }
+    return pool->slots != NULL ? ZE_RESULT_SUCCESS : blz_fail_memory("the events of a pool");
+}
+
+static ze_result_t create_pool(struct blz_context *context, const ze_event_pool_desc_t *desc, ze_event_pool_handle_t *handle)
+{
+    struct blz_event_pool *pool = blr_new(sizeof *pool);
+    if (pool == NULL)
+        return blz_fail_memory("an event pool");
+    blz_context_retain(context);
+    pool->context = context;
+    pool->flags = desc->flags;
+    pool->count = desc->count;
+    ze_result_t result = make_slots(pool);
+    if (result != ZE_RESULT_SUCCESS) {
+        destroy_pool(&pool->object);
+        return result;
+    }
+    return blz_register(&pool->object, BLR_KIND_ZE_EVENT_POOL, destroy_pool, handle);
+}
+
+static ze_result_t check_devices(uint32_t count, ze_device_handle_t *devices)
+{
+    if (count > 0 && devices == NULL)
+        return blz_fail(ZE_RESULT_ERROR_INVALID_SIZE, "phDevices is NULL with numDevices %u", count);
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    for (uint32_t i = 0; i < count && result == ZE_RESULT_SUCCESS; i++) {
+        struct blz_device *device;
+        result = blz_device_check(devices[i], &device);
+    }
+    return result;
+}
+
+ze_result_t zeEventPoolCreate(ze_context_handle_t context_handle, const ze_event_pool_desc_t *desc, uint32_t device_count,
+                              ze_device_handle_t *devices, ze_event_pool_handle_t *handle)
+{
+    struct blz_context *context;
+    ze_result_t result = blz_context_acquire(context_handle, &context);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    result = blz_descriptor(desc, ZE_STRUCTURE_TYPE_EVENT_POOL_DESC, "desc", NULL, 0);
+    if (result == ZE_RESULT_SUCCESS)
+        result = check_devices(device_count, devices);
+    if (result == ZE_RESULT_SUCCESS && handle == NULL)
+        result = blz_fail_null("phEventPool");
+    if (result == ZE_RESULT_SUCCESS && (desc->flags & ~(uint32_t)POOL_FLAGS) != 0)
+        result = blz_fail_enumeration("desc->flags", desc->flags, "flags that are known are 0xf");
+    if (result == ZE_RESULT_SUCCESS && (desc->count == 0 || desc->count > MAX_EVENTS))
+        result = blz_fail(ZE_RESULT_ERROR_INVALID_SIZE, "a pool of %u events: 1 to %u are possible", desc->count, MAX_EVENTS);
+    if (result == ZE_RESULT_SUCCESS)
+        result = create_pool(context, desc, handle);
+    blz_context_release(context);
+    return result;
+}
+
+/* Gives back a pool in the way in which it was got. */
+static ze_result_t give_back(ze_event_pool_handle_t handle, bool opened)
+{
+    struct blz_event_pool *pool;
+    ze_result_t result = blz_event_pool_acquire(handle, &pool);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    bool other = pool->opened != opened;
+    blr_object_release(&pool->object);
+    if (other)
+        return blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "the event pool was %s: it is given back by %s",
+                        opened ? "created here" : "opened from another process",
+                        opened ? "zeEventPoolDestroy" : "zeEventPoolCloseIpcHandle");
+    return blz_destroy(handle, BLR_KIND_ZE_EVENT_POOL);
+}
+
+ze_result_t zeEventPoolDestroy(ze_event_pool_handle_t handle) { return give_back(handle, false); }
+
+ze_result_t zeEventPoolCloseIpcHandle(ze_event_pool_handle_t handle) { return give_back(handle, true); }
+
+ze_result_t zeEventPoolGetContextHandle(ze_event_pool_handle_t handle, ze_context_handle_t *context)
+{
+    struct blz_event_pool *pool;
+    ze_result_t result = blz_event_pool_acquire(handle, &pool);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    if (context == NULL)
+        result = blz_fail_null("phContext");
+    else
+        *context = blz_handle_of(&pool->context->object);
+    blr_object_release(&pool->object);
+    return result;
+}
+
+ze_result_t zeEventPoolGetFlags(ze_event_pool_handle_t handle, ze_event_pool_flags_t *flags)
+{
+    struct blz_event_pool *pool;
+    ze_result_t result = blz_event_pool_acquire(handle, &pool);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    if (flags == NULL)
+        result = blz_fail_null("pFlags");
+    else
+        *flags = pool->flags;
+    blr_object_release(&pool->object);
+    return result;
+}
+
+/* ---------------------------------------------------------------- pools of several processes */
+
+ze_result_t zeEventPoolGetIpcHandle(ze_event_pool_handle_t handle, ze_ipc_event_pool_handle_t *ipc)
+{
+    struct blz_event_pool *pool;
+    ze_result_t result = blz_event_pool_acquire(handle, &pool);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    if (ipc == NULL) {
+        result = blz_fail_null("phIpc");
+    } else if (pool->range.size == 0 || pool->opened) {
+        result = blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                          "the event pool was %s: a pool that was created here with ZE_EVENT_POOL_FLAG_IPC is needed",
+                          pool->opened ? "opened from another process" : "created without ZE_EVENT_POOL_FLAG_IPC");
+    } else {
+        struct blz_store_name name;
+        result = blz_store_name(&pool->range, PURPOSE_EVENTS, pool->count, &name);
+        memset(ipc, 0, sizeof *ipc);
+        memcpy(ipc, &name, sizeof name);
+        memcpy(ipc->data + sizeof name, &pool->flags, sizeof pool->flags);
+    }
+    blr_object_release(&pool->object);
+    return result;
+}
+
+ze_result_t zeEventPoolPutIpcHandle(ze_context_handle_t context_handle, ze_ipc_event_pool_handle_t ipc)
+{
+    struct blz_context *context;
+    (void)ipc; /* handles hold nothing that could be given back */
+    ze_result_t result = blz_context_acquire(context_handle, &context);
+    if (result == ZE_RESULT_SUCCESS)
+        blz_context_release(context);
+    return result;
+}
+
+static ze_result_t open_pool(struct blz_context *context, const ze_ipc_event_pool_handle_t *ipc, ze_event_pool_handle_t *handle)
+{
+    struct blz_store_name name;
+    struct blz_event_pool *pool = blr_new(sizeof *pool);
+    if (pool == NULL)
+        return blz_fail_memory("an event pool");
+    memcpy(&name, ipc, sizeof name);
+    memcpy(&pool->flags, ipc->data + sizeof name, sizeof pool->flags);
+    blz_context_retain(context);
+    pool->context = context;
+    pool->opened = true;
+    void *slots = NULL;
+    ze_result_t result = blz_store_open(&name, PURPOSE_EVENTS, &slots);
+    if (result == ZE_RESULT_SUCCESS) {
+        pool->slots = slots;
+        pool->range = (struct blz_store_range){.offset = name.offset, .size = name.size};
+        pool->count = name.detail;
+        if (pool->count == 0 || pool->count > name.size / sizeof *pool->slots || (pool->flags & ~(uint32_t)POOL_FLAGS) != 0)
+            result = blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "these 64 bytes are no handle of an event pool of this driver");
+    }
+    if (result != ZE_RESULT_SUCCESS) {
+        destroy_pool(&pool->object);
+        return result;
+    }
+    return blz_register(&pool->object, BLR_KIND_ZE_EVENT_POOL, destroy_pool, handle);
+}
+
+ze_result_t zeEventPoolOpenIpcHandle(ze_context_handle_t context_handle, ze_ipc_event_pool_handle_t ipc,
+                                     ze_event_pool_handle_t *handle)
+{
+    struct blz_context *context;
+    ze_result_t result = blz_context_acquire(context_handle, &context);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    result = handle == NULL ? blz_fail_null("phEventPool") : open_pool(context, &ipc, handle);
+    blz_context_release(context);
+    return result;
+}
+
+/* ---------------------------------------------------------------- events */
+
+static void destroy_event(struct blr_object *object)
+{
+    struct blz_event *event = (struct blz_event *)object;
+    blr_object_release(&event->pool->object);
+    blr_delete(event);
+}
+
+ze_result_t blz_event_acquire(ze_event_handle_t handle, struct blz_event **event)
+{
+    return blz_acquire(handle, BLR_KIND_ZE_EVENT, event);
+}
+
+static ze_result_t create_event(struct blz_event_pool *pool, const ze_event_desc_t *desc, ze_event_handle_t *handle)
+{
+    if (desc->index >= pool->count)
+        return blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "event %u of a pool of %u events", desc->index, pool->count);
+    if (((desc->signal | desc->wait) & ~(uint32_t)SCOPE_FLAGS) != 0)
+        return blz_fail_enumeration("desc->signal or desc->wait", desc->signal | desc->wait, "flags that are known are 0x7");
+    struct blz_event *event = blr_new(sizeof *event);
+    if (event == NULL)
+        return blz_fail_memory("an event");
+    blr_object_retain(&pool->object);
+    event->pool = pool;
+    event->slot = &pool->slots[desc->index];
+    event->desc = *desc;
+    event->desc.pNext = NULL;
+    if (!pool->opened && pool->range.size == 0)
+        blz_slot_reset(event->slot); /* what an event before it at this place left; other processes may use theirs */
+    return blz_register(&event->object, BLR_KIND_ZE_EVENT, destroy_event, handle);
+}
+
+ze_result_t zeEventCreate(ze_event_pool_handle_t pool_handle, const ze_event_desc_t *desc, ze_event_handle_t *handle)
+{
+    struct blz_event_pool *pool;
+    ze_result_t result = blz_event_pool_acquire(pool_handle, &pool);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    struct blz_extension extensions[] = {{ZE_STRUCTURE_TYPE_EVENT_SYNC_MODE_DESC, NULL}};
+    result = blz_descriptor(desc, ZE_STRUCTURE_TYPE_EVENT_DESC, "desc", extensions, 1);
+    if (result == ZE_RESULT_SUCCESS)
+        result = handle == NULL ? blz_fail_null("phEvent") : create_event(pool, desc, handle);
+    blr_object_release(&pool->object);
+    return result;
+}
+
+ze_result_t zeEventDestroy(ze_event_handle_t handle) { return blz_destroy(handle, BLR_KIND_ZE_EVENT); }
+
+ze_result_t blz_event_check_timestamps(const struct blz_event *event)
+{
+    if ((event->pool->flags & (ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP | ZE_EVENT_POOL_FLAG_KERNEL_MAPPED_TIMESTAMP)) != 0)
+        return ZE_RESULT_SUCCESS;
+    return blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                    "the event keeps no timestamps: its pool needs ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP");
+}
+
+void blz_event_timestamps(const struct blz_event *event, ze_kernel_timestamp_result_t *result)
+{
+    ze_kernel_timestamp_data_t times = {0, 0};
+    if (!blz_slot_times(event->slot, &times.kernelStart, &times.kernelEnd))
+        times = (ze_kernel_timestamp_data_t){0, 0};
+    result->global = times;
+    result->context = times;
+}

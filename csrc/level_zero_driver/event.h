@@ -1,0 +1,42 @@
+/* Events, and the pools that hold their states. A pool lives as long as its events. */
+#ifndef BLZ_EVENT_H
+#define BLZ_EVENT_H
+
+#include "context.h"
+#include "slot.h"
+#include "store.h"
+
+struct blz_stream;
+
+struct blz_event_pool {
+    struct blr_object object;
+    struct blz_context *context; /* retained */
+    ze_event_pool_flags_t flags;
+    uint32_t count;
+    bool opened;                 /* of another process: closed, not destroyed */
+    struct blz_slot *slots;
+    struct blz_store_range range; /* where the slots lie, when they can be shared */
+};
+
+struct blz_event {
+    struct blr_object object;
+    struct blz_event_pool *pool; /* retained */
+    struct blz_slot *slot;
+    ze_event_desc_t desc;
+};
+
+/* All with a reference added. */
+ze_result_t blz_event_pool_acquire(ze_event_pool_handle_t handle, struct blz_event_pool **pool);
+ze_result_t blz_event_acquire(ze_event_handle_t handle, struct blz_event **event);
+
+static inline void blz_event_release(struct blz_event *event) { blr_object_release(&event->object); }
+
+static inline bool blz_event_is_shared(const struct blz_event *event) { return event->pool->range.size != 0; }
+
+/* INVALID_ARGUMENT for an event of a pool without timestamps. */
+ze_result_t blz_event_check_timestamps(const struct blz_event *event);
+
+/* The timestamps of a signalled event as the API tells them; zero before. */
+void blz_event_timestamps(const struct blz_event *event, ze_kernel_timestamp_result_t *result);
+
+#endif

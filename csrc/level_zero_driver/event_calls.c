@@ -1,0 +1,153 @@
+/* Events as the host uses them. */
+#include "event.h"
+
+#include "driver.h"
+#include "reference/threads.h"
+#include "structure.h"
+
+ze_result_t zeEventHostSignal(ze_event_handle_t handle)
+{
+    struct blz_event *event;
+    ze_result_t result = blz_event_acquire(handle, &event);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    uint64_t now = blr_clock_now();
+    blz_slot_set(event->slot, &(struct blz_outcome){.result = ZE_RESULT_SUCCESS, .started = now, .ended = now});
+    blz_event_release(event);
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t zeEventHostReset(ze_event_handle_t handle)
+{
+    struct blz_event *event;
+    ze_result_t result = blz_event_acquire(handle, &event);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    blz_slot_reset(event->slot);
+    blz_event_release(event);
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t zeEventHostSynchronize(ze_event_handle_t handle, uint64_t timeout)
+{
+    struct blz_event *event;
+    ze_result_t result = blz_event_acquire(handle, &event);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    if (timeout > 0)
+        blz_slot_wait(event->slot, blz_event_is_shared(event), blr_clock_deadline(timeout));
+    result = blz_slot_result(event->slot);
+    blz_event_release(event);
+    return result;
+}
+
+ze_result_t zeEventQueryStatus(ze_event_handle_t handle) { return zeEventHostSynchronize(handle, 0); }
+
+/* ---------------------------------------------------------------- timestamps */
+
+/* The event, when it keeps timestamps and has them. */
+static ze_result_t acquire_stamped(ze_event_handle_t handle, struct blz_event **event)
+{
+    ze_result_t result = blz_event_acquire(handle, event);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    result = blz_event_check_timestamps(*event);
+    if (result == ZE_RESULT_SUCCESS && !blz_slot_is_set((*event)->slot))
+        result = ZE_RESULT_NOT_READY;
+    if (result != ZE_RESULT_SUCCESS)
+        blz_event_release(*event);
+    return result;
+}
+
+ze_result_t zeEventQueryKernelTimestamp(ze_event_handle_t handle, ze_kernel_timestamp_result_t *times)
+{
+    struct blz_event *event;
+    ze_result_t result = acquire_stamped(handle, &event);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    if (times == NULL)
+        result = blz_fail_null("dstptr");
+    else
+        blz_event_timestamps(event, times);
+    blz_event_release(event);
+    return result;
+}
+
+/* A command runs as one piece: there is one pair of timestamps. */
+ze_result_t zeEventQueryTimestampsExp(ze_event_handle_t handle, ze_device_handle_t device_handle, uint32_t *count,
+                                      ze_kernel_timestamp_result_t *times)
+{
+    struct blz_event *event;
+    struct blz_device *device;
+    uint32_t written = 0;
+    ze_result_t result = blz_device_check(device_handle, &device);
+    if (result == ZE_RESULT_SUCCESS)
+        result = acquire_stamped(handle, &event);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    result = blz_count(1, count, times, &written);
+    if (result == ZE_RESULT_SUCCESS && written > 0)
+        blz_event_timestamps(event, times);
+    blz_event_release(event);
+    return result;
+}
+
+ze_result_t zeEventQueryKernelTimestampsExt(ze_event_handle_t handle, ze_device_handle_t device_handle, uint32_t *count,
+                                            ze_event_query_kernel_timestamps_results_ext_properties_t *results)
+{
+    struct blz_event *event;
+    struct blz_device *device;
+    uint32_t written = 0;
+    ze_result_t result = blz_device_check(device_handle, &device);
+    if (result == ZE_RESULT_SUCCESS)
+        result = acquire_stamped(handle, &event);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    result = blz_count(1, count, results, &written);
+    if (result == ZE_RESULT_SUCCESS && written > 0)
+        result = blz_properties(results, ZE_STRUCTURE_TYPE_EVENT_QUERY_KERNEL_TIMESTAMPS_RESULTS_EXT_PROPERTIES, "pResults");
+    if (result == ZE_RESULT_SUCCESS && written > 0) {
+        ze_kernel_timestamp_result_t times;
+        blz_event_timestamps(event, &times);
+        if (results->pKernelTimestampsBuffer != NULL)
+            results->pKernelTimestampsBuffer[0] = times;
+        /* The clocks of host and device are one. */
+        ze_synchronized_timestamp_data_ext_t both = {times.global.kernelStart, times.global.kernelEnd};
+        bool mapped = (event->pool->flags & ZE_EVENT_POOL_FLAG_KERNEL_MAPPED_TIMESTAMP) != 0;
+        if (results->pSynchronizedTimestampsBuffer != NULL && mapped)
+            results->pSynchronizedTimestampsBuffer[0] = (ze_synchronized_timestamp_result_ext_t){.global = both, .context = both};
+    }
+    blz_event_release(event);
+    return result;
+}
+
+/* ---------------------------------------------------------------- what an event was made from */
+
+#define ANSWER(handle, place, name, value)                                                                                    \
+    do {                                                                                                                      \
+        struct blz_event *event;                                                                                              \
+        ze_result_t result = blz_event_acquire(handle, &event);                                                               \
+        if (result != ZE_RESULT_SUCCESS)                                                                                      \
+            return result;                                                                                                    \
+        if ((place) == NULL)                                                                                                  \
+            result = blz_fail_null(name);                                                                                     \
+        else                                                                                                                  \
+            *(place) = value;                                                                                                 \
+        blz_event_release(event);                                                                                             \
+        return result;                                                                                                        \
+    } while (0)
+
+ze_result_t zeEventGetEventPool(ze_event_handle_t handle, ze_event_pool_handle_t *pool)
+{
+    ANSWER(handle, pool, "phEventPool", blz_handle_of(&event->pool->object));
+}
+
+ze_result_t zeEventGetSignalScope(ze_event_handle_t handle, ze_event_scope_flags_t *scope)
+{
+    ANSWER(handle, scope, "pSignalScope", event->desc.signal);
+}
+
+ze_result_t zeEventGetWaitScope(ze_event_handle_t handle, ze_event_scope_flags_t *scope)
+{
+    ANSWER(handle, scope, "pWaitScope", event->desc.wait);
+}

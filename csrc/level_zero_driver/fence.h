@@ -1,0 +1,19 @@
+/* A fence: signalled by the work of one command queue. */
+#ifndef BLZ_FENCE_H
+#define BLZ_FENCE_H
+
+#include "handle.h"
+#include "slot.h"
+
+struct blz_queue;
+
+struct blz_fence {
+    struct blr_object object;
+    struct blz_queue *queue; /* retained */
+    struct blz_slot slot;
+};
+
+/* With a reference added; INVALID_SYNCHRONIZATION_OBJECT for a fence of another queue. */
+ze_result_t blz_fence_acquire(ze_fence_handle_t handle, const struct blz_queue *queue, struct blz_fence **fence);
+
+#endif

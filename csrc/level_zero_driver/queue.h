@@ -1,0 +1,20 @@
+/* Command queues: what regular command lists are executed on. */
+#ifndef BLZ_QUEUE_H
+#define BLZ_QUEUE_H
+
+#include "driver.h"
+#include "stream.h"
+
+struct blz_queue {
+    struct blr_object object;
+    struct blz_context *context; /* retained */
+    struct blz_device *device;
+    ze_command_queue_desc_t desc;
+    struct blz_stream *stream;
+};
+
+/* With a reference added. */
+ze_result_t blz_queue_acquire(ze_command_queue_handle_t handle, struct blz_queue **queue);
+void blz_queue_release(struct blz_queue *queue);
+
+#endif

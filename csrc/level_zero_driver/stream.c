@@ -1,0 +1,324 @@
+#if !defined(_GNU_SOURCE)
+#define _GNU_SOURCE
+#endif
+
+#include "stream.h"
+
+#include "command.h"
+#include "fence.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+struct blz_stream {
+    _Atomic uint32_t references;
+    struct blz_context *context; /* retained */
+    blr_queue_t native;
+    blr_mutex_t mutex;
+    blr_condition_t work;        /* there is some, or the stream stops */
+    blr_condition_t progress;    /* some was done, or waits for an event */
+
+    /* under the mutex */
+    struct blz_work *first, **last;
+    uint64_t submitted, done;
+    uint32_t waiters;
+    bool has_thread;
+    bool idle;      /* the thread sleeps */
+    bool running;   /* a thread is at work */
+    bool blocked;   /* that thread waits for an event */
+    bool stopping;
+    ze_result_t failure;         /* that nobody was told of */
+    char text[BLR_MESSAGE_SIZE];
+};
+
+static _Thread_local struct blz_stream *current;
+
+/* ---------------------------------------------------------------- all streams at once */
+
+/* Held for reading while a command runs. Those who want all to stand still go first, or they would never come to it. */
+static pthread_rwlock_t running_commands = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
+
+void blz_stream_hold_all(void) { pthread_rwlock_wrlock(&running_commands); }
+void blz_stream_go_on(void) { pthread_rwlock_unlock(&running_commands); }
+
+/* ---------------------------------------------------------------- life */
+
+static void retain(struct blz_stream *stream) { atomic_fetch_add_explicit(&stream->references, 1, memory_order_relaxed); }
+
+/* Gives back what the stream was made from; nothing runs any more. */
+static void let_go(struct blz_stream *stream)
+{
+    if (stream->native != NULL)
+        blrQueueDestroy(stream->native);
+    if (stream->context != NULL)
+        blz_context_release(stream->context);
+    stream->native = NULL;
+    stream->context = NULL;
+}
+
+static void release(struct blz_stream *stream)
+{
+    if (atomic_fetch_sub_explicit(&stream->references, 1, memory_order_acq_rel) != 1)
+        return;
+    let_go(stream);
+    blr_mutex_destroy(&stream->mutex);
+    blr_condition_destroy(&stream->work);
+    blr_condition_destroy(&stream->progress);
+    blr_delete(stream);
+}
+
+struct blz_stream *blz_stream_new(struct blz_context *context)
+{
+    struct blz_stream *stream = blr_new(sizeof *stream);
+    if (stream == NULL) {
+        blz_fail_memory("a command queue");
+        return NULL;
+    }
+    atomic_init(&stream->references, 1);
+    blz_context_retain(context);
+    stream->context = context;
+    stream->last = &stream->first;
+    blr_mutex_init(&stream->mutex);
+    blr_condition_init(&stream->work);
+    blr_condition_init(&stream->progress);
+    if (blrQueueCreate(context->native, BLR_QUEUE_IN_ORDER, &stream->native) != BLR_RESULT_SUCCESS) {
+        release(stream);
+        return NULL;
+    }
+    return stream;
+}
+
+struct blz_context *blz_stream_context(struct blz_stream *stream) { return stream->context; }
+
+blr_queue_t blz_stream_native(void) { return current->native; }
+
+/* ---------------------------------------------------------------- doing work */
+
+static void note_failure(struct blz_stream *stream, ze_result_t result, const struct blr_error *error)
+{
+    if (result == ZE_RESULT_SUCCESS)
+        return;
+    blr_mutex_lock(&stream->mutex);
+    if (stream->failure == ZE_RESULT_SUCCESS) {
+        stream->failure = result;
+        snprintf(stream->text, sizeof stream->text, "%s", error->message);
+    }
+    blr_mutex_unlock(&stream->mutex);
+}
+
+/* What is told with an event or a fence that is signalled now: a failure that nobody was told of stays. */
+static struct blz_outcome outcome_now(struct blz_stream *stream, uint64_t started, char text[BLZ_SLOT_TEXT])
+{
+    struct blz_outcome outcome = {.text = text, .started = started};
+    blr_mutex_lock(&stream->mutex);
+    outcome.result = stream->failure;
+    if (outcome.result != ZE_RESULT_SUCCESS)
+        snprintf(text, BLZ_SLOT_TEXT, "%.*s", BLZ_SLOT_TEXT - 1, stream->text);
+    blr_mutex_unlock(&stream->mutex);
+    outcome.ended = blr_clock_now();
+    return outcome;
+}
+
+static void set_blocked(struct blz_stream *stream, bool blocked)
+{
+    blr_mutex_lock(&stream->mutex);
+    stream->blocked = blocked;
+    if (blocked)
+        blr_condition_broadcast(&stream->progress);
+    blr_mutex_unlock(&stream->mutex);
+}
+
+static void await(struct blz_stream *stream, struct blz_event *event)
+{
+    if (blz_slot_is_set(event->slot))
+        return;
+    set_blocked(stream, true);
+    blz_slot_wait(event->slot, blz_event_is_shared(event), BLR_NO_DEADLINE);
+    set_blocked(stream, false);
+}
+
+/* error is where failures of this thread go meanwhile. */
+static void run_command(struct blz_stream *stream, const struct blz_command *command, const struct blr_error *error)
+{
+    for (uint32_t i = 0; i < command->wait_count; i++)
+        await(stream, command->waits[i]);
+    uint64_t started = command->signal != NULL ? blr_clock_now() : 0;
+    if (command->run != NULL) {
+        pthread_rwlock_rdlock(&running_commands);
+        ze_result_t result = command->run(command);
+        pthread_rwlock_unlock(&running_commands);
+        note_failure(stream, result, error);
+    }
+    if (command->signal != NULL) {
+        char text[BLZ_SLOT_TEXT];
+        struct blz_outcome outcome = outcome_now(stream, started, text);
+        blz_slot_set(command->signal->slot, &outcome);
+    }
+}
+
+static void run_work(struct blz_stream *stream, struct blz_work *work)
+{
+    struct blr_error unseen; /* a thread that helps keeps its own last error */
+    struct blr_error *before = blr_error_redirect(&unseen);
+    struct blz_stream *outer = current;
+    struct blz_fence *fence = work->fence;
+    current = stream;
+    if (work->command != NULL)
+        run_command(stream, work->command, &unseen);
+    for (struct blz_command *command = work->recording == NULL ? NULL : work->recording->first; command != NULL;
+         command = command->next)
+        run_command(stream, command, &unseen);
+    if (work->recording != NULL)
+        blz_recording_release(work->recording);
+    if (fence != NULL) {
+        char text[BLZ_SLOT_TEXT];
+        struct blz_outcome outcome = outcome_now(stream, 0, text);
+        blz_slot_set(&fence->slot, &outcome);
+    }
+    if (work->command != NULL)
+        blz_command_delete(work->command); /* the work with it */
+    else
+        blr_delete(work);
+    if (fence != NULL)
+        blr_object_release((struct blr_object *)fence);
+    current = outer;
+    blr_error_redirect(before);
+}
+
+/* Does the oldest work. Called and returning with the mutex. */
+static void run_first(struct blz_stream *stream)
+{
+    struct blz_work *work = stream->first;
+    stream->first = work->next;
+    if (stream->first == NULL)
+        stream->last = &stream->first;
+    stream->running = true;
+    blr_mutex_unlock(&stream->mutex);
+    run_work(stream, work);
+    blr_mutex_lock(&stream->mutex);
+    stream->running = false;
+    stream->done++;
+    if (stream->waiters > 0)
+        blr_condition_broadcast(&stream->progress);
+    if (stream->first != NULL && stream->idle)
+        blr_condition_signal(&stream->work);
+}
+
+static void work_on(void *argument)
+{
+    struct blz_stream *stream = argument;
+    blr_mutex_lock(&stream->mutex);
+    for (;;) {
+        if (stream->first != NULL && !stream->running) {
+            run_first(stream);
+        } else if (stream->first == NULL && stream->stopping) {
+            break;
+        } else {
+            stream->idle = true;
+            blr_condition_wait(&stream->work, &stream->mutex, BLR_NO_DEADLINE);
+            stream->idle = false;
+        }
+    }
+    blr_mutex_unlock(&stream->mutex);
+    release(stream);
+}
+
+/* Needs the mutex. */
+static bool start_thread(struct blz_stream *stream)
+{
+    blr_thread_t thread;
+    if (stream->has_thread)
+        return true;
+    blr_process_has_threads();
+    retain(stream);
+    if (!blr_thread_create(&thread, work_on, stream)) {
+        atomic_fetch_sub(&stream->references, 1); /* not the last one: the owner calls */
+        return false;
+    }
+    blr_thread_detach(thread);
+    stream->has_thread = true;
+    return true;
+}
+
+/* ---------------------------------------------------------------- submission and waiting */
+
+ze_result_t blz_stream_submit(struct blz_stream *stream, struct blz_work *first, bool at_once)
+{
+    blr_mutex_lock(&stream->mutex);
+    if (!at_once && !start_thread(stream)) {
+        blr_mutex_unlock(&stream->mutex);
+        return blz_fail(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no thread could be started for a command queue");
+    }
+    *stream->last = first;
+    for (; first != NULL; first = first->next) {
+        stream->last = &first->next;
+        stream->submitted++;
+    }
+    if (!at_once && stream->idle)
+        blr_condition_signal(&stream->work);
+    blr_mutex_unlock(&stream->mutex);
+    return ZE_RESULT_SUCCESS;
+}
+
+/* Until so much is done, or nothing more can be; false when the deadline passed. Needs the mutex. */
+static bool wait_for(struct blz_stream *stream, uint64_t number, uint64_t deadline, bool even_blocked)
+{
+    while (stream->done < number) {
+        if (stream->first != NULL && !stream->running && deadline == BLR_NO_DEADLINE && even_blocked) {
+            run_first(stream);
+            continue;
+        }
+        if (!even_blocked && stream->blocked)
+            return true;
+        if (deadline != BLR_NO_DEADLINE && blr_clock_now() >= deadline)
+            return false;
+        stream->waiters++;
+        blr_condition_wait(&stream->progress, &stream->mutex, deadline);
+        stream->waiters--;
+    }
+    return true;
+}
+
+ze_result_t blz_stream_synchronize(struct blz_stream *stream, uint64_t timeout)
+{
+    char text[BLR_MESSAGE_SIZE];
+    if (current == stream)
+        return blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "a command of the queue waits for the queue: it would wait for itself");
+    uint64_t deadline = timeout == 0 ? 0 : blr_clock_deadline(timeout);
+    ze_result_t result = ZE_RESULT_NOT_READY;
+    blr_mutex_lock(&stream->mutex);
+    if (wait_for(stream, stream->submitted, deadline, true)) {
+        result = stream->failure;
+        stream->failure = ZE_RESULT_SUCCESS;
+        if (result != ZE_RESULT_SUCCESS)
+            memcpy(text, stream->text, sizeof text);
+    }
+    blr_mutex_unlock(&stream->mutex);
+    return result == ZE_RESULT_SUCCESS || result == ZE_RESULT_NOT_READY ? result : blz_fail(result, "%s", text);
+}
+
+void blz_stream_help(struct blz_stream *stream, struct blz_slot *until)
+{
+    if (current == stream)
+        return;
+    blr_mutex_lock(&stream->mutex);
+    while (stream->first != NULL && !stream->running && !blz_slot_is_set(until))
+        run_first(stream);
+    blr_mutex_unlock(&stream->mutex);
+}
+
+void blz_stream_delete(struct blz_stream *stream)
+{
+    blr_mutex_lock(&stream->mutex);
+    if (current != stream)
+        wait_for(stream, stream->submitted, BLR_NO_DEADLINE, false);
+    stream->stopping = true;
+    bool finished = stream->done == stream->submitted;
+    blr_condition_signal(&stream->work);
+    blr_mutex_unlock(&stream->mutex);
+    if (finished)
+        let_go(stream); /* the thread ends a little later, and touches neither */
+    release(stream);
+}
