@@ -17,7 +17,7 @@ import numpy.typing as npt
 import bindless as bl
 from bindless.drivers import opencl as cl
 
-__all__ = ["Local", "OpenCLPeer", "Picture", "Sampler", "run_here", "spirv_device"]
+__all__ = ["Local", "OpenCLPeer", "Picture", "Sampler", "Value", "run_here", "spirv_device"]
 
 Array = npt.NDArray[Any]
 
@@ -72,6 +72,13 @@ class Local:
     nbytes: int
 
 
+@dataclass
+class Value:
+    """A structure passed by value."""
+
+    content: Array
+
+
 # ------------------------------------------------------------------ the device of the tests
 
 
@@ -123,6 +130,8 @@ def _here(queue: bl.Queue, argument: Any, kept: ExitStack) -> tuple[Any, Callabl
         return sampled, None
     if isinstance(argument, Local):
         return bl.LocalAccessor(argument.nbytes), None
+    if isinstance(argument, Value):
+        return argument.content, None
     if isinstance(argument, np.ndarray) and argument.ndim > 0:
         memory_ = bl.usm_empty(argument.shape, argument.dtype, queue)
         memory_.copy_from(argument)
@@ -225,7 +234,7 @@ class OpenCLPeer:
             content = cl.ffi.from_buffer(np.ascontiguousarray(argument))
             memory = _made("clCreateBuffer", self._context, flags, argument.nbytes, content)
         else:
-            data = np.asarray(argument).tobytes()
+            data = np.asarray(argument.content if isinstance(argument, Value) else argument).tobytes()
             return cl.ffi.new(f"char[{len(data)}]", data), None
         kept.callback(cl.lib.clReleaseMemObject, memory)
         return cl.ffi.new("cl_mem[]", [memory]), memory

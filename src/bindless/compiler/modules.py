@@ -8,11 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..model.errors import BuildError
+from .atomics import with_atomics
 from .conversions import with_conversions
 from .gradients import with_gradients
 from .local_arguments import with_local_arguments
 from .metadata import KernelWords, read_kernels
+from .offsets import with_instructions
 from .prelude import opencl, ptx, spirv
+from .relations import with_relations
 from .toolchain import INSTALL_LIBRARY, STRICT, TARGETS, Target, Toolchain
 
 __all__ = ["PRELUDES", "Compiled", "make_module", "make_modules"]
@@ -74,7 +77,7 @@ def make_modules(
             f"{source.name} has no kernel: one begins with `kernel void name(...)`, and is not left out by #if"
         )
     images = "@__bindless_" in text
-    compiled.write_text(with_local_arguments(text) if target == "ptx" else with_conversions(text))
+    compiled.write_text(with_local_arguments(text) if target == "ptx" else _with_functions(text))
     parts = [compiled]
     preludes = [PRELUDES[target]] if images or target == "ptx" else []
     for number, prelude in enumerate([*preludes, *([opencl.module] if target == "ptx" else [])]):
@@ -107,7 +110,14 @@ def _translate(
     linked: Path, target: Target, kernels: Sequence[str], toolchain: Toolchain, folder: Path, level: str
 ) -> bytes:
     optimised = toolchain.optimise(linked, folder / "optimised.ll", kernels, level)
+    if target.triple == TARGETS["spirv"].triple:
+        optimised.write_text(with_instructions(optimised.read_text()))
     return toolchain.translate(optimised, folder / "artifact", target)
+
+
+def _with_functions(text: str) -> str:
+    """For SPIR-V: with what LLVM's translator lacks of OpenCL C's functions."""
+    return with_relations(with_atomics(with_conversions(text)))
 
 
 def _with_library(linked: Path, toolchain: Toolchain, folder: Path, name: str) -> Path:

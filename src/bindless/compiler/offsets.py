@@ -1,0 +1,46 @@
+"""Places within variables of the program and of work-groups, for LLVM's translator to SPIR-V.
+
+LLVM writes a place at a constant offset as one constant expression, in bytes. The translator takes the bytes for
+elements of the type that is read there: a wrong address. Here each becomes an instruction at the beginning of its
+function, whose offset is not known to be constant, and which the translator gets right.
+"""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["with_instructions"]
+
+_FUNCTION = re.compile(r"^define [^\n]*\{\n(?:[\w.$\"-]+:[^\n]*\n)?(.*?)^\}$", re.MULTILINE | re.DOTALL)
+_PLACE = re.compile(r'getelementptr ([a-z ]*)\((\w+), ptr addrspace\((\d)\) (@"[^"]*"|@[\w.$-]+), i64 (-?\d+)\)')
+_CAST = re.compile(r"(addrspacecast|ptrtoint) \((ptr addrspace\(\d\)) (%bindless\.place\d+) to ([^()]+(?:\(\d\))?)\)")
+
+
+def with_instructions(text: str) -> str:
+    """LLVM IR whose functions have no such constant expressions."""
+    return _FUNCTION.sub(_function, text)
+
+
+def _function(function: re.Match[str]) -> str:
+    lines: list[str] = []
+    known: dict[str, str] = {}
+
+    def place(match: re.Match[str]) -> str:
+        if match[0] not in known:
+            number = len(known)
+            name = known[match[0]] = f"%bindless.place{number}"
+            flags, type_, space, variable, offset = match.groups()
+            lines.append(f"  %bindless.offset{number} = freeze i64 {offset}\n")
+            given = f"{flags}{type_}, ptr addrspace({space}) {variable}, i64 %bindless.offset{number}"
+            lines.append(f"  {name} = getelementptr {given}\n")
+        return known[match[0]]
+
+    def cast(match: re.Match[str]) -> str:
+        if match[0] not in known:
+            name = known[match[0]] = f"%bindless.place{len(known)}"
+            lines.append(f"  {name} = {match[1]} {match[2]} {match[3]} to {match[4]}\n")
+        return known[match[0]]
+
+    body = _CAST.sub(cast, _PLACE.sub(place, function[1]))
+    at = function.start(1) - function.start()
+    return function[0][:at] + "".join(lines) + body + "}"

@@ -1,0 +1,103 @@
+"""Functions of OpenCL C that the tool defines where LLVM's translator to SPIR-V lacks them, or has them wrong."""
+
+from __future__ import annotations
+
+import shutil
+from typing import Any
+
+import numpy as np
+import pytest
+
+import bindless as bl
+
+pytestmark = pytest.mark.skipif(shutil.which("clang-22") is None, reason="needs clang-22: apt install clang-22 llvm-22")
+
+_TYPES = {"int": np.int32, "uint": np.uint32, "long": np.int64, "ulong": np.uint64}
+_PRAGMAS = "".join(f"#pragma OPENCL EXTENSION cl_khr_int64_{part}_atomics : enable\n" for part in ("base", "extended"))
+ATOMICS = _PRAGMAS + "".join(
+    f"""
+kernel void old_{name}(global {name} *out, global const {name} *in)
+{{
+    const {name} v = in[get_global_id(0)];
+    {prefix}_min(out, v); {prefix}_max(out + 1, v); {prefix}_add(out + 4, v);
+    {prefix}_inc(out + 2); {prefix}_dec(out + 3);
+    if (get_global_id(0) == 5) out[6] = {prefix}_xchg(out + 5, v);
+}}
+kernel void new_{name}(global atomic_{name} *out, global const {name} *in)
+{{
+    const {name} v = in[get_global_id(0)];
+    atomic_fetch_min_explicit(out, v, memory_order_relaxed, memory_scope_device);
+    atomic_fetch_max(out + 1, v);
+    atomic_fetch_add(out + 2, ({name})1); atomic_fetch_sub(out + 3, ({name})1); atomic_fetch_add(out + 4, v);
+    if (get_global_id(0) == 5) atomic_store(out + 6, atomic_exchange(out + 5, v));
+}}
+kernel void group_{name}(global {name} *out, global const {name} *in)
+{{
+    local {name} least[2];
+    if (get_local_id(0) == 0) least[0] = least[1] = in[get_global_id(0)];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    {prefix}_min(least, in[get_global_id(0)]);
+    {prefix}_max(least + 1, in[get_global_id(0)]);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (get_local_id(0) < 2) out[2 * get_group_id(0) + get_local_id(0)] = least[get_local_id(0)];
+}}
+"""
+    for name, prefix in (("int", "atomic"), ("uint", "atomic"), ("long", "atom"), ("ulong", "atom"))
+)
+
+
+@pytest.fixture(autouse=True)
+def _spirv(device: bl.Device) -> None:
+    if device.backend is bl.Backend.cuda:
+        pytest.skip("PTX has libclc's functions")
+
+
+@pytest.fixture(scope="module")
+def atomics() -> bl.KernelFile:
+    return bl.build(ATOMICS, targets="spirv")
+
+
+def _usm(queue: bl.Queue, array: Any) -> bl.UsmArray:
+    memory = bl.usm_empty(array.shape, array.dtype, queue)
+    memory.copy_from(array)
+    return memory
+
+
+@pytest.mark.parametrize("name", _TYPES)
+def test_atomics(name: str, atomics: bl.KernelFile, queue: bl.Queue) -> None:
+    limits = np.iinfo(_TYPES[name])
+    values = np.random.default_rng(1).integers(limits.min, limits.max, 512, _TYPES[name], endpoint=True)
+    bundle = bl.load_kernel_bundle(atomics, queue)
+    for form in ("old", "new"):
+        out = _usm(queue, np.array([limits.max, limits.min, 0, 600, 0, 77, 0], _TYPES[name]))
+        queue.parallel_for(512, bundle.get_kernel(f"{form}_{name}"), out, _usm(queue, values)).wait_and_throw()
+        wanted = [values.min(), values.max(), 512, 88, values.sum(dtype=_TYPES[name]), values[5], 77]
+        np.testing.assert_array_equal(out.numpy(queue), np.array(wanted, _TYPES[name]))
+    out = bl.usm_empty((8, 2), _TYPES[name], queue)
+    kernel = bundle.get_kernel(f"group_{name}")
+    queue.parallel_for(bl.NdRange(512, 64), kernel, out, _usm(queue, values)).wait_and_throw()
+    groups = values.reshape(8, 64)
+    np.testing.assert_array_equal(out.numpy(queue), np.stack([groups.min(1), groups.max(1)], 1))
+
+
+def test_any_and_all(queue: bl.Queue) -> None:
+    types = {"char": np.int8, "short": np.int16, "int": np.int32, "long": np.int64}
+    text = "".join(
+        f"kernel void k_{name}{count}(global int2 *out, global const {name} *in)\n"
+        "{\n    const size_t i = get_global_id(0);\n"
+        + (f"    const {name} v = in[i];\n" if not count else f"    const {name}{count} v = vload{count}(i, in);\n")
+        + "    out[i] = (int2)(any(v), all(v));\n}\n"
+        for name in types
+        for count in ("", 2, 3, 4, 8, 16)
+    )
+    bundle = bl.load_kernel_bundle(bl.build(text, targets="spirv"), queue)
+    for name, dtype in types.items():
+        for count in (1, 2, 3, 4, 8, 16):
+            values = np.random.default_rng(count).integers(-3, 3, (64, count)).astype(dtype)
+            values[:20], values[20:30] = abs(values[:20]), -abs(values[20:30]) - 1
+            out = bl.usm_empty((64, 2), np.int32, queue)
+            kernel = bundle.get_kernel(f"k_{name}{count if count > 1 else ''}")
+            queue.parallel_for(64, kernel, out, _usm(queue, values)).wait_and_throw()
+            wanted = np.stack([(values < 0).any(1), (values < 0).all(1)], 1)
+            np.testing.assert_array_equal(out.numpy(queue).astype(bool), wanted)
+            assert set(np.unique(out.numpy(queue))) <= {0, 1}
