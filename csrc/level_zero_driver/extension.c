@@ -20,6 +20,9 @@ static const struct {
     {"ZE_extension_image_view", ZE_IMAGE_VIEW_EXT_VERSION_1_0},
     {"ZE_experimental_image_view", ZE_IMAGE_VIEW_EXP_VERSION_1_0},
     {"ZE_extension_image_format_support", ZE_IMAGE_FORMAT_SUPPORT_EXT_VERSION_1_0},
+    {"ZE_extension_external_semaphores", ZE_EXTERNAL_SEMAPHORE_EXT_VERSION_1_0},
+    {"ZE_extension_kernel_max_group_size_properties", ZE_KERNEL_MAX_GROUP_SIZE_PROPERTIES_EXT_VERSION_1_0},
+    {"ZE_extension_linkage_inspection", ZE_LINKAGE_INSPECTION_EXT_VERSION_1_0},
     {"ZE_experimental_event_query_timestamps", ZE_EVENT_QUERY_TIMESTAMPS_EXP_VERSION_1_0},
 };
 

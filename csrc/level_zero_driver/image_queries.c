@@ -149,3 +149,36 @@ ze_result_t zeMemGetPitchFor2dImage(ze_context_handle_t context_handle, ze_devic
     *row_pitch = (size_t)((size + BLZ_IMAGE_PITCH_ALIGN - 1) / BLZ_IMAGE_PITCH_ALIGN * BLZ_IMAGE_PITCH_ALIGN);
     return ZE_RESULT_SUCCESS;
 }
+
+/* ---------------------------------------------------------------- residency */
+
+/* All memory is resident: there is nothing to be done but to check. */
+static ze_result_t check_residency(ze_context_handle_t context_handle, ze_device_handle_t device_handle, ze_image_handle_t handle)
+{
+    struct blz_context *context;
+    struct blz_device *device;
+    struct blz_image *image;
+    ze_result_t result = blz_context_acquire(context_handle, &context);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    result = blz_device_check(device_handle, &device);
+    if (result == ZE_RESULT_SUCCESS)
+        result = blz_image_acquire(handle, &image);
+    if (result == ZE_RESULT_SUCCESS) {
+        if (image->context != context)
+            result = blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "the image is of another context");
+        blz_image_release(image);
+    }
+    blz_context_release(context);
+    return result;
+}
+
+ze_result_t zeContextMakeImageResident(ze_context_handle_t context, ze_device_handle_t device, ze_image_handle_t image)
+{
+    return check_residency(context, device, image);
+}
+
+ze_result_t zeContextEvictImage(ze_context_handle_t context, ze_device_handle_t device, ze_image_handle_t image)
+{
+    return check_residency(context, device, image);
+}

@@ -1,0 +1,116 @@
+/* Waiting for external semaphores in command lists, and signalling them. */
+#include "command.h"
+#include "external_semaphore.h"
+#include "list.h"
+#include "structure.h"
+
+#include <inttypes.h>
+
+/* Somebody else's signal may never come: a wait gives up after this time, as a kernel does that does not end. */
+#define LONGEST_WAIT ((uint64_t)600 * 1000000000)
+#define MOST_SEMAPHORES 65536u
+
+struct semaphore_command {
+    struct blz_command command;
+    bool waits;
+    uint32_t count;
+    struct blz_semaphore **semaphores; /* retained */
+    uint64_t *values;
+};
+
+static void release(struct blz_command *command)
+{
+    struct semaphore_command *own = (struct semaphore_command *)command;
+    for (uint32_t i = 0; i < own->count; i++)
+        blr_object_release(&own->semaphores[i]->object);
+    blr_delete(own->semaphores);
+    blr_delete(own->values);
+}
+
+static ze_result_t run(const struct blz_command *command)
+{
+    const struct semaphore_command *own = (const struct semaphore_command *)command;
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    for (uint32_t i = 0; i < own->count && result == ZE_RESULT_SUCCESS; i++) {
+        if (!own->waits)
+            result = blz_semaphore_signal(own->semaphores[i], own->values[i]);
+        else
+            result = blz_semaphore_wait(own->semaphores[i], own->values[i], LONGEST_WAIT);
+        if (result == ZE_RESULT_NOT_READY)
+            result = blz_fail(ZE_RESULT_ERROR_UNKNOWN, "an external semaphore was not signalled within %" PRIu64 " seconds",
+                              LONGEST_WAIT / 1000000000);
+    }
+    return result;
+}
+
+/* The value of the number-th of the parameters, which are of one layout for waits and signals. */
+static ze_result_t read_value(const void *parameters, uint32_t number, bool waits, uint64_t *value)
+{
+    if (waits) {
+        const ze_external_semaphore_wait_params_ext_t *given = &((const ze_external_semaphore_wait_params_ext_t *)parameters)[number];
+        *value = given->value;
+        return blz_descriptor(given, ZE_STRUCTURE_TYPE_EXTERNAL_SEMAPHORE_WAIT_PARAMS_EXT, "waitParams", NULL, 0);
+    }
+    const ze_external_semaphore_signal_params_ext_t *given = &((const ze_external_semaphore_signal_params_ext_t *)parameters)[number];
+    *value = given->value;
+    return blz_descriptor(given, ZE_STRUCTURE_TYPE_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS_EXT, "signalParams", NULL, 0);
+}
+
+static ze_result_t fill(struct semaphore_command *own, uint32_t count, ze_external_semaphore_ext_handle_t *handles,
+                        const void *parameters)
+{
+    if (handles == NULL || parameters == NULL)
+        return blz_fail_null(handles == NULL ? "phSemaphores" : own->waits ? "waitParams" : "signalParams");
+    if (count == 0 || count > MOST_SEMAPHORES)
+        return blz_fail(ZE_RESULT_ERROR_INVALID_SIZE, "numSemaphores is %u: 1 to %u are possible", count, MOST_SEMAPHORES);
+    own->semaphores = blr_new(count * sizeof *own->semaphores);
+    own->values = blr_new(count * sizeof *own->values);
+    if (own->semaphores == NULL || own->values == NULL)
+        return blz_fail_memory("the semaphores of a command");
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    for (uint32_t i = 0; i < count && result == ZE_RESULT_SUCCESS; i++) {
+        result = read_value(parameters, i, own->waits, &own->values[i]);
+        if (result == ZE_RESULT_SUCCESS)
+            result = blz_acquire(handles[i], BLR_KIND_ZE_SEMAPHORE, &own->semaphores[i]);
+        own->count += result == ZE_RESULT_SUCCESS;
+    }
+    return result;
+}
+
+static ze_result_t append(ze_command_list_handle_t handle, bool waits, uint32_t count, ze_external_semaphore_ext_handle_t *handles,
+                          const void *parameters, ze_event_handle_t signal, uint32_t wait_count, ze_event_handle_t *wait_events)
+{
+    struct blz_list *list;
+    ze_result_t result = blz_list_acquire(handle, BLZ_LIST_COPY, &list);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    struct semaphore_command *own = blz_command_new(sizeof *own, run, release);
+    if (own == NULL) {
+        result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
+    } else {
+        own->waits = waits;
+        result = fill(own, count, handles, parameters);
+        if (result == ZE_RESULT_SUCCESS)
+            result = blz_list_append(list, &own->command, signal, wait_count, wait_events);
+        else
+            blz_command_delete(&own->command);
+    }
+    blz_list_release(list);
+    return result;
+}
+
+ze_result_t zeCommandListAppendSignalExternalSemaphoreExt(ze_command_list_handle_t list, uint32_t count,
+                                                          ze_external_semaphore_ext_handle_t *semaphores,
+                                                          ze_external_semaphore_signal_params_ext_t *parameters,
+                                                          ze_event_handle_t signal, uint32_t wait_count, ze_event_handle_t *waits)
+{
+    return append(list, false, count, semaphores, parameters, signal, wait_count, waits);
+}
+
+ze_result_t zeCommandListAppendWaitExternalSemaphoreExt(ze_command_list_handle_t list, uint32_t count,
+                                                        ze_external_semaphore_ext_handle_t *semaphores,
+                                                        ze_external_semaphore_wait_params_ext_t *parameters,
+                                                        ze_event_handle_t signal, uint32_t wait_count, ze_event_handle_t *waits)
+{
+    return append(list, true, count, semaphores, parameters, signal, wait_count, waits);
+}

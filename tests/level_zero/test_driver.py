@@ -1,0 +1,21 @@
+"""The Level Zero driver through the real loader: every check of this folder, in a process of their own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+CHECKS = [
+    (path.stem, name)
+    for path in sorted(HERE.glob("*_checks.py"))
+    for name in re.findall(r"^def (check_\w+)\(rig: Rig\)", path.read_text(), re.MULTILINE)
+]
+
+
+@pytest.mark.parametrize(("module", "name"), CHECKS)
+def test_driver(check: Callable[[str, str], None], module: str, name: str) -> None:
+    check(module, name)
