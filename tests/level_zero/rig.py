@@ -29,6 +29,7 @@ class Rig:
         self._count = self._counter()
         self._made: list[Callable[[], object]] = []
         self._list: Handle = None
+        self.kept: list[object] = []  # what C structs point to
         self.context = self.handle("ze_context_handle_t")
         self.call("zeContextCreate", self.driver.handle, self.struct("ze_context_desc_t"), self.context)
         self.context = self.context[0]

@@ -1,0 +1,276 @@
+"""Modules: logs, options, constants, binaries, variables, links."""
+
+from __future__ import annotations
+
+import numpy as np
+from compile import assembled, compiled_text
+from rig import Rig, ffi, lib
+
+SOURCE = """
+kernel void scale(global float *data, float factor) { data[get_global_id(0)] *= factor; }
+kernel __attribute__((reqd_work_group_size(4, 2, 1))) void shaped(global int *out)
+{
+    out[get_global_id(1) * get_global_size(0) + get_global_id(0)] = (int)get_local_size(0);
+}
+"""
+CODE = compiled_text(SOURCE, "spirv")
+
+# Two constants of a program: an int (id 7) and a long (id 9), summed up.
+CONSTANTS = """
+               OpCapability Addresses
+               OpCapability Kernel
+               OpCapability Int64
+               OpMemoryModel Physical64 OpenCL
+               OpEntryPoint Kernel %main "constants"
+               OpDecorate %small SpecId 7
+               OpDecorate %large SpecId 9
+               OpDecorate %flag SpecId 11
+       %void = OpTypeVoid
+       %bool = OpTypeBool
+       %uint = OpTypeInt 32 0
+      %ulong = OpTypeInt 64 0
+    %pointer = OpTypePointer CrossWorkgroup %ulong
+      %small = OpSpecConstant %uint 3
+      %large = OpSpecConstant %ulong 500
+       %flag = OpSpecConstantFalse %bool
+        %one = OpConstant %ulong 1000000
+       %zero = OpConstant %ulong 0
+       %type = OpTypeFunction %void %pointer
+       %main = OpFunction %void None %type
+        %out = OpFunctionParameter %pointer
+      %label = OpLabel
+       %wide = OpUConvert %ulong %small
+        %sum = OpIAdd %ulong %wide %large
+      %extra = OpSelect %ulong %flag %one %zero
+      %total = OpIAdd %ulong %sum %extra
+               OpStore %out %total Aligned 8
+               OpReturn
+               OpFunctionEnd
+"""
+
+# A variable that is exported, and a function; and a module that imports both.
+EXPORTER = """
+               OpCapability Addresses
+               OpCapability Kernel
+               OpCapability Linkage
+               OpMemoryModel Physical64 OpenCL
+               OpDecorate %counter LinkageAttributes "counter" Export
+               OpDecorate %twice LinkageAttributes "twice" Export
+       %uint = OpTypeInt 32 0
+    %pointer = OpTypePointer CrossWorkgroup %uint
+       %five = OpConstant %uint 5
+    %counter = OpVariable %pointer CrossWorkgroup %five
+       %type = OpTypeFunction %uint %uint
+      %twice = OpFunction %uint None %type
+      %given = OpFunctionParameter %uint
+      %label = OpLabel
+        %sum = OpIAdd %uint %given %given
+               OpReturnValue %sum
+               OpFunctionEnd
+"""
+IMPORTER = """
+               OpCapability Addresses
+               OpCapability Kernel
+               OpCapability Linkage
+               OpMemoryModel Physical64 OpenCL
+               OpEntryPoint Kernel %main "count"
+               OpDecorate %counter LinkageAttributes "counter" Import
+               OpDecorate %twice LinkageAttributes "twice" Import
+       %void = OpTypeVoid
+       %uint = OpTypeInt 32 0
+    %pointer = OpTypePointer CrossWorkgroup %uint
+    %counter = OpVariable %pointer CrossWorkgroup
+   %function = OpTypeFunction %uint %uint
+       %type = OpTypeFunction %void %pointer
+      %twice = OpFunction %uint None %function
+      %given = OpFunctionParameter %uint
+               OpFunctionEnd
+       %main = OpFunction %void None %type
+        %out = OpFunctionParameter %pointer
+      %label = OpLabel
+        %old = OpLoad %uint %counter Aligned 4
+        %new = OpFunctionCall %uint %twice %old
+               OpStore %counter %new Aligned 4
+               OpStore %out %new Aligned 4
+               OpReturn
+               OpFunctionEnd
+"""
+
+
+def _refused(rig: Rig, code: bytes, expected: str, sentence: str, **options: object) -> None:
+    """A module that must not build: the result, and a log that holds this text."""
+    module, log = rig.handle("ze_module_handle_t"), rig.handle("ze_module_build_log_handle_t")
+    result = rig.result("zeModuleCreate", rig.context, rig.device, rig.module_desc(code, **options), module, log)
+    text = rig.log(log[0])
+    assert result == getattr(lib, f"ZE_RESULT_ERROR_{expected}"), hex(result)
+    assert sentence in text and sentence in rig.driver.last_error(), text
+    assert module[0] == ffi.NULL
+
+
+def check_builds_and_logs(rig: Rig) -> None:
+    _refused(rig, CODE[:-4], "MODULE_BUILD_FAILURE", "")
+    _refused(rig, b"no SPIR-V at all", "MODULE_BUILD_FAILURE", "SPIR-V")
+    _refused(rig, b"\x03\x02\x23\x07", "MODULE_BUILD_FAILURE", "")
+    swapped = np.frombuffer(CODE, np.uint32).byteswap().tobytes()
+    rig.kernel(rig.module(swapped), "scale")
+    make = ("zeModuleCreate", rig.context, rig.device)
+    end = (rig.handle("ze_module_handle_t"), ffi.NULL)
+    rig.fails("INVALID_SIZE", "", *make, rig.module_desc(b""), *end)
+    rig.fails("INVALID_NULL_POINTER", "", *make, rig.struct("ze_module_desc_t", inputSize=8), *end)
+    chained = rig.struct(
+        "ze_module_desc_t", rig.struct("ze_fence_desc_t"), inputSize=8, pInputModule=ffi.from_buffer("uint8_t[]", CODE)
+    )
+    rig.fails("UNSUPPORTED_ENUMERATION", "stype", *make, chained, *end)
+
+
+def check_options(rig: Rig) -> None:
+    documented = "-ze-opt-disable -ze-opt-level=0  -ze-opt-level 2\t-g -ze-opt-greater-than-4GB-buffer-required"
+    rig.module(CODE, flags=documented + " -ze-opt-large-register-file -ze-opt-has-buffer-offset-arg")
+    rig.module(CODE, flags="  ")
+    for wrong in ("-ze-opt-fast", "-O2", "-ze-opt-level", "-ze-opt-level=3", "-ze-opt-level x", "-gg"):
+        _refused(rig, CODE, "MODULE_BUILD_FAILURE", f"the build option '{wrong.split()[0]}'", flags=f"-g {wrong}")
+
+
+def check_kernel_names_and_properties(rig: Rig) -> None:
+    module = rig.module(CODE)
+    count = ffi.new("uint32_t *")
+    rig.call("zeModuleGetKernelNames", module, count, ffi.NULL)
+    names = ffi.new("char const *[]", count[0])
+    rig.call("zeModuleGetKernelNames", module, count, names)
+    assert sorted(ffi.string(name).decode() for name in names) == ["scale", "shaped"]
+    properties = rig.struct("ze_module_properties_t")
+    rig.call("zeModuleGetProperties", module, properties)
+    assert properties.flags == 0
+    slot = rig.handle("ze_kernel_handle_t")
+    text = ffi.new("char[]", b"missing")
+    rig.fails(
+        "INVALID_KERNEL_NAME",
+        "missing",
+        "zeKernelCreate",
+        module,
+        rig.struct("ze_kernel_desc_t", pKernelName=text),
+        slot,
+    )
+    rig.fails("UNSUPPORTED_FEATURE", "scale", "zeModuleGetFunctionPointer", module, b"scale", ffi.new("void **"))
+    rig.fails("INVALID_GLOBAL_NAME", "scale", "zeModuleGetGlobalPointer", module, b"scale", ffi.NULL, ffi.NULL)
+
+
+def _constants(rig: Rig, **values: object) -> object:
+    """ze_module_constants_t of the constants with these numbers."""
+    held = [ffi.from_buffer(np.asarray(value).tobytes()) for value in values.values()]
+    ids = ffi.new("uint32_t[]", [int(name[1:]) for name in values])
+    pointers = ffi.new("void const *[]", [ffi.cast("void *", value) for value in held])
+    constants = ffi.new(
+        "ze_module_constants_t *", {"numConstants": len(held), "pConstantIds": ids, "pConstantValues": pointers}
+    )
+    rig.kept.append((held, ids, pointers))
+    return constants
+
+
+def _total(rig: Rig, module: object) -> int:
+    pointer, out = rig.array(np.zeros(1, np.uint64))
+    rig.launch(rig.kernel(module, "constants"), (1,), pointer)
+    return int(out[0])
+
+
+def check_specialization_constants(rig: Rig) -> None:
+    code = assembled(CONSTANTS)
+    assert _total(rig, rig.module(code)) == 503
+    assert _total(rig, rig.module(code, constants=_constants(rig, _9=np.uint64(2**40), _7=np.uint32(4)))) == 2**40 + 4
+    special = rig.module(code, constants=_constants(rig, _11=np.uint8(1), _7=np.uint32(0)))
+    assert _total(rig, special) == 1000500
+    binary = _binary(rig, special)
+    assert _total(rig, rig.module(binary, native=True)) == 1000500
+    _refused(rig, code, "MODULE_BUILD_FAILURE", "number 8", constants=_constants(rig, _8=np.uint32(1)))
+
+
+def _binary(rig: Rig, module: object) -> bytes:
+    size = ffi.new("size_t *")
+    rig.call("zeModuleGetNativeBinary", module, size, ffi.NULL)
+    binary = ffi.new("uint8_t[]", size[0])
+    rig.call("zeModuleGetNativeBinary", module, size, binary)
+    size[0] -= 1
+    rig.fails("INVALID_SIZE", "bytes", "zeModuleGetNativeBinary", module, size, binary)
+    return bytes(ffi.buffer(binary))
+
+
+def check_native_binaries(rig: Rig) -> None:
+    """What comes back builds the same kernels; whatever was changed is refused."""
+    binary = _binary(rig, rig.module(CODE))
+    again = rig.module(binary, native=True)
+    assert _binary(rig, again) == binary
+    pointer, data = rig.array(np.arange(8, dtype=np.float32))
+    rig.launch(rig.kernel(again, "scale"), (8,), pointer, np.float32(3))
+    assert np.array_equal(data, np.arange(8) * 3)
+    generator = np.random.default_rng(8)
+    for place in (0, 8, 12, 16, 24, *generator.integers(32, len(binary), 20)):
+        changed = bytearray(binary)
+        changed[place] ^= 1 << int(generator.integers(8))
+        _refused(rig, bytes(changed), "INVALID_NATIVE_BINARY", "native binary", native=True)
+    for size in (1, 31, 32, len(binary) - 1):
+        _refused(rig, binary[:size], "INVALID_NATIVE_BINARY", "native binary", native=True)
+    _refused(rig, binary + b"\0", "INVALID_NATIVE_BINARY", "native binary", native=True)
+    _refused(rig, CODE, "INVALID_NATIVE_BINARY", "native binary", native=True)
+
+
+def check_variables_and_links(rig: Rig) -> None:
+    """A kernel calls a function and changes a variable of another module."""
+    exporter, importer = rig.module(assembled(EXPORTER)), rig.module(assembled(IMPORTER))
+    properties = rig.struct("ze_module_properties_t")
+    rig.call("zeModuleGetProperties", importer, properties)
+    assert properties.flags == lib.ZE_MODULE_PROPERTY_FLAG_IMPORTS
+    text = ffi.new("char[]", b"count")
+    desc = rig.struct("ze_kernel_desc_t", pKernelName=text)
+    rig.fails(
+        "INVALID_MODULE_UNLINKED",
+        "zeModuleDynamicLink",
+        "zeKernelCreate",
+        importer,
+        desc,
+        rig.handle("ze_kernel_handle_t"),
+    )
+    log = rig.handle("ze_module_build_log_handle_t")
+    alone = ffi.new("ze_module_handle_t[]", [importer])
+    rig.fails("MODULE_LINK_FAILURE", "", "zeModuleDynamicLink", 1, alone, log)
+    told = rig.log(log[0])
+    assert "counter" in told or "twice" in told
+    both = ffi.new("ze_module_handle_t[]", [importer, exporter])
+    inspection = rig.struct("ze_linkage_inspection_ext_desc_t", flags=7)
+    rig.call("zeModuleInspectLinkageExt", inspection, 1, alone, log)
+    lines = ["", "import counter", "import twice", "unresolvable import counter", "unresolvable import twice"]
+    assert sorted(rig.log(log[0]).split("\n")) == lines
+    rig.call("zeModuleInspectLinkageExt", inspection, 2, both, log)
+    assert sorted(rig.log(log[0]).split("\n")) == [
+        "",
+        "export counter",
+        "export twice",
+        "import counter",
+        "import twice",
+    ]
+    rig.call("zeModuleDynamicLink", 2, both, log)
+    assert rig.log(log[0]) == ""
+    rig.call("zeModuleDynamicLink", 2, both, ffi.NULL)  # linked once and for all
+    size, pointer = ffi.new("size_t *"), ffi.new("void **")
+    rig.call("zeModuleGetGlobalPointer", exporter, b"counter", size, pointer)
+    assert size[0] == 4
+    out, values = rig.array(np.zeros(1, np.uint32))
+    kernel = rig.kernel(importer, "count")
+    rig.launch(kernel, (1,), out)
+    assert values[0] == 10
+    ten = np.array([70], np.uint32)
+    rig.append("zeCommandListAppendMemoryCopy", pointer[0], ffi.from_buffer(ten), 4)
+    rig.launch(kernel, (1,), out)
+    assert values[0] == 140
+    rig.append("zeCommandListAppendMemoryCopy", ffi.from_buffer(ten), pointer[0], 4)
+    assert ten[0] == 140
+
+
+def check_modules_outlive_their_handles(rig: Rig) -> None:
+    module = rig.module(CODE)
+    rig.forget()
+    kernel = rig.kernel(module, "scale")
+    pointer, data = rig.array(np.ones(64, np.float32))
+    rig.call("zeModuleDestroy", module)
+    rig.fails("INVALID_ARGUMENT", "", "zeModuleDestroy", module)
+    rig.launch(kernel, (4,), pointer, np.float32(2), size=(16, 1, 1))
+    assert (data == 2).all()
