@@ -40,6 +40,7 @@ def shared_sources() -> list[Path]:
         *sorted((COMPILER / "prelude").glob("*.py")),
         HERE / "catalogue.py",
         COMPILER / "modules.py",
+        COMPILER / "offsets.py",
         COMPILER / "toolchain.py",
     ]
 

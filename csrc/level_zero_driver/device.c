@@ -5,6 +5,7 @@
 #include "reference/device.h"
 #include "reference/spirv_program.h"
 #include "reference/threads.h"
+#include "stream.h"
 #include "structure.h"
 
 #include <stdio.h>
@@ -282,4 +283,13 @@ ze_result_t zeDeviceCanAccessPeer(ze_device_handle_t handle, ze_device_handle_t 
         return blz_fail_null("value");
     *value = 1;
     return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t zeDeviceSynchronize(ze_device_handle_t handle)
+{
+    struct blz_device *device;
+    ze_result_t result = blz_device_check(handle, &device);
+    if (result == ZE_RESULT_SUCCESS)
+        blz_stream_wait_all(); /* the devices share their processors, and what they wait for */
+    return result;
 }

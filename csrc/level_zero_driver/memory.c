@@ -20,7 +20,12 @@ uint64_t blz_page_size(void) { return (uint64_t)sysconf(_SC_PAGESIZE); }
 static void release(struct blr_allocation *allocation)
 {
     struct blz_memory *memory = allocation->owner;
-    munmap(memory->mapping, memory->mapped);
+    if (memory->unmap != NULL)
+        memory->unmap(memory);
+    else
+        munmap(memory->mapping, memory->mapped);
+    if (!memory->imported)
+        blz_store_free(&memory->range);
     blr_memory_unreserve(memory->reserved);
     blz_external_delete(memory->external);
     blr_delete(memory);
@@ -126,9 +131,11 @@ ze_result_t blz_memory_free(struct blz_context *context, void *pointer, bool imp
     ze_result_t result = blz_memory_find(context, pointer, &allocation, &memory);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    if (memory == NULL || memory->imported != imported)
-        result = blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "%p was not allocated but %s: it is given back in that way", pointer,
-                          memory == NULL ? "mapped" : imported ? "not imported" : "imported");
+    if (memory == NULL || memory->unmap != NULL)
+        result = blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "%p was mapped, not allocated: zeVirtualMemUnmap takes it", pointer);
+    else if (memory->imported != imported)
+        result = blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "%p was %s: %s takes it", pointer,
+                          imported ? "allocated here" : "opened from another process", imported ? "zeMemFree" : "zeMemCloseIpcHandle");
     else if (allocation->base != (uint64_t)(uintptr_t)pointer)
         result = blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "%p lies inside an allocation: it is freed by its start 0x%" PRIx64,
                           pointer, allocation->base);

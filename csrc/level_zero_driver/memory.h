@@ -8,6 +8,7 @@
 #include "context.h"
 #include "driver.h"
 #include "reference/memory.h"
+#include "store.h"
 
 struct blz_external;
 
@@ -20,7 +21,10 @@ struct blz_memory {
     uint64_t mapped;           /* bytes */
     uint64_t reserved;         /* bytes counted as the device's memory */
     struct blz_external *external; /* as what it can be exported, owned, or NULL: external_memory.h */
-    bool imported;             /* from another process or interface: freed by the function for that */
+    bool imported;             /* from another process: freed by the function for that */
+    struct blz_store_range range; /* where other processes find it, once they were told */
+    void (*unmap)(struct blz_memory *memory); /* of mapped virtual memory, instead of freeing; or NULL */
+    void *owner;               /* for unmap */
 };
 
 uint64_t blz_page_size(void);

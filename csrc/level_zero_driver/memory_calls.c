@@ -1,6 +1,8 @@
 /* Memory as Level Zero's functions. */
 #include "external_memory.h"
 #include "memory.h"
+#include "region.h"
+#include "stream.h"
 #include "structure.h"
 
 #include <inttypes.h>
@@ -117,6 +119,51 @@ ze_result_t zeMemFree(ze_context_handle_t handle, void *pointer)
     result = pointer == NULL ? blz_fail_null("ptr") : blz_memory_free(context, pointer, false);
     blz_context_release(context);
     return result;
+}
+
+/* Memory that commands use goes after them in any case; a blocking free waits for all that is submitted. */
+ze_result_t zeMemFreeExt(ze_context_handle_t context, const ze_memory_free_ext_desc_t *desc, void *pointer)
+{
+    ze_result_t result = blz_descriptor(desc, ZE_STRUCTURE_TYPE_MEMORY_FREE_EXT_DESC, "pMemFreeDesc", NULL, 0);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    if ((desc->freePolicy & ~(uint32_t)(ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_BLOCKING_FREE |
+                                        ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_DEFER_FREE)) != 0)
+        return blz_fail_enumeration("pMemFreeDesc->freePolicy", desc->freePolicy, "flags that are known are 0x3");
+    if ((desc->freePolicy & ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_BLOCKING_FREE) != 0)
+        blz_stream_wait_all();
+    return zeMemFree(context, pointer);
+}
+
+/* ---------------------------------------------------------------- residency */
+
+/* Memory of the system is where the processors find it: what is named is checked, and stays. */
+static ze_result_t check_residency(ze_context_handle_t handle, ze_device_handle_t device_handle, const void *pointer, size_t size)
+{
+    struct blz_context *context;
+    struct blz_device *device;
+    ze_result_t result = blz_context_acquire(handle, &context);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    struct blz_region region = {0};
+    result = blz_device_check(device_handle, &device);
+    if (result == ZE_RESULT_SUCCESS)
+        result = blz_region_keep(&region, context, pointer, size, "ptr");
+    if (result == ZE_RESULT_SUCCESS && region.count == 0)
+        result = blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "%p is in no allocation of the context", pointer);
+    blz_region_release(&region);
+    blz_context_release(context);
+    return result;
+}
+
+ze_result_t zeContextMakeMemoryResident(ze_context_handle_t context, ze_device_handle_t device, void *pointer, size_t size)
+{
+    return check_residency(context, device, pointer, size);
+}
+
+ze_result_t zeContextEvictMemory(ze_context_handle_t context, ze_device_handle_t device, void *pointer, size_t size)
+{
+    return check_residency(context, device, pointer, size);
 }
 
 /* ---------------------------------------------------------------- queries */

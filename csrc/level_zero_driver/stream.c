@@ -16,6 +16,7 @@ struct blz_stream {
     _Atomic uint32_t references;
     struct blz_context *context; /* retained */
     blr_queue_t native;
+    struct blz_stream *older, *newer; /* all streams, under their mutex */
     blr_mutex_t mutex;
     blr_condition_t work;        /* there is some, or the stream stops */
     blr_condition_t progress;    /* some was done, or waits for an event */
@@ -45,6 +46,9 @@ void blz_stream_go_on(void) { pthread_rwlock_unlock(&running_commands); }
 
 /* ---------------------------------------------------------------- life */
 
+static blr_mutex_t all_mutex = BLR_MUTEX_INIT;
+static struct blz_stream *oldest, *newest;
+
 static void retain(struct blz_stream *stream) { atomic_fetch_add_explicit(&stream->references, 1, memory_order_relaxed); }
 
 /* Gives back what the stream was made from; nothing runs any more. */
@@ -60,7 +64,14 @@ static void let_go(struct blz_stream *stream)
 
 static void release(struct blz_stream *stream)
 {
-    if (atomic_fetch_sub_explicit(&stream->references, 1, memory_order_acq_rel) != 1)
+    blr_mutex_lock(&all_mutex);
+    bool last = atomic_fetch_sub_explicit(&stream->references, 1, memory_order_acq_rel) == 1;
+    if (last) {
+        *(stream->older != NULL ? &stream->older->newer : &oldest) = stream->newer;
+        *(stream->newer != NULL ? &stream->newer->older : &newest) = stream->older;
+    }
+    blr_mutex_unlock(&all_mutex);
+    if (!last)
         return;
     let_go(stream);
     blr_mutex_destroy(&stream->mutex);
@@ -83,6 +94,11 @@ struct blz_stream *blz_stream_new(struct blz_context *context)
     blr_mutex_init(&stream->mutex);
     blr_condition_init(&stream->work);
     blr_condition_init(&stream->progress);
+    blr_mutex_lock(&all_mutex);
+    stream->older = newest;
+    *(newest != NULL ? &newest->newer : &oldest) = stream;
+    newest = stream;
+    blr_mutex_unlock(&all_mutex);
     if (blrQueueCreate(context->native, BLR_QUEUE_IN_ORDER, &stream->native) != BLR_RESULT_SUCCESS) {
         release(stream);
         return NULL;
@@ -297,6 +313,28 @@ ze_result_t blz_stream_synchronize(struct blz_stream *stream, uint64_t timeout)
     }
     blr_mutex_unlock(&stream->mutex);
     return result == ZE_RESULT_SUCCESS || result == ZE_RESULT_NOT_READY ? result : blz_fail(result, "%s", text);
+}
+
+/* The stream after one, or the first, with a reference added; and the reference to the one before given back. */
+static struct blz_stream *next_of_all(struct blz_stream *stream)
+{
+    blr_mutex_lock(&all_mutex);
+    struct blz_stream *next = stream == NULL ? oldest : stream->newer;
+    if (next != NULL)
+        retain(next);
+    blr_mutex_unlock(&all_mutex);
+    if (stream != NULL)
+        release(stream);
+    return next;
+}
+
+void blz_stream_wait_all(void)
+{
+    for (struct blz_stream *stream = next_of_all(NULL); stream != NULL; stream = next_of_all(stream)) {
+        blr_mutex_lock(&stream->mutex);
+        wait_for(stream, stream->submitted, BLR_NO_DEADLINE, true);
+        blr_mutex_unlock(&stream->mutex);
+    }
 }
 
 void blz_stream_help(struct blz_stream *stream, struct blz_slot *until)

@@ -43,6 +43,9 @@ ze_result_t blz_stream_synchronize(struct blz_stream *stream, uint64_t timeout);
 /* Does what is submitted on the calling thread until the slot is signalled or another thread is at it. */
 void blz_stream_help(struct blz_stream *stream, struct blz_slot *until);
 
+/* Waits until all work that was submitted to any stream is done. Not to be called from a command. */
+void blz_stream_wait_all(void);
+
 /* While a command runs: an in-order queue of the reference driver in the stream's context, for what is enqueued there and
  * waited for. */
 blr_queue_t blz_stream_native(void);

@@ -101,3 +101,20 @@ def test_any_and_all(queue: bl.Queue) -> None:
             wanted = np.stack([(values < 0).any(1), (values < 0).all(1)], 1)
             np.testing.assert_array_equal(out.numpy(queue).astype(bool), wanted)
             assert set(np.unique(out.numpy(queue))) <= {0, 1}
+
+
+def test_printf(queue: bl.Queue, capfd: pytest.CaptureFixture[str]) -> None:
+    """The format is a pointer to characters, as SPIR-V asks; ``spirv-val`` sees it where it is installed."""
+    text = """
+kernel void say(global const int *in)
+{
+    const int i = (int)get_global_id(0);
+    if (i < 2) printf("%d has %d of %s, %.1f and %v4d\\n", i, in[i], "these", i * 1.5f, (int4)(i, 2, 3, 4));
+}
+"""
+    kernel = bl.load_kernel_bundle(bl.build(text, targets="spirv"), queue).get_kernel("say")
+    queue.parallel_for(4, kernel, _usm(queue, np.array([7, 8, 9, 10], np.int32))).wait_and_throw()
+    said = sorted(capfd.readouterr().out.splitlines())
+    assert said == ["0 has 7 of these, 0.0 and 0,2,3,4", "1 has 8 of these, 1.5 and 1,2,3,4"]
+    with pytest.raises(bl.BuildError, match=r"uses printf.*leave the target ptx out"):
+        bl.build(text, targets="ptx")

@@ -2,7 +2,8 @@
 
 LLVM writes a place at a constant offset as one constant expression, in bytes. The translator takes the bytes for
 elements of the type that is read there: a wrong address. Here each becomes an instruction at the beginning of its
-function, whose offset is not known to be constant, and which the translator gets right.
+function, whose offset is not known to be constant, and which the translator gets right. So does the text of
+``printf``, which it would pass as a pointer to an array, not to characters.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ __all__ = ["with_instructions"]
 
 _FUNCTION = re.compile(r"^define [^\n]*\{\n(?:[\w.$\"-]+:[^\n]*\n)?(.*?)^\}$", re.MULTILINE | re.DOTALL)
 _PLACE = re.compile(r'getelementptr ([a-z ]*)\((\w+), ptr addrspace\((\d)\) (@"[^"]*"|@[\w.$-]+), i64 (-?\d+)\)')
+_FORMAT = re.compile(r'(@(?:_Z6)?printf\w*\(ptr addrspace\((\d)\)[a-z ]*) (@"[^"]*"|@[\w.$-]+)(?=[,)])')
 _CAST = re.compile(r"(addrspacecast|ptrtoint) \((ptr addrspace\(\d\)) (%bindless\.place\d+) to ([^()]+(?:\(\d\))?)\)")
 
 
@@ -41,6 +43,11 @@ def _function(function: re.Match[str]) -> str:
             lines.append(f"  {name} = {match[1]} {match[2]} {match[3]} to {match[4]}\n")
         return known[match[0]]
 
-    body = _CAST.sub(cast, _PLACE.sub(place, function[1]))
+    def text_of(match: re.Match[str]) -> str:
+        whole = _PLACE.match(f"getelementptr inbounds (i8, ptr addrspace({match[2]}) {match[3]}, i64 0)")
+        assert whole is not None
+        return f"{match[1]} {place(whole)}"
+
+    body = _FORMAT.sub(text_of, _CAST.sub(cast, _PLACE.sub(place, function[1])))
     at = function.start(1) - function.start()
     return function[0][:at] + "".join(lines) + body + "}"

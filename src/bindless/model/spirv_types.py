@@ -13,6 +13,9 @@ _ARRAY, _STRUCT, _POINTER, _CONSTANT, _DECORATE = 28, 30, 32, 43, 71
 _FUNC_PARAM_ATTR, _BY_VALUE, _CPACKED = 38, 2, 10
 _FUNCTION_STORAGE, _WORKGROUP = 7, 4
 _POINTER_SIZE = 8
+# Types of OpenCL C by bytes, where the module has no words of the source; it does not tell signed from unsigned.
+_INTS = {1: "char", 2: "short", 4: "int", 8: "long"}
+_FLOATS = {2: "half", 4: "float", 8: "double"}
 
 LEAST = {_VECTOR: 3, _IMAGE: 1, _SAMPLER: 1, _SAMPLED_IMAGE: 1, _ARRAY: 3, _STRUCT: 1, _POINTER: 3, _CONSTANT: 3}
 """Operands that an instruction must have at least."""
@@ -28,6 +31,7 @@ class Types:
         self._constants: dict[int, int] = {}
         self._by_value: set[int] = set()
         self._packed: set[int] = set()
+        self._names: dict[int, str] = {}
 
     def take(self, code: int, operands: Sequence[int]) -> None:
         """Looks at one instruction; they come in the order of the module, so that a type's parts are known."""
@@ -39,9 +43,12 @@ class Types:
         elif code in (_INT, _FLOAT):
             size = operands[1] // 8
             self._layouts[operands[0]] = size, max(size, 1)
+            self._names[operands[0]] = (_INTS if code == _INT else _FLOATS).get(size, "")
         elif code == _VECTOR and operands[1] in self._layouts:
             size = self._layouts[operands[1]][0] * (4 if operands[2] == 3 else operands[2])
             self._layouts[operands[0]] = size, max(size, 1)
+            if self._names.get(operands[1]):
+                self._names[operands[0]] = f"{self._names[operands[1]]}{operands[2]}"
         elif code in (_IMAGE, _SAMPLED_IMAGE):
             self._opaque[operands[0]] = "image"
         elif code == _SAMPLER:
@@ -86,7 +93,7 @@ class Types:
                 return None
             told = {what: texts[index] for what, texts in words.items() if len(texts) == len(listed)}
             name = told.get("kernel_arg_name") or names.get(number, "")
-            found.append(Parameter(name, told.get("kernel_arg_type", ""), *shape))
+            found.append(Parameter(name, told.get("kernel_arg_type") or self._names.get(type_, ""), *shape))
         return tuple(found)
 
     def _shape(self, type_: int, number: int) -> tuple[str, int] | None:

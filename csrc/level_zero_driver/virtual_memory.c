@@ -1,0 +1,436 @@
+/*
+ * Reservations of virtual memory, and physical memory mapped into them.
+ *
+ * A mapping is an allocation like any other. When it is unmapped its address is forgotten at once; its pages go, and its place becomes
+ * free, when the last command that uses them is done. Access is checked by commands: the host may touch what it likes.
+ */
+#if !defined(_GNU_SOURCE)
+#define _GNU_SOURCE
+#endif
+
+#include "memory.h"
+#include "physical_memory.h"
+#include "reference/threads.h"
+
+#include <inttypes.h>
+#include <sys/mman.h>
+
+struct reservation {
+    struct reservation *next;
+    struct blz_context *context; /* retained */
+    uint64_t base, size;
+    uint32_t users;              /* the program, and each mapping */
+    bool freed;
+    struct mapping *mappings;
+};
+
+struct mapping {
+    struct mapping *next;
+    struct reservation *reservation;
+    struct blz_physical *physical; /* retained */
+    uint64_t base, size;
+    struct blr_allocation *allocation; /* NULL once it was unmapped */
+    ze_memory_access_attribute_t access;
+};
+
+/* Guards all of this. Not held while an allocation is given back, which comes here again. */
+static blr_mutex_t mutex = BLR_MUTEX_INIT;
+static struct reservation *reservations;
+
+static bool is_aligned(uint64_t value) { return value % blz_page_size() == 0; }
+
+static ze_result_t check_pages(uint64_t address, uint64_t size, const char *name)
+{
+    uint64_t page = blz_page_size();
+    if (!is_aligned(address))
+        return blz_fail(ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT, "%s is 0x%" PRIx64 ": a multiple of the page size %" PRIu64 " is needed", name,
+                        address, page);
+    if (size == 0 || !is_aligned(size) || address + size < address)
+        return blz_fail(ZE_RESULT_ERROR_UNSUPPORTED_SIZE, "%" PRIu64 " bytes at %s: a multiple of the page size %" PRIu64 " is needed", size, name,
+                        page);
+    return ZE_RESULT_SUCCESS;
+}
+
+static bool overlap(uint64_t base, uint64_t size, uint64_t other, uint64_t other_size)
+{
+    return base < other + other_size && other < base + size;
+}
+
+/* ---------------------------------------------------------------- reservations */
+
+/* Memory that is reserved and not mapped reads as zero: samplers may read a little beyond what is mapped. */
+static void *reserve_pages(void *address, uint64_t size, int fixed)
+{
+    void *pages = mmap(address, size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | fixed, -1, 0);
+    return pages == MAP_FAILED ? NULL : pages;
+}
+
+/* The reservation that all of the range lies in. Needs the mutex. */
+static struct reservation *find(const struct blz_context *context, uint64_t base, uint64_t size)
+{
+    for (struct reservation *r = reservations; r != NULL; r = r->next)
+        if (!r->freed && r->context == context && base >= r->base && base - r->base < r->size && size <= r->size - (base - r->base))
+            return r;
+    blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "%" PRIu64 " bytes at 0x%" PRIx64 " lie in no reservation of the context", size, base);
+    return NULL;
+}
+
+/* Needs the mutex. */
+static void leave(struct reservation *reservation)
+{
+    if (--reservation->users > 0)
+        return;
+    struct reservation **link = &reservations;
+    while (*link != reservation)
+        link = &(*link)->next;
+    *link = reservation->next;
+    munmap((void *)(uintptr_t)reservation->base, reservation->size + blz_page_size());
+    blz_context_release(reservation->context);
+    blr_delete(reservation);
+}
+
+static ze_result_t reserve(struct blz_context *context, const void *start, size_t size, void **pointer)
+{
+    ze_result_t result = check_pages((uint64_t)(uintptr_t)start, size, "pStart");
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    struct reservation *reservation = blr_new(sizeof *reservation);
+    if (reservation == NULL)
+        return blz_fail_memory("a reservation");
+    uint64_t page = blz_page_size();
+    void *pages = size > SIZE_MAX - page ? NULL : reserve_pages((void *)(uintptr_t)start, size + page, 0);
+    if (pages == NULL) {
+        blr_delete(reservation);
+        return blz_fail(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no room for %zu bytes in the address space", size);
+    }
+    blz_context_retain(context);
+    *reservation = (struct reservation){.context = context, .base = (uint64_t)(uintptr_t)pages, .size = size, .users = 1};
+    blr_mutex_lock(&mutex);
+    reservation->next = reservations;
+    reservations = reservation;
+    blr_mutex_unlock(&mutex);
+    *pointer = pages;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t zeVirtualMemReserve(ze_context_handle_t handle, const void *start, size_t size, void **pointer)
+{
+    struct blz_context *context;
+    ze_result_t result = blz_context_acquire(handle, &context);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    result = pointer == NULL ? blz_fail_null("pptr") : reserve(context, start, size, pointer);
+    blz_context_release(context);
+    return result;
+}
+
+ze_result_t zeVirtualMemQueryPageSize(ze_context_handle_t handle, ze_device_handle_t device_handle, size_t size, size_t *page)
+{
+    struct blz_context *context;
+    struct blz_device *device;
+    ze_result_t result = blz_context_acquire(handle, &context);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    result = blz_device_check(device_handle, &device);
+    if (result == ZE_RESULT_SUCCESS && page == NULL)
+        result = blz_fail_null("pagesize");
+    else if (result == ZE_RESULT_SUCCESS && size == 0)
+        result = blz_fail(ZE_RESULT_ERROR_UNSUPPORTED_SIZE, "size is 0: at least 1 byte is needed");
+    if (result == ZE_RESULT_SUCCESS)
+        *page = blz_page_size();
+    blz_context_release(context);
+    return result;
+}
+
+/* ---------------------------------------------------------------- mapping */
+
+/* Called with the last reference to a mapping's allocation. */
+static void release_mapping(struct blz_memory *memory)
+{
+    struct mapping *mapping = memory->owner;
+    blr_mutex_lock(&mutex);
+    struct mapping **link = &mapping->reservation->mappings;
+    while (*link != mapping)
+        link = &(*link)->next;
+    *link = mapping->next;
+    reserve_pages((void *)(uintptr_t)mapping->base, mapping->size, MAP_FIXED);
+    leave(mapping->reservation);
+    blr_mutex_unlock(&mutex);
+    blr_object_release(&mapping->physical->object);
+    blr_delete(mapping);
+}
+
+static enum blr_memory_access access_of(ze_memory_access_attribute_t access)
+{
+    return access == ZE_MEMORY_ACCESS_ATTRIBUTE_READWRITE  ? BLR_ACCESS_READ_WRITE
+           : access == ZE_MEMORY_ACCESS_ATTRIBUTE_READONLY ? BLR_ACCESS_READ
+                                                           : BLR_ACCESS_NONE;
+}
+
+static ze_result_t check_access(ze_memory_access_attribute_t access)
+{
+    if (access >= ZE_MEMORY_ACCESS_ATTRIBUTE_NONE && access <= ZE_MEMORY_ACCESS_ATTRIBUTE_READONLY)
+        return ZE_RESULT_SUCCESS;
+    return blz_fail_enumeration("access", access, "0 (none), 1 (read and write) or 2 (read only) is needed");
+}
+
+/* Needs the mutex. The mapping has its place, and is not yet an allocation. */
+static ze_result_t place(struct blz_context *context, uint64_t base, uint64_t size, struct blz_physical *physical, uint64_t offset,
+                         struct mapping *mapping)
+{
+    struct reservation *reservation = find(context, base, size);
+    if (reservation == NULL)
+        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
+    for (const struct mapping *other = reservation->mappings; other != NULL; other = other->next)
+        if (overlap(base, size, other->base, other->size))
+            return blz_fail(other->allocation != NULL ? ZE_RESULT_ERROR_INVALID_ARGUMENT : ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
+                            "%" PRIu64 " bytes at 0x%" PRIx64 " are %s 0x%" PRIx64, size, base,
+                            other->allocation != NULL ? "mapped already, at" : "still used by commands that were made when they were mapped, at",
+                            other->base);
+    struct blz_store_range range = {.offset = physical->range.offset + offset, .size = size};
+    if (blz_store_map(&range, (void *)(uintptr_t)base) == NULL)
+        return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
+    *mapping = (struct mapping){.next = reservation->mappings, .reservation = reservation, .physical = physical, .base = base, .size = size};
+    reservation->mappings = mapping;
+    reservation->users++;
+    blr_object_retain(&physical->object);
+    return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t map(struct blz_context *context, uint64_t base, uint64_t size, struct blz_physical *physical, uint64_t offset,
+                       ze_memory_access_attribute_t access)
+{
+    if (physical->context != context)
+        return blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "the physical memory is of another context");
+    if (!is_aligned(offset) || offset > physical->size || size > physical->size - offset)
+        return blz_fail(is_aligned(offset) ? ZE_RESULT_ERROR_INVALID_SIZE : ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT,
+                        "%" PRIu64 " bytes from offset %" PRIu64 " of physical memory of %" PRIu64 " bytes: whole pages within it are needed",
+                        size, offset, physical->size);
+    struct mapping *mapping = blr_new(sizeof *mapping);
+    if (mapping == NULL)
+        return blz_fail_memory("a mapping");
+    struct blz_memory description = {.device = physical->device,
+                                     .type = physical->type,
+                                     .mapping = (void *)(uintptr_t)base,
+                                     .mapped = size,
+                                     .unmap = release_mapping,
+                                     .owner = mapping};
+    void *pointer = NULL;
+    struct blr_allocation *allocation = NULL;
+    blr_mutex_lock(&mutex);
+    ze_result_t result = place(context, base, size, physical, offset, mapping);
+    bool placed = result == ZE_RESULT_SUCCESS;
+    if (placed)
+        result = blz_memory_take(context, &description, size, &pointer);
+    if (result == ZE_RESULT_SUCCESS) {
+        allocation = blr_memory_find(pointer);
+        atomic_store(&allocation->access, access_of(access));
+        mapping->allocation = allocation;
+        mapping->access = access;
+    }
+    blr_mutex_unlock(&mutex);
+    if (allocation != NULL)
+        blr_memory_release(allocation); /* it is known by its address until it is unmapped */
+    else if (placed)
+        release_mapping(&description);
+    else
+        blr_delete(mapping);
+    return result;
+}
+
+ze_result_t zeVirtualMemMap(ze_context_handle_t handle, const void *pointer, size_t size, ze_physical_mem_handle_t physical_handle,
+                            size_t offset, ze_memory_access_attribute_t access)
+{
+    struct blz_context *context;
+    struct blz_physical *physical = NULL;
+    ze_result_t result = blz_context_acquire(handle, &context);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    if (pointer == NULL)
+        result = blz_fail_null("ptr");
+    if (result == ZE_RESULT_SUCCESS)
+        result = check_pages((uint64_t)(uintptr_t)pointer, size, "ptr");
+    if (result == ZE_RESULT_SUCCESS)
+        result = check_access(access);
+    if (result == ZE_RESULT_SUCCESS)
+        result = blz_physical_acquire(physical_handle, &physical);
+    if (result == ZE_RESULT_SUCCESS) {
+        result = map(context, (uint64_t)(uintptr_t)pointer, size, physical, offset, access);
+        blr_object_release(&physical->object);
+    }
+    blz_context_release(context);
+    return result;
+}
+
+/* ---------------------------------------------------------------- what lies in a range */
+
+/* Whether the mappings in a range lie wholly in it. Needs the mutex. */
+static ze_result_t check_whole(const struct reservation *reservation, uint64_t base, uint64_t size)
+{
+    for (const struct mapping *m = reservation->mappings; m != NULL; m = m->next)
+        if (m->allocation != NULL && overlap(base, size, m->base, m->size) && (m->base < base || m->base + m->size > base + size))
+            return blz_fail(ZE_RESULT_ERROR_UNSUPPORTED_SIZE,
+                            "%" PRIu64 " bytes at 0x%" PRIx64 " cut the mapping of %" PRIu64 " bytes at 0x%" PRIx64 ": ranges of whole mappings are "
+                            "possible",
+                            size, base, m->size, m->base);
+    return ZE_RESULT_SUCCESS;
+}
+
+/* The live mapping that holds an address. Needs the mutex. */
+static struct mapping *mapping_at(const struct reservation *reservation, uint64_t address)
+{
+    for (struct mapping *m = reservation->mappings; m != NULL; m = m->next)
+        if (m->allocation != NULL && address >= m->base && address - m->base < m->size)
+            return m;
+    return NULL;
+}
+
+/* Unmaps what is mapped in a range of a reservation, which stays. */
+static void unmap_all(struct reservation *reservation, uint64_t base, uint64_t size)
+{
+    for (;;) {
+        struct blr_allocation *allocation = NULL;
+        blr_mutex_lock(&mutex);
+        for (struct mapping *m = reservation->mappings; m != NULL && allocation == NULL; m = m->next)
+            if (m->allocation != NULL && overlap(base, size, m->base, m->size)) {
+                allocation = m->allocation;
+                m->allocation = NULL;
+            }
+        blr_mutex_unlock(&mutex);
+        if (allocation == NULL)
+            return;
+        blr_memory_withdraw(allocation);
+    }
+}
+
+ze_result_t zeVirtualMemUnmap(ze_context_handle_t handle, const void *pointer, size_t size)
+{
+    struct blz_context *context;
+    ze_result_t result = blz_context_acquire(handle, &context);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    uint64_t base = (uint64_t)(uintptr_t)pointer;
+    struct reservation *reservation = NULL;
+    result = pointer == NULL ? blz_fail_null("ptr") : check_pages(base, size, "ptr");
+    if (result == ZE_RESULT_SUCCESS) {
+        blr_mutex_lock(&mutex);
+        reservation = find(context, base, size);
+        if (reservation == NULL)
+            result = ZE_RESULT_ERROR_INVALID_ARGUMENT;
+        else if ((result = check_whole(reservation, base, size)) == ZE_RESULT_SUCCESS)
+            reservation->users++;
+        blr_mutex_unlock(&mutex);
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        unmap_all(reservation, base, size);
+        blr_mutex_lock(&mutex);
+        leave(reservation);
+        blr_mutex_unlock(&mutex);
+    }
+    blz_context_release(context);
+    return result;
+}
+
+ze_result_t zeVirtualMemFree(ze_context_handle_t handle, const void *pointer, size_t size)
+{
+    struct blz_context *context;
+    ze_result_t result = blz_context_acquire(handle, &context);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    uint64_t base = (uint64_t)(uintptr_t)pointer;
+    struct reservation *reservation = NULL;
+    result = pointer == NULL ? blz_fail_null("ptr") : check_pages(base, size, "ptr");
+    if (result == ZE_RESULT_SUCCESS) {
+        blr_mutex_lock(&mutex);
+        reservation = find(context, base, size);
+        if (reservation == NULL)
+            result = ZE_RESULT_ERROR_INVALID_ARGUMENT;
+        else if (reservation->base != base || reservation->size != size)
+            result = blz_fail(ZE_RESULT_ERROR_INVALID_SIZE, "%zu bytes at %p: the reservation has %" PRIu64 " bytes at 0x%" PRIx64
+                              ", and is freed as a whole", size, pointer, reservation->size, reservation->base);
+        else
+            reservation->freed = true;
+        blr_mutex_unlock(&mutex);
+    }
+    if (result == ZE_RESULT_SUCCESS) {
+        unmap_all(reservation, base, size);
+        blr_mutex_lock(&mutex);
+        leave(reservation);
+        blr_mutex_unlock(&mutex);
+    }
+    blz_context_release(context);
+    return result;
+}
+
+/* ---------------------------------------------------------------- access */
+
+static ze_result_t set_access(struct reservation *reservation, uint64_t base, uint64_t size, ze_memory_access_attribute_t access)
+{
+    ze_result_t result = check_whole(reservation, base, size);
+    for (struct mapping *m = reservation->mappings; m != NULL && result == ZE_RESULT_SUCCESS; m = m->next)
+        if (m->allocation != NULL && overlap(base, size, m->base, m->size)) {
+            m->access = access;
+            atomic_store(&m->allocation->access, access_of(access));
+        }
+    return result;
+}
+
+ze_result_t zeVirtualMemSetAccessAttribute(ze_context_handle_t handle, const void *pointer, size_t size,
+                                           ze_memory_access_attribute_t access)
+{
+    struct blz_context *context;
+    ze_result_t result = blz_context_acquire(handle, &context);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    uint64_t base = (uint64_t)(uintptr_t)pointer;
+    result = pointer == NULL ? blz_fail_null("ptr") : check_pages(base, size, "ptr");
+    if (result == ZE_RESULT_SUCCESS)
+        result = check_access(access);
+    if (result == ZE_RESULT_SUCCESS) {
+        blr_mutex_lock(&mutex);
+        struct reservation *reservation = find(context, base, size);
+        result = reservation == NULL ? ZE_RESULT_ERROR_INVALID_ARGUMENT : set_access(reservation, base, size, access);
+        blr_mutex_unlock(&mutex);
+    }
+    blz_context_release(context);
+    return result;
+}
+
+/* The access at an address, and for how many bytes from there it is the same. */
+static ze_result_t get_access(const struct reservation *reservation, uint64_t base, uint64_t size, ze_memory_access_attribute_t *access,
+                              size_t *same)
+{
+    const struct mapping *first = mapping_at(reservation, base), *m = first;
+    if (first == NULL)
+        return blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "nothing is mapped at 0x%" PRIx64, base);
+    uint64_t end = base;
+    while (m != NULL && m->access == first->access && end < base + size) {
+        end = m->base + m->size;
+        m = mapping_at(reservation, end);
+    }
+    *access = first->access;
+    *same = end < base + size ? end - base : size;
+    return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t zeVirtualMemGetAccessAttribute(ze_context_handle_t handle, const void *pointer, size_t size,
+                                           ze_memory_access_attribute_t *access, size_t *same)
+{
+    struct blz_context *context;
+    ze_result_t result = blz_context_acquire(handle, &context);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    uint64_t base = (uint64_t)(uintptr_t)pointer;
+    if (pointer == NULL || access == NULL || same == NULL)
+        result = blz_fail_null(pointer == NULL ? "ptr" : access == NULL ? "access" : "outSize");
+    if (result == ZE_RESULT_SUCCESS)
+        result = check_pages(base, size, "ptr");
+    if (result == ZE_RESULT_SUCCESS) {
+        blr_mutex_lock(&mutex);
+        const struct reservation *reservation = find(context, base, size);
+        result = reservation == NULL ? ZE_RESULT_ERROR_INVALID_ARGUMENT : get_access(reservation, base, size, access, same);
+        blr_mutex_unlock(&mutex);
+    }
+    blz_context_release(context);
+    return result;
+}
