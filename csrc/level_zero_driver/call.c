@@ -106,12 +106,12 @@ static ze_result_t apply_rules(unsigned call, bool counted)
 {
     ze_result_t result = ZE_RESULT_SUCCESS;
     blr_mutex_lock(&mutex);
-    for (uint32_t i = 0; i < rule_count && result == ZE_RESULT_SUCCESS; i++) {
+    for (uint32_t i = 0; i < rule_count; i++) { /* each counts, the first that applies decides */
         struct rule *rule = &rules[i];
         if (rule->function != call && !(rule->function == ANY_FUNCTION && counted))
             continue;
         rule->seen++;
-        if (rule->number == EVERY_CALL || rule->number == rule->seen)
+        if (result == ZE_RESULT_SUCCESS && (rule->number == EVERY_CALL || rule->number == rule->seen))
             result = rule->result;
     }
     blr_mutex_unlock(&mutex);
