@@ -21,7 +21,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import bindless as bl
-from bindless.compiler.prelude import ptx, spirv
+from bindless.compiler.prelude import opencl_spirv, ptx, spirv
 from bindless.compiler.toolchain import TARGETS, Toolchain
 
 __all__ = ["assembled", "compiled", "compiled_text", "load"]
@@ -79,6 +79,9 @@ def _compile(text: str, target: str, only: str, passes: str, extensions: str) ->
             prelude = folder / "prelude.ll"
             prelude.write_text(_PRELUDES[target]())
             parts.append(prelude)
+        if target == "spirv" and opencl_spirv.is_needed(parts[0].read_text()):
+            parts.append(folder / "opencl.ll")
+            parts[-1].write_text(opencl_spirv.module())
         linked = tools.link(parts, folder / "linked.ll")
         optimised = folder / "optimised.ll"
         if passes:

@@ -14,7 +14,7 @@ from .gradients import with_gradients
 from .local_arguments import with_local_arguments
 from .metadata import KernelWords, read_kernels
 from .offsets import with_instructions
-from .prelude import opencl, ptx, spirv
+from .prelude import opencl, opencl_spirv, ptx, spirv
 from .relations import with_relations
 from .toolchain import INSTALL_LIBRARY, STRICT, TARGETS, Target, Toolchain
 
@@ -80,7 +80,11 @@ def make_modules(
     compiled.write_text(with_local_arguments(text) if target == "ptx" else _with_functions(text))
     parts = [compiled]
     preludes = [PRELUDES[target]] if images or target == "ptx" else []
-    for number, prelude in enumerate([*preludes, *([opencl.module] if target == "ptx" else [])]):
+    if target == "ptx":
+        preludes.append(opencl.module)
+    elif opencl_spirv.is_needed(text):
+        preludes.append(opencl_spirv.module)
+    for number, prelude in enumerate(preludes):
         parts.append(folder / f"prelude{number}.ll")
         parts[-1].write_text(prelude())
     linked = toolchain.link(parts, folder / "linked.ll")
