@@ -39,6 +39,13 @@ static void spread(struct blr_spirv_module *module, const struct blr_spirv_type 
     }
 }
 
+/* Memory of the arena for what is used by vector instructions. */
+static void *aligned(struct blr_spirv_module *module, size_t size, size_t alignment)
+{
+    uintptr_t address = (uintptr_t)blr_spirv_allocate(module->build, size + alignment, 1);
+    return (void *)((address + alignment - 1) / alignment * alignment);
+}
+
 static void evaluate_lanes(struct blr_spirv_module *module, uint32_t word, unsigned opcode,
                            struct blr_spirv_constant *constant)
 {
@@ -48,7 +55,7 @@ static void evaluate_lanes(struct blr_spirv_module *module, uint32_t word, unsig
     struct blr_spirv_op op = {0};
     if (count == 0 || count > MOST_OPERANDS)
         blr_spirv_unsupported(module->build, word, "among constants");
-    unsigned char *registers = blr_spirv_allocate(module->build, MOST_OPERANDS + 1, ROOM);
+    unsigned char *registers = aligned(module, (MOST_OPERANDS + 1) * ROOM, 64);
     for (uint32_t i = 0; i < count; i++) {
         const unsigned char *bytes;
         types[i] = operand(module, word, words[word + 4 + i], &bytes);
@@ -60,7 +67,7 @@ static void evaluate_lanes(struct blr_spirv_module *module, uint32_t word, unsig
     if (constant->type->kind == BLR_TYPE_ARRAY || constant->type->kind == BLR_TYPE_STRUCT ||
         !blr_spirv_elementwise(module, word, opcode, constant->type, types, count, &op))
         blr_spirv_refuse(module->build, word, "instruction %u is not supported among constants", opcode);
-    struct blr_spirv_batch *batch = blr_spirv_allocate(module->build, 1, sizeof *batch);
+    struct blr_spirv_batch *batch = aligned(module, sizeof *batch, _Alignof(struct blr_spirv_batch));
     unsigned char *result = registers + MOST_OPERANDS * ROOM;
     batch->registers = registers;
     op.run(batch, &op, result);

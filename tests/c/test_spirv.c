@@ -376,6 +376,23 @@ static void without_memory(void)
     OK(blrMemoryFree(context, data));
 }
 
+/* Instructions among constants, with any alignment of what they are computed in. */
+static void constants_from_constants(void)
+{
+    for (uint32_t count = 1; count < 12; count++) {
+        struct words w;
+        blr_module_t module;
+        start(&w);
+        for (uint32_t i = 0; i < count; i++)
+            PUT(&w, 52, UINT, BOUND - 1 - i, 128, SEVEN, i == 0 ? SEVEN : BOUND - i); /* OpSpecConstantOp IAdd */
+        head(&w);
+        PUT(&w, 62, DATA, BOUND - count);
+        tail(&w);
+        OK(blrModuleCreate(context, w.word, w.count * 4u, 0, NULL, &module));
+        OK(blrModuleDestroy(module));
+    }
+}
+
 int main(void)
 {
     context = open_context();
@@ -386,6 +403,7 @@ int main(void)
     calls_without_end();
     reflection();
     launches();
+    constants_from_constants();
     without_memory();
     OK(blrQueueDestroy(queue));
     OK(blrContextDestroy(context));

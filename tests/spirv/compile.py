@@ -21,6 +21,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import bindless as bl
+from bindless.compiler.atomics import with_atomics
+from bindless.compiler.offsets import with_instructions
 from bindless.compiler.prelude import opencl_spirv, ptx, spirv
 from bindless.compiler.toolchain import TARGETS, Toolchain
 
@@ -75,6 +77,8 @@ def _compile(text: str, target: str, only: str, passes: str, extensions: str) ->
         source.write_text(text)
         includes = [REPOSITORY / "include", HERE / "source"]
         parts = [tools.compile(source, folder / "compiled.ll", TARGETS[target], includes, {})]
+        if target == "spirv":
+            parts[0].write_text(with_atomics(parts[0].read_text()))
         if "__bindless_" in parts[0].read_text():
             prelude = folder / "prelude.ll"
             prelude.write_text(_PRELUDES[target]())
@@ -90,6 +94,8 @@ def _compile(text: str, target: str, only: str, passes: str, extensions: str) ->
             subprocess.run([*opt, "-o", str(optimised)], check=True)
         else:
             tools.optimise(linked, optimised, names)
+        if target == "spirv":
+            optimised.write_text(with_instructions(optimised.read_text()))
         return tools.translate(optimised, folder / "artifact", settings)
 
 
