@@ -1,24 +1,81 @@
-"""C programs that know Level Zero alone, built against the system's header and linked with its loader."""
+"""C programs that know Level Zero alone, built against the system's header, linked with its loader; checks in Python.
+
+Checks run in a process of their own (worker.py), because a process opens the loader once.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+import bindless
 from bindless._cli_ze_driver import driver_path
+from bindless.drivers import level_zero
 
 PROGRAMS = Path(__file__).resolve().parents[1] / "c" / "level_zero"
 INSTALL = "apt-get install gcc libze1 libze-dev"
 LAYER = {"ZE_ENABLE_VALIDATION_LAYER": "1", "ZE_ENABLE_PARAMETER_VALIDATION": "1"}
 
 Guide = Callable[..., str]
+Checker = Callable[[str, str], None]
+
+
+class Worker:
+    """The process of the checks, with the validation layer on."""
+
+    def __init__(self) -> None:
+        search = os.pathsep.join([str(Path(bindless.__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
+        self.process = subprocess.Popen(
+            [sys.executable, "-W", "error", str(Path(__file__).with_name("worker.py"))],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, **LAYER, "ZE_ENABLE_ALT_DRIVERS": str(driver_path()), "PYTHONPATH": search},
+        )
+
+    def check(self, module: str, name: str) -> None:
+        assert self.process.stdin is not None and self.process.stdout is not None
+        self.process.stdin.write(f"{module} {name}\n")
+        self.process.stdin.flush()
+        answer = self.process.stdout.readline()
+        if not answer:
+            pytest.fail(f"the process ended with {self.process.wait()}")
+        failure = json.loads(answer)
+        if failure is not None:
+            pytest.fail(failure, pytrace=False)
+
+    def close(self) -> None:
+        assert self.process.stdin is not None and self.process.stdout is not None
+        self.process.stdin.close()
+        self.process.stdout.close()
+        self.process.wait()
+
+
+@pytest.fixture(scope="session")
+def check() -> Iterator[Checker]:
+    """``check(module, function)``: runs ``function(rig)`` of a module of this folder in the process of the checks."""
+    workers: list[Worker] = []
+
+    def run(module: str, name: str) -> None:
+        if not level_zero.available():
+            required = "level_zero" in os.environ.get("BINDLESS_REQUIRE", "").split(",")
+            (pytest.fail if required else pytest.skip)(f"needs the Level Zero loader: {INSTALL}")
+        if not workers or workers[-1].process.poll() is not None:
+            workers.append(Worker())
+        workers[-1].check(module, name)
+
+    yield run
+    for worker in workers:
+        worker.close()
 
 
 def sections() -> list[str]:

@@ -67,6 +67,21 @@ void run_list(ze_command_queue_handle_t queue, ze_command_list_handle_t list); /
     X(subdevices)                                                                                                      \
     X(processes)                                                                                                       \
     X(peers)                                                                                                           \
+    X(images)                                                                                                          \
+    X(image_scaling)                                                                                                   \
+    X(samplers)                                                                                                        \
+    X(external_memory)                                                                                                 \
+    X(build_options)                                                                                                   \
+    X(specialization_constants)                                                                                        \
+    X(build_log)                                                                                                       \
+    X(dynamic_link)                                                                                                    \
+    X(native_binaries)                                                                                                 \
+    X(kernels)                                                                                                         \
+    X(arguments)                                                                                                       \
+    X(indirect_launches)                                                                                               \
+    X(cooperative_launches)                                                                                            \
+    X(indirect_access)                                                                                                 \
+    X(printing)                                                                                                        \
     X(unfinished)
 
 #define DECLARE_SECTION(name) void section_##name(void);

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from .conftest import Checker
+
+pytestmark = pytest.mark.level_zero
 
 HERE = Path(__file__).resolve().parent
 CHECKS = [
@@ -17,5 +20,5 @@ CHECKS = [
 
 
 @pytest.mark.parametrize(("module", "name"), CHECKS)
-def test_driver(check: Callable[[str, str], None], module: str, name: str) -> None:
+def test_check(check: Checker, module: str, name: str) -> None:
     check(module, name)
