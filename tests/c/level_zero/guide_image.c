@@ -5,7 +5,7 @@
 
 #include <unistd.h>
 
-enum { WIDTH = 128, HEIGHT = 96 };
+enum { WIDTH = 128, HEIGHT = 64 }; /* powers of two, so that normalized coordinates are exact */
 
 static ze_image_handle_t make_image(ze_image_flags_t flags, uint32_t width, uint32_t height)
 {
