@@ -1,0 +1,159 @@
+"""A pytest plugin for a driver that accepts everything and executes nothing: what its calls return is judged, results are
+not.
+
+    pytest -p acceptance --device level_zero:gpu:0 tests/backends tests/images ...
+
+  - Whoever waits for an event signals it, for no command does.
+  - A test that fails because a value is wrong, or an error did not come that work would have had, counts as passed.
+  - What the driver refused, and how many objects of each kind were made and destroyed, is told at the end. The run fails if
+    an object was left, and each test whose error is a refusal that it did not expect.
+
+``XE_IN_ORDER=1`` leaves the order of lists to the driver, which then waits for the work itself when a list is destroyed: those
+lists are left. Else barriers keep the order, as for drivers before Level Zero 1.6.
+"""
+
+from __future__ import annotations
+
+import collections
+import importlib
+import os
+import pkgutil
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+import bindless.backends
+from bindless.model.errors import Error
+
+IN_ORDER = os.environ.get("XE_IN_ORDER") == "1"
+
+refused: collections.Counter[tuple[str, str]] = collections.Counter()
+made: collections.Counter[str] = collections.Counter()
+ignored: list[str] = []
+
+# Functions that make or destroy an object, and what it is; of several that make the same kind, all names are here.
+_OBJECTS = {
+    "ContextCreate": "context",
+    "ContextDestroy": "context",
+    "CommandListCreateImmediate": "command list",
+    "CommandListCreate": "command list",
+    "CommandListDestroy": "command list",
+    "CommandQueueCreate": "command queue",
+    "CommandQueueDestroy": "command queue",
+    "FenceCreate": "fence",
+    "FenceDestroy": "fence",
+    "EventPoolCreate": "event pool",
+    "EventPoolDestroy": "event pool",
+    "EventCreate": "event",
+    "EventDestroy": "event",
+    "MemAllocDevice": "memory",
+    "MemAllocHost": "memory",
+    "MemAllocShared": "memory",
+    "MemFree": "memory",
+    "ImageCreate": "image",
+    "ImageViewCreateExt": "image",
+    "ImageDestroy": "image",
+    "SamplerCreate": "sampler",
+    "SamplerDestroy": "sampler",
+    "ModuleCreate": "module",
+    "ModuleDestroy": "module",
+    "KernelCreate": "kernel",
+    "KernelDestroy": "kernel",
+}
+_WAITS = ("zeEventHostSynchronize", "zeEventQueryStatus")
+
+
+class Recorder:
+    """The driver's functions, as the backend's modules call them."""
+
+    def __init__(self, lib: Any) -> None:
+        self._lib = lib
+        self._wrapped: dict[str, Any] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._lib, name)
+        if not name.startswith("ze") or not callable(found):
+            return found
+        if name not in self._wrapped:
+            self._wrapped[name] = self._wrap(name, found)
+        return self._wrapped[name]
+
+    def _wrap(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        kind = _OBJECTS.get(name.removeprefix("ze"))
+        step = -1 if name.endswith(("Destroy", "Free")) else 1
+
+        def call(*arguments: Any) -> Any:
+            if name in _WAITS:
+                self._lib.zeEventHostSignal(arguments[0])
+            if name == "zeCommandListDestroy" and IN_ORDER:
+                made["command list"] -= 1
+                return 0
+            result = function(*arguments)
+            if kind is not None and result == 0:
+                made[kind] += step
+            if isinstance(result, int) and result not in (0, 1):
+                refused[name, hex(result)] += 1
+            return result
+
+        return call
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    backend = bindless.backends
+    names = [item.name for item in pkgutil.iter_modules(backend.__path__) if "level_zero" in item.name]
+    modules = [importlib.import_module(f"{backend.__name__}.{name}") for name in names]
+    recorder: Recorder | None = None
+    for module in modules:
+        lib = getattr(module, "lib", None)
+        if lib is not None:
+            recorder = recorder or Recorder(lib)
+            module.lib = recorder
+    lists: Any = next(module for module in modules if module.__name__.endswith("lists"))
+    if not IN_ORDER:
+        lists._IN_ORDER_SINCE = (99, 0)
+
+
+def _is_result(error: BaseException) -> bool:
+    """Whether only the outcome of work is not as the test wants it."""
+    if isinstance(error, AssertionError):
+        return True
+    text = str(error)
+    if isinstance(error, pytest.fail.Exception):
+        return "DID NOT RAISE" in text or "the signal was not handled" in text
+    return isinstance(error, bindless.model.errors.ProfilingError)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    try:
+        yield
+    except BaseException as error:
+        if not _is_result(error):
+            raise
+        ignored.append(item.nodeid)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    write = terminalreporter.write_line
+    write(f"results ignored in {len(ignored)} tests")
+    for name, count in sorted(collections.Counter(re.sub(r"\[.*", "", name) for name in ignored).items()):
+        write(f"  {count:5d} {name}")
+    write("refused by the driver:")
+    for (name, result), count in sorted(refused.items()):
+        write(f"  {count:5d} {name} {result}")
+    left = {kind: count for kind, count in made.items() if count}
+    write(f"objects left: {left or 'none'}")
+
+
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    from bindless.sycl import _lifetime
+
+    _lifetime._finish()
+    if any(made.values()) and exitstatus == 0:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+__all__ = ["Error", "IN_ORDER", "Recorder"]
