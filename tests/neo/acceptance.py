@@ -1,15 +1,14 @@
-"""A pytest plugin for a driver that accepts everything and executes nothing: what its calls return is judged, results are
-not.
+"""A pytest plugin for a driver that accepts everything and executes nothing: what its calls return is judged.
 
     pytest -p acceptance --device level_zero:gpu:0 tests/backends tests/images ...
 
   - Whoever waits for an event signals it, for no command does.
   - A test that fails because a value is wrong, or an error did not come that work would have had, counts as passed.
-  - What the driver refused, and how many objects of each kind were made and destroyed, is told at the end. The run fails if
-    an object was left, and each test whose error is a refusal that it did not expect.
+  - What the driver refused, and how many objects of each kind were made and not destroyed, is told at the end. The run
+    fails if an object was left, and each test whose error is a refusal that it did not expect.
 
-``XE_IN_ORDER=1`` leaves the order of lists to the driver, which then waits for the work itself when a list is destroyed: those
-lists are left. Else barriers keep the order, as for drivers before Level Zero 1.6.
+``XE_IN_ORDER=1`` leaves the order of lists to the driver, which then waits for the work itself where a list ends:
+those lists are left. Else barriers keep the order, as for drivers before Level Zero 1.6.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from typing import Any
 import pytest
 
 import bindless.backends
-from bindless.model.errors import Error
+import bindless.model.errors
 
 IN_ORDER = os.environ.get("XE_IN_ORDER") == "1"
 
@@ -154,6 +153,3 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     _lifetime._finish()
     if any(made.values()) and exitstatus == 0:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
-
-
-__all__ = ["Error", "IN_ORDER", "Recorder"]

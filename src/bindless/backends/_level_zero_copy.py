@@ -91,7 +91,7 @@ def _slices(image: ImageMemory, memory: HostMemory | UsmMemory, extent: Extent) 
     row, between = _pitches(memory, extent)
     address, (width, height, depth) = _start(memory), extent
     if image.descriptor.type is ImageType.array and image.descriptor.dimensions == 1 and depth > 1:
-        row, between = between, between * depth  # layers are rows
+        row, between = between, 0  # layers are rows, of one slice
     if max(row, between) <= _MOST:
         return [(_region(image.descriptor, image.offset, extent), address, row, between)]
     x, y, z = image.offset
