@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from compile import compiled_text
+from compile import assembled, compiled_text
 
 import bindless as bl
 
@@ -113,3 +113,150 @@ def test_sizes(queue: bl.Queue) -> None:
     assert out.numpy(queue).tolist() == [7, 5, 3, 11, 6]
     for handle in handles:
         bl.destroy_image_handle(handle, queue)
+
+
+MORE = """
+kernel void buffers(read_only image1d_buffer_t in, write_only image1d_buffer_t out, global int *width)
+{
+    const int i = (int)get_global_id(0);
+    write_imagef(out, i, read_imagef(in, get_image_width(in) - 1 - i) * 2.0f);
+    *width = get_image_width(out);
+}
+kernel void depths(read_only image2d_depth_t in, write_only image2d_depth_t out, sampler_t sampler,
+                   global float *sampled)
+{
+    const int2 at = (int2)((int)get_global_id(0), (int)get_global_id(1)), size = get_image_dim(in);
+    write_imagef(out, at, read_imagef(in, at) + 1.0f);
+    sampled[at.y * size.x + at.x] = read_imagef(in, sampler, convert_float2(at) + 0.75f);
+}
+kernel void layers(read_only image2d_array_depth_t in, global float *out, global int *sizes)
+{
+    const int4 at = (int4)((int)get_global_id(0), (int)get_global_id(1), (int)get_global_id(2), 0);
+    const int width = get_image_width(in), height = get_image_height(in);
+    out[(at.z * height + at.y) * width + at.x] = read_imagef(in, at);
+    sizes[0] = width; sizes[1] = height; sizes[2] = (int)get_image_array_size(in);
+}
+"""
+
+
+def _more(queue: bl.Queue, name: str) -> bl.Kernel:
+    return bl.load_kernel_bundle(compiled_text(MORE, "spirv", name), queue).get_kernel(name)
+
+
+def test_buffers(queue: bl.Queue) -> None:
+    desc = bl.ImageDescriptor(70, num_channels=4)
+    source, target = (bl.ImageMem(desc, queue) for _ in range(2))
+    pixels = np.random.default_rng(5).random((70, 4), np.float32)
+    queue.ext_oneapi_copy(pixels, source).wait()
+    handles = [bl.create_image(memory, desc, queue) for memory in (source, target)]
+    width = bl.usm_empty((1,), np.int32, queue)
+    queue.parallel_for(70, _more(queue, "buffers"), *handles, width).wait_and_throw()
+    found = np.empty_like(pixels)
+    queue.ext_oneapi_copy(target, found).wait()
+    np.testing.assert_array_equal(found, pixels[::-1] * 2)
+    assert width.numpy(queue)[0] == 70
+    for handle in handles:
+        bl.destroy_image_handle(handle, queue)
+
+
+def test_images_of_depths(queue: bl.Queue) -> None:
+    desc = bl.ImageDescriptor(12, 7, num_channels=1)
+    source, target = (bl.ImageMem(desc, queue) for _ in range(2))
+    pixels = np.random.default_rng(6).integers(0, 256, (7, 12)).astype(np.float32)
+    queue.ext_oneapi_copy(pixels, source).wait()
+    unsampled = [bl.create_image(memory, desc, queue) for memory in (source, target)]
+    sampler = bl.create_image(
+        source, desc, queue, sampler=bl.BindlessImageSampler("clamp_to_edge", "unnormalized", "linear")
+    )
+    out = bl.usm_empty((7, 12), np.float32, queue)
+    queue.parallel_for((7, 12), _more(queue, "depths"), *unsampled, sampler, out).wait_and_throw()
+    found = np.empty_like(pixels)
+    queue.ext_oneapi_copy(target, found).wait()
+    np.testing.assert_array_equal(found, pixels + 1)
+    across = np.concatenate([pixels, pixels[:, -1:]], 1)
+    across = across[:, :-1] * 0.75 + across[:, 1:] * 0.25
+    down = np.concatenate([across, across[-1:]])
+    np.testing.assert_allclose(out.numpy(queue), down[:-1] * 0.75 + down[1:] * 0.25, rtol=1e-6)
+    two = bl.ImageDescriptor(12, 7, num_channels=2)
+    wrong = bl.create_image(bl.ImageMem(two, queue), two, queue)
+    with pytest.raises(bl.KernelError, match="image of 2 channels for an image of depths"):
+        queue.parallel_for((7, 12), _more(queue, "depths"), unsampled[0], wrong, sampler, out).wait_and_throw()
+    for handle in (*unsampled, sampler, wrong):
+        bl.destroy_image_handle(handle, queue)
+
+
+def test_layers_of_depths(queue: bl.Queue) -> None:
+    desc = bl.ImageDescriptor(5, 4, num_channels=1, type="array", array_size=3)
+    memory = bl.ImageMem(desc, queue)
+    pixels = np.random.default_rng(7).random((3, 4, 5), np.float32)
+    queue.ext_oneapi_copy(pixels, memory).wait()
+    image = bl.create_image(memory, desc, queue)
+    out, sizes = bl.usm_empty((3, 4, 5), np.float32, queue), bl.usm_empty((3,), np.int32, queue)
+    queue.parallel_for((3, 4, 5), _more(queue, "layers"), image, out, sizes).wait_and_throw()
+    np.testing.assert_array_equal(out.numpy(queue), pixels)
+    assert list(sizes.numpy(queue)) == [5, 4, 3]
+    bl.destroy_image_handle(image, queue)
+
+
+QUERIES = """
+OpCapability Addresses
+OpCapability Kernel
+OpCapability ImageBasic
+OpCapability ImageMipmap
+OpMemoryModel Physical64 OpenCL
+OpEntryPoint Kernel %ask "ask"
+%void = OpTypeVoid
+%uint = OpTypeInt 32 0
+%v2uint = OpTypeVector %uint 2
+%c0 = OpConstant %uint 0
+%c1 = OpConstant %uint 1
+%c2 = OpConstant %uint 2
+%c3 = OpConstant %uint 3
+%c4 = OpConstant %uint 4
+%image = OpTypeImage %void 2D DEPTH 0 0 0 Unknown ReadOnly
+%pointer = OpTypePointer CrossWorkgroup %uint
+%function = OpTypeFunction %void %image %pointer
+%ask = OpFunction %void None %function
+%i = OpFunctionParameter %image
+%out = OpFunctionParameter %pointer
+%start = OpLabel
+%format = OpImageQueryFormat %uint %i
+%order = OpImageQueryOrder %uint %i
+%levels = OpImageQueryLevels %uint %i
+%size = OpImageQuerySizeLod %v2uint %i %c1
+%width = OpCompositeExtract %uint %size 0
+%height = OpCompositeExtract %uint %size 1
+OpStore %out %format
+%p1 = OpInBoundsPtrAccessChain %pointer %out %c1
+OpStore %p1 %order
+%p2 = OpInBoundsPtrAccessChain %pointer %out %c2
+OpStore %p2 %levels
+%p3 = OpInBoundsPtrAccessChain %pointer %out %c3
+OpStore %p3 %width
+%p4 = OpInBoundsPtrAccessChain %pointer %out %c4
+OpStore %p4 %height
+OpReturn
+OpFunctionEnd"""
+
+
+@pytest.mark.parametrize(
+    ("channel_type", "channels", "depth", "wanted"),
+    [
+        ("snorm_int8", 1, 0, (0, 0)), ("unorm_int8", 4, 0, (2, 5)), ("signed_int16", 2, 0, (8, 2)),
+        ("unsigned_int32", 4, 0, (12, 5)), ("fp16", 2, 0, (13, 2)), ("fp32", 1, 1, (14, 13)),
+    ],
+)  # fmt: skip
+def test_queries_of_formats(
+    queue: bl.Queue, channel_type: str, channels: int, depth: int, wanted: tuple[int, int]
+) -> None:
+    """SPIR-V's own numbers of channel types and orders, and the size of one level."""
+    desc = bl.ImageDescriptor(13, 6, num_channels=channels, channel_type=channel_type, type="mipmap", num_levels=3)
+    memory = bl.ImageMem(desc, queue)
+    sampler = bl.BindlessImageSampler("clamp_to_edge", "normalized", "nearest")
+    handle = bl.create_image(memory, desc, queue, sampler=sampler)
+    module = assembled(QUERIES.replace("DEPTH", str(depth)))
+    out = bl.usm_empty((5,), np.uint32, queue)
+    kernel = bl.load_kernel_bundle(module, queue).get_kernel("ask")
+    queue.parallel_for(1, kernel, handle, out).wait_and_throw()
+    assert list(out.numpy(queue)) == [*wanted, 3, 6, 3]
+    bl.destroy_image_handle(handle, queue)

@@ -95,6 +95,52 @@ def test_printf(queue: bl.Queue, tmp_path: Any) -> None:
     assert lines == [row.format(5), row.format(77)]
 
 
+CONVERSIONS = """
+#pragma OPENCL EXTENSION cl_khr_fp16 : enable
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+kernel void test(global const float *x, constant char *text)
+{
+    printf("%d %i %u %o %x %X %c\\n", -7, 8, 4000000000u, 64, 255, 255, 65);
+    printf("%hhd %hhu %hd %hx %ld %lx\\n", 300, -1, 70000, -2, -5000000000l, 1ul << 60);
+    printf("%f %e %g %a %F %E %G %A\\n", x[0], x[0], x[0], x[0], x[0], x[0], x[0], x[0]);
+    printf("%+d|% d|%05d|%-5d|%#x|%#o|%+.2f|%08.3f|%.0f|%.3d\\n", 5, 5, 5, 5, 255, 8, x[0], x[0], x[0], 7);
+    printf("%s|%10s|%-6s|%.2s|%%|%5c|\\n", "word", "right", "left", "cut", 'q');
+    printf("%v4hlf|%v2hlg|%v4hd|%v8hhu|%v3hlx|%v2ld|%v2lf|%v4hf\\n", (float4)(1, -2, 3, 4.5f), (float2)(0.5f, 1e9f),
+           (short4)(1, -2, 3, -4), (uchar8)(0, 1, 2, 3, 4, 5, 6, 255), (uint3)(16, 255, ~0u), (long2)(1, -1l << 40),
+           (double2)(1.25, -2), (half4)(1, 2, 3, 4));
+    printf("%.1v2hlf|%5v2hld|%-4v2hhd|\\n", (float2)(1.26f, 2), (int2)(7, -8), (char2)(-1, 2));
+    printf("%f %f %f\\n", INFINITY, -INFINITY, x[0] / 0.0f - x[0] / 0.0f);
+}"""
+
+
+def test_every_conversion_of_printf(queue: bl.Queue, tmp_path: Any) -> None:
+    kernel = bl.load_kernel_bundle(compiled_text(CONVERSIONS, "spirv"), queue).get_kernel("test")
+    x = bl.usm_empty((1,), np.float32, queue)
+    x.copy_from(np.array([-2.5], np.float32))
+    sys.stdout.flush()
+    kept = os.dup(1)
+    try:
+        with open(tmp_path / "out", "wb") as file:
+            os.dup2(file.fileno(), 1)
+            queue.parallel_for(1, kernel, x, x).wait_and_throw()
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
+    value = -2.5
+    wanted = [
+        "-7 8 4000000000 100 ff FF A",
+        "44 255 4464 fffe -5000000000 1000000000000000",
+        f"{value:f} {value:e} {value:g} -0x1.4p+1 {value:F} {value:E} {value:G} -0X1.4P+1",
+        "+5| 5|00005|5    |0xff|010|-2.50|-002.500|-2|007",
+        "word|     right|left  |cu|%|    q|",
+        "1.000000,-2.000000,3.000000,4.500000|0.5,1e+09|1,-2,3,-4|0,1,2,3,4,5,6,255|10,ff,ffffffff|1,-1099511627776"
+        "|1.250000,-2.000000|1.000000,2.000000,3.000000,4.000000",
+        "1.3,2.0|    7,   -8|-1  ,2   |",
+        "inf -inf nan",
+    ]
+    assert (tmp_path / "out").read_text().replace("-nan", "nan").splitlines() == wanted
+
+
 def test_variables_of_the_program(queue: bl.Queue) -> None:
     """They keep what kernels wrote, until the module ends."""
     text = """
