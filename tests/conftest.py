@@ -24,6 +24,12 @@ import bindless as bl
 
 # compile.py: kernels of the tests, for any of them.
 sys.path.insert(0, str(Path(__file__).parent / "spirv"))
+# kept_kernels.py: what they were compiled to on another machine.
+sys.path.insert(0, str(Path(__file__).parent))
+if os.environ.get("BINDLESS_TEST_KERNELS"):
+    from kept_kernels import build
+
+    bl.build = build
 
 # Tests leave nothing in the home; those of the cache have a folder of their own.
 os.environ.setdefault("BINDLESS_CACHE", "0")

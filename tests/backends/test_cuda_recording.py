@@ -41,6 +41,11 @@ def test_what_is_asked_of_the_driver(library: Path) -> None:
     run(library, str(HERE / "recorded_cuda.py"))
 
 
+@pytest.mark.skipif(shutil.which("clang-22") is None, reason="needs clang-22: apt install clang-22 llvm-22 libclc-22")
+def test_kernels_of_users(library: Path) -> None:
+    run(library, str(HERE / "recorded_user_kernels.py"))
+
+
 def test_a_lost_device(library: Path) -> None:
     run(library, str(HERE.parent / "sycl" / "test_faults.py"))
 

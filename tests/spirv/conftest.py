@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from compile import assembled, compiled_text
 
 import bindless as bl
+from kept_kernels import FOLDER, ptx_of
 
 Array = npt.NDArray[Any]
 Runner = Callable[..., list[Array]]
@@ -19,8 +21,7 @@ Runner = Callable[..., list[Array]]
 @pytest.fixture
 def run(queue: bl.Queue) -> Runner:
     """``run(text, name, size, *arguments, local=None)``: the arrays among the arguments, as the kernel leaves them."""
-    if queue.device.backend is bl.Backend.cuda:
-        pytest.skip("LLVM has OpenCL's own functions (get_global_id, min, convert_int ...) for SPIR-V alone")
+    cuda = queue.device.backend is bl.Backend.cuda
     bundles: dict[str, bl.KernelBundle] = {}
 
     def call(
@@ -36,7 +37,7 @@ def run(queue: bl.Queue) -> Runner:
         source = text + only + passes
         if source not in bundles:
             assembly = "OpMemoryModel" in text
-            module = assembled(text) if assembly else compiled_text(text, "spirv", only, passes, extensions)
+            module = _module(text, only, passes, extensions, assembly, cuda)
             bundles[source] = bl.load_kernel_bundle(module, queue)
         kernel = bundles[source].get_kernel(name)
         passed: list[Any] = []
@@ -53,3 +54,17 @@ def run(queue: bl.Queue) -> Runner:
         return [memory.numpy(queue) for _, memory in arrays]
 
     return call
+
+
+def _module(text: str, only: str, passes: str, extensions: str, assembly: bool, cuda: bool) -> bytes:
+    """The text for the device; where kernels are kept for other machines, for GPUs too."""
+    if assembly and cuda:
+        pytest.skip("the module is SPIR-V")
+    if assembly:
+        return assembled(text)
+    if cuda:
+        return ptx_of(text)
+    if FOLDER and not passes:
+        with contextlib.suppress(bl.BuildError):  # it is kept, and skips the test there
+            bl.build(f"{text}\n", targets="ptx")
+    return compiled_text(text, "spirv", only, passes, extensions)

@@ -17,7 +17,7 @@ from ..model.errors import BuildError, InvalidError
 from ..model.kernel_file import KernelFile, Section
 from ..model.module import KernelSignature, Parameter
 from .metadata import KernelWords
-from .modules import Compiled, make_modules
+from .modules import Compiled, make_user_module
 from .toolchain import TARGETS, Target, Toolchain, include_folder
 
 __all__ = ["build"]
@@ -75,21 +75,19 @@ def build(
         file = work / name if folder is None else folder / name
         if folder is None:
             file.write_bytes(text)
-        made: dict[str, tuple[Compiled, ...]] = {}
+        made: dict[str, Compiled] = {}
         for target in wanted:
             part = work / target
             part.mkdir()
             settings = _settings(target, architecture)
             command = [*flags, "-cl-kernel-arg-info", "-fno-discard-value-names"]
-            made[target] = make_modules(
+            made[target] = make_user_module(
                 file, target, command, _LEVELS[optimization], settings, tools, part, include_folder()
             )
-            for module in made[target]:
-                _check(module.data, target, architecture, name, part)
+            _check(made[target].data, target, architecture, name, part)
     sections = tuple(
         Section(target, architecture if target == "ptx" else "", tuple(k.name for k in module.kernels), module.data)
-        for target, modules in made.items()
-        for module in modules
+        for target, module in made.items()
     )
     result = KernelFile(
         _signatures(made),
@@ -181,20 +179,17 @@ def _settings(target: str, architecture: str) -> Target:
 # ------------------------------------------------------------------ results
 
 
-def _signatures(made: Mapping[str, Sequence[Compiled]]) -> tuple[KernelSignature, ...]:
+def _signatures(made: Mapping[str, Compiled]) -> tuple[KernelSignature, ...]:
     """Names and types as in the source, sizes as in the modules; kernels that #if leaves out of a target count too."""
     words: dict[str, KernelWords] = {}
     binary: dict[str, KernelSignature] = {}
-    for target, modules in made.items():
-        for module in modules:
-            words.update({kernel.name: kernel for kernel in module.kernels})
-            found = ptx.entries(module.data) if target == "ptx" else spirv.describe(module.data).kernels
-            for name, signature in found.items():
-                other = binary.setdefault(name, signature)
-                if _sizes(other) != _sizes(signature):
-                    raise BuildError(
-                        f"kernel {name!r} takes other arguments in {' and '.join(made)}: {other}, {signature}"
-                    )
+    for target, module in made.items():
+        words.update({kernel.name: kernel for kernel in module.kernels})
+        found = ptx.entries(module.data) if target == "ptx" else spirv.describe(module.data).kernels
+        for name, signature in found.items():
+            other = binary.setdefault(name, signature)
+            if _sizes(other) != _sizes(signature):
+                raise BuildError(f"kernel {name!r} takes other arguments in {' and '.join(made)}: {other}, {signature}")
     return tuple(_signature(words[name], binary.get(name)) for name in sorted(words))
 
 

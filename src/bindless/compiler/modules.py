@@ -1,4 +1,4 @@
-"""From one OpenCL C source to the modules of a target: compiled, linked with the prelude, optimised, translated."""
+"""From one OpenCL C source to the module of a target: compiled, linked with the prelude, optimised, translated."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from ..model.errors import BuildError
 from .atomics import with_atomics
 from .conversions import with_conversions
-from .gradients import with_gradients
+from .image_instructions import with_image_instructions
 from .local_arguments import with_local_arguments
 from .metadata import KernelWords, read_kernels
 from .offsets import with_instructions
@@ -18,13 +18,12 @@ from .prelude import opencl, opencl_spirv, ptx, spirv
 from .relations import with_relations
 from .toolchain import INSTALL_LIBRARY, STRICT, TARGETS, Target, Toolchain
 
-__all__ = ["PRELUDES", "Compiled", "make_module", "make_modules"]
+__all__ = ["PRELUDES", "Compiled", "make_module", "make_user_module"]
 
 PRELUDES = {"ptx": ptx.module, "spirv": spirv.module}
 
 _UNDEFINED = re.compile(r'^declare [^@\n]*@"?([\w.$]+)"?\(', re.MULTILINE)
 _DEFINED = re.compile(r'^define [^@\n]*@"?([\w.$]+)"?\(', re.MULTILINE)
-_VARIABLE = re.compile(r'^@"?([\w.$]+)"? = [^\n]*\baddrspace\(1\)[^\n]*\bglobal\b', re.MULTILINE)
 _MANGLED = re.compile(r"_Z(\d+)(.*)")
 
 
@@ -52,7 +51,7 @@ def make_module(
     return _translate(linked, TARGETS[target], list(kernels), toolchain, folder, "O2")
 
 
-def make_modules(
+def make_user_module(
     source: Path,
     target: str,
     options: Sequence[str],
@@ -61,10 +60,8 @@ def make_modules(
     toolchain: Toolchain,
     folder: Path,
     include: Path,
-) -> tuple[Compiled, ...]:
-    """The modules of a source of any kernels.
-
-    One for all of them; in SPIR-V one for each where they use images, because LLVM translates one such kernel a module.
+) -> Compiled:
+    """The module of a source of any kernels. LLVM translates but one kernel with images a module: it gets none.
 
     Raises:
         BuildError: it does not compile, has no kernel, or uses functions that the target does not have.
@@ -79,35 +76,18 @@ def make_modules(
     images = "@__bindless_" in text
     compiled.write_text(with_local_arguments(text) if target == "ptx" else _with_functions(text))
     parts = [compiled]
-    preludes = [PRELUDES[target]] if images or target == "ptx" else []
-    if target == "ptx":
-        preludes.append(opencl.module)
-    elif opencl_spirv.is_needed(text):
-        preludes.append(opencl_spirv.module)
+    preludes = [ptx.module(), opencl.module()] if target == "ptx" else [spirv.module(images=False)] if images else []
+    if target == "spirv" and opencl_spirv.is_needed(text):
+        preludes.append(opencl_spirv.module())
     for number, prelude in enumerate(preludes):
         parts.append(folder / f"prelude{number}.ll")
-        parts[-1].write_text(prelude())
+        parts[-1].write_text(prelude)
     linked = toolchain.link(parts, folder / "linked.ll")
     if target == "ptx":
         linked = _with_library(linked, toolchain, folder, source.name)
-    groups = [kernels]
-    if target == "spirv" and images and len(kernels) > 1:
-        variables = _VARIABLE.findall(text)
-        if variables:
-            raise BuildError(
-                f"{source.name} has several kernels that use images, and variables of the program that they share "
-                f"({', '.join(variables)}): SPIR-V has such kernels in modules of their own. Pass memory instead, "
-                "or put one kernel in a file"
-            )
-        groups = [(kernel,) for kernel in kernels]
-    made = []
-    for number, group in enumerate(groups):
-        place = folder / str(number)
-        place.mkdir()
-        names = [kernel.name for kernel in group]
-        data = _translate(linked, settings, names, toolchain, place, level)
-        made.append(Compiled(with_gradients(data) if target == "spirv" else data, group))
-    return tuple(made)
+    names = [kernel.name for kernel in kernels]
+    data = _translate(linked, settings, names, toolchain, folder, level)
+    return Compiled(with_image_instructions(data) if target == "spirv" else data, kernels)
 
 
 def _translate(

@@ -3,7 +3,7 @@ instructions of the Kernel dialect behind plain functions.
 
 Fetches of sampled images convert the handle to an image without sampler and read it, so that the sampler is ignored as
 BI asks. Cubemaps are absent: the Kernel dialect has no cube images. Samples with gradients are
-made in the finished module (``compiler.gradients``), because llc has none.
+made in the finished module (``compiler.image_instructions``), because llc has none.
 """
 
 from __future__ import annotations
@@ -125,10 +125,10 @@ def _work_items(ir: IrModule) -> None:
     ir.function("__bindless_barrier", "void", [], [f"{barrier}(i32 1)", "ret void"], "convergent")
 
 
-def module() -> str:
-    """The whole prelude as LLVM IR text."""
+def module(*, images: bool = True) -> str:
+    """The prelude as LLVM IR text; without images, whose functions are then left to ``compiler.image_instructions``."""
     ir = IrModule(DATA_LAYOUT, TRIPLE, "spir_func ")
-    for geometry in (*STANDARD, *LAYERED):
+    for geometry in (*STANDARD, *LAYERED) if images else ():
         for values in CLASSES:
             _samples(ir, geometry, values)
             _reads(ir, geometry, values)

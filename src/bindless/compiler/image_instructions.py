@@ -1,0 +1,239 @@
+"""Image instructions of SPIR-V that LLVM does not translate, or not in kernels that share a module.
+
+It has none for samples with gradients and of cubes, and where several kernels of a module use images it refuses them.
+The functions under ``bindless/device.h`` are then left without a definition; here their calls in the finished module
+become the instructions, and their declarations go.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from ..model.errors import BuildError
+
+__all__ = ["with_image_instructions"]
+
+_CAPABILITY, _EXTENSION, _NAME, _DECORATE = 17, 10, 5, 71
+_TYPE_VOID, _TYPE_INT, _TYPE_FLOAT, _TYPE_VECTOR, _TYPE_IMAGE, _TYPE_SAMPLED_IMAGE = 19, 21, 22, 23, 25, 27
+_FUNCTION, _FUNCTION_PARAMETER, _FUNCTION_END, _FUNCTION_CALL = 54, 55, 56, 57
+_COMPOSITE_CONSTRUCT, _SAMPLE_EXPLICIT_LOD, _READ, _WRITE, _CONVERT_TO_FLOAT = 80, 88, 98, 99, 112
+_CONVERT_TO_IMAGE, _CONVERT_TO_SAMPLED_IMAGE = 6529, 6531
+_LINKAGE_ATTRIBUTES, _IMPORT = 41, 1
+_LOD, _GRAD = 2, 4
+_CONSTANT, _DIMENSION_CUBE = 43, 3
+_CAPABILITY_LINKAGE, _CAPABILITY_BINDLESS, _CAPABILITY_SAMPLED_1D, _CAPABILITY_IMAGES = 5, 6528, 43, 13
+_CAPABILITY_SHADER = 1  # what the grammar asks for cubes
+_HEADER = 5
+_OURS = re.compile(
+    r"__bindless_(?:(sample_grad|sample_lod|sample|read|fetch_sampled|write)_([123])d(_array)?|sample_cube)_[fiu]"
+)
+_CUBE = 0  # as a number of dimensions
+
+Instruction = tuple[int, tuple[int, ...]]
+
+
+@dataclass(frozen=True)
+class _Form:
+    """What a function does: read, write or a way to sample; of images of so many dimensions, 0 for cubes."""
+
+    what: str
+    dimensions: int
+    layered: bool
+
+    @classmethod
+    def of(cls, match: re.Match[str]) -> _Form:
+        return cls(match[1] or "sample_cube", int(match[2] or _CUBE), match[3] is not None)
+
+
+def with_image_instructions(data: bytes) -> bytes:
+    """A module whose calls of the functions of ``device.h`` that it only declares are instructions.
+
+    Raises:
+        BuildError: it declares other functions, which SPIR-V does not have.
+    """
+    words = struct.unpack(f"<{len(data) // 4}I", data)
+    code = _instructions(words)
+    imported = _imports(code)
+    if not imported:
+        return data
+    unknown = [name for name in imported.values() if not _OURS.fullmatch(name)]
+    if unknown:
+        raise BuildError(
+            f"{', '.join(unknown)}: SPIR-V has no such function of OpenCL C; define it in the source, or do without it"
+        )
+    forms = {number: _Form.of(match) for number, name in imported.items() if (match := _OURS.fullmatch(name))}
+    return _Rewriter(words, code, forms).result()
+
+
+class _Rewriter:
+    """One module while its calls are replaced.
+
+    Args:
+        forms: what each function does, by its id.
+    """
+
+    def __init__(self, words: Sequence[int], code: list[Instruction], forms: dict[int, _Form]) -> None:
+        self.header = list(words[:_HEADER])
+        self.code = code
+        self.forms = forms
+        self.new_types: list[Instruction] = []
+        self.zeros: dict[int, int] = {}
+        self.void_type = self._declared(lambda op, rest: op == _TYPE_VOID)
+
+    @property
+    def float_type(self) -> int:
+        return self._type(_TYPE_FLOAT, 32)
+
+    @property
+    def int_type(self) -> int:
+        return self._type(_TYPE_INT, 32, 0)
+
+    def _declared(self, wanted: Callable[[int, tuple[int, ...]], bool]) -> int:
+        return next(rest[0] for op, rest in self.code if wanted(op, rest))
+
+    def _new(self) -> int:
+        self.header[3] += 1
+        return self.header[3] - 1
+
+    def _type(self, op: int, *operands: int) -> int:
+        """The id of a type, which a module has once."""
+        for found, rest in (*self.code, *self.new_types):
+            if found == op and rest[1:] == operands:
+                return rest[0]
+        number = self._new()
+        self.new_types.append((op, (number, *operands)))
+        return number
+
+    def _zero(self, type_: int) -> int:
+        if type_ not in self.zeros:
+            self.zeros[type_] = self._new()
+            self.new_types.append((_CONSTANT, (type_, self.zeros[type_], 0)))
+        return self.zeros[type_]
+
+    def _vector(self, scalar: int, components: Sequence[int], out: list[Instruction]) -> int:
+        if len(components) == 1:
+            return components[0]
+        number = self._new()
+        vector = self._type(_TYPE_VECTOR, scalar, len(components))
+        out.append((_COMPOSITE_CONSTRUCT, (vector, number, *components)))
+        return number
+
+    def _position(self, form: _Form, arguments: Sequence[int], out: list[Instruction]) -> int:
+        """(x), (x, y) or (x, y, z or layer, 0) of the layer, if there is one, and the coordinates."""
+        whole = form.what in ("read", "fetch_sampled", "write")
+        scalar = self.int_type if whole else self.float_type
+        components = list(arguments)
+        if form.layered:
+            layer = components.pop(0)
+            if not whole:
+                layer, given = self._new(), layer
+                out.append((_CONVERT_TO_FLOAT, (scalar, layer, given)))
+            components.append(layer)
+        if len(components) == 3:
+            components.append(self._zero(scalar))
+        return self._vector(scalar, components, out)
+
+    def _image(self, form: _Form) -> int:
+        kind = _DIMENSION_CUBE if form.dimensions == _CUBE else form.dimensions - 1
+        access = 1 if form.what == "write" else 0
+        return self._type(_TYPE_IMAGE, self.void_type, kind, 0, int(form.layered), 0, 0, 0, access)
+
+    def _instructions(self, form: _Form, result_type: int, result: int, given: Sequence[int]) -> list[Instruction]:
+        """Of one call: the handle, the position, and what else the function takes."""
+        out: list[Instruction] = []
+        image, number = self._image(form), self._new()
+        if form.what in ("read", "fetch_sampled", "write"):
+            out.append((_CONVERT_TO_IMAGE, (image, number, given[0])))
+            end = 1 + form.dimensions + form.layered
+            at = self._position(form, given[1:end], out)
+            if form.what == "write":
+                out.append((_WRITE, (number, at, *given[end:])))
+            else:
+                out.append((_READ, (result_type, result, number, at)))
+            return out
+        out.append((_CONVERT_TO_SAMPLED_IMAGE, (self._type(_TYPE_SAMPLED_IMAGE, image), number, given[0])))
+        sample = (result_type, result, number)
+        if form.what == "sample_grad":
+            parts = (given[1 + part * form.dimensions : 1 + (part + 1) * form.dimensions] for part in range(3))
+            at, dx, dy = (self._vector(self.float_type, part, out) for part in parts)
+            out.append((_SAMPLE_EXPLICIT_LOD, (*sample, at, _GRAD, dx, dy)))
+            return out
+        if form.what == "sample_cube":
+            at, level = self._vector(self.float_type, given[1:], out), self._zero(self.float_type)
+        else:
+            end = 1 + form.dimensions + form.layered
+            at = self._position(form, given[1:end], out)
+            level = given[end] if form.what == "sample_lod" else self._zero(self.float_type)
+        out.append((_SAMPLE_EXPLICIT_LOD, (*sample, at, _LOD, level)))
+        return out
+
+    def result(self) -> bytes:
+        body: list[Instruction] = []
+        dropped = set(self.forms)
+        within = False  # a declaration that goes
+        for op, rest in self.code:
+            if op == _FUNCTION:
+                within = rest[1] in self.forms
+            if within:
+                if op == _FUNCTION_PARAMETER:
+                    dropped.add(rest[1])
+                within = op != _FUNCTION_END
+            elif op == _FUNCTION_CALL and rest[2] in self.forms:
+                body += self._instructions(self.forms[rest[2]], rest[0], rest[1], rest[3:])
+            else:
+                body.append((op, rest))
+        body = [(op, rest) for op, rest in body if not (op in (_NAME, _DECORATE) and rest[0] in dropped)]
+        linkage = any(op == _DECORATE and rest[1] == _LINKAGE_ATTRIBUTES for op, rest in body)
+        body = [line for line in body if linkage or line != (_CAPABILITY, (_CAPABILITY_LINKAGE,))]
+        first = next(at for at, (op, _) in enumerate(body) if op == _FUNCTION)
+        body[first:first] = self.new_types
+        self._declare(body)
+        words = list(self.header)
+        for op, rest in body:
+            words += [(len(rest) + 1) << 16 | op, *rest]
+        return struct.pack(f"<{len(words)}I", *words)
+
+    def _declare(self, body: list[Instruction]) -> None:
+        """Capabilities and the extension, where they are not declared yet."""
+        extension = (_EXTENSION, _string("SPV_INTEL_bindless_images"))
+        if extension not in body:
+            place = next(at for at, (op, _) in enumerate(body) if op not in (_CAPABILITY, _EXTENSION))
+            body.insert(place, extension)
+        wanted = [
+            _CAPABILITY_BINDLESS,
+            _CAPABILITY_IMAGES,
+            *([_CAPABILITY_SAMPLED_1D] if any(form.dimensions == 1 for form in self.forms.values()) else []),
+            *([_CAPABILITY_SHADER] if any(form.dimensions == _CUBE for form in self.forms.values()) else []),
+        ]
+        for capability in wanted:
+            if (_CAPABILITY, (capability,)) not in body:
+                body.insert(0, (_CAPABILITY, (capability,)))
+
+
+def _instructions(words: Sequence[int]) -> list[Instruction]:
+    found: list[Instruction] = []
+    at = _HEADER
+    while at < len(words):
+        length = words[at] >> 16
+        found.append((words[at] & 0xFFFF, tuple(words[at + 1 : at + length])))
+        at += length
+    return found
+
+
+def _imports(code: Sequence[Instruction]) -> dict[int, str]:
+    """Names of the functions that are declared only, by id."""
+    functions = {rest[1] for op, rest in code if op == _FUNCTION}  # built-in variables are imported too
+    return {
+        rest[0]: struct.pack(f"<{len(rest) - 3}I", *rest[2:-1]).partition(b"\0")[0].decode("utf-8", "replace")
+        for op, rest in code
+        if op == _DECORATE and rest[1] == _LINKAGE_ATTRIBUTES and rest[-1] == _IMPORT and rest[0] in functions
+    }
+
+
+def _string(text: str) -> tuple[int, ...]:
+    data = text.encode() + b"\0"
+    data += bytes(-len(data) % 4)
+    return struct.unpack(f"<{len(data) // 4}I", data)

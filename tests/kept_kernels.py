@@ -1,0 +1,85 @@
+"""Kernels of the tests compiled beforehand, for machines with a GPU and without LLVM.
+
+    python tests/kept_kernels.py DIR                                    where LLVM is: compiles all of them into DIR
+    BINDLESS_TEST_KERNELS=DIR pytest tests/spirv tests/examples tests/kernels --device cuda          where the GPU is
+
+With the variable set ``bindless.build`` looks there first, and keeps what it compiles, its errors too.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import bindless as bl
+from bindless.compiler.build import build as compile_now
+
+__all__ = ["FOLDER", "build", "ptx_of"]
+
+FOLDER = os.environ.get("BINDLESS_TEST_KERNELS", "")
+_TESTS = Path(__file__).resolve().parent
+
+
+def build(source: Any, output: Any = None, **options: Any) -> bl.KernelFile:
+    """``bindless.build``, of the same arguments once for all machines."""
+    text = source.encode() if isinstance(source, str) and "\n" in source else Path(source).read_bytes()
+    around = [Path(name) for name in _listed(options.get("includes", ()))]
+    headers = [file.read_bytes() for folder in around if folder.is_dir() for file in sorted(folder.glob("*.[ch]*"))]
+    rest = {name: value for name, value in options.items() if name != "includes"}
+    key = hashlib.sha256(b"\0".join([text, *headers, repr(sorted(rest.items())).encode()])).hexdigest()
+    kept, error = Path(FOLDER) / f"{key}.blk", Path(FOLDER) / f"{key}.json"
+    if error.is_file():
+        said = json.loads(error.read_text())
+        raise bl.BuildError(said["message"], log=said["log"])
+    if not kept.is_file():
+        try:
+            compile_now(source, kept, **options)
+        except bl.BuildError as refused:
+            error.write_text(json.dumps({"message": str(refused), "log": refused.log}))
+            raise
+        except bl.FeatureNotSupportedError as missing:
+            pytest.skip(f"{FOLDER} does not have this kernel: {missing}")
+    file = bl.KernelFile.load(kept)
+    if output is not None:
+        file.save(output)
+    return file
+
+
+def _listed(value: Any) -> list[Any]:
+    return [value] if isinstance(value, (str, os.PathLike)) else list(value)
+
+
+def ptx_of(text: str) -> bytes:
+    """The kernels of a text for NVIDIA GPUs; the test is skipped where PTX has not what they use."""
+    try:
+        return bl.build(f"{text}\n", targets="ptx").sections[0].data
+    except bl.BuildError as refused:
+        last = (refused.log or str(refused)).strip().splitlines()
+        why = next((line for line in last if "error:" in line), str(refused))
+        pytest.skip(f"PTX has not all of this kernel: {why[:200]}")
+
+
+def main(folder: str) -> int:
+    """Runs the tests that build kernels, on the reference device, and says what was kept."""
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    environment = {**os.environ, "BINDLESS_TEST_KERNELS": str(Path(folder).resolve())}
+    where = [str(_TESTS / name) for name in ("spirv", "examples", "kernels", "sycl/test_graph_kernels.py")]
+    done = subprocess.run([sys.executable, "-m", "pytest", "-q", *where], env=environment, check=False)
+    files = list(Path(folder).iterdir())
+    errors = [file for file in files if file.suffix == ".json"]
+    size = sum(file.stat().st_size for file in files)
+    print(
+        f"{folder}: {len(files) - len(errors)} files of kernels, {len(errors)} that do not build, {size / 1e6:.1f} MB"
+    )
+    return done.returncode
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1]) if len(sys.argv) == 2 else __doc__)
