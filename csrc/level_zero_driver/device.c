@@ -2,6 +2,7 @@
 #include "device.h"
 
 #include "processor.h"
+#include "reference/allocate.h"
 #include "reference/device.h"
 #include "reference/spirv_program.h"
 #include "reference/threads.h"
@@ -77,6 +78,10 @@ static void chain_device_properties(const ze_device_properties_t *properties, co
     ze_eu_count_ext_t *eus = blz_property_chained(properties, ZE_STRUCTURE_TYPE_EU_COUNT_EXT);
     if (eus != NULL)
         eus->numTotalEUs = device->limits.compute_units;
+    ze_device_usablemem_size_ext_properties_t *usable =
+        blz_property_chained(properties, ZE_STRUCTURE_TYPE_DEVICE_USABLEMEM_SIZE_EXT_PROPERTIES);
+    if (usable != NULL)
+        usable->currUsableMemSize = blr_memory_available();
 }
 
 ze_result_t zeDeviceGetProperties(ze_device_handle_t handle, ze_device_properties_t *properties)
@@ -167,6 +172,12 @@ ze_result_t zeDeviceGetModuleProperties(ze_device_handle_t handle, ze_device_mod
         .printfBufferSize = PRINTF_BYTES,
         .nativeKernelSupported = {BLZ_NATIVE_KERNEL_UUID},
     };
+    ze_float_atomic_ext_properties_t *atomics = blz_property_chained(properties, ZE_STRUCTURE_TYPE_FLOAT_ATOMIC_EXT_PROPERTIES);
+    if (atomics != NULL)
+        atomics->fp16Flags = atomics->fp32Flags = atomics->fp64Flags =
+            ZE_DEVICE_FP_ATOMIC_EXT_FLAG_GLOBAL_LOAD_STORE | ZE_DEVICE_FP_ATOMIC_EXT_FLAG_GLOBAL_ADD |
+            ZE_DEVICE_FP_ATOMIC_EXT_FLAG_GLOBAL_MIN_MAX | ZE_DEVICE_FP_ATOMIC_EXT_FLAG_LOCAL_LOAD_STORE |
+            ZE_DEVICE_FP_ATOMIC_EXT_FLAG_LOCAL_ADD | ZE_DEVICE_FP_ATOMIC_EXT_FLAG_LOCAL_MIN_MAX;
     return ZE_RESULT_SUCCESS;
 }
 
@@ -241,6 +252,9 @@ ze_result_t zeDeviceGetCacheProperties(ze_device_handle_t handle, uint32_t *coun
             break;
         properties[i].flags = 0;
         properties[i].cacheSize = sizes[i];
+        ze_device_cache_line_size_ext_t *line = blz_property_chained(&properties[i], ZE_STRUCTURE_TYPE_DEVICE_CACHELINE_SIZE_EXT);
+        if (line != NULL)
+            line->cacheLineSize = blz_processor_cache_line();
     }
     return result;
 }

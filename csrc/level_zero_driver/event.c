@@ -1,6 +1,7 @@
 #include "event.h"
 
 #include "driver.h"
+#include "stream.h"
 #include "structure.h"
 
 #include <string.h>
@@ -226,6 +227,8 @@ ze_result_t zeEventPoolOpenIpcHandle(ze_context_handle_t context_handle, ze_ipc_
 static void destroy_event(struct blr_object *object)
 {
     struct blz_event *event = (struct blz_event *)object;
+    if (event->source != NULL)
+        blz_stream_release(event->source);
     blr_object_release(&event->pool->object);
     blr_delete(event);
 }
@@ -233,6 +236,41 @@ static void destroy_event(struct blr_object *object)
 ze_result_t blz_event_acquire(ze_event_handle_t handle, struct blz_event **event)
 {
     return blz_acquire(handle, BLR_KIND_ZE_EVENT, event);
+}
+
+/* Guards the sources of all events. */
+static blr_mutex_t source_mutex = BLR_MUTEX_INIT;
+
+static void change_source(struct blz_event *event, const struct blz_stream *expected, struct blz_stream *stream)
+{
+    struct blz_stream *before = NULL;
+    blr_mutex_lock(&source_mutex);
+    if (expected == NULL || event->source == expected) {
+        before = event->source;
+        event->source = stream;
+        if (stream != NULL)
+            blz_stream_retain(stream);
+    }
+    blr_mutex_unlock(&source_mutex);
+    if (before != NULL)
+        blz_stream_release(before);
+}
+
+void blz_event_set_source(struct blz_event *event, struct blz_stream *stream) { change_source(event, NULL, stream); }
+
+void blz_event_clear_source(struct blz_event *event, struct blz_stream *stream) { change_source(event, stream, NULL); }
+
+void blz_event_help(struct blz_event *event)
+{
+    blr_mutex_lock(&source_mutex);
+    struct blz_stream *stream = event->source;
+    if (stream != NULL)
+        blz_stream_retain(stream);
+    blr_mutex_unlock(&source_mutex);
+    if (stream == NULL)
+        return;
+    blz_stream_help(stream, event->slot);
+    blz_stream_release(stream);
 }
 
 static ze_result_t create_event(struct blz_event_pool *pool, const ze_event_desc_t *desc, ze_event_handle_t *handle)

@@ -23,6 +23,7 @@ struct blz_event {
     struct blz_event_pool *pool; /* retained */
     struct blz_slot *slot;
     ze_event_desc_t desc;
+    struct blz_stream *source; /* whose work is to signal it, as far as that is known: retained, or NULL */
 };
 
 /* All with a reference added. */
@@ -30,6 +31,13 @@ ze_result_t blz_event_pool_acquire(ze_event_pool_handle_t handle, struct blz_eve
 ze_result_t blz_event_acquire(ze_event_handle_t handle, struct blz_event **event);
 
 static inline void blz_event_release(struct blz_event *event) { blr_object_release(&event->object); }
+
+/* Says whose work is going to signal the event; and that the stream's work has done so. */
+void blz_event_set_source(struct blz_event *event, struct blz_stream *stream);
+void blz_event_clear_source(struct blz_event *event, struct blz_stream *stream);
+
+/* Does work that leads to the signal on the calling thread, if there is such that nobody is at. */
+void blz_event_help(struct blz_event *event);
 
 static inline bool blz_event_is_shared(const struct blz_event *event) { return event->pool->range.size != 0; }
 

@@ -34,6 +34,8 @@ ze_result_t zeEventHostSynchronize(ze_event_handle_t handle, uint64_t timeout)
     ze_result_t result = blz_event_acquire(handle, &event);
     if (result != ZE_RESULT_SUCCESS)
         return result;
+    if (timeout == UINT64_MAX && !blz_slot_is_set(event->slot))
+        blz_event_help(event);
     if (timeout > 0)
         blz_slot_wait(event->slot, blz_event_is_shared(event), blr_clock_deadline(timeout));
     result = blz_slot_result(event->slot);

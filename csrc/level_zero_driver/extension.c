@@ -11,19 +11,27 @@ static const struct {
     const char *name;
     uint32_t version;
 } extensions[] = {
-    {"ZE_experimental_global_offset", ZE_GLOBAL_OFFSET_EXP_VERSION_1_0},
-    {"ZE_extension_subgroups", ZE_SUBGROUP_EXT_VERSION_1_0},
     {"ZE_experimental_bindless_image", ZE_BINDLESS_IMAGE_EXP_VERSION_1_0},
-    {"ZE_experimental_image_memory_properties", ZE_IMAGE_MEMORY_PROPERTIES_EXP_VERSION_1_0},
+    {"ZE_experimental_command_list_clone", ZE_COMMAND_LIST_CLONE_EXP_VERSION_1_0},
+    {"ZE_extension_device_cache_line_size", ZE_DEVICE_CACHE_LINE_SIZE_EXT_VERSION_1_0},
+    {"ZE_extension_device_usablemem_size_properties", ZE_DEVICE_USABLEMEM_SIZE_PROPERTIES_EXT_VERSION_1_0},
+    {"ZE_extension_eu_count", ZE_EU_COUNT_EXT_VERSION_1_0},
+    {"ZE_extension_event_query_kernel_timestamps", ZE_EVENT_QUERY_KERNEL_TIMESTAMPS_EXT_VERSION_1_0},
+    {"ZE_experimental_event_query_timestamps", ZE_EVENT_QUERY_TIMESTAMPS_EXP_VERSION_1_0},
+    {"ZE_extension_external_semaphores", ZE_EXTERNAL_SEMAPHORE_EXT_VERSION_1_0},
+    {"ZE_extension_float_atomics", ZE_FLOAT_ATOMICS_EXT_VERSION_1_0},
+    {"ZE_experimental_global_offset", ZE_GLOBAL_OFFSET_EXP_VERSION_1_0},
     {"ZE_extension_image_copy", ZE_IMAGE_COPY_EXT_VERSION_1_0},
+    {"ZE_extension_image_format_support", ZE_IMAGE_FORMAT_SUPPORT_EXT_VERSION_1_0},
+    {"ZE_experimental_image_memory_properties", ZE_IMAGE_MEMORY_PROPERTIES_EXP_VERSION_1_0},
     {"ZE_extension_image_query_alloc_properties", ZE_IMAGE_QUERY_ALLOC_PROPERTIES_EXT_VERSION_1_0},
     {"ZE_extension_image_view", ZE_IMAGE_VIEW_EXT_VERSION_1_0},
     {"ZE_experimental_image_view", ZE_IMAGE_VIEW_EXP_VERSION_1_0},
-    {"ZE_extension_image_format_support", ZE_IMAGE_FORMAT_SUPPORT_EXT_VERSION_1_0},
-    {"ZE_extension_external_semaphores", ZE_EXTERNAL_SEMAPHORE_EXT_VERSION_1_0},
+    {"ZE_experimental_immediate_command_list_append", ZE_IMMEDIATE_COMMAND_LIST_APPEND_EXP_VERSION_1_0},
     {"ZE_extension_kernel_max_group_size_properties", ZE_KERNEL_MAX_GROUP_SIZE_PROPERTIES_EXT_VERSION_1_0},
     {"ZE_extension_linkage_inspection", ZE_LINKAGE_INSPECTION_EXT_VERSION_1_0},
-    {"ZE_experimental_event_query_timestamps", ZE_EVENT_QUERY_TIMESTAMPS_EXP_VERSION_1_0},
+    {"ZE_extension_memory_free_policies", ZE_MEMORY_FREE_POLICIES_EXT_VERSION_1_0},
+    {"ZE_extension_subgroups", ZE_SUBGROUP_EXT_VERSION_1_0},
 };
 
 ze_result_t blz_extension_list(uint32_t *count, ze_driver_extension_properties_t *properties)

@@ -201,6 +201,8 @@ static ze_result_t submit(struct blz_list *list, struct blz_command *command)
 {
     bool synchronous = list->queue.mode == ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS;
     command->work.command = command;
+    if (command->signal != NULL && !synchronous)
+        blz_event_set_source(command->signal, list->stream);
     ze_result_t result = blz_stream_submit(list->stream, &command->work, synchronous);
     if (result != ZE_RESULT_SUCCESS)
         blz_command_delete(command);

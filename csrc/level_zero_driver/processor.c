@@ -38,3 +38,9 @@ uint32_t blz_processor_caches(size_t sizes[BLZ_MAX_CACHES])
     }
     return count;
 }
+
+size_t blz_processor_cache_line(void)
+{
+    long size = sysconf(_SC_LEVEL1_DCACHE_LINESIZE);
+    return size > 0 ? (size_t)size : 0;
+}

@@ -49,20 +49,27 @@ void blz_stream_go_on(void) { pthread_rwlock_unlock(&running_commands); }
 static blr_mutex_t all_mutex = BLR_MUTEX_INIT;
 static struct blz_stream *oldest, *newest;
 
-static void retain(struct blz_stream *stream) { atomic_fetch_add_explicit(&stream->references, 1, memory_order_relaxed); }
+void blz_stream_retain(struct blz_stream *stream)
+{
+    atomic_fetch_add_explicit(&stream->references, 1, memory_order_relaxed);
+}
 
 /* Gives back what the stream was made from; nothing runs any more. */
 static void let_go(struct blz_stream *stream)
 {
-    if (stream->native != NULL)
-        blrQueueDestroy(stream->native);
-    if (stream->context != NULL)
-        blz_context_release(stream->context);
+    blr_mutex_lock(&stream->mutex);
+    blr_queue_t native = stream->native;
+    struct blz_context *context = stream->context;
     stream->native = NULL;
     stream->context = NULL;
+    blr_mutex_unlock(&stream->mutex);
+    if (native != NULL)
+        blrQueueDestroy(native);
+    if (context != NULL)
+        blz_context_release(context);
 }
 
-static void release(struct blz_stream *stream)
+void blz_stream_release(struct blz_stream *stream)
 {
     blr_mutex_lock(&all_mutex);
     bool last = atomic_fetch_sub_explicit(&stream->references, 1, memory_order_acq_rel) == 1;
@@ -100,7 +107,7 @@ struct blz_stream *blz_stream_new(struct blz_context *context)
     newest = stream;
     blr_mutex_unlock(&all_mutex);
     if (blrQueueCreate(context->native, BLR_QUEUE_IN_ORDER, &stream->native) != BLR_RESULT_SUCCESS) {
-        release(stream);
+        blz_stream_release(stream);
         return NULL;
     }
     return stream;
@@ -171,6 +178,7 @@ static void run_command(struct blz_stream *stream, const struct blz_command *com
         char text[BLZ_SLOT_TEXT];
         struct blz_outcome outcome = outcome_now(stream, started, text);
         blz_slot_set(command->signal->slot, &outcome);
+        blz_event_clear_source(command->signal, stream);
     }
 }
 
@@ -238,7 +246,8 @@ static void work_on(void *argument)
         }
     }
     blr_mutex_unlock(&stream->mutex);
-    release(stream);
+    let_go(stream);
+    blz_stream_release(stream);
 }
 
 /* Needs the mutex. */
@@ -248,7 +257,7 @@ static bool start_thread(struct blz_stream *stream)
     if (stream->has_thread)
         return true;
     blr_process_has_threads();
-    retain(stream);
+    blz_stream_retain(stream);
     if (!blr_thread_create(&thread, work_on, stream)) {
         atomic_fetch_sub(&stream->references, 1); /* not the last one: the owner calls */
         return false;
@@ -321,10 +330,10 @@ static struct blz_stream *next_of_all(struct blz_stream *stream)
     blr_mutex_lock(&all_mutex);
     struct blz_stream *next = stream == NULL ? oldest : stream->newer;
     if (next != NULL)
-        retain(next);
+        blz_stream_retain(next);
     blr_mutex_unlock(&all_mutex);
     if (stream != NULL)
-        release(stream);
+        blz_stream_release(stream);
     return next;
 }
 
@@ -358,5 +367,5 @@ void blz_stream_delete(struct blz_stream *stream)
     blr_mutex_unlock(&stream->mutex);
     if (finished)
         let_go(stream); /* the thread ends a little later, and touches neither */
-    release(stream);
+    blz_stream_release(stream);
 }

@@ -31,6 +31,8 @@ struct blz_stream *blz_stream_new(struct blz_context *context);
 void blz_stream_delete(struct blz_stream *stream);
 
 struct blz_context *blz_stream_context(struct blz_stream *stream);
+void blz_stream_retain(struct blz_stream *stream);
+void blz_stream_release(struct blz_stream *stream);
 
 /* Hands work over, in a chain by next. When it fails the work is still the caller's. at_once: the caller waits for it right
  * away, so that no other thread need be woken. */

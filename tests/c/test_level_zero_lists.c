@@ -99,6 +99,36 @@ static void copies_of_lists_run_alike(void)
     ZE_OK(ze.Mem.pfnFree(context, value));
 }
 
+static void immediate_lists_execute_regular_ones(void)
+{
+    uint64_t *value = new_memory(16), copy[2] = {0, 0};
+    uint8_t one = 1, two = 2;
+    ze_command_list_handle_t lists[] = {new_list(0), new_list(0)}, immediate = new_immediate(ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
+    ze_event_pool_handle_t pool = new_pool(0, 2);
+    ze_event_handle_t go = new_event(pool, 0), done = new_event(pool, 1);
+    ZE_OK(ze.CommandList.pfnAppendMemoryFill(lists[0], value, &one, 1, 16, NULL, 0, NULL));
+    ZE_OK(ze.CommandList.pfnAppendMemoryFill(lists[1], value, &two, 1, 8, NULL, 0, NULL));
+    ZE_FAILS(INVALID_ARGUMENT, ze.CommandListExp.pfnImmediateAppendCommandListsExp(immediate, 2, lists, done, 1, &go), "not closed");
+    ZE_OK(ze.CommandList.pfnClose(lists[0]));
+    ZE_OK(ze.CommandList.pfnClose(lists[1]));
+    ZE_FAILS(INVALID_COMMAND_LIST_TYPE, ze.CommandListExp.pfnImmediateAppendCommandListsExp(lists[0], 1, lists, NULL, 0, NULL), "regular");
+    ZE_FAILS(INVALID_SIZE, ze.CommandListExp.pfnImmediateAppendCommandListsExp(immediate, 0, lists, NULL, 0, NULL), "at least one");
+    ZE_OK(ze.CommandListExp.pfnImmediateAppendCommandListsExp(immediate, 2, lists, done, 1, &go));
+    ZE_OK(ze.CommandList.pfnAppendMemoryCopy(immediate, copy, value, 16, NULL, 0, NULL));
+    ZE_GIVES(NOT_READY, ze.Event.pfnQueryStatus(done));
+    ZE_OK(ze.Event.pfnHostSignal(go));
+    ZE_OK(ze.Event.pfnHostSynchronize(done, UINT64_MAX));
+    ZE_OK(ze.CommandList.pfnHostSynchronize(immediate, UINT64_MAX));
+    CHECK(copy[0] == UINT64_C(0x0202020202020202) && copy[1] == UINT64_C(0x0101010101010101));
+    for (int i = 0; i < 2; i++)
+        ZE_OK(ze.CommandList.pfnDestroy(lists[i]));
+    ZE_OK(ze.CommandList.pfnDestroy(immediate));
+    ZE_OK(ze.Event.pfnDestroy(go));
+    ZE_OK(ze.Event.pfnDestroy(done));
+    ZE_OK(ze.EventPool.pfnDestroy(pool));
+    ZE_OK(ze.Mem.pfnFree(context, value));
+}
+
 /* ---------------------------------------------------------------- events */
 
 static void an_event_has_two_states(void)
@@ -331,6 +361,7 @@ int main(void)
     memory_is_kept_while_commands_use_it();
     a_list_goes_to_queues_of_its_group_alone();
     copies_of_lists_run_alike();
+    immediate_lists_execute_regular_ones();
     an_event_has_two_states();
     lists_wait_for_each_other();
     timestamps_enclose_the_command();

@@ -1,0 +1,89 @@
+/* Regular command lists executed by an immediate one. */
+#include "list.h"
+
+/* A command that only waits or signals, as work of its own. */
+static struct blz_work *order(struct blz_list *list, ze_event_handle_t signal, uint32_t wait_count, ze_event_handle_t *waits,
+                              ze_result_t *result)
+{
+    struct blz_command *command = blz_command_new(sizeof *command, NULL, NULL);
+    *result = command == NULL ? ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY
+                              : blz_command_set_events(command, list->context, signal, wait_count, waits);
+    if (*result == ZE_RESULT_SUCCESS) {
+        command->work.command = command;
+        return &command->work;
+    }
+    if (command != NULL)
+        blz_command_delete(command);
+    return NULL;
+}
+
+static void drop(struct blz_work *work)
+{
+    while (work != NULL) {
+        struct blz_work *next = work->next;
+        if (work->recording != NULL)
+            blz_recording_release(work->recording);
+        if (work->command != NULL)
+            blz_command_delete(work->command);
+        else
+            blr_delete(work);
+        work = next;
+    }
+}
+
+/* What waits, the lists, what signals. */
+static ze_result_t gather(struct blz_list *list, uint32_t count, ze_command_list_handle_t *lists, ze_event_handle_t signal,
+                          uint32_t wait_count, ze_event_handle_t *waits, struct blz_work **first)
+{
+    ze_result_t result;
+    bool explicit_only = (list->queue.flags & ZE_COMMAND_QUEUE_FLAG_EXPLICIT_ONLY) != 0;
+    struct blz_work **last = first, *work = order(list, NULL, wait_count, waits, &result);
+    for (uint32_t i = 0; i < count && result == ZE_RESULT_SUCCESS; i++) {
+        *last = work;
+        last = &work->next;
+        if ((work = blr_new(sizeof *work)) == NULL)
+            return blz_fail_memory("the execution of a command list");
+        result = blz_list_recording(lists[i], list->context, list->ordinal, explicit_only, &work->recording);
+    }
+    *last = work;
+    if (result == ZE_RESULT_SUCCESS)
+        work->next = order(list, signal, 0, NULL, &result);
+    return result;
+}
+
+static ze_result_t append(struct blz_list *list, uint32_t count, ze_command_list_handle_t *lists, ze_event_handle_t signal,
+                          uint32_t wait_count, ze_event_handle_t *waits)
+{
+    struct blz_work *first = NULL;
+    bool synchronous = list->queue.mode == ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS;
+    if (list->stream == NULL)
+        return blz_fail(ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE, "a regular command list executes no others: an immediate one is needed");
+    if (lists == NULL || count == 0)
+        return lists == NULL ? blz_fail_null("phCommandLists")
+                             : blz_fail(ZE_RESULT_ERROR_INVALID_SIZE, "numCommandLists is 0: at least one command list is needed");
+    ze_result_t result = gather(list, count, lists, signal, wait_count, waits, &first);
+    blr_mutex_lock(&list->mutex);
+    if (result == ZE_RESULT_SUCCESS && list->closed)
+        result = blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "the command list is closed: zeCommandListReset opens it again");
+    blr_mutex_unlock(&list->mutex);
+    if (result == ZE_RESULT_SUCCESS)
+        result = blz_stream_submit(list->stream, first, synchronous);
+    if (result != ZE_RESULT_SUCCESS)
+        drop(first);
+    else if (synchronous)
+        result = blz_stream_synchronize(list->stream, UINT64_MAX);
+    return result;
+}
+
+ze_result_t zeCommandListImmediateAppendCommandListsExp(ze_command_list_handle_t handle, uint32_t count,
+                                                        ze_command_list_handle_t *lists, ze_event_handle_t signal,
+                                                        uint32_t wait_count, ze_event_handle_t *waits)
+{
+    struct blz_list *list;
+    ze_result_t result = blz_list_acquire(handle, BLZ_LIST_COPY, &list);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    result = append(list, count, lists, signal, wait_count, waits);
+    blz_list_release(list);
+    return result;
+}
