@@ -178,6 +178,19 @@ def test_copies_by_a_group(run: Any, name: str, dtype: Any, lanes: int) -> None:
     np.testing.assert_array_equal(out, wanted)
 
 
+def test_copies_built_by_the_tool(queue: bl.Queue, device: bl.Device) -> None:
+    """`bindless build` has SPIRV-Tools judge the module, null event and all."""
+    if device.backend is not bl.Backend.reference:
+        pytest.skip("PTX has no such copies")
+    built = bl.build(COPIES.replace("TYPE", "int"), targets="spirv")
+    kernel = bl.load_kernel_bundle(built, queue).get_kernel("test")
+    source, target = bl.usm_empty((128,), np.int32, queue), bl.usm_empty((640,), np.int32, queue)
+    source.copy_from(X[:128])
+    local = bl.LocalAccessor(512)
+    queue.parallel_for(bl.NdRange(128, 128), kernel, source, target, local, local).wait_and_throw()
+    np.testing.assert_array_equal(target.numpy(queue)[:128], X[:128] + np.repeat(X[:128:4], 4))
+
+
 def test_copies_that_cannot_be(run: Any) -> None:
     text = """kernel void test(global const int *in, local int *piece, ulong count, int differ)
     {

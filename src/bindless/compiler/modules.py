@@ -13,6 +13,7 @@ from .conversions import with_conversions
 from .image_instructions import with_image_instructions
 from .local_arguments import with_local_arguments
 from .metadata import KernelWords, read_kernels
+from .null_constants import with_plain_nulls
 from .offsets import with_instructions
 from .prelude import opencl, opencl_spirv, ptx, spirv
 from .relations import with_relations
@@ -87,7 +88,7 @@ def make_user_module(
         linked = _with_library(linked, toolchain, folder, source.name)
     names = [kernel.name for kernel in kernels]
     data = _translate(linked, settings, names, toolchain, folder, level)
-    return Compiled(with_image_instructions(data) if target == "spirv" else data, kernels)
+    return Compiled(with_image_instructions(with_plain_nulls(data)) if target == "spirv" else data, kernels)
 
 
 def _translate(
