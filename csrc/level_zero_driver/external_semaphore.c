@@ -173,14 +173,18 @@ static void raise_value(const struct blz_semaphore *semaphore, uint64_t value)
 
 /* ---------------------------------------------------------------- both */
 
-ze_result_t blz_semaphore_wait(const struct blz_semaphore *semaphore, uint64_t value, uint64_t timeout)
+ze_result_t blz_semaphore_wait(struct blz_semaphore *semaphore, uint64_t value, uint64_t timeout)
 {
-    return semaphore->timeline != NULL ? wait_value(semaphore, value, timeout) : wait_count(semaphore, timeout);
+    ze_result_t result =
+        semaphore->timeline != NULL ? wait_value(semaphore, value, timeout) : wait_count(semaphore, timeout);
+    atomic_load_explicit(&semaphore->signals, memory_order_acquire);
+    return result;
 }
 
-ze_result_t blz_semaphore_signal(const struct blz_semaphore *semaphore, uint64_t value)
+ze_result_t blz_semaphore_signal(struct blz_semaphore *semaphore, uint64_t value)
 {
     const uint64_t one = 1;
+    atomic_fetch_add_explicit(&semaphore->signals, 1, memory_order_release);
     if (semaphore->timeline != NULL) {
         raise_value(semaphore, value);
         return ZE_RESULT_SUCCESS;

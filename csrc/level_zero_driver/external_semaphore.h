@@ -19,12 +19,13 @@
 
 struct blz_semaphore {
     struct blr_object object;
-    int file;                  /* a descriptor of its own */
+    int file;                   /* a descriptor of its own */
+    _Atomic uint32_t signals;   /* of this process: what was written before one is seen after a wait for it */
     _Atomic uint64_t *timeline; /* the mapped number, or NULL for an eventfd */
 };
 
 /* Waits at most so many nanoseconds: NOT_READY then. UNKNOWN for a descriptor that fails. */
-ze_result_t blz_semaphore_wait(const struct blz_semaphore *semaphore, uint64_t value, uint64_t timeout);
-ze_result_t blz_semaphore_signal(const struct blz_semaphore *semaphore, uint64_t value);
+ze_result_t blz_semaphore_wait(struct blz_semaphore *semaphore, uint64_t value, uint64_t timeout);
+ze_result_t blz_semaphore_signal(struct blz_semaphore *semaphore, uint64_t value);
 
 #endif

@@ -32,10 +32,13 @@ static ze_result_t run(const struct blz_command *command)
     const struct semaphore_command *own = (const struct semaphore_command *)command;
     ze_result_t result = ZE_RESULT_SUCCESS;
     for (uint32_t i = 0; i < own->count && result == ZE_RESULT_SUCCESS; i++) {
-        if (!own->waits)
+        if (!own->waits) {
             result = blz_semaphore_signal(own->semaphores[i], own->values[i]);
-        else
+        } else {
+            blz_stream_step_aside();
             result = blz_semaphore_wait(own->semaphores[i], own->values[i], LONGEST_WAIT);
+            blz_stream_step_back();
+        }
         if (result == ZE_RESULT_NOT_READY)
             result = blz_fail(ZE_RESULT_ERROR_UNKNOWN, "an external semaphore was not signalled within %" PRIu64 " seconds",
                               LONGEST_WAIT / 1000000000);

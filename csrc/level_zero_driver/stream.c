@@ -153,6 +153,18 @@ static void set_blocked(struct blz_stream *stream, bool blocked)
     blr_mutex_unlock(&stream->mutex);
 }
 
+void blz_stream_step_aside(void)
+{
+    pthread_rwlock_unlock(&running_commands);
+    set_blocked(current, true);
+}
+
+void blz_stream_step_back(void)
+{
+    set_blocked(current, false);
+    pthread_rwlock_rdlock(&running_commands);
+}
+
 static void await(struct blz_stream *stream, struct blz_event *event)
 {
     if (blz_slot_is_set(event->slot))

@@ -52,6 +52,10 @@ void blz_stream_wait_all(void);
  * waited for. */
 blr_queue_t blz_stream_native(void);
 
+/* Around the wait of a command for something outside the driver: the end of its stream does not wait for it meanwhile. */
+void blz_stream_step_aside(void);
+void blz_stream_step_back(void);
+
 /* Between these two no command runs. Not to be called from a command. */
 void blz_stream_hold_all(void);
 void blz_stream_go_on(void);
