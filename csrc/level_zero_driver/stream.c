@@ -54,19 +54,27 @@ void blz_stream_retain(struct blz_stream *stream)
     atomic_fetch_add_explicit(&stream->references, 1, memory_order_relaxed);
 }
 
-/* Gives back what the stream was made from; nothing runs any more. */
-static void let_go(struct blz_stream *stream)
+/* What a stream was made from. */
+struct origin {
+    blr_queue_t native;
+    struct blz_context *context;
+};
+
+/* Who takes it gives it back. Nothing runs any more. Needs the mutex. */
+static struct origin take_origin(struct blz_stream *stream)
 {
-    blr_mutex_lock(&stream->mutex);
-    blr_queue_t native = stream->native;
-    struct blz_context *context = stream->context;
+    struct origin origin = {stream->native, stream->context};
     stream->native = NULL;
     stream->context = NULL;
-    blr_mutex_unlock(&stream->mutex);
-    if (native != NULL)
-        blrQueueDestroy(native);
-    if (context != NULL)
-        blz_context_release(context);
+    return origin;
+}
+
+static void give_back(struct origin origin)
+{
+    if (origin.native != NULL)
+        blrQueueDestroy(origin.native);
+    if (origin.context != NULL)
+        blz_context_release(origin.context);
 }
 
 void blz_stream_release(struct blz_stream *stream)
@@ -80,7 +88,7 @@ void blz_stream_release(struct blz_stream *stream)
     blr_mutex_unlock(&all_mutex);
     if (!last)
         return;
-    let_go(stream);
+    give_back(take_origin(stream));
     blr_mutex_destroy(&stream->mutex);
     blr_condition_destroy(&stream->work);
     blr_condition_destroy(&stream->progress);
@@ -257,8 +265,9 @@ static void work_on(void *argument)
             stream->idle = false;
         }
     }
+    struct origin origin = take_origin(stream);
     blr_mutex_unlock(&stream->mutex);
-    let_go(stream);
+    give_back(origin);
     blz_stream_release(stream);
 }
 
@@ -374,10 +383,11 @@ void blz_stream_delete(struct blz_stream *stream)
     if (current != stream)
         wait_for(stream, stream->submitted, BLR_NO_DEADLINE, false);
     stream->stopping = true;
-    bool finished = stream->done == stream->submitted;
+    struct origin origin = {NULL, NULL};
+    if (stream->done == stream->submitted)
+        origin = take_origin(stream); /* the thread ends a little later, and touches neither */
     blr_condition_signal(&stream->work);
     blr_mutex_unlock(&stream->mutex);
-    if (finished)
-        let_go(stream); /* the thread ends a little later, and touches neither */
+    give_back(origin);
     blz_stream_release(stream);
 }
