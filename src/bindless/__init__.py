@@ -41,7 +41,22 @@ if TYPE_CHECKING:
         UnsampledImage,
         UnsampledImageAccessor,
     )
-    from .interop import as_usm_array, from_dlpack, order_after_stream, order_stream_after
+    from .interop import (
+        NativeHandle,
+        as_usm_array,
+        from_dlpack,
+        get_native,
+        make_buffer,
+        make_context,
+        make_device,
+        make_event,
+        make_kernel,
+        make_kernel_bundle,
+        make_platform,
+        make_queue,
+        order_after_stream,
+        order_stream_after,
+    )
     from .model import info
     from .model.aspects import Aspect
     from .model.descriptor import ImageDescriptor
@@ -58,6 +73,7 @@ if TYPE_CHECKING:
         FilteringMode,
         ImageChannelType,
         ImageType,
+        Ownership,
         Target,
         UsmKind,
     )
@@ -115,6 +131,9 @@ __version__ = "0.1.0"
 SYCL_EXT_ONEAPI_BINDLESS_IMAGES = 6
 """Revision of the extension that is offered."""
 
+SYCL_EXT_ONEAPI_BACKEND_LEVEL_ZERO = 3
+"""Version of the Level Zero backend's specification that is offered."""
+
 # Where each public name lives.
 _MODULES = {
     "compiler.build": ("build",),
@@ -149,7 +168,22 @@ _MODULES = {
         "UnsampledImage",
         "UnsampledImageAccessor",
     ),
-    "interop": ("as_usm_array", "from_dlpack", "order_after_stream", "order_stream_after"),
+    "interop": (
+        "NativeHandle",
+        "as_usm_array",
+        "from_dlpack",
+        "get_native",
+        "make_buffer",
+        "make_context",
+        "make_device",
+        "make_event",
+        "make_kernel",
+        "make_kernel_bundle",
+        "make_platform",
+        "make_queue",
+        "order_after_stream",
+        "order_stream_after",
+    ),
     "model": ("info",),
     "model.aspects": ("Aspect",),
     "model.descriptor": ("ImageDescriptor",),
@@ -166,6 +200,7 @@ _MODULES = {
         "FilteringMode",
         "ImageChannelType",
         "ImageType",
+        "Ownership",
         "Target",
         "UsmKind",
     ),
@@ -221,6 +256,7 @@ _MODULES = {
 _HOME = {name: module for module, names in _MODULES.items() for name in names}
 
 __all__ = [
+    "SYCL_EXT_ONEAPI_BACKEND_LEVEL_ZERO",
     "SYCL_EXT_ONEAPI_BINDLESS_IMAGES",
     "AccessMode",
     "Accessor",
@@ -267,8 +303,10 @@ __all__ = [
     "KernelNotSupportedError",
     "LocalAccessor",
     "MemoryAllocationError",
+    "NativeHandle",
     "NdRange",
     "NdRangeError",
+    "Ownership",
     "Platform",
     "PlatformError",
     "ProfilingError",
@@ -304,11 +342,20 @@ __all__ = [
     "get_image_num_channels",
     "get_image_range",
     "get_mip_level_mem_handle",
+    "get_native",
     "get_platforms",
     "get_pointer_device",
     "get_pointer_type",
     "info",
     "load_kernel_bundle",
+    "make_buffer",
+    "make_context",
+    "make_device",
+    "make_event",
+    "make_kernel",
+    "make_kernel_bundle",
+    "make_platform",
+    "make_queue",
     "malloc_device",
     "malloc_host",
     "malloc_shared",

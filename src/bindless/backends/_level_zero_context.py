@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..drivers import level_zero as driver
-from ..model.enums import UsmKind
+from ..model.enums import Errc, UsmKind
 from ..model.errors import InvalidError
 from ._level_zero_device import Device
 from ._level_zero_driver import Driver
@@ -78,6 +78,25 @@ class NativeContext:
                     found = _defaults[owner] = NativeContext(owner, handle, False)
             found._users += 1
             return found
+
+    @staticmethod
+    def adopt(owner: Driver, handle: Any, owned: bool) -> NativeContext:
+        """Around a context that was made elsewhere; one use of it has begun.
+
+        Raises:
+            InvalidError: it is no context, or the driver's default one, which nobody may destroy, is to be owned.
+        """
+        refuse_in_fork()
+        check(lib.zeContextGetStatus(handle), "zeContextGetStatus", "the handle is no context", Errc.invalid)
+        ask = lib.zeDriverGetDefaultContext if driver.has("zeDriverGetDefaultContext") else None
+        if owned and ask is not None and ask(owner.handle) == handle:
+            raise InvalidError(
+                "ownership='transfer' of the driver's default context: the driver owns it; give ownership='keep'",
+                backend="level_zero",
+            )
+        made = NativeContext(owner, handle, owned)
+        made._users = 1
+        return made
 
     def leave(self) -> None:
         """Ends one use; with the last one goes what was made here."""

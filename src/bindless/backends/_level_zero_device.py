@@ -13,7 +13,7 @@ from ._level_zero_driver import Driver, drivers
 from ._level_zero_errors import SUCCESS, check
 from .contract import DeviceRecord, PlatformRecord
 
-__all__ = ["Device", "QueueGroup", "devices", "platforms", "sub_devices", "vendor_name"]
+__all__ = ["Device", "QueueGroup", "all_drivers", "devices", "platforms", "sub_devices", "vendor_name"]
 
 lib, ffi = driver.lib, driver.ffi
 
@@ -257,10 +257,16 @@ def _record(device: Device, platform: PlatformRecord, parent: DeviceRecord | Non
 
 
 @functools.cache
+def all_drivers() -> tuple[Driver, ...]:
+    """Every driver, the same objects each time."""
+    return tuple(drivers())
+
+
+@functools.cache
 def _found() -> tuple[tuple[PlatformRecord, ...], tuple[DeviceRecord, ...]]:
     platforms: list[PlatformRecord] = []
     records: list[DeviceRecord] = []
-    for owner in drivers():
+    for owner in all_drivers():
         count = len(records)
         mine = [
             Device(owner, handle, 0) for handle in driver.get_all("ze_device_handle_t", "zeDeviceGet", owner.handle)

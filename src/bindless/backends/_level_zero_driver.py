@@ -26,7 +26,10 @@ _HANDLES = {
     "ze_driver_handle_t": lib.ZEL_HANDLE_DRIVER,
     "ze_device_handle_t": lib.ZEL_HANDLE_DEVICE,
     "ze_context_handle_t": lib.ZEL_HANDLE_CONTEXT,
+    "ze_command_queue_handle_t": lib.ZEL_HANDLE_COMMAND_QUEUE,
     "ze_command_list_handle_t": lib.ZEL_HANDLE_COMMAND_LIST,
+    "ze_event_pool_handle_t": lib.ZEL_HANDLE_EVENT_POOL,
+    "ze_event_handle_t": lib.ZEL_HANDLE_EVENT,
     "ze_image_handle_t": lib.ZEL_HANDLE_IMAGE,
 }
 
@@ -89,6 +92,27 @@ class Driver:
                 backend="level_zero",
             )
         return found
+
+    def ask(self, name: str, handle: Any, kind: str) -> Any:
+        """What a function tells of a handle through its second parameter; None where there is no such function.
+
+        Args:
+            kind: C type of the answer.
+
+        Raises:
+            Error: the driver refuses the handle.
+        """
+        function = self.function(name)
+        if function is None:
+            return None
+        slot = ffi.new(f"{kind} *")
+        check(function(handle, slot), name, "the handle is none of this driver")
+        return slot[0]
+
+    def is_same(self, kind: str, left: Any, right: Any) -> bool:
+        """Whether two handles of a type are of one object: one may be the loader's, the other the driver's own."""
+        number = _HANDLES[kind]
+        return bool(left == right or _own_handle(number, right) == left)
 
     def _extension(self, name: str) -> Function | None:
         slot = ffi.new("void **")

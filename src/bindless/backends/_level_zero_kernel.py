@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from typing import Any
 
 from ..drivers import level_zero as driver
 from ..model.errors import InvalidError, NdRangeError
@@ -52,20 +53,17 @@ class Kernel:
         properties: ze_kernel_properties_t.
         kinds, sizes: of each parameter, or None where the source does not tell.
         shapes: of the sizes launched so far.
+        owned: whether it is destroyed with its module.
     """
 
-    def __init__(self, module: Module, name: str) -> None:
+    def __init__(self, module: Module, name: str, made: Any = None, owned: bool = True) -> None:
+        """Makes a kernel, or takes a ze_kernel_handle_t that was ``made`` elsewhere."""
         self.module = module
         self.name = name
         self.device: Device = module.device
         self.lock = threading.Lock()
-        slot = ffi.new("ze_kernel_handle_t *")
-        desc = driver.make_struct("ze_kernel_desc_t", pKernelName=ffi.new("char[]", name.encode()))
-        result = lib.zeKernelCreate(module.native, desc, slot)
-        if result == lib.ZE_RESULT_ERROR_INVALID_KERNEL_NAME:
-            raise _unknown(module, name)
-        check(result, "zeKernelCreate", f"kernel {name!r}")
-        self.native = slot[0]
+        self.owned = owned
+        self.native = _create(module, name) if made is None else made
         try:
             check(
                 lib.zeKernelSetIndirectAccess(self.native, _INDIRECT), "zeKernelSetIndirectAccess", f"kernel {name!r}"
@@ -73,7 +71,8 @@ class Kernel:
             self.properties = driver.get_properties("ze_kernel_properties_t", "zeKernelGetProperties", self.native)
             self.max_group = self._max_group()
         except BaseException:
-            lib.zeKernelDestroy(self.native)
+            if made is None:
+                lib.zeKernelDestroy(self.native)
             raise
         signature = module.signatures.get(name)
         parameters = None if signature is None else signature.parameters
@@ -253,6 +252,17 @@ class Kernel:
 
 
 _OPAQUE = ("image", "sampler")
+
+
+def _create(module: Module, name: str) -> Any:
+    """A ze_kernel_handle_t."""
+    slot = ffi.new("ze_kernel_handle_t *")
+    desc = driver.make_struct("ze_kernel_desc_t", pKernelName=ffi.new("char[]", name.encode()))
+    result = lib.zeKernelCreate(module.native, desc, slot)
+    if result == lib.ZE_RESULT_ERROR_INVALID_KERNEL_NAME:
+        raise _unknown(module, name)
+    check(result, "zeKernelCreate", f"kernel {name!r}")
+    return slot[0]
 
 
 def _unknown(module: Module, name: str) -> InvalidError:

@@ -62,9 +62,27 @@ class ImmediateList:
     Attributes:
         handle: ze_command_list_handle_t.
         in_order: whether the driver keeps the order; else barriers do.
+        owned: whether it is destroyed at the end.
     """
 
     def __init__(self, context: Any, device: Device, group: QueueGroup, engine: int) -> None:
+        self._begin(device, self._create(context, device, group, engine), device.driver.api >= _IN_ORDER_SINCE, True)
+
+    @classmethod
+    def around(cls, device: Device, handle: Any, owned: bool) -> ImmediateList:
+        """One that was made elsewhere, of whatever order: barriers keep it."""
+        made = cls.__new__(cls)
+        made._begin(device, handle, False, owned)
+        return made
+
+    def _begin(self, device: Device, handle: Any, in_order: bool, owned: bool) -> None:
+        self.handle = handle
+        self.in_order = in_order
+        self.owned = owned
+        self._synchronize = device.driver.function("zeCommandListHostSynchronize")
+
+    @staticmethod
+    def _create(context: Any, device: Device, group: QueueGroup, engine: int) -> Any:
         slot = ffi.new("ze_command_list_handle_t *")
         desc = _queue_desc(device, group, engine)
         check(
@@ -72,9 +90,7 @@ class ImmediateList:
             "zeCommandListCreateImmediate",
             f"group {group.ordinal} of {device.name}",
         )
-        self.handle = slot[0]
-        self.in_order = device.driver.api >= _IN_ORDER_SINCE
-        self._synchronize = device.driver.function("zeCommandListHostSynchronize")
+        return slot[0]
 
     def run(self, command: Command, signal: Any = _NULL, count: int = 0, waits: Any = _NULL) -> int:
         """Appends a command, which runs after all before it."""
@@ -91,7 +107,8 @@ class ImmediateList:
 
     def close(self) -> None:
         """Destroys it; its work is done."""
-        release(lib.zeCommandListDestroy(self.handle), "zeCommandListDestroy")
+        if self.owned:
+            release(lib.zeCommandListDestroy(self.handle), "zeCommandListDestroy")
 
 
 class RegularLists:
@@ -99,9 +116,30 @@ class RegularLists:
 
     Attributes:
         handle: ze_command_queue_handle_t.
+        owned: whether it is destroyed at the end.
     """
 
     def __init__(self, context: Any, device: Device, group: QueueGroup, engine: int) -> None:
+        self._begin(context, device, group.ordinal, self._create(context, device, group, engine), True)
+
+    @classmethod
+    def around(cls, context: Any, device: Device, ordinal: int, handle: Any, owned: bool) -> RegularLists:
+        """A command queue that was made elsewhere, for the group of this ordinal."""
+        made = cls.__new__(cls)
+        made._begin(context, device, ordinal, handle, owned)
+        return made
+
+    def _begin(self, context: Any, device: Device, ordinal: int, handle: Any, owned: bool) -> None:
+        self.handle = handle
+        self.owned = owned
+        self._context = context
+        self._device = device
+        self._ordinal = ordinal
+        self._free: list[tuple[Any, Any]] = []  # list and fence
+        self._running: deque[tuple[Any, Any]] = deque()
+
+    @staticmethod
+    def _create(context: Any, device: Device, group: QueueGroup, engine: int) -> Any:
         slot = ffi.new("ze_command_queue_handle_t *")
         desc = _queue_desc(device, group, engine)
         check(
@@ -109,12 +147,7 @@ class RegularLists:
             "zeCommandQueueCreate",
             f"group {group.ordinal} of {device.name}",
         )
-        self.handle = slot[0]
-        self._context = context
-        self._device = device
-        self._ordinal = group.ordinal
-        self._free: list[tuple[Any, Any]] = []  # list and fence
-        self._running: deque[tuple[Any, Any]] = deque()
+        return slot[0]
 
     def run(self, command: Command, signal: Any = _NULL, count: int = 0, waits: Any = _NULL) -> int:
         """Executes a command in a list of its own, after all before it."""
@@ -164,4 +197,5 @@ class RegularLists:
             release(lib.zeCommandListDestroy(own), "zeCommandListDestroy")
         self._free.clear()
         self._running.clear()
-        release(lib.zeCommandQueueDestroy(self.handle), "zeCommandQueueDestroy")
+        if self.owned:
+            release(lib.zeCommandQueueDestroy(self.handle), "zeCommandQueueDestroy")

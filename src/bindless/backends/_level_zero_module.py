@@ -32,6 +32,8 @@ class Module:
         signatures: what the SPIR-V says of its kernels; empty for a binary.
         log: what the driver's compiler said.
         kernels: made so far, by name.
+        adopted: kernels of it that were made elsewhere.
+        owned: whether it is destroyed at the end.
     """
 
     def __init__(
@@ -41,13 +43,16 @@ class Module:
         native: Any,
         signatures: Mapping[str, KernelSignature],
         log: str = "",
+        owned: bool = True,
     ) -> None:
         self.context = context
         self.device = device
         self.native = native
         self.signatures = signatures
         self.log = log
+        self.owned = owned
         self.kernels: dict[str, Any] = {}
+        self.adopted: list[Any] = []
 
     def names(self) -> tuple[str, ...]:
         """Names of the kernels."""
@@ -64,10 +69,13 @@ class Module:
         native, self.native = self.native, None
         if native is None or in_fork():
             return
-        for kernel in self.kernels.values():
-            release(lib.zeKernelDestroy(kernel.native), "zeKernelDestroy")
+        for kernel in (*self.kernels.values(), *self.adopted):
+            if kernel.owned:
+                release(lib.zeKernelDestroy(kernel.native), "zeKernelDestroy")
         self.kernels.clear()
-        release(lib.zeModuleDestroy(native), "zeModuleDestroy")
+        self.adopted.clear()
+        if self.owned:
+            release(lib.zeModuleDestroy(native), "zeModuleDestroy")
 
 
 class Constants:

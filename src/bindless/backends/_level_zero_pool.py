@@ -66,6 +66,10 @@ class EventPool:
         check(lib.zeEventPoolCreate(self._context, desc, 0, ffi.NULL, slot), "zeEventPoolCreate")
         return slot[0]
 
+    def owns(self, handle: Any) -> bool:
+        """Whether an event is one of these."""
+        return handle in self._events
+
     def close(self) -> None:
         """Destroys everything; no work that uses it is left."""
         with self._lock:

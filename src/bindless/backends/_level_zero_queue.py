@@ -10,7 +10,7 @@ from ._level_zero_context import Context
 from ._level_zero_device import Device
 from ._level_zero_event import Event
 from ._level_zero_fork import in_fork
-from ._level_zero_lists import Command
+from ._level_zero_lists import Command, ImmediateList, RegularLists
 from ._level_zero_stream import Stream, nothing
 
 __all__ = ["STREAMS_OF_AN_OUT_OF_ORDER_QUEUE", "Queue"]
@@ -44,21 +44,33 @@ class Queue:
         group = device.compute_group
         if group is None:
             raise FeatureNotSupportedError(f"{device.name} has no engine that runs kernels", backend="level_zero")
-        quick = immediate is not False
+        way = RegularLists if immediate is False else ImmediateList
         self.streams: tuple[Stream, ...] = ()
         self.copies: Stream | None = None
         try:
             for engine in range(1 if in_order else STREAMS_OF_AN_OUT_OF_ORDER_QUEUE):
-                self.streams += (Stream(context, device, group, engine, quick, profiling),)
+                self.streams += (Stream(context, device, way(context.handle, device, group, engine), profiling),)
             self._round = itertools.cycle(self.streams)
             self._first = self.streams[0]
             if not in_order and device.copy_group is not None:
-                self.copies = Stream(context, device, device.copy_group, 0, quick, profiling)
+                lists = way(context.handle, device, device.copy_group, 0)
+                self.copies = Stream(context, device, lists, profiling)
                 self.streams += (self.copies,)
         except Error:
             for stream in self.streams:
                 stream.close()
             raise
+
+    @classmethod
+    def around(cls, context: Context, device: Device, lists: ImmediateList | RegularLists) -> Queue:
+        """A queue in order over one native object that was made elsewhere."""
+        made = cls.__new__(cls)
+        made.context, made.device = context, context.device(device)
+        made.in_order, made.profiling, made.closed = True, False, False
+        made._first = Stream(context, device, lists)
+        made.streams, made.copies = (made._first,), None
+        made._round = itertools.cycle(made.streams)
+        return made
 
     def stream(self, waits: Sequence[Event] = ()) -> Stream:
         """Where the next command goes."""

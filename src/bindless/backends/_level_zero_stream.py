@@ -14,7 +14,7 @@ from ..model.enums import Errc
 from ..model.errors import Error, InvalidError
 from ._level_zero_clock import clock_of
 from ._level_zero_context import Context
-from ._level_zero_device import Device, QueueGroup
+from ._level_zero_device import Device
 from ._level_zero_errors import NOT_READY, SUCCESS, error, fail
 from ._level_zero_event import Event, TimedEvent, wait_until_signalled
 from ._level_zero_fork import refuse_in_fork
@@ -53,11 +53,11 @@ class Stream:
     """
 
     def __init__(
-        self, context: Context, device: Device, group: QueueGroup, engine: int, immediate: bool, profiling: bool
+        self, context: Context, device: Device, lists: ImmediateList | RegularLists, profiling: bool = False
     ) -> None:
         self.context = context
         self.device = device
-        self.group = group
+        self.lists = lists
         self.profiling = profiling
         self.lock = threading.Lock()
         self.pending: Event | None = None
@@ -70,8 +70,6 @@ class Stream:
         self._signalled: deque[tuple[int, NativeEvent]] = deque()
         self._awaited: deque[tuple[int, Sequence[NativeEvent]]] = deque()
         self._next_sweep = _SWEEP_EVERY
-        way = ImmediateList if immediate else RegularLists
-        self.lists: ImmediateList | RegularLists = way(context.handle, device, group, engine)
 
     # ------------------------------------------------------------------ commands
 

@@ -38,12 +38,15 @@ from ..model.enums import Backend, DeviceType, EventStatus, ImageChannelType, Us
 from ..model.image_call import ImageCall
 from ..model.info import partition_affinity_domain, partition_property
 from ..model.module import ModuleDescription
+from ..model.native_handle import NativeHandle
 from ..model.sampler import BindlessImageSampler
 
 __all__ = [
+    "AdoptedQueue",
     "BackendProtocol",
     "DeviceRecord",
     "ImageRecord",
+    "InteropProtocol",
     "KernelArgument",
     "KernelRecord",
     "LinkingProtocol",
@@ -191,6 +194,65 @@ class LinkingProtocol(Protocol):
         self, context: NativeContext, device: NativeDevice, objects: Sequence[NativeObject], *, options: str = ""
     ) -> NativeModule:
         """One module of several compiled ones; ``BuildError`` with the log if they do not fit together."""
+
+
+@dataclass(frozen=True)
+class AdoptedQueue:
+    """A native queue around one that was made elsewhere.
+
+    Attributes:
+        native: what the backend's other methods take.
+        in_order: whether each of its commands starts after the one before it.
+        profiling: whether its events have times.
+    """
+
+    native: NativeQueue
+    in_order: bool
+    profiling: bool = False
+
+
+class InteropProtocol(Protocol):
+    """What a backend offers beside ``BackendProtocol`` if its objects can be made of native ones.
+
+    Kinds of objects are ``platform``, ``device``, ``context``, ``queue``, ``event``, ``kernel_bundle``, ``kernel`` and
+    ``buffer``. A handle is never null and of one of the kind's types. ``owned``: the driver's object ends with the
+    backend's; else it stays, and the caller keeps it as long. A driver that counts references takes one either way.
+    Every ``adopt`` raises ``InvalidError`` for a handle of another context where the driver can tell, and leaves the
+    driver's object to the caller whenever it raises.
+    """
+
+    # C types of the handles of each kind that can be made, the usual one first. What is missing cannot be made.
+    native_types: Mapping[str, tuple[str, ...]]
+    # Kinds whose objects may consist of several native ones: their handles are told as a tuple.
+    native_lists: frozenset[str]
+
+    def platform_handle(self, platform: PlatformRecord) -> int:
+        """The driver's own handle of a platform; ``FeatureNotSupportedError`` if it has none."""
+
+    def find_device(self, handle: NativeHandle) -> NativeDevice | None:
+        """The device, or part of one, that a handle is of."""
+
+    def devices_of(self, kind: str, handle: NativeHandle) -> Sequence[NativeDevice]:
+        """The devices of a context, queue or kernel bundle; none where the driver does not tell."""
+
+    def adopt_context(self, handle: NativeHandle, devices: Sequence[NativeDevice], owned: bool) -> NativeContext: ...
+
+    def adopt_queue(
+        self, context: NativeContext, device: NativeDevice, handle: NativeHandle, owned: bool
+    ) -> AdoptedQueue: ...
+
+    def adopt_event(self, context: NativeContext, handle: NativeHandle, owned: bool) -> NativeEvent: ...
+
+    def adopt_module(
+        self, context: NativeContext, device: NativeDevice, handle: NativeHandle, owned: bool
+    ) -> NativeModule:
+        """``BuildError`` for one whose kernels cannot run yet."""
+
+    def adopt_kernel(self, module: NativeModule, handle: NativeHandle, owned: bool) -> NativeKernel:
+        """One that is owned ends with its module."""
+
+    def adopt_memory(self, context: NativeContext, handle: NativeHandle, owned: bool) -> PointerRecord:
+        """What is known of an allocation; one that is owned can be given to ``free`` from now on."""
 
 
 class BackendProtocol(Protocol):

@@ -18,6 +18,7 @@ from ..model.enums import Backend, EventStatus, ImageChannelType, UsmKind
 from ..model.errors import BackendMismatchError, FeatureNotSupportedError, InvalidError
 from ..model.image_call import ImageCall
 from ..model.module import ModuleDescription
+from ..model.native_handle import NativeHandle
 from . import (
     _level_zero_copy,
     _level_zero_functions,
@@ -26,6 +27,7 @@ from . import (
     _level_zero_info,
     _level_zero_launch,
     _level_zero_memory,
+    _level_zero_native,
 )
 from ._level_zero_context import Context
 from ._level_zero_device import Device, devices, platforms
@@ -194,11 +196,23 @@ class LevelZeroBackend:
 
     # ------------------------------------------------------------------ native handles
 
-    def native_handle(self, native: Device | Context | Queue | Event | Module | Kernel) -> int:
+    native_types = _level_zero_native.TYPES
+    native_lists = frozenset({"kernel_bundle"})
+    platform_handle = staticmethod(_level_zero_native.platform_handle)
+    find_device = staticmethod(_level_zero_native.find_device)
+    devices_of = staticmethod(_level_zero_native.devices_of)
+    adopt_context = staticmethod(_level_zero_native.adopt_context)
+    adopt_queue = staticmethod(_level_zero_native.adopt_queue)
+    adopt_event = staticmethod(_level_zero_native.adopt_event)
+    adopt_module = staticmethod(_level_zero_native.adopt_module)
+    adopt_kernel = staticmethod(_level_zero_native.adopt_kernel)
+    adopt_memory = staticmethod(_level_zero_native.adopt_memory)
+
+    def native_handle(self, native: Device | Context | Queue | Event | Module | Kernel) -> NativeHandle:
         """The address that is the ze_..._handle_t of an object.
 
-        Of a queue it is that of its immediate command list, or of its command queue where it has none; of an
-        out-of-order queue the first of several, which the queue's waits and barriers include.
+        Of a queue it is that of its immediate command list, or of its command queue where it has none, as its ``type``
+        says; of an out-of-order queue the first of several, which the queue's waits and barriers include.
         """
         for kind, handle_of in _NATIVE.items():
             if isinstance(native, kind):
@@ -207,5 +221,7 @@ class LevelZeroBackend:
                     raise InvalidError(
                         f"this {kind.__name__.lower()} was released: it has no native handle", backend="level_zero"
                     )
-                return int(ffi.cast("uintptr_t", handle))
+                # struct _ze_event_handle_t *
+                spelled = ffi.typeof(handle).cname.removeprefix("struct _").removesuffix(" *")
+                return NativeHandle(int(ffi.cast("uintptr_t", handle)), spelled)
         raise BackendMismatchError(f"{native!r} is no object of the Level Zero backend", backend="level_zero")

@@ -22,6 +22,7 @@ __all__ = [
     "FilteringMode",
     "ImageChannelType",
     "ImageType",
+    "Ownership",
     "StringEnum",
     "Target",
     "UsmKind",
@@ -61,6 +62,13 @@ def coerce(enum: type[_E], value: object, name: str) -> _E:
 
     allowed = ", ".join(repr(str(member.value)) for member in enum)
     raise InvalidError(f"{name}={value!r} is not known; it is one of {allowed}")
+
+
+class Ownership(StringEnum):
+    """Who destroys a native object that an object of the package was made of (ZE section 4.4)."""
+
+    transfer = "transfer"
+    keep = "keep"
 
 
 class Errc(StringEnum):

@@ -70,6 +70,14 @@ class BundleSource:
         self._values: dict[int, Any] = {}
         self._packed: dict[int, bytes] = {}
 
+    @classmethod
+    def untold(cls, backend: BackendProtocol) -> BundleSource:
+        """Of a module that was built elsewhere, which tells nothing of its source."""
+        made = cls.__new__(cls)
+        made._backend, made.modules, made.options, made._constants = backend, (), "", ()
+        made._described, made._values, made._packed = ModuleDescription(), {}, {}
+        return made
+
     def _copy(self) -> BundleSource:
         made = BundleSource.__new__(BundleSource)
         made._backend, made.modules, made.options = self._backend, self.modules, self.options

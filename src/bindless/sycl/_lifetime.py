@@ -29,6 +29,7 @@ __all__ = [
     "Rank",
     "Resource",
     "after_fork",
+    "arguments_of",
     "at_exit",
     "forget_event",
     "is_finished",
@@ -141,6 +142,11 @@ class Resource:
                 _awaited[self._key] = error
             elif not isinstance(error, _Lost):
                 raise
+
+
+def arguments_of(rank: Rank) -> list[tuple[Any, ...]]:
+    """What the releases of the native objects of a rank are given that are alive."""
+    return [row[2] for row in list(_live.values()) if row[0] is rank]
 
 
 def let_go(holder: dict[int, Any] | list[Any], index: int) -> Error | None:

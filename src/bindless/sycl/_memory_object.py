@@ -47,7 +47,7 @@ class MemoryObject:
         """It has contents of its own now."""
         self._storage, self._final, self._root = storage, final, None
         self._span = (0, storage.nbytes)
-        if final is not None:
+        if final is not None or storage.waits:
             pool.prepare()
             _storage.unfinished.add(storage)
 
@@ -98,7 +98,7 @@ class MemoryObject:
             storage = self._storage
             if storage.origin is None or target is None or target is not storage.origin.memory:
                 storage.protect_origin()
-            if target is None:
+            if target is None and not storage.waits:
                 _storage.unfinished.discard(storage)
             else:
                 _storage.unfinished.add(storage)
@@ -140,7 +140,7 @@ class MemoryObject:
         rest = storage, self._final, self.shape, self.dtype
         if not (_lifetime.events_wait or _storage.lock._is_owned()):  # type: ignore[attr-defined]
             _finish(*rest)
-        elif self._final is not None:  # in a collection, or amid a submission: nothing may wait here
+        elif self._final is not None or storage.waits:  # in a collection, or amid a submission: nothing may wait here
             pool.later(lambda: _finish(*rest))
 
     def __enter__(self: _Self) -> _Self:

@@ -67,17 +67,25 @@ class Place:
             kernels receive.
         memory: what keeps it alive: an ``Allocation``, a numpy array.
         image: image memory, which is copied as a whole; None for linear memory.
-        visible: whether the host reads and writes it itself.
+        visible: whether the host reads and writes it itself; ``hidden`` memory is none of that.
     """
 
     __slots__ = ("__weakref__", "address", "home", "image", "memory", "visible")
 
-    def __init__(self, home: Home | None, address: int, memory: object, image: ImageMemory | None = None) -> None:
+    def __init__(
+        self,
+        home: Home | None,
+        address: int,
+        memory: object,
+        image: ImageMemory | None = None,
+        *,
+        hidden: bool = False,
+    ) -> None:
         self.home = home
         self.address = address
         self.memory = memory
         self.image = image
-        self.visible = image is None and (home is None or home.visible)
+        self.visible = image is None and not hidden and (home is None or home.visible)
 
     @classmethod
     def of_array(cls, array: npt.NDArray[Any]) -> Place:

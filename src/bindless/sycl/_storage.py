@@ -115,6 +115,7 @@ class Storage:
         uploads: commands that read the user's memory.
         modified: whether anything was written.
         open: whether it can be used.
+        waits: whether its end waits for everything that uses it, as the memory is someone else's.
         forked: whether it was made before this process was forked.
     """
 
@@ -133,6 +134,7 @@ class Storage:
         self.uploads: list[Event] = []
         self.modified = False
         self.open = True
+        self.waits = False
         self._generation = _generation
         valid: dict[Place, Event | None] = {}
         if origin is not None:

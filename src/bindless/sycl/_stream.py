@@ -109,6 +109,7 @@ class CommandStream:
         profiling: bool,
         handler: AsyncHandler | None,
         immediate: bool | None = None,
+        adopted: NativeQueue | None = None,
     ) -> None:
         backend: BackendProtocol = context._backend
         self.context = context
@@ -141,7 +142,7 @@ class CommandStream:
         self._reason = "was closed"
         hints = {} if immediate is None else {"immediate": immediate}
         with birth:
-            native = backend.create_queue(
+            native = adopted or backend.create_queue(
                 context._native, device._record.native, in_order=in_order, profiling=profiling, **hints
             )
             self.native: NativeQueue | None = native
@@ -341,10 +342,10 @@ class CommandStream:
 
     def can_wait_for(self, event: Event) -> bool:
         """Whether the driver itself makes a command wait for this event, which has a native one."""
-        own = event._stream
-        assert own is not None
+        home = event._home
+        assert home is not None
         event._check_process()
-        return own.backend is self.backend and (own.context is self.context or self._events_cross_contexts)
+        return home._backend is self.backend and (home is self.context or self._events_cross_contexts)
 
     def resolve(self, depends_on: Iterable[Event] | Event) -> tuple[tuple[Event, ...], list[NativeEvent], list[Event]]:
         """The events to wait for, the native ones among them, and those that only the host can wait for.

@@ -26,7 +26,8 @@ def finish(
 ) -> None:
     """Writes the newest contents to ``final`` if any were written, and ends the storage.
 
-    Waits for everything submitted so far in that case; else only for what reads the user's memory.
+    Waits for everything submitted so far in that case, or where the memory is someone else's; else only for what reads
+    the user's memory.
 
     Args:
         report: whether to raise the error of a failed command; else it stays with its queue.
@@ -47,6 +48,8 @@ def finish(
                 waits += bring(storage, storage.segments, place, here=here)
             except Error as error:  # it ends all the same
                 lost = error
+            waits = [*storage.users(), *waits]
+        elif storage.waits:
             waits = [*storage.users(), *waits]
     try:
         move_here(here)

@@ -61,6 +61,14 @@ class Buffer(MemoryObject):
         origin = array if array.flags.c_contiguous else np.ascontiguousarray(array)
         self._start(Storage(array.nbytes, origin, writable), array if writable else None)
 
+    @classmethod
+    def _over(cls, storage: Storage, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Buffer:
+        """A buffer of contents that lie somewhere already."""
+        made = cls.__new__(cls)
+        made.shape, made.dtype = shape, dtype
+        made._start(storage, None)
+        return made
+
     # ------------------------------------------------------------------ shape
 
     @property

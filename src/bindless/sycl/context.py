@@ -5,11 +5,11 @@ from __future__ import annotations
 import threading
 import weakref
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from ..backends.contract import BackendProtocol, NativeContext
+from ..backends.contract import BackendProtocol, NativeContext, NativeDevice
 from ..backends.registry import require_unforked
 from ..model import info
 from ..model.enums import Backend, coerce
@@ -43,7 +43,11 @@ class Context:
     """
 
     def __init__(
-        self, devices: Device | Iterable[Device] | str | None = None, *, async_handler: AsyncHandler | None = None
+        self,
+        devices: Device | Iterable[Device] | str | None = None,
+        *,
+        async_handler: AsyncHandler | None = None,
+        _adopt: Callable[[Sequence[NativeDevice]], NativeContext] | None = None,
     ) -> None:
         if devices is None or isinstance(devices, str):
             devices = Device(devices)
@@ -79,9 +83,8 @@ class Context:
         # Errors of queues that were dropped before anyone asked for them.
         self._unclaimed: deque[tuple[AsyncHandler | None, list[Error]]] = deque()
         self._reason: str | None = None
-        self._native_context: NativeContext = self._backend.create_context(
-            [device._record.native for device in self.devices]
-        )
+        make = self._backend.create_context if _adopt is None else _adopt
+        self._native_context: NativeContext = make([device._record.native for device in self.devices])
         self._resource = _lifetime.Resource(
             _lifetime.Rank.CONTEXT, None, self._backend.release_context, self._native_context
         )

@@ -15,6 +15,7 @@ from ._lifetime import FORKED
 if TYPE_CHECKING:
     from ._node import Node
     from ._stream import CommandStream
+    from .context import Context
 
 __all__ = ["Event", "OwnedEvent"]
 
@@ -153,6 +154,11 @@ class Event:
         return tuple(event for event in (weak() for weak in self._waits) if event is not None)
 
     # ------------------------------------------------------------------ for the layers of the package
+
+    @property
+    def _home(self) -> Context | None:
+        """The context of its native event."""
+        return None if self._stream is None else self._stream.context
 
     def _check_process(self) -> None:
         stream = self._stream

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from ..backends.contract import BackendProtocol, NativeQueue
+from ..backends.contract import AdoptedQueue, BackendProtocol, NativeQueue
 from ..model import info
 from ..model.aspects import Aspect
 from ..model.enums import Backend, coerce
@@ -74,6 +74,7 @@ class Queue:
         async_handler: AsyncHandler | None = None,
         immediate_command_list: bool = False,
         no_immediate_command_list: bool = False,
+        _adopted: AdoptedQueue | None = None,
     ) -> None:
         if immediate_command_list and no_immediate_command_list:
             raise InvalidError("immediate_command_list and no_immediate_command_list exclude each other: give one")
@@ -106,6 +107,7 @@ class Queue:
             profiling=bool(enable_profiling),
             handler=async_handler,
             immediate=True if immediate_command_list else False if no_immediate_command_list else None,
+            adopted=None if _adopted is None else _adopted.native,
         )
         if in_order and not enable_profiling:
             self._stream.prepared = PreparedLaunches()

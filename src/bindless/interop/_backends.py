@@ -1,0 +1,72 @@
+"""The backend that makes or tells native handles, and what its objects are checked for."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from ..backends import registry
+from ..backends.contract import BackendProtocol, InteropProtocol
+from ..model.enums import Backend, coerce
+from ..model.errors import BackendMismatchError, FeatureNotSupportedError, InvalidError
+from ..model.native_handle import NativeHandle, as_handle
+from ..sycl.context import Context
+
+__all__ = ["backend_for", "handle_for", "interop_of", "require_context"]
+
+
+def interop_of(backend: BackendProtocol) -> InteropProtocol:
+    """What the backend offers here.
+
+    Raises:
+        FeatureNotSupportedError: nothing.
+    """
+    if not hasattr(backend, "native_types"):
+        raise FeatureNotSupportedError(
+            f"the {backend.backend} backend makes no objects of native handles; those of level_zero do",
+            backend=str(backend.backend),
+        )
+    return cast(InteropProtocol, backend)
+
+
+def backend_for(name: Backend | str) -> BackendProtocol:
+    """The backend of this name.
+
+    Raises:
+        InvalidError: there is none.
+        Error: its driver is missing.
+    """
+    return registry.backend(coerce(Backend, name, "backend"))
+
+
+def handle_for(backend: BackendProtocol, kind: str, native: object, name: str = "native") -> NativeHandle:
+    """A handle that the backend makes an object of this kind of.
+
+    Raises:
+        InvalidError: it is none, null, or one of another C type.
+        FeatureNotSupportedError: the backend makes none of this kind.
+    """
+    types = interop_of(backend).native_types.get(kind)
+    if types is None:
+        raise FeatureNotSupportedError(
+            f"make_{kind}: the {backend.backend} backend makes no such object of a native handle",
+            backend=str(backend.backend),
+        )
+    return as_handle(native, types, name)
+
+
+def require_context(backend: BackendProtocol, context: object) -> Context:
+    """A context of the backend that can be used.
+
+    Raises:
+        InvalidError: it is none, or was closed.
+        BackendMismatchError: it is another backend's.
+    """
+    if not isinstance(context, Context):
+        raise InvalidError(f"context={context!r} is no Context")
+    context._native  # noqa: B018  raises if it has ended
+    if context._backend is not backend:
+        raise BackendMismatchError(
+            f"context={context!r} is of the {context.backend} backend, the native object of {backend.backend}",
+            backend=str(backend.backend),
+        )
+    return context

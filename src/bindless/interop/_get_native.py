@@ -1,0 +1,134 @@
+"""``get_native``: the driver's own handles of objects (ZE and CL, "Obtaining of native handles")."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..backends.contract import BackendProtocol
+from ..model.enums import Backend, BundleState, coerce
+from ..model.errors import BackendMismatchError, FeatureNotSupportedError, InvalidError
+from ..model.native_handle import NativeHandle
+from ..sycl.buffer import Buffer
+from ..sycl.context import Context
+from ..sycl.device import Device
+from ..sycl.event import Event
+from ..sycl.kernel import Kernel
+from ..sycl.kernel_bundle import KernelBundle
+from ..sycl.platform import Platform
+from ..sycl.queue import Queue
+from ._backends import interop_of
+
+__all__ = ["get_native"]
+
+_Natives = list[Any]
+
+
+def _platform(platform: Platform) -> _Natives:
+    return [interop_of(platform._backend).platform_handle(platform._record)]
+
+
+def _bundle(bundle: KernelBundle) -> _Natives:
+    bundle._require_open()
+    if bundle.state is not BundleState.executable:
+        raise InvalidError(
+            f"get_native: this bundle is in state {str(bundle.state)!r} and has no native object yet: build() or link()"
+        )
+    return [native for modules in bundle._natives.values() for native in modules]
+
+
+def _kernel(kernel: Kernel) -> _Natives:
+    kernel._bundle._require_open()
+    return [kernel._native]
+
+
+def _event(event: Event) -> _Natives:
+    leaves = event._parts or (event,)
+    for leaf in leaves:
+        if leaf._task is not None:  # the host has still to submit it
+            leaf._task.wait()
+        leaf._check_process()
+    return [leaf._native for leaf in leaves if leaf._native is not None]
+
+
+# Kind of the object, its backend, and the backend's objects in it.
+_Row = tuple[str, Callable[[Any], "BackendProtocol | None"], Callable[[Any], _Natives]]
+_KINDS: dict[type, _Row] = {
+    Platform: ("platform", lambda platform: platform._backend, _platform),
+    Device: ("device", lambda device: device._backend, lambda device: [device._record.native]),
+    Context: ("context", lambda context: context._backend, lambda context: [context._native]),
+    Queue: ("queue", lambda queue: queue._backend, lambda queue: [queue._native]),
+    Event: ("event", lambda event: _backend_of(event), _event),
+    KernelBundle: ("kernel_bundle", lambda bundle: bundle.context._backend, _bundle),
+    Kernel: ("kernel", lambda kernel: kernel._context._backend, _kernel),
+}
+
+
+def _backend_of(event: Event) -> BackendProtocol | None:
+    homes = {leaf._home._backend for leaf in event._parts or (event,) if leaf._home is not None}
+    return homes.pop() if len(homes) == 1 else None
+
+
+def get_native(obj: object, backend: Backend | str | None = None) -> NativeHandle | tuple[NativeHandle, ...]:
+    """The driver's own handle of an object, as an int whose ``type`` names its C type.
+
+    It stays the package's: do not destroy it, and do not use it once the object has ended, unless the object was made
+    of it with ``ownership="keep"`` (ZE section 4.4.3). An event's is good as long as the event is held.
+
+    Args:
+        obj: a Platform, Device, Context, Queue, Event, KernelBundle or Kernel. Of a buffer the address is
+            ``InteropHandle.get_native_mem`` in a host task.
+        backend: which one the caller expects; None takes what there is.
+
+    Returns:
+        An int; for kernel bundles a tuple with one for each module, and where a backend's objects may consist of
+        several native ones (``opencl``: events, too) always a tuple. Of a Level Zero queue it is the
+        ``ze_command_list_handle_t`` of its immediate command list, or the ``ze_command_queue_handle_t`` of a queue made
+        with ``no_immediate_command_list=True``; of an out-of-order queue the first of several.
+
+    Raises:
+        BackendMismatchError: the object is of another backend than ``backend``.
+        InvalidError: it was closed, is yet to be built, or is of a kind that has no native object.
+        FeatureNotSupportedError: the driver has no such object; buffers.
+    """
+    for kind, (name, backend_of, natives_of) in _KINDS.items():
+        if isinstance(obj, kind):
+            return _handles(obj, name, backend_of(obj), natives_of, backend)
+    if isinstance(obj, Buffer):
+        raise FeatureNotSupportedError(
+            "get_native of a Buffer: its memory moves between devices; ask interop_handle.get_native_mem(accessor) in "
+            "a host task (handler.host_task)"
+        )
+    raise InvalidError(
+        f"get_native: a {type(obj).__name__} has no native object; it takes a Platform, Device, Context, Queue, Event, "
+        "KernelBundle or Kernel"
+    )
+
+
+def _handles(
+    obj: Any,
+    name: str,
+    own: BackendProtocol | None,
+    natives_of: Callable[[Any], _Natives],
+    expected: Backend | str | None,
+) -> NativeHandle | tuple[NativeHandle, ...]:
+    if own is None:
+        raise InvalidError(f"get_native: {obj!r} is of no driver: it stands for work of the host, or for none at all")
+    if expected is not None and coerce(Backend, expected, "backend") is not own.backend:
+        raise BackendMismatchError(
+            f"get_native: {obj!r} is of the {own.backend} backend, not of {expected}", backend=str(own.backend)
+        )
+    handles = tuple(_told(own, native) for native in natives_of(obj))
+    if name in getattr(own, "native_lists", ("kernel_bundle",)):
+        return handles
+    if len(handles) != 1:
+        raise InvalidError(
+            f"get_native: {obj!r} has {len(handles)} native objects, and {own.backend} gives one: take the events that "
+            "it was made of, or a barrier after them"
+        )
+    return handles[0]
+
+
+def _told(backend: BackendProtocol, native: Any) -> NativeHandle:
+    found = native if isinstance(native, int) else backend.native_handle(native)
+    return found if isinstance(found, NativeHandle) else NativeHandle(found)

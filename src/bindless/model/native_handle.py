@@ -1,0 +1,85 @@
+"""``NativeHandle``: a driver's own handle as a number."""
+
+from __future__ import annotations
+
+import operator
+import re
+from typing import Any
+
+from .errors import InvalidError
+
+__all__ = ["NativeHandle", "as_handle"]
+
+
+class NativeHandle(int):
+    """An object of a driver: the address, or for some the number, that its C type holds. An int in every respect.
+
+    Attributes:
+        type: the C type, such as ``ze_command_list_handle_t``; empty where that is not known.
+    """
+
+    type: str
+
+    def __new__(cls, value: int, type: str = "") -> NativeHandle:
+        made = super().__new__(cls, value)
+        made.type = type
+        return made
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (int(self), self.type)
+
+    def __repr__(self) -> str:
+        return f"<{self.type or 'handle'} {int(self):#x}>"
+
+
+def _number(native: object) -> tuple[int, str] | None:
+    """Value and C type of an int, a pointer of cffi, or one of ctypes."""
+    if isinstance(native, bool):
+        return None
+    if isinstance(native, NativeHandle):
+        return int(native), native.type
+    if type(native).__module__ == "_cffi_backend":
+        return _of_cffi(native)
+    value = getattr(native, "value", native)  # ctypes.c_void_p
+    if value is None and value is not native:
+        return 0, ""
+    try:
+        return operator.index(value), ""  # type: ignore[arg-type]
+    except TypeError:
+        return None
+
+
+def _of_cffi(native: object) -> tuple[int, str] | None:
+    from _cffi_backend import FFI  # type: ignore[import-untyped]  # quicker than cffi, which has it
+
+    ffi = FFI()
+    try:
+        kind = ffi.typeof(native)
+        if kind.kind != "pointer":
+            return None
+        value = int(ffi.cast("uintptr_t", native))
+    except TypeError:
+        return None
+    spelled = re.fullmatch(r"struct _?(\w+) \*", kind.cname)
+    return value, spelled[1] if spelled is not None and spelled[1].endswith("_handle_t") else ""
+
+
+def as_handle(native: object, types: tuple[str, ...], name: str = "native") -> NativeHandle:
+    """A handle that a caller gave: an int, or a pointer of cffi or ctypes.
+
+    Args:
+        types: C types that it may have; what does not tell its type is taken for the first.
+
+    Raises:
+        InvalidError: none of these, a null handle, or one of another type.
+    """
+    wanted = " or ".join(types)
+    found = _number(native)
+    if found is None:
+        raise InvalidError(f"{name}={native!r}: it is a {wanted}, as an int or as a pointer of cffi or ctypes")
+    value, spelled = found
+    if not 0 < value < 2**64:
+        raise InvalidError(f"{name}={value:#x}: a {wanted} is not null, and has 64 bits")
+    if spelled and spelled not in types:
+        raise InvalidError(f"{name}={value:#x} is a {spelled}; it takes a {wanted}")
+    return NativeHandle(value, spelled or types[0])
