@@ -117,7 +117,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leaves out what the device has no use for: on the reference comparisons with itself and faults that it does not
-    have, and everywhere but on CUDA what is its own."""
+    have, and everywhere else what is CUDA's or Level Zero's own."""
     if _SKIPPED in config.stash:
         for item in items:
             item.add_marker(pytest.mark.skip(reason=config.stash[_SKIPPED]))
@@ -126,6 +126,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         ("against_reference", backend != "reference"),
         ("loses_device", backend != "reference"),
         ("cuda", backend == "cuda"),
+        ("on_level_zero", backend == "level_zero"),
     ):
         others = [] if kept else [item for item in items if item.get_closest_marker(marker) is not None]
         if others:

@@ -86,10 +86,12 @@ def test_every_public_name_exists_and_is_listed():
     for name in bl.__all__:
         assert getattr(bl, name) is not None
         assert name in dir(bl)
-    assert set(bl._HOME) | {"SYCL_EXT_ONEAPI_BINDLESS_IMAGES", "__version__"} == set(bl.__all__)
+    constants = {"SYCL_EXT_ONEAPI_BACKEND_LEVEL_ZERO", "SYCL_EXT_ONEAPI_BINDLESS_IMAGES", "__version__"}
+    assert set(bl._HOME) | constants == set(bl.__all__)
     with pytest.raises(AttributeError, match="no attribute 'Quee'"):
         _ = bl.Quee
     assert bl.SYCL_EXT_ONEAPI_BINDLESS_IMAGES == 6
+    assert bl.SYCL_EXT_ONEAPI_BACKEND_LEVEL_ZERO == 3
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ nor pitched allocations nor the wait for an immediate command list. What the dri
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -43,6 +44,16 @@ def _own_handle(kind: int, handle: Any) -> Any:
     return slot[0]
 
 
+# Version of Level Zero that brought lists in order, and the first loader whose validation layer knows them.
+_IN_ORDER_SINCE = (1, 6)
+_LAYER_KNOWS_ORDER = (1, 9)
+
+
+def _layer_refuses_order() -> bool:
+    """Whether a validation layer stands before the driver that takes what it does not know for an error."""
+    return os.environ.get("ZE_ENABLE_VALIDATION_LAYER") == "1" and driver.version() < _LAYER_KNOWS_ORDER
+
+
 class Driver:
     """One driver.
 
@@ -52,6 +63,7 @@ class Driver:
         api: version of Level Zero that it implements, such as (1, 15).
         version: its own, such as "1.15.39122".
         extensions: version by name.
+        keeps_order: whether lists run their commands in order by themselves when asked.
     """
 
     def __init__(self, index: int, handle: Any) -> None:
@@ -66,6 +78,7 @@ class Driver:
         self.uuid = bytes(ffi.buffer(ffi.addressof(properties, "uuid")))
         found = driver.get_all("ze_driver_extension_properties_t", "zeDriverGetExtensionProperties", handle)
         self.extensions = {ffi.string(item.name).decode("utf-8", "replace"): int(item.version) for item in found}
+        self.keeps_order = self.api >= _IN_ORDER_SINCE and not _layer_refuses_order()
         self._functions: dict[str, Function | None] = {}
 
     def function(self, name: str) -> Function | None:

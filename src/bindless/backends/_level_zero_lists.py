@@ -26,9 +26,6 @@ Command = Callable[[Any, Any, int, Any], int]
 
 _NULL = ffi.NULL
 
-# Since this version lists run their commands in order by themselves when asked.
-_IN_ORDER_SINCE = (1, 6)
-
 
 def in_sequence(parts: Sequence[Command]) -> Command:
     """Several commands as one: the first waits, the last signals when all are complete."""
@@ -46,7 +43,7 @@ def in_sequence(parts: Sequence[Command]) -> Command:
 
 
 def _queue_desc(device: Device, group: QueueGroup, engine: int) -> Any:
-    flags = lib.ZE_COMMAND_QUEUE_FLAG_IN_ORDER if device.driver.api >= _IN_ORDER_SINCE else 0
+    flags = lib.ZE_COMMAND_QUEUE_FLAG_IN_ORDER if device.driver.keeps_order else 0
     return driver.make_struct(
         "ze_command_queue_desc_t",
         ordinal=group.ordinal,
@@ -66,7 +63,7 @@ class ImmediateList:
     """
 
     def __init__(self, context: Any, device: Device, group: QueueGroup, engine: int) -> None:
-        self._begin(device, self._create(context, device, group, engine), device.driver.api >= _IN_ORDER_SINCE, True)
+        self._begin(device, self._create(context, device, group, engine), device.driver.keeps_order, True)
 
     @classmethod
     def around(cls, device: Device, handle: Any, owned: bool) -> ImmediateList:

@@ -105,8 +105,10 @@ def available_backends() -> tuple[Backend, ...]:
         if name in _TABLE:
             try:
                 backend(name)
-            except Error:
-                continue  # kept: ``failures`` tells
+            except Error as error:
+                # Kept for ``failures``; the frames that it came through would keep all that their callers hold.
+                error.__traceback__ = None
+                continue
             found.append(name)
     return tuple(found)
 
