@@ -496,6 +496,15 @@ def test_tools_of_a_folder_are_taken(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     assert bl.build("kernel void k(global int *o)\n{ *o = 1; }", targets="spirv").tools["clang"].count("22.") == 1
 
 
+@needs_llvm
+def test_other_versions_are_warned_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    other = {tool: f"LLVM version 21.1.{number}" for number, tool in enumerate(("clang", "llvm-link", "opt", "llc"))}
+    assert "LLVM" not in bl.build("kernel void k(void)\n{}", targets="spirv").log
+    monkeypatch.setattr(Toolchain, "versions", lambda self: other)
+    log = bl.build("kernel void k(void)\n{}", targets="spirv").log
+    assert "'LLVM version 21.1.3'; kernels are tested with LLVM 22 alone" in log and "BINDLESS_LLVM" in log
+
+
 def test_a_file_without_the_device_s_language(queue: bl.Queue) -> None:
     other = "spirv" if queue.device.backend is bl.Backend.cuda else "ptx"
     file = bl.build("kernel void lonely(global int *o)\n{ *o = 1; }", targets=other)

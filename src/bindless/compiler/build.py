@@ -18,7 +18,7 @@ from ..model.kernel_file import KernelFile, Section
 from ..model.module import KernelSignature, Parameter
 from .metadata import KernelWords
 from .modules import Compiled, make_user_module
-from .toolchain import TARGETS, Target, Toolchain, include_folder
+from .toolchain import TARGETS, TESTED, Target, Toolchain, include_folder
 
 __all__ = ["build"]
 
@@ -70,6 +70,12 @@ def build(
     flags = [*_defines(defines), *_includes(includes), *_options(options)]
     text, name, folder = _source(source)
     tools = Toolchain.find()
+    versions = tools.versions()
+    if f"version {TESTED}." not in versions["llc"]:
+        tools.warnings.append(
+            f"{tools.tools['llc']} is {versions['llc']!r}; kernels are tested with LLVM {TESTED} alone, and others may "
+            f"refuse them or translate them wrongly: `apt install clang-{TESTED} llvm-{TESTED}`, or set BINDLESS_LLVM"
+        )
     with tempfile.TemporaryDirectory(prefix="bindless-build-") as place:
         work = Path(place)
         file = work / name if folder is None else folder / name
@@ -94,7 +100,7 @@ def build(
         sections,
         name,
         hashlib.sha256(text).hexdigest(),
-        tools.versions(),
+        versions,
         (f"-O{optimization}", *flags),
         "\n".join(dict.fromkeys(tools.warnings)),
     )

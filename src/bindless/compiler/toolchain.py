@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ..model.errors import BuildError, FeatureNotSupportedError
 
-__all__ = ["COMPILE", "TARGETS", "Target", "Toolchain", "include_folder"]
+__all__ = ["COMPILE", "TARGETS", "TESTED", "Target", "Toolchain", "include_folder"]
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,14 @@ TARGETS: Mapping[str, Target] = {
     ),
     "spirv": Target(
         "spirv64-unknown-unknown",
-        ("-mtriple=spirv64-unknown-unknown", "--spirv-ext=+SPV_INTEL_bindless_images", "-filetype=obj"),
+        (
+            "-mtriple=spirv64-unknown-unknown",
+            # Declared by modules that use them: sub_group_rotate, bitfield_insert, dot_4x8packed, atomics of floats.
+            "--spirv-ext=+SPV_INTEL_bindless_images,+SPV_KHR_subgroup_rotate,+SPV_KHR_bit_instructions,"
+            "+SPV_KHR_integer_dot_product,+SPV_KHR_uniform_group_instructions,+SPV_INTEL_subgroups,"
+            "+SPV_EXT_shader_atomic_float_add,+SPV_EXT_shader_atomic_float_min_max",
+            "-filetype=obj",
+        ),
     ),
 }
 
@@ -48,7 +55,9 @@ OUTPUT = ("-emit-llvm", "-S")
 PASSES = "internalize,default<{level}>,strip-dead-prototypes"
 TOOLS = ("clang", "llvm-link", "opt", "llc")
 MAJORS = (22, 21, 20)
-"""Versions of LLVM that have SPV_INTEL_bindless_images, best first; the package's own kernels are made with 22."""
+"""Versions of LLVM that have SPV_INTEL_bindless_images, best first."""
+TESTED = MAJORS[0]
+"""The one that the package's own kernels are made with, and that its tests know."""
 
 _VARIABLE = "BINDLESS_LLVM"
 _INSTALL = (
