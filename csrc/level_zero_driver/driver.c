@@ -205,7 +205,7 @@ ze_result_t zeDriverGetApiVersion(ze_driver_handle_t handle, ze_api_version_t *v
         return result;
     if (version == NULL)
         return blz_fail_null("version");
-    *version = ZE_API_VERSION_1_13;
+    *version = ZE_API_VERSION_1_14;
     return ZE_RESULT_SUCCESS;
 }
 

@@ -5,6 +5,9 @@
 #include "call.h"
 #include "reference/allocate.h"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 /* ---------------------------------------------------------------- handles */
 
 static ze_context_handle_t a_context(void)
@@ -339,6 +342,23 @@ static void calls_fail_by_rules(void)
     ZE_OK(ze.Context.pfnGetStatus(context));
 }
 
+/* A forked child has no worker threads: it is told so, by every function that is given a handle. */
+static void a_forked_child(void)
+{
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        void *pointer = NULL;
+        ze_device_mem_alloc_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC};
+        bool refused = ze.Context.pfnGetStatus(context) == ZE_RESULT_ERROR_UNINITIALIZED &&
+                       ze.Mem.pfnAllocDevice(context, &desc, 64, 0, device, &pointer) == ZE_RESULT_ERROR_UNINITIALIZED;
+        _exit(refused ? 0 : 1);
+    }
+    int status = -1;
+    CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    ZE_OK(ze.Context.pfnGetStatus(context));
+}
+
 int main(void)
 {
     open_driver();
@@ -352,6 +372,7 @@ int main(void)
     tables_of_older_versions();
     without_memory();
     calls_fail_by_rules();
+    a_forked_child();
     close_driver(objects);
     return 0;
 }
