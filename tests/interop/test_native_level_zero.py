@@ -6,9 +6,11 @@ Whose an object is, is seen in the driver: it counts what is alive, and refuses 
 from __future__ import annotations
 
 import gc
+import re
 import threading
 from collections.abc import Iterator
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -48,6 +50,15 @@ UNLINKED = """
 """
 BOTH = pytest.mark.parametrize("ownership", ["transfer", "keep"])
 FORMS = pytest.mark.parametrize("immediate", [False, True], ids=["queue", "immediate_list"])
+
+
+@pytest.fixture(scope="module", autouse=True)
+def quick_collections() -> Iterator[None]:
+    """Objects of before are not looked at in every collection."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
 
 
 @pytest.fixture
@@ -767,6 +778,16 @@ def test_a_context_outlives_those_who_made_it(raw: Raw) -> None:
     del array
     gc.collect()
     assert not raw.is_alive(native)
+
+
+def test_the_page_about_native_objects_is_true(device: bl.Device) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "interop.md").read_text(encoding="utf-8")
+    (snippet,) = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    names: dict[str, object] = {}
+    exec(compile(snippet, "docs/interop.md", "exec"), names)
+    assert np.array_equal(names["result"], np.full(1000, 1.5))
+    for native in ("native_context", "native_queue"):
+        assert not Raw(device).is_alive(names[native])
 
 
 def test_other_kinds_are_refused(device: bl.Device) -> None:

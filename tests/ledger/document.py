@@ -14,6 +14,7 @@ DOCUMENT = TESTS.parent / "docs" / "spec_coverage.md"
 PARTS: tuple[Part, ...] = (
     read_part("bindless_images", "sycl_ext_oneapi_bindless_images", planned=frozenset({"Interoperability"})),
     read_part("sycl_architecture", "SYCL architecture"),
+    read_part("level_zero_backend", "Level-Zero backend specification"),
 )
 
 _HEAD = """\

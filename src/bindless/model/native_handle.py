@@ -18,7 +18,7 @@ class NativeHandle(int):
         type: the C type, such as ``ze_command_list_handle_t``; empty where that is not known.
     """
 
-    type: str
+    type: str = ""
 
     def __new__(cls, value: int, type: str = "") -> NativeHandle:
         made = super().__new__(cls, value)

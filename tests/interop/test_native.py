@@ -1,0 +1,56 @@
+"""``get_native`` and ``make_*`` on the device under test; Level Zero's own are in test_native_level_zero.py."""
+
+from __future__ import annotations
+
+import pytest
+from compile import load
+
+import bindless as bl
+
+
+def test_every_kind_of_object_has_its_handle(queue: bl.Queue, device: bl.Device, context: bl.Context) -> None:
+    name = str(device.backend)
+    with bl.Queue(device, context, in_order=True) as ordered:
+        array = bl.usm_empty(4, "int32", ordered)
+        event = ordered.fill(array, 1)
+        bundle = load(ordered, "simple")
+        kernel = bundle.get_kernel("axpy")
+        handles = [bl.get_native(found, name) for found in (context, ordered, event, kernel)]
+        assert all(isinstance(handle, int) and handle > 0 for handle in handles)
+        assert bl.get_native(device) >= 0  # CUDA counts its devices
+        natives = bl.get_native(bundle)
+        assert len(natives) == 1 and natives[0] > 0
+        assert handles[0] == bl.get_native(ordered.context) and handles[1] != bl.get_native(queue)
+        event.wait()
+        array.close()
+        bundle.close()
+    for closed in (ordered, bundle, kernel):
+        with pytest.raises(bl.InvalidError, match="was closed"):
+            bl.get_native(closed)
+
+
+def test_the_handle_of_a_command_that_the_host_starts(queue: bl.Queue) -> None:
+    gate = bl.Buffer(4, "int32")
+    with gate.get_host_access("write"):
+        event = queue.submit(lambda handler: handler.fill(gate.get_access(handler, "write"), 1))
+    assert bl.get_native(event) > 0  # waits until the driver has it
+    gate.close()
+
+
+def test_objects_of_another_backend_are_refused(queue: bl.Queue, device: bl.Device) -> None:
+    other = next(name for name in ("cuda", "level_zero", "reference") if name != device.backend)
+    for found in (queue, device, queue.context):
+        with pytest.raises(bl.BackendMismatchError, match=f"of the {device.backend} backend, not of {other}"):
+            bl.get_native(found, other)
+    with pytest.raises(bl.InvalidError, match="backend='metal' is not known"):
+        bl.get_native(queue, "metal")
+
+
+def test_objects_without_a_handle_are_refused(queue: bl.Queue) -> None:
+    for wrong in (3, None, bl.Range(3), "queue"):
+        with pytest.raises(bl.InvalidError, match="has no native object; it takes"):
+            bl.get_native(wrong)
+    with pytest.raises(bl.InvalidError, match="of no driver"):
+        bl.get_native(bl.Event())
+    with bl.Buffer(4, "int32") as buffer, pytest.raises(bl.FeatureNotSupportedError, match="get_native_mem"):
+        bl.get_native(buffer)
