@@ -4,10 +4,11 @@
 
 #include "processor.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <unistd.h>
 
-uint32_t blz_processor_clock(void)
+static uint32_t read_clock(void)
 {
     unsigned long kilohertz = 0;
     FILE *file = fopen("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq", "re");
@@ -37,6 +38,15 @@ uint32_t blz_processor_caches(size_t sizes[BLZ_MAX_CACHES])
             sizes[count++] = (size_t)size;
     }
     return count;
+}
+
+uint32_t blz_processor_clock(void)
+{
+    static _Atomic uint32_t known;
+    uint32_t megahertz = atomic_load(&known);
+    if (megahertz == 0)
+        atomic_store(&known, megahertz = read_clock());
+    return megahertz;
 }
 
 size_t blz_processor_cache_line(void)

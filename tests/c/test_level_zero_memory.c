@@ -248,6 +248,30 @@ static void two_processes(const char *program)
     ZE_OK(ze.Mem.pfnFree(context, memory));
 }
 
+/* Memory gets its place in the store while commands write to it: none of what they write is lost. */
+static void memory_moves_while_commands_run(void)
+{
+    enum { BYTES = 1 << 18, ROUNDS = 40 };
+    unsigned char *memory[ROUNDS / 4];
+    ze_ipc_mem_handle_t ipc;
+    ze_command_list_handle_t writer = new_immediate(ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
+    for (int i = 0; i < ROUNDS / 4; i++)
+        memory[i] = new_memory(BYTES);
+    for (unsigned char round = 1; round <= ROUNDS; round++) {
+        for (int i = 0; i < ROUNDS / 4; i++)
+            ZE_OK(ze.CommandList.pfnAppendMemoryFill(writer, memory[i], &round, 1, BYTES, NULL, 0, NULL));
+        if (round % 4 == 0)
+            ZE_OK(ze.Mem.pfnGetIpcHandle(context, memory[round / 4 - 1], &ipc));
+    }
+    ZE_OK(ze.CommandList.pfnHostSynchronize(writer, UINT64_MAX));
+    for (int i = 0; i < ROUNDS / 4; i++) {
+        for (int at = 0; at < BYTES; at += 997)
+            CHECK_EQUAL(ROUNDS, memory[i][at]);
+        ZE_OK(ze.Mem.pfnFree(context, memory[i]));
+    }
+    ZE_OK(ze.CommandList.pfnDestroy(writer));
+}
+
 /* ---------------------------------------------------------------- virtual memory */
 
 static ze_physical_mem_handle_t new_physical(uint64_t size)
@@ -394,6 +418,7 @@ int main(int count, char **arguments)
     fills();
     copies_between_contexts();
     two_processes(arguments[0]);
+    memory_moves_while_commands_run();
     physical_memory_is_mapped_piece_by_piece();
     access_is_what_was_set();
     pages_in_use_stay();
