@@ -13,6 +13,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,24 +30,30 @@ _TESTS = Path(__file__).resolve().parent
 
 def build(source: Any, output: Any = None, **options: Any) -> bl.KernelFile:
     """``bindless.build``, of the same arguments once for all machines."""
-    text = source.encode() if isinstance(source, str) and "\n" in source else Path(source).read_bytes()
+    if isinstance(source, str) and "\n" in source:
+        text = source.encode()
+    elif Path(source).is_file():
+        text = Path(source).read_bytes()
+    else:
+        return compile_now(source, output, **options)
     around = [Path(name) for name in _listed(options.get("includes", ()))]
     headers = [file.read_bytes() for folder in around if folder.is_dir() for file in sorted(folder.glob("*.[ch]*"))]
     rest = {name: value for name, value in options.items() if name != "includes"}
     key = hashlib.sha256(b"\0".join([text, *headers, repr(sorted(rest.items())).encode()])).hexdigest()
     kept, error = Path(FOLDER) / f"{key}.blk", Path(FOLDER) / f"{key}.json"
     if error.is_file():
-        said = json.loads(error.read_text())
-        raise bl.BuildError(said["message"], log=said["log"])
+        refusal = json.loads(error.read_text())
+        raise bl.BuildError(refusal["message"], log=refusal["log"])
     if not kept.is_file():
         try:
-            compile_now(source, kept, **options)
+            said = compile_now(source, kept, **options).log
+            kept.with_suffix(".log").write_text(said)
         except bl.BuildError as refused:
             error.write_text(json.dumps({"message": str(refused), "log": refused.log}))
             raise
         except bl.FeatureNotSupportedError as missing:
             pytest.skip(f"{FOLDER} does not have this kernel: {missing}")
-    file = bl.KernelFile.load(kept)
+    file = replace(bl.KernelFile.load(kept), log=kept.with_suffix(".log").read_text())
     if output is not None:
         file.save(output)
     return file
@@ -73,7 +80,7 @@ def main(folder: str) -> int:
     kernels = [f"kernels/test_{name}.py" for name in ("build", "image_instructions", "value_arguments")]
     where = [str(_TESTS / name) for name in ("spirv", "examples", *kernels)]
     done = subprocess.run([sys.executable, "-m", "pytest", "-q", *where], env=environment, check=False)
-    files = list(Path(folder).iterdir())
+    files = [file for file in Path(folder).iterdir() if file.suffix != ".log"]
     errors = [file for file in files if file.suffix == ".json"]
     size = sum(file.stat().st_size for file in files)
     print(

@@ -15,6 +15,7 @@ import pytest
 
 import bindless as bl
 from bindless.cli import main
+from bindless.compiler.build import build
 from bindless.compiler.toolchain import Toolchain, include_folder
 
 _MISSING = shutil.which("clang-22") is None or shutil.which("llc-22") is None
@@ -499,9 +500,9 @@ def test_tools_of_a_folder_are_taken(monkeypatch: pytest.MonkeyPatch, tmp_path: 
 @needs_llvm
 def test_other_versions_are_warned_of(monkeypatch: pytest.MonkeyPatch) -> None:
     other = {tool: f"LLVM version 21.1.{number}" for number, tool in enumerate(("clang", "llvm-link", "opt", "llc"))}
-    assert "LLVM" not in bl.build("kernel void k(void)\n{}", targets="spirv").log
+    assert "LLVM" not in build("kernel void k(void)\n{}", targets="spirv").log
     monkeypatch.setattr(Toolchain, "versions", lambda self: other)
-    log = bl.build("kernel void k(void)\n{}", targets="spirv").log
+    log = build("kernel void k(void)\n{}", targets="spirv").log
     assert "'LLVM version 21.1.3'; kernels are tested with LLVM 22 alone" in log and "BINDLESS_LLVM" in log
 
 
