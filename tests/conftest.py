@@ -13,6 +13,7 @@ from __future__ import annotations
 import ctypes.util
 import importlib.util
 import os
+import re
 import shutil
 import sys
 from collections.abc import Callable, Iterator
@@ -146,6 +147,20 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         if name in _required():
             pytest.fail(f"BINDLESS_REQUIRE asks for {name}, and it is missing: {install}", pytrace=False)
         pytest.skip(f"needs {name}: {install}")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """A test that comes to what the device announces that it lacks ends there, skipped with the device's words. What
+    the reference has is never missing."""
+    try:
+        yield
+    except bl.FeatureNotSupportedError as refusal:
+        device = item.config.stash[_DEVICE]
+        named = re.search(r"Aspect\.(\w+)", str(refusal))
+        if device.backend == "reference" or named is None or device.has(named[1]):
+            raise
+        pytest.skip(f"no {named[1]}: {refusal}")
 
 
 @pytest.fixture(scope="session")

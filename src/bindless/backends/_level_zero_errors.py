@@ -6,7 +6,7 @@ from typing import NoReturn
 
 from ..drivers import level_zero as driver
 from ..model.enums import Errc
-from ..model.errors import DeviceLostError, Error, FeatureNotSupportedError, error_of
+from ..model.errors import DeviceLostError, Error, error_of
 
 __all__ = ["NOT_READY", "SUCCESS", "check", "error", "fail", "release"]
 
@@ -20,6 +20,9 @@ _LOST = frozenset((lib.ZE_RESULT_ERROR_DEVICE_LOST, lib.ZE_RESULT_ERROR_DEVICE_R
 
 # Results that mean that an object to be released went away with its context or with the driver.
 _GONE = _LOST | frozenset((lib.ZE_RESULT_ERROR_UNINITIALIZED, lib.ZE_RESULT_ERROR_DEVICE_IN_LOW_POWER_STATE))
+
+# Results that mean that the driver does not have a function, whatever it was called with.
+_ABSENT = frozenset((lib.ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, lib.ZE_RESULT_ERROR_UNSUPPORTED_VERSION))
 
 _LOST_ADVICE = (
     "the device hung or was reset, and everything made on it is lost: every further call of this process fails the "
@@ -41,7 +44,7 @@ def error(result: int, call: str, details: object = "", code: Errc | None = None
         return DeviceLostError(
             f"{plain}: {_LOST_ADVICE}", backend="level_zero", native_code=result, native_name=plain.native_name
         )
-    if code is None or isinstance(plain, FeatureNotSupportedError):
+    if code is None or result in _ABSENT:
         code = plain.code
     message = f"{plain}: {details}" if details else str(plain)
     return error_of(code, message, backend="level_zero", native_code=result, native_name=plain.native_name)

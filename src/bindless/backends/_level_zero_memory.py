@@ -64,21 +64,10 @@ def allocate(context: Context, device: Device | None, kind: UsmKind, nbytes: int
             f"{nbytes} bytes of {kind} memory; {place.name} has {place.memory_size} in all and at most "
             f"{int(place.properties.maxMemAllocSize)} in one allocation: free memory or ask for less"
         )
-        _refuse(result, call, details)
+        fail(result, call, details, Errc.memory_allocation)
     address = address_of(slot[0])
     context.allocations[address] = Allocation(kind, None if kind is UsmKind.host else place, address, nbytes)
     return address
-
-
-def _refuse(result: int, call: str, details: str) -> None:
-    """Raises ``MemoryAllocationError``, also for a size that the driver would not even try."""
-    too_large = (lib.ZE_RESULT_ERROR_UNSUPPORTED_SIZE, lib.ZE_RESULT_ERROR_INVALID_SIZE)
-    if result in too_large:
-        plain = driver.error(result, call)
-        raise MemoryAllocationError(
-            f"{plain}: {details}", backend="level_zero", native_code=result, native_name=plain.native_name
-        )
-    fail(result, call, details, Errc.memory_allocation)
 
 
 def pitch_of(context: Context, device: Device, width: int, height: int, element_size: int) -> int:
