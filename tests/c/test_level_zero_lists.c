@@ -312,8 +312,8 @@ static void one_of_the_crowd(void *argument)
     struct crowd *crowd = argument;
     uint64_t mine = 0;
     ze_command_list_handle_t list = new_list(0);
-    ze_event_pool_handle_t pool = new_pool(0, 1);
-    ze_event_handle_t event = new_event(pool, 0);
+    ze_event_pool_handle_t pool = new_pool(0, 2);
+    ze_event_handle_t event = new_event(pool, 0), passed = new_event(pool, 1);
     uint64_t *memory = new_memory(8);
     for (uint64_t round = 1; round <= 60; round++) {
         ZE_OK(ze.CommandList.pfnReset(list));
@@ -321,7 +321,9 @@ static void one_of_the_crowd(void *argument)
         ZE_OK(ze.CommandList.pfnAppendMemoryCopy(list, &mine, memory, 8, event, 0, NULL));
         ZE_OK(ze.CommandList.pfnClose(list));
         ZE_OK(ze.CommandQueue.pfnExecuteCommandLists(crowd->queue, 1, &list, NULL));
-        ZE_OK(ze.CommandList.pfnAppendBarrier(crowd->shared, NULL, 0, NULL));
+        ZE_OK(ze.CommandList.pfnAppendBarrier(crowd->shared, passed, 0, NULL));
+        ZE_OK(ze.Event.pfnHostSynchronize(passed, round % 2 == 0 ? UINT64_MAX : UINT64_MAX - 1)); /* with help, and without */
+        ZE_OK(ze.Event.pfnHostReset(passed));
         if (round % 3 == 0)
             ZE_OK(ze.CommandQueue.pfnSynchronize(crowd->queue, UINT64_MAX));
         if (round % 5 == 0)
@@ -333,6 +335,7 @@ static void one_of_the_crowd(void *argument)
     }
     ZE_OK(ze.CommandList.pfnDestroy(list));
     ZE_OK(ze.Event.pfnDestroy(event));
+    ZE_OK(ze.Event.pfnDestroy(passed));
     ZE_OK(ze.EventPool.pfnDestroy(pool));
     ZE_OK(ze.Mem.pfnFree(context, memory));
 }
