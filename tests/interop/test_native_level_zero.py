@@ -762,6 +762,28 @@ def test_threads_make_and_drop_objects_of_their_own(raw: Raw, kept: bl.Context) 
     assert failures == []
 
 
+def test_of_several_threads_one_transfers_a_handle(raw: Raw, kept: bl.Context) -> None:
+    native, threads = raw.queue(True), 4
+    begin = threading.Barrier(threads)
+    made: list[bl.Queue] = []
+    refused: list[str] = []
+
+    def transfer() -> None:
+        begin.wait()
+        try:
+            made.append(bl.make_queue("level_zero", native, kept))
+        except bl.InvalidError as error:
+            refused.append(str(error))
+
+    workers = [threading.Thread(target=transfer) for _ in range(threads)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert (len(made), len(refused)) == (1, threads - 1) and all("transferred once" in text for text in refused)
+    made.pop().close()
+
+
 def test_a_context_outlives_those_who_made_it(raw: Raw) -> None:
     native = raw.new_context()
     context = bl.make_context("level_zero", native, raw.facade)

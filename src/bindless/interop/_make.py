@@ -5,9 +5,11 @@ A backend makes what it needs around a handle (``InteropProtocol``); here is who
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Iterable
-from typing import Any
+import threading
+from collections.abc import Callable, Iterable
+from typing import Any, ParamSpec, TypeVar
 
 import numpy.typing as npt
 
@@ -20,7 +22,7 @@ from ..sycl._bundle_source import BundleSource
 from ..sycl._discovery import environment, visible_devices, visible_platforms
 from ..sycl._error_log import AsyncHandler
 from ..sycl._foreign_event import ForeignEvent
-from ..sycl._lifetime import Rank, arguments_of
+from ..sycl._lifetime import Rank, after_fork, arguments_of
 from ..sycl._partition import next_partitionable
 from ..sycl._place import Place, home_of
 from ..sycl._region import SizesLike, buffer_shape
@@ -49,6 +51,30 @@ __all__ = [
 
 
 # ---------------------------------------------------------------------- whose it is
+
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+# Held from the look at who uses a handle until its object is made, so that of two threads one is refused.
+_transfer = threading.RLock()
+
+
+def _one_at_a_time(function: Callable[_P, _T]) -> Callable[_P, _T]:
+    @functools.wraps(function)
+    def held(*arguments: _P.args, **named: _P.kwargs) -> _T:
+        with _transfer:
+            return function(*arguments, **named)
+
+    return held
+
+
+def _after_fork() -> None:
+    global _transfer
+    _transfer = threading.RLock()
+
+
+after_fork(_after_fork)
 
 
 def _is_owned(backend: BackendProtocol, rank: Rank, handle: NativeHandle, ownership: Ownership | str) -> bool:
@@ -139,6 +165,7 @@ def _hidden() -> str:
 # ---------------------------------------------------------------------- contexts, queues
 
 
+@_one_at_a_time
 def make_context(
     backend: Backend | str,
     native: object,
@@ -191,6 +218,7 @@ def make_context(
     )
 
 
+@_one_at_a_time
 def make_queue(
     backend: Backend | str,
     native: object,
@@ -258,6 +286,7 @@ def _chosen_device(
 # ---------------------------------------------------------------------- events
 
 
+@_one_at_a_time
 def make_event(
     backend: Backend | str,
     native: object,
@@ -291,6 +320,7 @@ def make_event(
 # ---------------------------------------------------------------------- kernel bundles, kernels
 
 
+@_one_at_a_time
 def make_kernel_bundle(
     backend: Backend | str,
     native: object,
@@ -335,6 +365,7 @@ def make_kernel_bundle(
     return KernelBundle(context, (chosen,), wanted, source, _natives={chosen: [made]})
 
 
+@_one_at_a_time
 def make_kernel(
     backend: Backend | str,
     native: object,
@@ -382,6 +413,7 @@ def make_kernel(
 # ---------------------------------------------------------------------- buffers
 
 
+@_one_at_a_time
 def make_buffer(
     backend: Backend | str,
     native: object,
