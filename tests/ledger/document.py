@@ -15,6 +15,7 @@ PARTS: tuple[Part, ...] = (
     read_part("bindless_images", "sycl_ext_oneapi_bindless_images", planned=frozenset({"Interoperability"})),
     read_part("sycl_architecture", "SYCL architecture"),
     read_part("level_zero_backend", "Level-Zero backend specification"),
+    read_part("level_zero_guide", "Level-Zero core programming guide"),
 )
 
 _HEAD = """\

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import inspect
 import re
 from types import ModuleType
@@ -34,6 +35,11 @@ def resolve(python: str, package: ModuleType) -> object:
 
 
 def _attribute(owner: object, name: str) -> object:
+    if isinstance(owner, ModuleType) and not hasattr(owner, name) and hasattr(owner, "__path__"):
+        try:
+            return importlib.import_module(f"{owner.__name__}.{name}")
+        except ModuleNotFoundError:
+            pass
     if dataclasses.is_dataclass(owner) and name in {field.name for field in dataclasses.fields(owner)}:
         return getattr(owner, name, None)  # a field without a default is no attribute of its class
     if not hasattr(owner, name):

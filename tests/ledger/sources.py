@@ -7,12 +7,17 @@ import io
 import re
 import tokenize
 from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 
 __all__ = ["TESTS", "by_requirement", "collect"]
 
 TESTS = Path(__file__).resolve().parent.parent
 _NAMES_REQUIREMENTS = re.compile(r"#\s*R\d+(?:[ ,]+R\d+)*$")
+_RUN_BY_OTHERS = (
+    ("c/level_zero/guide_*.c", re.compile(r"^void (section_\w+)\(void\)$", re.MULTILINE)),
+    ("level_zero_driver/*_checks.py", re.compile(r"^def (check_\w+)\(rig: Rig\)", re.MULTILINE)),
+)
 _APART = {"benchmarks"}  # run when named, never by plain pytest
 
 
@@ -25,9 +30,18 @@ def _requirements(source: str) -> dict[int, set[int]]:
     return found
 
 
+def _named(root: Path, pattern: str, name: re.Pattern[str]) -> Iterator[str]:
+    for path in sorted(root.glob(pattern)):
+        for match in name.finditer(path.read_text(encoding="utf-8")):
+            yield f"{path.relative_to(root).as_posix()}::{match[1]}"
+
+
 def collect(root: Path = TESTS) -> dict[str, frozenset[int]]:
-    """``path::function`` of every test, paths below ``root``, to the requirements named in it."""
-    found = {}
+    """``path::function`` of every test, paths below ``root``, to the requirements named in it.
+
+    Tests are also the checks of ``*_checks.py`` and the sections of the guide in C, which tests beside them run.
+    """
+    found = {test: frozenset[int]() for pattern, name in _RUN_BY_OTHERS for test in _named(root, pattern, name)}
     for path in sorted(root.rglob("test_*.py")):
         relative = path.relative_to(root)
         if relative.parts[0] in _APART or any(part.startswith(".") for part in relative.parts):

@@ -163,6 +163,13 @@ def test_names_that_do_not_exist() -> None:
             resolve(python, bl)
     assert resolve("ImageDescriptor.width", bl) == 0
     assert resolve("create_image(sampler=, pitch=)", bl) is bl.create_image
+    assert callable(resolve("drivers.level_zero.lib.zeInit", bl))
+    for python, message in {
+        "drivers.metal.lib": "no 'metal'",
+        "drivers.level_zero.lib.zeWings": "no 'zeWings'",
+    }.items():
+        with pytest.raises(LookupError, match=message):
+            resolve(python, bl)
 
 
 def test_rows_that_are_wrong() -> None:
@@ -198,8 +205,14 @@ def test_tests_and_requirements_are_read_from_sources(tmp_path: Path) -> None:
         "    def test_third(self): ...  # R8\n"
         "def test_fourth(): ...  # as R9 says\n"
     )
+    for folder in ("c/level_zero", "level_zero_driver"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "c/level_zero/guide_a.c").write_text("static void helper(void)\n{\n}\n\nvoid section_a(void)\n{\n}\n")
+    (tmp_path / "level_zero_driver/a_checks.py").write_text("def check_b(rig: Rig) -> None: ...\ndef helper(): ...\n")
     found = collect(tmp_path)
     assert found == {
+        "c/level_zero/guide_a.c::section_a": set(),
+        "level_zero_driver/a_checks.py::check_b": set(),
         "test_one.py::test_first": {2, 3},
         "test_one.py::test_second": {5, 6},
         "test_one.py::test_fourth": set(),
