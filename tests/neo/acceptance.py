@@ -109,9 +109,9 @@ def pytest_configure(config: pytest.Config) -> None:
         if lib is not None:
             recorder = recorder or Recorder(lib)
             module.lib = recorder
-    lists: Any = next(module for module in modules if module.__name__.endswith("lists"))
+    drivers: Any = next(module for module in modules if module.__name__.endswith("_level_zero_driver"))
     if not IN_ORDER:
-        lists._IN_ORDER_SINCE = (99, 0)
+        drivers._IN_ORDER_SINCE = (99, 0)
 
 
 def _is_result(error: BaseException) -> bool:

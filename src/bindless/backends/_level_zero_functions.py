@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from .. import kernels
 from ..model.enums import ImageType
-from ..model.errors import FeatureNotSupportedError
+from ..model.errors import Error, FeatureNotSupportedError
 from ..model.image_call import ImageCall
 from ._image_functions import BLOCK, GEOMETRIES, arguments_of, blocks_of, format_of, operation_of
 from ._level_zero_context import Context
@@ -47,8 +47,17 @@ def _kernel(context: Context, device: Device, name: str) -> Kernel:
                     raise FeatureNotSupportedError(
                         f"there is no built-in kernel for this call: {error}", backend="level_zero"
                     ) from None
-                found = native.functions[device, name] = get_kernel(load_module(context, device, source), name)
+                found = native.functions[device, name] = _load(context, device, source, name)
     return found
+
+
+def _load(context: Context, device: Device, source: bytes, name: str) -> Kernel:
+    module = load_module(context, device, source)
+    try:
+        return get_kernel(module, name)
+    except Error:
+        module.close()
+        raise
 
 
 def image_call(queue: Queue, call: ImageCall, waits: Sequence[Event] = ()) -> Event:

@@ -26,6 +26,8 @@ Command = Callable[[Any, Any, int, Any], int]
 
 _NULL = ffi.NULL
 
+_WAIT_SLICE = 50_000_000  # nanoseconds
+
 
 def in_sequence(parts: Sequence[Command]) -> Command:
     """Several commands as one: the first waits, the last signals when all are complete."""
@@ -182,13 +184,15 @@ class RegularLists:
     def tidy(self) -> None:
         """Makes lists whose execution is over ready for use again."""
         while self._running and lib.zeFenceQueryStatus(self._running[0][1]) != NOT_READY:
-            own, fence = self._running.popleft()
+            own, fence = self._running[0]
             check(lib.zeFenceReset(fence), "zeFenceReset")
             check(lib.zeCommandListReset(own), "zeCommandListReset")
-            self._free.append((own, fence))
+            self._free.append(self._running.popleft())
 
     def close(self) -> None:
-        """Destroys the queue and its lists; its work is done."""
+        """Destroys the queue and its lists; its work is done, but its last fence may not be signalled yet."""
+        while lib.zeCommandQueueSynchronize(self.handle, _WAIT_SLICE) == NOT_READY:
+            pass
         for own, fence in (*self._free, *self._running):
             release(lib.zeFenceDestroy(fence), "zeFenceDestroy")
             release(lib.zeCommandListDestroy(own), "zeCommandListDestroy")

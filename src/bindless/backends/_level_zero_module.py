@@ -218,7 +218,15 @@ def load_module(
     if kept is not None:
         return _load_kept(kept, context, place, source, constants, options)
     native, said = build(context, place, _desc(source, constants, options))
-    return Module(context, place, native, describe_module(source).kernels, said)
+    return Module(context, place, native, _signatures(source), said)
+
+
+def _signatures(source: bytes) -> Mapping[str, KernelSignature]:
+    """What a source that the driver has judged tells of its kernels."""
+    try:
+        return describe_module(source).kernels
+    except BuildError:
+        return {}
 
 
 def _desc(source: bytes, constants: Constants, options: str = "") -> Any:
@@ -239,7 +247,7 @@ def _load_kept(
     """A module of SPIR-V whose native binary is in the cache, or goes there."""
     about = f"level_zero {device.driver.uuid.hex()} {device.driver.version} {device.name} {device.ip_version} {options}"
     key = (about.encode(), constants.key, source)
-    signatures = describe_module(source).kernels
+    signatures = _signatures(source)
     found = kept.get(*key)
     if found is not None:
         size = int.from_bytes(found[:4], "little")

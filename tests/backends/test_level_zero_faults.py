@@ -1,0 +1,29 @@
+"""The Level Zero backend over a driver that fails at each call in turn."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import bindless as bl
+
+PROGRAM = Path(__file__).with_name("level_zero_faults.py")
+DRIVER = Path(bl.__file__).parent / "drivers" / "libze_bindless.so"
+
+
+@pytest.mark.level_zero
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the package's Level Zero driver is for Linux")
+def test_each_failing_call_is_an_error_and_leaves_nothing() -> None:
+    """Errors of the package alone, no crash, and as many objects of the driver as before; for both kinds of lists."""
+    paths = os.pathsep.join((str(Path(bl.__file__).parents[1]), os.environ.get("PYTHONPATH", "")))
+    environment = {**os.environ, "ZE_ENABLE_ALT_DRIVERS": str(DRIVER), "PYTHONPATH": paths, "BINDLESS_CACHE": "0"}
+    done = subprocess.run([sys.executable, str(PROGRAM)], capture_output=True, text=True, env=environment, check=False)
+    assert done.returncode == 0, done.stderr
+    found = re.findall(r"(\w+) lists: (\d+) calls, (\d+) errors, none left", done.stdout)
+    assert [kind for kind, _, _ in found] == ["immediate", "regular"]
+    assert all(int(errors) > int(calls) // 2 for _, calls, errors in found)
