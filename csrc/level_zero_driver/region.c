@@ -1,5 +1,7 @@
 #include "region.h"
 
+#include "virtual_memory.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -31,6 +33,8 @@ ze_result_t blz_region_keep(struct blz_region *region, struct blz_context *conte
         return blz_fail(ZE_RESULT_ERROR_INVALID_SIZE, "%s: %" PRIu64 " bytes at %p end beyond the address space", name, size, pointer);
     while (left > 0) {
         struct blr_allocation *found = blr_memory_find((const void *)(uintptr_t)address);
+        if (found == NULL && blz_virtual_is_reserved(address, left))
+            return blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "%s: nothing is mapped at 0x%" PRIx64 " of a reservation", name, address);
         if (found == NULL && left == size)
             return ZE_RESULT_SUCCESS; /* the program's own memory */
         if (found == NULL)

@@ -8,6 +8,8 @@
 #define _GNU_SOURCE
 #endif
 
+#include "virtual_memory.h"
+
 #include "memory.h"
 #include "physical_memory.h"
 #include "reference/threads.h"
@@ -36,6 +38,7 @@ struct mapping {
 /* Guards all of this. Not held while an allocation is given back, which comes here again. */
 static blr_mutex_t mutex = BLR_MUTEX_INIT;
 static struct reservation *reservations;
+static _Atomic uint32_t reservation_count;
 
 static bool is_aligned(uint64_t value) { return value % blz_page_size() == 0; }
 
@@ -84,9 +87,22 @@ static void leave(struct reservation *reservation)
     while (*link != reservation)
         link = &(*link)->next;
     *link = reservation->next;
+    atomic_fetch_sub(&reservation_count, 1);
     munmap((void *)(uintptr_t)reservation->base, reservation->size + blz_page_size());
     blz_context_release(reservation->context);
     blr_delete(reservation);
+}
+
+bool blz_virtual_is_reserved(uint64_t address, uint64_t size)
+{
+    if (atomic_load_explicit(&reservation_count, memory_order_relaxed) == 0)
+        return false;
+    bool reserved = false;
+    blr_mutex_lock(&mutex);
+    for (const struct reservation *r = reservations; r != NULL && !reserved; r = r->next)
+        reserved = overlap(address, size, r->base, r->size);
+    blr_mutex_unlock(&mutex);
+    return reserved;
 }
 
 static ze_result_t reserve(struct blz_context *context, const void *start, size_t size, void **pointer)
@@ -108,6 +124,7 @@ static ze_result_t reserve(struct blz_context *context, const void *start, size_
     blr_mutex_lock(&mutex);
     reservation->next = reservations;
     reservations = reservation;
+    atomic_fetch_add(&reservation_count, 1);
     blr_mutex_unlock(&mutex);
     *pointer = pages;
     return ZE_RESULT_SUCCESS;

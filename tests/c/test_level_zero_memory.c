@@ -299,7 +299,8 @@ static void physical_memory_is_mapped_piece_by_piece(void)
     copy(virtual, bytes, 4 * page); /* through both */
     copy(back, virtual, 4 * page);
     CHECK(memcmp(bytes, back, 4 * page) == 0);
-    ZE_FAILS(INVALID_SIZE, ze.CommandList.pfnAppendMemoryCopy(list, virtual, bytes, 4 * page + 1, NULL, 0, NULL), "leave");
+    ZE_FAILS(INVALID_ARGUMENT, ze.CommandList.pfnAppendMemoryCopy(list, virtual, bytes, 4 * page + 1, NULL, 0, NULL), "nothing is mapped");
+    ZE_FAILS(INVALID_ARGUMENT, ze.CommandList.pfnAppendMemoryCopy(list, virtual + 5 * page, bytes, 1, NULL, 0, NULL), "nothing is mapped");
     ze_memory_allocation_properties_t p = {.stype = ZE_STRUCTURE_TYPE_MEMORY_ALLOCATION_PROPERTIES};
     ZE_OK(ze.Mem.pfnGetAllocProperties(context, virtual + page, &p, NULL));
     CHECK_EQUAL(ZE_MEMORY_TYPE_DEVICE, p.type);

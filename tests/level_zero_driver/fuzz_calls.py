@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import os
 import random
+import re
 import sys
 from collections import Counter
 from typing import Any
@@ -116,8 +117,9 @@ class Fuzzer:
 
     def chained(self) -> Any:
         """A struct of some kind, or one that is chained to itself."""
-        base = ffi.new("ze_base_desc_t *")
-        self.alive.append(base)
+        room = ffi.new("char[4096]")  # of whatever size the kind has
+        self.alive.append(room)
+        base = ffi.cast("ze_base_desc_t *", room)
         base.stype = self.random.choice(list(STRUCTURE_TYPES.values()))
         if self.random.random() < 0.3:
             base.pNext = base
@@ -142,7 +144,7 @@ class Fuzzer:
             self.alive.append(struct)
             return struct[0]
         target = ctype.item
-        if target.kind == "struct" and target.cname.startswith("struct _ze_") and "handle" in target.cname:
+        if re.fullmatch(r"struct _ze_\w+_handle_t", target.cname) and not re.search("_ipc_|win32", target.cname):
             return self.handle(ctype)
         asynchronous = "Append" in function and target.kind == "primitive"  # written when nobody knows any more
         if target.kind == "void" or asynchronous:
@@ -192,7 +194,8 @@ class Fuzzer:
         if not isinstance(result, int):
             return 0
         if result == 0:
-            self.learn(ctype, before, arguments)
+            if "FunctionAddress" not in name and "FunctionPointer" not in name:
+                self.learn(ctype, before, arguments)
             if "Free" in name or "Unmap" in name or "Close" in name:
                 self.memory = [address for address in self.memory if address not in arguments]
         if len(self.alive) > 20000:
