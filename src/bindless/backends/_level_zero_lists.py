@@ -115,6 +115,7 @@ class RegularLists:
 
     Attributes:
         handle: ze_command_queue_handle_t.
+        ordinal: of its group of engines.
         owned: whether it is destroyed at the end.
     """
 
@@ -133,7 +134,7 @@ class RegularLists:
         self.owned = owned
         self._context = context
         self._device = device
-        self._ordinal = ordinal
+        self.ordinal = ordinal
         self._free: list[tuple[Any, Any]] = []  # list and fence
         self._running: deque[tuple[Any, Any]] = deque()
 
@@ -172,7 +173,7 @@ class RegularLists:
         self.tidy()
         if self._free:
             return self._free.pop()
-        desc = driver.make_struct("ze_command_list_desc_t", commandQueueGroupOrdinal=self._ordinal)
+        desc = driver.make_struct("ze_command_list_desc_t", commandQueueGroupOrdinal=self.ordinal)
         own, fence = ffi.new("ze_command_list_handle_t *"), ffi.new("ze_fence_handle_t *")
         check(lib.zeCommandListCreate(self._context, self._device.handle, desc, own), "zeCommandListCreate")
         result = lib.zeFenceCreate(self.handle, driver.make_struct("ze_fence_desc_t"), fence)

@@ -15,7 +15,7 @@ from ._level_zero_errors import SUCCESS, check, error, release
 from ._level_zero_fork import in_fork, refuse_in_fork
 from ._module_cache import ModuleCache, cache
 
-__all__ = ["Constants", "Module", "describe_module", "load_module", "require_source"]
+__all__ = ["Constants", "Module", "build_error", "describe_module", "load_module", "require_source", "text_of_log"]
 
 lib, ffi = driver.lib, driver.ffi
 
@@ -149,7 +149,7 @@ def describe_module(source: bytes) -> ModuleDescription:
     return spirv.describe(source)
 
 
-def _text(log: Any) -> str:
+def text_of_log(log: Any) -> str:
     """What a build log says, which is destroyed."""
     if log == ffi.NULL:
         return ""
@@ -179,7 +179,7 @@ def build(context: Context, device: Device, desc: Any) -> tuple[Any, str]:
     """
     module, log = ffi.new("ze_module_handle_t *"), ffi.new("ze_module_build_log_handle_t *")
     result = lib.zeModuleCreate(context.handle, device.handle, desc, module, log)
-    said = _text(log[0])
+    said = text_of_log(log[0])
     if result != SUCCESS:
         raise build_error(context, device, result, "zeModuleCreate", said)
     return module[0], said

@@ -3,8 +3,9 @@
 Each group of methods is a module: ``_level_zero_driver`` and ``_level_zero_device`` with ``_level_zero_info``
 (discovery), ``_level_zero_context``, ``_level_zero_queue`` over ``_level_zero_stream``, ``_level_zero_lists`` and
 ``_level_zero_event``, ``_level_zero_memory``, ``_level_zero_image``, ``_level_zero_handle``, ``_level_zero_copy``,
-``_level_zero_module``, ``_level_zero_kernel``, ``_level_zero_launch``, ``_level_zero_functions``. Here they are only
-put together; docs/level_zero.md tells what calls become.
+``_level_zero_module``, ``_level_zero_kernel``, ``_level_zero_launch``, ``_level_zero_functions``; beside the contract
+``_level_zero_extra``, ``_level_zero_fence``, ``_level_zero_ipc``, ``_level_zero_shared_events`` and
+``_level_zero_virtual``. Here they are only put together; docs/level_zero.md tells what calls become.
 """
 
 from __future__ import annotations
@@ -21,13 +22,18 @@ from ..model.module import ModuleDescription
 from ..model.native_handle import NativeHandle
 from . import (
     _level_zero_copy,
+    _level_zero_extra,
+    _level_zero_fence,
     _level_zero_functions,
     _level_zero_handle,
     _level_zero_image,
     _level_zero_info,
+    _level_zero_ipc,
     _level_zero_launch,
     _level_zero_memory,
     _level_zero_native,
+    _level_zero_shared_events,
+    _level_zero_virtual,
 )
 from ._level_zero_context import Context
 from ._level_zero_device import Device, devices, platforms
@@ -178,6 +184,51 @@ class LevelZeroBackend:
 
     launch = staticmethod(_level_zero_launch.launch)
     prepare_launch = staticmethod(_level_zero_launch.prepare_launch)
+
+    # ------------------------------------------------------------------ beside the contract: native_contract.py
+
+    queue_groups = staticmethod(_level_zero_extra.queue_groups)
+    create_queue_in_group = staticmethod(_level_zero_extra.create_queue_in_group)
+    can_access_peer = staticmethod(_level_zero_extra.can_access_peer)
+    peer_properties = staticmethod(_level_zero_extra.peer_properties)
+    make_memory_resident = staticmethod(_level_zero_extra.make_memory_resident)
+    evict_memory = staticmethod(_level_zero_extra.evict_memory)
+    make_image_resident = staticmethod(_level_zero_extra.make_image_resident)
+    evict_image = staticmethod(_level_zero_extra.evict_image)
+    barrier_of_ranges = staticmethod(_level_zero_extra.barrier_of_ranges)
+    launch_cooperative = staticmethod(_level_zero_extra.launch_cooperative)
+    most_cooperative_groups = staticmethod(_level_zero_extra.most_cooperative_groups)
+    launch_indirect = staticmethod(_level_zero_extra.launch_indirect)
+    prefer_cache = staticmethod(_level_zero_extra.prefer_cache)
+    link_loaded = staticmethod(_level_zero_extra.link_loaded)
+    create_fence = staticmethod(_level_zero_fence.create_fence)
+    signal_fence = staticmethod(_level_zero_fence.signal_fence)
+    wait_fence = staticmethod(_level_zero_fence.wait_fence)
+    reset_fence = staticmethod(_level_zero_fence.reset_fence)
+    destroy_fence = staticmethod(_level_zero_fence.destroy_fence)
+    export_memory = staticmethod(_level_zero_ipc.export_memory)
+    end_export = staticmethod(_level_zero_ipc.end_export)
+    open_memory = staticmethod(_level_zero_ipc.open_memory)
+    close_memory = staticmethod(_level_zero_ipc.close_memory)
+    create_event_pool = staticmethod(_level_zero_shared_events.create_event_pool)
+    export_event_pool = staticmethod(_level_zero_shared_events.export_event_pool)
+    open_event_pool = staticmethod(_level_zero_shared_events.open_event_pool)
+    close_event_pool = staticmethod(_level_zero_shared_events.close_event_pool)
+    pool_event = staticmethod(_level_zero_shared_events.pool_event)
+    signal_event = staticmethod(_level_zero_shared_events.signal_event)
+    reset_event = staticmethod(_level_zero_shared_events.reset_event)
+    wait_pool_event = staticmethod(_level_zero_shared_events.wait_pool_event)
+    enqueue_signal = staticmethod(_level_zero_shared_events.enqueue_signal)
+    enqueue_reset = staticmethod(_level_zero_shared_events.enqueue_reset)
+    enqueue_wait = staticmethod(_level_zero_shared_events.enqueue_wait)
+    virtual_page_size = staticmethod(_level_zero_virtual.virtual_page_size)
+    reserve_addresses = staticmethod(_level_zero_virtual.reserve_addresses)
+    release_addresses = staticmethod(_level_zero_virtual.release_addresses)
+    create_physical = staticmethod(_level_zero_virtual.create_physical)
+    destroy_physical = staticmethod(_level_zero_virtual.destroy_physical)
+    map_physical = staticmethod(_level_zero_virtual.map_physical)
+    unmap = staticmethod(_level_zero_virtual.unmap)
+    set_access = staticmethod(_level_zero_virtual.set_access)
 
     # ------------------------------------------------------------------ streams of other libraries
 

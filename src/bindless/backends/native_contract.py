@@ -1,0 +1,265 @@
+"""What a backend may offer beside the contract: what drivers have below SYCL, which ``bindless.level_zero`` shows.
+
+Each Protocol is one group of functions. A backend that has a group offers all of its functions; one that has none of
+them is refused by name before it is called. The rules of ``contract.py`` hold here too: native objects are opaque,
+every ``destroy``, ``unmap`` and ``close`` happens once, and memory named in a command stays until that is complete.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from .contract import NativeContext, NativeDevice, NativeEvent, NativeKernel, NativeModule, NativeQueue
+
+__all__ = [
+    "EventPoolProtocol",
+    "FenceProtocol",
+    "IpcProtocol",
+    "LaunchingProtocol",
+    "ModuleLinkProtocol",
+    "PeerProtocol",
+    "PeerRecord",
+    "QueueGroupProtocol",
+    "QueueGroupRecord",
+    "RangesBarrierProtocol",
+    "ResidencyProtocol",
+    "SharedMemory",
+    "VirtualMemoryProtocol",
+]
+
+NativeFence = Any
+NativePhysical = Any
+NativePool = Any
+NativePoolEvent = Any
+
+
+@dataclass(frozen=True)
+class QueueGroupRecord:
+    """Engines of one kind.
+
+    Attributes:
+        ordinal: the driver's number of the group.
+        computes: whether they run kernels.
+        copies: whether they copy.
+        engines: how many there are.
+        longest_pattern: bytes of the longest pattern that they fill with.
+    """
+
+    ordinal: int
+    computes: bool
+    copies: bool
+    engines: int
+    longest_pattern: int
+
+
+@dataclass(frozen=True)
+class PeerRecord:
+    """What a device may do with the memory of another.
+
+    Attributes:
+        access: whether its kernels read and write there.
+        atomics: whether they use atomic operations there.
+    """
+
+    access: bool
+    atomics: bool
+
+
+@dataclass(frozen=True)
+class SharedMemory:
+    """Memory as another process opens it.
+
+    Attributes:
+        data: the driver's handle.
+        offset: bytes from where the handle opens to the address that was asked for.
+        descriptor: the file descriptor that has to travel with it, in a way that the system passes those on, or None.
+    """
+
+    data: bytes
+    offset: int
+    descriptor: int | None = None
+
+
+class QueueGroupProtocol(Protocol):
+    """Groups of engines."""
+
+    def queue_groups(self, device: NativeDevice) -> Sequence[QueueGroupRecord]: ...
+
+    def create_queue_in_group(
+        self, context: NativeContext, device: NativeDevice, ordinal: int, engine: int, *, immediate: bool
+    ) -> NativeQueue:
+        """A queue in order on one engine."""
+
+
+class FenceProtocol(Protocol):
+    """Fences of command queues."""
+
+    def create_fence(self, queue: NativeQueue) -> NativeFence:
+        """``FeatureNotSupportedError`` for a queue that has no fences."""
+
+    def signal_fence(self, fence: NativeFence) -> None:
+        """Has it signalled when everything submitted to the queue so far is complete."""
+
+    def wait_fence(self, fence: NativeFence, timeout: int) -> bool:
+        """Whether it is signalled, after at most so many nanoseconds."""
+
+    def reset_fence(self, fence: NativeFence) -> None: ...
+
+    def destroy_fence(self, fence: NativeFence) -> None: ...
+
+
+class IpcProtocol(Protocol):
+    """Device memory of two processes."""
+
+    def export_memory(self, context: NativeContext, address: int) -> SharedMemory: ...
+
+    def end_export(self, context: NativeContext, data: bytes) -> None:
+        """Gives back what the handle holds."""
+
+    def open_memory(self, context: NativeContext, device: NativeDevice, shared: SharedMemory) -> int:
+        """The address here of where the handle opens; takes the descriptor over."""
+
+    def close_memory(self, context: NativeContext, address: int) -> None:
+        """Ends what ``open_memory`` gave."""
+
+
+class EventPoolProtocol(Protocol):
+    """Events that a program signals and waits for itself, also between processes."""
+
+    def create_event_pool(self, context: NativeContext, count: int, *, shared: bool, timed: bool) -> NativePool: ...
+
+    def export_event_pool(self, pool: NativePool) -> bytes: ...
+
+    def open_event_pool(self, context: NativeContext, data: bytes) -> NativePool: ...
+
+    def close_event_pool(self, pool: NativePool) -> None:
+        """With its events."""
+
+    def pool_event(self, pool: NativePool, index: int) -> NativePoolEvent:
+        """The same object each time."""
+
+    def signal_event(self, event: NativePoolEvent) -> None: ...
+
+    def reset_event(self, event: NativePoolEvent) -> None: ...
+
+    def wait_pool_event(self, event: NativePoolEvent, timeout: int) -> bool:
+        """Whether it is signalled, after at most so many nanoseconds."""
+
+    def enqueue_signal(
+        self, queue: NativeQueue, event: NativePoolEvent, waits: Sequence[NativeEvent] = ()
+    ) -> NativeEvent: ...
+
+    def enqueue_reset(
+        self, queue: NativeQueue, event: NativePoolEvent, waits: Sequence[NativeEvent] = ()
+    ) -> NativeEvent: ...
+
+    def enqueue_wait(
+        self, queue: NativeQueue, event: NativePoolEvent, waits: Sequence[NativeEvent] = ()
+    ) -> NativeEvent: ...
+
+
+class VirtualMemoryProtocol(Protocol):
+    """Addresses and the memory behind them, one by one. Sizes and addresses are whole pages."""
+
+    def virtual_page_size(self, context: NativeContext, device: NativeDevice, nbytes: int) -> int:
+        """Bytes of a page for an allocation of a size."""
+
+    def reserve_addresses(self, context: NativeContext, device: NativeDevice, nbytes: int) -> int: ...
+
+    def release_addresses(self, context: NativeContext, address: int, nbytes: int) -> None: ...
+
+    def create_physical(self, context: NativeContext, device: NativeDevice, nbytes: int) -> NativePhysical: ...
+
+    def destroy_physical(self, context: NativeContext, physical: NativePhysical) -> None: ...
+
+    def map_physical(
+        self,
+        context: NativeContext,
+        device: NativeDevice,
+        address: int,
+        nbytes: int,
+        physical: NativePhysical,
+        offset: int,
+        access: str,
+    ) -> None:
+        """``access``: ``"read_write"``, ``"read"`` or ``"none"``."""
+
+    def unmap(self, context: NativeContext, address: int, nbytes: int) -> None: ...
+
+    def set_access(
+        self, context: NativeContext, device: NativeDevice, address: int, nbytes: int, access: str
+    ) -> None: ...
+
+
+class RangesBarrierProtocol(Protocol):
+    """Barriers for ranges of memory."""
+
+    def barrier_of_ranges(
+        self, queue: NativeQueue, ranges: Sequence[tuple[int, int]], waits: Sequence[NativeEvent] = ()
+    ) -> NativeEvent:
+        """``ranges``: address and bytes of each."""
+
+
+class ResidencyProtocol(Protocol):
+    """Memory and images kept on a device."""
+
+    def make_memory_resident(self, context: NativeContext, device: NativeDevice, address: int, nbytes: int) -> None: ...
+
+    def evict_memory(self, context: NativeContext, device: NativeDevice, address: int, nbytes: int) -> None: ...
+
+    def make_image_resident(self, context: NativeContext, device: NativeDevice, handle: int) -> None: ...
+
+    def evict_image(self, context: NativeContext, device: NativeDevice, handle: int) -> None: ...
+
+
+class PeerProtocol(Protocol):
+    """Devices that reach each other's memory."""
+
+    def can_access_peer(self, device: NativeDevice, peer: NativeDevice) -> bool: ...
+
+    def peer_properties(self, device: NativeDevice, peer: NativeDevice) -> PeerRecord: ...
+
+
+class LaunchingProtocol(Protocol):
+    """Other ways of running kernels than ``launch``."""
+
+    def launch_cooperative(
+        self,
+        queue: NativeQueue,
+        kernel: NativeKernel,
+        global_size: tuple[int, ...],
+        local_size: tuple[int, ...] | None,
+        arguments: Sequence[bytes | int],
+        waits: Sequence[NativeEvent] = (),
+    ) -> NativeEvent:
+        """As ``launch``, with all work-groups at work together."""
+
+    def most_cooperative_groups(self, kernel: NativeKernel, local_size: tuple[int, ...], local_memory: int) -> int:
+        """How many work-groups work together at most.
+
+        Args:
+            local_memory: bytes that arguments ask for.
+        """
+
+    def launch_indirect(
+        self,
+        queue: NativeQueue,
+        kernel: NativeKernel,
+        address: int,
+        local_size: tuple[int, ...],
+        arguments: Sequence[bytes | int],
+        waits: Sequence[NativeEvent] = (),
+    ) -> NativeEvent:
+        """``address``: three uint32 that the device reads when the kernel starts, the work-groups by dimension."""
+
+    def prefer_cache(self, kernel: NativeKernel, preference: str) -> None:
+        """``"local_memory"``, ``"data"`` or ``"default"``."""
+
+
+class ModuleLinkProtocol(Protocol):
+    """Modules that are linked when they are loaded."""
+
+    def link_loaded(self, modules: Sequence[NativeModule]) -> str:
+        """Gives the imports of each what others export; what the linker says. ``BuildError`` if something lacks."""

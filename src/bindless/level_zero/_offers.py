@@ -1,0 +1,76 @@
+"""What a backend offers beside the contract, and checks that several modules make."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ..backends.contract import BackendProtocol
+from ..model.errors import FeatureNotSupportedError, InvalidError
+from ..sycl._allocation import Allocation
+from ..sycl._usm_array import UsmArray
+from ..sycl._usm_pointer import UsmPointer
+from ..sycl.queue import Queue
+
+__all__ = ["memory_range", "nanoseconds", "offered", "require_queue"]
+
+
+def offered(backend: BackendProtocol, function: str, what: str) -> Any:
+    """A function of a backend.
+
+    Args:
+        function: its name in ``backends/native_contract.py``.
+        what: what it is for, in words.
+
+    Raises:
+        FeatureNotSupportedError: the backend has none.
+    """
+    found = getattr(backend, function, None)
+    if found is None:
+        raise FeatureNotSupportedError(
+            f"the {backend.backend} backend has no {what}: docs/level_zero_api.md tells which backends do",
+            backend=str(backend.backend),
+        )
+    return found
+
+
+def require_queue(queue: object) -> Queue:
+    """A queue that is open.
+
+    Raises:
+        InvalidError: it is none, or was closed.
+    """
+    if not isinstance(queue, Queue):
+        raise InvalidError(f"queue={queue!r} is no Queue")
+    queue._native  # noqa: B018  raises if it has ended
+    return queue
+
+
+def nanoseconds(timeout: float | None) -> int:
+    """A time limit in seconds as nanoseconds; -1 for none.
+
+    Raises:
+        InvalidError: it is no number, or below 0.
+    """
+    if timeout is None:
+        return -1
+    if not isinstance(timeout, (int, float)) or not timeout >= 0:
+        raise InvalidError(f"timeout={timeout!r}: it is seconds, at least 0, or None for no limit")
+    return -1 if math.isinf(timeout) else min(int(timeout * 1e9), 2**63 - 1)
+
+
+def memory_range(memory: object, name: str) -> tuple[Allocation, int, int]:
+    """The allocation, first address and bytes of an array, or of what a pointer points to.
+
+    Raises:
+        InvalidError: neither, memory that was freed, or a view that is not contiguous.
+    """
+    if isinstance(memory, UsmArray):
+        memory._owner.require_open()
+        if not memory.is_contiguous:
+            raise InvalidError(f"{name}: this view of shape {memory.shape} is not contiguous: give the whole array")
+        return memory._owner, memory.address, memory.nbytes
+    if isinstance(memory, UsmPointer):
+        memory._owner.require_open()
+        return memory._owner, memory._owner.address + memory._offset, memory._owner.nbytes - memory._offset
+    raise InvalidError(f"{name}={memory!r}: it is a UsmArray or a UsmPointer")

@@ -1,0 +1,40 @@
+"""Barriers for ranges of memory (L0, "Memory Ranges Barriers")."""
+
+from __future__ import annotations
+
+from ..model.errors import InvalidError
+from ..sycl._usm_array import UsmArray
+from ..sycl._usm_pointer import UsmPointer
+from ..sycl.event import Event
+from ..sycl.queue import Events, Queue
+from ._offers import memory_range, offered, require_queue
+
+__all__ = ["memory_ranges_barrier"]
+
+
+def memory_ranges_barrier(queue: Queue, *memory: UsmArray | UsmPointer, depends_on: Events | Event = ()) -> Event:
+    """A barrier that makes what was written to some memory be seen by everything after it.
+
+    Args:
+        queue: whose commands it stands between.
+        memory: arrays, contiguous, or pointers, of which everything from there on counts; of the queue's context.
+        depends_on: events to wait for.
+
+    Returns:
+        The barrier's event.
+
+    Raises:
+        InvalidError: no memory, or of another context.
+        FeatureNotSupportedError: the driver has no such barriers; ``ext_oneapi_submit_barrier`` is for all memory.
+    """
+    require_queue(queue)
+    if not memory:
+        raise InvalidError("memory: name at least one array, or take queue.ext_oneapi_submit_barrier()")
+    ranges = []
+    for item in memory:
+        owner, address, nbytes = memory_range(item, "memory")
+        if owner.context is not queue.context:
+            raise InvalidError(f"{item!r} is memory of another context than the queue's")
+        ranges.append((address, nbytes))
+    call, native = offered(queue._backend, "barrier_of_ranges", "barriers for ranges of memory"), queue._native
+    return queue._enqueue(lambda waits: call(native, ranges, waits), depends_on, memory)

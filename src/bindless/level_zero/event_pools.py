@@ -1,0 +1,192 @@
+"""Event pools: events that a program signals, resets and waits for itself (L0, "Events"), also in two processes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..model.enums import Backend
+from ..model.errors import BackendMismatchError, InvalidError
+from ..sycl import _lifetime
+from ..sycl._where import resolve
+from ..sycl.context import Context
+from ..sycl.event import Event
+from ..sycl.queue import Events, Queue
+from ._offers import nanoseconds, offered, require_queue
+
+__all__ = ["EventPool", "IpcEventPoolHandle", "PoolEvent"]
+
+_WHAT = "event pools"
+
+
+class IpcEventPoolHandle:
+    """An event pool of a process as others open it. It can be pickled and sent.
+
+    Attributes:
+        backend: whose driver opens it.
+        data: the driver's handle.
+        count: events of the pool.
+    """
+
+    __slots__ = ("backend", "count", "data")
+
+    def __init__(self, backend: Backend | str, data: bytes, count: int) -> None:
+        self.backend = Backend(backend)
+        self.data = data
+        self.count = count
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return IpcEventPoolHandle, (str(self.backend), self.data, self.count)
+
+    def __repr__(self) -> str:
+        return f"<IpcEventPoolHandle {self.backend} of {self.count} events>"
+
+
+class EventPool:
+    """A pool of ``count`` events, at first not signalled: ``pool[0]`` to ``pool[count - 1]``.
+
+    Args:
+        count: events, at least 1.
+        where: a queue, or a device and a context: the pool is of the context.
+        shared: whether other processes may open it.
+
+    Raises:
+        InvalidError: ``count`` or ``where`` is none.
+        FeatureNotSupportedError: the driver has no event pools.
+    """
+
+    __slots__ = ("__weakref__", "_native", "_resource", "context", "count")
+
+    def __init__(self, count: int, *where: object, shared: bool = False) -> None:
+        if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count < 2**32:
+            raise InvalidError(f"count={count!r}: a pool has 1 to 2**32 - 1 events")
+        _, context = resolve(where)
+        create = offered(context._backend, "create_event_pool", _WHAT)
+        self._own(context, count, create(context._native, count, shared=bool(shared), timed=False))
+
+    def _own(self, context: Context, count: int, native: object) -> None:
+        self.context = context
+        self.count = count
+        self._native = native
+        close = offered(context._backend, "close_event_pool", _WHAT)
+        self._resource = _lifetime.Resource(_lifetime.Rank.EVENT, context._resource, close, native)
+
+    @classmethod
+    def open(cls, handle: IpcEventPoolHandle, *where: object) -> EventPool:
+        """A pool of another process.
+
+        Args:
+            handle: as received.
+            where: a queue, or a device and a context.
+
+        Raises:
+            InvalidError: no handle, or one that the driver does not know, such as of a pool that is gone.
+            BackendMismatchError: a handle of another backend.
+        """
+        if not isinstance(handle, IpcEventPoolHandle):
+            raise InvalidError(f"handle={handle!r} is no IpcEventPoolHandle")
+        device, context = resolve(where)
+        if context.backend is not handle.backend:
+            raise BackendMismatchError(f"{handle!r} is opened by {handle.backend}, not on {device!r}")
+        made = cls.__new__(cls)
+        native = offered(context._backend, "open_event_pool", _WHAT)(context._native, handle.data)
+        made._own(context, handle.count, native)
+        return made
+
+    def export(self) -> IpcEventPoolHandle:
+        """What other processes open it by; the pool is to be closed here after all others.
+
+        Raises:
+            InvalidError: it was made without ``shared=True``, is another process's, or was closed.
+        """
+        data = offered(self.context._backend, "export_event_pool", _WHAT)(self._native)
+        return IpcEventPoolHandle(self.context.backend, data, self.count)
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __getitem__(self, index: int) -> PoolEvent:
+        if isinstance(index, bool) or not isinstance(index, int):
+            raise InvalidError(f"index={index!r}: it is an int")
+        if not 0 <= index < self.count:
+            raise IndexError(f"index {index}: the pool has events 0 to {self.count - 1}")
+        return PoolEvent(self, index)
+
+    def close(self) -> None:
+        """Destroys it and its events, which nothing unfinished uses; a second call does nothing."""
+        self._resource.close()
+
+    def __enter__(self) -> EventPool:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class PoolEvent:
+    """One event of a pool, which it keeps alive.
+
+    Attributes:
+        pool: where it belongs.
+        index: its place there.
+    """
+
+    __slots__ = ("_native", "index", "pool")
+
+    def __init__(self, pool: EventPool, index: int) -> None:
+        self.pool = pool
+        self.index = index
+        self._native = offered(pool.context._backend, "pool_event", _WHAT)(pool._native, index)
+
+    def _function(self, name: str) -> Any:
+        if self.pool._resource.closed:
+            raise InvalidError("the pool of this event was closed")
+        return offered(self.pool.context._backend, name, _WHAT)
+
+    def signal(self) -> None:
+        """Signals it now, from the host."""
+        self._function("signal_event")(self._native)
+
+    def reset(self) -> None:
+        """Makes it unsignalled now, from the host."""
+        self._function("reset_event")(self._native)
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Waits until it is signalled, by whomever. Interruptible.
+
+        Args:
+            timeout: seconds; None for no limit.
+
+        Returns:
+            Whether it is signalled.
+        """
+        limit = nanoseconds(timeout)
+        return bool(self._function("wait_pool_event")(self._native, limit))
+
+    @property
+    def is_signalled(self) -> bool:
+        """Whether it is signalled now."""
+        return self.wait(0)
+
+    def _enqueue(self, queue: Queue, function: str, depends_on: Events | Event) -> Event:
+        call, native = self._function(function), self._native
+        if require_queue(queue).context is not self.pool.context:
+            raise InvalidError(f"{queue!r} is of another context than the event's pool")
+        target = queue._native
+        return queue._enqueue(lambda waits: call(target, native, waits), depends_on, (self.pool,))
+
+    def signal_on(self, queue: Queue, *, depends_on: Events | Event = ()) -> Event:
+        """Has a queue signal it, of an in-order queue after the commands before.
+
+        Raises:
+            InvalidError: a queue of another context.
+        """
+        return self._enqueue(queue, "enqueue_signal", depends_on)
+
+    def reset_on(self, queue: Queue, *, depends_on: Events | Event = ()) -> Event:
+        """Has a queue reset it; see ``signal_on``."""
+        return self._enqueue(queue, "enqueue_reset", depends_on)
+
+    def wait_on(self, queue: Queue, *, depends_on: Events | Event = ()) -> Event:
+        """Has a queue wait for it: the event returned completes when it is signalled, and later commands of an
+        in-order queue come after."""
+        return self._enqueue(queue, "enqueue_wait", depends_on)

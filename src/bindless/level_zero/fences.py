@@ -1,0 +1,80 @@
+"""``Fence``: what a command queue signals when its work so far is complete (L0, "Fences")."""
+
+from __future__ import annotations
+
+from ..model.errors import InvalidError
+from ..sycl import _lifetime
+from ..sycl.queue import Queue
+from ._offers import nanoseconds, offered, require_queue
+
+__all__ = ["Fence"]
+
+
+class Fence:
+    """A fence of a queue, at first not signalled. It is used again after ``reset``.
+
+    Args:
+        queue: in order, over a command queue: ``Queue(..., in_order=True, no_immediate_command_list=True)``, or
+            ``create_queue(..., immediate=False)``. Close the fence before the queue.
+
+    Raises:
+        InvalidError: not a queue, or one that was closed.
+        FeatureNotSupportedError: the queue, or its driver, has no fences.
+    """
+
+    __slots__ = ("__weakref__", "_native", "_resource", "queue")
+
+    def __init__(self, queue: Queue) -> None:
+        self.queue = require_queue(queue)
+        backend = queue._backend
+        self._native = offered(backend, "create_fence", "fences")(queue._native)
+        destroy = offered(backend, "destroy_fence", "fences")
+        self._resource = _lifetime.Resource(_lifetime.Rank.EVENT, queue._stream.resource, destroy, self._native)
+
+    def _function(self, name: str) -> object:
+        if self._resource.closed:
+            raise InvalidError("this fence was closed: make a new one")
+        self.queue._native  # noqa: B018  raises if it has ended
+        return offered(self.queue._backend, name, "fences")
+
+    def signal(self) -> None:
+        """Has it signalled when everything submitted to the queue so far is complete. Returns at once.
+
+        Raises:
+            InvalidError: it was closed, or its queue.
+        """
+        self._function("signal_fence")(self._native)  # type: ignore[operator]
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Waits until it is signalled. Interruptible.
+
+        Args:
+            timeout: seconds; None for no limit.
+
+        Returns:
+            Whether it is signalled.
+
+        Raises:
+            Error: of the work, if that failed.
+        """
+        limit = nanoseconds(timeout)
+        return bool(self._function("wait_fence")(self._native, limit))  # type: ignore[operator]
+
+    @property
+    def is_signalled(self) -> bool:
+        """Whether it is signalled now."""
+        return self.wait(0)
+
+    def reset(self) -> None:
+        """Makes it ready to be signalled anew; nothing that signals it is unfinished."""
+        self._function("reset_fence")(self._native)  # type: ignore[operator]
+
+    def close(self) -> None:
+        """Destroys it; a second call does nothing."""
+        self._resource.close()
+
+    def __enter__(self) -> Fence:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

@@ -1,0 +1,122 @@
+"""Other ways of running kernels: all work-groups together, or as many as the device reads (L0, "Execution")."""
+
+from __future__ import annotations
+
+from ..model.enums import UsmKind
+from ..model.errors import InvalidError
+from ..model.ranges import NdRange, RangeLike, as_range
+from ..sycl._arguments import memory_of
+from ..sycl._usm_array import UsmArray
+from ..sycl.event import Event
+from ..sycl.kernel import Kernel
+from ..sycl.queue import Events, Queue
+from ._offers import memory_range, offered, require_queue
+
+__all__ = ["launch_cooperative", "launch_indirect", "max_cooperative_groups", "prefer_cache"]
+
+_COOPERATIVE = "cooperative launches"
+
+
+def launch_cooperative(
+    queue: Queue, index_space: RangeLike | NdRange, kernel: Kernel, *arguments: object, depends_on: Events | Event = ()
+) -> Event:
+    """Runs a kernel with all its work-groups at work together, so that they may wait for each other.
+
+    Args: as ``Queue.parallel_for``; ``index_space`` has items.
+
+    Raises:
+        NdRangeError: more work-groups than work together; ``max_cooperative_groups`` tells how many do.
+        InvalidError: as ``Queue.parallel_for``, and for a range without items.
+        FeatureNotSupportedError: the driver has no cooperative launches.
+    """
+    call = offered(require_queue(queue)._backend, "launch_cooperative", _COOPERATIVE)
+    here, sizes, packed, taken = queue._plan_launch(index_space, kernel, arguments)
+    if 0 in sizes[0]:
+        raise InvalidError(f"index_space={index_space!r}: a cooperative launch has at least one item")
+    native, target = queue._native, here._native
+    keep = (here._bundle, *memory_of(taken))
+    return queue._enqueue(lambda waits: call(native, target, *sizes, packed, waits), depends_on, keep)
+
+
+def _local(local_range: RangeLike) -> tuple[int, ...]:
+    """Work-items of a work-group in the order of the native kernel."""
+    sizes = tuple(reversed(tuple(as_range(local_range))))
+    if 0 in sizes:
+        raise InvalidError(f"local_range={local_range!r}: a work-group has at least one item")
+    return sizes
+
+
+def max_cooperative_groups(kernel: Kernel, local_range: RangeLike, local_memory: int = 0) -> int:
+    """How many work-groups of a kernel work together at most.
+
+    Args:
+        kernel: of a bundle; on the device that it was got for.
+        local_range: work-items of a work-group, the last dimension being dimension 0 of the native kernel.
+        local_memory: bytes that ``LocalAccessor`` arguments will ask for.
+
+    Raises:
+        InvalidError: no kernel or range.
+        FeatureNotSupportedError: the driver has no cooperative launches.
+    """
+    if not isinstance(kernel, Kernel):
+        raise InvalidError(f"kernel={kernel!r} is no Kernel")
+    kernel._require_usable(kernel.context)
+    ask = offered(kernel.context._backend, "most_cooperative_groups", _COOPERATIVE)
+    return int(ask(kernel._native, _local(local_range), local_memory))
+
+
+def launch_indirect(
+    queue: Queue,
+    group_counts: UsmArray,
+    local_range: RangeLike,
+    kernel: Kernel,
+    *arguments: object,
+    depends_on: Events | Event = (),
+) -> Event:
+    """Runs a kernel over as many work-groups as the device finds in memory when it starts.
+
+    Args:
+        queue: where it runs.
+        group_counts: three uint32 in memory that the device reads, the work-groups by dimension of the native kernel,
+            dimension 0 first; an earlier kernel may write them.
+        local_range: work-items of a work-group, the last dimension being dimension 0 of the native kernel.
+        kernel, arguments, depends_on: as of ``Queue.parallel_for``.
+
+    Raises:
+        InvalidError: ``group_counts`` is no such array, or as ``Queue.parallel_for``.
+        FeatureNotSupportedError: the driver has no indirect launches.
+    """
+    call = offered(require_queue(queue)._backend, "launch_indirect", "indirect launches")
+    if not isinstance(group_counts, UsmArray) or group_counts.dtype != "uint32" or group_counts.size != 3:
+        raise InvalidError(f"group_counts={group_counts!r}: it is a UsmArray of three uint32")
+    owner, address, _ = memory_range(group_counts, "group_counts")
+    if owner.context is not queue.context or owner.kind is UsmKind.unknown:
+        raise InvalidError(f"group_counts={group_counts!r} is memory of another context than the queue's")
+    local = _local(local_range)
+    here, _, packed, taken = queue._plan_launch(1, kernel, arguments)
+    here._check_local(local)
+    native, target = queue._native, here._native
+    keep = (here._bundle, group_counts, *memory_of(taken))
+    return queue._enqueue(lambda waits: call(native, target, address, local, packed, waits), depends_on, keep)
+
+
+_PREFERENCES = ("default", "local_memory", "data")
+
+
+def prefer_cache(kernel: Kernel, preference: str) -> None:
+    """What a kernel would rather have of memory that serves as cache or as local memory; a hint, for later launches.
+
+    Args:
+        kernel: of a bundle; on the device that it was got for.
+        preference: ``"local_memory"``, ``"data"`` or ``"default"``.
+
+    Raises:
+        InvalidError: no kernel or no preference.
+        FeatureNotSupportedError: the driver has no such hint, or the device cannot divide its cache.
+    """
+    if not isinstance(kernel, Kernel):
+        raise InvalidError(f"kernel={kernel!r} is no Kernel")
+    if preference not in _PREFERENCES:
+        raise InvalidError(f"preference={preference!r}: it is one of {', '.join(_PREFERENCES)}")
+    kernel._require_usable(kernel.context)
+    offered(kernel.context._backend, "prefer_cache", "cache preferences")(kernel._native, preference)

@@ -1,0 +1,70 @@
+"""Groups of engines, and queues on one of their engines (L0, "Command Queue Groups")."""
+
+from __future__ import annotations
+
+from ..backends.contract import AdoptedQueue
+from ..backends.native_contract import QueueGroupRecord as QueueGroup
+from ..model.errors import InvalidError
+from ..sycl._stream import AsyncHandler
+from ..sycl.context import Context, default_context
+from ..sycl.device import Device
+from ..sycl.queue import Queue
+from ._offers import offered
+
+__all__ = ["QueueGroup", "create_queue", "get_queue_groups"]
+
+
+def get_queue_groups(device: Device) -> tuple[QueueGroup, ...]:
+    """The groups of a device's engines.
+
+    Raises:
+        InvalidError: not a device.
+        FeatureNotSupportedError: its driver has no groups.
+    """
+    if not isinstance(device, Device):
+        raise InvalidError(f"device={device!r} is no Device")
+    return tuple(offered(device._backend, "queue_groups", "queue groups")(device._record.native))
+
+
+def create_queue(
+    device: Device,
+    group: QueueGroup | int,
+    engine: int = 0,
+    *,
+    context: Context | None = None,
+    immediate: bool = True,
+    async_handler: AsyncHandler | None = None,
+) -> Queue:
+    """A queue in order on one engine of a group. On engines that only copy, kernels are refused by the driver.
+
+    Args:
+        device: whose engines.
+        group: one of ``get_queue_groups(device)``, or its ordinal.
+        engine: its number in the group, from 0.
+        context: as of ``Queue``.
+        immediate: whether each command goes to the device by itself; else through command lists and a command queue,
+            which is what fences need.
+        async_handler: as of ``Queue``.
+
+    Returns:
+        A queue as any other; closing it, or dropping it with its work done, destroys the native one.
+
+    Raises:
+        InvalidError: no such group or engine, or a device outside the context.
+        FeatureNotSupportedError: the driver has no groups.
+    """
+    groups = {found.ordinal: found for found in get_queue_groups(device)}
+    found = groups.get(group.ordinal if isinstance(group, QueueGroup) else group)
+    if found is None or (isinstance(group, QueueGroup) and group != found):
+        listed = ", ".join(map(str, groups)) or "none"
+        raise InvalidError(f"group={group!r}: {device!r} has the groups {listed}; get_queue_groups tells them")
+    if isinstance(engine, bool) or not isinstance(engine, int) or not 0 <= engine < found.engines:
+        raise InvalidError(f"engine={engine!r}: group {found.ordinal} has engines 0 to {found.engines - 1}")
+    if context is None:
+        context = default_context(device)
+    elif not isinstance(context, Context) or device not in context.devices:
+        raise InvalidError(f"{device!r} is not a device of {context!r}")
+    create = offered(device._backend, "create_queue_in_group", "queue groups")
+    native = create(context._native, device._record.native, found.ordinal, engine, immediate=bool(immediate))
+    adopted = AdoptedQueue(native, in_order=True)
+    return Queue(device, context, in_order=True, async_handler=async_handler, _adopted=adopted)

@@ -1,0 +1,64 @@
+"""Memory and images that are kept where a device reaches them (L0, "Memory Residency")."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..images import ImageMem
+from ..model.errors import InvalidError
+from ..sycl._stream import wait_for_users
+from ..sycl._usm_array import UsmArray
+from ..sycl._usm_pointer import UsmPointer
+from ..sycl.device import Device
+from ._offers import memory_range, offered
+
+__all__ = ["evict", "make_resident"]
+
+_WHAT = "calls for residency"
+
+
+def _apply(functions: tuple[str, str], memory: Any, device: Device | None) -> None:
+    if isinstance(memory, ImageMem):
+        raw, _, context, place, _ = memory._image_memory()
+        chosen = place if device is None else device
+        arguments: tuple[int, ...] = (raw,)
+        function = functions[1]
+    else:
+        owner, address, nbytes = memory_range(memory, "memory")
+        context, chosen = owner.context, owner.device if device is None else device
+        arguments, function = (address, nbytes), functions[0]
+        if functions is _EVICT:
+            wait_for_users(owner)
+    if not isinstance(chosen, Device) or chosen not in context.devices:
+        raise InvalidError(f"device={chosen!r} is not a device of the memory's context")
+    offered(context._backend, function, _WHAT)(context._native, chosen._record.native, *arguments)
+
+
+_RESIDENT = ("make_memory_resident", "make_image_resident")
+_EVICT = ("evict_memory", "evict_image")
+
+
+def make_resident(memory: UsmArray | UsmPointer | ImageMem, device: Device | None = None) -> None:
+    """Keeps memory where a device reaches it without being told of it by a kernel's arguments.
+
+    The package does so itself for images that have handles, and kernels reach all unified memory; this is for what
+    another library's kernels reach by addresses that they find, and to have the cost of moving at a chosen time.
+
+    Args:
+        memory: an array or a pointer, of which everything from there on counts, or image memory.
+        device: None is the one where the memory was made.
+
+    Raises:
+        InvalidError: no memory, memory that was freed, or a device outside its context.
+        MemoryAllocationError: there is no room.
+        FeatureNotSupportedError: the driver has no such calls.
+    """
+    _apply(_RESIDENT, memory, device)
+
+
+def evict(memory: UsmArray | UsmPointer | ImageMem, device: Device | None = None) -> None:
+    """Lets the driver move memory away; no unfinished kernel reaches it by an address that it finds.
+
+    Args and errors: as ``make_resident``.
+    """
+    _apply(_EVICT, memory, device)

@@ -1,0 +1,240 @@
+"""Addresses and the memory behind them, apart (L0, "Reserved Device Allocations")."""
+
+from __future__ import annotations
+
+import operator
+import threading
+from typing import Any, SupportsIndex
+
+from ..backends.contract import BackendProtocol
+from ..model.errors import InvalidError
+from ..sycl import _lifetime
+from ..sycl._stream import wait_for_all
+from ..sycl._where import resolve
+from ..sycl.context import Context
+from ..sycl.device import Device
+from ._offers import offered
+
+__all__ = ["PhysicalMemory", "VirtualRange", "get_page_size"]
+
+_WHAT = "virtual memory"
+_ACCESS = ("read_write", "read", "none")
+
+
+def _bytes(value: SupportsIndex, name: str) -> int:
+    try:
+        size = operator.index(value)
+    except TypeError:
+        size = 0
+    if isinstance(value, bool) or not 0 < size < 2**63:
+        raise InvalidError(f"{name}={value!r}: it is 1 to 2**63 - 1 bytes")
+    return size
+
+
+def get_page_size(nbytes: SupportsIndex, *where: object) -> int:
+    """Bytes of which sizes and addresses have to be multiples, for a reservation or physical memory of a size.
+
+    Args:
+        nbytes: size in bytes, at least 1.
+        where: a queue, or a device and a context.
+
+    Raises:
+        InvalidError: ``nbytes`` or ``where`` is none.
+        FeatureNotSupportedError: the driver has no virtual memory.
+    """
+    device, context = resolve(where)
+    size = _bytes(nbytes, "nbytes")
+    ask = offered(context._backend, "virtual_page_size", _WHAT)
+    return int(ask(context._native, device._record.native, size))
+
+
+def _pages(nbytes: SupportsIndex, device: Device, context: Context) -> int:
+    """A size, as whole pages."""
+    size = _bytes(nbytes, "nbytes")
+    page = get_page_size(size, device, context)
+    return -(-size // page) * page
+
+
+class PhysicalMemory:
+    """Memory of a device without an address: it is used where it is mapped.
+
+    Args:
+        nbytes: size in bytes, which is raised to whole pages.
+        where: a queue, or a device and a context.
+
+    Attributes:
+        nbytes: its size.
+        device, context: where it is.
+
+    Raises:
+        InvalidError: ``nbytes`` or ``where`` is none.
+        MemoryAllocationError: there is not enough memory.
+        FeatureNotSupportedError: the driver has no virtual memory.
+    """
+
+    __slots__ = ("__weakref__", "_native", "_resource", "context", "device", "nbytes")
+
+    def __init__(self, nbytes: SupportsIndex, *where: object) -> None:
+        self.device, self.context = resolve(where)
+        backend = self.context._backend
+        self.nbytes = _pages(nbytes, self.device, self.context)
+        create = offered(backend, "create_physical", _WHAT)
+        self._native = create(self.context._native, self.device._record.native, self.nbytes)
+        destroy = offered(backend, "destroy_physical", _WHAT)
+        self._resource = _lifetime.Resource(
+            _lifetime.Rank.MEMORY, self.context._resource, destroy, self.context._native, self._native
+        )
+
+
+class _Reservation:
+    """What a range of addresses holds, for the one that ends it."""
+
+    def __init__(self, backend: BackendProtocol, native: Any, address: int, nbytes: int) -> None:
+        self.backend, self.native, self.address, self.nbytes = backend, native, address, nbytes
+        # By first address: bytes, and the memory there.
+        self.mapped: dict[int, tuple[int, PhysicalMemory]] = {}
+
+    def end(self) -> None:
+        """Unmaps everything and gives the addresses back."""
+        unmap = offered(self.backend, "unmap", _WHAT)
+        while self.mapped:
+            address, (nbytes, memory) = self.mapped.popitem()
+            unmap(self.native, address, nbytes)
+            del memory
+        offered(self.backend, "release_addresses", _WHAT)(self.native, self.address, self.nbytes)
+
+
+class VirtualRange:
+    """Addresses of a context, behind which physical memory can be put.
+
+    It keeps the memory that is mapped in it. ``close``, or dropping it and what was made over it, unmaps that.
+
+    Args:
+        nbytes: size in bytes, which is raised to whole pages.
+        where: a queue, or a device and a context.
+
+    Attributes:
+        address: the first.
+        nbytes: how many.
+        device, context: where it is.
+
+    Raises:
+        InvalidError: ``nbytes`` or ``where`` is none.
+        MemoryAllocationError: there is no room for so many addresses.
+        FeatureNotSupportedError: the driver has no virtual memory.
+    """
+
+    __slots__ = ("__weakref__", "_held", "_lock", "_resource", "address", "context", "device", "nbytes")
+
+    def __init__(self, nbytes: SupportsIndex, *where: object) -> None:
+        self.device, self.context = resolve(where)
+        backend, native = self.context._backend, self.context._native
+        self.nbytes = _pages(nbytes, self.device, self.context)
+        reserve = offered(backend, "reserve_addresses", _WHAT)
+        self.address: int = reserve(native, self.device._record.native, self.nbytes)
+        self._held = _Reservation(backend, native, self.address, self.nbytes)
+        self._lock = threading.Lock()
+        self._resource = _lifetime.Resource(_lifetime.Rank.MEMORY, self.context._resource, self._held.end)
+
+    def _require(self, offset: int, nbytes: int) -> None:
+        if self._resource.closed:
+            raise InvalidError("this range of addresses was closed")
+        page = get_page_size(nbytes, self.device, self.context)
+        if offset < 0 or nbytes < 1 or offset + nbytes > self.nbytes or offset % page or nbytes % page:
+            raise InvalidError(
+                f"offset={offset}, nbytes={nbytes}: they are multiples of {page} bytes within the range's {self.nbytes}"
+            )
+
+    def map(
+        self,
+        memory: PhysicalMemory,
+        offset: int = 0,
+        *,
+        memory_offset: int = 0,
+        nbytes: int | None = None,
+        access: str = "read_write",
+    ) -> int:
+        """Puts memory behind addresses.
+
+        Args:
+            memory: of the same context.
+            offset: bytes from the start of the range.
+            memory_offset: bytes from the start of the memory.
+            nbytes: None is everything from there on.
+            access: ``"read_write"``, ``"read"`` or ``"none"``.
+
+        Returns:
+            The first of the addresses.
+
+        Raises:
+            InvalidError: no whole pages, places outside the range or the memory, or something is mapped there.
+        """
+        if not isinstance(memory, PhysicalMemory) or memory.context is not self.context:
+            raise InvalidError(f"memory={memory!r} is no PhysicalMemory of {self.context!r}")
+        if access not in _ACCESS:
+            raise InvalidError(f"access={access!r}: it is one of {', '.join(_ACCESS)}")
+        size = memory.nbytes - memory_offset if nbytes is None else nbytes
+        self._require(offset, size)
+        if memory_offset < 0 or memory_offset + size > memory.nbytes:
+            raise InvalidError(f"memory_offset={memory_offset}, nbytes={size}: the memory has {memory.nbytes} bytes")
+        place = self.address + offset
+        with self._lock:
+            for other, (length, _) in self._held.mapped.items():
+                if other < place + size and place < other + length:
+                    raise InvalidError(
+                        f"offset={offset}, nbytes={size}: {length} bytes are mapped at offset {other - self.address}; "
+                        "unmap them first"
+                    )
+            offered(self.context._backend, "map_physical", _WHAT)(
+                self.context._native, self.device._record.native, place, size, memory._native, memory_offset, access
+            )
+            self._held.mapped[place] = size, memory
+        return place
+
+    def unmap(self, offset: int) -> None:
+        """Takes away what was mapped at an offset, as a whole, after all unfinished work.
+
+        Raises:
+            InvalidError: nothing was mapped to begin there.
+        """
+        wait_for_all()
+        with self._lock:
+            found = self._held.mapped.get(self.address + offset)
+            if found is None:
+                listed = ", ".join(str(place - self.address) for place in sorted(self._held.mapped)) or "nowhere"
+                raise InvalidError(f"offset={offset}: memory is mapped at {listed}")
+            offered(self.context._backend, "unmap", _WHAT)(self.context._native, self.address + offset, found[0])
+            del self._held.mapped[self.address + offset]
+
+    def set_access(self, offset: int, nbytes: int, access: str) -> None:
+        """Changes what may be done at addresses behind which there is memory.
+
+        Args:
+            offset, nbytes: whole pages.
+            access: ``"read_write"``, ``"read"`` or ``"none"``.
+        """
+        if access not in _ACCESS:
+            raise InvalidError(f"access={access!r}: it is one of {', '.join(_ACCESS)}")
+        self._require(offset, nbytes)
+        offered(self.context._backend, "set_access", _WHAT)(
+            self.context._native, self.device._record.native, self.address + offset, nbytes, access
+        )
+
+    @property
+    def mapped(self) -> tuple[tuple[int, int], ...]:
+        """Offset and bytes of what is mapped, in order."""
+        with self._lock:
+            found = sorted(self._held.mapped.items())
+        return tuple((place - self.address, size) for place, (size, _) in found)
+
+    def close(self) -> None:
+        """Unmaps everything after all unfinished work, and gives the addresses back; a second call does nothing."""
+        if not self._resource.closed:
+            wait_for_all()
+            self._resource.close()
+
+    def __enter__(self) -> VirtualRange:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

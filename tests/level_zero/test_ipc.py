@@ -1,0 +1,98 @@
+"""Memory and events of two processes."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import bindless as bl
+from bindless.level_zero import EventPool, IpcMemoryHandle, export_memory, open_memory
+
+pytestmark = [pytest.mark.level_zero, pytest.mark.on_level_zero]
+
+OTHER = Path(__file__).with_name("other_process.py")
+
+
+def test_two_processes_work_on_one_array_in_the_order_of_events(queue: bl.Queue, tmp_path: Path) -> None:
+    array = bl.usm_empty((50, 7), np.int32, queue)
+    data = np.arange(350, dtype=np.int32).reshape(50, 7)
+    with EventPool(4, queue, shared=True) as pool:
+        (tmp_path / "handles").write_bytes(pickle.dumps((export_memory(array), pool.export())))
+        other = subprocess.Popen([sys.executable, str(OTHER), str(tmp_path / "handles")])
+        try:
+            array.copy_from(data, queue)
+            pool[0].signal()
+            assert pool[1].wait(60)
+            assert np.array_equal(array.numpy(queue), data * 3)
+            pool[2].signal_on(queue).wait()
+            pool[3].wait_on(queue).wait()
+            assert other.wait(60) == 0
+        finally:
+            other.kill()
+            other.wait()
+        assert [event.is_signalled for event in pool] == [True] * 4
+        pool[1].reset()
+        pool[2].reset_on(queue).wait()
+        assert [event.is_signalled for event in pool] == [True, False, False, True]
+
+
+def test_a_handle_of_this_process_opens_the_same_memory(queue: bl.Queue) -> None:
+    """A second look at the memory: writes through one address are read through the other."""
+    array = bl.usm_empty(1000, np.float32, queue)
+    array.copy_from(np.arange(1000, dtype=np.float32), queue)
+    handle = export_memory(array[100:200])
+    assert handle.shape == (100,) and handle.dtype == np.float32 and handle.offset == 400
+    opened = open_memory(pickle.loads(pickle.dumps(handle)), queue)
+    assert opened.address != array.address + 400
+    assert np.array_equal(opened.numpy(queue), np.arange(100, 200, dtype=np.float32))
+    opened.copy_from(np.full(100, 7, np.float32), queue)
+    opened.close()
+    opened.close()
+    assert array.numpy(queue).sum() == sum(range(1000)) - sum(range(100, 200)) + 700
+    with pytest.raises(bl.InvalidError, match="freed"):
+        opened.numpy(queue)
+
+
+def test_a_handle_with_a_descriptor_brings_it_along() -> None:
+    """What Intel's driver needs: the receiver has a number of its own for the same open file."""
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        handle = IpcMemoryHandle(bl.Backend.level_zero, bytes(64), 0, (4,), np.dtype(np.uint8), theirs.fileno())
+        received = pickle.loads(pickle.dumps(handle))
+        assert received.descriptor not in (None, theirs.fileno())
+        os.write(received.descriptor, b"through it")
+        os.close(received.descriptor)
+        assert ours.recv(32) == b"through it"
+        assert handle.with_descriptor(5).descriptor == 5
+
+
+def test_what_cannot_be_shared_is_refused(queue: bl.Queue) -> None:
+    with pytest.raises(bl.InvalidError, match="shared memory cannot be shared"):
+        export_memory(bl.usm_empty(4, np.uint8, queue, kind="shared"))
+    with pytest.raises(bl.InvalidError, match="not contiguous"):
+        export_memory(bl.usm_empty((4, 4), np.uint8, queue)[:, 1])
+    handle = export_memory(bl.usm_empty(4, np.uint8, queue))
+    opened = open_memory(handle, queue)
+    with pytest.raises(bl.InvalidError, match="another one owns"):
+        export_memory(opened)
+    wrong = IpcMemoryHandle(handle.backend, bytes(64), 0, (4,), np.dtype(np.uint8))
+    with pytest.raises(bl.InvalidError, match="zeMemOpenIpcHandle"):
+        open_memory(wrong, queue)
+    elsewhere = IpcMemoryHandle(bl.Backend.cuda, handle.data, 0, (4,), np.dtype(np.uint8))
+    with pytest.raises(bl.BackendMismatchError, match="opened by cuda"):
+        open_memory(elsewhere, queue)
+    with EventPool(2, queue) as pool:
+        with pytest.raises(bl.Error, match="shared=True"):
+            pool.export()
+        with pytest.raises(IndexError, match="events 0 to 1"):
+            pool[2]
+        event = pool[1]
+    with pytest.raises(bl.InvalidError, match="closed"):
+        event.wait(0)
