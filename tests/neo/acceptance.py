@@ -99,7 +99,8 @@ class Recorder:
         return call
 
 
-def pytest_configure(config: pytest.Config) -> None:
+def _record() -> None:
+    """Before any device is looked for."""
     backend = bindless.backends
     names = [item.name for item in pkgutil.iter_modules(backend.__path__) if "level_zero" in item.name]
     modules = [importlib.import_module(f"{backend.__name__}.{name}") for name in names]
@@ -112,6 +113,9 @@ def pytest_configure(config: pytest.Config) -> None:
     drivers: Any = next(module for module in modules if module.__name__.endswith("_level_zero_driver"))
     if not IN_ORDER:
         drivers._IN_ORDER_SINCE = (99, 0)
+
+
+_record()
 
 
 def _is_result(error: BaseException) -> bool:

@@ -17,6 +17,8 @@ __all__ = ["Kernel", "Shape", "get_kernel"]
 
 lib, ffi = driver.lib, driver.ffi
 
+_NULL = ffi.NULL
+
 _MOST_SHAPES = 1024
 _POINTER_SIZE = 8
 
@@ -80,8 +82,14 @@ class Kernel:
         self.sizes = None if parameters is None else tuple(parameter.size for parameter in parameters)
         self.kinds = None if parameters is None else tuple(parameter.kind for parameter in parameters)
         self.shapes: dict[tuple[tuple[int, ...], tuple[int, ...] | None], Shape] = {}
+        self._total = -1 if self.sizes is None else sum(self.sizes)
+        self._count = int(self.properties.numKernelArgs)
         self._group: tuple[int, int, int] | None = None
-        self._values: list[bytes | None] = [None] * int(self.properties.numKernelArgs)
+        # What is set, and which of it is set anew each time: all but plain values.
+        self._set: tuple[bytes | int, ...] | None = None
+        kinds = self.kinds or ("",) * self._count
+        self._addresses = tuple(index for index, kind in enumerate(kinds) if kind != "value")
+        self._handles = frozenset(index for index, kind in enumerate(kinds) if kind in _OPAQUE)
 
     def _max_group(self) -> int:
         """Work-items of the largest work-group that it runs with."""
@@ -127,6 +135,13 @@ class Kernel:
 
     # ------------------------------------------------------------------ arguments
 
+    def takes(self, arguments: Sequence[bytes | int]) -> bool:
+        """Whether arguments are values alone, as many bytes as the parameters together; quick, and enough for most."""
+        try:
+            return len(b"".join(arguments)) == self._total and len(arguments) == self._count  # type: ignore[arg-type]
+        except TypeError:
+            return False
+
     def require(self, arguments: Sequence[bytes | int]) -> None:
         """Refuses arguments that the kernel has no parameters for.
 
@@ -157,28 +172,26 @@ class Kernel:
 
         Addresses are always set: the driver looks up what lies there.
         """
-        result = SUCCESS
         if self._group != group:
             self._group = None
-            result = lib.zeKernelSetGroupSize(self.native, *group)
-            if result == SUCCESS:
-                self._group = group
-        values, kinds = self._values, self.kinds
-        for index, argument in enumerate(arguments):
+            result: int = lib.zeKernelSetGroupSize(self.native, *group)
             if result != SUCCESS:
-                break
+                return result
+            self._group = group
+        values = tuple(arguments)
+        places = self._addresses if values == self._set else range(len(values))
+        self._set = None
+        for index in places:
+            argument = values[index]
             if isinstance(argument, int):
-                result = lib.zeKernelSetArgumentValue(self.native, index, argument, ffi.NULL)
-                continue
-            plain = kinds is not None and kinds[index] == "value"
-            if plain and values[index] == argument:
-                continue
-            values[index] = None
-            data = self._opaque(index, argument) if kinds is not None and kinds[index] in _OPAQUE else argument
-            result = lib.zeKernelSetArgumentValue(self.native, index, len(data), data)
-            if plain and result == SUCCESS:
-                values[index] = argument
-        return int(result)
+                result = lib.zeKernelSetArgumentValue(self.native, index, argument, _NULL)
+            else:
+                data = self._opaque(index, argument) if index in self._handles else argument
+                result = lib.zeKernelSetArgumentValue(self.native, index, len(data), data)
+            if result != SUCCESS:
+                return result
+        self._set = values
+        return SUCCESS
 
     def _opaque(self, index: int, argument: bytes) -> bytes:
         """The driver's object for the handle of an image, or for its sampler."""

@@ -7,14 +7,18 @@ from typing import Any, NoReturn
 
 from ..drivers import level_zero as driver
 from ..model.errors import InvalidError
-from ._level_zero_errors import SUCCESS
+from ._level_zero_errors import SUCCESS, fail
 from ._level_zero_event import Event
+from ._level_zero_fork import refuse_in_fork
 from ._level_zero_kernel import Kernel, Shape
 from ._level_zero_queue import Queue
+from ._level_zero_stream import Stream
 
 __all__ = ["launch", "launch_shape", "prepare_launch"]
 
 lib, ffi = driver.lib, driver.ffi
+
+_NULL = ffi.NULL
 
 
 def launch(
@@ -31,8 +35,11 @@ def launch(
     if kernel.device is not queue.device:
         _refuse(queue, kernel)
     shape = kernel.shapes.get((global_size, local_size)) or kernel.shape(global_size, local_size)
-    kernel.require(arguments)
-    return launch_shape(queue, kernel, shape, arguments, waits)
+    if not kernel.takes(arguments):
+        kernel.require(arguments)
+    if waits or queue.profiling or queue.closed:
+        return launch_shape(queue, kernel, shape, arguments, waits)
+    return _submit(queue.stream(), kernel, shape, arguments)
 
 
 def launch_shape(
@@ -40,14 +47,43 @@ def launch_shape(
 ) -> Event:
     """Runs a kernel over a range that is divided already."""
 
-    def command(own: Any, signal: Any, count: int, array: Any) -> int:
-        with kernel.lock:
-            result = kernel.prepare(shape.group, arguments)
-            if result == SUCCESS:
-                result = lib.zeCommandListAppendLaunchKernel(own, kernel.native, shape.count, signal, count, array)
-            return int(result)
+    return queue.run(
+        lambda own, *events: _append(own, kernel, shape, arguments, *events),
+        "zeCommandListAppendLaunchKernel",
+        waits,
+        f"kernel {kernel.name!r}",
+    )
 
-    return queue.run(command, "zeCommandListAppendLaunchKernel", waits, f"kernel {kernel.name!r}")
+
+def _submit(stream: Stream, kernel: Kernel, shape: Shape, arguments: Sequence[bytes | int]) -> Event:
+    """What ``launch_shape`` does, for a launch that waits for nothing and records no times."""
+    refuse_in_fork()
+    lists = stream.lists
+    with stream.lock:
+        if stream.pending is None or stream.closed or stream.is_kept():
+            stream.before(())
+        if not lists.is_direct:
+            result = lists.run(lambda own, *events: _append(own, kernel, shape, arguments, *events))
+        else:
+            with kernel.lock:
+                result = kernel.prepare(shape.group, arguments)
+                if result == SUCCESS:
+                    result = lib.zeCommandListAppendLaunchKernel(
+                        lists.handle, kernel.native, shape.count, _NULL, 0, _NULL
+                    )
+        if result == SUCCESS:
+            return stream.after()
+    fail(result, "zeCommandListAppendLaunchKernel", f"kernel {kernel.name!r}")
+
+
+def _append(
+    own: Any, kernel: Kernel, shape: Shape, arguments: Sequence[bytes | int], signal: Any, count: int, array: Any
+) -> int:
+    with kernel.lock:
+        result = kernel.prepare(shape.group, arguments)
+        if result == SUCCESS:
+            result = lib.zeCommandListAppendLaunchKernel(own, kernel.native, shape.count, signal, count, array)
+        return int(result)
 
 
 def prepare_launch(
@@ -62,7 +98,8 @@ def prepare_launch(
         return None
     shape = kernel.shape(global_size, local_size)
     kernel.require(arguments)
-    return lambda: launch_shape(queue, kernel, shape, arguments, ())
+    stream = queue.stream()
+    return lambda: _submit(stream, kernel, shape, arguments)
 
 
 def _refuse(queue: Queue, kernel: Kernel) -> NoReturn:

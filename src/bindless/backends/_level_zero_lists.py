@@ -61,6 +61,7 @@ class ImmediateList:
     Attributes:
         handle: ze_command_list_handle_t.
         in_order: whether the driver keeps the order; else barriers do.
+        is_direct: whether a command may be appended without ``run``.
         owned: whether it is destroyed at the end.
     """
 
@@ -76,7 +77,7 @@ class ImmediateList:
 
     def _begin(self, device: Device, handle: Any, in_order: bool, owned: bool) -> None:
         self.handle = handle
-        self.in_order = in_order
+        self.in_order = self.is_direct = in_order
         self.owned = owned
         self._synchronize = device.driver.function("zeCommandListHostSynchronize")
 
@@ -118,6 +119,8 @@ class RegularLists:
         ordinal: of its group of engines.
         owned: whether it is destroyed at the end.
     """
+
+    is_direct = False
 
     def __init__(self, context: Any, device: Device, group: QueueGroup, engine: int) -> None:
         self._begin(context, device, group.ordinal, self._create(context, device, group, engine), True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from sys import getrefcount
 from typing import Any
 
@@ -95,7 +95,7 @@ class Stream:
             if event.stream is not self:
                 event.record()
         clock = clock_of(self.device) if self.profiling else None
-        submitted = time.monotonic_ns()
+        submitted = 0 if clock is None else time.monotonic_ns()
         with self.lock:
             natives = self.before(waits)
             count = len(natives)
@@ -109,6 +109,17 @@ class Stream:
             if result != SUCCESS:
                 fail(result, call, details)
             return self.after(natives, timed)
+
+    def append(self, function: Callable[..., int], *arguments: Any) -> Event:
+        """``run`` for one call of the driver that waits for nothing and records no times; the lists are direct."""
+        refuse_in_fork()
+        with self.lock:
+            if self.pending is None or self.closed or self.is_kept():
+                self.before(())
+            result = function(self.lists.handle, *arguments, _NULL, 0, _NULL)
+            if result == SUCCESS:
+                return self.after()
+        fail(result, function.__name__, ", ".join(map(str, arguments)))
 
     def _begin(
         self,
