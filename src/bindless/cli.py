@@ -21,7 +21,6 @@ _DEVICE_HELP = 'selector: "gpu", "cpu", "default" or backend:type:index, such as
 def _parser() -> argparse.ArgumentParser:
     from ._cli_build import add_arguments, build_file
     from ._cli_devices import list_devices
-    from ._cli_doctor import examine
     from ._cli_ze_driver import tell_path
 
     parser = argparse.ArgumentParser(prog="bindless", description="The texture units of any GPU from Python.")
@@ -34,7 +33,11 @@ def _parser() -> argparse.ArgumentParser:
     ls.set_defaults(run=lambda args: list_devices(args.device, args.verbose))
 
     doctor = commands.add_parser("doctor", help="what was looked for, found and missing, and how to mend it")
-    doctor.set_defaults(run=lambda args: examine())
+    doctor.add_argument(
+        "--prove", metavar="DIR", help="run every check on one device beside the reference driver; write a report there"
+    )
+    doctor.add_argument("--device", metavar="SEL", help=f"with --prove; {_DEVICE_HELP}")
+    doctor.set_defaults(run=_doctor)
 
     driver = commands.add_parser("ze-driver", help="the Level Zero driver that runs on the processor")
     driver.add_argument(
@@ -80,6 +83,20 @@ def _queue(selector: str | None) -> Queue:
     from .sycl.queue import Queue
 
     return Queue(Device(selector), in_order=True)
+
+
+def _doctor(args: argparse.Namespace) -> int:
+    if args.prove is None:
+        if args.device is not None:
+            raise InvalidError(f"--device {args.device}: bindless doctor looks at all devices; add --prove DIR")
+        from ._cli_doctor import examine
+
+        return examine()
+    from pathlib import Path
+
+    from ._cli_prove import prove
+
+    return prove(Path(args.prove), args.device)
 
 
 def _resize(args: argparse.Namespace) -> int:
