@@ -211,7 +211,7 @@ def most_cooperative_groups(kernel: Kernel, local_size: tuple[int, ...], local_m
     group = _group(local_size)
     slot = ffi.new("uint32_t *")
     with kernel.lock:
-        check(kernel.prepare(group, ()), "zeKernelSetGroupSize", f"work-group {group} of kernel {kernel.name!r}")
+        check(kernel.set_group(group), "zeKernelSetGroupSize", f"work-group {group} of kernel {kernel.name!r}")
         check(
             lib.zeKernelSuggestMaxCooperativeGroupCount(kernel.native, slot), "zeKernelSuggestMaxCooperativeGroupCount"
         )

@@ -167,17 +167,25 @@ class Kernel:
                 backend="level_zero",
             )
 
+    def set_group(self, group: tuple[int, int, int]) -> int:
+        """Sets the work-group of the next launch; the lock is held."""
+        if self._group == group:
+            return int(SUCCESS)
+        self._group = None
+        result: int = lib.zeKernelSetGroupSize(self.native, *group)
+        if result == SUCCESS:
+            self._group = group
+        return result
+
     def prepare(self, group: tuple[int, int, int], arguments: Sequence[bytes | int]) -> int:
         """Sets work-group and arguments of the next launch; the lock is held. Values that are set are left alone.
 
         Addresses are always set: the driver looks up what lies there.
         """
         if self._group != group:
-            self._group = None
-            result: int = lib.zeKernelSetGroupSize(self.native, *group)
+            result = self.set_group(group)
             if result != SUCCESS:
                 return result
-            self._group = group
         values = tuple(arguments)
         places = self._addresses if values == self._set else range(len(values))
         self._set = None
