@@ -77,6 +77,7 @@ def kept(raw: Raw) -> Iterator[bl.Context]:
     """The native context as one of the package; it stays the program's."""
     context = bl.make_context("level_zero", raw.context, raw.facade, ownership="keep")
     yield context
+    raw.open_gates()
     context.close()
     context._resource.close()  # at once, also where a failed test still holds it
 

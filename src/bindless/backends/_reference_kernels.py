@@ -15,23 +15,24 @@ _MAX_LOCAL_MEMORY = 64 << 20  # bytes of a work-group
 
 
 class Kernel:
-    """A kernel: its handle and its signature."""
+    """A kernel: its handle and its signature; one that is not ``owned`` is never destroyed here."""
 
-    __slots__ = ("handle", "record", "sizes")
+    __slots__ = ("handle", "owned", "record", "sizes")
 
-    def __init__(self, handle: Any, record: KernelRecord) -> None:
-        self.handle, self.record = handle, record
+    def __init__(self, handle: Any, record: KernelRecord, owned: bool = True) -> None:
+        self.handle, self.record, self.owned = handle, record, owned
         self.sizes = tuple(argument.size for argument in record.arguments or ())
 
 
 class Module:
-    """A module and those of its kernels that were asked for."""
+    """A module and those of its kernels that were asked for, or ``adopted``; one that is not ``owned`` stays."""
 
-    __slots__ = ("handle", "kernels", "names")
+    __slots__ = ("adopted", "handle", "kernels", "names", "owned")
 
-    def __init__(self, handle: Any, names: tuple[str, ...]) -> None:
-        self.handle, self.names = handle, names
+    def __init__(self, handle: Any, names: tuple[str, ...], owned: bool = True) -> None:
+        self.handle, self.names, self.owned = handle, names, owned
         self.kernels: dict[str, Kernel] = {}
+        self.adopted: list[Kernel] = []
 
 
 class Object:
@@ -120,10 +121,38 @@ class Kernels:
 
     def release(self, module: Module) -> None:
         """Ends the module and its kernels; submitted launches keep what they need."""
-        for kernel in module.kernels.values():
-            self._lib.blrKernelDestroy(kernel.handle)
+        for kernel in (*module.kernels.values(), *module.adopted):
+            if kernel.owned:
+                self._lib.blrKernelDestroy(kernel.handle)
         module.kernels.clear()
-        self._lib.blrModuleDestroy(module.handle)
+        module.adopted.clear()
+        if module.owned:
+            self._lib.blrModuleDestroy(module.handle)
+
+    def adopt(self, handle: Any, owned: bool) -> Module:
+        """A module that was made elsewhere."""
+        return Module(handle, self._names(handle), owned)
+
+    def adopt_kernel(self, module: Module, handle: Any, owned: bool) -> Kernel:
+        """A kernel of a module that was made elsewhere; the driver tells its name."""
+        if owned and any(own.handle == handle and own.owned for own in (*module.kernels.values(), *module.adopted)):
+            raise InvalidError(
+                "ownership='transfer' of a kernel that a Kernel of this package owns already: get_native does not "
+                "change whose it is; give ownership='keep'",
+                backend="reference",
+            )
+        properties = self._ffi.new("blr_kernel_properties_t *")
+        self._check(self._lib.blrKernelGetProperties(handle, properties), "blrKernelGetProperties")
+        name = self._ffi.string(properties.name).decode("utf-8", "replace")
+        if name not in module.names:
+            listed = ", ".join(module.names) or "none"
+            raise InvalidError(
+                f"this is a kernel {name!r}; the kernel bundle's module has {listed}: give the bundle of its module",
+                backend="reference",
+            )
+        made = Kernel(handle, self._record(handle, name), owned)
+        module.adopted.append(made)
+        return made
 
     # ------------------------------------------------------------------ kernels
 

@@ -24,9 +24,12 @@ from ..model.enums import (
 from ..model.errors import FeatureNotSupportedError, InvalidError, MemoryAllocationError, ProfilingError
 from ..model.image_call import ImageCall
 from ..model.module import ModuleDescription
+from ..model.native_handle import NativeHandle
 from ..model.sampler import BindlessImageSampler
 from ._reference_info import ASPECTS, device_info, text
 from ._reference_kernels import Kernel, Kernels, Module, Object
+from ._reference_native import TYPE_OF, TYPES, Natives
+from ._reference_objects import Context, Device, Event, Queue
 from .contract import DeviceRecord, ImageRecord, KernelRecord, PlatformRecord, PointerRecord
 
 __all__ = ["ReferenceBackend"]
@@ -57,34 +60,6 @@ _STATUS = (EventStatus.submitted, EventStatus.running, EventStatus.complete, Eve
 _OPERATIONS = {"fetch": 0, "sample": 1, "sample_lod": 2, "sample_grad": 3, "write": 4}
 
 
-class _Device:
-    __slots__ = ("handle", "index", "properties")
-
-    def __init__(self, handle: Any, index: int, properties: Any) -> None:
-        self.handle, self.index, self.properties = handle, index, properties
-
-
-class _Context:
-    __slots__ = ("device", "handle")
-
-    def __init__(self, handle: Any, device: _Device) -> None:
-        self.handle, self.device = handle, device
-
-
-class _Queue:
-    __slots__ = ("context", "handle", "profiling")
-
-    def __init__(self, handle: Any, context: _Context, profiling: bool) -> None:
-        self.handle, self.context, self.profiling = handle, context, profiling
-
-
-class _Event:
-    __slots__ = ("handle", "profiling")
-
-    def __init__(self, handle: Any, profiling: bool) -> None:
-        self.handle, self.profiling = handle, profiling
-
-
 class ReferenceBackend:
     """``BackendProtocol`` over the reference driver. Every aspect of BI; waits can be interrupted."""
 
@@ -100,6 +75,16 @@ class ReferenceBackend:
         self._check = driver.check  # raises with the driver's sentence
         self._null = self._ffi.NULL
         self._kernels = Kernels(self._lib, self._ffi, self._check)
+        natives = Natives(self._lib, self._ffi, self._check, self._kernels, self)
+        self.platform_handle = natives.platform_handle
+        self.find_device = natives.find_device
+        self.devices_of = natives.devices_of
+        self.adopt_context = natives.adopt_context
+        self.adopt_queue = natives.adopt_queue
+        self.adopt_event = natives.adopt_event
+        self.adopt_module = natives.adopt_module
+        self.adopt_kernel = natives.adopt_kernel
+        self.adopt_memory = natives.adopt_memory
         self._devices: tuple[DeviceRecord, ...] | None = None
 
     # ------------------------------------------------------------------ discovery
@@ -121,7 +106,7 @@ class ReferenceBackend:
         self._check(lib.blrDeviceGetProperties(handle[0], properties), "blrDeviceGetProperties")
         version, vendor = text(properties.driver_version, ffi), text(properties.vendor, ffi)
         return DeviceRecord(
-            native=_Device(handle[0], index, properties),
+            native=Device(handle[0], index, properties),
             platform=PlatformRecord(0, "bindless reference", vendor, version),
             index=index,
             type=DeviceType.cpu,
@@ -132,13 +117,13 @@ class ReferenceBackend:
             uuid=bytes(ffi.buffer(properties.uuid)),
         )
 
-    def aspects(self, device: _Device) -> frozenset[Aspect]:
+    def aspects(self, device: Device) -> frozenset[Aspect]:
         return ASPECTS
 
-    def device_info(self, device: _Device, name: str) -> Any:
+    def device_info(self, device: Device, name: str) -> Any:
         return device_info(device.properties, self._ffi, name)
 
-    def supports_format(self, device: _Device, channel_type: ImageChannelType, num_channels: int) -> bool:
+    def supports_format(self, device: Device, channel_type: ImageChannelType, num_channels: int) -> bool:
         answer = self._ffi.new("uint32_t *")
         self._check(
             self._lib.blrDeviceSupportsFormat(device.handle, CHANNELS[channel_type].index, num_channels, answer),
@@ -148,33 +133,35 @@ class ReferenceBackend:
 
     # ------------------------------------------------------------------ contexts, queues
 
-    def create_context(self, devices: Sequence[_Device]) -> _Context:
+    def create_context(self, devices: Sequence[Device]) -> Context:
         if len(devices) != 1:
             raise InvalidError(f"a context of the reference driver has one device, not {len(devices)}")
         context = self._ffi.new("blr_context_t *")
         self._check(self._lib.blrContextCreate(devices[0].handle, context), "blrContextCreate")
-        return _Context(context[0], devices[0])
+        return Context(context[0], devices[0])
 
-    def release_context(self, context: _Context) -> None:
-        self._lib.blrContextDestroy(context.handle)
+    def release_context(self, context: Context) -> None:
+        if context.owned:
+            self._lib.blrContextDestroy(context.handle)
 
     def create_queue(
-        self, context: _Context, device: _Device, *, in_order: bool, profiling: bool, immediate: bool | None = None
-    ) -> _Queue:
+        self, context: Context, device: Device, *, in_order: bool, profiling: bool, immediate: bool | None = None
+    ) -> Queue:
         queue = self._ffi.new("blr_queue_t *")
         self._check(self._lib.blrQueueCreate(context.handle, 1 if in_order else 0, queue), "blrQueueCreate")
-        return _Queue(queue[0], context, profiling)
+        return Queue(queue[0], context, profiling)
 
-    def release_queue(self, queue: _Queue) -> None:
-        self._lib.blrQueueDestroy(queue.handle)
+    def release_queue(self, queue: Queue) -> None:
+        if queue.owned:
+            self._lib.blrQueueDestroy(queue.handle)
 
-    def wait_queue(self, queue: _Queue) -> None:
+    def wait_queue(self, queue: Queue) -> None:
         wait, handle = self._lib.blrQueueWait, queue.handle
         while (result := wait(handle, _WAIT_SLICE)) == _TIMEOUT:
             pass
         self._check(result, "blrQueueWait")
 
-    def queue_is_idle(self, queue: _Queue) -> bool:
+    def queue_is_idle(self, queue: Queue) -> bool:
         result = self._lib.blrQueueQuery(queue.handle)
         if result == _NOT_READY:
             return False
@@ -183,29 +170,29 @@ class ReferenceBackend:
 
     # ------------------------------------------------------------------ events
 
-    def _waits(self, waits: Sequence[_Event]) -> tuple[int, Any]:
+    def _waits(self, waits: Sequence[Event]) -> tuple[int, Any]:
         if not waits:
             return 0, self._null
         return len(waits), self._ffi.new("blr_event_t[]", [event.handle for event in waits])
 
-    def barrier(self, queue: _Queue, waits: Sequence[_Event] = ()) -> _Event:
+    def barrier(self, queue: Queue, waits: Sequence[Event] = ()) -> Event:
         event = self._ffi.new("blr_event_t *")
         count, events = self._waits(waits)
         self._check(self._lib.blrEnqueueBarrier(queue.handle, count, events, event), "blrEnqueueBarrier")
-        return _Event(event[0], queue.profiling)
+        return Event(event[0], queue.profiling)
 
-    def wait_event(self, event: _Event) -> None:
+    def wait_event(self, event: Event) -> None:
         wait, handle = self._lib.blrEventWait, event.handle
         while (result := wait(handle, _WAIT_SLICE)) == _TIMEOUT:
             pass
         self._check(result, "blrEventWait")
 
-    def event_status(self, event: _Event) -> EventStatus:
+    def event_status(self, event: Event) -> EventStatus:
         status = self._ffi.new("blr_event_status_t *")
         self._check(self._lib.blrEventGetStatus(event.handle, status), "blrEventGetStatus")
         return _STATUS[int(status[0])]
 
-    def event_times(self, event: _Event) -> tuple[int, int, int]:
+    def event_times(self, event: Event) -> tuple[int, int, int]:
         if not event.profiling:
             raise ProfilingError(
                 "the event has no times: its queue was made without profiling; Queue(enable_profiling=True) keeps them",
@@ -221,14 +208,12 @@ class ReferenceBackend:
         )
         return int(times[0]), int(times[1]), int(times[2])
 
-    def release_event(self, event: _Event) -> None:
+    def release_event(self, event: Event) -> None:
         self._lib.blrEventRelease(event.handle)
 
     # ------------------------------------------------------------------ memory
 
-    def allocate(
-        self, context: _Context, device: _Device | None, kind: UsmKind, nbytes: int, alignment: int = 0
-    ) -> int:
+    def allocate(self, context: Context, device: Device | None, kind: UsmKind, nbytes: int, alignment: int = 0) -> int:
         self._fits(nbytes, "an allocation")
         pointer = self._ffi.new("void **")
         self._check(
@@ -237,7 +222,7 @@ class ReferenceBackend:
         return int(self._ffi.cast("uintptr_t", pointer[0]))
 
     def allocate_pitched(
-        self, context: _Context, device: _Device, width_in_bytes: int, height: int, element_size: int
+        self, context: Context, device: Device, width_in_bytes: int, height: int, element_size: int
     ) -> tuple[int, int]:
         self._fits(width_in_bytes * height, "a pitched allocation")
         pointer, pitch = self._ffi.new("void **"), self._ffi.new("uint64_t *")
@@ -257,10 +242,10 @@ class ReferenceBackend:
     def _pointer(self, address: int) -> Any:
         return self._ffi.cast("void *", address)
 
-    def free(self, context: _Context, address: int) -> None:
+    def free(self, context: Context, address: int) -> None:
         self._check(self._lib.blrMemoryFree(context.handle, self._pointer(address)), "blrMemoryFree")
 
-    def pointer_info(self, context: _Context, address: int) -> PointerRecord:
+    def pointer_info(self, context: Context, address: int) -> PointerRecord:
         properties = self._ffi.new("blr_memory_properties_t *")
         self._check(
             self._lib.blrMemoryGetProperties(context.handle, self._pointer(address), properties),
@@ -271,29 +256,29 @@ class ReferenceBackend:
             return PointerRecord(kind)
         return PointerRecord(kind, int(properties.base), int(properties.size), context.device)
 
-    def copy(self, queue: _Queue, dst: int, src: int, nbytes: int, waits: Sequence[_Event] = ()) -> _Event:
+    def copy(self, queue: Queue, dst: int, src: int, nbytes: int, waits: Sequence[Event] = ()) -> Event:
         event = self._ffi.new("blr_event_t *")
         count, events = self._waits(waits)
         result = self._lib.blrEnqueueCopy(
             queue.handle, self._pointer(dst), self._pointer(src), nbytes, count, events, event
         )
         self._check(result, "blrEnqueueCopy")
-        return _Event(event[0], queue.profiling)
+        return Event(event[0], queue.profiling)
 
-    def fill(self, queue: _Queue, dst: int, pattern: bytes, count: int, waits: Sequence[_Event] = ()) -> _Event:
+    def fill(self, queue: Queue, dst: int, pattern: bytes, count: int, waits: Sequence[Event] = ()) -> Event:
         event = self._ffi.new("blr_event_t *")
         number, events = self._waits(waits)
         result = self._lib.blrEnqueueFill(
             queue.handle, self._pointer(dst), pattern, len(pattern), count, number, events, event
         )
         self._check(result, "blrEnqueueFill")
-        return _Event(event[0], queue.profiling)
+        return Event(event[0], queue.profiling)
 
-    def prefetch(self, queue: _Queue, address: int, nbytes: int, waits: Sequence[_Event] = ()) -> _Event:
+    def prefetch(self, queue: Queue, address: int, nbytes: int, waits: Sequence[Event] = ()) -> Event:
         """All memory is in one place: completes when its turn comes."""
         return self.barrier(queue, waits)
 
-    def advise(self, queue: _Queue, address: int, nbytes: int, advice: int, waits: Sequence[_Event] = ()) -> _Event:
+    def advise(self, queue: Queue, address: int, nbytes: int, advice: int, waits: Sequence[Event] = ()) -> Event:
         """No advice changes anything here: completes when its turn comes."""
         return self.barrier(queue, waits)
 
@@ -330,7 +315,7 @@ class ReferenceBackend:
     def _image(self, handle: int) -> Any:
         return self._ffi.cast("blr_image_t", handle)
 
-    def allocate_image(self, context: _Context, device: _Device, desc: ImageDescriptor) -> int:
+    def allocate_image(self, context: Context, device: Device, desc: ImageDescriptor) -> int:
         if desc.nbytes > _SIZE_MAX:
             sizes = " x ".join(str(n) for n in (desc.width, desc.height, desc.depth) if n)
             self._fits(desc.nbytes, f"an image of {sizes} pixels")
@@ -338,10 +323,10 @@ class ReferenceBackend:
         self._check(self._lib.blrImageCreate(context.handle, self._desc(desc), image), "blrImageCreate")
         return int(self._ffi.cast("uintptr_t", image[0]))
 
-    def free_image(self, context: _Context, handle: int, desc: ImageDescriptor) -> None:
+    def free_image(self, context: Context, handle: int, desc: ImageDescriptor) -> None:
         self._check(self._lib.blrImageDestroy(self._image(handle)), "blrImageDestroy")
 
-    def image_info(self, context: _Context, handle: int) -> ImageRecord:
+    def image_info(self, context: Context, handle: int) -> ImageRecord:
         desc = self._ffi.new("blr_image_desc_t *")
         self._check(self._lib.blrImageGetDesc(self._image(handle), desc), "blrImageGetDesc")
         return ImageRecord(
@@ -352,19 +337,19 @@ class ReferenceBackend:
             int(desc.num_channels),
         )
 
-    def image_level(self, context: _Context, handle: int, level: int) -> int:
+    def image_level(self, context: Context, handle: int, level: int) -> int:
         image = self._ffi.new("blr_image_t *")
         self._check(self._lib.blrImageGetLevel(self._image(handle), level, image), "blrImageGetLevel")
         return int(self._ffi.cast("uintptr_t", image[0]))
 
-    def create_unsampled_image(self, context: _Context, device: _Device, handle: int, desc: ImageDescriptor) -> int:
+    def create_unsampled_image(self, context: Context, device: Device, handle: int, desc: ImageDescriptor) -> int:
         created = self._ffi.new("blr_image_handle_t *")
         result = self._lib.blrUnsampledImageCreate(context.handle, self._image(handle), self._desc(desc), created)
         self._check(result, "blrUnsampledImageCreate")
         return int(created[0])
 
     def create_sampled_image(
-        self, context: _Context, device: _Device, handle: int, desc: ImageDescriptor, sampler: BindlessImageSampler
+        self, context: Context, device: Device, handle: int, desc: ImageDescriptor, sampler: BindlessImageSampler
     ) -> int:
         created = self._ffi.new("blr_image_handle_t *")
         result = self._lib.blrSampledImageCreate(
@@ -375,8 +360,8 @@ class ReferenceBackend:
 
     def create_sampled_image_usm(
         self,
-        context: _Context,
-        device: _Device,
+        context: Context,
+        device: Device,
         address: int,
         pitch: int,
         desc: ImageDescriptor,
@@ -394,7 +379,7 @@ class ReferenceBackend:
         self._check(result, "blrSampledImageCreateFromMemory")
         return int(created[0])
 
-    def destroy_image(self, context: _Context, handle: int, sampled: bool) -> None:
+    def destroy_image(self, context: Context, handle: int, sampled: bool) -> None:
         self._check(self._lib.blrImageHandleDestroy(context.handle, handle), "blrImageHandleDestroy")
 
     def _endpoint(self, end: Endpoint) -> tuple[Any, ...]:
@@ -403,7 +388,7 @@ class ReferenceBackend:
             return self._image(end.handle), self._null, 0, 0, end.offset
         return self._null, self._pointer(end.address), end.row_pitch, end.slice_pitch, end.offset
 
-    def copy_image(self, queue: _Queue, region: CopyRegion, waits: Sequence[_Event] = ()) -> _Event:
+    def copy_image(self, queue: Queue, region: CopyRegion, waits: Sequence[Event] = ()) -> Event:
         sides = self._endpoint(region.src), self._endpoint(region.dst)
         native = self._ffi.new("blr_copy_region_t *", (*sides, region.extent, region.pixel_size))
         event = self._ffi.new("blr_event_t *")
@@ -412,9 +397,9 @@ class ReferenceBackend:
             self._lib.blrEnqueueCopyImage(queue.handle, native, count, events, event),
             "blrEnqueueCopyImage",
         )
-        return _Event(event[0], queue.profiling)
+        return Event(event[0], queue.profiling)
 
-    def image_call(self, queue: _Queue, call: ImageCall, waits: Sequence[_Event] = ()) -> _Event:
+    def image_call(self, queue: Queue, call: ImageCall, waits: Sequence[Event] = ()) -> Event:
         ffi = self._ffi
         native = ffi.new("blr_image_call_t *")
         native.operation = _OPERATIONS[call.operation]
@@ -437,14 +422,14 @@ class ReferenceBackend:
             self._lib.blrEnqueueImageCall(queue.handle, native, count, events, event),
             "blrEnqueueImageCall",
         )
-        return _Event(event[0], queue.profiling)
+        return Event(event[0], queue.profiling)
 
     # ------------------------------------------------------------------ modules and kernels
 
     def load_module(
         self,
-        context: _Context,
-        device: _Device,
+        context: Context,
+        device: Device,
         source: bytes,
         *,
         specialization: Mapping[int, bytes] | None = None,
@@ -454,8 +439,8 @@ class ReferenceBackend:
 
     def compile_module(
         self,
-        context: _Context,
-        device: _Device,
+        context: Context,
+        device: Device,
         source: bytes,
         *,
         specialization: Mapping[int, bytes] | None = None,
@@ -463,9 +448,7 @@ class ReferenceBackend:
     ) -> tuple[Object, str]:
         return self._kernels.compile(context.handle, source, specialization, options), ""
 
-    def link_modules(
-        self, context: _Context, device: _Device, objects: Sequence[Object], *, options: str = ""
-    ) -> Module:
+    def link_modules(self, context: Context, device: Device, objects: Sequence[Object], *, options: str = "") -> Module:
         return self._kernels.link(context.handle, objects, options)
 
     def describe_module(self, source: bytes) -> ModuleDescription:
@@ -488,15 +471,15 @@ class ReferenceBackend:
 
     def launch(
         self,
-        queue: _Queue,
+        queue: Queue,
         kernel: Kernel,
         global_size: tuple[int, ...],
         local_size: tuple[int, ...] | None,
         arguments: Sequence[bytes | int],
-        waits: Sequence[_Event] = (),
-    ) -> _Event:
+        waits: Sequence[Event] = (),
+    ) -> Event:
         event = self._kernels.launch(queue.handle, kernel, global_size, local_size, arguments, self._waits(waits))
-        return _Event(event, queue.profiling)
+        return Event(event, queue.profiling)
 
     def prepare_launch(
         self,
@@ -516,13 +499,19 @@ class ReferenceBackend:
             backend="reference",
         )
 
-    def make_stream_wait(self, context: _Context, device: _Device, stream: int, waits: Sequence[_Event]) -> None:
+    def make_stream_wait(self, context: Context, device: Device, stream: int, waits: Sequence[Event]) -> None:
         raise self._no_streams()
 
-    def wait_for_stream(self, queue: _Queue, stream: int) -> _Event:
+    def wait_for_stream(self, queue: Queue, stream: int) -> Event:
         raise self._no_streams()
 
     # ------------------------------------------------------------------ native handles
 
+    native_types = TYPES
+    native_lists = frozenset({"kernel_bundle"})
+
     def native_handle(self, native: Any) -> int:
-        return native if isinstance(native, int) else int(self._ffi.cast("uintptr_t", native.handle))
+        """The address that is the handle of an object; numbers of images are handles themselves."""
+        if isinstance(native, int):
+            return native
+        return NativeHandle(int(self._ffi.cast("uintptr_t", native.handle)), TYPE_OF[type(native)])
