@@ -160,6 +160,7 @@ EXPORT CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, C
         {CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE1D_LAYERED_LAYERS, 2048}, {CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE2D_LAYERED_WIDTH, 32768},
         {CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE2D_LAYERED_HEIGHT, 32768}, {CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE2D_LAYERED_LAYERS, 2048},
         {CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACECUBEMAP_WIDTH, 32768}, {CU_DEVICE_ATTRIBUTE_MAX_PITCH, 2147483647},
+        {CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH, 1},
     };
     (void)device;
     *value = 0;
@@ -566,3 +567,5 @@ EXPORT CUresult cuLaunchKernel(CUfunction h, unsigned gx, unsigned gy, unsigned 
     note(line);
     return put((stream *)s, (command){.kind = KERNEL});
 }
+
+#include "fake_cuda_native.h"

@@ -41,6 +41,10 @@ def test_what_is_asked_of_the_driver(library: Path) -> None:
     run(library, str(HERE / "recorded_cuda.py"))
 
 
+def test_what_lies_below_sycl(library: Path) -> None:
+    run(library, str(HERE / "recorded_native.py"))
+
+
 @pytest.mark.skipif(shutil.which("clang-22") is None, reason="needs clang-22: apt install clang-22 llvm-22 libclc-22")
 def test_kernels_of_users(library: Path) -> None:
     run(library, str(HERE / "recorded_user_kernels.py"))

@@ -45,6 +45,7 @@ class Context:
         allocations: by address.
         images: image memory by raw handle, levels of mipmaps included.
         textures, surfaces: primary context of each sampled and each unsampled image, by its number.
+        opened: primary context of memory of other processes, by address.
     """
 
     def __init__(self, devices: Sequence[Device]) -> None:
@@ -56,6 +57,7 @@ class Context:
         self.images: dict[int, ImageStorage] = {}
         self.textures: dict[int, PrimaryContext] = {}
         self.surfaces: dict[int, PrimaryContext] = {}
+        self.opened: dict[int, PrimaryContext] = {}
 
     def primary(self, device: Device | None) -> PrimaryContext:
         """The primary context of one of the devices; of the first if None."""

@@ -2,8 +2,8 @@
 
 Each group of methods is a module: ``_cuda_device`` and ``_cuda_info`` (discovery), ``_cuda_queue`` over
 ``_cuda_stream`` and ``_cuda_event``, ``_cuda_memory``, ``_cuda_image`` and ``_cuda_handle``, ``_cuda_copy``,
-``_cuda_module``, ``_cuda_link``, ``_cuda_kernel`` and ``_cuda_launch``, ``_cuda_functions``, ``_cuda_interop``. Here
-they are only put together.
+``_cuda_module``, ``_cuda_link``, ``_cuda_kernel`` and ``_cuda_launch``, ``_cuda_functions``, ``_cuda_interop``;
+beside the contract ``_cuda_extra``, ``_cuda_ipc`` and ``_cuda_virtual``. Here they are only put together.
 
 Everything happens in the primary context of each device, which other libraries of the process share. A method makes it
 the calling thread's current context where it is not; those that make or give back something restore the one before, if
@@ -23,14 +23,17 @@ from ..model.image_call import ImageCall
 from ..model.module import ModuleDescription
 from . import (
     _cuda_copy,
+    _cuda_extra,
     _cuda_functions,
     _cuda_handle,
     _cuda_image,
     _cuda_info,
     _cuda_interop,
+    _cuda_ipc,
     _cuda_launch,
     _cuda_link,
     _cuda_memory,
+    _cuda_virtual,
 )
 from ._cuda_context import Context
 from ._cuda_device import Device, devices, platforms
@@ -213,6 +216,26 @@ class CudaBackend:
 
     launch = staticmethod(_cuda_launch.launch)
     prepare_launch = staticmethod(_cuda_launch.prepare_launch)
+
+    # ------------------------------------------------------------------ beside the contract: native_contract.py
+
+    can_access_peer = staticmethod(_cuda_extra.can_access_peer)
+    peer_properties = staticmethod(_cuda_extra.peer_properties)
+    launch_cooperative = staticmethod(_cuda_extra.launch_cooperative)
+    most_cooperative_groups = staticmethod(_cuda_extra.most_cooperative_groups)
+    prefer_cache = staticmethod(_cuda_extra.prefer_cache)
+    export_memory = staticmethod(_cuda_ipc.export_memory)
+    end_export = staticmethod(_cuda_ipc.end_export)
+    open_memory = staticmethod(_cuda_ipc.open_memory)
+    close_memory = staticmethod(_cuda_ipc.close_memory)
+    virtual_page_size = staticmethod(_cuda_virtual.virtual_page_size)
+    reserve_addresses = staticmethod(_cuda_virtual.reserve_addresses)
+    release_addresses = staticmethod(_cuda_virtual.release_addresses)
+    create_physical = staticmethod(_cuda_virtual.create_physical)
+    destroy_physical = staticmethod(_cuda_virtual.destroy_physical)
+    map_physical = staticmethod(_cuda_virtual.map_physical)
+    unmap = staticmethod(_cuda_virtual.unmap)
+    set_access = staticmethod(_cuda_virtual.set_access)
 
     # ------------------------------------------------------------------ streams of other libraries
 

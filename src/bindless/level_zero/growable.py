@@ -107,10 +107,14 @@ class GrowableArray:
         if nbytes <= mapped:
             return
         place = self._range.device, self._range.context
+        needed = nbytes - mapped
+        wanted = min(max(needed, mapped // 2), self._range.nbytes - mapped)
         try:
-            more = PhysicalMemory(min(max(nbytes - mapped, mapped // 2), self._range.nbytes - mapped), *place)
+            more = PhysicalMemory(wanted, *place)
         except MemoryAllocationError:
-            more = PhysicalMemory(nbytes - mapped, *place)
+            if wanted == needed:
+                raise
+            more = PhysicalMemory(needed, *place)
         self._range.map(more, mapped, nbytes=min(more.nbytes, self._range.nbytes - mapped))
         self._memory.nbytes = self.nbytes_mapped
 

@@ -1,0 +1,114 @@
+"""``bindless.level_zero`` on the CUDA backend, on the driver of ``fake_cuda.c``: run by ``test_cuda_recording.py``."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+from recorded_cuda import PTX, Fake, fake  # noqa: F401  a fixture
+
+import bindless as bl
+from bindless import level_zero as ze
+
+PAGE = 2 << 20
+
+
+def test_an_array_grows_where_it_is(queue: bl.Queue, fake: Fake) -> None:  # noqa: F811
+    assert ze.get_page_size(1, queue) == PAGE
+    growing = ze.GrowableArray(np.int32, queue, capacity=10 * PAGE // 4)
+    assert fake.lines("cuMemCreate") == [] and fake.lines("cuMemAddressReserve") == [
+        f"cuMemAddressReserve {10 * PAGE} 0"
+    ]
+    address = growing.address
+    data = np.arange(3 * PAGE // 4, dtype=np.int32)
+    growing.append(data[:100], queue)
+    growing.append(data[100:], queue)
+    assert growing.address == address and np.array_equal(growing.array.numpy(queue), data)
+    assert fake.lines("cuMemCreate") == [f"cuMemCreate {PAGE} 0", f"cuMemCreate {2 * PAGE} 0"]
+    assert fake.lines("cuMemMap") == [f"cuMemMap {PAGE} 0", f"cuMemMap {2 * PAGE} 0"]
+    assert fake.lines("cuMemSetAccess") == [f"cuMemSetAccess {PAGE} 3", f"cuMemSetAccess {2 * PAGE} 3"]
+    growing.close()
+    assert sorted(fake.lines("cuMemUnmap")) == [f"cuMemUnmap {PAGE} 0", f"cuMemUnmap {2 * PAGE} 0"]
+    assert len(fake.lines("cuMemRelease")) == 2 and fake.lines("cuMemAddressFree") == [
+        f"cuMemAddressFree {10 * PAGE} 0"
+    ]
+
+
+@pytest.mark.parametrize("call", ["cuMemCreate", "cuMemMap", "cuMemSetAccess", "cuMemAddressReserve"])
+def test_a_call_that_fails_leaves_nothing(queue: bl.Queue, fake: Fake, call: str) -> None:  # noqa: F811
+    fake.fail(call, 2)
+    with pytest.raises(bl.Error):
+        ze.GrowableArray(np.int32, queue, capacity=PAGE).resize(5)
+    counts = {name: len(fake.lines(name)) for name in ("cuMemAddressReserve", "cuMemAddressFree", "cuMemCreate")}
+    assert counts["cuMemAddressReserve"] == counts["cuMemAddressFree"]
+    assert counts["cuMemCreate"] == len(fake.lines("cuMemRelease"))
+    assert len(fake.lines("cuMemMap")) == len(fake.lines("cuMemUnmap"))
+
+
+def test_one_memory_at_two_addresses(queue: bl.Queue) -> None:
+    memory = ze.PhysicalMemory(5, queue)
+    with ze.VirtualRange(2 * PAGE, queue) as addresses:
+        first, second = addresses.map(memory), addresses.map(memory, PAGE)
+        backend, native = queue._backend, queue._native
+        written, read = np.arange(1000, dtype=np.uint8), np.zeros(1000, np.uint8)
+        backend.wait_event(backend.copy(native, first, written.ctypes.data, 1000))
+        backend.wait_event(backend.copy(native, read.ctypes.data, second, 1000))
+        assert np.array_equal(read, written)
+        addresses.set_access(0, PAGE, "read")
+    with pytest.raises(bl.MemoryAllocationError, match="cuMemCreate"):
+        ze.PhysicalMemory(2**40, queue)
+
+
+def test_memory_travels_as_bytes(queue: bl.Queue, fake: Fake) -> None:  # noqa: F811
+    array = bl.usm_empty(100, np.int32, queue)
+    array.copy_from(np.arange(100, dtype=np.int32), queue)
+    handle = pickle.loads(pickle.dumps(ze.export_memory(array[10:])))
+    assert len(handle.data) == 64 and handle.offset % 512 == 40 and handle.descriptor is None
+    opened = ze.open_memory(handle, queue)
+    assert np.array_equal(opened.numpy(queue), np.arange(10, 100))
+    opened.close()
+    assert len(fake.lines("cuIpcOpenMemHandle")) == len(fake.lines("cuIpcCloseMemHandle")) == 1
+    del array
+    with pytest.raises(bl.InvalidError, match="of this process"):
+        ze.open_memory(handle, queue)
+
+
+def test_cooperative_launches(queue: bl.Queue, fake: Fake) -> None:  # noqa: F811
+    kernel = bl.load_kernel_bundle(PTX, queue.context).get_kernel("plain")
+    fake.parameters(8)
+    units = queue.device.get_info("max_compute_units")
+    most = ze.max_cooperative_groups(kernel, 512)
+    assert most == 4 * units
+    assert ze.max_cooperative_groups(kernel, (2, 256), 2048) == 2 * units
+    array = bl.usm_empty(10, np.int32, queue)
+    ze.launch_cooperative(queue, bl.NdRange(512 * most, 512), kernel, array).wait()
+    (line,) = fake.lines("cuLaunchKernel plain")
+    assert line == f"cuLaunchKernel plain {most} 1 1 512 1 1 shared 0: {array.address.to_bytes(8, 'little').hex()}"
+    assert len(fake.lines("cuLaunchCooperativeKernel")) == 1
+    with pytest.raises(bl.NdRangeError, match=f"at most {most} together"):
+        ze.launch_cooperative(queue, bl.NdRange(512 * (most + 1), 512), kernel, array)
+    for number, preference in enumerate(("default", "local_memory", "data")):
+        ze.prefer_cache(kernel, preference)
+        assert fake.lines("plain") == [f"plain {place} 0" for place in range(number + 1)]
+
+
+def test_peers(device: bl.Device) -> None:
+    assert ze.can_access_peer(device, device)
+    others = [other for other in bl.get_devices() if other.backend == "cuda" and other != device]
+    for other in others:
+        assert ze.can_access_peer(device, other)
+        assert ze.get_peer_properties(device, other) == ze.PeerProperties(access=True, atomics=False)
+    assert others
+
+
+def test_what_cuda_has_not_is_named(queue: bl.Queue) -> None:
+    for call, what in (
+        (lambda: ze.get_queue_groups(queue.device), "queue groups"),
+        (lambda: ze.Fence(queue), "fences"),
+        (lambda: ze.EventPool(1, queue), "event pools"),
+        (lambda: ze.memory_ranges_barrier(queue, bl.usm_empty(1, "u1", queue)), "barriers for ranges"),
+        (lambda: ze.make_resident(bl.usm_empty(1, "u1", queue)), "residency"),
+    ):
+        with pytest.raises(bl.FeatureNotSupportedError, match=what):
+            call()
