@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from compile import compiled
+from compile import compiled, compiled_text
 from rig import Rig
 
 import bindless as bl
@@ -140,12 +140,28 @@ CALLEE = b"""
 """
 
 
+CALLER_TEXT = """
+uint twice(uint value);
+kernel void doubled(global uint *data) { data[get_global_id(0)] = twice(data[get_global_id(0)]); }
+"""
+CALLEE_TEXT = "uint twice(uint value) { return value + value; }"
+
+
+def _linked_sources(rig: Rig) -> tuple[bytes, bytes, bytes]:
+    """A kernel, the function that it calls, and what does not compile."""
+    if rig.backend.backend == "cuda":
+        return CALLER, CALLEE, CALLEE.replace(b"add.u32", b"syntax error")
+    callee = compiled_text(CALLEE_TEXT, "spirv", "twice")
+    return compiled_text(CALLER_TEXT, "spirv", "doubled"), callee, callee[:-4]
+
+
 def test_kernel_of_linked_modules(rig: Rig) -> None:
     if Aspect.online_linker not in rig.backend.aspects(rig.device):
         assert not hasattr(rig.backend, "link_modules")
         return
-    compiled = [rig.backend.compile_module(rig.context, rig.device, source)[0] for source in (CALLER, CALLEE)]
-    module = rig.backend.link_modules(rig.context, rig.device, compiled)
+    *whole, broken = _linked_sources(rig)
+    objects = [rig.backend.compile_module(rig.context, rig.device, source)[0] for source in whole]
+    module = rig.backend.link_modules(rig.context, rig.device, objects)
     assert rig.backend.kernel_names(module) == ("doubled",)
     data = np.arange(64, dtype="uint32")
     address = rig.upload(data)
@@ -154,9 +170,9 @@ def test_kernel_of_linked_modules(rig: Rig) -> None:
     assert np.array_equal(rig.download(address, data), data * 2)
     rig.backend.release_module(module)
     with pytest.raises(bl.BuildError, match="twice"):
-        rig.backend.link_modules(rig.context, rig.device, compiled[:1])
+        rig.backend.link_modules(rig.context, rig.device, objects[:1])
     with pytest.raises(bl.BuildError) as caught:
-        rig.backend.compile_module(rig.context, rig.device, CALLEE.replace(b"add.u32", b"syntax error"))
+        rig.backend.compile_module(rig.context, rig.device, broken)
     assert caught.value.log
 
 
