@@ -26,6 +26,7 @@ from ..model.image_call import ImageCall
 from ..model.module import ModuleDescription
 from ..model.native_handle import NativeHandle
 from ..model.sampler import BindlessImageSampler
+from . import _reference_extra
 from ._reference_info import ASPECTS, device_info, text
 from ._reference_kernels import Kernel, Kernels, Module, Object
 from ._reference_native import TYPE_OF, TYPES, Natives
@@ -490,6 +491,21 @@ class ReferenceBackend:
         arguments: Sequence[bytes | int],
     ) -> None:
         return None
+
+    # ------------------------------------------------------------------ beside the contract: native_contract.py
+
+    queue_groups = _reference_extra.queue_groups
+    create_queue_in_group = _reference_extra.create_queue_in_group
+    can_access_peer = _reference_extra.can_access_peer
+    peer_properties = _reference_extra.peer_properties
+    barrier_of_ranges = _reference_extra.barrier_of_ranges
+    make_memory_resident = _reference_extra.make_memory_resident
+    evict_memory = _reference_extra.evict_memory
+    make_image_resident = _reference_extra.make_image_resident
+    evict_image = _reference_extra.evict_image
+    launch_cooperative = _reference_extra.launch_cooperative
+    most_cooperative_groups = _reference_extra.most_cooperative_groups
+    prefer_cache = _reference_extra.prefer_cache
 
     # ------------------------------------------------------------------ streams of other libraries
 
