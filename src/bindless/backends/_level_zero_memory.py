@@ -87,6 +87,17 @@ def pitch_of(context: Context, device: Device, width: int, height: int, element_
     return int(slot[0])
 
 
+def _require_limits(device: Device, width: int, height: int) -> None:
+    """Refuses sizes beyond the device's, which Intel's driver ends the process for."""
+    widest, highest = int(device.pitched.maxImageLinearWidth), int(device.pitched.maxImageLinearHeight)
+    for name, value, most in (("width", width, widest), ("height", height, highest)):
+        if value > most:
+            raise MemoryAllocationError(
+                f"{name}={value}: images of {device.name} over linear memory have at most {most} pixels of it",
+                backend="level_zero",
+            )
+
+
 def allocate_pitched(
     context: Context, device: Device, width_in_bytes: int, height: int, element_size: int
 ) -> tuple[int, int]:
@@ -99,7 +110,9 @@ def allocate_pitched(
     refuse_in_fork()
     place = context.device(device)
     size = next((size for size in _ELEMENT_SIZES if size >= element_size), _ELEMENT_SIZES[-1])
-    pitch = pitch_of(context, place, -(-width_in_bytes // size), height, size)
+    width = -(-width_in_bytes // size)
+    _require_limits(place, width, height)
+    pitch = pitch_of(context, place, width, height, size)
     return allocate(context, place, UsmKind.device, pitch * height), pitch
 
 
