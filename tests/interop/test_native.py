@@ -7,6 +7,20 @@ from compile import load
 
 import bindless as bl
 
+# Of device, context, queue, event, kernel and module.
+TYPES = {
+    "cuda": ["CUdevice", "CUcontext", "CUstream", "CUevent", "CUfunction", "CUmodule"],
+    "reference": ["blr_device_t", "blr_context_t", "blr_queue_t", "blr_event_t", "blr_kernel_t", "blr_module_t"],
+    "level_zero": [
+        "ze_device_handle_t",
+        "ze_context_handle_t",
+        "ze_command_list_handle_t",
+        "ze_event_handle_t",
+        "ze_kernel_handle_t",
+        "ze_module_handle_t",
+    ],
+}
+
 
 def test_every_kind_of_object_has_its_handle(queue: bl.Queue, device: bl.Device, context: bl.Context) -> None:
     name = str(device.backend)
@@ -19,6 +33,8 @@ def test_every_kind_of_object_has_its_handle(queue: bl.Queue, device: bl.Device,
         assert all(isinstance(handle, int) and handle > 0 for handle in handles)
         assert bl.get_native(device) >= 0  # CUDA counts its devices
         natives = bl.get_native(bundle)
+        types = [handle.type for handle in (bl.get_native(device), *handles, *natives)]
+        assert types == TYPES[name]
         assert len(natives) == 1 and natives[0] > 0
         assert handles[0] == bl.get_native(ordered.context) and handles[1] != bl.get_native(queue)
         event.wait()

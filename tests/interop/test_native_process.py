@@ -9,7 +9,53 @@ from pathlib import Path
 
 import pytest
 
+import bindless as bl
+
 HERE = Path(__file__).resolve().parent
+
+
+LEFT = """
+import atexit
+
+atexit.register(lambda: count())  # before the package registers its own end: it runs after that
+
+from raw_level_zero import Raw
+import bindless as bl
+
+def count():
+    assert raw.objects == before, (raw.objects, before)
+
+raw = Raw(bl.Device("level_zero:*"))
+transferred, kept = raw.new_context(), raw.context
+pool = raw.pool()
+lent = [raw.queue(False), raw.event(pool), raw.memory("shared", 64)]
+before = raw.objects - 2  # less the context that is transferred, which the driver counts as two
+
+context = bl.make_context("level_zero", transferred, raw.facade)
+queue = bl.make_queue("level_zero", raw.queue(True, transferred), context)
+buffer = bl.make_buffer("level_zero", raw.memory("shared", 1 << 16, transferred), context, "int32")
+event = queue.submit(lambda handler: handler.fill(buffer.get_access(handler, "write"), 5))
+near = bl.make_context("level_zero", kept, raw.facade, ownership="keep")
+second = bl.make_queue("level_zero", lent[0], near, ownership="keep")
+waited = bl.make_event("level_zero", lent[1], near, ownership="keep")
+own = bl.make_buffer("level_zero", lent[2], near, "int32", ownership="keep")
+second.submit(lambda handler: handler.fill(own.get_access(handler, "write"), 5))
+cycle = [context, queue, buffer, event, near, second, waited, own]
+cycle.append(cycle)
+"""
+
+
+@pytest.mark.level_zero
+def test_what_is_left_to_the_end_of_the_process() -> None:
+    """What was transferred is destroyed, in order and once; what was lent is all there when everything has ended."""
+    driver = Path(bl.__file__).parent / "drivers" / "libze_bindless.so"
+    environment = {
+        **os.environ,
+        "ZE_ENABLE_ALT_DRIVERS": str(driver),
+        "PYTHONPATH": os.pathsep.join([str(Path(bl.__file__).parents[1]), str(HERE)]),
+    }
+    done = subprocess.run([sys.executable, "-W", "error", "-c", LEFT], env=environment, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 @pytest.mark.level_zero

@@ -21,6 +21,7 @@ from ..model.enums import Backend, EventStatus, ImageChannelType, UsmKind
 from ..model.errors import BackendMismatchError, InvalidError
 from ..model.image_call import ImageCall
 from ..model.module import ModuleDescription
+from ..model.native_handle import NativeHandle
 from . import (
     _cuda_copy,
     _cuda_extra,
@@ -48,13 +49,13 @@ __all__ = ["CudaBackend"]
 
 ffi = driver.ffi
 
-_NATIVE: dict[type, Callable[[Any], Any]] = {
-    Device: lambda device: device.handle,
-    Context: lambda context: context.primary(None).handle,
-    Queue: lambda queue: None if queue.closed else queue.streams[0].handle,
-    Event: lambda event: event.native_handle(),
-    Module: lambda module: module.native,
-    Kernel: lambda kernel: kernel.native,
+_NATIVE: dict[type, tuple[str, Callable[[Any], Any]]] = {
+    Device: ("CUdevice", lambda device: device.handle),
+    Context: ("CUcontext", lambda context: context.primary(None).handle),
+    Queue: ("CUstream", lambda queue: None if queue.closed else queue.streams[0].handle),
+    Event: ("CUevent", lambda event: event.native_handle()),
+    Module: ("CUmodule", lambda module: module.native),
+    Kernel: ("CUfunction", lambda kernel: kernel.native),
 }
 
 
@@ -244,18 +245,18 @@ class CudaBackend:
 
     # ------------------------------------------------------------------ native handles
 
-    def native_handle(self, native: Device | Context | Queue | Event | Module | Kernel) -> int:
+    def native_handle(self, native: Device | Context | Queue | Event | Module | Kernel) -> NativeHandle:
         """CUdevice, or the address that is a CUcontext, CUstream, CUevent, CUmodule or CUfunction.
 
         Of a context with several devices it is the first one's; of an out-of-order queue its first stream, which the
         queue's waits and barriers include.
         """
-        for kind, handle_of in _NATIVE.items():
+        for kind, (name, handle_of) in _NATIVE.items():
             if isinstance(native, kind):
                 handle = handle_of(native)
                 if handle is None:
                     raise InvalidError(
                         f"this {kind.__name__.lower()} was released: it has no native handle", backend="cuda"
                     )
-                return handle if isinstance(handle, int) else int(ffi.cast("uintptr_t", handle))
+                return NativeHandle(int(handle if name == "CUdevice" else ffi.cast("uintptr_t", handle)), name)
         raise BackendMismatchError(f"{native!r} is no object of the CUDA backend", backend="cuda")
