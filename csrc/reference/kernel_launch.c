@@ -2,6 +2,7 @@
 #include "image_handle.h"
 #include "module.h"
 #include "queue.h"
+#include "registration.h"
 #include "spirv_run.h"
 #include "thread_pool.h"
 
@@ -23,6 +24,7 @@ struct launch_command {
     const unsigned char **value_of;
     uint64_t *local_offsets;
     struct blr_allocation **allocations; /* retained */
+    uint32_t room;                       /* for allocations */
     struct blr_image_view **views;       /* retained */
     uint32_t view_count;
     blr_mutex_t mutex;
@@ -197,16 +199,54 @@ static blr_result_t set_sizes(struct launch_command *own, const blr_launch_t *gi
 
 /* ---------------------------------------------------------------- arguments */
 
-/* Keeps what a value names while the command runs, should it name something. */
-static void keep_named(struct launch_command *own, const unsigned char *bytes, enum blr_spirv_argument_kind kind)
+/* Room for so many allocations more; false without memory. */
+static bool make_room(struct launch_command *own, uint32_t more)
+{
+    uint32_t count = own->launch.allocation_count;
+    if (count + more <= own->room)
+        return true;
+    uint32_t room = 2 * count + more;
+    struct blr_allocation **moved = blr_new(room * sizeof *moved);
+    if (moved == NULL)
+        return false;
+    if (count > 0)
+        memcpy(moved, own->allocations, count * sizeof *moved);
+    blr_delete(own->allocations);
+    own->allocations = moved;
+    own->launch.allocations = moved;
+    own->room = room;
+    return true;
+}
+
+/* Keeps the memory that an address lies in, the driver's own or all registered ranges; false without memory. */
+static bool keep_memory(struct launch_command *own, uint64_t address)
+{
+    if (!make_room(own, 1))
+        return false;
+    struct blr_allocation *allocation = blr_memory_find((const void *)(uintptr_t)address);
+    if (allocation != NULL) {
+        own->allocations[own->launch.allocation_count++] = allocation;
+        return true;
+    }
+    for (;;) {
+        uint32_t count = own->launch.allocation_count, room = own->room - count;
+        uint32_t found = blr_registration_collect(own->launch.context, address, &own->allocations[count], room);
+        if (found <= room) {
+            own->launch.allocation_count += found;
+            return true;
+        }
+        if (!make_room(own, found))
+            return false;
+    }
+}
+
+/* Keeps what a value names while the command runs, should it name something; false without memory. */
+static bool keep_named(struct launch_command *own, const unsigned char *bytes, enum blr_spirv_argument_kind kind)
 {
     uint64_t number;
     memcpy(&number, bytes, sizeof number);
-    if (kind == BLR_ARGUMENT_POINTER || kind == BLR_ARGUMENT_VALUE) {
-        struct blr_allocation *allocation = blr_memory_find((const void *)(uintptr_t)number);
-        if (allocation != NULL)
-            own->allocations[own->launch.allocation_count++] = allocation;
-    }
+    if ((kind == BLR_ARGUMENT_POINTER || kind == BLR_ARGUMENT_VALUE) && !keep_memory(own, number))
+        return false;
     if (kind != BLR_ARGUMENT_POINTER && number >> 58 == BLR_KIND_IMAGE_HANDLE) {
         struct blr_error unused; /* a number that only looks like a handle is none of our business here */
         struct blr_error *before = blr_error_redirect(&unused);
@@ -215,6 +255,7 @@ static void keep_named(struct launch_command *own, const unsigned char *bytes, e
         if (view != NULL)
             own->views[own->view_count++] = view;
     }
+    return true;
 }
 
 static blr_result_t set_arguments(struct launch_command *own, const blr_launch_t *given)
@@ -234,14 +275,12 @@ static blr_result_t set_arguments(struct launch_command *own, const blr_launch_t
     own->values = blr_new(bytes);
     own->value_of = blr_new((count + 1u) * sizeof *own->value_of);
     own->local_offsets = blr_new((count + 1u) * sizeof *own->local_offsets);
-    own->allocations = blr_new((count + 1u) * sizeof *own->allocations);
     own->views = blr_new((count + 1u) * sizeof *own->views);
-    if (own->values == NULL || own->value_of == NULL || own->local_offsets == NULL || own->allocations == NULL ||
-        own->views == NULL)
+    if (own->values == NULL || own->value_of == NULL || own->local_offsets == NULL || own->views == NULL ||
+        !make_room(own, count + 1u))
         return blr_fail(BLR_RESULT_OUT_OF_MEMORY, "no memory for %u arguments", count);
     launch->values = own->value_of;
     launch->local_offsets = own->local_offsets;
-    launch->allocations = own->allocations;
     launch->local_bytes = program->uses_local ? (program->local_bytes + 127) / 128 * 128 : 0;
     unsigned char *next = own->values;
     for (uint32_t i = 0; i < count; i++) {
@@ -265,8 +304,8 @@ static blr_result_t set_arguments(struct launch_command *own, const blr_launch_t
                             argument->name, launch->name, argument->size, size);
         memcpy(next, given->arguments[i], size);
         own->value_of[i] = next;
-        if (size == 8)
-            keep_named(own, next, argument->kind);
+        if (size == 8 && !keep_named(own, next, argument->kind))
+            return blr_fail(BLR_RESULT_OUT_OF_MEMORY, "no memory for the list of what kernel '%.80s' uses", launch->name);
         next += (size + 15) / 16 * 16;
     }
     return BLR_RESULT_SUCCESS;

@@ -126,13 +126,14 @@ void blr_memory_release(struct blr_allocation *allocation)
     atomic_fetch_sub(&allocations_alive, 1);
 }
 
-blr_result_t blr_memory_adopt(struct blr_context *context, blr_memory_kind_t kind, void *base, uint64_t size,
-                              void (*release)(struct blr_allocation *allocation), void *owner,
-                              struct blr_allocation **allocation)
+struct blr_allocation *blr_memory_describe(struct blr_context *context, blr_memory_kind_t kind, void *base, uint64_t size,
+                                           void (*release)(struct blr_allocation *allocation), void *owner)
 {
     struct blr_allocation *own = blr_new(sizeof *own);
-    if (own == NULL)
-        return blr_fail(BLR_RESULT_OUT_OF_MEMORY, "no memory for the description of an allocation");
+    if (own == NULL) {
+        blr_fail(BLR_RESULT_OUT_OF_MEMORY, "no memory for the description of an allocation");
+        return NULL;
+    }
     atomic_init(&own->references, 1);
     own->kind = kind;
     own->base = (uint64_t)(uintptr_t)base;
@@ -142,6 +143,16 @@ blr_result_t blr_memory_adopt(struct blr_context *context, blr_memory_kind_t kin
     own->owner = owner;
     blr_context_retain(context);
     atomic_fetch_add(&allocations_alive, 1);
+    return own;
+}
+
+blr_result_t blr_memory_adopt(struct blr_context *context, blr_memory_kind_t kind, void *base, uint64_t size,
+                              void (*release)(struct blr_allocation *allocation), void *owner,
+                              struct blr_allocation **allocation)
+{
+    struct blr_allocation *own = blr_memory_describe(context, kind, base, size, release, owner);
+    if (own == NULL)
+        return BLR_RESULT_OUT_OF_MEMORY;
     blr_mutex_lock(&mutex);
     insert(own);
     blr_mutex_unlock(&mutex);

@@ -45,6 +45,11 @@ void blr_memory_release(struct blr_allocation *allocation);
 blr_result_t blr_memory_use(struct blr_context *context, const void *pointer, uint64_t size, const char *what,
                             struct blr_allocation **allocation);
 
+/* The description of memory that is not the driver's own, which is not found by its addresses, with the caller's reference;
+ * NULL after blr_fail. release is called with the last reference. */
+struct blr_allocation *blr_memory_describe(struct blr_context *context, blr_memory_kind_t kind, void *base, uint64_t size,
+                                           void (*release)(struct blr_allocation *allocation), void *owner);
+
 /* Makes memory that the caller has mapped an allocation, which is found by its addresses from now on. release is called
  * with the last reference; it unmaps. The caller's reference goes with blr_memory_withdraw, or with blrMemoryFree. */
 blr_result_t blr_memory_adopt(struct blr_context *context, blr_memory_kind_t kind, void *base, uint64_t size,

@@ -1,4 +1,5 @@
 /* What kernels read and write: every address is looked up before it is touched. */
+#include "registration.h"
 #include "spirv_lanes.h"
 #include "spirv_operations.h"
 
@@ -41,30 +42,38 @@ static bool find_variable(struct blr_spirv_worker *worker, uint64_t address, uin
     return false;
 }
 
-static bool find_allocation(struct blr_spirv_worker *worker, uint64_t address, uint64_t size)
+static bool usable(const struct blr_spirv_launch *launch, const struct blr_allocation *allocation, uint64_t address,
+                   uint64_t size, bool write)
+{
+    const enum blr_memory_access access = blr_memory_access(allocation);
+    return allocation->context == launch->context &&
+           (access == BLR_ACCESS_READ_WRITE || (access == BLR_ACCESS_READ && !write)) &&
+           within(address, size, allocation->base, allocation->base + allocation->size);
+}
+
+static bool find_allocation(struct blr_spirv_worker *worker, uint64_t address, uint64_t size, bool write)
 {
     const struct blr_spirv_launch *launch = worker->launch;
     struct blr_allocation *allocation = NULL;
     /* Arguments may point into memory that was freed after the submission: the command keeps it. */
     for (uint32_t i = 0; i < launch->allocation_count && allocation == NULL; i++)
-        if (within(address, size, launch->allocations[i]->base,
-                   launch->allocations[i]->base + launch->allocations[i]->size)) {
+        if (usable(launch, launch->allocations[i], address, size, write)) {
             allocation = launch->allocations[i];
             blr_memory_retain(allocation);
         }
     if (allocation == NULL)
         allocation = blr_memory_find((const void *)(uintptr_t)address);
     if (allocation == NULL)
+        allocation = blr_registration_find(launch->context, address, size, write);
+    if (allocation == NULL)
         return false;
-    enum blr_memory_access access = blr_memory_access(allocation);
-    if (allocation->context != worker->launch->context || access == BLR_ACCESS_NONE ||
-        !within(address, size, allocation->base, allocation->base + allocation->size)) {
+    if (!usable(launch, allocation, address, size, write)) {
         blr_memory_release(allocation);
         return false;
     }
     remember(worker, (struct blr_spirv_range){.begin = allocation->base,
                                               .end = allocation->base + allocation->size,
-                                              .writable = access == BLR_ACCESS_READ_WRITE,
+                                              .writable = blr_memory_access(allocation) == BLR_ACCESS_READ_WRITE,
                                               .allocation = allocation});
     return true;
 }
@@ -75,8 +84,8 @@ bool blr_spirv_reachable(struct blr_spirv_batch *batch, uint64_t address, uint64
     for (int pass = 0;; pass++) {
         for (uint32_t i = 0; i < worker->range_count; i++) {
             const struct blr_spirv_range *range = &worker->ranges[i];
-            if (within(address, size, range->begin, range->end))
-                return range->writable || !write;
+            if (within(address, size, range->begin, range->end) && (range->writable || !write))
+                return true;
         }
         if (pass > 0)
             return false;
@@ -89,7 +98,7 @@ bool blr_spirv_reachable(struct blr_spirv_batch *batch, uint64_t address, uint64
             if (within(address, size, first, first + own * BLR_LANES))
                 return true;
         }
-        if (!find_variable(worker, address, size) && !find_allocation(worker, address, size))
+        if (!find_variable(worker, address, size) && !find_allocation(worker, address, size, write))
             return false;
     }
 }
@@ -99,9 +108,9 @@ static void out_of_reach(struct blr_spirv_batch *batch, const struct blr_spirv_o
 {
     blr_spirv_fault(batch, op, lane, BLR_RESULT_KERNEL_FAULT,
                     "%s %" PRIu64 " bytes at 0x%" PRIx64 ", which is %s: kernels reach memory of malloc_device, malloc_host "
-                    "and malloc_shared of the queue's context, up to its end",
+                    "and malloc_shared of the queue's context, and memory registered there, up to its end",
                     write ? "writes" : "reads", size, address,
-                    blr_spirv_reachable(batch, address, size, false) ? "constant" : "no memory that kernels reach");
+                    blr_spirv_reachable(batch, address, size, false) ? "constant or only to be read" : "no memory that kernels reach");
 }
 
 /* Checks size bytes at the address of every lane of the mask, together where possible. Lanes that have none of their

@@ -248,7 +248,7 @@ BLR_API blr_result_t blrGetLastError(blr_result_t *code, const char **message);
 BLR_API blr_result_t blrResultGetName(blr_result_t code, const char **name);
 
 /* How many native objects of any kind are alive: contexts, queues, events, images, handles, modules, kernels,
- * allocations. */
+ * allocations, registrations of memory. */
 BLR_API blr_result_t blrGetObjectCount(uint64_t *count);
 
 BLR_API blr_result_t blrDeviceGetCount(uint32_t *count);
@@ -266,8 +266,8 @@ BLR_API blr_result_t blrDeviceGetTimestamp(blr_device_t device, uint64_t *nanose
 
 BLR_API blr_result_t blrContextCreate(blr_device_t device, blr_context_t *context);
 
-/* Gives back the caller's reference. Memory and images still allocated in it stay usable until freed;
- * blrMemoryFree, blrMemoryGetProperties and blrImageHandleDestroy take the destroyed context for them. */
+/* Gives back the caller's reference. Memory and images still allocated in it stay usable until freed; blrMemoryFree,
+ * blrMemoryUnregister, blrMemoryGetProperties and blrImageHandleDestroy take the destroyed context for them. */
 BLR_API blr_result_t blrContextDestroy(blr_context_t context);
 
 /* Zeroed memory of 1 byte or more. alignment is a power of two, or 0; 512 is the least. All kinds can be read and
@@ -285,6 +285,15 @@ BLR_API blr_result_t blrMemoryFree(blr_context_t context, void *pointer);
 
 /* What an address belongs to; an address that is not ours gives BLR_MEMORY_UNKNOWN and succeeds. */
 BLR_API blr_result_t blrMemoryGetProperties(blr_context_t context, const void *pointer, blr_memory_properties_t *properties);
+
+/* Lets kernels of the context use other memory of the process, size bytes from pointer: read it, and write it if writable
+ * is 1. Ranges may overlap and be the same. Copies and device functions need no registration, and the addresses remain
+ * BLR_MEMORY_UNKNOWN. Memory of the driver itself is refused. */
+BLR_API blr_result_t blrMemoryRegister(blr_context_t context, void *pointer, uint64_t size, uint32_t writable);
+
+/* Ends one registration of these arguments, at once for later submissions. Submitted kernels with arguments that point
+ * into the range may go on: the memory must stay valid until they are done. */
+BLR_API blr_result_t blrMemoryUnregister(blr_context_t context, void *pointer, uint64_t size, uint32_t writable);
 
 /* ---------------------------------------------------------------- queues and events */
 
@@ -528,9 +537,9 @@ BLR_API blr_result_t blrKernelGetProperties(blr_kernel_t kernel, blr_kernel_prop
 BLR_API blr_result_t blrKernelGetArgument(blr_kernel_t kernel, uint32_t index, blr_kernel_argument_t *argument);
 
 /* Runs a kernel over all work-items. Memory that arguments point to and images that they name stay until it is done.
- * A kernel that touches memory which is not of this driver and context, or an image that does not exist, fails with
- * KERNEL_FAULT and a sentence about the work-item; so does one that runs longer than BINDLESS_REFERENCE_TIMEOUT seconds
- * (600 by default, 0 for no limit). What it had written by then stays. */
+ * A kernel that touches memory which is neither of this driver and context nor registered there, or an image that does not
+ * exist, fails with KERNEL_FAULT and a sentence about the work-item; so does one that runs longer than
+ * BINDLESS_REFERENCE_TIMEOUT seconds (600 by default, 0 for no limit). What it had written by then stays. */
 BLR_API blr_result_t blrEnqueueKernel(blr_queue_t queue, blr_kernel_t kernel, const blr_launch_t *launch,
                                       uint32_t num_waits, const blr_event_t *waits, blr_event_t *event);
 

@@ -14,6 +14,8 @@ blr_result_t blrMemoryAllocate(blr_context_t context, blr_memory_kind_t kind, ui
 blr_result_t blrMemoryAllocatePitched(blr_context_t context, uint64_t width_in_bytes, uint64_t height, uint32_t element_size, void **pointer, uint64_t *row_pitch);
 blr_result_t blrMemoryFree(blr_context_t context, void *pointer);
 blr_result_t blrMemoryGetProperties(blr_context_t context, const void *pointer, blr_memory_properties_t *properties);
+blr_result_t blrMemoryRegister(blr_context_t context, void *pointer, uint64_t size, uint32_t writable);
+blr_result_t blrMemoryUnregister(blr_context_t context, void *pointer, uint64_t size, uint32_t writable);
 blr_result_t blrQueueCreate(blr_context_t context, blr_queue_flags_t flags, blr_queue_t *queue);
 blr_result_t blrQueueDestroy(blr_queue_t queue);
 blr_result_t blrQueueWait(blr_queue_t queue, uint64_t timeout);

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include "reference_types.h"
 
-#define BINDLESS_FUNCTION_COUNT 56
+#define BINDLESS_FUNCTION_COUNT 58
 static const struct { const char *name; const char *symbol; } bindless_entries[BINDLESS_FUNCTION_COUNT] = {
   {"blrGetVersion", "blrGetVersion"},
   {"blrGetLastError", "blrGetLastError"},
@@ -24,6 +24,8 @@ static const struct { const char *name; const char *symbol; } bindless_entries[B
   {"blrMemoryAllocatePitched", "blrMemoryAllocatePitched"},
   {"blrMemoryFree", "blrMemoryFree"},
   {"blrMemoryGetProperties", "blrMemoryGetProperties"},
+  {"blrMemoryRegister", "blrMemoryRegister"},
+  {"blrMemoryUnregister", "blrMemoryUnregister"},
   {"blrQueueCreate", "blrQueueCreate"},
   {"blrQueueDestroy", "blrQueueDestroy"},
   {"blrQueueWait", "blrQueueWait"},
@@ -176,290 +178,304 @@ static blr_result_t blrMemoryGetProperties(blr_context_t context, const void *po
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(context, pointer, properties);
 }
+static blr_result_t blrMemoryRegister(blr_context_t context, void *pointer, uint64_t size, uint32_t writable)
+{
+  typedef blr_result_t (*bindless_call_t)(blr_context_t context, void *pointer, uint64_t size, uint32_t writable);
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[15];
+  if (!bindless_call) return BINDLESS_MISSING;
+  return bindless_call(context, pointer, size, writable);
+}
+static blr_result_t blrMemoryUnregister(blr_context_t context, void *pointer, uint64_t size, uint32_t writable)
+{
+  typedef blr_result_t (*bindless_call_t)(blr_context_t context, void *pointer, uint64_t size, uint32_t writable);
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[16];
+  if (!bindless_call) return BINDLESS_MISSING;
+  return bindless_call(context, pointer, size, writable);
+}
 static blr_result_t blrQueueCreate(blr_context_t context, blr_queue_flags_t flags, blr_queue_t *queue)
 {
   typedef blr_result_t (*bindless_call_t)(blr_context_t context, blr_queue_flags_t flags, blr_queue_t *queue);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[15];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[17];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(context, flags, queue);
 }
 static blr_result_t blrQueueDestroy(blr_queue_t queue)
 {
   typedef blr_result_t (*bindless_call_t)(blr_queue_t queue);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[16];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[18];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(queue);
 }
 static blr_result_t blrQueueWait(blr_queue_t queue, uint64_t timeout)
 {
   typedef blr_result_t (*bindless_call_t)(blr_queue_t queue, uint64_t timeout);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[17];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[19];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(queue, timeout);
 }
 static blr_result_t blrQueueQuery(blr_queue_t queue)
 {
   typedef blr_result_t (*bindless_call_t)(blr_queue_t queue);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[18];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[20];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(queue);
 }
 static blr_result_t blrQueueTakeFailure(blr_queue_t queue, blr_result_t *code, const char **message)
 {
   typedef blr_result_t (*bindless_call_t)(blr_queue_t queue, blr_result_t *code, const char **message);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[19];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[21];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(queue, code, message);
 }
 static blr_result_t blrEnqueueBarrier(blr_queue_t queue, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event)
 {
   typedef blr_result_t (*bindless_call_t)(blr_queue_t queue, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[20];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[22];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(queue, num_waits, waits, event);
 }
 static blr_result_t blrEventWait(blr_event_t event, uint64_t timeout)
 {
   typedef blr_result_t (*bindless_call_t)(blr_event_t event, uint64_t timeout);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[21];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[23];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(event, timeout);
 }
 static blr_result_t blrEventGetStatus(blr_event_t event, blr_event_status_t *status)
 {
   typedef blr_result_t (*bindless_call_t)(blr_event_t event, blr_event_status_t *status);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[22];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[24];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(event, status);
 }
 static blr_result_t blrEventGetError(blr_event_t event, blr_result_t *code, const char **message)
 {
   typedef blr_result_t (*bindless_call_t)(blr_event_t event, blr_result_t *code, const char **message);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[23];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[25];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(event, code, message);
 }
 static blr_result_t blrEventGetTimestamps(blr_event_t event, uint64_t *submitted, uint64_t *started, uint64_t *ended)
 {
   typedef blr_result_t (*bindless_call_t)(blr_event_t event, uint64_t *submitted, uint64_t *started, uint64_t *ended);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[24];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[26];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(event, submitted, started, ended);
 }
 static blr_result_t blrEventRetain(blr_event_t event)
 {
   typedef blr_result_t (*bindless_call_t)(blr_event_t event);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[25];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[27];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(event);
 }
 static blr_result_t blrEventRelease(blr_event_t event)
 {
   typedef blr_result_t (*bindless_call_t)(blr_event_t event);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[26];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[28];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(event);
 }
 static blr_result_t blrEventCreateUser(blr_context_t context, blr_event_t *event)
 {
   typedef blr_result_t (*bindless_call_t)(blr_context_t context, blr_event_t *event);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[27];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[29];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(context, event);
 }
 static blr_result_t blrEventSignalUser(blr_event_t event, blr_result_t result)
 {
   typedef blr_result_t (*bindless_call_t)(blr_event_t event, blr_result_t result);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[28];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[30];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(event, result);
 }
 static blr_result_t blrEnqueueCopy(blr_queue_t queue, void *destination, const void *source, uint64_t size, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event)
 {
   typedef blr_result_t (*bindless_call_t)(blr_queue_t queue, void *destination, const void *source, uint64_t size, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[29];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[31];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(queue, destination, source, size, num_waits, waits, event);
 }
 static blr_result_t blrEnqueueFill(blr_queue_t queue, void *destination, const void *pattern, uint64_t pattern_size, uint64_t count, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event)
 {
   typedef blr_result_t (*bindless_call_t)(blr_queue_t queue, void *destination, const void *pattern, uint64_t pattern_size, uint64_t count, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[30];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[32];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(queue, destination, pattern, pattern_size, count, num_waits, waits, event);
 }
 static blr_result_t blrEnqueueHostFunction(blr_queue_t queue, blr_host_function_t function, void *user_data, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event)
 {
   typedef blr_result_t (*bindless_call_t)(blr_queue_t queue, blr_host_function_t function, void *user_data, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[31];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[33];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(queue, function, user_data, num_waits, waits, event);
 }
 static blr_result_t blrHostFunctionFail(blr_result_t code, const char *message)
 {
   typedef blr_result_t (*bindless_call_t)(blr_result_t code, const char *message);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[32];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[34];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(code, message);
 }
 static blr_result_t blrImageCreate(blr_context_t context, const blr_image_desc_t *desc, blr_image_t *image)
 {
   typedef blr_result_t (*bindless_call_t)(blr_context_t context, const blr_image_desc_t *desc, blr_image_t *image);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[33];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[35];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(context, desc, image);
 }
 static blr_result_t blrImageDestroy(blr_image_t image)
 {
   typedef blr_result_t (*bindless_call_t)(blr_image_t image);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[34];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[36];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(image);
 }
 static blr_result_t blrImageGetDesc(blr_image_t image, blr_image_desc_t *desc)
 {
   typedef blr_result_t (*bindless_call_t)(blr_image_t image, blr_image_desc_t *desc);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[35];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[37];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(image, desc);
 }
 static blr_result_t blrImageGetLevel(blr_image_t image, uint32_t level, blr_image_t *level_image)
 {
   typedef blr_result_t (*bindless_call_t)(blr_image_t image, uint32_t level, blr_image_t *level_image);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[36];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[38];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(image, level, level_image);
 }
 static blr_result_t blrImageGetPointer(blr_image_t image, void **pixels)
 {
   typedef blr_result_t (*bindless_call_t)(blr_image_t image, void **pixels);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[37];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[39];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(image, pixels);
 }
 static blr_result_t blrUnsampledImageCreate(blr_context_t context, blr_image_t image, const blr_image_desc_t *desc, blr_image_handle_t *handle)
 {
   typedef blr_result_t (*bindless_call_t)(blr_context_t context, blr_image_t image, const blr_image_desc_t *desc, blr_image_handle_t *handle);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[38];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[40];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(context, image, desc, handle);
 }
 static blr_result_t blrSampledImageCreate(blr_context_t context, blr_image_t image, const blr_image_desc_t *desc, const blr_sampler_desc_t *sampler, blr_image_handle_t *handle)
 {
   typedef blr_result_t (*bindless_call_t)(blr_context_t context, blr_image_t image, const blr_image_desc_t *desc, const blr_sampler_desc_t *sampler, blr_image_handle_t *handle);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[39];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[41];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(context, image, desc, sampler, handle);
 }
 static blr_result_t blrSampledImageCreateFromMemory(blr_context_t context, const void *pointer, uint64_t row_pitch, const blr_image_desc_t *desc, const blr_sampler_desc_t *sampler, blr_image_handle_t *handle)
 {
   typedef blr_result_t (*bindless_call_t)(blr_context_t context, const void *pointer, uint64_t row_pitch, const blr_image_desc_t *desc, const blr_sampler_desc_t *sampler, blr_image_handle_t *handle);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[40];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[42];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(context, pointer, row_pitch, desc, sampler, handle);
 }
 static blr_result_t blrImageViewCreate(blr_context_t context, const blr_image_view_desc_t *desc, blr_image_handle_t *handle)
 {
   typedef blr_result_t (*bindless_call_t)(blr_context_t context, const blr_image_view_desc_t *desc, blr_image_handle_t *handle);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[41];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[43];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(context, desc, handle);
 }
 static blr_result_t blrImageHandleDestroy(blr_context_t context, blr_image_handle_t handle)
 {
   typedef blr_result_t (*bindless_call_t)(blr_context_t context, blr_image_handle_t handle);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[42];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[44];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(context, handle);
 }
 static blr_result_t blrEnqueueCopyImage(blr_queue_t queue, const blr_copy_region_t *region, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event)
 {
   typedef blr_result_t (*bindless_call_t)(blr_queue_t queue, const blr_copy_region_t *region, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[43];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[45];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(queue, region, num_waits, waits, event);
 }
 static blr_result_t blrEnqueueImageCall(blr_queue_t queue, const blr_image_call_t *call, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event)
 {
   typedef blr_result_t (*bindless_call_t)(blr_queue_t queue, const blr_image_call_t *call, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[44];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[46];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(queue, call, num_waits, waits, event);
 }
 static blr_result_t blrModuleCreate(blr_context_t context, const void *code, uint64_t size, uint32_t num_specializations, const blr_specialization_t *specializations, blr_module_t *module)
 {
   typedef blr_result_t (*bindless_call_t)(blr_context_t context, const void *code, uint64_t size, uint32_t num_specializations, const blr_specialization_t *specializations, blr_module_t *module);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[45];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[47];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(context, code, size, num_specializations, specializations, module);
 }
 static blr_result_t blrModuleCompile(blr_context_t context, const void *code, uint64_t size, uint32_t num_specializations, const blr_specialization_t *specializations, blr_module_t *module)
 {
   typedef blr_result_t (*bindless_call_t)(blr_context_t context, const void *code, uint64_t size, uint32_t num_specializations, const blr_specialization_t *specializations, blr_module_t *module);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[46];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[48];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(context, code, size, num_specializations, specializations, module);
 }
 static blr_result_t blrModuleLink(blr_context_t context, uint32_t num_modules, const blr_module_t *modules, blr_module_t *linked)
 {
   typedef blr_result_t (*bindless_call_t)(blr_context_t context, uint32_t num_modules, const blr_module_t *modules, blr_module_t *linked);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[47];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[49];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(context, num_modules, modules, linked);
 }
 static blr_result_t blrModuleDestroy(blr_module_t module)
 {
   typedef blr_result_t (*bindless_call_t)(blr_module_t module);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[48];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[50];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(module);
 }
 static blr_result_t blrModuleGetKernelCount(blr_module_t module, uint32_t *count)
 {
   typedef blr_result_t (*bindless_call_t)(blr_module_t module, uint32_t *count);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[49];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[51];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(module, count);
 }
 static blr_result_t blrModuleGetKernelName(blr_module_t module, uint32_t index, const char **name)
 {
   typedef blr_result_t (*bindless_call_t)(blr_module_t module, uint32_t index, const char **name);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[50];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[52];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(module, index, name);
 }
 static blr_result_t blrKernelCreate(blr_module_t module, const char *name, blr_kernel_t *kernel)
 {
   typedef blr_result_t (*bindless_call_t)(blr_module_t module, const char *name, blr_kernel_t *kernel);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[51];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[53];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(module, name, kernel);
 }
 static blr_result_t blrKernelDestroy(blr_kernel_t kernel)
 {
   typedef blr_result_t (*bindless_call_t)(blr_kernel_t kernel);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[52];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[54];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(kernel);
 }
 static blr_result_t blrKernelGetProperties(blr_kernel_t kernel, blr_kernel_properties_t *properties)
 {
   typedef blr_result_t (*bindless_call_t)(blr_kernel_t kernel, blr_kernel_properties_t *properties);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[53];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[55];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(kernel, properties);
 }
 static blr_result_t blrKernelGetArgument(blr_kernel_t kernel, uint32_t index, blr_kernel_argument_t *argument)
 {
   typedef blr_result_t (*bindless_call_t)(blr_kernel_t kernel, uint32_t index, blr_kernel_argument_t *argument);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[54];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[56];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(kernel, index, argument);
 }
 static blr_result_t blrEnqueueKernel(blr_queue_t queue, blr_kernel_t kernel, const blr_launch_t *launch, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event)
 {
   typedef blr_result_t (*bindless_call_t)(blr_queue_t queue, blr_kernel_t kernel, const blr_launch_t *launch, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[55];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[57];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(queue, kernel, launch, num_waits, waits, event);
 }

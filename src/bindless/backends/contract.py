@@ -45,6 +45,7 @@ __all__ = [
     "AdoptedQueue",
     "BackendProtocol",
     "DeviceRecord",
+    "HostMemoryProtocol",
     "ImageRecord",
     "InteropProtocol",
     "KernelArgument",
@@ -171,6 +172,20 @@ class PartitioningProtocol(Protocol):
         self, device: NativeDevice, how: partition_property, argument: int | tuple[int, ...] | partition_affinity_domain
     ) -> Sequence[DeviceRecord]:
         """The parts of a device, the same native objects each time. The arguments were checked against its answers."""
+
+
+class HostMemoryProtocol(Protocol):
+    """What a backend offers beside ``BackendProtocol`` if kernels reach only that ordinary host memory it is told of.
+
+    Both take the same arguments; memory may be lent several times, and overlap, and is returned as often.
+    ``pointer_info`` does not know it. It stays valid until it is returned and the commands that use it are complete.
+    """
+
+    def lend_memory(self, context: NativeContext, address: int, nbytes: int, writable: bool) -> None:
+        """Lets kernels of the context use memory of the process; ``nbytes`` is at least 1."""
+
+    def return_memory(self, context: NativeContext, address: int, nbytes: int, writable: bool) -> None:
+        """Ends that; it may be called like ``free``."""
 
 
 class LinkingProtocol(Protocol):

@@ -246,6 +246,14 @@ class ReferenceBackend:
     def free(self, context: Context, address: int) -> None:
         self._check(self._lib.blrMemoryFree(context.handle, self._pointer(address)), "blrMemoryFree")
 
+    def lend_memory(self, context: Context, address: int, nbytes: int, writable: bool) -> None:
+        result = self._lib.blrMemoryRegister(context.handle, self._pointer(address), nbytes, writable)
+        self._check(result, "blrMemoryRegister")
+
+    def return_memory(self, context: Context, address: int, nbytes: int, writable: bool) -> None:
+        result = self._lib.blrMemoryUnregister(context.handle, self._pointer(address), nbytes, writable)
+        self._check(result, "blrMemoryUnregister")
+
     def pointer_info(self, context: Context, address: int) -> PointerRecord:
         properties = self._ffi.new("blr_memory_properties_t *")
         self._check(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..model.enums import UsmKind
 from ..model.errors import InvalidError, MemoryAllocationError
@@ -30,7 +30,8 @@ class Allocation:
         nbytes: size.
         kind: device, host or shared.
         context, device: where it was made; the device is the one it was asked for.
-        resource: None for memory that belongs to someone else.
+        owned: whether it is freed here; else it belongs to someone else.
+        resource: the memory, if it is owned; of ordinary host memory the right of kernels to it, where they need one.
         lender: what keeps the memory of someone else alive.
         read_only: whether its owner lent it for reading alone.
     """
@@ -45,6 +46,7 @@ class Allocation:
         "lender",
         "nbytes",
         "open",
+        "owned",
         "read_only",
         "resource",
     )
@@ -60,6 +62,7 @@ class Allocation:
         owned: bool = True,
         lender: object = None,
         read_only: bool = False,
+        ordinary: bool = False,
     ) -> None:
         self.context = context
         self.device = device
@@ -69,14 +72,15 @@ class Allocation:
         self.lender = lender
         self.read_only = read_only
         self.open = True
+        self.owned = owned
         self._leases: weakref.WeakSet[Lease] | None = None
-        self.resource = (
-            _lifetime.Resource(
+        self.resource: _lifetime.Resource | None = None
+        if owned:
+            self.resource = _lifetime.Resource(
                 _lifetime.Rank.MEMORY, context._resource, context._backend.free, context._native, address
             )
-            if owned
-            else None
-        )
+        elif ordinary and nbytes > 0:
+            self.resource = _lent(context, address, nbytes, not read_only, lender)
 
     @classmethod
     def make(cls, context: Context, device: Device, kind: UsmKind, nbytes: int, alignment: int = 0) -> Allocation:
@@ -144,6 +148,17 @@ class Allocation:
             if isinstance(self.lender, _lifetime.Resource):
                 self.lender.close()
         self.resource = self.lender = None
+
+
+def _lent(context: Context, address: int, nbytes: int, writable: bool, lender: object) -> _lifetime.Resource | None:
+    """The right of kernels to ordinary host memory, which its lender outlives; None where they need none."""
+    backend: Any = context._backend
+    if not hasattr(backend, "lend_memory"):
+        return None
+    row = (context._native, address, nbytes, writable)
+    backend.lend_memory(*row)
+    holder = _lifetime.Holder(context._resource, lender)
+    return _lifetime.Resource(_lifetime.Rank.LENT_MEMORY, holder, backend.return_memory, *row)
 
 
 class Lease:

@@ -108,7 +108,10 @@ def _scalar(value: Any, parameter: KernelArgument, _: object) -> bytes:
 
 def _host_array(value: np.ndarray[Any, Any], parameter: KernelArgument, context: object) -> bytes:
     if parameter.kind == "pointer":
-        raise Unfit("kernels reach no numpy array: copy it into usm_empty(...).copy_from(array)")
+        raise Unfit(
+            "kernels reach no numpy array: copy it into usm_empty(...).copy_from(array), or pass "
+            "as_usm_array(array, queue) where the device has usm_system_allocations"
+        )
     return _scalar(value, parameter, context)
 
 

@@ -26,6 +26,7 @@ from ..model.errors import DeviceLostError, Error
 __all__ = [
     "ENDED",
     "FORKED",
+    "Holder",
     "Rank",
     "Resource",
     "after_fork",
@@ -53,12 +54,13 @@ class Rank(IntEnum):
     EVENT = 0
     IMAGE_HANDLE = 1
     IMAGE_MEMORY = 2
-    MEMORY = 3
-    EXTERNAL = 4
-    KERNEL = 5
-    MODULE = 6
-    QUEUE = 7
-    CONTEXT = 8
+    LENT_MEMORY = 3
+    MEMORY = 4
+    EXTERNAL = 5
+    KERNEL = 6
+    MODULE = 7
+    QUEUE = 8
+    CONTEXT = 9
 
 
 _Object = TypeVar("_Object")
@@ -67,6 +69,7 @@ _Release = Callable[..., object]
 # Every native object alive. Taking a row out of it is what gives the right to release: ``pop`` is atomic.
 _live: dict[int, tuple[Rank, _Release, tuple[Any, ...]]] = {}
 _serial = itertools.count()
+_NOTHING = -1  # the key of a resource without a row
 
 # Releases that a caller waits for, with the error of those that failed.
 _awaited: dict[int, Error | None] = {}
@@ -142,6 +145,17 @@ class Resource:
                 _awaited[self._key] = error
             elif not isinstance(error, _Lost):
                 raise
+
+
+class Holder(Resource):
+    """A parent that keeps another library's object until its children have been released; it owns nothing native."""
+
+    __slots__ = ("_held",)
+
+    def __init__(self, parent: Resource | None, held: object) -> None:
+        self.parent = parent
+        self._key = _NOTHING
+        self._held = held
 
 
 def arguments_of(rank: Rank) -> list[tuple[Any, ...]]:

@@ -85,7 +85,7 @@ def free(pointer: object, *where: object) -> None:
             raise InvalidError(f"{first!r} was allocated in another context: {owner.context!r}")
     if first._offset:
         raise InvalidError(f"{first!r} points {first._offset} bytes into an allocation: free its first byte")
-    if owner.resource is None:
+    if not owner.owned:
         raise InvalidError(f"{first!r} was not allocated by malloc_* or usm_empty: whoever made it releases it")
     owner.close()
 

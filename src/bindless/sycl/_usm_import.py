@@ -334,6 +334,7 @@ class _Layout:
     Attributes:
         address: of the first element.
         first, last: first byte and the one after the last, from there.
+        ordinary: whether it is host memory that the queue's driver does not know, as ``kind`` found.
     """
 
     def __init__(
@@ -350,6 +351,7 @@ class _Layout:
         if len(self.strides) != len(shape):
             raise InvalidError(f"the array's exporter gives it the shape {shape} and strides {self.strides}")
         self.address, self.shape, self.dtype, self.read_only = address, shape, dtype, read_only
+        self.ordinary = False
         self.first, self.last = reach(shape, self.strides, dtype.itemsize)
         if 0 in shape:
             return
@@ -375,6 +377,7 @@ class _Layout:
         record = queue._backend.pointer_info(queue.context._native, self.address + self.first)
         if record.kind is UsmKind.unknown:
             if on_host and queue.device.has(Aspect.usm_system_allocations):
+                self.ordinary = True
                 return UsmKind.host
             what = "ordinary host memory" if on_host else f"the memory at {self.address:#x}"
             way_out = (
@@ -398,5 +401,6 @@ class _Layout:
             owned=False,
             lender=lender,
             read_only=self.read_only,
+            ordinary=self.ordinary,
         )
         return UsmArray(memory, self.shape, self.dtype, self.strides, -self.first)
