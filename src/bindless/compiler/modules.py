@@ -16,6 +16,7 @@ from .metadata import KernelWords, read_kernels
 from .null_constants import with_plain_nulls
 from .offsets import with_instructions
 from .prelude import opencl, opencl_spirv, ptx, spirv
+from .ptx_functions import definitions, features
 from .relations import with_relations
 from .toolchain import INSTALL_LIBRARY, STRICT, TARGETS, Target, Toolchain
 
@@ -67,7 +68,8 @@ def make_user_module(
     Raises:
         BuildError: it does not compile, has no kernel, or uses functions that the target does not have.
     """
-    compiled = toolchain.compile(source, folder / "compiled.ll", settings, [include], {}, options)
+    known = features(folder) if target == "ptx" else ()
+    compiled = toolchain.compile(source, folder / "compiled.ll", settings, [include], {}, (*known, *options))
     text = compiled.read_text()
     kernels = read_kernels(text)
     if not kernels:
@@ -85,6 +87,7 @@ def make_user_module(
         parts[-1].write_text(prelude)
     linked = toolchain.link(parts, folder / "linked.ll")
     if target == "ptx":
+        linked = _with_definitions(linked, settings, toolchain, folder, source.name)
         linked = _with_library(linked, toolchain, folder, source.name)
     names = [kernel.name for kernel in kernels]
     data = _translate(linked, settings, names, toolchain, folder, level)
@@ -103,6 +106,12 @@ def _translate(
 def _with_functions(text: str) -> str:
     """For SPIR-V: with what LLVM's translator lacks of OpenCL C's functions."""
     return with_relations(with_atomics(with_conversions(text)))
+
+
+def _with_definitions(linked: Path, settings: Target, toolchain: Toolchain, folder: Path, name: str) -> Path:
+    """Linked with the functions that are made for it, if it uses any."""
+    parts = definitions(linked.read_text(), name, settings, toolchain, folder)
+    return toolchain.link([linked, *parts], folder / "with_definitions.ll") if parts else linked
 
 
 def _with_library(linked: Path, toolchain: Toolchain, folder: Path, name: str) -> Path:

@@ -1,0 +1,54 @@
+"""Functions that a module in LLVM IR calls and does not have: their names in the source, and their types."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+__all__ = ["Declaration", "undefined"]
+
+_TYPE = r"(?:ptr(?: addrspace\(\d+\))?|<[^>]*>|[\w%.\"]+)"
+_ATTRIBUTES = r"(?:(?:dso_local|noundef|zeroext|signext|nofpclass\([^)]*\)|range\([^)]*\)) )*"
+_DECLARATION = re.compile(rf'^declare {_ATTRIBUTES}({_TYPE}) @"?([\w.$]+)"?\(([^\n]*)\)[^)\n]*$', re.MULTILINE)
+_DEFINED = re.compile(r'^define [^@\n]*@"?([\w.$]+)"?\(', re.MULTILINE)
+_MANGLED = re.compile(r"_Z(\d+)(.*)")
+_PARAMETER = re.compile(rf"{_TYPE}|\.\.\.")
+_PARTS = re.compile(r"(?:[^,<(]|<[^>]*>|\([^)]*\))+")
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """A function without a body.
+
+    Attributes:
+        symbol: its name in the module.
+        function: its name in the source.
+        letters: the types of its parameters, mangled; empty for functions of C.
+        result: the type of what it returns, in LLVM IR.
+        parameters: the types of its parameters, in LLVM IR.
+    """
+
+    symbol: str
+    function: str
+    letters: str
+    result: str
+    parameters: tuple[str, ...]
+
+
+def undefined(text: str) -> list[Declaration]:
+    """What is declared in a module and defined nowhere in it, intrinsics left out, by name."""
+    defined = set(_DEFINED.findall(text))
+    return sorted(
+        (each for each in _declared(text) if each.symbol not in defined and not each.symbol.startswith("llvm.")),
+        key=lambda each: each.symbol,
+    )
+
+
+def _declared(text: str) -> Iterator[Declaration]:
+    for result, symbol, given in _DECLARATION.findall(text):
+        mangled = _MANGLED.match(symbol)
+        length = int(mangled[1]) if mangled else 0
+        function, letters = (mangled[2][:length], mangled[2][length:]) if mangled else (symbol, "")
+        parts = (_PARAMETER.match(part.strip()) for part in _PARTS.findall(given))
+        yield Declaration(symbol, function, letters, result, tuple(part[0] for part in parts if part))

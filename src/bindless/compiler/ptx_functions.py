@@ -1,0 +1,111 @@
+"""Functions of OpenCL C that neither clang nor libclc has for NVIDIA GPUs: those that a source uses are made for it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ..model.errors import BuildError
+from . import ptx_atomics, ptx_groups, ptx_half
+from .declarations import Declaration, undefined
+from .prelude.ptx import DATA_LAYOUT, TRIPLE
+from .toolchain import Target, Toolchain
+
+__all__ = ["definitions", "features"]
+
+_SUPPORTED = (
+    "__opencl_c_atomic_order_acq_rel", "__opencl_c_atomic_order_seq_cst", "__opencl_c_atomic_scope_device",
+    "__opencl_c_atomic_scope_all_devices", "__opencl_c_work_group_collective_functions", "__opencl_c_subgroups",
+    "cl_khr_subgroups", "cl_khr_int64_base_atomics", "cl_khr_int64_extended_atomics", "cl_ext_float_atomics",
+)  # fmt: skip
+_MACROS = (
+    "cl_ext_float_atomics", "cl_khr_subgroup_extended_types", "cl_khr_subgroup_non_uniform_vote",
+    "cl_khr_subgroup_ballot", "cl_khr_subgroup_non_uniform_arithmetic", "cl_khr_subgroup_shuffle",
+    "cl_khr_subgroup_shuffle_relative", "cl_khr_subgroup_clustered_reduce", "cl_khr_subgroup_rotate",
+    "__opencl_subgroup_builtins",
+    *(f"__opencl_c_ext_fp{bits}_{space}_atomic_{what}" for bits in (32, 64) for space in ("global", "local")
+      for what in ("add", "min_max")),
+)  # fmt: skip
+# Of SPIR-V clang asks for no pragma.
+_HEADER = "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n"
+
+_IMPOSSIBLE = {
+    "get_work_dim": "a launch on an NVIDIA GPU always has three dimensions, and does not know how many were asked for: "
+    "pass the number as an argument",
+    "printf": "kernels for NVIDIA GPUs have no printf here: write to memory",
+}
+_SPACES = {
+    "__to_global": "global void *__to_global(void *p) { return __nvvm_isspacep_global(p) ? (global void *)p : 0; }",
+    "__to_local": "local void *__to_local(void *p) { return __nvvm_isspacep_shared(p) ? (local void *)p : 0; }",
+    "__to_private": "private void *__to_private(void *p) { return __nvvm_isspacep_local(p) ? (private void *)p : 0; }",
+}
+_MORE = {
+    "get_fence": "uint FUNCTION get_fence(QUALIFIED void *p) { return __nvvm_isspacep_shared((void *)p) ? 1 : 2; }",
+    "work_group_barrier": "void FUNCTION work_group_barrier(uint flags, memory_scope scope) { barrier(flags); }",
+}
+
+
+def features(folder: Path) -> tuple[str, ...]:
+    """Options of clang, which lets sources for PTX use as much of OpenCL C as those for SPIR-V; writes a header."""
+    header = folder / "features.h"
+    header.write_text(_HEADER)
+    supported = ",".join(f"+{name}" for name in _SUPPORTED)
+    return ("-Xclang", f"-cl-ext={supported}", *(f"-D{name}=1" for name in _MACROS), "-include", str(header))
+
+
+def definitions(text: str, name: str, settings: Target, toolchain: Toolchain, folder: Path) -> list[Path]:
+    """Modules in LLVM IR with what a module calls; functions of libclc are left to it.
+
+    Args:
+        text: the module.
+        name: of its source, for errors.
+        settings: the target.
+        folder: where the modules are written.
+
+    Raises:
+        BuildError: it uses a function that there cannot be on NVIDIA GPUs.
+    """
+    calls: list[str] = []
+    needed: list[str] = []
+    functions: list[str] = []
+    for function in undefined(text):
+        if function.function in _IMPOSSIBLE:
+            raise BuildError(
+                f"{name} uses {function.function}: {_IMPOSSIBLE[function.function]}, or leave the target ptx out"
+            )
+        call = ptx_atomics.definition(function)
+        if call is not None:
+            calls.append(call)
+            continue
+        made = _in_opencl(function)
+        if made is not None:
+            needed += made[0]
+            functions.append(made[1])
+    found: list[Path] = []
+    if calls:
+        found.append(folder / "atomics.ll")
+        head = f'target datalayout = "{DATA_LAYOUT}"\ntarget triple = "{TRIPLE}"\n'
+        found[-1].write_text("\n".join([head, *calls, ""]))
+    if functions:
+        source = folder / "functions.cl"
+        source.write_text("\n".join([ptx_groups.helpers(needed), *functions, ""]))
+        found.append(toolchain.compile(source, folder / "functions.ll", settings, [], {}, (*features(folder), "-w")))
+        found[-1].write_text(_with_scratch(found[-1].read_text()))
+    return found
+
+
+def _in_opencl(function: Declaration) -> tuple[list[str], str] | None:
+    if function.symbol in _SPACES:
+        return [], _SPACES[function.symbol]
+    if function.function in _MORE:
+        return [], _MORE[function.function].replace("QUALIFIED", "const" if "K" in function.letters else "")
+    return ptx_groups.definition(function) or ptx_half.definition(function)
+
+
+def _with_scratch(text: str) -> str:
+    """With the memory where the sub-groups of a work-group meet, if they do."""
+    if "@__bindless_group_scratch" not in text:
+        return text
+    kept = [
+        line for line in text.splitlines() if not (line.startswith("declare") and "@__bindless_group_scratch" in line)
+    ]
+    return "\n".join([*kept, ptx_groups.SCRATCH])
