@@ -366,4 +366,6 @@ def test_native_handles_are_numbers(rig: Rig) -> None:
     event = rig.backend.fill(rig.queue, rig.allocate(64), b"\x01", 64)
     for native in (rig.context, rig.queue, event):
         assert rig.backend.native_handle(native) > 0
+    with pytest.raises(bl.BackendMismatchError, match="is no object of the"):
+        rig.backend.native_handle(type("Foreign", (), {"handle": 1})())
     rig.wait(event)

@@ -21,7 +21,13 @@ from ..model.enums import (
     ImageType,
     UsmKind,
 )
-from ..model.errors import FeatureNotSupportedError, InvalidError, MemoryAllocationError, ProfilingError
+from ..model.errors import (
+    BackendMismatchError,
+    FeatureNotSupportedError,
+    InvalidError,
+    MemoryAllocationError,
+    ProfilingError,
+)
 from ..model.image_call import ImageCall
 from ..model.module import ModuleDescription
 from ..model.native_handle import NativeHandle
@@ -538,4 +544,6 @@ class ReferenceBackend:
         """The address that is the handle of an object; numbers of images are handles themselves."""
         if isinstance(native, int):
             return native
+        if type(native) not in TYPE_OF:
+            raise BackendMismatchError(f"{native!r} is no object of the reference backend", backend="reference")
         return NativeHandle(int(self._ffi.cast("uintptr_t", native.handle)), TYPE_OF[type(native)])

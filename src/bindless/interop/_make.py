@@ -102,7 +102,7 @@ def _handle_of(backend: BackendProtocol, item: Any, rank: Rank) -> int:
         return item if rank is Rank.MEMORY else 0
     try:
         return backend.native_handle(item)
-    except (Error, AttributeError, TypeError):
+    except Error:  # of another backend, or released
         return 0
 
 
