@@ -96,3 +96,19 @@ def test_what_cannot_be_shared_is_refused(queue: bl.Queue) -> None:
         event = pool[1]
     with pytest.raises(bl.InvalidError, match="closed"):
         event.wait(0)
+
+
+def test_a_pool_is_closed_after_the_commands_that_use_it(queue: bl.Queue) -> None:
+    pool = EventPool(1, queue, shared=True)
+    opened = EventPool.open(pool.export(), queue)
+    ends = []
+    for _ in range(20):
+        ends.append(pool[0].signal_on(queue, depends_on=ends[-1:]))
+        ends.append(opened[0].wait_on(queue, depends_on=ends[-1:]))
+        ends.append(pool[0].reset_on(queue, depends_on=ends[-1:]))
+    opened.close()
+    pool.close()
+    ends[-1].wait()
+    for closed in (pool, opened):
+        with pytest.raises(bl.InvalidError, match="closed"):
+            closed[0]

@@ -111,6 +111,12 @@ def test_a_fence_is_signalled_after_what_was_submitted(
                 fence.wait(-1)
         with pytest.raises(bl.InvalidError, match="closed"):
             fence.signal()
+    with bl.Queue(device, context, in_order=True, no_immediate_command_list=True) as queue:
+        queue.fill(array, np.float32(5))
+        fence = ze.Fence(queue)
+        fence.signal()
+        fence.close()  # waits for what signals it
+        assert (array.numpy(queue) == 5).all()
     immediate = bl.Queue(device, context, in_order=True, immediate_command_list=True)
     with immediate, pytest.raises(bl.FeatureNotSupportedError, match="no_immediate_command_list=True"):
         ze.Fence(immediate)

@@ -34,6 +34,7 @@ class Fence:
         self.queue = queue
         self.handle: Any = None
         self._list: Any = None
+        self._pending = False  # whether work that signals it may be unfinished
         self._lock = threading.Lock()
         desc = driver.make_struct("ze_command_list_desc_t", commandQueueGroupOrdinal=stream.lists.ordinal)
         own, fence = ffi.new("ze_command_list_handle_t *"), ffi.new("ze_fence_handle_t *")
@@ -63,6 +64,7 @@ class Fence:
                 lib.zeCommandQueueExecuteCommandLists(stream.lists.handle, 1, self._list, handle),
                 "zeCommandQueueExecuteCommandLists",
             )
+            self._pending = True
 
     def close(self) -> None:
         """Destroys it; work that signals it is waited for."""
@@ -70,6 +72,8 @@ class Fence:
             handle, self.handle = self.handle, None
         if handle is None or in_fork():
             return
+        while self._pending and lib.zeFenceHostSynchronize(handle, _SLICE) == NOT_READY:
+            pass
         release(lib.zeFenceDestroy(handle), "zeFenceDestroy")
         release(lib.zeCommandListDestroy(self._list[0]), "zeCommandListDestroy")
 

@@ -7,6 +7,7 @@ from typing import Any
 from ..model.enums import Backend
 from ..model.errors import BackendMismatchError, InvalidError
 from ..sycl import _lifetime
+from ..sycl._stream import wait_for_users
 from ..sycl._where import resolve
 from ..sycl.context import Context
 from ..sycl.event import Event
@@ -79,7 +80,7 @@ class EventPool:
             where: a queue, or a device and a context.
 
         Raises:
-            InvalidError: no handle, or one that the driver does not know, such as of a pool that is gone.
+            InvalidError: no handle, or one that the driver does not know; not every driver tells when the pool is gone.
             BackendMismatchError: a handle of another backend.
         """
         if not isinstance(handle, IpcEventPoolHandle):
@@ -112,8 +113,10 @@ class EventPool:
         return PoolEvent(self, index)
 
     def close(self) -> None:
-        """Destroys it and its events, which nothing unfinished uses; a second call does nothing."""
-        self._resource.close()
+        """Destroys it and its events after the commands of this process that use them; a second call does nothing."""
+        if not self._resource.closed:
+            wait_for_users(self)
+            self._resource.close()
 
     def __enter__(self) -> EventPool:
         return self

@@ -70,7 +70,7 @@ class Fence:
         self._function("reset_fence")(self._native)  # type: ignore[operator]
 
     def close(self) -> None:
-        """Destroys it; a second call does nothing."""
+        """Destroys it, once what is to signal it is complete; a second call does nothing."""
         self._resource.close()
 
     def __enter__(self) -> Fence:

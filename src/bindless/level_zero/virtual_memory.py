@@ -7,7 +7,7 @@ import threading
 from typing import Any, SupportsIndex
 
 from ..backends.contract import BackendProtocol
-from ..model.errors import InvalidError
+from ..model.errors import Error, InvalidError
 from ..sycl import _lifetime
 from ..sycl._stream import wait_for_all
 from ..sycl._where import resolve
@@ -97,11 +97,17 @@ class _Reservation:
     def end(self) -> None:
         """Unmaps everything and gives the addresses back."""
         unmap = offered(self.backend, "unmap", _WHAT)
+        first: Error | None = None
         while self.mapped:
             address, (nbytes, memory) = self.mapped.popitem()
-            unmap(self.native, address, nbytes)
+            try:
+                unmap(self.native, address, nbytes)
+            except Error as error:  # the others go nevertheless
+                first = first or error
             del memory
         offered(self.backend, "release_addresses", _WHAT)(self.native, self.address, self.nbytes)
+        if first is not None:
+            raise first
 
 
 class VirtualRange:
@@ -134,7 +140,8 @@ class VirtualRange:
         self.address: int = reserve(native, self.device._record.native, self.nbytes)
         self._held = _Reservation(backend, native, self.address, self.nbytes)
         self._lock = threading.Lock()
-        self._resource = _lifetime.Resource(_lifetime.Rank.MEMORY, self.context._resource, self._held.end)
+        # Before the memory that is mapped, where both end together.
+        self._resource = _lifetime.Resource(_lifetime.Rank.IMAGE_MEMORY, self.context._resource, self._held.end)
 
     def _require(self, offset: int, nbytes: int) -> None:
         if self._resource.closed:

@@ -1,0 +1,34 @@
+"""``bindless.level_zero`` over a driver that fails at each call in turn."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import bindless as bl
+
+HERE = Path(__file__).parent
+
+
+@pytest.mark.level_zero
+@pytest.mark.on_level_zero
+def test_each_failing_call_is_an_error_and_leaves_nothing() -> None:
+    paths = (Path(bl.__file__).parents[1], HERE.parent / "backends", HERE.parent / "spirv", HERE.parent)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, paths)), "BINDLESS_CACHE": "0"}
+    environment["ZE_ENABLE_ALT_DRIVERS"] = str(Path(bl.__file__).parent / "drivers" / "libze_bindless.so")
+    done = subprocess.run(
+        [sys.executable, str(HERE / "faults.py")],
+        capture_output=True,
+        text=True,
+        env=environment,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    found = re.fullmatch(r"(\d+) calls, (\d+) errors, none left\n", done.stdout)
+    assert found and int(found[2]) > int(found[1]) // 2 > 80, done.stdout
