@@ -202,3 +202,15 @@ def test_a_device_without_times_refuses_profiling(fakes):
         bl.Queue(enable_profiling=True)
     with pytest.raises(bl.FeatureNotSupportedError, match=r"device.has\('usm_shared_allocations'\)"):
         bl.malloc_shared(4, bl.Queue())
+
+
+@pytest.mark.parametrize("hint", ["immediate_command_list", "no_immediate_command_list"])
+def test_hints_of_command_lists_change_no_results(device, hint):
+    with bl.Queue(device, in_order=True, **{hint: True}) as queue:
+        array = bl.usm_empty(1000, "u1", queue)
+        for value in range(20):
+            queue.memset(array, value)
+        assert set(array.numpy(queue).tolist()) == {19}
+        array.close()
+    with pytest.raises(bl.InvalidError, match="exclude each other"):
+        bl.Queue(device, immediate_command_list=True, no_immediate_command_list=True)
