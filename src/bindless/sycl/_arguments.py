@@ -116,7 +116,11 @@ def _host_array(value: np.ndarray[Any, Any], parameter: KernelArgument, context:
 
 
 def _sequence(value: Sequence[object], parameter: KernelArgument, _: object) -> bytes:
-    _require_value(parameter)
+    if parameter.kind in ("pointer", "local", "sampler"):
+        raise Unfit(
+            f"a {type(value).__name__} is the elements of a vector or structure; memory is a UsmPointer, a UsmArray or "
+            "another library's array on the device"
+        )
     return sequence_bytes(value, parameter)
 
 
