@@ -95,8 +95,21 @@ def described(array: Any, **options: Any) -> dict[str, Any]:
     return layout(managed_of(capsule))
 
 
+def numpy_view(array: Any) -> np.ndarray:
+    """Memory that the host reaches, as numpy sees it in place; at oneAPI's devices numpy asks for it on the host."""
+    if array.device.backend in ("level_zero", "opencl"):
+        return np.from_dlpack(array, device="cpu", copy=False)
+    return np.from_dlpack(array)
+
+
+# Producers and structures that consumers still look at, and those whose deleter was called, by the structure's address.
+# They end with a later export, never in the deleter, which is a function of theirs.
+_lent: dict[int, tuple[Producer, Any]] = {}
+_ended: list[int] = []
+
+
 class Producer:
-    """Exports a numpy array's memory as it is told to.
+    """Exports a numpy array's memory as it is told to; it lives until the deleters of its exports have been called.
 
     Attributes:
         deleted: how often the deleter was called.
@@ -125,10 +138,10 @@ class Producer:
         self._strides = (c_int64 * array.ndim)(*(stride // array.itemsize for stride in array.strides))
         self._with_strides, self._offset = strides, offset
         self._type = type_ or (CODES[array.dtype.kind], array.itemsize * 8, 1)
-        self.managed: Any = None
 
-    def _delete(self, _: int) -> None:
+    def _delete(self, address: int) -> None:
         self.deleted += 1
+        _ended.append(address)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return self.device
@@ -150,7 +163,12 @@ class Producer:
             setattr(tensor, name, value)
         deleter = ctypes.cast(self._deleter, c_void_p)
         if self.version is None:
-            self.managed = Legacy(tensor, None, deleter)
-            return _api.PyCapsule_New(ctypes.addressof(self.managed), LEGACY, None)
-        self.managed = Versioned(*self.version, None, deleter, self.flags, tensor)
-        return _api.PyCapsule_New(ctypes.addressof(self.managed), VERSIONED, None)
+            return self._lend(Legacy(tensor, None, deleter), LEGACY)
+        return self._lend(Versioned(*self.version, None, deleter, self.flags, tensor), VERSIONED)
+
+    def _lend(self, managed: Any, name: bytes) -> object:
+        while _ended:
+            del _lent[_ended.pop()]
+        address = ctypes.addressof(managed)
+        _lent[address] = self, managed
+        return _api.PyCapsule_New(address, name, None)

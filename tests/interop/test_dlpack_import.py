@@ -92,6 +92,30 @@ def test_without_elements_and_without_dimensions(host_queue, shape):
         assert empty.numpy().shape == shape
 
 
+def test_ordinary_host_memory_stays_the_hosts(queue, device, monkeypatch):
+    """Also where it was lent to a device that calls its own memory by another place."""
+    has = bl.Device.has
+    monkeypatch.setattr(bl.Device, "has", lambda self, aspect: aspect == "usm_system_allocations" or has(self, aspect))
+    for values in (np.arange(6.0), np.empty((2, 0))):
+        for array in (bl.from_dlpack(Producer(values), queue), bl.as_usm_array(values, queue)):
+            assert array.device == device and array.__dlpack_device__() == (1, 0)
+            seen = np.from_dlpack(array)
+            assert seen.ctypes.data == values.ctypes.data or not values.size
+            np.testing.assert_array_equal(seen, values)
+    allocated = bl.usm_empty(6, "f8", queue, kind="host").copy_from(range(6))
+    again = bl.as_usm_array(np.asarray(allocated), queue)  # by way of the host, yet the driver knows it
+    assert again.__dlpack_device__() == allocated.__dlpack_device__()
+    np.testing.assert_array_equal(again.numpy(), range(6))
+
+
+def test_an_exporter_that_nobody_else_holds(host_queue):
+    array = bl.from_dlpack(Producer(np.arange(24.0).reshape(4, 6)), host_queue)
+    gc.collect()
+    np.testing.assert_array_equal(array.numpy(), np.arange(24.0).reshape(4, 6))
+    array.close()
+    gc.collect()
+
+
 def test_without_a_queue_host_memory_goes_to_the_reference_device():
     values = np.arange(5.0)
     array = bl.from_dlpack(values)

@@ -34,6 +34,7 @@ class Allocation:
         resource: the memory, if it is owned; of ordinary host memory the right of kernels to it, where they need one.
         lender: what keeps the memory of someone else alive.
         read_only: whether its owner lent it for reading alone.
+        ordinary: whether it is host memory that the context's driver does not know as an allocation.
     """
 
     __slots__ = (
@@ -46,6 +47,7 @@ class Allocation:
         "lender",
         "nbytes",
         "open",
+        "ordinary",
         "owned",
         "read_only",
         "resource",
@@ -71,6 +73,7 @@ class Allocation:
         self.nbytes = nbytes
         self.lender = lender
         self.read_only = read_only
+        self.ordinary = ordinary
         self.open = True
         self.owned = owned
         self._leases: weakref.WeakSet[Lease] | None = None

@@ -41,11 +41,12 @@ _CUDA_TYPES = {
 def dlpack_place(array: UsmArray) -> Place:
     """Type and number of the device, as DLPack counts them.
 
-    All memory of the reference device is the host's. Host and shared memory of CUDA have the number 0; other GPUs'
-    memory is oneAPI's, by the number of the device in its backend.
+    All memory of the reference device is the host's, and so is ordinary host memory that a device was lent. Host and
+    shared memory of CUDA have the number 0. Memory of other backends is oneAPI's whatever its kind, by the number of
+    the device in its backend: its consumers find the kind themselves, and the host asks with ``dl_device``.
     """
     backend = array.context.backend
-    if backend is Backend.reference:
+    if backend is Backend.reference or array._owner.ordinary:
         return HOST
     if backend is Backend.cuda:
         kind = array.kind

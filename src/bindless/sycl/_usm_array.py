@@ -307,7 +307,8 @@ class UsmArray:
                 and shared memory, which the host may read, a wait here. Elsewhere None waits here.
             max_version: of DLPack that the consumer knows; without one of 1.0 or later the capsule is of the old form.
             dl_device: (type, number) of the device where the consumer wants it: as ``__dlpack_device__`` says, or
-                (1, 0) for the host, which gets device memory as a copy.
+                (1, 0) for the host, which gets device memory as a copy and other memory in place;
+                ``numpy.from_dlpack(array, device="cpu")`` asks for it.
             copy: True gives new memory, False forbids that, None leaves it to need.
 
         Raises:

@@ -334,7 +334,8 @@ class _Layout:
     Attributes:
         address: of the first element.
         first, last: first byte and the one after the last, from there.
-        ordinary: whether it is host memory that the queue's driver does not know, as ``kind`` found.
+        ordinary: whether it is host memory that the queue's driver does not know, as ``kind`` found; without elements,
+            any of the host's.
     """
 
     def __init__(
@@ -373,6 +374,7 @@ class _Layout:
             InvalidError: the queue's device does not reach it.
         """
         if 0 in self.shape:
+            self.ordinary = on_host
             return UsmKind.host if on_host else UsmKind.device
         record = queue._backend.pointer_info(queue.context._native, self.address + self.first)
         if record.kind is UsmKind.unknown:
