@@ -117,15 +117,17 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leaves out what the device has no use for: on the reference comparisons with itself and faults that it does not
-    have, and everywhere else what is CUDA's or Level Zero's own."""
+    """Leaves out what the device has no use for: on the reference comparisons with itself, and everywhere else what is
+    CUDA's or Level Zero's own. A kernel's fault loses a GPU; the package's own drivers go on."""
     if _SKIPPED in config.stash:
         for item in items:
             item.add_marker(pytest.mark.skip(reason=config.stash[_SKIPPED]))
-    backend = config.stash[_DEVICE].backend
+    device = config.stash[_DEVICE]
+    backend = device.backend
     for marker, kept in (
         ("against_reference", backend != "reference"),
-        ("loses_device", backend != "reference"),
+        ("loses_device", backend == "cuda"),
+        ("survives_faults", device.vendor == "bindless"),
         ("cuda", backend == "cuda"),
         ("on_level_zero", backend == "level_zero"),
     ):

@@ -1,10 +1,14 @@
-"""Kernel faults, run in processes of their own because a device may be lost: ``python faults.py SELECTOR CASE``."""
+"""Kernel faults, run in processes of their own because a device may be lost.
+
+``python faults.py SELECTOR CASE [MODULE]``, with a module in SPIR-V for devices other than CUDA's.
+"""
 
 from __future__ import annotations
 
 import ctypes
 import os
 import sys
+from pathlib import Path
 
 import numpy as np
 
@@ -28,7 +32,8 @@ def fault(queue: bl.Queue) -> bl.Event:
         event = queue.memset(array, 1)
         ctypes.CDLL(library).fake_sticky(700)
         return event
-    kernel = bl.load_kernel_bundle(WILD, queue).get_kernel("wild")
+    source = Path(sys.argv[3]).read_bytes() if len(sys.argv) > 3 else WILD
+    kernel = bl.load_kernel_bundle(source, queue).get_kernel("wild")
     return queue.single_task(kernel, np.uint64(64))
 
 
@@ -74,6 +79,36 @@ def told_by_handler(selector: str) -> None:
     assert [type(error) for errors in taken for error in errors] == [bl.DeviceLostError], taken
 
 
+def goes_on(queue: bl.Queue) -> None:
+    """What was made before and what is made now both work, and no error is left."""
+    array = bl.usm_empty(16, "u1", queue)
+    queue.memset(array, 3).wait()
+    assert array.numpy(queue).tolist() == [3] * 16
+    queue.wait_and_throw()
+
+
+def told_by_event_that_goes_on(selector: str) -> None:
+    """The event tells what the kernel did; its queue, its context and others go on."""
+    queue = bl.Queue(selector)
+    other = bl.Queue(queue.device, queue.context)
+    error = refused(fault(queue).wait)
+    assert isinstance(error, bl.KernelError) and error.code is bl.Errc.kernel, error
+    assert "kernel 'wild', work-item (0, 0, 0): writes 4 bytes at 0x40" in str(error), error
+    for usable in (queue, other, bl.Queue(queue.device, bl.Context(queue.device))):
+        goes_on(usable)
+
+
+def told_by_handler_that_goes_on(selector: str) -> None:
+    """The handler gets each fault once."""
+    taken: list[bl.ExceptionList] = []
+    queue = bl.Queue(selector, async_handler=taken.append)
+    for count in (1, 2):
+        fault(queue)
+        queue.wait_and_throw()
+        assert [type(error) for errors in taken for error in errors] == [bl.KernelError] * count, taken
+        goes_on(queue)
+
+
 def told_at_exit(selector: str) -> None:
     """Nobody asks: the interpreter's end says it once."""
     queue = bl.Queue(selector)
@@ -81,5 +116,13 @@ def told_at_exit(selector: str) -> None:
     del queue
 
 
+CASES = {
+    "event": told_by_event,
+    "handler": told_by_handler,
+    "event_goes_on": told_by_event_that_goes_on,
+    "handler_goes_on": told_by_handler_that_goes_on,
+    "exit": told_at_exit,
+}
+
 if __name__ == "__main__":
-    {"event": told_by_event, "handler": told_by_handler, "exit": told_at_exit}[sys.argv[2]](sys.argv[1])
+    CASES[sys.argv[2]](sys.argv[1])

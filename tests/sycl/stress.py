@@ -49,6 +49,10 @@ def native_objects(device: bl.Device) -> dict[str, int]:
         number = driver.ffi.new("uint64_t *")
         driver.check(driver.lib.blrGetObjectCount(number), "blrGetObjectCount")
         counts["driver"] = number[0]
+    elif device.backend == "level_zero":
+        count = level_zero_objects(device)
+        if count is not None:
+            counts["driver"] = count
     elif "BINDLESS_LIBCUDA" in os.environ:
         library = ctypes.CDLL(os.environ["BINDLESS_LIBCUDA"])
         for name in ("allocations", "arrays", "objects"):
@@ -61,6 +65,18 @@ def native_objects(device: bl.Device) -> dict[str, int]:
             driver.check(driver.lib.cuMemGetInfo(free, total), "cuMemGetInfo")
         counts["used_mebibytes"] = (total[0] - free[0]) >> 20
     return counts
+
+
+def level_zero_objects(device: bl.Device) -> int | None:
+    """What the package's own driver has in existence; None for another one, which does not tell."""
+    from bindless.drivers import level_zero as driver
+
+    address, number = driver.ffi.new("void **"), driver.ffi.new("uint64_t *")
+    handle = device._record.native.driver.handle
+    if driver.lib.zeDriverGetExtensionFunctionAddress(handle, b"bindlessGetObjectCount", address):
+        return None
+    driver.check(driver.ffi.cast("int(*)(uint64_t *)", address[0])(number), "bindlessGetObjectCount")
+    return int(number[0])
 
 
 # ---------------------------------------------------------------------- what a thread does
@@ -274,7 +290,9 @@ def threads(device: bl.Device, seconds: float, seed: int) -> int:
 
 def interrupts(device: bl.Device, seconds: float, seed: int) -> int:
     """Ctrl-C during waits: the wait ends at once, and the work is waited for again."""
-    queue = bl.Queue(device, in_order=seed % 2 == 0)
+    # Its own: a pool of events that outlives it grows with what was under way at once, however often interrupted.
+    context = bl.Context(device)
+    queue = bl.Queue(device, context, in_order=seed % 2 == 0)
     big = bl.usm_empty(32 << 20, np.uint8, queue)
     waiting, stop = False, time.monotonic() + seconds
 
@@ -316,7 +334,7 @@ def interrupts(device: bl.Device, seconds: float, seed: int) -> int:
     signal.signal(signal.SIGINT, before)
     sys.unraisablehook = hook
     assert (big.numpy(queue) == value).all()
-    queue.close()
+    context.close()
     return interrupted
 
 

@@ -9,14 +9,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from compile import compiled_text
 
 import bindless as bl
 
 PROGRAM = Path(__file__).with_name("faults.py")
 
 
-def run(device: bl.Device, case: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-W", "error", str(PROGRAM), f"{device.backend}:{device.type}:*", case]
+WILD = "kernel void wild(ulong where) { *(volatile global int *)where = 1; }"
+
+
+def run(device: bl.Device, case: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-W", "error", str(PROGRAM), f"{device.backend}:{device.type}:*", case, *arguments]
     return subprocess.run(command, capture_output=True, text=True, timeout=120)
 
 
@@ -33,6 +37,21 @@ def test_a_fault_that_nobody_asked_for_is_told_once_at_the_end(device):
     assert (done.returncode, done.stdout) == (0, "")
     (line,) = done.stderr.splitlines()
     assert line.startswith("bindless: an asynchronous error was never asked for: ") and "ILLEGAL_ADDRESS" in line
+
+
+@pytest.mark.survives_faults
+@pytest.mark.parametrize("case", ["event_goes_on", "handler_goes_on", "exit"])
+def test_a_kernel_that_faults_is_an_asynchronous_error_and_its_context_goes_on(device, case, tmp_path):
+    module = tmp_path / "wild.spv"
+    module.write_bytes(compiled_text(WILD, "spirv"))
+    done = run(device, case, str(module))
+    assert (done.returncode, done.stdout) == (0, "")
+    if case != "exit":
+        assert done.stderr == ""
+        return
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("bindless: an asynchronous error was never asked for: ")
+    assert "kernel 'wild', work-item (0, 0, 0): writes 4 bytes at 0x40" in line
 
 
 def layers(queue: bl.Queue) -> tuple[bl.UnsampledImageHandle, bl.ImageMem]:

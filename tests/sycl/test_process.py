@@ -58,10 +58,23 @@ MADE = {
             driver.check(driver.lib.cuDevicePrimaryCtxGetState(device.index, flags, active), "GetState")
             return active[0]
     """,
+    # The objects of the package's own driver; for another one, which does not tell, the contexts of the package.
+    "level_zero": """
+        import gc
+        from bindless.drivers import level_zero as driver
+        def made():
+            native = device._record.native.driver.handle
+            address, count = driver.ffi.new("void **"), driver.ffi.new("uint64_t *")
+            if driver.lib.zeDriverGetExtensionFunctionAddress(native, b"bindlessGetObjectCount", address):
+                return sum(type(found).__name__ == "NativeContext" for found in gc.get_objects())
+            driver.check(driver.ffi.cast("int(*)(uint64_t *)", address[0])(count), "bindlessGetObjectCount")
+            return int(count[0] > 0)
+    """,
 }
 
 
 def test_choosing_and_asking_devices_initialises_nothing(device):
+    """Drivers are opened to be asked, and nothing is made in them."""
     done = run(
         f"""
         import bindless as bl

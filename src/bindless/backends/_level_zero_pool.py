@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from itertools import repeat
 from typing import Any
 
 from ..drivers import level_zero as driver
@@ -33,13 +35,15 @@ class EventPool:
         self._events: list[Any] = []
         self._lock = threading.Lock()
         self.at_rest: list[Any] = []
+        # Each next() takes an event that goes back by itself, in one step: Ctrl-C comes before or after it.
+        self._taken: Iterator[Any] = map(ffi.gc, iter(self.at_rest.pop, None), repeat(self.at_rest.append))
 
     def take(self) -> Any:
-        """A ze_event_handle_t that is not signalled."""
+        """A ze_event_handle_t that is not signalled, and is at rest again when nobody refers to it any more."""
         try:
-            handle = self.at_rest.pop()
+            handle = next(self._taken)
         except IndexError:
-            return self._create()
+            return ffi.gc(self._create(), self.at_rest.append)
         check(lib.zeEventHostReset(handle), "zeEventHostReset")
         return handle
 
@@ -73,7 +77,7 @@ class EventPool:
     def close(self) -> None:
         """Destroys everything; no work that uses it is left."""
         with self._lock:
-            self.at_rest = []
+            self.at_rest.clear()
             for event in self._events:
                 release(lib.zeEventDestroy(event), "zeEventDestroy")
             for pool in self._pools:
@@ -91,13 +95,7 @@ class NativeEvent:
         handle: ze_event_handle_t.
     """
 
-    __slots__ = ("_pool", "handle")
+    __slots__ = ("handle",)
 
     def __init__(self, pool: EventPool) -> None:
-        self.handle: Any = None
-        self._pool = pool
-        self.handle = pool.take()
-
-    def __del__(self) -> None:
-        if self.handle is not None:
-            self._pool.at_rest.append(self.handle)
+        self.handle: Any = pool.take()

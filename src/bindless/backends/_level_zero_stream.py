@@ -192,10 +192,15 @@ class Stream:
     def _mark(self, index: int) -> NativeEvent:
         """A new event of the driver at the end of what was submitted, which stands for the command of an index."""
         native = NativeEvent(self.context.native.pools[False])
-        result = self.lists.run(nothing, native.handle)
+        try:
+            result = self.lists.run(nothing, native.handle)
+            if result == SUCCESS:
+                self._signalled.append((index, native))
+        except BaseException:  # Ctrl-C: it may be signalled later, and must not be used again before
+            self._awaited.append((index, (native,)))
+            raise
         if result != SUCCESS:
             fail(result, "zeCommandListAppendBarrier")
-        self._signalled.append((index, native))
         return native
 
     def is_kept(self) -> bool:
