@@ -96,6 +96,10 @@ def test_demo_writes_pictures_and_says_where(
         (line,) = (line for line in text.splitlines() if path.name in line)
         assert " ms: " in line and line.endswith("M/s")
     assert device.name in text and str(folder) in text
+    for name, (_, needs) in _demo._PICTURES.items():
+        missing = [str(aspect) for aspect in needs if not device.has(aspect)]
+        assert (folder / f"{name}.png").exists() == (not missing)
+        assert (f"{name}.png" in text) and all(f"no {aspect}" in text for aspect in missing)
 
 
 def test_a_folder_that_cannot_be_made(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from ._demo_scenes import floor_matrix, head_phantom, photograph, plane_coordinates, rotation_matrix
 from ._demo_sheet import Panel, Sheet, outline
 from .image import Image
+from .model.aspects import Aspect
 from .sycl.queue import Queue
 
 __all__ = ["run"]
@@ -92,7 +93,7 @@ def _addressing(queue: Queue, meter: Meter) -> Sheet:
     panels = []
     for mode in ("repeat", "mirrored_repeat", "clamp_to_edge", "clamp_to_border"):
         channels = np.dstack([photo, np.full(photo.shape[:2], 255, np.uint8)])
-        with Image(channels, addressing=mode, mipmaps=True, queue=queue) as image:
+        with Image(channels, addressing=mode, mipmaps=queue.device.has(Aspect.ext_oneapi_mipmap), queue=queue) as image:
             picture = meter(lambda image=image: image.warp(matrix, (height, width)))  # type: ignore[misc]
         panels.append(Panel(outline(picture, corners), f'addressing="{mode}"'))
     return Sheet(
@@ -222,18 +223,21 @@ def _mirrored(x: Array, y: Array, turn: float) -> Array:
     return turned
 
 
-_PICTURES: dict[str, Callable[[Queue, Meter], Sheet]] = {
-    "rotation": _rotation,
-    "addressing": _addressing,
-    "volume": _volume,
-    "minification": _minification,
-    "perspective": _perspective,
-    "cubemap": _mirror,
+_PICTURES: dict[str, tuple[Callable[[Queue, Meter], Sheet], tuple[Aspect, ...]]] = {
+    "rotation": (_rotation, ()),
+    "addressing": (_addressing, ()),
+    "volume": (_volume, ()),
+    "minification": (_minification, ()),
+    "perspective": (_perspective, (Aspect.ext_oneapi_mipmap, Aspect.ext_oneapi_mipmap_anisotropy)),
+    "cubemap": (_mirror, (Aspect.ext_oneapi_cubemap, Aspect.ext_oneapi_cubemap_seamless_filtering)),
 }
+"""How each picture is drawn, and what its device needs for it."""
 
 
 def run(folder: Path, queue: Queue, say: Callable[[str], None] = print) -> list[Path]:
     """Writes the pictures and says for each the number of samples, the time and the throughput.
+
+    A picture of something that the device lacks is left out, which is said.
 
     Args:
         folder: is made if it does not exist; files of the same names are replaced.
@@ -248,9 +252,13 @@ def run(folder: Path, queue: Queue, say: Callable[[str], None] = print) -> list[
     folder.mkdir(parents=True, exist_ok=True)
     footer = f"drawn on {device.name}, driver {device.driver_version}"
     files = []
-    for name, draw in _PICTURES.items():
-        meter = Meter()
+    for name, (draw, needs) in _PICTURES.items():
         path = folder / f"{name}.png"
+        missing = [str(aspect) for aspect in needs if not device.has(aspect)]
+        if missing:
+            say(f"  {path.name:<18} left out: the device has no {' and no '.join(missing)}")
+            continue
+        meter = Meter()
         draw(queue, meter).draw(footer).save(path, optimize=True)
         rate = meter.count / meter.seconds / 1e6
         amount = f"{meter.count / 1e6:6.2f} M {meter.unit}"
