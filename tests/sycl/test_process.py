@@ -135,6 +135,36 @@ def test_the_interpreter_ends_quietly_with_work_under_way(device, end):
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
+def test_memory_outlives_copies_that_threads_make_at_the_end():
+    """The host copies what a buffer has in a closed context; the interpreter's end comes in the midst of that."""
+    done = run(
+        """
+        import ctypes, threading, time
+        import numpy as np
+        import bindless as bl
+        from bindless.sycl import _lifetime
+        copy, begun, alive = ctypes.memmove, threading.Event(), []
+        def slow(*arguments):
+            before = len(_lifetime._live)
+            begun.set()
+            time.sleep(0.3)
+            alive.append(len(_lifetime._live) == before > 0)
+            return copy(*arguments)
+        context = bl.Context(bl.Device("reference"))
+        queue = bl.Queue(context=context)
+        data = np.zeros(64, np.int32)
+        buffer = bl.Buffer(data)
+        queue.submit(lambda handler: handler.fill(buffer.get_access(handler, "write"), 3))
+        context.close()
+        ctypes.memmove = slow
+        _lifetime.at_exit(lambda: print(alive, data.sum()))
+        threading.Thread(target=buffer.close, daemon=True).start()
+        begun.wait()
+        """
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "[True] 192\n", "")
+
+
 def test_an_error_that_nobody_asked_for_is_told_at_the_end(device):
     done = run(
         f"""

@@ -10,12 +10,15 @@ between memory the host sees     the host copies
 from __future__ import annotations
 
 import ctypes
+import threading
+import weakref
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 from ..backends.contract import NativeEvent
 from ..model.copy_region import CopyRegion, HostMemory
-from ..model.errors import InvalidError
+from ..model.errors import InvalidError, SyclRuntimeError
+from . import _lifetime
 from ._node import Node
 from ._place import Home, Place
 from ._storage import Segment, Storage, is_pending
@@ -178,9 +181,9 @@ def _copy(
     if source.visible and right is not None and not target.visible:
         return copy.by_driver(right.stream, waits)
     if source.visible and target.visible:
-        return _by_host(copy.move, waits, here)
+        return _by_host(partial(copy.by_host, None), waits, here)
     assert left is not None
-    return _by_host(partial(copy.fetch, left), waits, here)
+    return _by_host(partial(copy.by_host, left), waits, here)
 
 
 def _by_host(function: Callable[[], object], waits: tuple[Event, ...], here: Here | None) -> Event:
@@ -212,9 +215,10 @@ def _is_of(stream: CommandStream | None, home: Home) -> bool:
 class _Copy:
     """A range of bytes from one place to another, or a whole image."""
 
-    __slots__ = ("begin", "keep", "nbytes", "source", "target")
+    __slots__ = ("__weakref__", "begin", "keep", "lock", "nbytes", "source", "target")
 
     def __init__(self, source: Place, target: Place, begin: int, nbytes: int) -> None:
+        self.lock = threading.Lock()
         self.source, self.target, self.begin, self.nbytes = source, target, begin, nbytes
         self.keep = (source.memory, target.memory)
 
@@ -236,12 +240,18 @@ class _Copy:
         """Ordered by the driver."""
         return stream.submit(partial(self.submit, stream), waits, self.keep)
 
-    def move(self) -> None:
-        """By the host itself, now."""
-        ctypes.memmove(self.target.address + self.begin, self.source.address + self.begin, self.nbytes)
+    def by_host(self, home: Home | None) -> None:
+        """Made when the call returns: by the host itself, or by the driver of ``home``, which may wait in it."""
+        _by_hosts.add(self)
+        with self.lock:  # see _finish
+            if _finished:
+                raise SyclRuntimeError(f"a copy was not made: its memory {_lifetime.ENDED}")
+            if home is None:
+                ctypes.memmove(self.target.address + self.begin, self.source.address + self.begin, self.nbytes)
+            else:
+                self._fetch(home)
 
-    def fetch(self, home: Home) -> None:
-        """Complete when the call returns: a driver may wait in it."""
+    def _fetch(self, home: Home) -> None:
         stream = home.stream
         event = self.submit(stream)
         try:
@@ -251,3 +261,20 @@ class _Copy:
             raise
         finally:
             stream.backend.release_event(event)
+
+
+_by_hosts: weakref.WeakSet[_Copy] = weakref.WeakSet()
+_finished = False
+
+
+def _finish() -> None:
+    """At interpreter exit: waits for copies under way on any thread, before their memory goes; none begins any more."""
+    global _finished
+    _finished = True
+    for copy in _lifetime.snapshot(_by_hosts):
+        with copy.lock:
+            pass
+
+
+_lifetime.at_exit(_finish)
+_lifetime.after_fork(_by_hosts.clear)
