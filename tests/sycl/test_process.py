@@ -165,6 +165,24 @@ def test_memory_outlives_copies_that_threads_make_at_the_end():
     assert (done.returncode, done.stdout, done.stderr) == (0, "[True] 192\n", "")
 
 
+def test_memory_outlives_its_host_accessors_at_the_end(device):
+    """Other threads may still look at it when everything else has been released."""
+    done = run(
+        f"""
+        import atexit
+        atexit.register(lambda: print((view == 3).all()))  # comes after what the package does at the end
+        import numpy as np
+        import bindless as bl
+        queue = bl.Queue({selector(device)!r})
+        buffer = bl.Buffer((1 << 24,), np.int32)
+        queue.submit(lambda handler: handler.fill(buffer.get_access(handler, "write"), 3))
+        accessor = buffer.get_host_access("read")
+        view = accessor.array
+        """
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "True\n", "")
+
+
 def test_an_error_that_nobody_asked_for_is_told_at_the_end(device):
     done = run(
         f"""

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from ..model.errors import AccessorError
 from . import _lifetime, _storage
+from ._allocation import Allocation, Lease
 from ._host_view import HostView
 from ._moves import Here, bring, move_here, settle
 from ._node import Gate
@@ -33,7 +34,7 @@ class HostAccessor(HostView):
         mode: ``read``, ``write`` or ``read_write``.
     """
 
-    __slots__ = ("__weakref__", "_array", "_gate", "buffer", "mode")
+    __slots__ = ("__weakref__", "_array", "_gate", "_lease", "buffer", "mode")
 
     def __init__(self, _accessor: Accessor) -> None:
         pool.prepare()
@@ -41,6 +42,7 @@ class HostAccessor(HostView):
         self.buffer: MemoryObject = buffer
         self.mode = _accessor.mode
         self._array: npt.NDArray[Any] | None = None
+        self._lease: Lease | None = None
         event = Event()
         gate = event._task = Gate(event)
         self._gate: Gate | None = None
@@ -66,6 +68,8 @@ class HostAccessor(HostView):
             pool.run(lambda: _open_after(gate, waits))
             raise
         self._gate = gate
+        if isinstance(place.memory, Allocation):  # a thread may still look at it when the interpreter ends
+            self._lease = Lease(place.memory)
         whole = place.view(buffer._span[0], buffer.shape, buffer.dtype, writable=requirement.writes)
         self._array = whole[_accessor.region.slices]
 
@@ -87,7 +91,7 @@ class HostAccessor(HostView):
 
     def close(self) -> None:
         """Lets the commands that wait start; the array is not to be used any more. A second call does nothing."""
-        gate, self._gate, self._array = self._gate, None, None
+        gate, self._gate, self._array, self._lease = self._gate, None, None, None
         if gate is not None:
             gate.open()
 
