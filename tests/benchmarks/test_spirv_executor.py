@@ -1,6 +1,6 @@
 """Kernels in SPIR-V on the processor beside the same in C and in numpy, one thread each.
 
-BINDLESS_REFERENCE_THREADS=1 pytest tests/benchmarks/test_spirv.py -q
+BINDLESS_REFERENCE_THREADS=1 pytest tests/benchmarks/test_spirv_executor.py -q
 """
 
 from __future__ import annotations
