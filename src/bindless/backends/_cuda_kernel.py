@@ -91,7 +91,7 @@ class Kernel:
         self.name = name
         self.primary = module.primary
         self.device: Device = module.primary.device
-        with module.primary:
+        with module.loaded():
             self.native = module.function(name)
             self.max_threads = self._attribute(lib.CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)
             self.sizes = self._sizes()
@@ -134,7 +134,7 @@ class Kernel:
             arguments = tuple(
                 KernelArgument(index, f"argument {index}", "value", size) for index, size in enumerate(self.sizes)
             )
-        with self.module.primary:
+        with self.module.loaded():
             return KernelRecord(
                 name=self.name,
                 arguments=arguments,
@@ -231,7 +231,7 @@ class Kernel:
         if entry is not None and entry.required_work_group_size is not None:
             return entry.required_work_group_size[: len(global_size)]
         blocks, threads = ffi.new("int *"), ffi.new("int *")
-        with self.module.primary:
+        with self.module.loaded():
             result = lib.cuOccupancyMaxPotentialBlockSize(blocks, threads, self.native, ffi.NULL, 0, 0)
         most = min(threads[0] if result == SUCCESS else 256, self.max_threads)
         if len(global_size) == 1:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -42,6 +43,20 @@ class Module:
         self.native = native
         self.entries = described
         self.log = log
+        self._lock = threading.RLock()
+
+    @contextmanager
+    def loaded(self) -> Iterator[None]:
+        """Its context is current, and another thread's ``close`` waits.
+
+        Raises:
+            InvalidError: it was released.
+        """
+        with self._lock:
+            if self.native is None:
+                raise InvalidError("this module was released; load it again", backend="cuda")
+            with self.primary:
+                yield
 
     def names(self) -> tuple[str, ...]:
         """Names of the kernels.
@@ -57,7 +72,7 @@ class Module:
                 "CUDA {}.{}: name the kernel, or load PTX".format(*driver.version()),
                 backend="cuda",
             )
-        with self.primary:
+        with self.loaded():
             count = ffi.new("unsigned int *")
             check(lib.cuModuleGetFunctionCount(count, self.native), "cuModuleGetFunctionCount")
             functions = ffi.new("CUfunction[]", max(count[0], 1))
@@ -71,7 +86,7 @@ class Module:
         return ffi.string(text[0]).decode("utf-8", "replace")
 
     def function(self, name: str) -> Any:
-        """CUfunction of a kernel; the context is current."""
+        """CUfunction of a kernel, while it is ``loaded``."""
         slot = ffi.new("CUfunction *")
         result = lib.cuModuleGetFunction(slot, self.native, ffi.new("char[]", name.encode()))
         if result == lib.CUDA_ERROR_NOT_FOUND:
@@ -85,7 +100,8 @@ class Module:
 
     def close(self) -> None:
         """Unloads it; its kernels cannot be launched any more."""
-        native, self.native = self.native, None
+        with self._lock:
+            native, self.native = self.native, None
         if native is not None and not in_fork():
             with self.primary:
                 release(lib.cuModuleUnload(native), "cuModuleUnload")
