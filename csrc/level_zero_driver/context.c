@@ -1,6 +1,5 @@
 #include "context.h"
 
-#include "driver.h"
 #include "structure.h"
 
 static void destroy(struct blr_object *object)
@@ -34,6 +33,18 @@ ze_result_t blz_context_create_permanent(ze_context_handle_t *handle) { return c
 ze_result_t blz_context_acquire(ze_context_handle_t handle, struct blz_context **context)
 {
     return blz_acquire(handle, BLR_KIND_ZE_CONTEXT, context);
+}
+
+ze_result_t blz_place_acquire(ze_context_handle_t context_handle, ze_device_handle_t device_handle, struct blz_context **context,
+                              struct blz_device **device)
+{
+    ze_result_t result = blz_context_acquire(context_handle, context);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    result = blz_device_check(device_handle, device);
+    if (result != ZE_RESULT_SUCCESS)
+        blz_context_release(*context);
+    return result;
 }
 
 ze_result_t zeContextCreateEx(ze_driver_handle_t driver_handle, const ze_context_desc_t *desc, uint32_t count,

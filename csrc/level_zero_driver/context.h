@@ -2,7 +2,7 @@
 #ifndef BLZ_CONTEXT_H
 #define BLZ_CONTEXT_H
 
-#include "handle.h"
+#include "driver.h"
 #include "reference/context.h"
 
 struct blz_context {
@@ -14,6 +14,10 @@ struct blz_context {
 
 /* With a reference added. */
 ze_result_t blz_context_acquire(ze_context_handle_t handle, struct blz_context **context);
+
+/* The context as above, and a device; on failure of either nothing is acquired. */
+ze_result_t blz_place_acquire(ze_context_handle_t context_handle, ze_device_handle_t device_handle, struct blz_context **context,
+                              struct blz_device **device);
 
 static inline void blz_context_retain(struct blz_context *context) { blr_object_retain(&context->object); }
 static inline void blz_context_release(struct blz_context *context) { blr_object_release(&context->object); }

@@ -39,22 +39,24 @@ static void release_copy(struct blz_command *command)
     blz_region_release(&own->destination);
 }
 
+static ze_result_t fill_copy(struct copy_command *own, struct blz_context *context, struct blz_context *source_context, void *to,
+                             const void *from, size_t size)
+{
+    own->to = to;
+    own->from = from;
+    own->size = size;
+    ze_result_t result = blz_region_keep(&own->destination, context, to, size, "dstptr");
+    return result == ZE_RESULT_SUCCESS ? blz_region_keep(&own->source, source_context, from, size, "srcptr") : result;
+}
+
+/* Lets go of the list. */
 static ze_result_t append_copy(struct blz_list *list, struct blz_context *source_context, void *to, const void *from, size_t size,
                                ze_event_handle_t signal, uint32_t wait_count, ze_event_handle_t *waits)
 {
     struct copy_command *own = blz_command_new(sizeof *own, run_copy, release_copy);
-    if (own == NULL)
-        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    own->to = to;
-    own->from = from;
-    own->size = size;
-    ze_result_t result = blz_region_keep(&own->destination, list->context, to, size, "dstptr");
-    if (result == ZE_RESULT_SUCCESS)
-        result = blz_region_keep(&own->source, source_context, from, size, "srcptr");
-    if (result == ZE_RESULT_SUCCESS)
-        return blz_list_append(list, &own->command, signal, wait_count, waits);
-    blz_command_delete(&own->command);
-    return result;
+    ze_result_t result = own == NULL ? ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY
+                                     : fill_copy(own, list->context, source_context, to, from, size);
+    return blz_list_end(list, (struct blz_command *)own, result, signal, wait_count, waits);
 }
 
 ze_result_t zeCommandListAppendMemoryCopy(ze_command_list_handle_t handle, void *to, const void *from, size_t size,
@@ -62,11 +64,7 @@ ze_result_t zeCommandListAppendMemoryCopy(ze_command_list_handle_t handle, void 
 {
     struct blz_list *list;
     ze_result_t result = blz_list_acquire(handle, BLZ_LIST_COPY, &list);
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    result = append_copy(list, list->context, to, from, size, signal, wait_count, waits);
-    blz_list_release(list);
-    return result;
+    return result == ZE_RESULT_SUCCESS ? append_copy(list, list->context, to, from, size, signal, wait_count, waits) : result;
 }
 
 ze_result_t zeCommandListAppendMemoryCopyFromContext(ze_command_list_handle_t handle, void *to, ze_context_handle_t context_handle,
@@ -81,11 +79,12 @@ ze_result_t zeCommandListAppendMemoryCopyFromContext(ze_command_list_handle_t ha
     /* Without a context the source is where the list is. */
     result = context_handle == NULL ? blz_acquire(blz_handle_of(&list->context->object), BLR_KIND_ZE_CONTEXT, &source_context)
                                     : blz_context_acquire(context_handle, &source_context);
-    if (result == ZE_RESULT_SUCCESS) {
-        result = append_copy(list, source_context, to, from, size, signal, wait_count, waits);
-        blz_context_release(source_context);
+    if (result != ZE_RESULT_SUCCESS) {
+        blz_list_release(list);
+        return result;
     }
-    blz_list_release(list);
+    result = append_copy(list, source_context, to, from, size, signal, wait_count, waits);
+    blz_context_release(source_context);
     return result;
 }
 
@@ -137,12 +136,7 @@ ze_result_t zeCommandListAppendMemoryFill(ze_command_list_handle_t handle, void 
         return result;
     struct fill_command *own = blz_command_new(sizeof *own, run_fill, release_fill);
     result = own == NULL ? ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY : fill_in(own, list->context, to, pattern, pattern_size, size);
-    if (result == ZE_RESULT_SUCCESS)
-        result = blz_list_append(list, &own->command, signal, wait_count, waits);
-    else if (own != NULL)
-        blz_command_delete(&own->command);
-    blz_list_release(list);
-    return result;
+    return blz_list_end(list, (struct blz_command *)own, result, signal, wait_count, waits);
 }
 
 /* ---------------------------------------------------------------- boxes */
@@ -253,12 +247,7 @@ ze_result_t zeCommandListAppendMemoryCopyRegion(ze_command_list_handle_t handle,
     struct side s = {.region = source, .pitch = source_pitch, .slice_pitch = source_slice_pitch};
     struct box_command *own = blz_command_new(sizeof *own, run_box, release_box);
     result = own == NULL ? ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY : set_box(own, list->context, to, &d, from, &s);
-    if (result == ZE_RESULT_SUCCESS)
-        result = blz_list_append(list, &own->command, signal, wait_count, waits);
-    else if (own != NULL)
-        blz_command_delete(&own->command);
-    blz_list_release(list);
-    return result;
+    return blz_list_end(list, (struct blz_command *)own, result, signal, wait_count, waits);
 }
 
 /* ---------------------------------------------------------------- hints */

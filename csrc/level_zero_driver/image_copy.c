@@ -169,17 +169,6 @@ static ze_result_t begin(ze_command_list_handle_t handle, struct blz_list **list
     return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
 }
 
-static ze_result_t end(struct blz_list *list, struct copy_command *own, ze_result_t result, ze_event_handle_t signal,
-                       uint32_t wait_count, ze_event_handle_t *waits)
-{
-    if (result == ZE_RESULT_SUCCESS)
-        result = blz_list_append(list, &own->command, signal, wait_count, waits);
-    else
-        blz_command_delete(&own->command);
-    blz_list_release(list);
-    return result;
-}
-
 static bool boxes_overlap(const struct box *a, const struct box *b)
 {
     const uint32_t first[3] = {a->x, a->y, a->z}, second[3] = {b->x, b->y, b->z}, extent[3] = {a->width, a->rows, a->slices};
@@ -238,7 +227,7 @@ ze_result_t zeCommandListAppendImageCopyRegion(ze_command_list_handle_t list_han
         result = acquire_image(&own->source, source, list);
     if (result == ZE_RESULT_SUCCESS)
         result = prepare_images(own, to, from);
-    return end(list, own, result, signal, wait_count, waits);
+    return blz_list_end(list, &own->command, result, signal, wait_count, waits);
 }
 
 ze_result_t zeCommandListAppendImageCopy(ze_command_list_handle_t list, ze_image_handle_t destination, ze_image_handle_t source,
@@ -271,7 +260,7 @@ static ze_result_t append(ze_command_list_handle_t list_handle, ze_image_handle_
         take_image(image, image->image, &box);
         set_box(own, &box, image->image->format.pixel_size);
     }
-    return end(list, own, result, signal, wait_count, waits);
+    return blz_list_end(list, &own->command, result, signal, wait_count, waits);
 }
 
 ze_result_t zeCommandListAppendImageCopyToMemoryExt(ze_command_list_handle_t list, void *destination, ze_image_handle_t source,

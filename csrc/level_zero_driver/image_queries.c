@@ -131,13 +131,10 @@ ze_result_t zeMemGetPitchFor2dImage(ze_context_handle_t context_handle, ze_devic
 {
     struct blz_context *context;
     struct blz_device *device;
-    ze_result_t result = blz_context_acquire(context_handle, &context);
+    ze_result_t result = blz_place_acquire(context_handle, device_handle, &context, &device);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     blz_context_release(context);
-    result = blz_device_check(device_handle, &device);
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
     if (row_pitch == NULL)
         return blz_fail_null("rowPitch");
     if (width == 0 || height == 0 || width > BLR_MAX_LINEAR_WIDTH || height > BLR_MAX_LINEAR_HEIGHT)
@@ -158,12 +155,10 @@ static ze_result_t check_residency(ze_context_handle_t context_handle, ze_device
     struct blz_context *context;
     struct blz_device *device;
     struct blz_image *image;
-    ze_result_t result = blz_context_acquire(context_handle, &context);
+    ze_result_t result = blz_place_acquire(context_handle, device_handle, &context, &device);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    result = blz_device_check(device_handle, &device);
-    if (result == ZE_RESULT_SUCCESS)
-        result = blz_image_acquire(handle, &image);
+    result = blz_image_acquire(handle, &image);
     if (result == ZE_RESULT_SUCCESS) {
         if (image->context != context)
             result = blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "the image is of another context");

@@ -200,12 +200,7 @@ static ze_result_t append(ze_command_list_handle_t handle, const struct request 
         return result;
     struct launch_command *own = blz_command_new(sizeof *own, run, release);
     result = own == NULL ? ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY : fill(own, list, request);
-    if (result == ZE_RESULT_SUCCESS)
-        result = blz_list_append(list, &own->command, signal, wait_count, waits);
-    else if (own != NULL)
-        blz_command_delete(&own->command);
-    blz_list_release(list);
-    return result;
+    return blz_list_end(list, (struct blz_command *)own, result, signal, wait_count, waits);
 }
 
 ze_result_t zeCommandListAppendLaunchKernel(ze_command_list_handle_t list, ze_kernel_handle_t kernel, const ze_group_count_t *groups,

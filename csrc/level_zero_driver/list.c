@@ -66,12 +66,10 @@ ze_result_t zeCommandListCreate(ze_context_handle_t context_handle, ze_device_ha
 {
     struct blz_context *context;
     struct blz_device *device;
-    ze_result_t result = blz_context_acquire(context_handle, &context);
+    ze_result_t result = blz_place_acquire(context_handle, device_handle, &context, &device);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    result = blz_device_check(device_handle, &device);
-    if (result == ZE_RESULT_SUCCESS)
-        result = blz_descriptor(desc, ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC, "desc", NULL, 0);
+    result = blz_descriptor(desc, ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC, "desc", NULL, 0);
     if (result == ZE_RESULT_SUCCESS && handle == NULL)
         result = blz_fail_null("phCommandList");
     if (result == ZE_RESULT_SUCCESS && (desc->flags & ~(uint32_t)LIST_FLAGS) != 0)
@@ -125,12 +123,10 @@ ze_result_t zeCommandListCreateImmediate(ze_context_handle_t context_handle, ze_
 {
     struct blz_context *context;
     struct blz_device *device;
-    ze_result_t result = blz_context_acquire(context_handle, &context);
+    ze_result_t result = blz_place_acquire(context_handle, device_handle, &context, &device);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    result = blz_device_check(device_handle, &device);
-    if (result == ZE_RESULT_SUCCESS)
-        result = blz_queue_check(desc, "altdesc");
+    result = blz_queue_check(desc, "altdesc");
     if (result == ZE_RESULT_SUCCESS)
         result = handle == NULL ? blz_fail_null("phCommandList") : create_immediate(context, device, desc, handle);
     blz_context_release(context);
@@ -227,6 +223,17 @@ ze_result_t blz_list_append(struct blz_list *list, struct blz_command *command, 
         blz_command_delete(command);
     else if (list->stream != NULL)
         result = submit(list, command);
+    return result;
+}
+
+ze_result_t blz_list_end(struct blz_list *list, struct blz_command *command, ze_result_t result, ze_event_handle_t signal,
+                         uint32_t wait_count, ze_event_handle_t *waits)
+{
+    if (result == ZE_RESULT_SUCCESS)
+        result = blz_list_append(list, command, signal, wait_count, waits);
+    else if (command != NULL)
+        blz_command_delete(command);
+    blz_list_release(list);
     return result;
 }
 

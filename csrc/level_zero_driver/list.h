@@ -32,6 +32,11 @@ void blz_list_release(struct blz_list *list);
 ze_result_t blz_list_append(struct blz_list *list, struct blz_command *command, ze_event_handle_t signal, uint32_t wait_count,
                             ze_event_handle_t *waits);
 
+/* Ends what blz_list_acquire began: appends the command if result says that it was filled in, or drops it (NULL: there was
+ * no memory for one), and lets go of the list. */
+ze_result_t blz_list_end(struct blz_list *list, struct blz_command *command, ze_result_t result, ze_event_handle_t signal,
+                         uint32_t wait_count, ze_event_handle_t *waits);
+
 /* The commands of a closed regular list of this context and ordinal, retained. */
 ze_result_t blz_list_recording(ze_command_list_handle_t handle, const struct blz_context *context, uint32_t ordinal,
                                bool explicit_only, struct blz_recording **recording);

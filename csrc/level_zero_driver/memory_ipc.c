@@ -128,11 +128,10 @@ ze_result_t zeMemOpenIpcHandle(ze_context_handle_t handle, ze_device_handle_t de
 {
     struct blz_context *context;
     struct blz_device *device;
-    ze_result_t result = blz_context_acquire(handle, &context);
+    ze_result_t result = blz_place_acquire(handle, device_handle, &context, &device);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    result = blz_device_check(device_handle, &device);
-    if (result == ZE_RESULT_SUCCESS && (flags & ~(uint32_t)FLAGS) != 0)
+    if ((flags & ~(uint32_t)FLAGS) != 0)
         result = blz_fail_enumeration("flags", flags, "flags that are known are 0x3");
     if (result == ZE_RESULT_SUCCESS)
         result = pointer == NULL ? blz_fail_null("pptr") : open_memory(context, device, &ipc, pointer);

@@ -45,12 +45,10 @@ ze_result_t zeCommandQueueCreate(ze_context_handle_t context_handle, ze_device_h
 {
     struct blz_context *context;
     struct blz_device *device;
-    ze_result_t result = blz_context_acquire(context_handle, &context);
+    ze_result_t result = blz_place_acquire(context_handle, device_handle, &context, &device);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    result = blz_device_check(device_handle, &device);
-    if (result == ZE_RESULT_SUCCESS)
-        result = blz_queue_check(desc, "desc");
+    result = blz_queue_check(desc, "desc");
     if (result == ZE_RESULT_SUCCESS)
         result = handle == NULL ? blz_fail_null("phCommandQueue") : create(context, device, desc, handle);
     blz_context_release(context);

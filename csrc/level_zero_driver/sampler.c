@@ -44,12 +44,10 @@ ze_result_t zeSamplerCreate(ze_context_handle_t context_handle, ze_device_handle
 {
     struct blz_context *context;
     struct blz_device *device;
-    ze_result_t result = blz_context_acquire(context_handle, &context);
+    ze_result_t result = blz_place_acquire(context_handle, device_handle, &context, &device);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    result = blz_device_check(device_handle, &device);
-    if (result == ZE_RESULT_SUCCESS)
-        result = blz_descriptor(desc, ZE_STRUCTURE_TYPE_SAMPLER_DESC, "desc", NULL, 0);
+    result = blz_descriptor(desc, ZE_STRUCTURE_TYPE_SAMPLER_DESC, "desc", NULL, 0);
     if (result == ZE_RESULT_SUCCESS && handle == NULL)
         result = blz_fail_null("phSampler");
     if (result == ZE_RESULT_SUCCESS)

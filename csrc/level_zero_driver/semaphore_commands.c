@@ -59,11 +59,12 @@ static ze_result_t read_value(const void *parameters, uint32_t number, bool wait
     return blz_descriptor(given, ZE_STRUCTURE_TYPE_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS_EXT, "signalParams", NULL, 0);
 }
 
-static ze_result_t fill(struct semaphore_command *own, uint32_t count, ze_external_semaphore_ext_handle_t *handles,
+static ze_result_t fill(struct semaphore_command *own, bool waits, uint32_t count, ze_external_semaphore_ext_handle_t *handles,
                         const void *parameters)
 {
+    own->waits = waits;
     if (handles == NULL || parameters == NULL)
-        return blz_fail_null(handles == NULL ? "phSemaphores" : own->waits ? "waitParams" : "signalParams");
+        return blz_fail_null(handles == NULL ? "phSemaphores" : waits ? "waitParams" : "signalParams");
     if (count == 0 || count > MOST_SEMAPHORES)
         return blz_fail(ZE_RESULT_ERROR_INVALID_SIZE, "numSemaphores is %u: 1 to %u are possible", count, MOST_SEMAPHORES);
     own->semaphores = blr_new(count * sizeof *own->semaphores);
@@ -88,18 +89,8 @@ static ze_result_t append(ze_command_list_handle_t handle, bool waits, uint32_t 
     if (result != ZE_RESULT_SUCCESS)
         return result;
     struct semaphore_command *own = blz_command_new(sizeof *own, run, release);
-    if (own == NULL) {
-        result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    } else {
-        own->waits = waits;
-        result = fill(own, count, handles, parameters);
-        if (result == ZE_RESULT_SUCCESS)
-            result = blz_list_append(list, &own->command, signal, wait_count, wait_events);
-        else
-            blz_command_delete(&own->command);
-    }
-    blz_list_release(list);
-    return result;
+    result = own == NULL ? ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY : fill(own, waits, count, handles, parameters);
+    return blz_list_end(list, (struct blz_command *)own, result, signal, wait_count, wait_events);
 }
 
 ze_result_t zeCommandListAppendSignalExternalSemaphoreExt(ze_command_list_handle_t list, uint32_t count,

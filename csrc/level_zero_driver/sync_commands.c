@@ -14,9 +14,8 @@ static ze_result_t append_order(ze_command_list_handle_t handle, ze_event_handle
     if (result != ZE_RESULT_SUCCESS)
         return result;
     struct blz_command *command = blz_command_new(sizeof *command, NULL, NULL);
-    result = command == NULL ? ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY : blz_list_append(list, command, signal, wait_count, waits);
-    blz_list_release(list);
-    return result;
+    result = command == NULL ? ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY : ZE_RESULT_SUCCESS;
+    return blz_list_end(list, command, result, signal, wait_count, waits);
 }
 
 ze_result_t zeCommandListAppendBarrier(ze_command_list_handle_t list, ze_event_handle_t signal, uint32_t wait_count,
@@ -92,12 +91,7 @@ ze_result_t zeCommandListAppendEventReset(ze_command_list_handle_t handle, ze_ev
         return result;
     struct reset_command *own = blz_command_new(sizeof *own, run_reset, release_reset);
     result = own == NULL ? ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY : blz_event_acquire(event, &own->event);
-    if (result == ZE_RESULT_SUCCESS)
-        result = blz_list_append(list, &own->command, NULL, 0, NULL);
-    else if (own != NULL)
-        blz_command_delete(&own->command);
-    blz_list_release(list);
-    return result;
+    return blz_list_end(list, (struct blz_command *)own, result, NULL, 0, NULL);
 }
 
 /* ---------------------------------------------------------------- timestamps in memory */
@@ -130,14 +124,9 @@ ze_result_t zeCommandListAppendWriteGlobalTimestamp(ze_command_list_handle_t han
     struct stamp_command *own = blz_command_new(sizeof *own, run_stamp, release_stamp);
     result = own == NULL ? ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY
                          : blz_region_keep(&own->region, list->context, destination, sizeof *destination, "dstptr");
-    if (result == ZE_RESULT_SUCCESS) {
+    if (result == ZE_RESULT_SUCCESS)
         own->destination = destination;
-        result = blz_list_append(list, &own->command, signal, wait_count, waits);
-    } else if (own != NULL) {
-        blz_command_delete(&own->command);
-    }
-    blz_list_release(list);
-    return result;
+    return blz_list_end(list, (struct blz_command *)own, result, signal, wait_count, waits);
 }
 
 struct query_command {
@@ -212,10 +201,5 @@ ze_result_t zeCommandListAppendQueryKernelTimestamps(ze_command_list_handle_t ha
     struct query_command *own = blz_command_new(sizeof *own, run_query, release_query);
     result = own == NULL ? ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY
                          : fill_query(own, list->context, count, events, destination, offsets);
-    if (result == ZE_RESULT_SUCCESS)
-        result = blz_list_append(list, &own->command, signal, wait_count, waits);
-    else if (own != NULL)
-        blz_command_delete(&own->command);
-    blz_list_release(list);
-    return result;
+    return blz_list_end(list, (struct blz_command *)own, result, signal, wait_count, waits);
 }

@@ -145,13 +145,12 @@ ze_result_t zeVirtualMemQueryPageSize(ze_context_handle_t handle, ze_device_hand
 {
     struct blz_context *context;
     struct blz_device *device;
-    ze_result_t result = blz_context_acquire(handle, &context);
+    ze_result_t result = blz_place_acquire(handle, device_handle, &context, &device);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    result = blz_device_check(device_handle, &device);
-    if (result == ZE_RESULT_SUCCESS && page == NULL)
+    if (page == NULL)
         result = blz_fail_null("pagesize");
-    else if (result == ZE_RESULT_SUCCESS && size == 0)
+    else if (size == 0)
         result = blz_fail(ZE_RESULT_ERROR_UNSUPPORTED_SIZE, "size is 0: at least 1 byte is needed");
     if (result == ZE_RESULT_SUCCESS)
         *page = blz_page_size();
