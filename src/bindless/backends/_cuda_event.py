@@ -1,9 +1,4 @@
-"""Events: recorded in their stream only when somebody asks, at the place where they were made.
-
-An event stands for the end of the last command of a stream when it is made. As long as no other command follows
-in that stream, recording it later is the same; so the stream records it just before the next command if it is still
-held by anybody, and its user does when it is first asked. An event that nobody keeps costs no driver call.
-"""
+"""Events of CUDA: recorded late (``_recording``), and with times where the queue is profiled."""
 
 from __future__ import annotations
 
@@ -16,6 +11,7 @@ from ._cuda_clock import Clock
 from ._cuda_device import PrimaryContext
 from ._cuda_errors import NOT_READY, SUCCESS, check
 from ._cuda_wait import wait_until_ready
+from ._recording import RecordedEvent
 
 if TYPE_CHECKING:
     from ._cuda_stream import Stream
@@ -53,43 +49,20 @@ class NativeEvent:
             self._at_rest.append(self.handle)
 
 
-class Event:
-    """The end of a command.
+class Event(RecordedEvent):
+    """The end of a command, which becomes a CUevent when it is recorded."""
 
-    Attributes:
-        stream: where the command runs.
-        index: counts the commands of the stream; with one complete, all of lower index are (``Stream.done``).
-        native: what the driver knows of it; None as long as it was not recorded.
-    """
+    __slots__ = ()
 
-    __slots__ = ("index", "native", "stream")
-
+    backend = "cuda"
     timed = False
-
-    def __init__(self, stream: Stream, index: int) -> None:
-        self.stream = stream
-        self.index = index
-        self.native: NativeEvent | None = None
-
-    @property
-    def is_known_complete(self) -> bool:
-        """Whether it is known to have happened, without asking the driver."""
-        return self.index <= self.stream.done
-
-    def record(self) -> Any:
-        """The CUevent, recorded now if it was not yet; None where the event is known to have happened."""
-        if self.native is None and not self.is_known_complete:
-            self.stream.record(self)
-        native = self.native
-        return None if native is None else native.handle
+    stream: Stream
+    native: NativeEvent | None
 
     def native_handle(self) -> Any:
-        """A CUevent that happens no earlier; of a command known to be complete it may be recorded only now."""
         if self.native is None:
             self.stream.context.activate()
-            self.stream.record(self, always=True)
-        native = self.native
-        return None if native is None else native.handle
+        return super().native_handle()
 
     def _ask(self, stream: Stream) -> int:
         """The driver's answer whether it has happened; the context is current.
@@ -99,8 +72,8 @@ class Event:
         """
         if self.native is None and stream.is_last(self):
             return lib.cuStreamQuery(stream.handle)
-        handle = self.record()
-        return SUCCESS if handle is None else lib.cuEventQuery(handle)
+        native = self.record()
+        return SUCCESS if native is None else lib.cuEventQuery(native.handle)
 
     def query(self) -> bool:
         """Whether it has happened; raises the error of failed work."""
@@ -120,22 +93,6 @@ class Event:
             self.stream.reached(self.index)
         elif result != NOT_READY:
             check(result, "cuEventQuery")
-
-    def status(self) -> EventStatus:
-        """Complete or submitted: without timing the driver does not tell when a command starts."""
-        return EventStatus.complete if self.query() else EventStatus.submitted
-
-    def times(self) -> tuple[int, int, int]:
-        """Raises: an event of a queue without profiling has no times."""
-        raise ProfilingError(
-            "this event has no times: its queue was made without profiling; make it with enable_profiling=True",
-            backend="cuda",
-        )
-
-    def release(self) -> None:
-        """Gives the native event back early if it has happened; else it goes back with the last reference."""
-        if self.is_known_complete:
-            self.native = None
 
 
 class TimedEvent(Event):

@@ -17,7 +17,8 @@ from ._cuda_event import Event
 from ._cuda_kernel import Kernel
 from ._cuda_launch import launch_packed
 from ._cuda_module import load_module
-from ._cuda_queue import Queue, nothing
+from ._cuda_queue import Queue
+from ._cuda_stream import nothing
 from ._image_functions import BLOCK, GEOMETRIES, arguments_of, blocks_of, format_of, operation_of
 
 __all__ = ["image_call", "kernel_name"]

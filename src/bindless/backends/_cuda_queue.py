@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from ..model.errors import Error, InvalidError
+from ..model.errors import Error
 from ._cuda_context import Context
 from ._cuda_device import Device
-from ._cuda_errors import SUCCESS
 from ._cuda_event import Event
 from ._cuda_fork import in_fork
 from ._cuda_stream import Stream
+from ._recording import RecordingQueue
 
-__all__ = ["STREAMS_OF_AN_OUT_OF_ORDER_QUEUE", "Queue", "nothing"]
+__all__ = ["STREAMS_OF_AN_OUT_OF_ORDER_QUEUE", "Queue"]
 
 STREAMS_OF_AN_OUT_OF_ORDER_QUEUE = 4
 
 
-def nothing(stream: Any) -> int:
-    """The command of an event that only waits."""
-    return SUCCESS
-
-
-class Queue:
+class Queue(RecordingQueue[Stream, Event]):
     """A queue of one device.
 
     Commands of an out-of-order queue go round its streams. One that depends on the last command of a stream follows it
@@ -35,8 +29,9 @@ class Queue:
         context: where it was made.
         device: whose work it does.
         primary: the device's primary context.
-        streams: one in order, several out of order.
     """
+
+    backend = "cuda"
 
     def __init__(self, context: Context, device: Device, in_order: bool, profiling: bool) -> None:
         self.context = context
@@ -47,40 +42,14 @@ class Queue:
         self.closed = False
         with self.primary:
             count = 1 if in_order else STREAMS_OF_AN_OUT_OF_ORDER_QUEUE
-            self.streams = tuple(Stream(self.primary, profiling) for _ in range(count))
-        self._first = self.streams[0]
+            streams = tuple(Stream(self.primary, profiling) for _ in range(count))
+        self._set_streams(streams, streams)
         # Streams of commands that wait for nothing; None where the short way of launches is not to be taken.
-        self.round: Iterator[Stream] = itertools.cycle(self.streams)
         self.untimed: Iterator[Stream] | None = None if profiling else self.round
-
-    def stream(self, waits: Sequence[Event]) -> Stream:
-        """Where the next command goes."""
-        if self.closed:
-            raise InvalidError("this queue was released; its commands can go to another one", backend="cuda")
-        if self.in_order:
-            return self._first
-        for event in waits:
-            stream = event.stream
-            if stream in self.streams and stream.is_last(event):
-                return stream
-        return next(self.round)
 
     def run(self, command: Callable[[Any], int], call: str, waits: Sequence[Event] = (), details: object = "") -> Event:
         """Submits a command; see ``Stream.run``."""
         return self.stream(waits).run(command, call, waits, details)
-
-    def barrier(self, waits: Sequence[Event] = ()) -> Event:
-        """An event after everything before it; of an out-of-order queue, everything later comes after it too."""
-        if self.closed:
-            raise InvalidError("this queue was released; its commands can go to another one", backend="cuda")
-        first, *others = self.streams
-        ends = [stream.run(nothing, "barrier") for stream in others if stream.used]
-        event = first.run(nothing, "barrier", [*waits, *ends])
-        for stream in others:
-            stream.run(nothing, "barrier", [event])
-            stream.used = False
-        first.used = False
-        return event
 
     def wait(self) -> None:
         """Returns when all work submitted so far is done. Interruptible."""

@@ -2,38 +2,34 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Sequence
-from sys import getrefcount
 from typing import Any
 
 from ..drivers import cuda as driver
-from ..model.errors import Error
 from ._cuda_clock import clock_of
 from ._cuda_device import PrimaryContext
 from ._cuda_errors import NOT_READY, SUCCESS, check, fail, release
 from ._cuda_event import Event, NativeEvent, TimedEvent
 from ._cuda_wait import wait_until_ready
+from ._recording import RecordingStream
 
-__all__ = ["Stream"]
+__all__ = ["Stream", "nothing"]
 
 lib, ffi = driver.lib, driver.ffi
 
 
-class Stream:
+def nothing(stream: Any) -> int:
+    """The command of an event that only waits."""
+    return SUCCESS
+
+
+class Stream(RecordingStream[Event]):
     """A CUstream that does not wait for the default stream.
 
     Attributes:
         context: where it lives.
         handle: CUstream.
-        lock: held around a command and the bookkeeping of its event.
-        pending: the event of the last command, as long as it is not recorded.
-        submitted: commands so far; their events' indices.
-        done: highest index of an event known to be complete.
-        used: whether there were commands since the last barrier of an out-of-order queue.
-        profiling: whether events carry times.
-        failure: the error of its work, once it is closed.
         launch: the description of its launches; what differs from the last one is set under the lock.
         launched: the kernel's shape that it describes.
         parameters: where its arguments lie.
@@ -41,15 +37,8 @@ class Stream:
     """
 
     def __init__(self, context: PrimaryContext, profiling: bool) -> None:
+        super().__init__(profiling)
         self.context = context
-        self.profiling = profiling
-        self.lock = threading.Lock()
-        self.pending: Event | None = None
-        self.submitted = 0
-        self.done = 0
-        self.used = False
-        self.closed = False
-        self.failure: Error | None = None
         slot = ffi.new("CUstream *")
         check(lib.cuStreamCreate(slot, lib.CU_STREAM_NON_BLOCKING), "cuStreamCreate")
         self.handle = slot[0]
@@ -92,10 +81,7 @@ class Stream:
 
     def before(self, waits: Sequence[Event]) -> None:
         """What precedes every command; the lock is held, and the events to wait for are recorded."""
-        if self.pending is not None:
-            if self.is_kept() and not self.pending.is_known_complete:
-                self._record(self.pending)
-            self.pending = None
+        self.settle()
         for event in waits:
             native = event.native
             if native is not None and event.stream is not self and not event.is_known_complete:
@@ -128,34 +114,13 @@ class Stream:
 
     # ------------------------------------------------------------------ events
 
-    def record(self, event: Event, always: bool = False) -> None:
-        """Records an event of this stream if that was not done yet; one known to be complete only if asked to."""
-        with self.lock:
-            if self.failure is not None:
-                raise self.failure
-            if event.native is None and (always or not event.is_known_complete) and not self.closed:
-                self._record(event)
-                if self.is_last(event):
-                    self.pending = None
-
     def _record(self, event: Event) -> None:
         native = NativeEvent(self.context, event.timed)
         check(lib.cuEventRecord(native.handle, self.handle), "cuEventRecord")
         event.native = native
 
-    def is_kept(self) -> bool:
-        """Whether anybody but the stream refers to the pending event; the attribute and the argument make two."""
-        return getrefcount(self.pending) > 2
-
-    def is_last(self, event: Event) -> bool:
-        """Whether no command has followed the event's, as far as is known without asking the driver."""
-        return self.pending is event
-
-    def reached(self, index: int) -> None:
-        """Notes that the command of this index, and all before it, are complete."""
-        with self.lock:
-            if index > self.done:
-                self.done = index
+    def barrier(self, waits: Sequence[Event] = ()) -> Event:
+        return self.run(nothing, "barrier", waits)
 
     # ------------------------------------------------------------------ the whole stream
 
@@ -175,14 +140,5 @@ class Stream:
         self.reached(submitted)
         return True
 
-    def close(self, failure: Error | None = None) -> None:
-        """Destroys it; its work is done, or has failed."""
-        with self.lock:
-            if self.closed:
-                return
-            self.closed = True
-            self.failure = failure
-            if failure is None:
-                self.done = self.submitted
-            self.pending = None
-            release(lib.cuStreamDestroy(self.handle), "cuStreamDestroy")
+    def _destroy(self) -> None:
+        release(lib.cuStreamDestroy(self.handle), "cuStreamDestroy")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import threading
-from dataclasses import dataclass
 from typing import Any
 
 from ..drivers import level_zero as driver
@@ -12,8 +11,9 @@ from ..model.enums import DeviceType
 from ._level_zero_driver import Driver, drivers
 from ._level_zero_errors import SUCCESS, check
 from .contract import DeviceRecord, PlatformRecord
+from .native_contract import QueueGroupRecord
 
-__all__ = ["Device", "QueueGroup", "all_drivers", "devices", "platforms", "sub_devices", "vendor_name"]
+__all__ = ["Device", "all_drivers", "devices", "platforms", "sub_devices", "vendor_name"]
 
 lib, ffi = driver.lib, driver.ffi
 
@@ -29,25 +29,6 @@ _VENDORS = {0x8086: "Intel(R) Corporation", 0x626C: "bindless"}
 
 # A frequency below this is none: drivers of Level Zero 1.0 tell the nanoseconds of a tick instead.
 _LEAST_FREQUENCY = 10_000
-
-
-@dataclass(frozen=True)
-class QueueGroup:
-    """Engines of one kind.
-
-    Attributes:
-        ordinal: the driver's number of it.
-        computes: whether they run kernels.
-        copies: whether they copy.
-        engines: how many there are.
-        longest_pattern: bytes of the longest pattern that they fill with.
-    """
-
-    ordinal: int
-    computes: bool
-    copies: bool
-    engines: int
-    longest_pattern: int
 
 
 class Device:
@@ -120,7 +101,7 @@ class Device:
         return linear
 
     @functools.cached_property
-    def groups(self) -> tuple[QueueGroup, ...]:
+    def groups(self) -> tuple[QueueGroupRecord, ...]:
         """Kinds of engines."""
         compute, copy = (
             lib.ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE,
@@ -130,7 +111,7 @@ class Device:
             "ze_command_queue_group_properties_t", "zeDeviceGetCommandQueueGroupProperties", self.handle
         )
         return tuple(
-            QueueGroup(
+            QueueGroupRecord(
                 ordinal,
                 bool(group.flags & compute),
                 bool(group.flags & copy),
@@ -142,12 +123,12 @@ class Device:
         )
 
     @property
-    def compute_group(self) -> QueueGroup | None:
+    def compute_group(self) -> QueueGroupRecord | None:
         """The first engines that run kernels."""
         return next((group for group in self.groups if group.computes), None)
 
     @property
-    def copy_group(self) -> QueueGroup | None:
+    def copy_group(self) -> QueueGroupRecord | None:
         """The first engines that only copy, where there is memory of the device's own to bring things to."""
         if self.is_integrated:
             return None

@@ -1,21 +1,16 @@
-"""Events: signalled by the driver only when somebody asks, at the place where they were made.
-
-An event stands for the end of the last command of a stream when it is made. As long as no other command follows in
-that stream, signalling it later is the same; so the stream does so just before the next command if the event is still
-held by anybody, and its user does when it is first asked. An event that nobody keeps costs no driver call.
-"""
+"""Events of Level Zero: signalled late (``_recording``), and with times where the queue is profiled."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..drivers import level_zero as driver
-from ..model.enums import EventStatus
 from ..model.errors import ProfilingError
 from ._level_zero_clock import Clock
 from ._level_zero_errors import NOT_READY, SUCCESS, check
 from ._level_zero_fork import refuse_in_fork
 from ._level_zero_pool import NativeEvent
+from ._recording import RecordedEvent
 
 if TYPE_CHECKING:
     from ._level_zero_stream import Stream
@@ -36,40 +31,14 @@ def wait_until_signalled(native: NativeEvent) -> int:
     return int(result)
 
 
-class Event:
-    """The end of a command.
+class Event(RecordedEvent):
+    """The end of a command, which becomes an event of a pool, signalled behind the command, when it is recorded."""
 
-    Attributes:
-        stream: where the command runs.
-        index: counts the commands of the stream; with one complete, all of lower index are (``Stream.done``).
-        native: what the driver knows of it; None as long as it was not asked for.
-    """
+    __slots__ = ()
 
-    __slots__ = ("index", "native", "stream")
-
-    timed = False
-
-    def __init__(self, stream: Stream, index: int) -> None:
-        self.stream = stream
-        self.index = index
-        self.native: NativeEvent | None = None
-
-    @property
-    def is_known_complete(self) -> bool:
-        """Whether it is known to have happened, without asking the driver."""
-        return self.index <= self.stream.done
-
-    def record(self) -> NativeEvent | None:
-        """The driver's event; None where it is known to have happened."""
-        if self.native is None and not self.is_known_complete:
-            self.stream.record(self)
-        return self.native
-
-    def native_handle(self) -> Any:
-        """A ze_event_handle_t that is signalled no earlier; None once its queue was released."""
-        if self.native is None:
-            self.stream.record(self, always=True)
-        return None if self.native is None else self.native.handle
+    backend = "level_zero"
+    stream: Stream
+    native: NativeEvent | None
 
     def query(self) -> bool:
         """Whether it has happened; raises the error of failed work."""
@@ -91,22 +60,6 @@ class Event:
             self.stream.reached(self.index)
         elif result != NOT_READY:
             raise self.stream.failed(result, call, self.index)
-
-    def status(self) -> EventStatus:
-        """Complete or submitted: without timestamps the driver does not tell when a command starts."""
-        return EventStatus.complete if self.query() else EventStatus.submitted
-
-    def times(self) -> tuple[int, int, int]:
-        """Raises: an event of a queue without profiling has no times."""
-        raise ProfilingError(
-            "this event has no times: its queue was made without profiling; make it with enable_profiling=True",
-            backend="level_zero",
-        )
-
-    def release(self) -> None:
-        """Gives the driver's event back early if it has happened; else it goes back with the last reference."""
-        if self.is_known_complete:
-            self.native = None
 
 
 class TimedEvent(Event):

@@ -43,10 +43,7 @@ lib, ffi = driver.lib, driver.ffi
 def queue_groups(device: Device) -> Sequence[QueueGroupRecord]:
     """Kinds of engines of a device (L0, "Command Queue Groups")."""
     refuse_in_fork()
-    return tuple(
-        QueueGroupRecord(group.ordinal, group.computes, group.copies, group.engines, group.longest_pattern)
-        for group in device.groups
-    )
+    return device.groups
 
 
 def create_queue_in_group(context: Context, device: Device, ordinal: int, engine: int, *, immediate: bool) -> Queue:

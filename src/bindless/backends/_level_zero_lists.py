@@ -15,8 +15,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..drivers import level_zero as driver
-from ._level_zero_device import Device, QueueGroup
+from ._level_zero_device import Device
 from ._level_zero_errors import NOT_READY, SUCCESS, check, release
+from .native_contract import QueueGroupRecord
 
 __all__ = ["Command", "ImmediateList", "RegularLists", "in_sequence"]
 
@@ -44,7 +45,7 @@ def in_sequence(parts: Sequence[Command]) -> Command:
     return command
 
 
-def _queue_desc(device: Device, group: QueueGroup, engine: int) -> Any:
+def _queue_desc(device: Device, group: QueueGroupRecord, engine: int) -> Any:
     flags = lib.ZE_COMMAND_QUEUE_FLAG_IN_ORDER if device.driver.keeps_order else 0
     return driver.make_struct(
         "ze_command_queue_desc_t",
@@ -65,7 +66,7 @@ class ImmediateList:
         owned: whether it is destroyed at the end.
     """
 
-    def __init__(self, context: Any, device: Device, group: QueueGroup, engine: int) -> None:
+    def __init__(self, context: Any, device: Device, group: QueueGroupRecord, engine: int) -> None:
         self._begin(device, self._create(context, device, group, engine), device.driver.keeps_order, True)
 
     @classmethod
@@ -82,7 +83,7 @@ class ImmediateList:
         self._synchronize = device.driver.function("zeCommandListHostSynchronize")
 
     @staticmethod
-    def _create(context: Any, device: Device, group: QueueGroup, engine: int) -> Any:
+    def _create(context: Any, device: Device, group: QueueGroupRecord, engine: int) -> Any:
         slot = ffi.new("ze_command_list_handle_t *")
         desc = _queue_desc(device, group, engine)
         check(
@@ -122,7 +123,7 @@ class RegularLists:
 
     is_direct = False
 
-    def __init__(self, context: Any, device: Device, group: QueueGroup, engine: int) -> None:
+    def __init__(self, context: Any, device: Device, group: QueueGroupRecord, engine: int) -> None:
         self._begin(context, device, group.ordinal, self._create(context, device, group, engine), True)
 
     @classmethod
@@ -142,7 +143,7 @@ class RegularLists:
         self._running: deque[tuple[Any, Any]] = deque()
 
     @staticmethod
-    def _create(context: Any, device: Device, group: QueueGroup, engine: int) -> Any:
+    def _create(context: Any, device: Device, group: QueueGroupRecord, engine: int) -> Any:
         slot = ffi.new("ze_command_queue_handle_t *")
         desc = _queue_desc(device, group, engine)
         check(

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 
-from ..model.errors import Error, FeatureNotSupportedError, InvalidError
+from ..model.errors import Error, FeatureNotSupportedError
 from ._level_zero_context import Context
 from ._level_zero_device import Device
 from ._level_zero_event import Event
 from ._level_zero_fork import in_fork
 from ._level_zero_lists import Command, ImmediateList, RegularLists
-from ._level_zero_stream import Stream, nothing
+from ._level_zero_stream import Stream
+from ._recording import RecordingQueue
 
 __all__ = ["STREAMS_OF_AN_OUT_OF_ORDER_QUEUE", "Queue"]
 
 STREAMS_OF_AN_OUT_OF_ORDER_QUEUE = 4
 
 
-class Queue:
+class Queue(RecordingQueue[Stream, Event]):
     """A queue of one device.
 
     Commands of an out-of-order queue go round its streams. One that depends on the last command of a stream follows it
@@ -29,9 +29,10 @@ class Queue:
     Attributes:
         context: where it was made.
         device: whose work it does.
-        streams: one in order, several out of order; the one of the copy engine is the last.
-        copies: the stream of the copy engine, or None.
+        copies: the stream of the copy engine, the last of them, or None.
     """
+
+    backend = "level_zero"
 
     def __init__(
         self, context: Context, device: Device, in_order: bool, profiling: bool, immediate: bool | None = None
@@ -45,21 +46,20 @@ class Queue:
         if group is None:
             raise FeatureNotSupportedError(f"{device.name} has no engine that runs kernels", backend="level_zero")
         way = RegularLists if immediate is False else ImmediateList
-        self.streams: tuple[Stream, ...] = ()
-        self.copies: Stream | None = None
+        places = [(group, engine) for engine in range(1 if in_order else STREAMS_OF_AN_OUT_OF_ORDER_QUEUE)]
+        ordered = len(places)
+        if not in_order and device.copy_group is not None:
+            places.append((device.copy_group, 0))
+        streams: tuple[Stream, ...] = ()
         try:
-            for engine in range(1 if in_order else STREAMS_OF_AN_OUT_OF_ORDER_QUEUE):
-                self.streams += (Stream(context, device, way(context.handle, device, group, engine), profiling),)
-            self._round = itertools.cycle(self.streams)
-            self._first = self.streams[0]
-            if not in_order and device.copy_group is not None:
-                lists = way(context.handle, device, device.copy_group, 0)
-                self.copies = Stream(context, device, lists, profiling)
-                self.streams += (self.copies,)
+            for place, engine in places:
+                streams += (Stream(context, device, way(context.handle, device, place, engine), profiling),)
         except Error:
-            for stream in self.streams:
+            for stream in streams:
                 stream.close()
             raise
+        self._set_streams(streams, streams[:ordered])
+        self.copies = streams[ordered] if len(streams) > ordered else None
 
     @classmethod
     def around(cls, context: Context, device: Device, lists: ImmediateList | RegularLists) -> Queue:
@@ -67,20 +67,10 @@ class Queue:
         made = cls.__new__(cls)
         made.context, made.device = context, context.device(device)
         made.in_order, made.profiling, made.closed = True, False, False
-        made._first = Stream(context, device, lists)
-        made.streams, made.copies = (made._first,), None
-        made._round = itertools.cycle(made.streams)
+        streams = (Stream(context, device, lists),)
+        made._set_streams(streams, streams)
+        made.copies = None
         return made
-
-    def stream(self, waits: Sequence[Event] = ()) -> Stream:
-        """Where the next command goes."""
-        if self.in_order:
-            return self._first
-        for event in waits:
-            stream = event.stream
-            if stream in self.streams and stream is not self.copies and stream.is_last(event):
-                return stream
-        return next(self._round)
 
     def run(
         self,
@@ -93,23 +83,9 @@ class Queue:
         copies: bool = False,
     ) -> Event:
         """Submits a command; see ``Stream.run``. ``copies``: the copy engine may do it."""
-        if self.closed:
-            raise InvalidError("this queue was released; its commands can go to another one", backend="level_zero")
+        self.require_open()
         stream = self.copies if copies and self.copies is not None else self.stream(waits)
         return stream.run(command, call, waits, details, first)
-
-    def barrier(self, waits: Sequence[Event] = ()) -> Event:
-        """An event after everything before it; of an out-of-order queue, everything later comes after it too."""
-        if self.closed:
-            raise InvalidError("this queue was released; its commands can go to another one", backend="level_zero")
-        first, *others = self.streams
-        ends = [stream.run(nothing, "barrier") for stream in others if stream.used]
-        event = first.run(nothing, "barrier", [*waits, *ends])
-        for stream in others:
-            stream.run(nothing, "barrier", [event])
-            stream.used = False
-        first.used = False
-        return event
 
     def wait(self) -> None:
         """Returns when all work submitted so far is done. Interruptible."""

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from sys import getrefcount
 from typing import Any
 
 from ..drivers import level_zero as driver
@@ -20,6 +18,7 @@ from ._level_zero_event import Event, TimedEvent, wait_until_signalled
 from ._level_zero_fork import refuse_in_fork
 from ._level_zero_lists import Command, ImmediateList, RegularLists
 from ._level_zero_pool import NativeEvent
+from ._recording import RecordingStream
 
 __all__ = ["Stream", "nothing"]
 
@@ -36,36 +35,22 @@ def nothing(own: Any, signal: Any, count: int, waits: Any) -> int:
     return int(lib.zeCommandListAppendBarrier(own, signal, count, waits))
 
 
-class Stream:
+class Stream(RecordingStream[Event]):
     """Commands one after the other on one engine of a device.
 
     Attributes:
         context: where it lives.
         device: where it runs.
         lists: how commands are submitted.
-        lock: held around a command and the bookkeeping of its event.
-        pending: the event of the last command, as long as it is not recorded.
-        submitted: commands so far; their events' indices.
-        done: highest index of an event known to be complete.
-        used: whether there were commands since the last barrier of an out-of-order queue.
-        profiling: whether events carry times.
-        failure: the error of its work, once it is closed.
     """
 
     def __init__(
         self, context: Context, device: Device, lists: ImmediateList | RegularLists, profiling: bool = False
     ) -> None:
+        super().__init__(profiling)
         self.context = context
         self.device = device
         self.lists = lists
-        self.profiling = profiling
-        self.lock = threading.Lock()
-        self.pending: Event | None = None
-        self.submitted = 0
-        self.done = 0
-        self.used = False
-        self.closed = False
-        self.failure: Error | None = None
         # What may not be used again before: events that commands of this stream signal, and that they wait for.
         self._signalled: deque[tuple[int, NativeEvent]] = deque()
         self._awaited: deque[tuple[int, Sequence[NativeEvent]]] = deque()
@@ -147,10 +132,7 @@ class Stream:
             raise self.failure or InvalidError(
                 "this queue was released; its commands can go to another one", backend="level_zero"
             )
-        if self.pending is not None:
-            if self.is_kept() and not self.pending.is_known_complete:
-                self._record(self.pending)
-            self.pending = None
+        self.settle()
         if not waits:
             return []
         return [
@@ -176,15 +158,8 @@ class Stream:
     # ------------------------------------------------------------------ events
 
     def record(self, event: Event, always: bool = False) -> None:
-        """Has an event of this stream signalled if it is not yet; one known to be complete only if asked to."""
         refuse_in_fork()
-        with self.lock:
-            if self.failure is not None:
-                raise self.failure
-            if event.native is None and (always or not event.is_known_complete) and not self.closed:
-                self._record(event)
-                if self.is_last(event):
-                    self.pending = None
+        super().record(event, always)
 
     def _record(self, event: Event) -> None:
         event.native = self._mark(event.index)
@@ -203,18 +178,8 @@ class Stream:
             fail(result, "zeCommandListAppendBarrier")
         return native
 
-    def is_kept(self) -> bool:
-        """Whether anybody but the stream refers to the pending event; the attribute and the argument make two."""
-        return getrefcount(self.pending) > 2
-
-    def is_last(self, event: Event) -> bool:
-        """Whether no command has followed the event's, as far as is known without asking the driver."""
-        return self.pending is event
-
-    def reached(self, index: int) -> None:
-        """Notes that the command of this index, and all before it, are complete."""
-        with self.lock:
-            self._reached(index)
+    def barrier(self, waits: Sequence[Event] = ()) -> Event:
+        return self.run(nothing, "barrier", waits)
 
     def _reached(self, index: int) -> None:
         if index <= self.done:
@@ -283,16 +248,7 @@ class Stream:
         self.reached(index)
         return True
 
-    def close(self, failure: Error | None = None) -> None:
-        """Destroys its lists; its work is done, or has failed."""
-        with self.lock:
-            if self.closed:
-                return
-            self.closed = True
-            self.failure = failure
-            if failure is None:
-                self.done = self.submitted
-            self.pending = None
-            self._signalled.clear()
-            self._awaited.clear()
-            self.lists.close()
+    def _destroy(self) -> None:
+        self._signalled.clear()
+        self._awaited.clear()
+        self.lists.close()
