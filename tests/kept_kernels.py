@@ -1,7 +1,7 @@
 """Kernels of the tests compiled beforehand, for machines with a GPU and without LLVM.
 
     python tests/kept_kernels.py DIR                                    where LLVM is: compiles all of them into DIR
-    BINDLESS_TEST_KERNELS=DIR pytest tests/spirv tests/examples tests/kernels --device cuda          where the GPU is
+    BINDLESS_TEST_KERNELS=DIR pytest tests --device cuda            where the GPU is
 
 With the variable set ``bindless.build`` looks there first, and keeps what it compiles, its errors too.
 """
@@ -78,7 +78,8 @@ def main(folder: str) -> int:
     Path(folder).mkdir(parents=True, exist_ok=True)
     environment = {**os.environ, "BINDLESS_TEST_KERNELS": str(Path(folder).resolve())}
     kernels = [f"kernels/test_{name}.py" for name in ("build", "image_instructions", "value_arguments")]
-    where = [str(_TESTS / name) for name in ("spirv", "examples", *kernels)]
+    runtime = ["interop/test_native.py", "level_zero/test_reference.py"]
+    where = [str(_TESTS / name) for name in ("spirv", "examples", *kernels, *runtime)]
     done = subprocess.run([sys.executable, "-m", "pytest", "-q", *where], env=environment, check=False)
     files = [file for file in Path(folder).iterdir() if file.suffix != ".log"]
     errors = [file for file in files if file.suffix == ".json"]

@@ -72,6 +72,20 @@ def test_arguments_arrive(fake: Fake, queue: bl.Queue) -> None:
     assert words[6] == struct.pack("<d", 2) and words[7] == struct.pack("<4h", 1, -2, 3, 4)
 
 
+def test_local_memory_of_a_module_that_has_no_source(fake: Fake, queue: bl.Queue) -> None:
+    """PTX tells numbers, and offsets of local memory are numbers."""
+    text = "kernel void test(global int *out, local int *a, local long *b) { out[0] = a[1] + b[2]; }\n"
+    ptx = bl.build(text, targets="ptx").sections[0].data
+    kernel = bl.load_kernel_bundle(ptx, queue).get_kernel("test")
+    assert [argument.kind for argument in kernel.arguments or ()] == ["pointer", "value", "value"]
+    fake.parameters(8, 8, 8)
+    out = bl.usm_empty((64,), np.int32, queue)
+    queue.parallel_for(64, kernel, out, bl.LocalAccessor(100), bl.LocalAccessor(24)).wait_and_throw()
+    head, _, sent = fake.lines("cuLaunchKernel")[-1].partition(": ")
+    assert "shared 136" in head
+    assert [int.from_bytes(bytes.fromhex(word), "little") for word in sent.split()[1:]] == [0, 112]
+
+
 def test_ptxas_takes_it(tmp_path: Path) -> None:
     module = next(section.data for section in bl.build(SOURCE).sections if section.language == "ptx")
     assert b".entry mixed" in module and b".entry other" in module

@@ -12,6 +12,8 @@ import bindless as bl
 pytestmark = pytest.mark.cuda
 
 COUNT = 1 << 22
+# Elements that take a device longer to fill than a host to ask for it.
+MANY = 1 << 27
 
 
 @pytest.fixture(params=[True, False], ids=["in order", "out of order"])
@@ -295,7 +297,7 @@ def burden(queue, array, last, event=()):
 )
 def test_their_stream_comes_after_our_work(run, request, library):
     module = request.getfixturevalue(library)
-    array = bl.usm_empty(8 * COUNT, "f4", run)
+    array = bl.usm_empty(MANY, "f4", run)
     stream = module.cuda.Stream(non_blocking=True) if library == "cupy" else module.cuda.Stream()
     waited = 0
     for number in range(20):

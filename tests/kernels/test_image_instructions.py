@@ -35,7 +35,7 @@ def _kernel(dims: int, layered: bool, value: str) -> str:
         f"                   sampled_image_handle mipmap, global const float4 *places, global {value} *out)\n"
         "{\n    const size_t i = get_global_id(0), n = get_global_size(0);\n    const float4 p = places[i];\n"
         f"    out[i] = fetch_image{form}_{value}(from, {whole}{layer});\n"
-        f"    out[n + i] = fetch_image{form}_{value}(image, {whole}{layer});\n"
+        f"    out[n + i] = fetch_sampled_image{form}_{value}(image, {whole}{layer});\n"
         f"    out[2 * n + i] = sample_image{form}_{value}(image, {at}{layer});\n{level}"
         f"    write_image{form}(to, {whole}{layer}, out[i]);\n}}\n"
     )

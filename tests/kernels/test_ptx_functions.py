@@ -166,6 +166,17 @@ def test_halves() -> None:
     ]
 
 
+def test_floats_kept_as_halves() -> None:
+    """Behind pointers to any memory too: these functions libclc has."""
+    text = _ptx(
+        "half *p = h[0] > 0 ? (half *)(h + x) : (half *)address; const half *q = p; f[1] = vload_half(1, q); "
+        "vstore4(vload_half4(2, q), 1, f); vstore3(vloada_half3(3, q), 3, f); vstore_half(f[0], 1, p); "
+        "vstorea_half3((float3)(f[1], f[2], f[3]), 1, p); vstore_half_rtz(f[2], 2, h);"
+    )
+    assert {"cvt.f32.f16", "cvt.rn.f16.f32"} <= set(_instructions(text, "cvt"))
+    assert len(re.findall(r"cvt\.f32\.f16", text)) >= 1 + 4 + 3
+
+
 def test_conversions_of_halves() -> None:
     text = _ptx(
         "v[0] = convert_half4(b[0]); v[1] = convert_half4_rtz(b[1]); h[8] = convert_half_rtp(d[0]); "

@@ -1,4 +1,4 @@
-"""Functions of half for NVIDIA GPUs, in OpenCL C: libclc has none of them.
+"""Functions of half for NVIDIA GPUs, in OpenCL C: libclc has none of them but those that keep floats as halves.
 
 They are those of float, whose results are rounded once more; what would suffer from that is computed in half.
 """
@@ -19,6 +19,7 @@ _SPACES = {"": "", "1": "global ", "3": "local ", "4": "constant "}
 _TOKEN = re.compile(r"S(\d*)_|Dv(\d+)_(Dh|[a-z])|P(?:U3AS(\d))?(V?K?)|(Dh|[a-z])")
 _CONVERSION = re.compile(r"convert_(half|u?(?:char|short|int|long)|float|double)(\d*)(_sat)?(_rt[eznp])?$")
 _MEMORY = re.compile(r"v(load|store)(\d+)$")
+_OF_LIBCLC = re.compile(r"v(load|store)a?_half")
 _CLOSED = {
     "fma": "__builtin_elementwise_fma(a0, a1, a2)",
     "mad": "__builtin_elementwise_fma(a0, a1, a2)",
@@ -43,6 +44,8 @@ def definition(function: Declaration) -> tuple[list[str], str] | None:
     if not types or result is None or not any("half" in type_ for type_ in (*types, result)):
         return None
     name = function.function
+    if _OF_LIBCLC.match(name):
+        return None
     given = ", ".join(f"{type_} a{number}" for number, type_ in enumerate(types))
     conversion, memory = _CONVERSION.match(name), _MEMORY.match(name)
     if conversion is not None:  # whose name tells the sign

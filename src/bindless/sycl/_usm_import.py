@@ -141,7 +141,7 @@ def _import_dlpack(x: Any, queue: Queue | None) -> UsmArray:
         if ordered:  # exporters order their work before the legacy default stream unless told otherwise
             place_queue_after(target, _LEGACY_DEFAULT_STREAM)
     else:
-        capsule = _ask(x, backend.native_handle(native) if ordered else None)
+        capsule = _ask(x, int(backend.native_handle(native)) if ordered else None)  # some take no subclass of int
     described = _describe(capsule)
     dtype = dtype_of_dlpack(*described["dtype"])
     if dtype is None:
