@@ -369,7 +369,7 @@ EXPORT CUresult cuStreamDestroy_v2(CUstream h) { ENTER_CONTEXT("cuStreamDestroy"
     note("cuStreamDestroy");
     return 0;
 }
-EXPORT CUresult cuStreamQuery(CUstream h) { ENTER_CONTEXT("cuStreamQuery"); stream *s = (stream *)h; if (!s->alive) return CUDA_ERROR_INVALID_HANDLE; pump(); return s->first ? CUDA_ERROR_NOT_READY : 0; }
+EXPORT CUresult cuStreamQuery(CUstream h) { ENTER_CONTEXT("cuStreamQuery"); stream *s = real(h); if (!s->alive) return CUDA_ERROR_INVALID_HANDLE; pump(); return s->first ? CUDA_ERROR_NOT_READY : 0; }
 EXPORT CUresult cuEventCreate(CUevent *out, unsigned flags)
 {
     ENTER_CONTEXT("cuEventCreate");
@@ -569,3 +569,4 @@ EXPORT CUresult cuLaunchKernel(CUfunction h, unsigned gx, unsigned gy, unsigned 
 }
 
 #include "fake_cuda_native.h"
+#include "fake_cuda_interop.h"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import gc
 import pickle
 
 import numpy as np
@@ -10,8 +12,10 @@ from recorded_cuda import PTX, Fake, fake  # noqa: F401  a fixture
 
 import bindless as bl
 from bindless import level_zero as ze
+from bindless.drivers import cuda as driver
 
 PAGE = 2 << 20
+lib, ffi = driver.lib, driver.ffi
 
 
 def test_an_array_grows_where_it_is(queue: bl.Queue, fake: Fake) -> None:  # noqa: F811
@@ -112,3 +116,45 @@ def test_what_cuda_has_not_is_named(queue: bl.Queue) -> None:
     ):
         with pytest.raises(bl.FeatureNotSupportedError, match=what):
             call()
+
+
+@pytest.mark.parametrize("ownership", ["transfer", "keep"])
+def test_native_objects_end_once_or_not_at_all(fake: Fake, device: bl.Device, ownership: str) -> None:  # noqa: F811
+    slots = {name: ffi.new(f"{name} *") for name in ("CUcontext", "CUstream", "CUevent", "CUmodule", "CUfunction")}
+    assert lib.cuDevicePrimaryCtxRetain(slots["CUcontext"], device.index) == 0
+    context = bl.make_context("cuda", slots["CUcontext"][0], ownership=ownership)
+    memory = ffi.new("CUdeviceptr *")
+    with context._native.primary(None):
+        lib.cuStreamCreate(slots["CUstream"], lib.CU_STREAM_NON_BLOCKING)
+        lib.cuEventCreate(slots["CUevent"], 0)
+        lib.cuModuleLoadData(slots["CUmodule"], ffi.from_buffer(b".entry first(\0"))
+        lib.cuModuleGetFunction(slots["CUfunction"], slots["CUmodule"][0], b"first")
+        lib.cuMemAlloc(memory, 64)
+    before = fake.library.fake_live_allocations()
+    fake.clear()
+    made = [
+        bl.make_queue("cuda", slots["CUstream"][0], context, ownership=ownership),
+        bl.make_event("cuda", slots["CUevent"][0], context, ownership=ownership),
+        bl.make_kernel_bundle("cuda", slots["CUmodule"][0], context, ownership=ownership),
+        bl.make_buffer("cuda", memory[0], context, "int32", ownership=ownership),
+    ]
+    made.append(bl.make_kernel("cuda", slots["CUfunction"][0], made[2], ownership=ownership))
+    made[0].close()
+    del made, context
+    gc.collect()
+    count = int(ownership == "transfer")
+    for call in ("cuStreamDestroy", "cuEventDestroy", "cuModuleUnload", "cuDevicePrimaryCtxRelease"):
+        assert len(fake.lines(call)) == count, (call, fake.lines())
+    assert fake.library.fake_live_allocations() == before - count
+
+
+def test_a_stream_that_captures_is_no_queue(fake: Fake, device: bl.Device) -> None:  # noqa: F811
+    context, slot = bl.Context(device), ffi.new("CUstream *")
+    with context._native.primary(None):
+        lib.cuStreamCreate(slot, lib.CU_STREAM_NON_BLOCKING)
+    fake.library.fake_capture(ctypes.c_void_p(int(ffi.cast("uintptr_t", slot[0]))))
+    try:
+        with pytest.raises(bl.InvalidError, match="captures a graph"):
+            bl.make_queue("cuda", slot[0], context)
+    finally:
+        fake.library.fake_capture(None)

@@ -68,6 +68,10 @@ def test_arrays_and_streams_of_another_library(library: Path) -> None:
     run(library, str(exchange / "recorded_exchange.py"), str(exchange / "test_dlpack_export.py"))
 
 
+def test_objects_of_native_ones(library: Path) -> None:
+    run(library, "tests/interop/test_native_cuda.py")
+
+
 def test_command_groups_on_this_driver_and_the_reference(library: Path) -> None:
     """Streams that run nothing before somebody asks: a wait that the graph of command groups forgets shows."""
     run(library, "tests/sycl/test_graph.py", "tests/sycl/test_graph_random.py", "tests/sycl/test_buffer.py")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -353,6 +355,51 @@ def test_streams_after_each_other_without_arrays(run, cupy):
         bl.order_after_stream(run, stream.ptr)
     run.wait()
     assert (array.numpy() == 49.5).all()
+
+
+@pytest.mark.parametrize(
+    "library", [pytest.param("cupy", marks=pytest.mark.cupy), pytest.param("torch", marks=pytest.mark.torch)]
+)
+def test_a_queue_over_their_stream(device, request, library):
+    """Our commands and theirs are in one order, without events; the stream stays theirs."""
+    module = request.getfixturevalue(library)
+    is_cupy = library == "cupy"
+    stream = module.cuda.Stream(non_blocking=True) if is_cupy else module.cuda.Stream()
+    handle = stream.ptr if is_cupy else stream.cuda_stream
+    context = bl.make_context("cuda", bl.get_native(bl.Context(device)), ownership="keep")
+    place = {} if is_cupy else {"device": "cuda"}
+    with bl.make_queue("cuda", handle, context, ownership="keep") as queue:
+        with stream if is_cupy else module.cuda.stream(stream):
+            theirs = module.zeros(COUNT, dtype=module.float32, **place)
+        array = bl.usm_empty(COUNT, "f4", queue)
+        ours = bl.from_dlpack(theirs, queue)
+        for _ in range(100):
+            with stream if is_cupy else module.cuda.stream(stream):
+                theirs += 1
+            queue.memcpy(array, ours)
+            queue.memcpy(ours, array)
+        with stream if is_cupy else module.cuda.stream(stream):
+            theirs *= 2
+        stream.synchronize()
+        assert bool((theirs == 200).all()) and (array.numpy() == 100).all()
+        ours.close()
+        array.close()
+    stream.synchronize()  # it is still there
+
+
+@pytest.mark.cupy
+def test_the_page_about_native_objects_is_true(cupy):
+    page = (Path(__file__).parents[2] / "docs" / "interop.md").read_text(encoding="utf-8")
+    snippets = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    (snippet,) = [text for text in snippets if "cupy" in text]
+    names = {}
+    exec(snippet, names)
+    array = bl.usm_empty(COUNT, "f4", names["queue"])
+    names["queue"].fill(array, 2.5)
+    names["stream"].synchronize()
+    assert (array.numpy() == 2.5).all()
+    array.close()
+    names["queue"].close()
 
 
 @pytest.mark.torch

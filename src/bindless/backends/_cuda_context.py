@@ -46,6 +46,7 @@ class Context:
         images: image memory by raw handle, levels of mipmaps included.
         textures, surfaces: primary context of each sampled and each unsampled image, by its number.
         opened: primary context of memory of other processes, by address.
+        retained: whether the primary context was retained for this one by someone else.
     """
 
     def __init__(self, devices: Sequence[Device]) -> None:
@@ -58,6 +59,7 @@ class Context:
         self.textures: dict[int, PrimaryContext] = {}
         self.surfaces: dict[int, PrimaryContext] = {}
         self.opened: dict[int, PrimaryContext] = {}
+        self.retained = False
 
     def primary(self, device: Device | None) -> PrimaryContext:
         """The primary context of one of the devices; of the first if None."""

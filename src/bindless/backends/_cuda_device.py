@@ -29,6 +29,7 @@ class PrimaryContext:
         device: the device.
         handle: CUcontext; NULL in the child of a fork, where every call with it fails.
         events: events at rest, without and with timing (see ``_cuda_event``).
+        made: addresses of the package's own events.
         anchor: an array that keeps the driver's image memory warm: creating the only array of a context costs
             45 microseconds, any further one 1.
     """
@@ -44,6 +45,7 @@ class PrimaryContext:
         self.handle = slot[0]
         self.address = int(ffi.cast("uintptr_t", self.handle))
         self.events: tuple[list[Any], list[Any]] = ([], [])
+        self.made: set[int] = set()
         self.anchor: Any = None
         unusable_after_fork(self)
 

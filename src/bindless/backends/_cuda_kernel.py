@@ -9,6 +9,7 @@ accessors); one that lists parameters for the other arguments only finds the pie
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from ..drivers import cuda as driver
 from ..model.errors import InvalidError, NdRangeError
@@ -86,13 +87,13 @@ class Kernel:
         sizes: bytes of each parameter, or None where neither driver nor PTX tells.
     """
 
-    def __init__(self, module: Module, name: str) -> None:
+    def __init__(self, module: Module, name: str, native: Any = None) -> None:
         self.module = module
         self.name = name
         self.primary = module.primary
         self.device: Device = module.primary.device
         with module.loaded():
-            self.native = module.function(name)
+            self.native = module.function(name) if native is None else native
             self.max_threads = self._attribute(lib.CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)
             self.sizes = self._sizes()
         self.shapes: dict[tuple[tuple[int, ...], tuple[int, ...] | None], Shape] = {}

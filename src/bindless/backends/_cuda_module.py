@@ -37,12 +37,18 @@ class Module:
     """
 
     def __init__(
-        self, primary: PrimaryContext, native: Any, described: dict[str, KernelSignature], log: str = ""
+        self,
+        primary: PrimaryContext,
+        native: Any,
+        described: dict[str, KernelSignature],
+        log: str = "",
+        owned: bool = True,
     ) -> None:
         self.primary = primary
         self.native = native
         self.entries = described
         self.log = log
+        self._owned = owned
         self._lock = threading.RLock()
 
     @contextmanager
@@ -77,10 +83,11 @@ class Module:
             check(lib.cuModuleGetFunctionCount(count, self.native), "cuModuleGetFunctionCount")
             functions = ffi.new("CUfunction[]", max(count[0], 1))
             check(lib.cuModuleEnumerateFunctions(functions, count[0], self.native), "cuModuleEnumerateFunctions")
-            return tuple(sorted(self._name(functions[index]) for index in range(count[0])))
+            return tuple(sorted(self.name_of(functions[index]) for index in range(count[0])))
 
     @staticmethod
-    def _name(function: Any) -> str:
+    def name_of(function: Any) -> str:
+        """A CUfunction's name; a context is current."""
         text = ffi.new("char const **")
         check(lib.cuFuncGetName(text, function), "cuFuncGetName")
         return ffi.string(text[0]).decode("utf-8", "replace")
@@ -102,7 +109,7 @@ class Module:
         """Unloads it; its kernels cannot be launched any more."""
         with self._lock:
             native, self.native = self.native, None
-        if native is not None and not in_fork():
+        if native is not None and self._owned and not in_fork():
             with self.primary:
                 release(lib.cuModuleUnload(native), "cuModuleUnload")
 

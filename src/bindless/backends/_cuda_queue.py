@@ -33,7 +33,9 @@ class Queue(RecordingQueue[Stream, Event]):
 
     backend = "cuda"
 
-    def __init__(self, context: Context, device: Device, in_order: bool, profiling: bool) -> None:
+    def __init__(
+        self, context: Context, device: Device, in_order: bool, profiling: bool, stream: Stream | None = None
+    ) -> None:
         self.context = context
         self.device = device
         self.primary = context.primary(device)
@@ -42,10 +44,15 @@ class Queue(RecordingQueue[Stream, Event]):
         self.closed = False
         with self.primary:
             count = 1 if in_order else STREAMS_OF_AN_OUT_OF_ORDER_QUEUE
-            streams = tuple(Stream(self.primary, profiling) for _ in range(count))
+            streams = (stream,) if stream else tuple(Stream(self.primary, profiling) for _ in range(count))
         self._set_streams(streams, streams)
         # Streams of commands that wait for nothing; None where the short way of launches is not to be taken.
-        self.untimed: Iterator[Stream] | None = None if profiling else self.round
+        self.untimed: Iterator[Stream] | None = None if profiling or stream else self.round
+
+    @classmethod
+    def around(cls, context: Context, device: Device, stream: Stream) -> Queue:
+        """A queue in order over one stream."""
+        return cls(context, device, True, False, stream)
 
     def run(self, command: Callable[[Any], int], call: str, waits: Sequence[Event] = (), details: object = "") -> Event:
         """Submits a command; see ``Stream.run``."""

@@ -14,7 +14,7 @@ from ._cuda_event import Event, NativeEvent, TimedEvent
 from ._cuda_wait import wait_until_ready
 from ._recording import RecordingStream
 
-__all__ = ["Stream", "nothing"]
+__all__ = ["AdoptedStream", "Stream", "nothing"]
 
 lib, ffi = driver.lib, driver.ffi
 
@@ -36,12 +36,14 @@ class Stream(RecordingStream[Event]):
         shared: bytes of local memory.
     """
 
-    def __init__(self, context: PrimaryContext, profiling: bool) -> None:
+    def __init__(self, context: PrimaryContext, profiling: bool, handle: Any = None) -> None:
         super().__init__(profiling)
         self.context = context
-        slot = ffi.new("CUstream *")
-        check(lib.cuStreamCreate(slot, lib.CU_STREAM_NON_BLOCKING), "cuStreamCreate")
-        self.handle = slot[0]
+        if handle is None:
+            slot = ffi.new("CUstream *")
+            check(lib.cuStreamCreate(slot, lib.CU_STREAM_NON_BLOCKING), "cuStreamCreate")
+            handle = slot[0]
+        self.handle = handle
         self.launch = ffi.new("bindless_launch_t *")
         self.launch.context = context.handle
         self.launch.stream = self.handle
@@ -142,3 +144,28 @@ class Stream(RecordingStream[Event]):
 
     def _destroy(self) -> None:
         release(lib.cuStreamDestroy(self.handle), "cuStreamDestroy")
+
+
+class AdoptedStream(Stream):
+    """A CUstream of someone else, who may submit to it between the commands submitted here.
+
+    So each event is recorded at once: later it would stand for their work too.
+
+    Args:
+        owned: whether it is destroyed here.
+    """
+
+    def __init__(self, context: PrimaryContext, handle: Any, owned: bool) -> None:
+        super().__init__(context, False, handle)
+        self._owned = owned
+        self.submitted = 1  # what it holds already
+
+    def after(self) -> Event:
+        event = super().after()
+        self._record(event)
+        self.pending = None
+        return event
+
+    def _destroy(self) -> None:
+        if self._owned:
+            super()._destroy()

@@ -240,6 +240,8 @@ class InteropProtocol(Protocol):
     native_types: Mapping[str, tuple[str, ...]]
     # Kinds whose objects may consist of several native ones: their handles are told as a tuple.
     native_lists: frozenset[str]
+    # Kinds whose handles count references: each transfer is of one, however many objects have the handle.
+    native_counted: frozenset[str]
 
     def platform_handle(self, platform: PlatformRecord) -> int:
         """The driver's own handle of a platform; ``FeatureNotSupportedError`` if it has none."""

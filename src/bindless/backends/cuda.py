@@ -2,7 +2,8 @@
 
 Each group of methods is a module: ``_cuda_device`` and ``_cuda_info`` (discovery), ``_cuda_queue`` over
 ``_cuda_stream`` and ``_cuda_event``, ``_cuda_memory``, ``_cuda_image`` and ``_cuda_handle``, ``_cuda_copy``,
-``_cuda_module``, ``_cuda_link``, ``_cuda_kernel`` and ``_cuda_launch``, ``_cuda_functions``, ``_cuda_interop``;
+``_cuda_module``, ``_cuda_link``, ``_cuda_kernel`` and ``_cuda_launch``, ``_cuda_functions``, ``_cuda_interop``,
+``_cuda_native``;
 beside the contract ``_cuda_extra``, ``_cuda_ipc`` and ``_cuda_virtual``. Here they are only put together.
 
 Everything happens in the primary context of each device, which other libraries of the process share. A method makes it
@@ -34,11 +35,14 @@ from . import (
     _cuda_launch,
     _cuda_link,
     _cuda_memory,
+    _cuda_native,
     _cuda_virtual,
 )
 from ._cuda_context import Context
 from ._cuda_device import Device, devices, platforms
+from ._cuda_errors import release
 from ._cuda_event import Event
+from ._cuda_fork import in_fork
 from ._cuda_format import CHANNEL_COUNTS
 from ._cuda_kernel import Kernel
 from ._cuda_module import Module, describe_module, load_module
@@ -47,7 +51,7 @@ from .contract import DeviceRecord, KernelRecord, PlatformRecord, PointerRecord
 
 __all__ = ["CudaBackend"]
 
-ffi = driver.ffi
+lib, ffi = driver.lib, driver.ffi
 
 _NATIVE: dict[type, tuple[str, Callable[[Any], Any]]] = {
     Device: ("CUdevice", lambda device: device.handle),
@@ -93,6 +97,8 @@ class CudaBackend:
         """Forgets what it knows; the primary contexts stay, for other contexts and libraries use them too."""
         context.textures.clear()
         context.surfaces.clear()
+        if context.retained and not in_fork():
+            release(lib.cuDevicePrimaryCtxRelease(context.devices[0].handle), "cuDevicePrimaryCtxRelease")
 
     def create_queue(
         self, context: Context, device: Device, *, in_order: bool, profiling: bool, immediate: bool | None = None
@@ -243,7 +249,20 @@ class CudaBackend:
     make_stream_wait = staticmethod(_cuda_interop.make_stream_wait)
     wait_for_stream = staticmethod(_cuda_interop.wait_for_stream)
 
-    # ------------------------------------------------------------------ native handles
+    # ------------------------------------------------------------------ native handles: InteropProtocol
+
+    native_types = _cuda_native.TYPES
+    native_lists = frozenset({"kernel_bundle"})
+    native_counted = frozenset({"context"})
+    platform_handle = staticmethod(_cuda_native.platform_handle)
+    find_device = staticmethod(_cuda_native.find_device)
+    devices_of = staticmethod(_cuda_native.devices_of)
+    adopt_context = staticmethod(_cuda_native.adopt_context)
+    adopt_queue = staticmethod(_cuda_native.adopt_queue)
+    adopt_event = staticmethod(_cuda_native.adopt_event)
+    adopt_module = staticmethod(_cuda_native.adopt_module)
+    adopt_kernel = staticmethod(_cuda_native.adopt_kernel)
+    adopt_memory = staticmethod(_cuda_native.adopt_memory)
 
     def native_handle(self, native: Device | Context | Queue | Event | Module | Kernel) -> NativeHandle:
         """CUdevice, or the address that is a CUcontext, CUstream, CUevent, CUmodule or CUfunction.

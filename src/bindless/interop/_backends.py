@@ -22,7 +22,7 @@ def interop_of(backend: BackendProtocol) -> InteropProtocol:
     """
     if not hasattr(backend, "native_types"):
         raise FeatureNotSupportedError(
-            f"the {backend.backend} backend makes no objects of native handles; level_zero and reference do",
+            f"the {backend.backend} backend makes no objects of native handles; the others do",
             backend=str(backend.backend),
         )
     return cast(InteropProtocol, backend)

@@ -212,7 +212,10 @@ def make_context(
             f"devices=(): {handle!r} does not tell its devices; name at least one, devices=[device]",
             backend=str(offers.backend),
         )
-    owned = _is_owned(offers, Rank.CONTEXT, handle, ownership)
+    if "context" in interop.native_counted:
+        owned = coerce(Ownership, ownership, "ownership") is Ownership.transfer
+    else:
+        owned = _is_owned(offers, Rank.CONTEXT, handle, ownership)
     return Context(
         chosen, async_handler=async_handler, _adopt=lambda natives: interop.adopt_context(handle, natives, owned)
     )
@@ -236,7 +239,8 @@ def make_queue(
         backend: whose handle it is.
         native: an int, or a pointer of cffi or ctypes: for Level Zero a ``ze_command_queue_handle_t``, or an immediate
             ``ze_command_list_handle_t``. A plain int is taken for the first; pass a pointer of that type, or
-            ``NativeHandle(number, "ze_command_list_handle_t")``, for the second. The queue is in order then.
+            ``NativeHandle(number, "ze_command_list_handle_t")``, for the second. For CUDA a ``CUstream``, or an object
+            with ``__cuda_stream__``. The queue is in order then.
         context: of the native queue.
         device: of the native queue, in the context. None is what the driver tells, or else the context's first
             (the form of ZE without ``Device``, which it calls deprecated).

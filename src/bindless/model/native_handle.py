@@ -32,19 +32,32 @@ class NativeHandle(int):
         return f"<{self.type or 'handle'} {int(self):#x}>"
 
 
+# What a type that is a pointer to a structure is called, where its name does not tell.
+_NAMES = {"CUctx_st": "CUcontext", "CUstream_st": "CUstream", "CUevent_st": "CUevent", "CUmod_st": "CUmodule",
+          "CUfunc_st": "CUfunction"}  # fmt: skip
+# Types that are numbers of objects, from 0 on; of all others 0 is none.
+_NUMBERS = ("CUdevice",)
+
+
 def _number(native: object) -> tuple[int, str] | None:
-    """Value and C type of an int, a pointer of cffi, or one of ctypes."""
+    """Value and C type of an int, a pointer of cffi, one of ctypes, or an object of NVIDIA's Python packages."""
     if isinstance(native, bool):
         return None
     if isinstance(native, NativeHandle):
         return int(native), native.type
     if type(native).__module__ == "_cffi_backend":
         return _of_cffi(native)
+    protocol = getattr(native, "__cuda_stream__", None)
+    if protocol is not None:
+        _, value = protocol() if callable(protocol) else protocol
+        return operator.index(value) or 1, "CUstream"  # 1 is the driver's own name of the default stream
+    if type(native).__module__.startswith("cuda.bindings"):
+        return int(native), type(native).__name__  # type: ignore[call-overload]
     value = getattr(native, "value", native)  # ctypes.c_void_p
     if value is None and value is not native:
         return 0, ""
     try:
-        return operator.index(value), ""  # type: ignore[arg-type]
+        return operator.index(value), ""
     except TypeError:
         return None
 
@@ -61,11 +74,12 @@ def _of_cffi(native: object) -> tuple[int, str] | None:
     except TypeError:
         return None
     spelled = re.fullmatch(r"struct _?(\w+) \*", kind.cname)
-    return value, spelled[1] if spelled is not None and spelled[1].endswith("_handle_t") else ""
+    name = "" if spelled is None else spelled[1]
+    return value, name if name.endswith("_handle_t") else _NAMES.get(name, "")
 
 
 def as_handle(native: object, types: tuple[str, ...], name: str = "native") -> NativeHandle:
-    """A handle that a caller gave: an int, or a pointer of cffi or ctypes.
+    """A handle that a caller gave: an int, or a pointer of cffi or ctypes; streams of CUDA by their protocol, too.
 
     Args:
         types: C types that it may have; what does not tell its type is taken for the first.
@@ -78,7 +92,7 @@ def as_handle(native: object, types: tuple[str, ...], name: str = "native") -> N
     if found is None:
         raise InvalidError(f"{name}={native!r}: it is a {wanted}, as an int or as a pointer of cffi or ctypes")
     value, spelled = found
-    if not 0 < value < 2**64:
+    if not (0 if types[0] in _NUMBERS else 1) <= value < 2**64:
         raise InvalidError(f"{name}={value:#x}: a {wanted} is not null, and has 64 bits")
     if spelled and spelled not in types:
         raise InvalidError(f"{name}={value:#x} is a {spelled}; it takes a {wanted}")

@@ -1,0 +1,71 @@
+/*
+ * What the driver tells of its objects: whose context a stream is of, a function's module, the state of primary contexts.
+ * A context of its own (cuCtxCreate) is one more of a device.
+ */
+static context others[16];
+static int other_count;
+
+EXPORT CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned *flags, int *active)
+{
+    ENTER("cuDevicePrimaryCtxGetState");
+    *flags = 0;
+    *active = contexts[device].retained > 0;
+    return 0;
+}
+EXPORT CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device)
+{
+    ENTER("cuDevicePrimaryCtxRelease");
+    if (!contexts[device].retained) return CUDA_ERROR_INVALID_CONTEXT;
+    contexts[device].retained--;
+    note("cuDevicePrimaryCtxRelease");
+    return 0;
+}
+EXPORT CUresult cuDevicePrimaryCtxRelease(CUdevice device) { return cuDevicePrimaryCtxRelease_v2(device); }
+EXPORT CUresult cuCtxCreate_v2(CUcontext *out, unsigned flags, CUdevice device)
+{
+    ENTER("cuCtxCreate");
+    (void)flags;
+    if (other_count == 16) return CUDA_ERROR_OUT_OF_MEMORY;
+    others[other_count].device = device;
+    stack[depth++] = current;
+    current = &others[other_count++];
+    *out = (CUcontext)current;
+    return 0;
+}
+EXPORT CUresult cuCtxDestroy_v2(CUcontext context_) { ENTER("cuCtxDestroy"); (void)context_; return 0; }
+EXPORT CUresult cuStreamGetCtx(CUstream h, CUcontext *out)
+{
+    ENTER_CONTEXT("cuStreamGetCtx");
+    stream *s = (stream *)h;
+    if ((uintptr_t)h > 2 && !s->alive) return CUDA_ERROR_INVALID_HANDLE;
+    *out = (CUcontext)((uintptr_t)h > 2 ? s->owner : current);
+    return 0;
+}
+static CUstream capturing;
+EXPORT void fake_capture(CUstream h) { capturing = h; }
+EXPORT CUresult cuStreamIsCapturing(CUstream h, CUstreamCaptureStatus *out)
+{
+    ENTER_CONTEXT("cuStreamIsCapturing");
+    *out = capturing && h == capturing ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
+    return 0;
+}
+EXPORT CUresult cuFuncGetModule(CUmodule *out, CUfunction f)
+{
+    ENTER_CONTEXT("cuFuncGetModule");
+    *out = (CUmodule)((function *)f)->module;
+    return 0;
+}
+EXPORT CUresult cuFuncGetName(const char **out, CUfunction f)
+{
+    ENTER_CONTEXT("cuFuncGetName");
+    *out = ((function *)f)->name;
+    return 0;
+}
+EXPORT CUresult cuPointerGetAttribute(void *out, CUpointer_attribute attribute, CUdeviceptr address)
+{
+    ENTER_CONTEXT("cuPointerGetAttribute");
+    allocation *a = allocation_of(address);
+    if (!a || attribute != CU_POINTER_ATTRIBUTE_CONTEXT) return CUDA_ERROR_INVALID_VALUE;
+    *(CUcontext *)out = (CUcontext)a->owner;
+    return 0;
+}
