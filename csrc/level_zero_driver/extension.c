@@ -31,6 +31,7 @@ static const struct {
     {"ZE_extension_kernel_max_group_size_properties", ZE_KERNEL_MAX_GROUP_SIZE_PROPERTIES_EXT_VERSION_1_0},
     {"ZE_extension_linkage_inspection", ZE_LINKAGE_INSPECTION_EXT_VERSION_1_0},
     {"ZE_extension_memory_free_policies", ZE_MEMORY_FREE_POLICIES_EXT_VERSION_1_0},
+    {"ZE_experimental_module_program", ZE_MODULE_PROGRAM_EXP_VERSION_1_0},
     {"ZE_extension_subgroups", ZE_SUBGROUP_EXT_VERSION_1_0},
 };
 

@@ -11,7 +11,7 @@ static uint32_t limited(uint64_t size) { return size < UINT32_MAX ? (uint32_t)si
 static void describe(const struct blz_kernel *kernel, ze_kernel_properties_t *properties)
 {
     const blr_kernel_properties_t *is = &kernel->properties;
-    const uint64_t hash = blz_module_source_hash(&kernel->module->source);
+    const uint64_t hash = blz_module_sources_hash(&kernel->module->sources);
     const uint32_t lanes = is->sub_group_size;
     *properties = (ze_kernel_properties_t){
         .stype = properties->stype,

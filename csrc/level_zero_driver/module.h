@@ -3,7 +3,7 @@
 #define BLZ_MODULE_H
 
 #include "context.h"
-#include "native_binary.h"
+#include "module_source.h"
 #include "reference/module.h"
 
 /* Several modules as one, in which imports are what the others export. Shared by those that import something. */
@@ -15,9 +15,9 @@ struct blz_linked {
 struct blz_module {
     struct blr_object object;
     struct blz_context *context;        /* retained */
-    struct blz_module_source source;
+    struct blz_module_sources sources;
     blr_module_t native;
-    bool imports;                       /* functions or variables of other modules */
+    bool imports;                       /* functions or variables of other modules, which are to be linked to it */
     struct blz_linked *_Atomic linked;  /* once it is, for good */
 };
 
@@ -26,6 +26,9 @@ static inline void blz_module_release(struct blz_module *module) { blr_object_re
 
 /* Built-in variables are declared as imports, and are none. */
 static inline bool blz_is_import(const struct blr_spirv_id *id) { return id->imported && id->builtin == 0; }
+
+/* What a failed link is: MODULE_LINK_FAILURE where modules do not fit together. */
+ze_result_t blz_link_result(blr_result_t result);
 
 void blz_linked_release(struct blz_linked *linked);
 

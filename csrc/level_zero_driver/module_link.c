@@ -103,10 +103,8 @@ static ze_result_t link_set(const struct set *set)
     if (linked == NULL || natives == NULL) {
         result = blz_fail_memory("linked modules");
     } else {
-        blr_result_t made = blrModuleLink(set->modules[0]->context->native, collect(set, natives), natives, &linked->native);
-        result = made == BLR_RESULT_BUILD_FAILED    ? ZE_RESULT_ERROR_MODULE_LINK_FAILURE
-                 : made == BLR_RESULT_OUT_OF_MEMORY ? ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY
-                                                    : blz_result(made);
+        uint32_t count = collect(set, natives);
+        result = blz_link_result(blrModuleLink(set->modules[0]->context->native, count, natives, &linked->native));
     }
     blr_delete(natives);
     if (result != ZE_RESULT_SUCCESS) {
@@ -165,47 +163,50 @@ static void add(struct text *text, const char *what, const char *name)
     text->length += (size_t)snprintf(text->bytes + text->length, text->capacity - text->length, "%s%s\n", what, name);
 }
 
-static const char *linked_name(const struct blz_module *module, uint32_t id, bool imported)
-{
-    struct blr_module *native = blr_module_acquire(module->native);
-    const struct blr_spirv_module *part = &native->parts[0];
-    bool matches = id < part->bound && part->ids[id].builtin == 0 && part->ids[id].imported == imported;
-    const char *name = matches ? part->ids[id].linkage : NULL;
-    blr_object_release(&native->object); /* the module keeps it, and the name */
-    return name;
-}
+/* What modules import and export, one after the other; begins as {0}. */
+struct symbol {
+    const char *name;
+    bool imported;
+    uint32_t module, part, next; /* where it is found, and the id after it */
+};
 
-static uint32_t bound_of(const struct blz_module *module)
+static bool next_symbol(const struct set *set, struct symbol *symbol)
 {
-    struct blr_module *native = blr_module_acquire(module->native);
-    uint32_t bound = native->parts[0].bound;
-    blr_object_release(&native->object);
-    return bound;
+    for (; symbol->module < set->count; symbol->module++, symbol->part = 0) {
+        const struct blz_module *module = set->modules[symbol->module];
+        struct blr_module *native = blr_module_acquire(module->native);
+        blr_object_release(&native->object); /* the module keeps it, and the names */
+        for (; symbol->part < native->part_count; symbol->part++, symbol->next = 0)
+            while (symbol->next < native->parts[symbol->part].bound) {
+                const struct blr_spirv_id *id = &native->parts[symbol->part].ids[symbol->next++];
+                if (id->linkage == NULL || id->builtin != 0 || (id->imported && !module->imports))
+                    continue; /* imports of a program are in another part of it */
+                symbol->name = id->linkage;
+                symbol->imported = id->imported;
+                return true;
+            }
+    }
+    return false;
 }
 
 static bool is_exported(const struct set *set, const char *name)
 {
-    for (uint32_t i = 0; i < set->count; i++)
-        for (uint32_t id = 0, bound = bound_of(set->modules[i]); id < bound; id++) {
-            const char *exported = linked_name(set->modules[i], id, false);
-            if (exported != NULL && strcmp(exported, name) == 0)
-                return true;
-        }
+    for (struct symbol symbol = {0}; next_symbol(set, &symbol);)
+        if (!symbol.imported && strcmp(symbol.name, name) == 0)
+            return true;
     return false;
 }
 
 static void inspect(const struct set *set, ze_linkage_inspection_ext_flags_t flags, struct text *text)
 {
-    for (uint32_t i = 0; i < set->count && !text->failed; i++)
-        for (uint32_t id = 0, bound = bound_of(set->modules[i]); id < bound && !text->failed; id++) {
-            const char *import = linked_name(set->modules[i], id, true), *export = linked_name(set->modules[i], id, false);
-            if (import != NULL && (flags & ZE_LINKAGE_INSPECTION_EXT_FLAG_IMPORTS) != 0)
-                add(text, "import ", import);
-            if (import != NULL && (flags & ZE_LINKAGE_INSPECTION_EXT_FLAG_UNRESOLVABLE_IMPORTS) != 0 && !is_exported(set, import))
-                add(text, "unresolvable import ", import);
-            if (export != NULL && (flags & ZE_LINKAGE_INSPECTION_EXT_FLAG_EXPORTS) != 0)
-                add(text, "export ", export);
-        }
+    for (struct symbol symbol = {0}; !text->failed && next_symbol(set, &symbol);) {
+        if (!symbol.imported && (flags & ZE_LINKAGE_INSPECTION_EXT_FLAG_EXPORTS) != 0)
+            add(text, "export ", symbol.name);
+        if (symbol.imported && (flags & ZE_LINKAGE_INSPECTION_EXT_FLAG_IMPORTS) != 0)
+            add(text, "import ", symbol.name);
+        if (symbol.imported && (flags & ZE_LINKAGE_INSPECTION_EXT_FLAG_UNRESOLVABLE_IMPORTS) != 0 && !is_exported(set, symbol.name))
+            add(text, "unresolvable import ", symbol.name);
+    }
 }
 
 ze_result_t zeModuleInspectLinkageExt(ze_linkage_inspection_ext_desc_t *desc, uint32_t count, ze_module_handle_t *handles,

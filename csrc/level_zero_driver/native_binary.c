@@ -6,6 +6,7 @@
 
 static const unsigned char magic[8] = {'b', 'l', 's', 'p', 'i', 'r', 'v', 1};
 
+/* Before each input; its constants and code follow. */
 struct header {
     unsigned char magic[8];
     uint32_t constant_count;
@@ -14,39 +15,41 @@ struct header {
     uint64_t hash; /* of constants and code */
 };
 
-/* FNV-1a. */
-static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size)
+static uint64_t hash_of(struct blz_module_source *source)
 {
-    const unsigned char *byte = bytes;
-    for (size_t i = 0; i < size; i++)
-        hash = (hash ^ byte[i]) * UINT64_C(0x100000001b3);
-    return hash;
+    return blz_module_sources_hash(&(struct blz_module_sources){source, 1});
 }
 
-uint64_t blz_module_source_hash(const struct blz_module_source *source)
+static size_t frame_size(const struct blz_module_source *source)
 {
-    uint64_t hash = hash_bytes(UINT64_C(0xcbf29ce484222325), &source->code_size, sizeof source->code_size);
-    hash = hash_bytes(hash, source->constants, source->constant_count * sizeof *source->constants);
-    return hash_bytes(hash, source->code, source->code_size);
+    return sizeof(struct header) + source->constant_count * sizeof *source->constants + source->code_size;
 }
 
-unsigned char *blz_native_binary_write(const struct blz_module_source *source, size_t *size)
+static void write_frame(struct blz_module_source *source, unsigned char *frame)
 {
-    struct header header = {.constant_count = source->constant_count,
-                            .code_size = source->code_size,
-                            .hash = blz_module_source_hash(source)};
+    struct header header = {.constant_count = source->constant_count, .code_size = source->code_size, .hash = hash_of(source)};
     size_t constants = source->constant_count * sizeof *source->constants;
-    *size = sizeof header + constants + source->code_size;
-    unsigned char *binary = blr_new(*size);
+    memcpy(header.magic, magic, sizeof magic);
+    memcpy(frame, &header, sizeof header);
+    if (constants > 0)
+        memcpy(frame + sizeof header, source->constants, constants);
+    memcpy(frame + sizeof header + constants, source->code, source->code_size);
+}
+
+unsigned char *blz_native_binary_write(const struct blz_module_sources *sources, size_t *size)
+{
+    *size = 0;
+    for (uint32_t i = 0; i < sources->count; i++)
+        *size += frame_size(&sources->each[i]);
+    unsigned char *binary = blr_new(*size), *frame = binary;
     if (binary == NULL) {
         blz_fail_memory("a native binary");
         return NULL;
     }
-    memcpy(header.magic, magic, sizeof magic);
-    memcpy(binary, &header, sizeof header);
-    if (constants > 0)
-        memcpy(binary + sizeof header, source->constants, constants);
-    memcpy(binary + sizeof header + constants, source->code, source->code_size);
+    for (uint32_t i = 0; i < sources->count; i++) {
+        write_frame(&sources->each[i], frame);
+        frame += frame_size(&sources->each[i]);
+    }
     return binary;
 }
 
@@ -56,41 +59,57 @@ static ze_result_t fail(const char *what)
                     "%s: what zeModuleGetNativeBinary of this driver gave is needed, unchanged and whole", what);
 }
 
-static ze_result_t take(const struct header *header, const unsigned char *rest, struct blz_module_source *source)
+/* The header of the frame that begins here, with all of the frame there. */
+static ze_result_t read_header(const unsigned char *frame, size_t left, struct header *header)
 {
-    size_t constants = header->constant_count * sizeof *source->constants;
-    source->constant_count = header->constant_count;
-    source->code_size = (size_t)header->code_size;
+    if (left < sizeof *header)
+        return fail("too few bytes for a native binary");
+    memcpy(header, frame, sizeof *header);
+    if (memcmp(header->magic, magic, sizeof magic) != 0)
+        return fail("bytes that do not begin as a native binary does");
+    uint64_t constants = (uint64_t)header->constant_count * sizeof(struct blz_constant);
+    left -= sizeof *header;
+    if (header->constant_count > BLZ_MAX_CONSTANTS || header->reserved != 0 || constants > left ||
+        header->code_size > left - constants)
+        return fail("a native binary of another size than it says");
+    return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t read_frame(const unsigned char *frame, struct blz_module_source *source)
+{
+    struct header header;
+    memcpy(&header, frame, sizeof header);
+    size_t constants = header.constant_count * sizeof *source->constants;
     source->constants = blr_new(constants + 1);
-    source->code = blr_new(source->code_size + 1);
+    source->code = blr_new((size_t)header.code_size + 1);
     if (source->constants == NULL || source->code == NULL)
         return blz_fail_memory("a module");
-    memcpy(source->constants, rest, constants);
-    memcpy(source->code, rest + constants, source->code_size);
+    source->constant_count = header.constant_count;
+    source->code_size = (size_t)header.code_size;
+    memcpy(source->constants, frame + sizeof header, constants);
+    memcpy(source->code, frame + sizeof header + constants, source->code_size);
     for (uint32_t i = 0; i < source->constant_count; i++)
         if (source->constants[i].size < 1 || source->constants[i].size > sizeof source->constants[i].value)
             return fail("a native binary with a constant of no possible size");
-    return blz_module_source_hash(source) == header->hash ? ZE_RESULT_SUCCESS : fail("the hash of a native binary is wrong");
+    return hash_of(source) == header.hash ? ZE_RESULT_SUCCESS : fail("the hash of a native binary is wrong");
 }
 
-ze_result_t blz_native_binary_read(const void *binary, size_t size, struct blz_module_source *source)
+ze_result_t blz_native_binary_read(const void *binary, size_t size, struct blz_module_sources *sources)
 {
+    const unsigned char *bytes = binary;
     struct header header;
-    *source = (struct blz_module_source){0};
-    if (size < sizeof header)
-        return fail("too few bytes for a native binary");
-    memcpy(&header, binary, sizeof header);
-    if (memcmp(header.magic, magic, sizeof magic) != 0)
-        return fail("bytes that do not begin as a native binary does");
-    uint64_t constants = (uint64_t)header.constant_count * sizeof *source->constants, left = size - sizeof header;
-    if (header.constant_count > BLZ_MAX_CONSTANTS || header.reserved != 0 || constants > left ||
-        header.code_size != left - constants)
-        return fail("a native binary of another size than it says");
-    ze_result_t result = take(&header, (const unsigned char *)binary + sizeof header, source);
-    if (result != ZE_RESULT_SUCCESS) {
-        blr_delete(source->constants);
-        blr_delete(source->code);
-        *source = (struct blz_module_source){0};
+    uint32_t count = 0;
+    *sources = (struct blz_module_sources){0};
+    for (size_t at = 0; at < size || count == 0; count++) {
+        ze_result_t result = read_header(bytes + at, size - at, &header);
+        if (result != ZE_RESULT_SUCCESS)
+            return result;
+        at += sizeof header + header.constant_count * sizeof(struct blz_constant) + (size_t)header.code_size;
+    }
+    ze_result_t result = blz_module_sources_make(count, sources);
+    for (uint32_t i = 0; i < count && result == ZE_RESULT_SUCCESS; i++) {
+        result = read_frame(bytes, &sources->each[i]);
+        bytes += frame_size(&sources->each[i]);
     }
     return result;
 }

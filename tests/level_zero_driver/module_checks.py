@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 from compile import assembled, compiled_text
 from rig import Rig, ffi, lib
@@ -263,6 +265,67 @@ def check_variables_and_links(rig: Rig) -> None:
     assert values[0] == 140
     rig.append("zeCommandListAppendMemoryCopy", ffi.from_buffer(ten), pointer[0], 4)
     assert ten[0] == 140
+
+
+def _program(
+    rig: Rig, codes: list[bytes], flags: list[bytes] | None = None, constants: list[object] | None = None
+) -> object:
+    """ze_module_desc_t of several inputs; its own is passed over."""
+    inputs = [ffi.from_buffer("uint8_t[]", code) for code in codes]
+    words = [ffi.new("char[]", text) for text in flags or ()]
+    program = rig.struct(
+        "ze_module_program_exp_desc_t",
+        count=len(codes),
+        inputSizes=ffi.new("size_t[]", [len(code) for code in codes]),
+        pInputModules=ffi.new("uint8_t const *[]", inputs),
+        pBuildFlags=ffi.new("char const *[]", words) if flags else ffi.NULL,
+        pConstants=ffi.new("ze_module_constants_t const *[]", constants) if constants else ffi.NULL,
+    )
+    rig.kept.append((inputs, words))
+    return rig.struct("ze_module_desc_t", program, inputSize=4, pInputModule=ffi.from_buffer("uint8_t[]", b"none"))
+
+
+def check_programs_of_several_modules(rig: Rig) -> None:
+    """One module of several inputs: linked, with constants and options of each, as a native binary too."""
+    importer, exporter = assembled(IMPORTER), assembled(EXPORTER)
+    module, log = rig.handle("ze_module_handle_t"), rig.handle("ze_module_build_log_handle_t")
+    make = ("zeModuleCreate", rig.context, rig.device)
+    constants = [ffi.NULL, ffi.NULL, _constants(rig, _7=np.uint32(4), _9=np.uint64(6))]
+    desc = _program(rig, [importer, exporter, assembled(CONSTANTS)], [b"-g", b"", b"-ze-opt-disable"], constants)
+    rig.call(*make, desc, module, log)
+    assert rig.log(log[0]) == ""
+    for whole in (module[0], rig.module(_binary(rig, module[0]), native=True)):
+        assert _total(rig, whole) == 10
+        properties = rig.struct("ze_module_properties_t")
+        rig.call("zeModuleGetProperties", whole, properties)
+        assert properties.flags == 0
+        inspection = rig.struct("ze_linkage_inspection_ext_desc_t", flags=7)
+        rig.call("zeModuleInspectLinkageExt", inspection, 1, ffi.new("ze_module_handle_t[]", [whole]), log)
+        assert sorted(rig.log(log[0]).split("\n")) == ["", "export counter", "export twice"]
+        out, values = rig.array(np.zeros(1, np.uint32))
+        rig.launch(rig.kernel(whole, "count"), (1,), out)
+        size, pointer, found = ffi.new("size_t *"), ffi.new("void **"), np.zeros(1, np.uint32)
+        rig.call("zeModuleGetGlobalPointer", whole, b"counter", size, pointer)
+        rig.append("zeCommandListAppendMemoryCopy", ffi.from_buffer(found), pointer[0], 4)
+        assert values[0] == found[0] == 10 and size[0] == 4
+    rig.call("zeModuleDestroy", module[0])
+    for codes, expected, sentence in (
+        ([importer, assembled(CONSTANTS)], "MODULE_LINK_FAILURE", "counter|twice"),
+        ([importer, exporter, exporter], "MODULE_LINK_FAILURE", "defined twice"),
+        ([importer, exporter[:-4]], "MODULE_BUILD_FAILURE", ""),
+    ):
+        rig.fails(expected, "", *make, _program(rig, codes), module, log)
+        assert re.search(sentence, rig.log(log[0])) and module[0] == ffi.NULL
+    wrong = _program(rig, [importer, exporter], [b"", b"-gg"])
+    rig.fails("MODULE_BUILD_FAILURE", "-gg", *make, wrong, module, ffi.NULL)
+    rig.fails("INVALID_SIZE", "count", *make, _program(rig, []), module, ffi.NULL)
+    rig.fails("INVALID_SIZE", "inputSize", *make, _program(rig, [importer, b""]), module, ffi.NULL)
+    nothing = rig.struct("ze_module_program_exp_desc_t", count=1)
+    empty = rig.struct("ze_module_desc_t", nothing, inputSize=4, pInputModule=ffi.from_buffer("uint8_t[]", b"none"))
+    rig.fails("INVALID_NULL_POINTER", "inputSizes", *make, empty, module, ffi.NULL)
+    native = _program(rig, [importer, exporter])
+    native.format = lib.ZE_MODULE_FORMAT_NATIVE
+    rig.fails("INVALID_ENUMERATION", "SPIRV", *make, native, module, ffi.NULL)
 
 
 def check_modules_outlive_their_handles(rig: Rig) -> None:

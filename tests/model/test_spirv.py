@@ -86,6 +86,13 @@ def test_a_module_that_ends_early_is_damaged_or_shorter(size):
             spirv.describe(data)
 
 
+def test_a_module_that_ends_within_a_function_is_damaged():
+    whole = kernels.source("fetch_2d_f", "spirv")
+    with pytest.raises(bl.BuildError, match="ends within a function") as caught:
+        spirv.describe(whole[:-4])
+    assert caught.value.log
+
+
 @pytest.mark.parametrize(
     "instruction", [[15, 6], [71, 10, 1], [21, 20, 32], [22, 5], [50, 20, 10], [48, 20]], ids=lambda words: words[0]
 )

@@ -51,8 +51,10 @@ def _object(queue: bl.Queue, text: str, keep: str) -> bl.KernelBundle:
 
 @pytest.fixture
 def parts(device: bl.Device, queue: bl.Queue) -> list[bl.KernelBundle]:
-    if device.backend is not bl.Backend.reference:
+    if device.backend not in (bl.Backend.reference, bl.Backend.level_zero):
         pytest.skip("the modules are SPIR-V")
+    if device.backend is bl.Backend.level_zero and not device.has(bl.Aspect.online_linker):
+        pytest.skip("the driver takes one module at a time")
     return [
         _object(queue, MAIN, "first"),
         _object(queue, LIBRARY, "count,scaled,mixed,counter,factors"),
@@ -80,7 +82,8 @@ def test_what_does_not_fit_together(queue: bl.Queue, parts: Any) -> None:
     main, library, inner = parts
     with pytest.raises(bl.BuildError, match=r"module 2, .*function 'inner' is declared and not defined"):
         main.link(library)
-    with pytest.raises(bl.BuildError, match=r"(function 'scaled'|variable 'counter'|function '.*mixed.*') is declared"):
+    alone = r"(function 'scaled'|variable 'counter'|function '.*mixed.*') is declared|unresolvable import counter"
+    with pytest.raises(bl.BuildError, match=alone):
         main.link()
     with pytest.raises(bl.BuildError, match="'inner' is defined twice, in modules 2 and 3"):
         library.link(inner, _object(queue, INNER, "inner"))
@@ -96,8 +99,29 @@ def test_what_does_not_fit_together(queue: bl.Queue, parts: Any) -> None:
     )
     with pytest.raises(bl.BuildError, match="variable 'counter' is of another type"):
         main.link(variable)
+    if queue.device.backend is bl.Backend.level_zero:  # where a module may be linked after it was loaded
+        loaded = bl.load_kernel_bundle(compiled_text(MAIN, "spirv", "first"), queue)
+        with pytest.raises(bl.Error, match="INVALID_MODULE_UNLINKED"):
+            loaded.get_kernel("first")
+        return
     with pytest.raises(bl.BuildError, match=r"function 'scaled'|variable 'counter'|mixed"):
         bl.load_kernel_bundle(compiled_text(MAIN, "spirv", "first"), queue)
+
+
+def test_options_go_to_every_module(queue: bl.Queue, parts: Any) -> None:
+    """Those of an object and of the link; one that is not known fails the build, with the driver's words."""
+    if queue.device.backend is not bl.Backend.level_zero:
+        with pytest.raises(bl.InvalidError, match="knows no options"):
+            parts[0].link(*parts[1:], options="-ze-opt-disable")
+        return
+    parts[2] = bl.load_kernel_bundle(
+        compiled_text(INNER, "spirv", "inner"), queue, state="object", options="-ze-opt-level=2"
+    )
+    linked = parts[0].link(*parts[1:], options="-ze-opt-disable")
+    assert set(linked.kernel_names) == {"first", "count"}
+    with pytest.raises(bl.BuildError, match="-no-such-option") as caught:
+        parts[0].link(*parts[1:], options="-no-such-option")
+    assert "-no-such-option" in caught.value.log
 
 
 def test_calls_that_go_round_between_modules(queue: bl.Queue, parts: Any) -> None:

@@ -22,6 +22,7 @@ from ..model.info import (
 from ._level_zero_device import Device, sub_devices, vendor_name
 from ._level_zero_errors import SUCCESS
 from ._level_zero_handle import pitch_align
+from ._level_zero_link import LINKER
 from .contract import DeviceRecord
 
 __all__ = ["aspects", "device_info", "partition"]
@@ -84,6 +85,8 @@ def aspects(device: Device) -> frozenset[Aspect]:
     found.update(aspect for aspect, flag in _MODULES.items() if device.module.flags & flag)
     if device.module.spirvVersionSupported:
         found.add(Aspect.online_compiler)
+        if LINKER in device.driver.extensions:
+            found.add(Aspect.online_linker)
     if device.properties.kernelTimestampValidBits:
         found.add(Aspect.queue_profiling)
     if device.type is DeviceType.cpu:

@@ -15,7 +15,17 @@ from ._level_zero_errors import SUCCESS, check, error, release
 from ._level_zero_fork import in_fork, refuse_in_fork
 from ._module_cache import ModuleCache, cache
 
-__all__ = ["Constants", "Module", "build_error", "describe_module", "load_module", "require_source", "text_of_log"]
+__all__ = [
+    "Constants",
+    "Module",
+    "build",
+    "build_error",
+    "describe_module",
+    "load_module",
+    "module_desc",
+    "require_source",
+    "text_of_log",
+]
 
 lib, ffi = driver.lib, driver.ffi
 
@@ -214,22 +224,16 @@ def load_module(
     place = context.device(device)
     require_source(place, source)
     constants = Constants(source, specialization)
+    signatures = describe_module(source).kernels  # a damaged module is refused here: a compiler may fall over it
     kept = cache() if spirv.is_spirv(source) else None
     if kept is not None:
-        return _load_kept(kept, context, place, source, constants, options)
-    native, said = build(context, place, _desc(source, constants, options))
-    return Module(context, place, native, _signatures(source), said)
+        return _load_kept(kept, context, place, source, signatures, constants, options)
+    native, said = build(context, place, module_desc(source, constants, options))
+    return Module(context, place, native, signatures, said)
 
 
-def _signatures(source: bytes) -> Mapping[str, KernelSignature]:
-    """What a source that the driver has judged tells of its kernels."""
-    try:
-        return describe_module(source).kernels
-    except BuildError:
-        return {}
-
-
-def _desc(source: bytes, constants: Constants, options: str = "") -> Any:
+def module_desc(source: bytes, constants: Constants, options: str = "") -> Any:
+    """ze_module_desc_t of a source."""
     native = source.startswith(_NATIVE)
     return driver.make_struct(
         "ze_module_desc_t",
@@ -242,12 +246,17 @@ def _desc(source: bytes, constants: Constants, options: str = "") -> Any:
 
 
 def _load_kept(
-    kept: ModuleCache, context: Context, device: Device, source: bytes, constants: Constants, options: str
+    kept: ModuleCache,
+    context: Context,
+    device: Device,
+    source: bytes,
+    signatures: Mapping[str, KernelSignature],
+    constants: Constants,
+    options: str,
 ) -> Module:
     """A module of SPIR-V whose native binary is in the cache, or goes there."""
     about = f"level_zero {device.driver.uuid.hex()} {device.driver.version} {device.name} {device.ip_version} {options}"
     key = (about.encode(), constants.key, source)
-    signatures = _signatures(source)
     found = kept.get(*key)
     if found is not None:
         size = int.from_bytes(found[:4], "little")
@@ -262,7 +271,7 @@ def _load_kept(
             return Module(context, device, build(context, device, binary)[0], signatures, found[4 : 4 + size].decode())
         except BuildError:
             pass  # a driver that does not take it back compiles it anew
-    native, said = build(context, device, _desc(source, constants, options))
+    native, said = build(context, device, module_desc(source, constants, options))
     made = Module(context, device, native, signatures, said)
     size = ffi.new("size_t *")
     if lib.zeModuleGetNativeBinary(native, size, ffi.NULL) == SUCCESS and size[0]:

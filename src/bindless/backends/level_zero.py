@@ -3,8 +3,8 @@
 Each group of methods is a module: ``_level_zero_driver`` and ``_level_zero_device`` with ``_level_zero_info``
 (discovery), ``_level_zero_context``, ``_level_zero_queue`` over ``_level_zero_stream``, ``_level_zero_lists`` and
 ``_level_zero_event``, ``_level_zero_memory``, ``_level_zero_image``, ``_level_zero_handle``, ``_level_zero_copy``,
-``_level_zero_module``, ``_level_zero_kernel``, ``_level_zero_launch``, ``_level_zero_functions``; beside the contract
-``_level_zero_extra``, ``_level_zero_fence``, ``_level_zero_ipc``, ``_level_zero_shared_events`` and
+``_level_zero_module``, ``_level_zero_link``, ``_level_zero_kernel``, ``_level_zero_launch``, ``_level_zero_functions``;
+beside the contract ``_level_zero_extra``, ``_level_zero_fence``, ``_level_zero_ipc``, ``_level_zero_shared_events`` and
 ``_level_zero_virtual``. Here they are only put together; docs/level_zero.md tells what calls become.
 """
 
@@ -30,6 +30,7 @@ from . import (
     _level_zero_info,
     _level_zero_ipc,
     _level_zero_launch,
+    _level_zero_link,
     _level_zero_memory,
     _level_zero_native,
     _level_zero_shared_events,
@@ -163,6 +164,9 @@ class LevelZeroBackend:
         options: str = "",
     ) -> Module:
         return load_module(context, device, source, specialization, options)
+
+    compile_module = staticmethod(_level_zero_link.compile_module)
+    link_modules = staticmethod(_level_zero_link.link_modules)
 
     def describe_module(self, source: bytes) -> ModuleDescription:
         return describe_module(source)

@@ -26,6 +26,7 @@ _OP_SPEC_CONSTANT_FALSE = 49
 _OP_SPEC_CONSTANT = 50
 _OP_FUNCTION = 54
 _OP_FUNCTION_PARAMETER = 55
+_OP_FUNCTION_END = 56
 _OP_DECORATE = 71
 _LOCAL_SIZE = 17
 _LOCAL_SIZE_HINT = 18
@@ -42,7 +43,7 @@ def describe(source: bytes) -> ModuleDescription:
     """Names and signatures of the kernels, and the specialization constants, in the order of the module.
 
     Raises:
-        BuildError: it is no SPIR-V, or ends within an instruction.
+        BuildError: it is no SPIR-V, or ends within an instruction or a function.
     """
     if not is_spirv(source):
         raise BuildError(f"the source begins with {source[:8]!r}: it is no SPIR-V, whose first word is 0x{_MAGIC:08x}")
@@ -69,6 +70,8 @@ def describe(source: bytes) -> ModuleDescription:
             modes.setdefault(operands[0], {})[operands[1]] = operands[2:5]
         elif code == _OP_FUNCTION:
             function = operands[1]
+        elif code == _OP_FUNCTION_END:
+            function = 0
         elif code == _OP_FUNCTION_PARAMETER:
             parameters.setdefault(function, []).append((operands[0], operands[1]))
         elif code == _OP_DECORATE and operands[1] == _SPEC_ID:
@@ -81,6 +84,8 @@ def describe(source: bytes) -> ModuleDescription:
             kind = types[operands[0]]
             defaults.append((operands[1], kind, struct.pack(f"<{len(operands) - 2}I", *operands[2:])[: kind[1]]))
         sizes.take(code, operands)
+    if function:
+        raise _damaged("it ends within a function")
     constants = {
         numbers[result]: Constant(numbers[result], kind, size, default, texts.get(result, ""))
         for result, (kind, size), default in defaults
@@ -122,9 +127,14 @@ def _instructions(words: tuple[int, ...]) -> Iterator[tuple[int, tuple[int, ...]
         if code == _OP_DECORATE and len(operands) > 1 and operands[1] == _SPEC_ID:
             needs = 3
         if length == 0 or place + length > len(words) or len(operands) < needs:
-            raise BuildError(f"the SPIR-V module is damaged: instruction {code} at word {place} is not complete")
+            raise _damaged(f"instruction {code} at word {place} is not complete")
         yield code, operands
         place += length
+
+
+def _damaged(why: str) -> BuildError:
+    text = f"the SPIR-V module is damaged: {why}"
+    return BuildError(text, log=text)
 
 
 def _text(words: tuple[int, ...]) -> str:
