@@ -221,7 +221,7 @@ PAIR = np.zeros((), [("n", "i8"), ("x", "f4")])[()]
         (("array", 1e39, 1), "too large for a float of 4 bytes"),
         (("array", 1j, 1), "arguments are numbers, numpy scalars"),
         (("array", "text", 1), "arguments are numbers"),
-        ((bl.LocalAccessor(4), 1.0, 1), "argument 0 .* it is local memory of the work-group"),
+        (("array", bl.LocalAccessor(4), 1), "it is local memory of the work-group"),
         (("array", None, 1), "None is the null pointer"),
         (("array", b"123", 1), "it has 3 bytes"),
         (("array", bl.SampledImageHandle(3), 1), "it is an image handle of 8 bytes"),

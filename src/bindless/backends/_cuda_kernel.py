@@ -25,6 +25,7 @@ lib, ffi = driver.lib, driver.ffi
 Shape = tuple[int, int, int, int, int, int]
 
 _LOCAL_ALIGNMENT = 16
+_OFFSET_SIZES = (4, 8)
 _MOST_SHAPES = 1024
 
 _BLOCK_LIMITS = (
@@ -125,16 +126,12 @@ class Kernel:
     def record(self) -> KernelRecord:
         """The signature and limits. A binary module tells sizes only: pointers then count as values of 8 bytes."""
         entry = self.module.entries.get(self.name)
-        arguments: tuple[KernelArgument, ...] | None = None
+        told: list[tuple[str, str, int]] | None = None
         if entry is not None and entry.parameters is not None:
-            arguments = tuple(
-                KernelArgument(index, parameter.name, parameter.kind, parameter.size)
-                for index, parameter in enumerate(entry.parameters)
-            )
+            told = [(parameter.name, parameter.kind, parameter.size) for parameter in entry.parameters]
         elif self.sizes is not None:
-            arguments = tuple(
-                KernelArgument(index, f"argument {index}", "value", size) for index, size in enumerate(self.sizes)
-            )
+            told = [(f"argument {index}", "value", size) for index, size in enumerate(self.sizes)]
+        arguments = None if told is None else tuple(_argument(index, *said) for index, said in enumerate(told))
         with self.module.loaded():
             return KernelRecord(
                 name=self.name,
@@ -166,7 +163,7 @@ class Kernel:
             shared += -shared % _LOCAL_ALIGNMENT
             if listed:
                 size = self.sizes[len(values)] if self.sizes is not None else 4
-                if size not in (4, 8):
+                if size not in _OFFSET_SIZES:
                     raise InvalidError(
                         f"argument {len(values)} of kernel {self.name!r} is a parameter of {size} bytes: local memory "
                         "is passed as an offset of 4 or 8 bytes",
@@ -258,6 +255,10 @@ class Kernel:
                 f"{shared} bytes of local memory",
             )
             self._shared_limit = shared
+
+
+def _argument(index: int, name: str, kind: str, size: int) -> KernelArgument:
+    return KernelArgument(index, name, kind, size, may_be_local=kind == "value" and size in _OFFSET_SIZES)
 
 
 def _divisor(size: int, most: int) -> int:

@@ -139,6 +139,7 @@ class KernelArgument:
         kind: ``value``, ``pointer``, ``local``, ``image`` or ``sampler``.
         size: bytes.
         type: as in the source, such as ``float4``; empty where that is not told.
+        may_be_local: whether a value may be the offset of local memory, for all that the driver tells.
     """
 
     index: int
@@ -146,6 +147,7 @@ class KernelArgument:
     kind: str
     size: int
     type: str = ""
+    may_be_local: bool = False
 
 
 @dataclass(frozen=True)

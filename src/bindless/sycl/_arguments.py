@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from ..backends.contract import KernelArgument
-from ..model.enums import Backend
 from ..model.errors import InvalidError
 from ..model.handles import ImageMemHandle, SampledImageHandle, UnsampledImageHandle
 from ._argument_values import FLOATS, INTEGERS, Unfit, array_bytes, sequence_bytes
@@ -132,20 +131,10 @@ def _bytes(value: bytes, parameter: KernelArgument, _: object) -> bytes:
     return value
 
 
-def _local(value: LocalAccessor, parameter: KernelArgument, context: Any) -> int:
-    if parameter.kind == "local" or _may_be_offset(parameter, context):
-        return value.nbytes
-    raise Unfit("it is local memory of the work-group")
-
-
-def _may_be_offset(parameter: KernelArgument, context: Any) -> bool:
-    """Whether it may be local memory's offset: in PTX that is a number like others, where no source tells its type."""
-    return (
-        parameter.kind == "value"
-        and not parameter.type
-        and parameter.size in (4, 8)
-        and context.backend is Backend.cuda
-    )
+def _local(value: LocalAccessor, parameter: KernelArgument, _: object) -> int:
+    if parameter.kind != "local" and not parameter.may_be_local:
+        raise Unfit("it is local memory of the work-group")
+    return value.nbytes
 
 
 def _require_value(parameter: KernelArgument, hint: str = "") -> None:

@@ -277,6 +277,7 @@ def _completed(record: KernelRecord, told: KernelSignature) -> KernelRecord:
                 name=parameter.name or argument.name,
                 kind=parameter.kind if argument.kind == "value" else argument.kind,
                 type=parameter.type or argument.type,
+                may_be_local=argument.may_be_local and not parameter.type,
             )
             for argument, parameter in zip(known, listed)
         )
