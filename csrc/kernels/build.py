@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Build the kernels of src/bindless/kernels from the OpenCL C sources beside this file.
 
-    python csrc/kernels/build.py            build every module for both targets and write the manifest
+    python csrc/kernels/build.py            build every module for all targets and write the manifest
     python csrc/kernels/build.py --check    build into memory and fail where a committed artifact differs
     python csrc/kernels/build.py -o DIR sample_2d_f fetch_2d_f    only these modules, elsewhere, without a manifest
 
@@ -24,12 +24,14 @@ REPOSITORY = HERE.parent.parent
 sys.path.insert(0, str(REPOSITORY / "src"))  # the compiler of this checkout, also where another is installed
 
 from bindless.compiler.modules import PRELUDES, make_module  # noqa: E402
+from bindless.compiler.opencl_source import make_source  # noqa: E402
 from bindless.compiler.toolchain import TARGETS, Toolchain  # noqa: E402
 from catalogue import MODULES, Module  # noqa: E402
 
 COMPILER = REPOSITORY / "src" / "bindless" / "compiler"
 OUTPUT = REPOSITORY / "src" / "bindless" / "kernels"
-SUFFIX = {"ptx": ".ptx", "spirv": ".spv"}
+SUFFIX = {"ptx": ".ptx", "spirv": ".spv", "opencl_c": ".cl"}
+STANDARD, OF_MIPMAPS = "CL1.2", "CL2.0"  # of OpenCL C: all devices with images take the first
 
 
 def shared_sources() -> list[Path]:
@@ -39,8 +41,11 @@ def shared_sources() -> list[Path]:
         REPOSITORY / "include" / "bindless" / "device.h",
         *sorted((COMPILER / "prelude").glob("*.py")),
         HERE / "catalogue.py",
+        COMPILER / "handle_uses.py",
         COMPILER / "modules.py",
         COMPILER / "offsets.py",
+        COMPILER / "opencl_source.py",
+        COMPILER / "source_items.py",
         COMPILER / "toolchain.py",
     ]
 
@@ -49,11 +54,16 @@ def sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def build(module: Module, target: str, toolchain: Toolchain, prelude: Path, folder: Path) -> bytes:
-    """One artifact: the source compiled, linked with the prelude, optimised and translated."""
+def build(module: Module, target: str, toolchain: Toolchain, prelude: Path | None, folder: Path) -> bytes:
+    """One artifact: the source compiled, linked with the prelude, optimised and translated, or made plain OpenCL C."""
     includes = [HERE / "include", REPOSITORY / "include"]
     work = folder / f"{module.name}-{target}"
     work.mkdir()
+    if target == "opencl_c":
+        options = [f"-I{path}" for path in includes] + [f"-D{name}={value}" for name, value in module.defines.items()]
+        standard = OF_MIPMAPS if module.source == "sample_lod.cl" else STANDARD
+        return make_source(HERE / "source" / module.source, options, toolchain, work, standard)
+    assert prelude is not None
     kernels = [kernel.name for kernel in module.kernels]
     return make_module(
         HERE / "source" / module.source, target, kernels, toolchain, prelude, work, includes, module.defines
@@ -64,12 +74,12 @@ def build_all(modules: list[Module], toolchain: Toolchain, jobs: int) -> dict[st
     """Artifacts by file name."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        preludes = {target: folder / f"prelude-{target}.ll" for target in TARGETS}
+        preludes = {target: folder / f"prelude-{target}.ll" for target in PRELUDES}
         for target, path in preludes.items():
             path.write_text(PRELUDES[target]())
         wanted = [(module, target) for module in modules for target in module.targets]
         with ThreadPoolExecutor(jobs) as pool:
-            made = pool.map(lambda pair: build(pair[0], pair[1], toolchain, preludes[pair[1]], folder), wanted)
+            made = pool.map(lambda pair: build(*pair, toolchain, preludes.get(pair[1]), folder), wanted)
             return {module.name + SUFFIX[target]: data for (module, target), data in zip(wanted, made, strict=True)}
 
 
@@ -113,7 +123,7 @@ def differences(artifacts: dict[str, bytes], text: str) -> list[str]:
     wrong += [
         f"{path.name} (no module makes it)"
         for path in OUTPUT.iterdir()
-        if path.suffix in (".ptx", ".spv") and path.name not in known
+        if path.suffix in SUFFIX.values() and path.name not in known
     ]
     if not (OUTPUT / "manifest.json").is_file() or (OUTPUT / "manifest.json").read_text() != text:
         wrong.append("manifest.json")

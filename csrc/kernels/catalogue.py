@@ -35,7 +35,7 @@ class Module:
     source: str
     defines: dict[str, str]
     kernels: tuple[Kernel, ...]
-    targets: tuple[str, ...] = ("ptx", "spirv")
+    targets: tuple[str, ...] = ("ptx", "spirv", "opencl_c")
 
 
 IMAGE = Argument("ulong", "image")
@@ -57,7 +57,7 @@ FORMAT = (Argument("uint", "format"),)
 REST = (Argument("global void*", "values"), Argument("ulong", "count"), *FORMAT, Argument("uint", "row"))
 
 PTX_ONLY = ("ptx",)
-BOTH = ("ptx", "spirv")
+ALL = ("ptx", "spirv", "opencl_c")
 
 
 def _class_modules(
@@ -86,7 +86,7 @@ def _class_modules(
 
 
 def _image_modules(
-    operation: str, geometries: Iterable[Geometry], own: tuple[Argument, ...] = (), targets: tuple[str, ...] = BOTH
+    operation: str, geometries: Iterable[Geometry], own: tuple[Argument, ...] = (), targets: tuple[str, ...] = ALL
 ) -> Iterator[Module]:
     """One operation over arrays of coordinates, on each geometry."""
     for geometry in geometries:

@@ -227,6 +227,9 @@ BINDLESS_FUNCTION void bindless_barrier(void) { __bindless_barrier(); }
         (void)number;                                                                                                  \
         return otherwise;                                                                                              \
     }
+#elif defined(BINDLESS_OPENCL_C)
+/* A macro in the end, given to the device's compiler. */
+#define BINDLESS_CONSTANT(T) T bindless_constant_##T(uint number, T otherwise);
 #else
 #define BINDLESS_CONSTANT(T)                                                                                           \
     T __attribute__((overloadable)) __spirv_SpecConstant(uint, T);                                                     \

@@ -93,7 +93,7 @@ def test_every_file_has_the_hash_of_the_manifest() -> None:
         for artifact in module["artifacts"].values():
             listed.add(artifact["file"])
             assert hashlib.sha256((folder / artifact["file"]).read_bytes()).hexdigest() == artifact["sha256"]
-    assert listed == {path.name for path in folder.iterdir() if path.suffix in (".ptx", ".spv")}
+    assert listed == {path.name for path in folder.iterdir() if path.suffix in (".ptx", ".spv", ".cl")}
 
 
 def test_every_source_has_the_hash_of_the_manifest() -> None:
@@ -114,6 +114,26 @@ def test_every_kernel_exists_with_its_arguments(target: kernels.Target) -> None:
     expected = expected_kernels(target)
     assert {kernel: found[kernel] for kernel in expected if kernel in found} == expected
     assert set(found) == set(kernels.kernels(target))
+
+
+def test_every_kernel_in_opencl_c_takes_an_image_for_the_handle() -> None:
+    """And all else as listed; a sampled image brings its sampler."""
+    found = set()
+    for name in kernels.modules("opencl_c"):
+        text = kernels.source(name, "opencl_c").decode("ascii")
+        for kernel, listed in re.findall(r"\bkernel void (\w+)\(([^)]*)\)", text):
+            found.add(kernel)
+            words = [" ".join(part.split()).replace(" *", "* ") for part in listed.split(",") if part.strip() != "void"]
+            arguments = kernels.manifest()["modules"][name]["kernels"][kernel]
+            if name != "launch":
+                geometry = re.search(r"[123]d(_array)?", name)
+                assert geometry is not None
+                access = "write_only" if name.startswith("write") else "read_only"
+                sampled = name.startswith(("sample", "fetch_sampled"))
+                native = [f"{access} image{geometry[0]}_t image__bindless_image"]
+                arguments = [*native, *["sampler_t image__bindless_sampler"] * sampled, *arguments[1:]]
+            assert words == arguments, kernel
+    assert found == set(kernels.kernels("opencl_c")) == set(expected_kernels("spirv"))
 
 
 def test_the_manifest_lists_the_arguments_that_the_ptx_has() -> None:
@@ -268,6 +288,6 @@ def test_the_sources_give_the_committed_artifacts(tmp_path: Path) -> None:
     build = [sys.executable, str(REPOSITORY / "csrc" / "kernels" / "build.py"), "-o", str(tmp_path), *some]
     subprocess.run(build, check=True)
     made = sorted(tmp_path.iterdir())
-    assert len(made) == 2 * len(some) - 1
+    assert len(made) == 3 * len(some) - 2  # sample_cube_i is PTX alone
     for path in made:
         assert path.read_bytes() == (REPOSITORY / "src" / "bindless" / "kernels" / path.name).read_bytes(), path.name

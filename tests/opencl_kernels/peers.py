@@ -1,4 +1,4 @@
-"""One module in SPIR-V on two devices: the device of the tests, and an OpenCL device through the raw API.
+"""One module in SPIR-V or OpenCL C on two devices: the device of the tests, and an OpenCL device through the raw API.
 
 ``run(module, kernel, size, *arguments, local=None)`` of both gives the arrays and images among the arguments as the
 kernel leaves them. Ranges are in OpenCL's order, dimension 0 the fastest.
@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 import bindless as bl
 from bindless.drivers import opencl as cl
+from bindless.model.spirv import is_spirv
 
 __all__ = ["Local", "OpenCLPeer", "Picture", "Sampler", "Value", "run_here", "spirv_device"]
 
@@ -178,6 +179,8 @@ class OpenCLPeer:
         self._queue = _made("clCreateCommandQueue", self._context, device, 0)
         self._kept.callback(cl.lib.clReleaseCommandQueue, self._queue)
         self._programs: dict[bytes, Any] = {}
+        self.options = b"-cl-std=CL1.2"
+        """For programs in OpenCL C."""
 
     def close(self) -> None:
         """Releases everything."""
@@ -185,10 +188,16 @@ class OpenCLPeer:
 
     def _program(self, module: bytes) -> Any:
         if module not in self._programs:
-            data = cl.ffi.from_buffer(module)
-            program = _made("clCreateProgramWithIL", self._context, data, len(module))
-            self._kept.callback(cl.lib.clReleaseProgram, program)
             options = b"-cl-fp32-correctly-rounded-divide-sqrt"
+            if is_spirv(module):
+                data = cl.ffi.from_buffer(module)
+                program = _made("clCreateProgramWithIL", self._context, data, len(module))
+            else:
+                text = cl.ffi.new("char[]", module)
+                given = cl.ffi.new("char *[]", [text])
+                program = _made("clCreateProgramWithSource", self._context, 1, given, cl.ffi.NULL)
+                options = self.options
+            self._kept.callback(cl.lib.clReleaseProgram, program)
             built = cl.lib.clBuildProgram(program, 1, self._devices, options, cl.ffi.NULL, cl.ffi.NULL)
             if built != cl.lib.CL_SUCCESS:
                 log = cl.get_text("clGetProgramBuildInfo", program, self._device, cl.lib.CL_PROGRAM_BUILD_LOG)

@@ -142,6 +142,22 @@ class Toolchain:
         output.write_text(re.sub(r"(?m)^(attributes .*?)\bnoinline ", r"\1", output.read_text()))
         return output
 
+    def preprocess(self, source: Path, output: Path, target: Target, options: Sequence[str]) -> Path:
+        """A source with its headers and without macros; what OpenCL C itself defines stays as it is."""
+        language = ("-x", "cl", "-cl-std=CL3.0", "-cl-no-stdinc", "-Xclang", "-cl-ext=+cl_khr_fp16")
+        command = [self.tools["clang"], "-E", *language, *options, "-Wno-everything", "-target", target.triple]
+        _run([*command, str(source), "-o", str(output)])
+        return output
+
+    def check(self, source: Path, target: Target, options: Sequence[str]) -> None:
+        """Raises BuildError where a source is wrong; ``log`` holds clang's words."""
+        _run([self.tools["clang"], *COMPILE, *options, "-fsyntax-only", "-target", target.triple, str(source)])
+
+    def promote(self, module: Path, output: Path) -> Path:
+        """LLVM IR whose variables are in registers, as far as they can be; nothing else is changed."""
+        _run([self.tools["opt"], "-passes=function(sroa)", "-S", str(module), "-o", str(output)])
+        return output
+
     def link(self, modules: Sequence[Path], output: Path, library: Path | None = None) -> Path:
         """One module from several; equal definitions of inline functions are internal to each.
 

@@ -1,4 +1,4 @@
-"""The built-in kernels: precompiled PTX and SPIR-V, and the manifest of how each was made.
+"""The built-in kernels: PTX, SPIR-V and OpenCL C, and the manifest of how each was made.
 
 A module holds one kernel (``launch`` holds two) and is named like it without the prefix: the kernel
 ``bindless_sample_2d_f`` is in the module ``sample_2d_f``. Nothing is read before it is asked for. The sources, the
@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 __all__ = ["Target", "kernels", "manifest", "module_of", "modules", "source", "specialised"]
 
-Target = Literal["ptx", "spirv"]
+Target = Literal["ptx", "spirv", "opencl_c"]
 
 
 @cache
@@ -57,7 +57,10 @@ def module_of(kernel_name: str) -> str:
 
 @cache
 def source(name: str, target: Target) -> bytes:
-    """The artifact of a module: PTX text, ended by a zero byte as ``cuModuleLoadData`` wants it, or a SPIR-V binary.
+    """The artifact of a module: PTX, ended by a zero byte as ``cuModuleLoadData`` wants it, SPIR-V, or OpenCL C 1.2.
+
+    In OpenCL C ``image`` is the parameter ``image__bindless_image``, with ``image__bindless_sampler`` behind it where
+    the image is a sampled one; ``sample_lod`` needs OpenCL C 2.0 and cl_khr_mipmap_image.
 
     KeyError for an unknown module, ValueError for a target that it does not exist for.
     """

@@ -23,7 +23,7 @@ _LANGUAGES: Mapping[Backend, tuple[str, ...]] = {
     Backend.cuda: ("cubin", "ptx"),
     Backend.reference: ("spirv",),
     Backend.level_zero: ("spirv",),
-    Backend.opencl: ("spirv",),
+    Backend.opencl: ("opencl_c", "spirv"),
 }
 _BINARY = {b"\x7fELF": "a cubin", b"\x50\xed\x55\xba": "a fat binary of CUDA"}
 
@@ -64,8 +64,9 @@ def choose_modules(source: bytes | KernelFile, backend: Backend, devices: Sequen
         return _of_file(source, backend, devices)
     found = _language(source)
     if found is not None and backend is not Backend.cuda and found != "SPIR-V":
+        taken = "OpenCL C or SPIR-V" if backend is Backend.opencl else "SPIR-V"
         raise BuildError(
-            f"the source is {found}; the {backend} backend takes SPIR-V: `bindless build` makes one file for both",
+            f"the source is {found}; the {backend} backend takes {taken}: `bindless build` makes one file for all",
             backend=str(backend),
         )
     return (source,)

@@ -1,0 +1,125 @@
+"""What becomes of the handles in LLVM IR: which function hands which of its parameters to which primitive.
+
+Functions are told by the line that they begin on, so the source is compiled with line tables, and its variables are in
+registers (LLVM's pass ``sroa``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from .prelude import opencl_c
+
+__all__ = ["Call", "Function", "read_functions"]
+
+_DEFINE = re.compile(
+    r'^define [^@\n]*@"?([\w.$]+)"?\(([^\n]*)\)[^\n]*?!dbg (!\d+)[^\n]*\{\n(.*?)^\}', re.MULTILINE | re.DOTALL
+)
+_LINE = re.compile(r"^(!\d+) = distinct !DISubprogram\([^\n]*?\bline: (\d+)", re.MULTILINE)
+_CALL = re.compile(r'\bcall\b[^@\n]*@"?([\w.$]+)"?\(')
+_RESULT = re.compile(r"^\s*%([\w.$-]+) = (.*)$", re.MULTILINE)
+_VALUE = re.compile(r"%([\w.$-]+)")
+
+
+@dataclass
+class Call:
+    """A call: of a primitive by its name, or of a function by its line; arguments that are parameters by their names.
+
+    Attributes:
+        primitive: its name, or empty.
+        line: of the function that is called, or 0.
+        arguments: for each, the caller's parameter that it is, or None.
+        origins: for each, the caller's parameters that it was made from.
+    """
+
+    primitive: str
+    line: int
+    arguments: list[str | None]
+    origins: list[tuple[str, ...]]
+
+
+@dataclass
+class Function:
+    """A function of the source.
+
+    Attributes:
+        line: where it begins.
+        parameters: their names.
+        calls: of primitives with handles and of the source's functions.
+    """
+
+    line: int
+    parameters: list[str]
+    calls: list[Call] = field(default_factory=list)
+
+
+def read_functions(text: str) -> dict[int, Function]:
+    """The functions by their lines. A kernel and its body, which clang makes two of, are one."""
+    lines = {node: int(line) for node, line in _LINE.findall(text)}
+    found = list(_DEFINE.finditer(text))
+    known = {match[1]: lines[match[3]] for match in found}
+    functions: dict[int, Function] = {}
+    for match in found:
+        listed, node, body = match[2], match[3], match[4]
+        line = lines[node]
+        parameters = [_last(part) for part in _split(listed)]
+        function = functions.setdefault(line, Function(line, parameters))
+        origins = _Origins(parameters, body)
+        for called, arguments in _calls(body):
+            primitive = called if opencl_c.parse(called) else ""
+            target = known.get(called, 0)
+            if primitive or (target and target != line):
+                values = [_last(argument) for argument in arguments]
+                straight = [value if value in parameters else None for value in values]
+                function.calls.append(Call(primitive, target, straight, [origins.of(value) for value in values]))
+    return functions
+
+
+class _Origins:
+    """The parameters that values of a function were made from."""
+
+    def __init__(self, parameters: list[str], body: str) -> None:
+        self._parameters = parameters
+        self._made = {name: _VALUE.findall(rest) for name, rest in _RESULT.findall(body)}
+
+    def of(self, value: str) -> tuple[str, ...]:
+        found, seen, left = [], set(), [value]
+        while left:
+            name = left.pop(0)
+            if name in seen:
+                continue
+            seen.add(name)
+            if name in self._parameters:
+                found.append(name)
+            else:
+                left += self._made.get(name, [])
+        return tuple(found)
+
+
+def _calls(body: str) -> Iterator[tuple[str, list[str]]]:
+    for match in _CALL.finditer(body):
+        depth, place = 1, match.end()
+        while depth:
+            depth += {"(": 1, ")": -1}.get(body[place], 0)
+            place += 1
+        yield match[1], _split(body[match.end() : place - 1])
+
+
+def _split(listed: str) -> list[str]:
+    parts, depth, first = [], 0, 0
+    for place, letter in enumerate(listed):
+        depth += letter in "(<[{"
+        depth -= letter in ")>]}"
+        if letter == "," and depth == 0:
+            parts.append(listed[first:place])
+            first = place + 1
+    last = listed[first:]
+    return [*parts, last] if last.strip() else parts
+
+
+def _last(part: str) -> str:
+    """The value at the end of an argument, without its sign; constants give what names nothing."""
+    value = part.split()[-1]
+    return value[1:] if value.startswith("%") else ""

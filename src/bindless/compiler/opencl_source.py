@@ -1,0 +1,323 @@
+"""OpenCL C for devices that compile kernels themselves and have no handles: each becomes an image and a sampler.
+
+A source is preprocessed, with ``bindless/device.h``, and what no kernel uses is left out. clang and LLVM tell which
+parameters are handles, and of what images (``handle_uses``); in the text these become parameters that are images, and
+samplers where they are sampled. Functions that are called with images of different access are there once for each.
+
+    kernel void f(sampled_image_handle image, global float4 *out)
+    kernel void f(read_only image2d_t image__bindless_image, sampler_t image__bindless_sampler, global float4 *out)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ..model.errors import BuildError
+from .handle_uses import Call, Function, read_functions
+from .prelude import opencl_c
+from .prelude.opencl_c import IMAGE, SAMPLER
+from .source_items import Item, items, text_of
+from .toolchain import TARGETS, Toolchain
+
+__all__ = ["make_source"]
+
+_TARGET = TARGETS["spirv"]
+# Builtins of clang that other compilers of OpenCL C need not have, by the functions that all have.
+_PLAIN = (
+    "-DBINDLESS_OPENCL_C=1",
+    *(f"-D__builtin_{name}f={name}" for name in ("rint", "fma", "fmin", "fmax", "fabs")),
+    "-D__builtin_convertvector(V,T)=convert_##T(V)",
+)
+_ANALYSIS = ("-w", "-fno-discard-value-names", "-gline-tables-only")
+_OURS = ("__bindless_", "bindless_constant_")
+_CONSTANT = re.compile(r"bindless_constant_(\w+)")
+_NUMBER = re.compile(r"(0[xX][\da-fA-F]+|\d+)[uUlL]*")
+_HEAD = "#pragma OPENCL FP_CONTRACT OFF\n"
+_EXTENSIONS = {"half": "cl_khr_fp16", "double": "cl_khr_fp64"}
+
+
+@dataclass
+class _Handle:
+    """A parameter that is a handle.
+
+    Attributes:
+        geometries: of the images that it is used for, with the primitive that says so.
+        sampled: with the primitives that do or do not sample it.
+        accesses: "read" and "write" of unsampled images.
+    """
+
+    geometries: dict[str, str] = field(default_factory=dict)
+    sampled: dict[bool, str] = field(default_factory=dict)
+    accesses: set[str] = field(default_factory=set)
+
+    def join(self, other: _Handle) -> bool:
+        """Whether it learns anything."""
+        before = (len(self.geometries), len(self.sampled), len(self.accesses))
+        self.geometries.update(other.geometries)
+        self.sampled.update(other.sampled)
+        self.accesses |= other.accesses
+        return before != (len(self.geometries), len(self.sampled), len(self.accesses))
+
+    @property
+    def access(self) -> str:
+        return "read_write" if len(self.accesses) > 1 else f"{''.join(self.accesses) or 'read'}_only"
+
+
+_Variant = tuple[str, ...]  # the access of each handle among a function's parameters
+
+
+def make_source(source: Path, options: Sequence[str], toolchain: Toolchain, folder: Path, standard: str) -> bytes:
+    """The text for OpenCL devices of a source that compiles for SPIR-V.
+
+    Args:
+        options: of clang: macros, folders of headers.
+        standard: of OpenCL C that clang checks the result by, such as ``CL3.0``.
+
+    Raises:
+        BuildError: handles are used otherwise than as arguments, or for images that OpenCL has not.
+    """
+    plain = toolchain.preprocess(source, folder / "plain.i", _TARGET, [*options, *_PLAIN])
+    listed = items(plain.read_text())
+    lines = {}
+    text = ""
+    for item in listed:
+        lines[text.count("\n") + 1] = item
+        text += f"{text_of(item)}\n"
+    (folder / "plain.cl").write_text(text)
+    said = len(toolchain.warnings)
+    compiled = toolchain.compile(folder / "plain.cl", folder / "plain.ll", _TARGET, [], {}, _ANALYSIS)
+    del toolchain.warnings[said:]
+    functions = read_functions(toolchain.promote(compiled, folder / "promoted.ll").read_text())
+    result = _Source(source.name, listed, {line: lines[line] for line in functions}, functions).text()
+    checked = folder / "checked.cl"
+    checked.write_text(result)
+    try:
+        toolchain.check(checked, _TARGET, (f"-cl-std={standard}", "-w"))
+    except BuildError as error:
+        raise BuildError(
+            f"{source.name} does not compile as OpenCL C whose handles are images and samplers, which can only be "
+            f"passed to functions. Change that, or leave the target opencl_c out. The compiler says:\n{error.log}",
+            log=error.log,
+        ) from error
+    return result.encode()
+
+
+class _Source:
+    """The items of a source, what is known of its functions, and the text that it becomes."""
+
+    def __init__(self, name: str, listed: list[Item], known: dict[int, Item], functions: dict[int, Function]) -> None:
+        self._name = name
+        self._items = listed
+        self._functions = functions
+        self._item_of = known
+        self._line_of = {id(item): line for line, item in known.items()}
+        self._handles: dict[int, dict[str, _Handle]] = {line: {} for line in functions}
+        self._variants: dict[int, list[_Variant]] = {line: [] for line in functions}
+        self._primitives: dict[tuple[str, str], None] = {}
+
+    def text(self) -> str:
+        """The source for OpenCL devices."""
+        self._find_handles()
+        self._find_variants()
+        kept = self._kept()
+        body = "\n".join(text for item in kept for text in self._emitted(item))
+        return "\n".join([self._prologue(kept, body), body, ""])
+
+    # -------------------------------------------------------------- handles
+
+    def _find_handles(self) -> None:
+        """From primitives up to kernels, until nothing new is learnt."""
+        learning = True
+        while learning:
+            learning = False
+            for line, function in self._functions.items():
+                for call in function.calls:
+                    for place, told in self._told(call):
+                        name = self._parameter(line, call, place, told)
+                        learning |= self._handles[line].setdefault(name, _Handle()).join(told)
+
+    def _told(self, call: Call) -> Iterator[tuple[int, _Handle]]:
+        """What a call tells of its arguments that are handles."""
+        if call.primitive:
+            parsed = opencl_c.parse(call.primitive)
+            assert parsed is not None
+            operation, geometry, sampled = parsed
+            accesses = set() if sampled else {operation}
+            yield 0, _Handle({geometry: call.primitive}, {sampled: call.primitive}, accesses)
+        else:
+            called = self._functions[call.line]
+            for name, handle in self._handles[call.line].items():
+                yield called.parameters.index(name), handle
+
+    def _parameter(self, line: int, call: Call, place: int, told: _Handle) -> str:
+        name = call.arguments[place]
+        if name is not None:
+            return name
+        where = self._item_of[line]
+        origins = call.origins[place]
+        what = f"function {where.name!r}" if not where.is_kernel else f"kernel {where.name!r}"
+        given = " or ".join(repr(origin) for origin in origins) or "a constant"
+        raise BuildError(
+            f"{self._name}: {what} uses a handle that is no parameter of its own but comes from {given}. OpenCL "
+            "devices have images as arguments of kernels alone, not in arrays, in structures or in memory: pass it as "
+            "a parameter (sampled_image_handle or unsampled_image_handle), or leave the target opencl_c out"
+        )
+
+    def _checked(self, line: int, name: str) -> tuple[str, bool]:
+        """The type of image of a handle, and whether it is sampled."""
+        handle, item = self._handles[line][name], self._item_of[line]
+        who = f"{self._name}: parameter {name!r} of {item.name!r}"
+        if len(handle.geometries) > 1:
+            raise BuildError(
+                f"{who} is used for images of different shapes, {' and '.join(handle.geometries)}: on OpenCL devices a "
+                "parameter has one. Use a parameter for each, or leave the target opencl_c out"
+            )
+        if len(handle.sampled) > 1:
+            raise BuildError(f"{who} is used both as a sampled and as an unsampled image: it can be but one of them")
+        geometry = next(iter(handle.geometries))
+        type_ = opencl_c.image_type(geometry)
+        if type_ is None:
+            raise BuildError(
+                f"{who} is used for a {'cubemap' if geometry == 'cube' else geometry}, which OpenCL has not: leave the "
+                "target opencl_c out, or the kernel where BINDLESS_OPENCL_C is defined"
+            )
+        return type_, next(iter(handle.sampled))
+
+    # -------------------------------------------------------------- variants
+
+    def _find_variants(self) -> None:
+        """From kernels down to primitives: with which access functions are called."""
+        left: list[tuple[int, _Variant]] = []
+        for line, item in self._item_of.items():
+            if item.is_kernel or not self._handles[line]:
+                left.append((line, tuple(handle.access for handle in self._handles[line].values())))
+        while left:
+            line, variant = left.pop()
+            if variant in self._variants[line]:
+                continue
+            self._variants[line].append(variant)
+            access = dict(zip(self._handles[line], variant))
+            for call in self._functions[line].calls:
+                given = tuple(access[self._parameter(line, call, place, told)] for place, told in self._told(call))
+                if call.primitive:
+                    self._primitives[call.primitive, given[0]] = None
+                else:
+                    left.append((call.line, given))
+
+    # -------------------------------------------------------------- text
+
+    def _kept(self) -> list[Item]:
+        """Everything but functions that no kernel comes to, and declarations of what is defined elsewhere."""
+        defined: dict[str, list[Item]] = {}
+        for item in self._items:
+            if item.body >= 0:
+                defined.setdefault(item.name, []).append(item)
+        reached: set[str] = set()
+        left = [item.name for item in self._items if item.is_kernel]
+        while left:
+            name = left.pop()
+            if name not in reached and name in defined:
+                reached.add(name)
+                left += [found for item in defined[name] for found in item.names()]
+
+        def is_kept(item: Item) -> bool:
+            if not item.name:
+                return bool(text_of(item)) and not text_of(item).startswith("#pragma OPENCL EXTENSION cl_khr_fp16")
+            if item.body < 0:
+                return not item.name.startswith((*_OURS, "__spirv_")) and item.name in reached
+            compiled = any(id(other) in self._line_of for other in defined[item.name])
+            return item.name in reached and (id(item) in self._line_of or not compiled)
+
+        return [item for item in self._items if is_kept(item)]
+
+    def _emitted(self, item: Item) -> Iterator[str]:
+        """The text of an item: of a function with handles, one for each of its variants."""
+        line = self._line_of.get(id(item))
+        if item.body < 0 and item.name:
+            matches = [other for other in self._item_of.values() if other.name == item.name]
+            if any(self._handles[self._line_of[id(other)]] for other in matches):
+                for other in matches:
+                    for text in self._emitted(other):
+                        yield f"{text[: text.index('{')].strip()};"
+                return
+        if line is None or not self._handles[line]:
+            yield text_of(item)
+            return
+        types = {name: self._checked(line, name) for name in self._handles[line]}
+        several = len(self._variants[line]) > 1 and "overloadable" not in item.names()
+        for variant in self._variants[line]:
+            access = dict(zip(types, variant))
+            tokens = list(item.tokens)
+            for parameter in reversed(item.parameters):
+                if parameter.name in types:
+                    type_, sampled = types[parameter.name]
+                    declared = f"{access[parameter.name]} {type_} {parameter.name}{IMAGE}"
+                    declared += f", sampler_t {parameter.name}{SAMPLER}" if sampled else ""
+                    tokens[parameter.begin : parameter.end] = [declared]
+            start = next(place for place, token in enumerate(tokens) if token == "{")
+            tokens[start:] = _replaced(self._name, item, tokens[start:], types)
+            text = "".join(tokens).strip()
+            yield f"__attribute__((overloadable)) {text}" if several else text
+
+    def _prologue(self, kept: Iterable[Item], body: str) -> str:
+        names = set().union(*(item.names() for item in kept))
+        parts: dict[str, None] = {}
+        for type_, extension in _EXTENSIONS.items():
+            if type_ in {re.sub(r"\d+$", "", name) for name in names}:
+                parts[f"#ifdef {extension}\n#pragma OPENCL EXTENSION {extension} : enable\n#endif"] = None
+        definitions = [found for name in sorted(names) if (found := opencl_c.words(name))]
+        for name, access in self._primitives:
+            if name in names:
+                before, definition = opencl_c.definition(name, access)
+                parts.update(dict.fromkeys(before))
+                definitions.append(definition)
+        head = f"/* {self._name} for OpenCL devices, made by `bindless build`. */\n{_HEAD}"
+        return head + "\n".join([*parts, *definitions, *self._constants(kept)])
+
+    def _constants(self, kept: Iterable[Item]) -> Iterator[str]:
+        """Specialization constants: macros that the device's compiler is given, BINDLESS_CONSTANT_ and the number."""
+        for type_, number in self._constants_used(kept):
+            name = f"BINDLESS_CONSTANT_{int(number.rstrip('uUlL'), 0)}"
+            macro = f"BINDLESS_OR_{number}(otherwise)"
+            yield f"/* {name} {'float' if type_ == 'float' else 'int'} 4 */"
+            yield f"#ifdef {name}\n#define {macro} {name}\n#else\n#define {macro} (otherwise)\n#endif"
+            yield f"#define bindless_constant_{type_}(number, otherwise) (({type_})BINDLESS_OR_##number(otherwise))"
+
+    def _constants_used(self, kept: Iterable[Item]) -> dict[tuple[str, str], None]:
+        """Their types and numbers, each once."""
+        found: dict[tuple[str, str], None] = {}
+        for item in kept:
+            words = [token for token in item.tokens if token.strip()]
+            for place, word in enumerate(words):
+                match = _CONSTANT.fullmatch(word)
+                if match is None or item.body < 0:
+                    continue
+                number = words[place + 2]
+                if words[place + 1] != "(" or not _NUMBER.fullmatch(number) or words[place + 3] != ",":
+                    raise BuildError(
+                        f"{self._name}: {word}({number}...) in {item.name!r}: on OpenCL devices the number of a "
+                        "specialization constant is a plain integer"
+                    )
+                found[match[1], number] = None
+        return found
+
+
+def _replaced(source: str, item: Item, tokens: list[str], types: dict[str, tuple[str, bool]]) -> list[str]:
+    """A body whose handles are images, and samplers behind them."""
+    words = [place for place, token in enumerate(tokens) if token.strip()]
+    result = list(tokens)
+    for before, place, after in zip(words, words[1:], words[2:]):
+        token = tokens[place]
+        if token not in types or tokens[before] in (".", "->"):
+            continue
+        if tokens[before] not in ("(", ",") or tokens[after] not in (")", ","):
+            raise BuildError(
+                f"{source}: {item.name!r} does more with the handle {token!r} than to pass it to functions: on OpenCL "
+                "devices it is an image, which cannot be copied, compared or chosen, and no other variable may have "
+                "its name. Pass the parameter itself, or leave the target opencl_c out"
+            )
+        result[place] = f"{token}{IMAGE}, {token}{SAMPLER}" if types[token][1] else f"{token}{IMAGE}"
+    return result

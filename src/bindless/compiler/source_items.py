@@ -1,0 +1,145 @@
+"""Preprocessed OpenCL C as its top-level items: functions with their parameters, and everything else."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+__all__ = ["Item", "Parameter", "items", "text_of"]
+
+_TOKEN = re.compile(
+    r"(?P<directive>^[ \t]*#[^\n]*)|(?P<space>\s+)|(?P<string>\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*')"
+    r"|(?P<name>[A-Za-z_]\w*)|(?P<number>\.?\d(?:[eEpP][+-]|[\w.])*)|(?P<mark>->|\.\.\.|.)",
+    re.MULTILINE,
+)
+_MARKER = re.compile(r"\s*#\s*(?:line\s+)?\d+")
+_NAME = re.compile(r"[A-Za-z_]\w*$")
+
+
+@dataclass
+class Parameter:
+    """A parameter of a function: where its tokens lie in the item, and its name, if it has one."""
+
+    begin: int
+    end: int
+    name: str
+
+
+@dataclass
+class Item:
+    """A definition or declaration, or the directives between them.
+
+    Attributes:
+        tokens: of the preprocessed source, spaces too.
+        name: of a function, else empty.
+        parameters: of a function.
+        body: where the body of a definition begins among the tokens; -1 where there is none.
+    """
+
+    tokens: list[str]
+    name: str = ""
+    parameters: list[Parameter] = field(default_factory=list)
+    body: int = -1
+
+    @property
+    def is_kernel(self) -> bool:
+        """Whether it defines a kernel."""
+        head = self.tokens[: max(self.body, 0)]
+        return bool(self.name) and ("kernel" in head or "__kernel" in head)
+
+    def names(self) -> set[str]:
+        """All names in it."""
+        return {token for token in self.tokens if _NAME.match(token)}
+
+
+def text_of(item: Item) -> str:
+    """The item's text."""
+    return "".join(item.tokens).strip()
+
+
+def items(text: str) -> list[Item]:
+    """The items of a preprocessed source, in their order."""
+    found: list[Item] = []
+    tokens: list[str] = []
+    depth = 0
+    for token in _tokens(text):
+        tokens.append(token)
+        if token[:1] == "#" and depth == 0 and not "".join(tokens[:-1]).strip():
+            found.append(Item(tokens))
+            tokens = []
+        elif token in "([{":
+            depth += 1
+        elif token in ")]}":
+            depth -= 1
+        if depth == 0 and (token == ";" or (token == "}" and _head(tokens))):
+            found.append(_item(tokens))
+            tokens = []
+    if "".join(tokens).strip():
+        found.append(Item(tokens))
+    return found
+
+
+def _tokens(text: str) -> Iterator[str]:
+    for match in _TOKEN.finditer(text):
+        token = match[0]
+        if match.lastgroup == "directive":
+            if not _MARKER.match(token):
+                yield token.strip()
+        elif match.lastgroup == "space":
+            yield "\n" if "\n" in token else " "
+        else:
+            yield token
+
+
+def _item(tokens: list[str]) -> Item:
+    head = _head(tokens)
+    if head is None:
+        return Item(tokens)
+    name, begin, end = head
+    body = next((place for place in range(end, len(tokens)) if tokens[place] == "{"), -1)
+    return Item(tokens, tokens[name], _parameters(tokens, begin + 1, end), body)
+
+
+def _head(tokens: Sequence[str]) -> tuple[int, int, int] | None:
+    """Places of a function's name and of the parentheses of its parameters, if the tokens are a function's."""
+    depth, found, opened = 0, None, -1
+    for place, token in enumerate(tokens):
+        if depth == 0 and token in ("{", "=", "typedef"):
+            break
+        if token in "([":
+            if depth == 0:
+                opened = place
+            depth += 1
+        elif token in ")]":
+            depth -= 1
+            before = _before(tokens, opened)
+            if depth == 0 and tokens[opened] == "(" and before >= 0:
+                name = tokens[before]
+                if _NAME.match(name) and name != "__attribute__":
+                    found = (before, opened, place)
+    return found
+
+
+def _before(tokens: Sequence[str], place: int) -> int:
+    """The place of the token before this one, spaces aside; -1 if there is none."""
+    place -= 1
+    while place >= 0 and not tokens[place].strip():
+        place -= 1
+    return place
+
+
+def _parameters(tokens: Sequence[str], begin: int, end: int) -> list[Parameter]:
+    found, depth, first = [], 0, begin
+    for place in range(begin, end + 1):
+        token = tokens[place]
+        if place == end or (token == "," and depth == 0):
+            words = [word for word in tokens[first:place] if _NAME.match(word)]
+            if words and words != ["void"]:
+                found.append(Parameter(first, place, words[-1] if len(words) > 1 else ""))
+            first = place + 1
+        elif token in "([{":
+            depth += 1
+        elif token in ")]}":
+            depth -= 1
+    return found

@@ -1,0 +1,174 @@
+/* fetch_sampled.cl for OpenCL devices, made by `bindless build`. */
+#pragma OPENCL FP_CONTRACT OFF
+static inline __attribute__((overloadable)) int4 __bindless_channels(int4 color, int order)
+{ if (order == CLK_R || order == CLK_RG || order == CLK_RGB) color.w = 0; return color; }
+static inline ulong __bindless_global_id_0(void) { return get_global_id(0); }
+static inline ulong __bindless_global_id_1(void) { return get_global_id(1); }
+static inline ulong __bindless_global_id_2(void) { return get_global_id(2); }
+static inline ulong __bindless_global_size_0(void) { return get_global_size(0); }
+static inline ulong __bindless_global_size_1(void) { return get_global_size(1); }
+static inline ulong __bindless_global_size_2(void) { return get_global_size(2); }
+static inline ulong __bindless_local_id_0(void) { return get_local_id(0); }
+static inline ulong __bindless_local_id_1(void) { return get_local_id(1); }
+static inline ulong __bindless_local_id_2(void) { return get_local_id(2); }
+static inline __attribute__((overloadable)) int4 __bindless_fetch_sampled_2d_i(read_only image2d_t image, sampler_t how, int x, int y)
+{ return (uint)x < (uint)get_image_width(image) && (uint)y < (uint)get_image_height(image) ? __bindless_channels(read_imagei(image, (int2)(x, y)), get_image_channel_order(image)) : (int4)(0); }
+typedef ulong unsampled_image_handle;
+typedef ulong sampled_image_handle;
+static inline __attribute__((overloadable, always_inline)) size_t bindless_global_id(uint dimension) { return dimension == 0 ? __bindless_global_id_0() : dimension == 1 ? __bindless_global_id_1() : __bindless_global_id_2(); }
+static inline __attribute__((overloadable, always_inline)) size_t bindless_global_size(uint dimension) { return dimension == 0 ? __bindless_global_size_0() : dimension == 1 ? __bindless_global_size_1() : __bindless_global_size_2(); }
+static inline __attribute__((overloadable, always_inline)) size_t bindless_local_id(uint dimension) { return dimension == 0 ? __bindless_local_id_0() : dimension == 1 ? __bindless_local_id_1() : __bindless_local_id_2(); }
+static inline uint4 pack(uint4 elements, uint size)
+{
+if (size == 1)
+return (uint4)((elements.x & 0xff) | (elements.y & 0xff) << 8 | (elements.z & 0xff) << 16 | elements.w << 24, 0, 0, 0);
+if (size == 2)
+return (uint4)((elements.x & 0xffff) | elements.y << 16, (elements.z & 0xffff) | elements.w << 16, 0, 0);
+return elements;
+}
+struct values {
+global void *items;
+uint size;
+uint channels;
+uint whole;
+};
+static inline struct values values_of(global void *items, uint size, uint channels, bool aligned)
+{
+struct values values = {items, size, channels, size * channels};
+if (channels == 3 || (!aligned && ((size_t)items & (values.whole - 1)) != 0))
+values.whole = 0;
+return values;
+}
+static inline uint4 turn_triples(uint4 elements, uint lane) { return elements; }
+static inline bool lanes_are_full(void) { return false; }
+static inline void store_elements(struct values values, ulong i, uint4 elements, bool together)
+{
+ulong at = i * values.channels;
+uint stride = 1;
+if (values.channels == 3 && together && lanes_are_full()) {
+const uint lane = (uint)bindless_local_id(0) % 32u;
+elements = turn_triples(elements, lane);
+at = (i - lane) * 3 + lane;
+stride = 32u;
+}
+if (values.size == 1) {
+global uchar *out = (global uchar *)values.items + at;
+out[0] = (uchar)elements.x;
+if (values.channels > 1) out[stride] = (uchar)elements.y;
+if (values.channels > 2) out[2 * stride] = (uchar)elements.z;
+if (values.channels > 3) out[3] = (uchar)elements.w;
+} else if (values.size == 2) {
+global ushort *out = (global ushort *)values.items + at;
+out[0] = (ushort)elements.x;
+if (values.channels > 1) out[stride] = (ushort)elements.y;
+if (values.channels > 2) out[2 * stride] = (ushort)elements.z;
+if (values.channels > 3) out[3] = (ushort)elements.w;
+} else {
+global uint *out = (global uint *)values.items + at;
+out[0] = elements.x;
+if (values.channels > 1) out[stride] = elements.y;
+if (values.channels > 2) out[2 * stride] = elements.z;
+if (values.channels > 3) out[3] = elements.w;
+}
+}
+static inline void store_item(struct values values, ulong i, uint4 elements, bool together)
+{
+uint4 blob = pack(elements, values.size);
+switch (values.whole) {
+case 16: ((global uint4 *)values.items)[i] = blob; break;
+case 8: ((global uint2 *)values.items)[i] = blob.xy; break;
+case 4: ((global uint *)values.items)[i] = blob.x; break;
+case 2: ((global ushort *)values.items)[i] = (ushort)blob.x; break;
+case 1: ((global uchar *)values.items)[i] = (uchar)blob.x; break;
+default: store_elements(values, i, elements, together);
+}
+}
+typedef int4 color;
+typedef float2 point;
+typedef int2 pixel;
+static inline pixel load_pixel(global const void *coords, ulong i, bool aligned)
+{
+return ((aligned) || (((size_t)(coords)) & 7) == 0 ? ((global const int2 *)(coords))[i] : (int2)(((global const int *)(coords))[2 * (i)], ((global const int *)(coords))[2 * (i) + 1]));
+}
+enum element_type { ELEMENT_S8, ELEMENT_U8, ELEMENT_S16, ELEMENT_U16, ELEMENT_S32, ELEMENT_U32, ELEMENT_F16, ELEMENT_F32 };
+enum channel_type {
+SNORM_INT8, SNORM_INT16, UNORM_INT8, UNORM_INT16,
+SIGNED_INT8, SIGNED_INT16, SIGNED_INT32,
+UNSIGNED_INT8, UNSIGNED_INT16, UNSIGNED_INT32,
+FP16, FP32
+};
+static inline uint element_type(uint format) { return format & 0xff; }
+static inline uint value_channels(uint format) { return format >> 8 & 0xf; }
+static inline uint image_channels(uint format) { return format >> 24 & 0xf; }
+static inline bool aligned(uint format) { return (format >> 28 & 1) != 0; }
+static inline uint element_size(uint format) { return 1u << (0x9a50u >> 2 * element_type(format) & 3); }
+static inline uint4 color_to_elements(color value, uint format)
+{
+return __builtin_astype(value, uint4);
+}
+static inline color mask_channels(color value, uint format)
+{
+uint channels = image_channels(format);
+if (channels < 4) value.w = 0;
+if (channels < 3) value.z = 0;
+if (channels < 2) value.y = 0;
+return value;
+}
+struct walk {
+uint row;
+uint a_band;
+uint blocks;
+ulong banded;
+ulong steps;
+};
+static inline struct walk walk_of(ulong count, uint row)
+{
+struct walk walk = {0, 1, 0, 0, 0};
+if (row >= 32u && row <= 1u << 24 && count >> 31 == 0) {
+const uint bands = (uint)count / ((2 * 4u) * row);
+walk.row = row;
+walk.a_band = (row + (0 ? 32u / 2 : 32u) - 1) / (0 ? 32u / 2 : 32u) * ((2 * 4u) * (0 ? 32u / 2 : 32u) / (4u * 32u));
+walk.blocks = bands * walk.a_band;
+walk.banded = bands * (2 * 4u) * row;
+}
+walk.steps = walk.blocks + (count - walk.banded) / (4u * 32u);
+return walk;
+}
+struct stride {
+ulong first;
+uint next;
+};
+static inline uint block_start(uint block, uint row)
+{
+return (block + 1) * (0 ? 32u / 2 : 32u) <= row ? block * (0 ? 32u / 2 : 32u) : row - (0 ? 32u / 2 : 32u);
+}
+static inline struct stride stride_of(struct walk walk, ulong step, uint lane)
+{
+if (step >= walk.blocks) return (struct stride){walk.banded + (step - walk.blocks) * (4u * 32u) + lane, 32u};
+const uint band = (uint)step / walk.a_band;
+const uint block = (uint)step - band * walk.a_band;
+const uint x = block_start(block / 2, walk.row) + lane;
+return (struct stride){(band * (2 * 4u) + block % 2 * 4u) * walk.row + x, walk.row};
+}
+struct place {
+pixel at;
+uint layer;
+};
+kernel void bindless_fetch_sampled_2d_i(read_only image2d_t image__bindless_image, sampler_t image__bindless_sampler, global const void *coords, global void *values,
+ulong count, uint format, uint row)
+{
+const struct values out = values_of(values, element_size(format), value_channels(format), aligned(format));
+do { const ulong me = bindless_global_id(0), all = bindless_global_size(0); const uint lane = (uint)me % 32u; ulong i = me; if (all % 32u == 0) { const struct walk walk = walk_of(count, row); for (ulong step = me / 32u; step < walk.steps; step += all / 32u) { const struct stride stride = stride_of(walk, step, lane); struct place arguments[4u]; color results[4u];
+
+#pragma unroll
+
+for (uint k = 0; k < 4u; ++k) { struct place loaded = {load_pixel(coords, stride.first + k * stride.next, aligned(format)), 0u}; arguments[k] = loaded; }
+
+#pragma unroll
+
+for (uint k = 0; k < 4u; ++k) results[k] = __bindless_fetch_sampled_2d_i(image__bindless_image, image__bindless_sampler, (arguments[k].at).x, (arguments[k].at).y);
+
+#pragma unroll
+
+for (uint k = 0; k < 4u; ++k) store_item(out, stride.first + k * stride.next, color_to_elements(mask_channels(results[k], format), format), true); } i += walk.banded + (walk.steps - walk.blocks) * (4u * 32u); } for (; i < (count); i += all) { struct place loaded = {load_pixel(coords, i, aligned(format)), 0u}; color result = __bindless_fetch_sampled_2d_i(image__bindless_image, image__bindless_sampler, (loaded.at).x, (loaded.at).y); store_item(out, i, color_to_elements(mask_channels(result, format), format), i - lane + (32u - 1) < (count)); } } while (0);
+}

@@ -1,0 +1,170 @@
+/* write.cl for OpenCL devices, made by `bindless build`. */
+#pragma OPENCL FP_CONTRACT OFF
+#ifdef cl_khr_3d_image_writes
+#pragma OPENCL EXTENSION cl_khr_3d_image_writes : enable
+#endif
+static inline ulong __bindless_global_id_0(void) { return get_global_id(0); }
+static inline ulong __bindless_global_id_1(void) { return get_global_id(1); }
+static inline ulong __bindless_global_id_2(void) { return get_global_id(2); }
+static inline ulong __bindless_global_size_0(void) { return get_global_size(0); }
+static inline ulong __bindless_global_size_1(void) { return get_global_size(1); }
+static inline ulong __bindless_global_size_2(void) { return get_global_size(2); }
+static inline __attribute__((overloadable)) void __bindless_write_3d_u(write_only image3d_t image, int x, int y, int z, uint4 color)
+{ if ((uint)x < (uint)get_image_width(image) && (uint)y < (uint)get_image_height(image) && (uint)z < (uint)get_image_depth(image)) write_imageui(image, (int4)(x, y, z, 0), color); }
+typedef ulong unsampled_image_handle;
+typedef ulong sampled_image_handle;
+static inline __attribute__((overloadable, always_inline)) size_t bindless_global_id(uint dimension) { return dimension == 0 ? __bindless_global_id_0() : dimension == 1 ? __bindless_global_id_1() : __bindless_global_id_2(); }
+static inline __attribute__((overloadable, always_inline)) size_t bindless_global_size(uint dimension) { return dimension == 0 ? __bindless_global_size_0() : dimension == 1 ? __bindless_global_size_1() : __bindless_global_size_2(); }
+static inline uint4 unpack(uint4 blob, uint size)
+{
+if (size == 1)
+return (uint4)(blob.x & 0xff, blob.x >> 8 & 0xff, blob.x >> 16 & 0xff, blob.x >> 24);
+if (size == 2)
+return (uint4)(blob.x & 0xffff, blob.x >> 16, blob.y & 0xffff, blob.y >> 16);
+return blob;
+}
+static inline int4 sign_extend(uint4 elements, uint size)
+{
+uint shift = 32 - 8 * size;
+return __builtin_astype(elements << shift, int4) >> (int)shift;
+}
+struct values {
+global void *items;
+uint size;
+uint channels;
+uint whole;
+};
+static inline struct values values_of(global void *items, uint size, uint channels, bool aligned)
+{
+struct values values = {items, size, channels, size * channels};
+if (channels == 3 || (!aligned && ((size_t)items & (values.whole - 1)) != 0))
+values.whole = 0;
+return values;
+}
+static inline uint4 load_elements(struct values values, ulong i)
+{
+ulong at = i * values.channels;
+uint4 elements = 0;
+if (values.size == 1) {
+global const uchar *in = (global const uchar *)values.items + at;
+elements.x = in[0];
+if (values.channels > 1) elements.y = in[1];
+if (values.channels > 2) elements.z = in[2];
+if (values.channels > 3) elements.w = in[3];
+} else if (values.size == 2) {
+global const ushort *in = (global const ushort *)values.items + at;
+elements.x = in[0];
+if (values.channels > 1) elements.y = in[1];
+if (values.channels > 2) elements.z = in[2];
+if (values.channels > 3) elements.w = in[3];
+} else {
+global const uint *in = (global const uint *)values.items + at;
+elements.x = in[0];
+if (values.channels > 1) elements.y = in[1];
+if (values.channels > 2) elements.z = in[2];
+if (values.channels > 3) elements.w = in[3];
+}
+return elements;
+}
+static inline uint4 load_item(struct values values, ulong i)
+{
+uint4 blob = 0;
+switch (values.whole) {
+case 16: blob = ((global const uint4 *)values.items)[i]; break;
+case 8: blob.xy = ((global const uint2 *)values.items)[i]; break;
+case 4: blob.x = ((global const uint *)values.items)[i]; break;
+case 2: blob.x = ((global const ushort *)values.items)[i]; break;
+case 1: blob.x = ((global const uchar *)values.items)[i]; break;
+default: return load_elements(values, i);
+}
+return unpack(blob, values.size);
+}
+struct walk {
+uint row;
+uint a_band;
+uint blocks;
+ulong banded;
+ulong steps;
+};
+static inline struct walk walk_of(ulong count, uint row)
+{
+struct walk walk = {0, 1, 0, 0, 0};
+if (row >= 32u && row <= 1u << 24 && count >> 31 == 0) {
+const uint bands = (uint)count / ((2 * 4u) * row);
+walk.row = row;
+walk.a_band = (row + (1 ? 32u / 2 : 32u) - 1) / (1 ? 32u / 2 : 32u) * ((2 * 4u) * (1 ? 32u / 2 : 32u) / (4u * 32u));
+walk.blocks = bands * walk.a_band;
+walk.banded = bands * (2 * 4u) * row;
+}
+walk.steps = walk.blocks + (count - walk.banded) / (4u * 32u);
+return walk;
+}
+struct stride {
+ulong first;
+uint next;
+};
+static inline uint block_start(uint block, uint row)
+{
+return (block + 1) * (1 ? 32u / 2 : 32u) <= row ? block * (1 ? 32u / 2 : 32u) : row - (1 ? 32u / 2 : 32u);
+}
+static inline struct stride stride_of(struct walk walk, ulong step, uint lane)
+{
+if (step >= walk.blocks) return (struct stride){walk.banded + (step - walk.blocks) * (4u * 32u) + lane, 32u};
+const uint band = (uint)step / walk.a_band;
+const uint block = (uint)step - band * walk.a_band;
+const uint x = block_start(block, walk.row) + lane % (1 ? 32u / 2 : 32u);
+return (struct stride){(band * (2 * 4u) + lane / (1 ? 32u / 2 : 32u)) * walk.row + x, 2 * walk.row};
+}
+typedef uint4 color;
+typedef float3 point;
+typedef int3 pixel;
+static inline pixel load_pixel(global const void *coords, ulong i, bool aligned)
+{
+return ((int3)(((global const int *)(coords))[3 * (i)], ((global const int *)(coords))[3 * (i) + 1], ((global const int *)(coords))[3 * (i) + 2]));
+}
+enum element_type { ELEMENT_S8, ELEMENT_U8, ELEMENT_S16, ELEMENT_U16, ELEMENT_S32, ELEMENT_U32, ELEMENT_F16, ELEMENT_F32 };
+enum channel_type {
+SNORM_INT8, SNORM_INT16, UNORM_INT8, UNORM_INT16,
+SIGNED_INT8, SIGNED_INT16, SIGNED_INT32,
+UNSIGNED_INT8, UNSIGNED_INT16, UNSIGNED_INT32,
+FP16, FP32
+};
+static inline uint element_type(uint format) { return format & 0xff; }
+static inline uint value_channels(uint format) { return format >> 8 & 0xf; }
+static inline bool aligned(uint format) { return (format >> 28 & 1) != 0; }
+static inline uint element_size(uint format) { return 1u << (0x9a50u >> 2 * element_type(format) & 3); }
+static inline bool floating(uint format) { return element_type(format) >= ELEMENT_F16; }
+static inline bool signed_element(uint format) { return (element_type(format) & 1) == 0 && !floating(format); }
+typedef color texel;
+static inline void write_texel(write_only image3d_t image__bindless_image, uint layer, pixel at, uint4 elements, uint format)
+{
+__bindless_write_3d_u(image__bindless_image, (at).x, (at).y, (at).z, __builtin_astype(elements, color));
+}
+struct item {
+pixel at;
+uint layer;
+uint4 elements;
+};
+static inline uint4 widen(uint4 elements, uint format)
+{
+if (signed_element(format)) return __builtin_astype(sign_extend(elements, element_size(format)), uint4);
+return elements;
+}
+kernel void bindless_write_3d_u(write_only image3d_t image__bindless_image, global const void *coords, global void *values, ulong count,
+uint format, uint row)
+{
+const struct values in = values_of(values, element_size(format), value_channels(format), aligned(format));
+do { const ulong me = bindless_global_id(0), all = bindless_global_size(0); const uint lane = (uint)me % 32u; ulong i = me; if (all % 32u == 0) { const struct walk walk = walk_of(count, row); for (ulong step = me / 32u; step < walk.steps; step += all / 32u) { const struct stride stride = stride_of(walk, step, lane); struct item arguments[4u]; struct item results[4u];
+
+#pragma unroll
+
+for (uint k = 0; k < 4u; ++k) { struct item loaded = {load_pixel(coords, stride.first + k * stride.next, aligned(format)), 0u, load_item(in, stride.first + k * stride.next)}; arguments[k] = loaded; }
+
+#pragma unroll
+
+for (uint k = 0; k < 4u; ++k) results[k] = arguments[k];
+
+#pragma unroll
+
+for (uint k = 0; k < 4u; ++k) ((void)(true), write_texel(image__bindless_image, results[k].layer, results[k].at, widen(results[k].elements, format), format)); } i += walk.banded + (walk.steps - walk.blocks) * (4u * 32u); } for (; i < (count); i += all) { struct item loaded = {load_pixel(coords, i, aligned(format)), 0u, load_item(in, i)}; struct item result = loaded; ((void)(i - lane + (32u - 1) < (count)), write_texel(image__bindless_image, result.layer, result.at, widen(result.elements, format), format)); } } while (0);
+}
