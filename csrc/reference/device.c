@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define DEFAULT_TIMEOUT 600.0 /* seconds */
+
 static blr_mutex_t mutex = BLR_MUTEX_INIT;
 static struct blr_device device;
 static _Atomic bool made;
@@ -183,4 +185,18 @@ blr_result_t blrDeviceGetTimestamp(blr_device_t handle, uint64_t *nanoseconds)
         return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "nanoseconds is NULL: a place for the result is needed");
     *nanoseconds = blr_clock_now();
     return BLR_RESULT_SUCCESS;
+}
+
+blr_result_t blr_device_time_limit(double *seconds)
+{
+    const char *text = getenv("BINDLESS_REFERENCE_TIMEOUT");
+    char *end;
+    *seconds = DEFAULT_TIMEOUT;
+    if (text == NULL || *text == '\0')
+        return BLR_RESULT_SUCCESS;
+    *seconds = strtod(text, &end);
+    if (*end == '\0' && *seconds >= 0 && *seconds <= 1e9)
+        return BLR_RESULT_SUCCESS;
+    return blr_fail(BLR_RESULT_INVALID_ARGUMENT,
+                    "BINDLESS_REFERENCE_TIMEOUT is '%.60s': seconds from 0 (no limit) to 1e9 are needed", text);
 }

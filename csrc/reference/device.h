@@ -32,4 +32,7 @@ uint64_t blr_device_max_allocation(void);
 /* What BINDLESS_REFERENCE_FILTERING said when the device was first asked for. */
 bool blr_device_exact_filtering(void);
 
+/* Seconds that a command may take which may never end, as BINDLESS_REFERENCE_TIMEOUT says; 0: no limit. */
+blr_result_t blr_device_time_limit(double *seconds);
+
 #endif

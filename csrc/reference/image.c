@@ -4,6 +4,7 @@
 #include "memory.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 /* Levels start on a cache line; a sampler may read a whole register that begins with the last pixel. */
 #define LEVEL_ALIGN 64u
@@ -154,6 +155,8 @@ static void destroy(struct blr_object *object)
     struct blr_image *image = (struct blr_image *)object;
     if (image->mipmap != NULL) {
         blr_image_release(image->mipmap);
+    } else if (image->release != NULL) {
+        image->release(image->owner);
     } else {
         blr_memory_unreserve(image->pages.size);
         blr_pages_free(&image->pages);
@@ -220,6 +223,9 @@ static blr_result_t add_level(struct blr_image *mipmap, uint32_t number)
     return BLR_RESULT_SUCCESS;
 }
 
+/* Instead of a release: the pixels stay their owner's. */
+static void leave(void *owner) { (void)owner; }
+
 static blr_result_t allocate_pixels(struct blr_image *image)
 {
     const blr_image_desc_t *desc = &image->desc;
@@ -240,6 +246,37 @@ static blr_result_t allocate_pixels(struct blr_image *image)
     return BLR_RESULT_SUCCESS;
 }
 
+/* Gives an image with its pixels a handle, and its levels theirs. When that fails the image is gone, and its pixels are the
+ * caller's if it had adopted them. */
+static blr_result_t publish(struct blr_image *image, blr_image_t *handle)
+{
+    blr_result_t result = blr_object_register(&image->object, BLR_KIND_IMAGE, destroy);
+    if (result != BLR_RESULT_SUCCESS) {
+        if (image->release == NULL) {
+            blr_memory_unreserve(image->pages.size);
+            blr_pages_free(&image->pages);
+        }
+        blr_delete(image);
+        return result;
+    }
+    blr_context_retain(image->context);
+    uint64_t id = image->object.id;
+    if (image->desc.type == BLR_IMAGE_MIPMAP) {
+        for (uint32_t i = 0; i < image->desc.num_levels && result == BLR_RESULT_SUCCESS; i++)
+            result = add_level(image, i);
+        if (result != BLR_RESULT_SUCCESS) {
+            if (image->release != NULL)
+                image->release = leave;
+            blr_image_retain(image);
+            close(image);
+            blr_image_release(image);
+            return result;
+        }
+    }
+    *handle = (blr_image_t)(uintptr_t)id;
+    return BLR_RESULT_SUCCESS;
+}
+
 static blr_result_t create(struct blr_context *context, const blr_image_desc_t *desc, blr_image_t *handle)
 {
     if (handle == NULL)
@@ -252,31 +289,22 @@ static blr_result_t create(struct blr_context *context, const blr_image_desc_t *
     if (image == NULL)
         return BLR_RESULT_OUT_OF_MEMORY;
     result = allocate_pixels(image);
-    if (result == BLR_RESULT_SUCCESS) {
-        result = blr_object_register(&image->object, BLR_KIND_IMAGE, destroy);
-        if (result != BLR_RESULT_SUCCESS) {
-            blr_memory_unreserve(image->pages.size);
-            blr_pages_free(&image->pages);
-        }
-    }
-    if (result != BLR_RESULT_SUCCESS) {
-        blr_delete(image);
-        return result;
-    }
-    blr_context_retain(context);
-    uint64_t id = image->object.id;
-    if (desc->type == BLR_IMAGE_MIPMAP) {
-        for (uint32_t i = 0; i < desc->num_levels && result == BLR_RESULT_SUCCESS; i++)
-            result = add_level(image, i);
-        if (result != BLR_RESULT_SUCCESS) {
-            blr_image_retain(image);
-            close(image);
-            blr_image_release(image);
-            return result;
-        }
-    }
-    *handle = (blr_image_t)(uintptr_t)id;
-    return BLR_RESULT_SUCCESS;
+    if (result == BLR_RESULT_SUCCESS)
+        return publish(image, handle);
+    blr_delete(image);
+    return result;
+}
+
+blr_result_t blr_image_adopt(struct blr_context *context, const blr_image_desc_t *desc, const struct blr_texture_level *levels,
+                             void (*release)(void *owner), void *owner, blr_image_t *handle)
+{
+    struct blr_image *image = new_image(context, desc);
+    if (image == NULL)
+        return BLR_RESULT_OUT_OF_MEMORY;
+    memcpy(image->level, levels, desc->num_levels * sizeof *levels);
+    image->release = release;
+    image->owner = owner;
+    return publish(image, handle);
 }
 
 blr_result_t blrImageCreate(blr_context_t context_handle, const blr_image_desc_t *desc, blr_image_t *handle)

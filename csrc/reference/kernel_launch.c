@@ -1,4 +1,5 @@
 /* A kernel over a range of work-items as a command. */
+#include "device.h"
 #include "image_handle.h"
 #include "module.h"
 #include "queue.h"
@@ -11,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEFAULT_TIMEOUT 600.0
 #define BRIEF_ITEMS 4096u
 #define SMALLEST_PART 1024u /* work-items that one thread takes at a time */
 #define MAX_LOCAL_BYTES ((uint64_t)64 << 20)
@@ -311,20 +311,6 @@ static blr_result_t set_arguments(struct launch_command *own, const blr_launch_t
     return BLR_RESULT_SUCCESS;
 }
 
-static blr_result_t read_timeout(double *seconds)
-{
-    const char *text = getenv("BINDLESS_REFERENCE_TIMEOUT");
-    char *end;
-    *seconds = DEFAULT_TIMEOUT;
-    if (text == NULL || *text == '\0')
-        return BLR_RESULT_SUCCESS;
-    *seconds = strtod(text, &end);
-    if (*end == '\0' && *seconds >= 0 && *seconds <= 1e9)
-        return BLR_RESULT_SUCCESS;
-    return blr_fail(BLR_RESULT_INVALID_ARGUMENT,
-                    "BINDLESS_REFERENCE_TIMEOUT is '%.60s': seconds from 0 (no limit) to 1e9 are needed", text);
-}
-
 /* ---------------------------------------------------------------- the call */
 
 static blr_result_t prepare(struct launch_command *own, struct blr_queue *queue, blr_kernel_t kernel,
@@ -338,7 +324,7 @@ static blr_result_t prepare(struct launch_command *own, struct blr_queue *queue,
     own->launch.program = own->kernel->program;
     own->launch.context = queue->context;
     own->launch.name = own->kernel->program->entry->name;
-    blr_result_t result = read_timeout(&own->launch.timeout);
+    blr_result_t result = blr_device_time_limit(&own->launch.timeout);
     if (result == BLR_RESULT_SUCCESS)
         result = set_sizes(own, given);
     if (result == BLR_RESULT_SUCCESS)

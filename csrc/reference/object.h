@@ -29,6 +29,8 @@ enum blr_kind {
     BLR_KIND_IMAGE_HANDLE,
     BLR_KIND_MODULE,
     BLR_KIND_KERNEL,
+    BLR_KIND_EXTERNAL_MEMORY,
+    BLR_KIND_EXTERNAL_SEMAPHORE,
     /* of the Level Zero driver, which keeps its objects in the same table */
     BLR_KIND_ZE_DRIVER,
     BLR_KIND_ZE_DEVICE,

@@ -2,7 +2,7 @@
  * A queue: commands that are ready to run, the threads that run them, and the failures nobody has asked for yet.
  *
  * Threads start with the first command that needs them. An in-order queue has one. An out-of-order queue has one for
- * each function of the host that is running, because such a function may wait for anything, and beside those as many
+ * each function of the host that is running, because such a function may wait for anything, as a wait for a semaphore does, and beside those as many
  * as keep the processors busy; there is a limit.
  */
 #ifndef BLR_QUEUE_H
@@ -23,7 +23,7 @@ struct blr_queue {
     struct blr_command *barrier; /* the newest barrier that is not complete, out of order */
     struct blr_command *ready_first, **ready_last; /* the last is the link where the next one goes */
     uint32_t ready_count;
-    uint32_t running_functions; /* functions of the host at work */
+    uint32_t running_functions; /* functions of the host at work, and waits for what is outside */
     struct blr_event *failures_first, *failures_last; /* retained */
     blr_condition_t work;
     blr_condition_t progress; /* a command completed while someone waited for the queue */

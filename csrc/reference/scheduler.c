@@ -241,7 +241,8 @@ void blr_scheduler_execute(struct blr_command *command)
     error.code = BLR_RESULT_SUCCESS;
     error.message[0] = '\0';
     event->status = BLR_EVENT_RUNNING;
-    if (command->is_host_function) {
+    bool keeps_thread = command->is_host_function || command->waits_outside;
+    if (keeps_thread) {
         queue->running_functions++;
         blr_queue_add_workers(queue); /* it may wait for what is ready behind it */
     }
@@ -266,7 +267,7 @@ void blr_scheduler_execute(struct blr_command *command)
         command->release(command);
 
     blr_mutex_lock(&blr_scheduler_mutex);
-    if (command->is_host_function)
+    if (keeps_thread)
         queue->running_functions--;
     unlink_command(command);
     event->command = NULL;
@@ -306,7 +307,7 @@ void blr_scheduler_complete(struct blr_event *event, blr_result_t result, const 
 bool blr_scheduler_help(struct blr_queue *queue, uint64_t sequence, uint64_t deadline)
 {
     struct blr_command **link = blr_queue_find_ready(queue, sequence);
-    if (link == NULL || (*link)->is_host_function)
+    if (link == NULL || (*link)->is_host_function || (*link)->waits_outside)
         return false;
     if (deadline != BLR_NO_DEADLINE && (!(*link)->is_brief || blr_clock_now() >= deadline))
         return false;

@@ -33,6 +33,7 @@ struct blr_command {
     blr_result_t (*run)(struct blr_command *command);      /* reports by blr_fail */
     void (*release)(struct blr_command *command);          /* gives back what the command retains; may be NULL */
     bool is_host_function; /* runs the caller's code: never on a thread that waits */
+    bool waits_outside;    /* for what this driver does not do: like a function of the host it keeps its thread */
     bool is_barrier;
     bool is_brief;         /* a waiting thread may run it even if it has a deadline */
 

@@ -163,6 +163,8 @@ typedef struct blr_event *blr_event_t;
 typedef struct blr_image *blr_image_t;
 typedef struct blr_module *blr_module_t;
 typedef struct blr_kernel *blr_kernel_t;
+typedef struct blr_external_memory *blr_external_memory_t;
+typedef struct blr_external_semaphore *blr_external_semaphore_t;
 
 /* What a channel of a pixel in a kernel is: a channel of the image, or a number. A channel that the image lacks is 0, and
  * alpha 1. */
@@ -248,7 +250,7 @@ BLR_API blr_result_t blrGetLastError(blr_result_t *code, const char **message);
 BLR_API blr_result_t blrResultGetName(blr_result_t code, const char **name);
 
 /* How many native objects of any kind are alive: contexts, queues, events, images, handles, modules, kernels,
- * allocations, registrations of memory. */
+ * allocations, registrations of memory, memory and semaphores of others. */
 BLR_API blr_result_t blrGetObjectCount(uint64_t *count);
 
 BLR_API blr_result_t blrDeviceGetCount(uint32_t *count);
@@ -422,6 +424,50 @@ typedef struct blr_copy_region {
  * copied level by level. */
 BLR_API blr_result_t blrEnqueueCopyImage(blr_queue_t queue, const blr_copy_region_t *region, uint32_t num_waits,
                                          const blr_event_t *waits, blr_event_t *event);
+
+/* ---------------------------------------------------------------- memory and semaphores of others */
+
+/*
+ * What another interface or process shares by a file descriptor, on Linux. Import keeps a descriptor of its own: the one given
+ * stays the caller's.
+ *
+ * Memory: a memfd, shared memory or a dma_buf; size bytes of it are used. Images lie in it as whoever made it lays them
+ * out: SwiftShader and llvmpipe (22.3), Vulkan's drivers for processors, are known; in all other memory rows, slices and levels
+ * follow each other without gaps.
+ */
+BLR_API blr_result_t blrExternalMemoryImport(blr_context_t context, int32_t file, uint64_t size,
+                                             blr_external_memory_t *memory);
+
+/* The memory as an image, STANDARD or MIPMAP, that is destroyed by blrImageDestroy. INVALID_SIZE if the memory is too
+ * small for it. */
+BLR_API blr_result_t blrExternalMemoryMapImage(blr_external_memory_t memory, const blr_image_desc_t *desc, blr_image_t *image);
+
+/* A range of the memory as device memory, which ends by blrMemoryFree. */
+BLR_API blr_result_t blrExternalMemoryMapLinear(blr_external_memory_t memory, uint64_t offset, uint64_t size, void **pointer);
+
+/* What was mapped of it stays. */
+BLR_API blr_result_t blrExternalMemoryRelease(blr_external_memory_t memory);
+
+typedef enum blr_semaphore_type {
+    BLR_SEMAPHORE_BINARY = 0,             /* an eventfd, or a binary semaphore that SwiftShader exports */
+    BLR_SEMAPHORE_TIMELINE = 1            /* a file that begins with a number of 64 bits, which only grows; whoever raises it
+                                             elsewhere wakes the futex at its low 32 bits, or is seen 10 ms later */
+} blr_semaphore_type_t;
+
+BLR_API blr_result_t blrExternalSemaphoreImport(blr_context_t context, blr_semaphore_type_t type, int32_t file,
+                                                blr_external_semaphore_t *semaphore);
+
+/* Submitted commands keep what they need of it. */
+BLR_API blr_result_t blrExternalSemaphoreRelease(blr_external_semaphore_t semaphore);
+
+/* Completes when the semaphore is signalled, which it then no longer is, or when the timeline has come to the value. Fails with
+ * TIMEOUT after BINDLESS_REFERENCE_TIMEOUT seconds (600 by default, 0 for no limit). */
+BLR_API blr_result_t blrEnqueueSemaphoreWait(blr_queue_t queue, blr_external_semaphore_t semaphore, uint64_t value,
+                                             uint32_t num_waits, const blr_event_t *waits, blr_event_t *event);
+
+/* Signals it, or raises the timeline to the value; a timeline that has come further stays where it is. */
+BLR_API blr_result_t blrEnqueueSemaphoreSignal(blr_queue_t queue, blr_external_semaphore_t semaphore, uint64_t value,
+                                               uint32_t num_waits, const blr_event_t *waits, blr_event_t *event);
 
 /* ---------------------------------------------------------------- device functions */
 

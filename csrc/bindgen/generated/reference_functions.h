@@ -45,6 +45,14 @@ blr_result_t blrSampledImageCreateFromMemory(blr_context_t context, const void *
 blr_result_t blrImageViewCreate(blr_context_t context, const blr_image_view_desc_t *desc, blr_image_handle_t *handle);
 blr_result_t blrImageHandleDestroy(blr_context_t context, blr_image_handle_t handle);
 blr_result_t blrEnqueueCopyImage(blr_queue_t queue, const blr_copy_region_t *region, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event);
+blr_result_t blrExternalMemoryImport(blr_context_t context, int32_t file, uint64_t size, blr_external_memory_t *memory);
+blr_result_t blrExternalMemoryMapImage(blr_external_memory_t memory, const blr_image_desc_t *desc, blr_image_t *image);
+blr_result_t blrExternalMemoryMapLinear(blr_external_memory_t memory, uint64_t offset, uint64_t size, void **pointer);
+blr_result_t blrExternalMemoryRelease(blr_external_memory_t memory);
+blr_result_t blrExternalSemaphoreImport(blr_context_t context, blr_semaphore_type_t type, int32_t file, blr_external_semaphore_t *semaphore);
+blr_result_t blrExternalSemaphoreRelease(blr_external_semaphore_t semaphore);
+blr_result_t blrEnqueueSemaphoreWait(blr_queue_t queue, blr_external_semaphore_t semaphore, uint64_t value, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event);
+blr_result_t blrEnqueueSemaphoreSignal(blr_queue_t queue, blr_external_semaphore_t semaphore, uint64_t value, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event);
 blr_result_t blrEnqueueImageCall(blr_queue_t queue, const blr_image_call_t *call, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event);
 blr_result_t blrModuleCreate(blr_context_t context, const void *code, uint64_t size, uint32_t num_specializations, const blr_specialization_t *specializations, blr_module_t *module);
 blr_result_t blrModuleCompile(blr_context_t context, const void *code, uint64_t size, uint32_t num_specializations, const blr_specialization_t *specializations, blr_module_t *module);

@@ -97,6 +97,10 @@ enum {
   BLR_SWIZZLE_ONE = 5
 };
 enum {
+  BLR_SEMAPHORE_BINARY = 0,
+  BLR_SEMAPHORE_TIMELINE = 1
+};
+enum {
   BLR_OPERATION_FETCH = 0,
   BLR_OPERATION_SAMPLE = 1,
   BLR_OPERATION_SAMPLE_LOD = 2,
@@ -135,6 +139,8 @@ typedef struct blr_event *blr_event_t;
 typedef struct blr_image *blr_image_t;
 typedef struct blr_module *blr_module_t;
 typedef struct blr_kernel *blr_kernel_t;
+typedef struct blr_external_memory *blr_external_memory_t;
+typedef struct blr_external_semaphore *blr_external_semaphore_t;
 typedef int blr_swizzle_t;
 typedef uint64_t blr_image_handle_t;
 typedef struct blr_device_properties
@@ -220,6 +226,7 @@ typedef struct blr_copy_region
   uint64_t extent[3];
   uint32_t pixel_size;
 } blr_copy_region_t;
+typedef int blr_semaphore_type_t;
 typedef int blr_image_operation_t;
 typedef struct blr_image_call
 {

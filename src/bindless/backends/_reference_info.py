@@ -17,11 +17,11 @@ from ..model.info import (
     memory_order,
     memory_scope,
 )
+from ._reference_external import ASPECTS as EXTERNAL
 
 __all__ = ["ASPECTS", "device_info", "text"]
 
-# Every aspect of BI, and what a processor that runs native code has. Imports of external resources are announced when
-# they are made.
+# Every aspect of BI, where the system has what it needs, and what a processor that runs native code has.
 ASPECTS: frozenset[Aspect] = frozenset(
     {
         Aspect.cpu,
@@ -45,6 +45,7 @@ ASPECTS: frozenset[Aspect] = frozenset(
         for aspect in Aspect
         if aspect.name.startswith("ext_oneapi_") and not aspect.name.startswith("ext_oneapi_external_")
     }
+    | EXTERNAL
 )
 
 _ADDRESS_BITS = 64

@@ -35,6 +35,7 @@ from ..model.aspects import Aspect
 from ..model.copy_region import CopyRegion
 from ..model.descriptor import ImageDescriptor
 from ..model.enums import Backend, DeviceType, EventStatus, ImageChannelType, UsmKind
+from ..model.external import ExternalMemDescriptor, ExternalSemaphoreDescriptor
 from ..model.image_call import ImageCall
 from ..model.info import partition_affinity_domain, partition_property
 from ..model.module import ModuleDescription
@@ -45,6 +46,8 @@ __all__ = [
     "AdoptedQueue",
     "BackendProtocol",
     "DeviceRecord",
+    "ExternalMemoryProtocol",
+    "ExternalSemaphoreProtocol",
     "HostMemoryProtocol",
     "ImageRecord",
     "InteropProtocol",
@@ -54,10 +57,12 @@ __all__ = [
     "NativeContext",
     "NativeDevice",
     "NativeEvent",
+    "NativeExternalMemory",
     "NativeKernel",
     "NativeModule",
     "NativeObject",
     "NativeQueue",
+    "NativeSemaphore",
     "PartitioningProtocol",
     "PlatformRecord",
     "PointerRecord",
@@ -71,6 +76,8 @@ NativeEvent = Any
 NativeModule = Any
 NativeObject = Any
 NativeKernel = Any
+NativeExternalMemory = Any
+NativeSemaphore = Any
 
 
 @dataclass(frozen=True)
@@ -188,6 +195,64 @@ class HostMemoryProtocol(Protocol):
 
     def return_memory(self, context: NativeContext, address: int, nbytes: int, writable: bool) -> None:
         """Ends that; it may be called like ``free``."""
+
+
+class ExternalMemoryProtocol(Protocol):
+    """What a backend offers beside ``BackendProtocol`` with ``Aspect.ext_oneapi_external_memory_import``.
+
+    File descriptors and handles stay the caller's: a driver that takes descriptors over gets a duplicate. The memory
+    outlives what is mapped of it. What does not fit it raises ``InvalidError`` with both numbers where the driver can
+    tell.
+    """
+
+    def import_memory(
+        self, context: NativeContext, device: NativeDevice, desc: ExternalMemDescriptor
+    ) -> NativeExternalMemory:
+        """``FeatureNotSupportedError`` for a kind of handle that the driver does not take."""
+
+    def release_memory(self, context: NativeContext, memory: NativeExternalMemory) -> None:
+        """Called like ``free``, after everything mapped of it was unmapped."""
+
+    def map_image(
+        self, context: NativeContext, device: NativeDevice, memory: NativeExternalMemory, desc: ImageDescriptor
+    ) -> int:
+        """Raw handle of image memory, standard or a mipmap, that other methods take like that of ``allocate_image``."""
+
+    def unmap_image(self, context: NativeContext, handle: int, desc: ImageDescriptor) -> None:
+        """Called like ``free_image``."""
+
+    def map_linear(
+        self, context: NativeContext, device: NativeDevice, memory: NativeExternalMemory, offset: int, nbytes: int
+    ) -> int:
+        """Address of device memory; the range lies in the memory."""
+
+    def unmap_linear(self, context: NativeContext, address: int) -> None:
+        """Called like ``free``."""
+
+
+class ExternalSemaphoreProtocol(Protocol):
+    """What a backend offers beside ``BackendProtocol`` with ``Aspect.ext_oneapi_external_semaphore_import``.
+
+    File descriptors stay the caller's as those of memory do. Queues are in order. ``value`` is None for binary
+    semaphores.
+    """
+
+    def import_semaphore(
+        self, context: NativeContext, device: NativeDevice, desc: ExternalSemaphoreDescriptor
+    ) -> NativeSemaphore:
+        """``FeatureNotSupportedError`` for a kind of handle that the driver does not take."""
+
+    def release_semaphore(self, context: NativeContext, semaphore: NativeSemaphore) -> None:
+        """Called like ``free``; no command that is not complete uses it."""
+
+    def wait_semaphore(
+        self, queue: NativeQueue, semaphore: NativeSemaphore, value: int | None, waits: Sequence[NativeEvent] = ()
+    ) -> NativeEvent:
+        """Completes once it is signalled, or has come to the value; a driver may give up after a long time."""
+
+    def signal_semaphore(
+        self, queue: NativeQueue, semaphore: NativeSemaphore, value: int | None, waits: Sequence[NativeEvent] = ()
+    ) -> NativeEvent: ...
 
 
 class LinkingProtocol(Protocol):

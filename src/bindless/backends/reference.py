@@ -32,7 +32,7 @@ from ..model.image_call import ImageCall
 from ..model.module import ModuleDescription
 from ..model.native_handle import NativeHandle
 from ..model.sampler import BindlessImageSampler
-from . import _reference_extra
+from . import _reference_external, _reference_extra
 from ._reference_info import ASPECTS, device_info, text
 from ._reference_kernels import Kernel, Kernels, Module, Object
 from ._reference_native import TYPE_OF, TYPES, Natives
@@ -520,6 +520,19 @@ class ReferenceBackend:
     launch_cooperative = _reference_extra.launch_cooperative
     most_cooperative_groups = _reference_extra.most_cooperative_groups
     prefer_cache = _reference_extra.prefer_cache
+
+    # ------------------------------------------------------------------ memory and semaphores of others
+
+    import_memory = _reference_external.import_memory
+    release_memory = _reference_external.release_memory
+    map_image = _reference_external.map_image
+    unmap_image = _reference_external.unmap_image
+    map_linear = _reference_external.map_linear
+    unmap_linear = _reference_external.unmap_linear
+    import_semaphore = _reference_external.import_semaphore
+    release_semaphore = _reference_external.release_semaphore
+    wait_semaphore = _reference_external.wait_semaphore
+    signal_semaphore = _reference_external.signal_semaphore
 
     # ------------------------------------------------------------------ streams of other libraries
 

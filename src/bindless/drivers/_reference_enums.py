@@ -121,6 +121,11 @@ class blr_swizzle_t(IntEnum):
     BLR_SWIZZLE_ONE = 5
 
 
+class blr_semaphore_type_t(IntEnum):
+    BLR_SEMAPHORE_BINARY = 0
+    BLR_SEMAPHORE_TIMELINE = 1
+
+
 class blr_image_operation_t(IntEnum):
     BLR_OPERATION_FETCH = 0
     BLR_OPERATION_SAMPLE = 1

@@ -1,4 +1,4 @@
-"""Exchange with other libraries without copies: arrays, the streams that work on them, and a driver's own objects.
+"""Exchange with other libraries without copies: arrays, streams, memory, semaphores, and a driver's own objects.
 
 What ``UsmArray`` and ``Queue`` offer to others (``__dlpack__``, ``__cuda_array_interface__``,
 ``__sycl_usm_array_interface__``, ``__cuda_stream__``) they carry themselves; here is what takes from others.
@@ -7,6 +7,17 @@ What ``UsmArray`` and ``Queue`` offer to others (``__dlpack__``, ``__cuda_array_
 from ..model.native_handle import NativeHandle
 from ..sycl._native_streams import order_after_stream, order_stream_after
 from ..sycl._usm_import import as_usm_array, from_dlpack
+from ..sycl.external_semaphore import ExternalSemaphore
+from ._external_memory import (
+    ExternalMem,
+    import_external_memory,
+    map_external_image_memory,
+    map_external_linear_memory,
+    release_external_memory,
+    unmap_external_image_memory,
+    unmap_external_linear_memory,
+)
+from ._external_semaphore import import_external_semaphore, release_external_semaphore
 from ._get_native import get_native
 from ._make import (
     make_buffer,
@@ -20,10 +31,14 @@ from ._make import (
 )
 
 __all__ = [
+    "ExternalMem",
+    "ExternalSemaphore",
     "NativeHandle",
     "as_usm_array",
     "from_dlpack",
     "get_native",
+    "import_external_memory",
+    "import_external_semaphore",
     "make_buffer",
     "make_context",
     "make_device",
@@ -32,6 +47,12 @@ __all__ = [
     "make_kernel_bundle",
     "make_platform",
     "make_queue",
+    "map_external_image_memory",
+    "map_external_linear_memory",
     "order_after_stream",
     "order_stream_after",
+    "release_external_memory",
+    "release_external_semaphore",
+    "unmap_external_image_memory",
+    "unmap_external_linear_memory",
 ]

@@ -65,6 +65,7 @@ class CommandStream:
         tasks: events of commands that the host has still to start, or runs itself, and what these use.
         bundles: kernel bundles that unfinished commands use.
         blocker: the last of them that later commands of this queue come after.
+        outside: external semaphores that commands wait for which may not be complete, with the last value.
         prepared: launches to be repeated, where the queue has given it the table.
         batch: number of the batch that memory in use is held in.
     """
@@ -92,6 +93,7 @@ class CommandStream:
         "lock",
         "log",
         "native",
+        "outside",
         "prepared",
         "profiling",
         "release_event",
@@ -124,6 +126,7 @@ class CommandStream:
         self.bundles: set[object] = set()
         self._last_bundle: object = None
         self.blocker: Event | None = None
+        self.outside: dict[str, int | None] = {}
         self.release_event: Callable[[NativeEvent], None] = backend.release_event
         # The methods of the short path, looked up once.
         self._launch = backend.launch
@@ -402,6 +405,7 @@ class CommandStream:
             self.bundles, self._last_bundle = set(), None
             if not self.tasks:
                 self._dirty = False
+                self.outside.clear()
                 active.discard(self)
         elif self.in_order:
             while held and held[0][0]._poll():

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import operator
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, SupportsIndex
+
+import numpy.typing as npt
 
 from ..model.enums import UsmKind
 from ..model.errors import InvalidError
 from ._allocation import Allocation
 
 if TYPE_CHECKING:
+    from ._usm_array import UsmArray
     from .context import Context
     from .device import Device
 
@@ -84,6 +89,23 @@ class UsmPointer:
     def closed(self) -> bool:
         """Whether the memory has been freed."""
         return not self._owner.open
+
+    def array(self, shape: SupportsIndex | Sequence[SupportsIndex], dtype: npt.DTypeLike) -> UsmArray:
+        """The memory from here on as an array, which keeps it.
+
+        Raises:
+            InvalidError: the memory was freed, or the array takes more than is left of it; no shape or dtype.
+        """
+        from ._usm_array import UsmArray, array_shape, element_dtype
+
+        self._owner.require_open()
+        sizes, element = array_shape(shape), element_dtype(dtype)
+        needed = math.prod(sizes) * element.itemsize
+        if needed > self.nbytes:
+            raise InvalidError(
+                f"an array of shape {sizes} of {element} takes {needed} bytes, {self!r} has {self.nbytes}"
+            )
+        return UsmArray(self._owner, sizes, element, _offset=self._offset)
 
     def close(self) -> None:
         """Frees the whole allocation, after the work that uses it; a second call does nothing."""

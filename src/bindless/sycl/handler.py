@@ -7,7 +7,7 @@ it when the function has returned.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from ..model.errors import AccessorError, InvalidError
 from ..model.ranges import NdRange, RangeLike
@@ -18,6 +18,7 @@ from .event import Event
 
 if TYPE_CHECKING:
     from ..model.descriptor import ImageDescriptor
+    from .external_semaphore import ExternalSemaphore
     from .interop_handle import InteropHandle
     from .kernel import Kernel
     from .queue import Queue
@@ -185,6 +186,18 @@ class Handler:
             src_pitch=src_pitch,
             dst_pitch=dst_pitch,
         )
+
+    def ext_oneapi_wait_external_semaphore(
+        self, semaphore: ExternalSemaphore, value: SupportsIndex | None = None
+    ) -> None:
+        """Waits for an external semaphore; see ``Queue.ext_oneapi_wait_external_semaphore``."""
+        self._set("ext_oneapi_wait_external_semaphore", semaphore, value)
+
+    def ext_oneapi_signal_external_semaphore(
+        self, semaphore: ExternalSemaphore, value: SupportsIndex | None = None
+    ) -> None:
+        """Signals an external semaphore; see ``Queue.ext_oneapi_signal_external_semaphore``."""
+        self._set("ext_oneapi_signal_external_semaphore", semaphore, value)
 
     def ext_oneapi_barrier(self, events: Iterable[Event] | Event = ()) -> None:
         """Completes after everything submitted to the queue so far; see ``Queue.ext_oneapi_submit_barrier``."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from ..backends.contract import AdoptedQueue, BackendProtocol, NativeQueue
 from ..model import info
@@ -25,12 +25,14 @@ from .context import Context, default_context
 from .copies import ORIGIN, image_copy
 from .device import Device
 from .event import Event
+from .external_semaphore import submit_semaphore
 from .handler import Handler
 from .kernel import Kernel
 
 if TYPE_CHECKING:
     from ..model.descriptor import ImageDescriptor
     from ._place import Home
+    from .external_semaphore import ExternalSemaphore
     from .selector import Selector
 
 __all__ = ["Queue", "transfer_queue"]
@@ -468,6 +470,32 @@ class Queue:
             dst_pitch=dst_pitch,
         )
         return self._stream.submit(operation, depends_on, keep)
+
+    # ------------------------------------------------------------------ semaphores
+
+    def ext_oneapi_wait_external_semaphore(
+        self, semaphore: ExternalSemaphore, value: SupportsIndex | None = None, *, depends_on: Events | Event = ()
+    ) -> Event:
+        """What is submitted later starts once the semaphore is signalled; the host goes on at once.
+
+        A binary semaphore is then signalled no more; a timeline or fence is waited for until it has come to ``value``,
+        and stays as it is.
+
+        Raises:
+            InvalidError: the queue is not in order, the semaphore was released or imported elsewhere, or there is a
+                value for a binary semaphore, or none for another.
+        """
+        return submit_semaphore(self, True, semaphore, value, depends_on)
+
+    def ext_oneapi_signal_external_semaphore(
+        self, semaphore: ExternalSemaphore, value: SupportsIndex | None = None, *, depends_on: Events | Event = ()
+    ) -> Event:
+        """Signals the semaphore, or sets it to ``value``, once everything submitted before is complete.
+
+        Raises:
+            InvalidError: as of ``ext_oneapi_wait_external_semaphore``.
+        """
+        return submit_semaphore(self, False, semaphore, value, depends_on)
 
     # ------------------------------------------------------------------ other libraries
 

@@ -1,0 +1,284 @@
+"""External memory: import, and the images and ranges mapped of it (Importing external memory objects)."""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Any, SupportsIndex
+
+from ..backends.contract import BackendProtocol, NativeContext
+from ..images._checks import require_format, require_limits, require_type
+from ..images._registry import ListedMemory, MemoryRecord
+from ..model.aspects import Aspect
+from ..model.descriptor import ImageDescriptor
+from ..model.enums import ImageType, UsmKind, coerce
+from ..model.errors import Error, InvalidError
+from ..model.external import ExternalMemDescriptor
+from ..model.handles import ImageMemHandle
+from ..sycl._external_resource import as_invalid, let_go, of_context, take_over
+from ..sycl._lifetime import Rank, Resource
+from ..sycl._stream import sweep
+from ..sycl._where import resolve
+from ..sycl.usm import UsmArray, UsmPointer
+
+if TYPE_CHECKING:
+    from ..sycl.context import Context
+    from ..sycl.device import Device
+
+__all__ = [
+    "ExternalMem",
+    "import_external_memory",
+    "map_external_image_memory",
+    "map_external_linear_memory",
+    "release_external_memory",
+    "unmap_external_image_memory",
+    "unmap_external_linear_memory",
+]
+
+
+class ExternalMem:
+    """Memory of another interface or process; ``import_external_memory`` makes one.
+
+    It ends with ``release_external_memory``, or with its last reference. What was mapped of it keeps the memory.
+
+    Attributes:
+        descriptor: what it was imported from. A file descriptor in it means nothing any more.
+        context, device: where it was imported.
+    """
+
+    __slots__ = ("__weakref__", "_native", "_resource", "context", "descriptor", "device")
+
+    def __init__(self, _native: Any, _descriptor: ExternalMemDescriptor, _device: Device, _context: Context) -> None:
+        self._native = _native
+        self.descriptor = _descriptor
+        self.device = _device
+        self.context = _context
+        backend: Any = _context._backend
+        self._resource: Resource | None = Resource(
+            Rank.EXTERNAL, _context._resource, backend.release_memory, _context._native_context, _native
+        )
+
+    @property
+    def nbytes(self) -> int:
+        """Size in bytes, as it was imported."""
+        return self.descriptor.size_in_bytes
+
+    @property
+    def raw_handle(self) -> int:
+        """The driver's handle. Raises ``InvalidError`` once it was released."""
+        of_context(self, self.device, self.context)
+        return int(self.context._backend.native_handle(self._native))
+
+    def __repr__(self) -> str:
+        desc, state = self.descriptor, "" if self._resource is not None else ", released"
+        return f"<ExternalMem {desc.handle_type} of {desc.resource}, {desc.size_in_bytes} bytes{state}>"
+
+
+class MappedImage(ListedMemory):
+    """Image memory that lies in external memory, which it keeps."""
+
+    __slots__ = ("_external",)
+
+    owner = "external"
+
+    def __init__(self, descriptor: ImageDescriptor, device: Device, number: int, external: Resource) -> None:
+        super().__init__(descriptor, device, number)
+        self._external = external
+
+    def _hold(self, context: Context) -> MemoryRecord:
+        self.levels = levels = list[int]()
+        backend: Any = context._backend
+        unmap, native, desc = backend.unmap_image, context._native_context, self.descriptor
+        return MemoryRecord(desc, self.device, self.owner, levels, self._external, unmap, native, self.number, desc)
+
+    def _release(self, backend: BackendProtocol, native: NativeContext) -> None:
+        mapper: Any = backend
+        mapper.unmap_image(native, self.number, self.descriptor)
+
+
+class MappedRange(Resource):
+    """The right and duty to unmap linear memory; it keeps the external memory."""
+
+    __slots__ = ()
+
+
+# ---------------------------------------------------------------------- import
+
+
+def import_external_memory(desc: ExternalMemDescriptor, *where: Any) -> ExternalMem:
+    """Imports memory that another interface or process exported.
+
+    A successful import takes a file descriptor over: it is closed, by the driver or here. One that raises leaves it.
+
+    Args:
+        desc: the handle, of what kind it is, and the size of the memory.
+        where: a queue, or a device and a context.
+
+    Raises:
+        InvalidError: the descriptor is closed, of another kind, names less memory, or is refused by the driver;
+            ``where`` is none.
+        FeatureNotSupportedError: the device imports no memory (``Aspect.ext_oneapi_external_memory_import``), or none
+            of this kind.
+    """
+    if not isinstance(desc, ExternalMemDescriptor):
+        raise InvalidError(f"desc={desc!r} is no ExternalMemDescriptor")
+    device, context = resolve(where)
+    device._require(Aspect.ext_oneapi_external_memory_import, "importing external memory")
+    backend: Any = context._backend
+    native = take_over(desc, lambda: backend.import_memory(context._native, device._record.native, desc))
+    return ExternalMem(native, desc, device, context)
+
+
+def release_external_memory(memory: ExternalMem, *where: Any) -> None:
+    """Ends the use of imported memory; the driver's object goes with the last of what was mapped of it.
+
+    Raises:
+        InvalidError: it is not memory of ``import_external_memory``, was released before, or is of another context.
+    """
+    device, context = resolve(where)
+    _require(memory)
+    let_go(memory, device, context)
+
+
+def _require(memory: object) -> None:
+    if not isinstance(memory, ExternalMem):
+        raise InvalidError(f"{memory!r} is no ExternalMem; import_external_memory makes one")
+
+
+# ---------------------------------------------------------------------- images
+
+
+def map_external_image_memory(memory: ExternalMem, desc: ImageDescriptor, *where: Any) -> ImageMemHandle:
+    """Image memory that lies in external memory, as ``alloc_image_mem`` would give it.
+
+    It ends with ``unmap_external_image_memory``, not with ``free_image_mem``, and keeps the external memory.
+
+    Args:
+        memory: what ``import_external_memory`` returned.
+        desc: the image as the other interface made it: standard or a mipmap, of the same size, channels and levels.
+        where: a queue, or a device and a context: those of the import.
+
+    Raises:
+        InvalidError: the descriptor is not valid, of another image type, or takes more than the memory has.
+        FeatureNotSupportedError: the device lacks this type of image or this format.
+    """
+    _require(memory)
+    device, context = resolve(where)
+    external = of_context(memory, device, context)
+    if not isinstance(desc, ImageDescriptor):
+        raise InvalidError(f"desc: {type(desc).__name__} is no ImageDescriptor")
+    desc.verify()
+    if desc.type not in (ImageType.standard, ImageType.mipmap):
+        raise InvalidError(f"type={desc.type}: external memory is mapped as a standard image or a mipmap")
+    require_type(device, desc)
+    require_format(device, desc)
+    require_limits(device, desc, InvalidError)
+    if desc.nbytes > memory.nbytes:
+        raise InvalidError(f"the image {desc} takes at least {desc.nbytes} bytes, {memory!r} has {memory.nbytes}")
+    backend: Any = context._backend
+    sweep()
+    try:
+        raw = backend.map_image(context._native, device._record.native, memory._native, desc)
+    except Error as error:
+        raise as_invalid(error, f"{memory!r} was not mapped as {desc}") from error
+    context._images[raw] = MappedImage(desc, device, raw, external)
+    return ImageMemHandle(raw)
+
+
+def unmap_external_image_memory(handle: ImageMemHandle, image_type: ImageType | str, *where: Any) -> None:
+    """Ends an image mapped of external memory. Images still made from it, and work in flight, keep it until they end.
+
+    Raises:
+        InvalidError: the handle is not of ``map_external_image_memory`` in this context, or was unmapped before, or
+            ``image_type`` is not what was mapped.
+    """
+    _, context = resolve(where)
+    if not isinstance(handle, ImageMemHandle):
+        raise InvalidError(f"{handle!r} is no ImageMemHandle")
+    images = context._images
+    record = images.get(handle.raw_handle)
+    if not isinstance(record, MappedImage):
+        what = "is none of this context: it was unmapped already, or mapped in another context"
+        if record is not None:
+            what = "was not mapped of external memory: free_image_mem or its ImageMem ends it"
+        raise InvalidError(f"{handle!r} {what}")
+    if record.descriptor.type != image_type:
+        kind = coerce(ImageType, image_type, "image_type")
+        raise InvalidError(f"image_type={kind}: {handle!r} was mapped as {record.descriptor.type}; pass that")
+    for level in record.levels:
+        images.pop(level, None)
+    if images.pop(handle.raw_handle, None) is None:
+        raise InvalidError(f"{handle!r} was unmapped already, by another thread just now")
+    try:
+        record.end(context._backend, context._native_context)
+    except Error as error:
+        raise as_invalid(error, f"{handle!r} was not unmapped") from error
+
+
+# ---------------------------------------------------------------------- linear memory
+
+
+def _bytes(value: SupportsIndex, name: str, least: int) -> int:
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise InvalidError(f"{name}={value!r} is not an integer; it is bytes") from None
+    if number < least:
+        raise InvalidError(f"{name}={number}: at least {least} is needed")
+    return number
+
+
+def map_external_linear_memory(
+    memory: ExternalMem, *where: Any, size: SupportsIndex, offset: SupportsIndex = 0
+) -> UsmPointer:
+    """Device memory that lies in external memory: the host cannot read it.
+
+    It ends with ``unmap_external_linear_memory``, with ``pointer.close()``, or with its last pointer and array, not
+    with ``free``, and keeps the external memory. ``pointer.array(shape, dtype)`` sees it as a ``UsmArray``.
+
+    Args:
+        memory: what ``import_external_memory`` returned.
+        where: a queue, or a device and a context: those of the import.
+        size: bytes.
+        offset: of the first byte in the external memory.
+
+    Raises:
+        InvalidError: the range leaves the memory, or the driver refuses it.
+    """
+    _require(memory)
+    device, context = resolve(where)
+    external = of_context(memory, device, context)
+    nbytes, first = _bytes(size, "size", 1), _bytes(offset, "offset", 0)
+    if first + nbytes > memory.nbytes:
+        raise InvalidError(f"{nbytes} bytes from offset {first} leave {memory!r}, which has {memory.nbytes}")
+    backend: Any = context._backend
+    native = context._native
+    sweep()
+    try:
+        address = backend.map_linear(native, device._record.native, memory._native, first, nbytes)
+    except Error as error:
+        raise as_invalid(error, f"{nbytes} bytes from offset {first} of {memory!r} were not mapped") from error
+    mapped = MappedRange(Rank.MEMORY, external, backend.unmap_linear, native, address)
+    return UsmPointer._adopt(address, nbytes, UsmKind.device, device, context, owned=False, lender=mapped)
+
+
+def unmap_external_linear_memory(pointer: UsmPointer | UsmArray, *where: Any) -> None:
+    """Ends memory mapped of external memory, after the work that uses it.
+
+    Raises:
+        InvalidError: the pointer is not of ``map_external_linear_memory`` in this context, or was unmapped before.
+    """
+    _, context = resolve(where)
+    if not isinstance(pointer, (UsmPointer, UsmArray)):
+        raise InvalidError(f"pointer={pointer!r}: give what map_external_linear_memory returned")
+    first = pointer.pointer
+    owner = first._owner
+    if not isinstance(owner.lender, MappedRange):
+        raise InvalidError(f"{first!r} was not mapped of external memory: free ends memory of malloc_*")
+    if owner.context is not context:
+        raise InvalidError(f"{first!r} was mapped in another context: unmap it there")
+    if first._offset:
+        raise InvalidError(f"{first!r} points {first._offset} bytes into a mapped range: unmap its first byte")
+    try:
+        owner.close()
+    except Error as error:
+        raise as_invalid(error, f"{first!r} was not unmapped") from error

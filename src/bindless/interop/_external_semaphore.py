@@ -1,0 +1,48 @@
+"""Import of external semaphores, and its end (Importing external semaphores)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..model.aspects import Aspect
+from ..model.errors import InvalidError
+from ..model.external import ExternalSemaphoreDescriptor
+from ..sycl._external_resource import let_go, take_over
+from ..sycl._where import resolve
+from ..sycl.external_semaphore import ExternalSemaphore, require_semaphore
+
+__all__ = ["import_external_semaphore", "release_external_semaphore"]
+
+
+def import_external_semaphore(desc: ExternalSemaphoreDescriptor, *where: Any) -> ExternalSemaphore:
+    """Imports a semaphore that another interface or process exported.
+
+    A successful import takes a file descriptor over: it is closed, by the driver or here. One that raises leaves it.
+
+    Args:
+        desc: the handle, and of what kind it is.
+        where: a queue, or a device and a context.
+
+    Raises:
+        InvalidError: the descriptor is closed, of another kind, or refused by the driver; ``where`` is none.
+        FeatureNotSupportedError: the device imports no semaphores (``Aspect.ext_oneapi_external_semaphore_import``), or
+            none of this kind.
+    """
+    if not isinstance(desc, ExternalSemaphoreDescriptor):
+        raise InvalidError(f"desc={desc!r} is no ExternalSemaphoreDescriptor")
+    device, context = resolve(where)
+    device._require(Aspect.ext_oneapi_external_semaphore_import, "importing external semaphores")
+    backend: Any = context._backend
+    native = take_over(desc, lambda: backend.import_semaphore(context._native, device._record.native, desc))
+    return ExternalSemaphore(native, desc, device, context)
+
+
+def release_external_semaphore(semaphore: ExternalSemaphore, *where: Any) -> None:
+    """Ends the use of an imported semaphore; the driver's object goes once no submitted command uses it.
+
+    Raises:
+        InvalidError: it was released before, or is of another context.
+    """
+    device, context = resolve(where)
+    require_semaphore(semaphore)
+    let_go(semaphore, device, context)

@@ -1,0 +1,247 @@
+"""Memory and semaphores of other interfaces: what is handed over, and how it is described (External Resource types).
+
+The checks of requirements R71 and R76 happen in the constructors and in ``ExternalSemaphoreDescriptor.check_value``,
+once for all backends.
+"""
+
+from __future__ import annotations
+
+import operator
+import os
+import stat
+import sys
+from dataclasses import dataclass
+from typing import SupportsIndex, Union
+
+from .enums import StringEnum, coerce
+from .errors import FeatureNotSupportedError, InvalidError
+
+__all__ = [
+    "ExternalMemDescriptor",
+    "ExternalMemHandleType",
+    "ExternalSemaphoreDescriptor",
+    "ExternalSemaphoreHandleType",
+    "Resource",
+    "ResourceFd",
+    "ResourceWin32Handle",
+    "ResourceWin32Name",
+]
+
+_UINT64_MAX = 2**64 - 1
+
+
+class ExternalMemHandleType(StringEnum):
+    """What a handle of external memory is (``external_mem_handle_type``)."""
+
+    opaque_fd = "opaque_fd"
+    win32_nt_handle = "win32_nt_handle"
+    win32_nt_dx12_resource = "win32_nt_dx12_resource"
+    dma_buf = "dma_buf"
+
+
+class ExternalSemaphoreHandleType(StringEnum):
+    """What a handle of an external semaphore is (``external_semaphore_handle_type``)."""
+
+    opaque_fd = "opaque_fd"
+    win32_nt_handle = "win32_nt_handle"
+    win32_nt_dx12_fence = "win32_nt_dx12_fence"
+    timeline_fd = "timeline_fd"
+    timeline_win32_nt_handle = "timeline_win32_nt_handle"
+
+
+def _integer(value: SupportsIndex, name: str, most: int) -> int:
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise InvalidError(f"{name}={value!r} is not an integer") from None
+    if not 0 <= number <= most:
+        raise InvalidError(f"{name}={number}: it is from 0 to {most}")
+    return number
+
+
+@dataclass(frozen=True)
+class ResourceFd:
+    """A POSIX file descriptor. A successful import takes it over: it is closed, and the number means nothing more."""
+
+    file_descriptor: int
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "file_descriptor", _integer(self.file_descriptor, "file_descriptor", 2**31 - 1))
+
+    def check(self) -> None:
+        """Raises ``InvalidError`` if it is not open, or is what no driver's memory or semaphore can be."""
+        number = self.file_descriptor
+        try:
+            mode = os.fstat(number).st_mode
+        except OSError as error:
+            raise InvalidError(
+                f"file descriptor {number} is not open ({error.strerror}): it was closed, or taken over by an import; "
+                "ask its exporter for another, or give os.dup of one that you keep"
+            ) from None
+        for kind, name in _NO_RESOURCES:
+            if kind(mode):
+                raise InvalidError(
+                    f"file descriptor {number} is {name}, not one that a driver exported for its memory or semaphores"
+                )
+
+
+_NO_RESOURCES = (
+    (stat.S_ISDIR, "a directory"),
+    (stat.S_ISFIFO, "a pipe"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISBLK, "a disk"),
+)
+
+
+@dataclass(frozen=True)
+class ResourceWin32Handle:
+    """A Windows NT handle, as a number. The caller keeps it, and closes it when it likes."""
+
+    handle: int
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "handle", _integer(self.handle, "handle", _UINT64_MAX))
+
+    def check(self) -> None:
+        """Raises ``InvalidError`` for the null handle."""
+        if self.handle == 0:
+            raise InvalidError("handle=0: the handle of a resource is needed")
+
+
+@dataclass(frozen=True)
+class ResourceWin32Name:
+    """The name of a Windows NT object."""
+
+    name: str
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name or "\0" in self.name:
+            raise InvalidError(f"name={self.name!r}: the name of an object is a text that is not empty")
+
+    def check(self) -> None:
+        """Nothing can be wrong that the driver alone does not know."""
+
+
+Resource = Union[ResourceFd, ResourceWin32Handle, ResourceWin32Name]
+
+_WIN32 = (ResourceWin32Handle, ResourceWin32Name)
+_RESOURCES_OF: dict[StringEnum, tuple[type, ...]] = {
+    ExternalMemHandleType.opaque_fd: (ResourceFd,),
+    ExternalMemHandleType.dma_buf: (ResourceFd,),
+    ExternalMemHandleType.win32_nt_handle: _WIN32,
+    ExternalMemHandleType.win32_nt_dx12_resource: _WIN32,
+    ExternalSemaphoreHandleType.opaque_fd: (ResourceFd,),
+    ExternalSemaphoreHandleType.timeline_fd: (ResourceFd,),
+    ExternalSemaphoreHandleType.win32_nt_handle: _WIN32,
+    ExternalSemaphoreHandleType.win32_nt_dx12_fence: _WIN32,
+    ExternalSemaphoreHandleType.timeline_win32_nt_handle: _WIN32,
+}
+# Enums of equal strings are equal keys: where both have a name, both allow the same.
+
+
+def _check_fit(resource: object, handle_type: StringEnum) -> None:
+    allowed = _RESOURCES_OF[handle_type]
+    if not isinstance(resource, allowed):
+        names = " or ".join(kind.__name__ for kind in allowed)
+        raise InvalidError(f"handle_type={handle_type} goes with {names}, not with {resource!r}")
+
+
+def _check_system(handle_type: StringEnum) -> None:
+    """Each handle type exists on one kind of system."""
+    windows = sys.platform == "win32"
+    if ("win32" in handle_type.value) != windows:
+        here = (
+            "Windows, where handles are 'win32_nt_handle' and its kin"
+            if windows
+            else f"{sys.platform}, where they are 'opaque_fd' and its kin"
+        )
+        raise FeatureNotSupportedError(f"handle_type={handle_type} does not exist on {here}")
+
+
+@dataclass(frozen=True)
+class ExternalMemDescriptor:
+    """External memory that is to be imported (``external_mem_descriptor``).
+
+    Args:
+        resource: the handle that its exporter gave.
+        handle_type: what kind of handle that is.
+        size_in_bytes: of the whole memory, as its exporter allocated it: ``VkMemoryAllocateInfo.allocationSize``.
+        dedicated: whether its exporter allocated it for one image or buffer alone (Vulkan's dedicated allocation, a
+            resource of DirectX 12). CUDA has to know; elsewhere it makes no difference.
+
+    Raises:
+        InvalidError: the handle type does not go with the resource, or there is no size.
+    """
+
+    resource: Resource
+    handle_type: ExternalMemHandleType
+    size_in_bytes: int
+    dedicated: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "handle_type", coerce(ExternalMemHandleType, self.handle_type, "handle_type"))
+        object.__setattr__(self, "size_in_bytes", _integer(self.size_in_bytes, "size_in_bytes", _UINT64_MAX))
+        object.__setattr__(self, "dedicated", bool(self.dedicated))
+        _check_fit(self.resource, self.handle_type)
+        if self.size_in_bytes == 0:
+            raise InvalidError("size_in_bytes=0: external memory has at least 1 byte")
+
+    def check(self) -> None:
+        """What only the moment of the import can tell.
+
+        Raises:
+            InvalidError: the descriptor is not open, or no resource.
+            FeatureNotSupportedError: handles of this type are those of another system.
+        """
+        _check_system(self.handle_type)
+        self.resource.check()
+
+
+@dataclass(frozen=True)
+class ExternalSemaphoreDescriptor:
+    """An external semaphore that is to be imported (``external_semaphore_descriptor``).
+
+    Args:
+        resource: the handle that its exporter gave.
+        handle_type: what kind of handle that is.
+
+    Raises:
+        InvalidError: the handle type does not go with the resource.
+    """
+
+    resource: Resource
+    handle_type: ExternalSemaphoreHandleType
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "handle_type", coerce(ExternalSemaphoreHandleType, self.handle_type, "handle_type"))
+        _check_fit(self.resource, self.handle_type)
+
+    @property
+    def has_values(self) -> bool:
+        """Whether waits and signals name a value: those of timelines and fences do, of binary semaphores not."""
+        return self.handle_type not in (
+            ExternalSemaphoreHandleType.opaque_fd,
+            ExternalSemaphoreHandleType.win32_nt_handle,
+        )
+
+    def check(self) -> None:
+        """See ``ExternalMemDescriptor.check``."""
+        _check_system(self.handle_type)
+        self.resource.check()
+
+    def check_value(self, value: SupportsIndex | None) -> int | None:
+        """The value of a wait or signal.
+
+        Raises:
+            InvalidError: one for a binary semaphore, or none for another (R76), or one that does not fit 64 bits.
+        """
+        if self.has_values and value is None:
+            raise InvalidError(
+                f"value: a {self.handle_type} semaphore is waited for and signalled with a value; give one"
+            )
+        if not self.has_values and value is not None:
+            raise InvalidError(
+                f"value={value!r}: a {self.handle_type} semaphore is signalled or not, and takes no value; import a "
+                "timeline as timeline_fd, or leave the value out"
+            )
+        return None if value is None else _integer(value, "value", _UINT64_MAX)

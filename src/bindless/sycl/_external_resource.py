@@ -1,0 +1,71 @@
+"""What all imports of external objects have in common: who may, who closes the descriptor, and which error it is."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar, Union
+
+from ..model.errors import DeviceLostError, Error, FeatureNotSupportedError, InvalidError
+from ..model.external import ExternalMemDescriptor, ExternalSemaphoreDescriptor, ResourceFd
+from . import _lifetime
+
+if TYPE_CHECKING:
+    from .context import Context
+    from .device import Device
+
+__all__ = ["as_invalid", "let_go", "of_context", "take_over"]
+
+_Native = TypeVar("_Native")
+Descriptor = Union[ExternalMemDescriptor, ExternalSemaphoreDescriptor]
+
+
+def as_invalid(error: Error, doing: str) -> Error:
+    """The same failure under the code that the specification gives to functions of external objects."""
+    if isinstance(error, (FeatureNotSupportedError, DeviceLostError)):
+        return error
+    return InvalidError(
+        f"{doing}: {error}", backend=error.backend, native_code=error.native_code, native_name=error.native_name
+    )
+
+
+def take_over(desc: Descriptor, make: Callable[[], _Native]) -> _Native:
+    """What ``make`` imports. A file descriptor is closed once it was imported, and stays its owner's otherwise."""
+    desc.check()
+    try:
+        native = make()
+    except Error as error:
+        raise as_invalid(error, f"{desc.resource} was not imported as {desc.handle_type}") from error
+    if isinstance(desc.resource, ResourceFd):
+        os.close(desc.resource.file_descriptor)
+    return native
+
+
+def of_context(thing: Any, device: Device, context: Context) -> _lifetime.Resource:
+    """The native object behind an imported one that is used there.
+
+    Raises:
+        InvalidError: it was released, or imported in another context or on another device.
+    """
+    resource: _lifetime.Resource | None = thing._resource
+    if resource is None:
+        raise InvalidError(f"{thing!r} was released: import it again")
+    if thing.context is not context:
+        raise InvalidError(f"{thing!r} was imported in another context: import it in this one, too")
+    if thing.device != device:
+        raise InvalidError(f"{thing!r} was imported on {thing.device!r}: use it there, not on {device!r}")
+    return resource
+
+
+def let_go(thing: Any, device: Device, context: Context) -> None:
+    """Gives up the imported object; what uses it still keeps the native one.
+
+    Raises:
+        InvalidError: it was released before, is another context's, or the driver's release failed.
+    """
+    of_context(thing, device, context)
+    shares = [thing._resource]
+    thing._resource = None
+    error = _lifetime.let_go(shares, 0)
+    if error is not None:
+        raise as_invalid(error, f"{thing!r} was not released") from error

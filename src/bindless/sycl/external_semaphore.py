@@ -1,0 +1,92 @@
+"""External semaphores, and the commands that wait for them and signal them (Importing external semaphores)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, SupportsIndex
+
+from ..backends.contract import NativeEvent
+from ..model.errors import Error, InvalidError
+from ..model.external import ExternalSemaphoreDescriptor
+from . import _lifetime
+from ._external_resource import as_invalid, of_context
+
+if TYPE_CHECKING:
+    from .context import Context
+    from .device import Device
+    from .event import Event
+    from .queue import Queue
+
+__all__ = ["ExternalSemaphore", "require_semaphore", "submit_semaphore"]
+
+
+class ExternalSemaphore:
+    """A semaphore of another interface or process; ``import_external_semaphore`` makes one.
+
+    It ends with ``release_external_semaphore``, or with its last reference; commands that were submitted keep what they
+    need of it.
+
+    Attributes:
+        descriptor: what it was imported from. A file descriptor in it means nothing any more.
+        context, device: where it was imported.
+    """
+
+    __slots__ = ("__weakref__", "_native", "_resource", "context", "descriptor", "device")
+
+    def __init__(
+        self, _native: Any, _descriptor: ExternalSemaphoreDescriptor, _device: Device, _context: Context
+    ) -> None:
+        self._native = _native
+        self.descriptor = _descriptor
+        self.device = _device
+        self.context = _context
+        backend: Any = _context._backend
+        self._resource: _lifetime.Resource | None = _lifetime.Resource(
+            _lifetime.Rank.EXTERNAL, _context._resource, backend.release_semaphore, _context._native_context, _native
+        )
+
+    @property
+    def raw_handle(self) -> int:
+        """The driver's handle. Raises ``InvalidError`` once it was released."""
+        of_context(self, self.device, self.context)
+        return int(self.context._backend.native_handle(self._native))
+
+    def __repr__(self) -> str:
+        state = "" if self._resource is not None else ", released"
+        return f"<ExternalSemaphore {self.descriptor.handle_type} of {self.descriptor.resource}{state}>"
+
+
+def require_semaphore(semaphore: object) -> None:
+    """Raises ``InvalidError`` for anything else."""
+    if not isinstance(semaphore, ExternalSemaphore):
+        raise InvalidError(f"{semaphore!r} is no ExternalSemaphore; import_external_semaphore makes one")
+
+
+def submit_semaphore(
+    queue: Queue,
+    waits: bool,
+    semaphore: ExternalSemaphore,
+    value: SupportsIndex | None,
+    depends_on: Iterable[Event] | Event,
+) -> Event:
+    """Submits a wait for a semaphore, or its signal. See ``Queue.ext_oneapi_wait_external_semaphore``."""
+    require_semaphore(semaphore)
+    queue._native  # noqa: B018  raises if it has ended
+    if not queue.is_in_order:
+        raise InvalidError("semaphores order the commands of in-order queues alone: make the queue with in_order=True")
+    resource = of_context(semaphore, queue.device, queue.context)
+    number = semaphore.descriptor.check_value(value)
+    backend: Any = queue._backend
+    native, stream = semaphore._native, queue._stream
+    command = backend.wait_semaphore if waits else backend.signal_semaphore
+
+    def operation(natives: Sequence[NativeEvent]) -> NativeEvent:
+        return command(stream.native, native, number, natives)
+
+    try:
+        event = stream.submit(operation, depends_on, (resource,))
+    except Error as error:
+        raise as_invalid(error, f"{semaphore!r} was not {'waited for' if waits else 'signalled'}") from error
+    if waits:
+        stream.outside[repr(semaphore)] = number
+    return event
