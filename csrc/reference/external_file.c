@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* How llvmpipe's memory begins; the rest of its first page is zero. */
+/* How llvmpipe's memory begins. The rest of its first page is zero, up to the last bytes, where its allocator leaves a mark. */
 struct llvmpipe_header {
     uint64_t file_size;
     uint64_t data_offset;
@@ -21,6 +21,7 @@ struct llvmpipe_header {
 };
 
 #define LLVMPIPE_DATA_OFFSET 4096u
+#define LLVMPIPE_MARK 64u
 
 bool blr_file_is_named(int file, const char *name)
 {
@@ -49,7 +50,7 @@ static bool has_llvmpipe_header(int file, uint64_t size)
     memcpy(&header, page, sizeof header);
     size_t end = offsetof(struct llvmpipe_header, uuid) + sizeof header.uuid;
     return header.file_size == size && header.data_offset == sizeof page && !is_zero(header.uuid, sizeof header.uuid) &&
-           is_zero(page + end, sizeof page - end);
+           is_zero(page + end, sizeof page - LLVMPIPE_MARK - end);
 }
 
 static blr_result_t look(struct blr_external_file *external, int given)
