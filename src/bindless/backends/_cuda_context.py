@@ -45,6 +45,7 @@ class Context:
         allocations: by address.
         images: image memory by raw handle, levels of mipmaps included.
         textures, surfaces: primary context of each sampled and each unsampled image, by its number.
+        copied: surfaces that large copies go through, by the raw handle of their image memory.
         opened: primary context of memory of other processes, by address.
         retained: whether the primary context was retained for this one by someone else.
     """
@@ -58,6 +59,7 @@ class Context:
         self.images: dict[int, ImageStorage] = {}
         self.textures: dict[int, PrimaryContext] = {}
         self.surfaces: dict[int, PrimaryContext] = {}
+        self.copied: dict[int, int] = {}
         self.opened: dict[int, PrimaryContext] = {}
         self.retained = False
 

@@ -1,4 +1,5 @@
-"""``CopyRegion`` as one driver call: a straight copy of bytes, or a copy of boxes between arrays and memory."""
+"""``CopyRegion`` as one command: a straight copy of bytes, or a copy of boxes between arrays and memory by the driver,
+or by a kernel (``_cuda_copy_kernels``) where that is quicker."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from ..drivers import cuda as driver
 from ..model.copy_region import CopyRegion, Endpoint, Extent, HostMemory, ImageMemory, UsmMemory
 from ..model.errors import InvalidError
 from ._cuda_context import Context
+from ._cuda_copy_kernels import copy_by_kernel
 from ._cuda_event import Event
 from ._cuda_image import storage_of
 from ._cuda_queue import Queue
@@ -74,6 +76,9 @@ def copy_image(queue: Queue, region: CopyRegion, waits: Sequence[Event] = ()) ->
         return queue.run(
             lambda stream: lib.cuMemcpyAsync(destination, source, nbytes, stream), "cuMemcpyAsync", waits, region
         )
+    moved = copy_by_kernel(queue, region, waits)
+    if moved is not None:
+        return moved
     width, height, depth = extent
     context, row = queue.context, width * region.pixel_size
     box = *_place(src, context, extent), *_place(dst, context, extent), row, height, depth

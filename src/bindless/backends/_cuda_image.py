@@ -152,6 +152,11 @@ def free_image(context: Context, handle: int, desc: ImageDescriptor) -> None:
     if storage.is_mipmap:
         for level in storage.levels.values():
             context.images.pop(level, None)
+    if context.copied:
+        for array in (handle, *storage.levels.values()):
+            surface = context.copied.pop(array, 0)
+            if surface:
+                release(lib.bindless_image_destroy(storage.primary.handle, surface, False), "cuSurfObjectDestroy")
     result = _destroy(storage.primary.handle, handle, storage.is_mipmap)
     if result != SUCCESS:
         release(result, "cuMipmappedArrayDestroy" if storage.is_mipmap else "cuArrayDestroy")

@@ -1,0 +1,245 @@
+"""Large copies between images, and between images and device memory, by kernels: surface instructions move several
+times the bytes a second that the driver's own copies do.
+
+A kernel moves blobs of 16 bytes, or of fewer where rows or offsets are no multiple of that, whatever the pixels are.
+Its PTX is put together here of two sides, so that there is one for every pair of geometries.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+import threading
+from collections.abc import Sequence
+
+from ..drivers import cuda as driver
+from ..model.copy_region import CopyRegion, ImageMemory, UsmMemory
+from ..model.descriptor import ImageDescriptor
+from ..model.enums import ImageType, UsmKind
+from ._cuda_context import Context
+from ._cuda_event import Event
+from ._cuda_image import ImageStorage
+from ._cuda_kernel import Kernel, Shape
+from ._cuda_launch import launch_packed
+from ._cuda_memory import pointer_info
+from ._cuda_module import load_module
+from ._cuda_queue import Queue
+
+__all__ = ["SMALLEST", "copy_by_kernel", "source_of"]
+
+lib = driver.lib
+
+# Bytes from which on a kernel is the quicker: launching it takes longer than asking the driver for its copy.
+SMALLEST = 1 << 20
+# Smaller blobs than this fill no memory bus.
+_LEAST_BLOB = 4
+
+_LINEAR = "linear"
+_THREADS = 256
+_MOST_COLUMNS = 32
+# Rows that one work-item moves: their loads are under way together.
+_ROWS = 4
+_MOST_SLICES = 65535
+
+_MOVED = {1: ("b8", "%h{0}"), 2: ("b16", "%h{0}"), 4: ("b32", "%v{0}"), 8: ("v2.b32", "%v{0}, %v{1}"),
+          16: ("v4.b32", "%v{0}, %v{1}, %v{2}, %v{3}")}  # fmt: skip
+# Coordinates of surface instructions: x is in bytes, the layer comes first, three are written as four.
+_COORDINATES = {
+    "1d": "{x}",
+    "a1d": "{z}, {x}",
+    "2d": "{x}, {y}",
+    "a2d": "{z}, {x}, {y}, {y}",
+    "3d": "{x}, {y}, {z}, {z}",
+}
+
+_PARAMETERS = struct.Struct("<QQ6I4Q2I")
+_SIZES = (8, 8, 4, 4, 4, 4, 4, 4, 8, 8, 8, 8, 4, 4)
+_HEAD = """.version 6.3
+.target sm_75
+.address_size 64
+.visible .entry bindless_copy(
+    .param .u64 from, .param .u64 to,
+    .param .u32 from_x, .param .u32 from_y, .param .u32 from_z, .param .u32 to_x, .param .u32 to_y, .param .u32 to_z,
+    .param .u64 from_pitch, .param .u64 from_slice, .param .u64 to_pitch, .param .u64 to_slice,
+    .param .u32 width, .param .u32 height)
+{
+    .reg .pred %gone, %here<8>;
+    .reg .b16 %h<64>;
+    .reg .b32 %v<64>, %x, %y<8>, %z, %a, %b, %c, %width, %height, %fx, %fy, %fz, %tx, %ty, %tz;
+    .reg .b64 %from, %to, %pitch, %slice, %wide, %far, %near;
+    ld.param.u64 %from, [from];
+    ld.param.u64 %to, [to];
+    ld.param.u32 %width, [width];
+    ld.param.u32 %height, [height];
+    mov.u32 %a, %ctaid.x;
+    mov.u32 %b, %ntid.x;
+    mov.u32 %c, %tid.x;
+    mad.lo.u32 %x, %a, %b, %c;
+    setp.ge.u32 %gone, %x, %width;
+    @%gone ret;
+    mov.u32 %a, %ctaid.y;
+    mov.u32 %b, %ntid.y;
+    mov.u32 %c, %tid.y;
+    mul.lo.u32 %a, %a, %b;
+    mad.lo.u32 %y0, %a, {rows}, %c;
+    mov.u32 %z, %ctaid.z;
+    mul.lo.u32 %x, %x, {blob};
+"""
+
+
+def _side(name: str, geometry: str, first: str) -> str:
+    """What a side needs once: the address of the work-item's slice, or coordinates without the row."""
+    if geometry == _LINEAR:
+        return f"""    ld.param.u64 %pitch, [{name}_pitch];
+    ld.param.u64 %slice, [{name}_slice];
+    cvt.u64.u32 %wide, %z;
+    mad.lo.u64 %{name}, %wide, %slice, %{name};
+    cvt.u64.u32 %wide, %x;
+    add.u64 %{name}, %{name}, %wide;
+"""
+    return "".join(
+        f"    ld.param.u32 %{first}{axis}, [{name}_{axis}];\n"
+        + (f"    add.u32 %{first}{axis}, %{first}{axis}, %{axis};\n" if axis != "y" else "")
+        for axis in "xyz"
+    )
+
+
+def _access(name: str, geometry: str, first: str, row: int, blob: int) -> str:
+    """A load of the side ``from``, a store of the side ``to``, of one row."""
+    kind, registers = _MOVED[blob]
+    base = row * 4
+    moved = "{" + registers.format(*range(base, base + 4)) + "}"
+    reads = name == "from"
+    if geometry == _LINEAR:
+        where = f"""    cvt.u64.u32 %wide, %y{row};
+    mad.lo.u64 %near, %wide, %pitch, %{name};
+"""
+        moved = moved if kind.startswith("v") else moved.strip("{}")
+        order = f"ld.global.{kind} {moved}, [%near]" if reads else f"st.global.{kind} [%near], {moved}"
+        return f"{where}    @%here{row} {order};\n"
+    at = _COORDINATES[geometry].format(x=f"%{first}x", y="%a", z=f"%{first}z")
+    where = f"    add.u32 %a, %{first}y, %y{row};\n"
+    order = f"suld.b.{geometry}.{kind}.zero {moved}, [%{name}, {{{at}}}]"
+    if not reads:
+        order = f"sust.b.{geometry}.{kind}.zero [%{name}, {{{at}}}], {moved}"
+    return f"{where}    @%here{row} {order};\n"
+
+
+def source_of(source: str, target: str, blob: int, rows: int) -> bytes:
+    """The PTX of a kernel.
+
+    Args:
+        source, target: ``linear``, or the geometry of surface instructions: ``1d``, ``a1d``, ``2d``, ``a2d``, ``3d``.
+        blob: bytes that are moved at once: 1, 2, 4, 8 or 16.
+        rows: that one work-item moves.
+    """
+    lines = [_HEAD.replace("{rows}", str(rows)).replace("{blob}", str(blob))]
+    for row in range(rows):
+        if row:
+            lines.append(f"    add.u32 %y{row}, %y{row - 1}, %b;\n")
+        lines.append(f"    setp.lt.u32 %here{row}, %y{row}, %height;\n")
+    for name, geometry, first in (("from", source, "f"), ("to", target, "t")):
+        lines.append(_side(name, geometry, first))
+        lines += [_access(name, geometry, first, row, blob) for row in range(rows)]
+    return "".join([*lines, "    ret;\n}\n"]).encode()
+
+
+# ---------------------------------------------------------------------- which one
+
+_loaded: dict[tuple[int, str, str, int, int], Kernel] = {}
+_loading = threading.Lock()
+
+
+def _kernel(queue: Queue, source: str, target: str, blob: int, rows: int) -> Kernel:
+    """Compiled for the queue's device on first use."""
+    key = (queue.primary.address, source, target, blob, rows)
+    kernel = _loaded.get(key)
+    if kernel is None:
+        with _loading:
+            kernel = _loaded.get(key)
+            if kernel is None:
+                module = load_module(queue.context, queue.device, source_of(source, target, blob, rows))
+                kernel = _loaded[key] = Kernel(module, "bindless_copy")
+    return kernel
+
+
+def _geometry(desc: ImageDescriptor) -> str:
+    if desc.type is ImageType.cubemap:
+        return "a2d"
+    return f"{'a' if desc.type is ImageType.array else ''}{desc.dimensions}d"
+
+
+def _surface(context: Context, storage: ImageStorage, handle: int) -> int:
+    """The surface that copies of an array go through, made once; 0 where the driver refuses."""
+    number = context.copied.get(handle)
+    if number is None:
+        made: int = lib.bindless_surface_create(storage.primary.handle, handle)
+        if not made:
+            return 0
+        number = context.copied.setdefault(handle, made)
+        if number != made:  # another thread was first
+            lib.bindless_image_destroy(storage.primary.handle, made, False)
+    return number
+
+
+def _is_near(queue: Queue, address: int) -> bool:
+    """Whether memory lies on the queue's device: kernels reach other memory slower than the copy engines do."""
+    own = queue.context.allocations.get(address)
+    if own is not None:
+        return own.kind is UsmKind.device and own.primary is queue.primary
+    found = pointer_info(queue.context, address)
+    return found.kind is UsmKind.device and found.device is queue.device
+
+
+def _shape(width: int, height: int, depth: int, rows: int) -> Shape:
+    columns = min(_MOST_COLUMNS, 1 << (width - 1).bit_length()) if height > 1 else _THREADS
+    lines = _THREADS // columns
+    return -(-width // columns), -(-height // (lines * rows)), depth, columns, lines, 1
+
+
+def copy_by_kernel(queue: Queue, region: CopyRegion, waits: Sequence[Event] = ()) -> Event | None:
+    """A copy of at least ``SMALLEST`` bytes by a kernel; None where that cannot be, or is no better."""
+    width, height, depth = region.extent
+    row = width * region.pixel_size
+    if row * height * depth < SMALLEST or depth > _MOST_SLICES:
+        return None
+    context, alignment = queue.context, math.gcd(row, 16)
+    places: list[int] = []
+    offsets: list[int] = []
+    pitches: list[int] = []
+    geometries: list[str] = []
+    for end in (region.src, region.dst):
+        x, y, z = end.offset
+        if isinstance(end, ImageMemory):
+            storage = context.images.get(end.handle)
+            if storage is None or not storage.writable or storage.is_mipmap or storage.primary is not queue.primary:
+                return None
+            places.append(end.handle)
+            offsets += x * end.pixel_size, y, z
+            pitches += 0, 0
+            geometries.append(_geometry(storage.desc))
+            alignment = math.gcd(alignment, x * end.pixel_size)
+        elif isinstance(end, UsmMemory):
+            pitch, slice_pitch = end.row_pitch, end.slice_pitch
+            address = end.address + z * slice_pitch + y * pitch + x * end.pixel_size
+            if not _is_near(queue, end.address):
+                return None
+            places.append(address)
+            offsets += 0, 0, 0
+            pitches += pitch, slice_pitch
+            geometries.append(_LINEAR)
+            alignment = math.gcd(alignment, address, pitch if height > 1 else 0, slice_pitch if depth > 1 else 0)
+        else:
+            return None
+    if alignment < _LEAST_BLOB or places[0] == places[1] or geometries == [_LINEAR, _LINEAR]:
+        return None
+    for index, end in enumerate((region.src, region.dst)):
+        if isinstance(end, ImageMemory):
+            places[index] = _surface(context, context.images[end.handle], end.handle)
+            if not places[index]:
+                return None
+    rows = _ROWS if height > 1 else 1
+    kernel = _kernel(queue, geometries[0], geometries[1], alignment, rows)
+    columns = row // alignment
+    packed = _PARAMETERS.pack(*places, *offsets, *pitches, columns, height)
+    return launch_packed(queue, kernel, _shape(columns, height, depth, rows), _SIZES, packed, waits)
