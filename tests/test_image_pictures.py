@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 import bindless as bl
 
@@ -79,6 +81,25 @@ def test_warp_of_mipmaps_chooses_levels_by_the_map(queue: bl.Queue, name: str, m
         y, x = ((np.arange(n) + 0.5) * (old / n) for n, old in ((90, 64), (130, 96)))
         larger = np.stack(np.broadcast_arrays(x, y[:, None]), -1)
         np.testing.assert_array_equal(image.resize((130, 90)), stored(image.sample(larger, level=0), "uint8"))
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    entries=st.lists(st.floats(-100, 100, width=32), min_size=9, max_size=9),
+    shape=st.tuples(st.integers(1, 40), st.integers(1, 70)),
+    dtype=st.sampled_from(("uint8", "int16", "float32", "float16")),
+    addressing=st.sampled_from(("clamp_to_edge", "repeat", "clamp_to_border")),
+)
+def test_warp_by_any_matrix(
+    queue: bl.Queue, entries: list[float], shape: tuple[int, int], dtype: str, addressing: str
+) -> None:
+    """Turned over, degenerate, with a horizon in the picture, where coordinates are infinite or not numbers."""
+    pixels = random_pixels(dtype, (9, 14, 2))
+    matrix = np.array(entries).reshape(3, 3)
+    with np.errstate(all="ignore"):
+        at = coordinates(matrix, *shape)[0].astype(np.float32)
+    with bl.Image(pixels, addressing=addressing, queue=queue) as image:
+        np.testing.assert_array_equal(image.warp(matrix, shape), stored(image.sample(at), dtype))
 
 
 @pytest.mark.parametrize("count", [1, 3])

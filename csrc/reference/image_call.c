@@ -2,6 +2,7 @@
 #include "image_handle.h"
 #include "memory.h"
 #include "queue.h"
+#include "texture_map.h"
 #include "thread_pool.h"
 
 #include <inttypes.h>
@@ -128,6 +129,32 @@ static blr_result_t check_form(const blr_image_call_t *call, const struct blr_te
     return BLR_RESULT_SUCCESS;
 }
 
+/* A picture: its map takes the place of all that is given for each item. */
+static blr_result_t check_map(const blr_image_call_t *call, const struct blr_texture *texture)
+{
+    if (call->operation == BLR_OPERATION_FETCH || call->operation == BLR_OPERATION_WRITE || texture->dimensions != 2 ||
+        call->type == BLR_IMAGE_CUBEMAP)
+        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "%s of a %s image of %u dimensions by a map: maps sample images of two",
+                        operation_names[call->operation], type_names[call->type], texture->dimensions);
+    if (call->coordinates != NULL || call->layers != NULL || call->levels != NULL || call->gradient_x != NULL ||
+        call->gradient_y != NULL)
+        return blr_fail(BLR_RESULT_INVALID_ARGUMENT,
+                        "%s by a map: coordinates, layers, levels and gradients are NULL, they follow from the map",
+                        operation_names[call->operation]);
+    if (call->count % call->map.width != 0)
+        return blr_fail(BLR_RESULT_INVALID_SIZE, "%" PRIu64 " items are no picture with rows of %" PRIu64, call->count,
+                        call->map.width);
+    return BLR_RESULT_SUCCESS;
+}
+
+/* Whether values are the codes of a normalized image, which pictures are stored as. */
+static bool takes_codes(const blr_image_call_t *call, const struct blr_texture *texture)
+{
+    const struct blr_format *format = texture->format;
+    return blr_call_is_mapped(call) && format->maximum != 0 && format->packing == NULL && format->size <= 2 &&
+           call->value_type == format->storage;
+}
+
 static blr_result_t check_values(const blr_image_call_t *call, const struct blr_texture *texture)
 {
     const blr_image_desc_t *desc = &texture->desc;
@@ -135,7 +162,7 @@ static blr_result_t check_values(const blr_image_call_t *call, const struct blr_
     const char *operation = operation_names[call->operation];
     if (blr_element_size(call->value_type) == 0)
         return blr_fail(BLR_RESULT_INVALID_FORMAT, "value type %d: S8 (0) to F32 (7) is needed", (int)call->value_type);
-    if (!blr_format_accepts(desc->channel_type, call->value_type, call->operation))
+    if (!takes_codes(call, texture) && !blr_format_accepts(desc->channel_type, call->value_type, call->operation))
         return blr_fail(BLR_RESULT_INVALID_FORMAT, "%s of values of type %d does not go with channels of %s", operation,
                         (int)call->value_type, blr_format_get(desc->channel_type)->name);
     if (call->value_channels == 0 || call->value_channels > BLR_MAX_CHANNELS)
@@ -173,9 +200,11 @@ static blr_result_t check_arrays(struct image_call_command *own, struct blr_cont
         return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "layers are given, and the %s of a %s image has none",
                         operation_names[call->operation], type_names[call->type]);
     blr_result_t result =
-        use_array(own, context, COORDINATES, "coordinates", call->coordinates, dimensions * 4, sizeof(float));
+        use_array(own, context, VALUES, "values", call->values, call->value_channels * element, element);
+    if (blr_call_is_mapped(call))
+        return result;
     if (result == BLR_RESULT_SUCCESS)
-        result = use_array(own, context, VALUES, "values", call->values, call->value_channels * element, element);
+        result = use_array(own, context, COORDINATES, "coordinates", call->coordinates, dimensions * 4, sizeof(float));
     if (result == BLR_RESULT_SUCCESS && call->layers != NULL)
         result = use_array(own, context, LAYERS, "layers", call->layers, 4, sizeof(uint32_t));
     if (result == BLR_RESULT_SUCCESS && call->levels != NULL && call->operation == BLR_OPERATION_SAMPLE_LOD)
@@ -198,6 +227,8 @@ static blr_result_t prepare(struct image_call_command *own, struct blr_queue *qu
     if (own->view->context != queue->context)
         return blr_fail(BLR_RESULT_INVALID_HANDLE, "the image handle is of another context than the queue");
     blr_result_t result = check_form(call, &own->view->texture);
+    if (result == BLR_RESULT_SUCCESS && blr_call_is_mapped(call))
+        result = check_map(call, &own->view->texture);
     if (result == BLR_RESULT_SUCCESS)
         result = check_values(call, &own->view->texture);
     if (result == BLR_RESULT_SUCCESS && call->count > 0)

@@ -1,24 +1,41 @@
 /* The way a call is sampled: in blocks where the processor and the texture allow it. */
 #include "sample_block.h"
 
-static bool sample_blocks(const struct blr_texture *texture, const blr_image_call_t *call, uint64_t begin, uint64_t end)
+enum blr_vectors blr_vectors_of(const struct blr_texture *texture)
 {
 #if BLR_HAS_X86_BLOCKS
     if (texture->flags & BLR_TEXTURE_NO_VECTORS)
-        return false;
+        return BLR_VECTORS_NONE;
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") || !__builtin_cpu_supports("f16c"))
-        return false;
+        return BLR_VECTORS_NONE;
     if (!(texture->flags & BLR_TEXTURE_NO_AVX512) && __builtin_cpu_supports("avx512f") &&
         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
+        return BLR_VECTORS_AVX512;
+    return BLR_VECTORS_AVX2;
+#else
+    (void)texture;
+    return BLR_VECTORS_NONE;
+#endif
+}
+
+static bool sample_blocks(const struct blr_texture *texture, const blr_image_call_t *call, uint64_t begin, uint64_t end)
+{
+#if BLR_HAS_X86_BLOCKS
+    switch (blr_vectors_of(texture)) {
+    case BLR_VECTORS_AVX512:
         return blr_sample_blocks_avx512(texture, call, begin, end);
-    return blr_sample_blocks_avx2(texture, call, begin, end);
+    case BLR_VECTORS_AVX2:
+        return blr_sample_blocks_avx2(texture, call, begin, end);
+    case BLR_VECTORS_NONE:
+        break;
+    }
 #else
     (void)texture;
     (void)call;
     (void)begin;
     (void)end;
-    return false;
 #endif
+    return false;
 }
 
 void blr_sample_items(const struct blr_texture *texture, const blr_image_call_t *call, uint64_t begin, uint64_t end)

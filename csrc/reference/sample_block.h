@@ -53,4 +53,9 @@ bool blr_sample_blocks_avx512(const struct blr_texture *texture, const blr_image
 #  define BLR_HAS_X86_BLOCKS 0
 #endif
 
+/* The instructions that calls on a texture run with. */
+enum blr_vectors { BLR_VECTORS_NONE, BLR_VECTORS_AVX2, BLR_VECTORS_AVX512 };
+
+enum blr_vectors blr_vectors_of(const struct blr_texture *texture);
+
 #endif

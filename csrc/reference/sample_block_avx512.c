@@ -16,6 +16,9 @@
 #include "sample_block_kinds.h"
 #include "sample_block_run.h"
 
+#define BLR_MAP_NAME blr_map_rows_avx512
+#include "texture_map_rows.h"
+
 bool blr_sample_blocks_avx512(const struct blr_texture *texture, const blr_image_call_t *call, uint64_t begin, uint64_t end)
 {
     struct plan plan;

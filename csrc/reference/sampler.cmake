@@ -23,11 +23,14 @@ set(BLR_SAMPLER_SOURCES
     sample_tables.c
     texture.c
     texture_fetch.c
+    texture_map.c
     texture_swizzle.c)
 
 if(CMAKE_C_COMPILER_ID MATCHES "GNU|Clang" AND NOT MSVC)
   set_source_files_properties(${BLR_SAMPLER_SOURCES} PROPERTIES COMPILE_OPTIONS "${BLR_OPTIMISATION};-ffp-contract=off")
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
+    set_source_files_properties(texture_map.c PROPERTIES
+        COMPILE_OPTIONS "${BLR_OPTIMISATION};-ffp-contract=off;-fno-trapping-math;-fno-math-errno")
     # Chosen when a call runs, by what the processor has.
     set_source_files_properties(sample_block_avx2.c PROPERTIES
         COMPILE_OPTIONS "${BLR_OPTIMISATION};-ffp-contract=off;-fno-trapping-math;-fno-math-errno;-mavx2;-mfma;-mf16c")

@@ -1,6 +1,7 @@
 #include "texture.h"
 #include "sample.h"
 #include "texture_fetch.h"
+#include "texture_map.h"
 #include "texture_swizzle.h"
 
 #include <math.h>
@@ -83,7 +84,7 @@ static void clear_item(const blr_image_call_t *call, uint64_t index)
 static void sample(const struct blr_texture *texture, const blr_image_call_t *call, uint64_t begin, uint64_t end,
                    struct blr_fault *fault)
 {
-    if (texture->desc.type != BLR_IMAGE_ARRAY) {
+    if (texture->desc.type != BLR_IMAGE_ARRAY || (!call->layers && call->layer < texture->num_layers)) {
         sample_span(texture, call, begin, end);
         return;
     }
@@ -126,7 +127,9 @@ blr_result_t blr_texture_run(const struct blr_texture *texture, const blr_image_
                              uint64_t end, struct blr_fault *fault)
 {
     memset(fault, 0, sizeof *fault);
-    if (texture->swizzled)
+    if (blr_call_is_mapped(call))
+        blr_run_mapped(texture, call, begin, end, fault);
+    else if (texture->swizzled)
         blr_run_swizzled(texture, call, begin, end, fault);
     else
         blr_run_plain(texture, call, begin, end, fault);

@@ -480,6 +480,18 @@ typedef enum blr_image_operation {
 } blr_image_operation_t;
 
 /*
+ * Where the pixels of a picture lie in an image of two dimensions. Pixel (i, j) is the sample at (u / w, v / w), where (u, v, w)
+ * is the matrix, by rows, times (i + 1/2, j + 1/2, 1): a x + (b y + c) in double precision, each step rounded by itself. Rounded
+ * to single precision it is divided by scale and moved by bias, which turns pixels into coordinates from 0 to 1.
+ */
+typedef struct blr_image_map {
+    double matrix[9];
+    float scale[2];
+    float bias[2];
+    uint64_t width;                       /* pixels of a row of the picture; 0: no map, coordinates are an array */
+} blr_image_map_t;
+
+/*
  * A device function over count items. Dimensions are those of the image.
  *  coordinates  (count, dimensions), int32 for FETCH and WRITE, float32 for sampling; (count, 3)
  *               directions to SAMPLE a cubemap, (count, 2) to FETCH or WRITE one
@@ -487,6 +499,9 @@ typedef enum blr_image_operation {
  *  levels       (count,) levels for SAMPLE_LOD, or NULL: level for every item
  *  gradient_x/y (count, dimensions) for SAMPLE_GRADIENT
  *  values       (count, value_channels) of value_type: result, or for WRITE the colours
+ *  map          instead of coordinates, layers, levels and gradients, which are NULL then, to sample count pixels of a picture,
+ *               row by row. Gradients are those of the map. Values of a normalized image may also be of its own storage type:
+ *               codes, rounded to the nearest, ties to even
  * Channels that the image lacks read as 0; a WRITE has exactly the image's channels. Pointers may be any memory of
  * the process, aligned to their elements. Items that name a pixel or a layer outside the image read as 0 or write
  * nothing, all others are done, and the work fails with OUT_OF_RANGE and a sentence about the first of them.
@@ -506,6 +521,7 @@ typedef struct blr_image_call {
     uint32_t value_channels;
     uint32_t layer;
     float level;
+    blr_image_map_t map;
 } blr_image_call_t;
 
 BLR_API blr_result_t blrEnqueueImageCall(blr_queue_t queue, const blr_image_call_t *call, uint32_t num_waits,

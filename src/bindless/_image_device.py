@@ -7,18 +7,22 @@ both give the same pictures. Every function answers None where the device has no
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ._image_area import precision, sums_need_double
-from ._image_kernels import builtin_kernel, launch
+from ._image_kernels import builtin_kernel, launch, makes_pictures
 from ._image_parallel import in_blocks
 from ._image_store import ImageStore, Reader
+from .images._pictures import sample_picture
+from .model.aspects import Aspect
 from .model.channels import ELEMENTS, Channel
 from .model.descriptor import ImageDescriptor
 from .model.enums import ImageType
+from .model.image_call import PictureMap
 from .sycl.event import Event
 from .sycl.queue import Queue
 from .sycl.usm import UsmArray, usm_empty
@@ -28,10 +32,8 @@ __all__ = ["mapped", "shrunk"]
 Array = npt.NDArray[Any]
 
 _DOUBLE = 8  # the number of float64 beside those of ELEMENTS
-_ALIGNED = 1 << 28  # what is allocated is aligned for every format
 _PAGE = 4096
 _SHARE = 128  # of a block of in_blocks that a page counts as: blocks are of some megabytes
-_ITEMS = 4  # that a work-item of a map takes at once
 
 
 def mapped(
@@ -57,36 +59,29 @@ def mapped(
     Returns:
         (layers, height, width, channels) of the channel's storage dtype.
     """
-    desc, channel, channels, layers = store.descriptor, described.channel, described.num_channels, described.array_size
+    desc, channel, layers = store.descriptor, described.channel, described.array_size
     layered = desc.type is ImageType.array
-    width, height = sizes
-    form = ELEMENTS[channel.storage] | channels << 8 | channel.index << 16 | desc.num_channels << 24 | _ALIGNED
-    operation = "warp_grad" if gradients and desc.type is ImageType.mipmap else "warp"
-    kernel = builtin_kernel(queue, f"{operation}_{'2d_array' if layered else '2d'}_{channel.kind}", form)
-    if kernel is None:
+    gradients = gradients and desc.type is ImageType.mipmap
+    operation = "warp_grad" if gradients else "warp"
+    if not makes_pictures(queue, f"{operation}_{'2d_array' if layered else '2d'}_{channel.kind}"):
         return None
-    rest = matrix.ravel().tolist()
-    if reader.scale is None or reader.bias is None:
-        rest += [1.0, 1.0, 0.0, 0.0]
-    else:
-        rest += [*reader.scale.tolist(), *reader.bias.tolist()]
-    values = usm_empty((layers, height, width, channels), channel.storage, queue)
+    width, height = sizes
+    shape = (layers, height, width, described.num_channels)
+    picture = PictureMap(tuple(matrix.ravel().tolist()), width, height)
+    if reader.scale is not None and reader.bias is not None:
+        (scale_x, scale_y), (bias_x, bias_y) = reader.scale.tolist(), reader.bias.tolist()
+        picture = replace(picture, scale=(scale_x, scale_y), bias=(bias_x, bias_y))
+    if queue.device.has(Aspect.cpu) and queue.device.has(Aspect.usm_system_allocations):
+        result = np.empty(shape, channel.storage)
+        for layer in range(layers):
+            sample_picture(queue, reader.handle, picture, result[layer], layer=layer, gradients=gradients)
+        return result
+    values = usm_empty(shape, channel.storage, queue)
     events = [
-        launch(
-            queue,
-            kernel,
-            -(-width * height // _ITEMS),
-            reader.handle,
-            *((np.uint32(layer),) if layered else ()),
-            *rest,
-            values[layer],
-            np.uint32(width),
-            np.uint32(height),
-            np.uint32(form),
-        )
+        sample_picture(queue, reader.handle, picture, values[layer], layer=layer, gradients=gradients)
         for layer in range(layers)
     ]
-    return _downloaded(queue, values, events)
+    return _downloaded(queue, values, [event for event in events if event is not None])
 
 
 def _downloaded(queue: Queue, values: UsmArray, ready: Sequence[Event]) -> Array:

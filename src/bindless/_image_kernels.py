@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from . import kernels
+from .model.aspects import Aspect
 from .model.enums import Backend
 from .model.ranges import NdRange
 from .sycl.event import Event
@@ -16,10 +17,13 @@ from .sycl.kernel import Kernel
 from .sycl.kernel_bundle import load_kernel_bundle
 from .sycl.queue import Queue
 
-__all__ = ["builtin_kernel", "launch"]
+__all__ = ["builtin_kernel", "launch", "makes_pictures"]
 
 # The languages of built-in kernels that drivers take.
 _TARGETS: dict[Backend, kernels.Target] = {Backend.cuda: "ptx"}
+
+# The languages that backends have their own functions in, and that those which make pictures are built for.
+_FUNCTIONS: dict[Backend, str] = {Backend.cuda: "ptx", Backend.level_zero: "spirv", Backend.opencl: "opencl_c"}
 
 _GROUP = 128
 _MOST_ITEMS = 1 << 20  # of one launch; the kernels stride over the rest
@@ -43,6 +47,22 @@ def builtin_kernel(queue: Queue, name: str, format_word: int | None = None) -> K
         text = kernels.source(name, target) if format_word is None else kernels.specialised(whole, format_word)
         kernel = loaded[key] = load_kernel_bundle(text, queue.device, queue.context).get_kernel(whole)
     return kernel
+
+
+def makes_pictures(queue: Queue, name: str) -> bool:
+    """Whether a queue's device follows maps itself: it has double precision, and the function that does it.
+
+    Args:
+        name: of the kernel, where it takes one: ``warp_2d_f``.
+    """
+    device = queue.device
+    if device.backend is Backend.reference:
+        return True
+    language = _FUNCTIONS.get(device.backend)
+    if language is None or not device.has(Aspect.fp64):
+        return False
+    module = kernels.manifest()["modules"].get(name)
+    return module is not None and language in module["artifacts"]
 
 
 def launch(

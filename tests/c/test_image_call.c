@@ -370,8 +370,9 @@ static void refusals(void)
 {
     blr_image_desc_t desc = plain_desc(8, 8, 0, BLR_CHANNEL_UNSIGNED_INT8, 2);
     blr_sampler_desc_t sampler = plain_sampler();
-    blr_image_t image = NULL, foreign = NULL;
-    blr_image_handle_t plain = 0, sampled = 0, elsewhere = 0;
+    const blr_image_desc_t real = plain_desc(8, 8, 0, BLR_CHANNEL_UNORM_INT8, 2), thin = plain_desc(8, 0, 0, BLR_CHANNEL_UNORM_INT8, 2);
+    blr_image_t image = NULL, foreign = NULL, plane = NULL, row = NULL;
+    blr_image_handle_t plain = 0, sampled = 0, elsewhere = 0, flat = 0, line = 0;
     blr_context_t other = open_context();
     void *memory = NULL;
     static _Alignas(8) unsigned char places[256], values[256];
@@ -380,6 +381,10 @@ static void refusals(void)
     OK(blrUnsampledImageCreate(context, image, &desc, &plain));
     OK(blrUnsampledImageCreate(other, foreign, &desc, &elsewhere));
     OK(blrSampledImageCreate(context, image, &desc, &sampler, &sampled));
+    OK(blrImageCreate(context, &real, &plane));
+    OK(blrImageCreate(context, &thin, &row));
+    OK(blrSampledImageCreate(context, plane, &real, &sampler, &flat));
+    OK(blrSampledImageCreate(context, row, &thin, &sampler, &line));
     OK(blrMemoryAllocate(context, BLR_MEMORY_DEVICE, 64, 0, &memory));
     const blr_image_call_t good = {.operation = BLR_OPERATION_FETCH, .handle = plain, .count = 9, .coordinates = places,
                                    .values = values, .value_type = BLR_ELEMENT_U8, .value_channels = 4};
@@ -414,6 +419,16 @@ static void refusals(void)
     REFUSED(INVALID_SIZE, (c.values = memory, c.count = 17), "the values of 68 bytes");
     REFUSED(INVALID_SIZE, c.count = UINT64_MAX, "more than memory");
     REFUSED(INVALID_SIZE, c.count = UINT64_MAX / 8, "address space");
+    REFUSED(INVALID_ARGUMENT, c.map.width = 3, "maps sample images of two");
+#define A_PICTURE c.operation = BLR_OPERATION_SAMPLE, c.handle = sampled, c.coordinates = NULL, c.map.width = 3
+    REFUSED(INVALID_ARGUMENT, (A_PICTURE, c.handle = line), "of 1 dimensions by a map");
+    REFUSED(INVALID_ARGUMENT, (A_PICTURE, c.handle = flat, c.coordinates = places), "they follow from the map");
+    REFUSED(INVALID_SIZE, (A_PICTURE, c.handle = flat, c.map.width = 4), "no picture with rows of 4");
+    REFUSED(INVALID_FORMAT, (A_PICTURE, c.handle = flat, c.value_type = BLR_ELEMENT_S8), "unorm_int8");
+    c = good;
+    A_PICTURE;
+    c.handle = flat;
+    OK(blrEnqueueImageCall(queue, &c, 0, NULL, NULL));
     c = good;
     c.count = 0;
     c.coordinates = c.values = NULL;
@@ -424,6 +439,10 @@ static void refusals(void)
     OK(blrQueueWait(queue, BLR_TIMEOUT_INFINITE));
     OK(blrImageHandleDestroy(context, plain));
     OK(blrImageHandleDestroy(context, sampled));
+    OK(blrImageHandleDestroy(context, flat));
+    OK(blrImageHandleDestroy(context, line));
+    OK(blrImageDestroy(plane));
+    OK(blrImageDestroy(row));
     OK(blrImageHandleDestroy(other, elsewhere));
     OK(blrImageDestroy(image));
     OK(blrImageDestroy(foreign));

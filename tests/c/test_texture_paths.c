@@ -187,6 +187,84 @@ static void test_large_results(unsigned char *texels)
     free(texture);
 }
 
+/* The map of a picture: affine, projective, with parts that lie nowhere; in pixels or with units of 0..1. */
+static void choose_map(blr_image_map_t *map)
+{
+    memset(map, 0, sizeof *map);
+    for (int k = 0; k < 6; k++)
+        map->matrix[k] = ldexp((double)unit() - 0.5, 4 - (int)below(6));
+    map->matrix[8] = below(2) ? 1.0 : 0.5 + (double)unit();
+    for (int k = 6; below(2) && k < 8; k++)
+        map->matrix[k] = ldexp((double)unit() - 0.5, -(int)below(4));
+    for (int k = 0; k < 2; k++) {
+        map->scale[k] = below(2) ? 1.0f : 1.0f + (float)below(40);
+        map->bias[k] = below(2) ? 0.0f : 0x1p-22f;
+    }
+    map->width = 1 + below(30);
+}
+
+static void follow_map(struct sample *sample, const blr_image_map_t *map, uint64_t count)
+{
+    const double *m = map->matrix;
+    for (uint64_t i = 0; i < count; i++) {
+        const volatile double x = (double)(i % map->width) + 0.5, y = (double)(i / map->width) + 0.5;
+        const volatile double depth = m[6] * x + (m[7] * y + m[8]);
+        for (int k = 0; k < 2; k++) {
+            const volatile double place = (m[3 * k] * x + (m[3 * k + 1] * y + m[3 * k + 2])) / depth;
+            const volatile double right = (m[3 * k] - place * m[6]) / depth, down = (m[3 * k + 1] - place * m[7]) / depth;
+            const volatile float at = (float)place, quotient = at / map->scale[k];
+            sample->coordinates[2 * i + k] = quotient + map->bias[k];
+            sample->gradient_x[2 * i + k] = (float)right / map->scale[k];
+            sample->gradient_y[2 * i + k] = (float)down / map->scale[k];
+        }
+    }
+}
+
+/* A picture is what its coordinates in arrays give; of a normalized image as codes too. */
+static void test_pictures(struct sample *sample, unsigned char *texels)
+{
+    static float wanted[4 * ITEMS];
+    static unsigned char codes[8 * ITEMS];
+    struct blr_fault fault;
+    for (int round = 0; round < ROUNDS; round++) {
+        blr_image_map_t map;
+        fill_texels(BLR_CHANNEL_FP32, texels);
+        choose(sample, texels, round % 3 == 0 ? BLR_TEXTURE_NO_VECTORS : round % 3 == 1 ? BLR_TEXTURE_NO_AVX512 : 0);
+        if (sample->texture.dimensions != 2 || sample->texture.desc.type == BLR_IMAGE_CUBEMAP)
+            continue;
+        blr_image_call_t *call = &sample->call;
+        const struct blr_format *format = sample->texture.format;
+        choose_map(&map);
+        call->count = call->count / map.width * map.width;
+        call->layers = NULL;
+        call->levels = NULL;
+        follow_map(sample, &map, call->count);
+        if (format->maximum)
+            call->value_type = BLR_ELEMENT_F32;
+        memset(wanted, 0, sizeof wanted);
+        call->values = wanted;
+        OK(blr_texture_run(&sample->texture, call, 0, call->count, &fault));
+        call->coordinates = call->gradient_x = call->gradient_y = NULL;
+        call->map = map;
+        memset(sample->values, 0, sizeof sample->values);
+        call->values = sample->values;
+        const uint64_t middle = below((uint32_t)call->count + 1);
+        OK(blr_texture_run(&sample->texture, call, 0, middle, &fault));
+        OK(blr_texture_run(&sample->texture, call, middle, call->count, &fault));
+        CHECK(memcmp(wanted, sample->values, sizeof wanted) == 0);
+        if (!format->maximum)
+            continue;
+        call->value_type = format->storage;
+        call->values = codes;
+        OK(blr_texture_run(&sample->texture, call, 0, call->count, &fault));
+        for (uint64_t i = 0; i < call->count * call->value_channels; i++) {
+            const long code = lrint((double)(wanted[i] * (float)format->maximum));
+            const unsigned given = format->size == 1 ? codes[i] : (unsigned)(codes[2 * i] | codes[2 * i + 1] << 8);
+            CHECK_EQUAL((unsigned)code & (format->size == 1 ? 0xffu : 0xffffu), given);
+        }
+    }
+}
+
 int main(void)
 {
     static const uint32_t paths[] = {BLR_TEXTURE_NO_VECTORS, BLR_TEXTURE_NO_AVX512, 0};
@@ -212,6 +290,7 @@ int main(void)
             }
         }
     }
+    test_pictures(sample, texels);
     test_large_results(texels);
     free(sample);
     free(texels);

@@ -228,6 +228,13 @@ typedef struct blr_copy_region
 } blr_copy_region_t;
 typedef int blr_semaphore_type_t;
 typedef int blr_image_operation_t;
+typedef struct blr_image_map
+{
+  double matrix[9];
+  float scale[2];
+  float bias[2];
+  uint64_t width;
+} blr_image_map_t;
 typedef struct blr_image_call
 {
   blr_image_operation_t operation;
@@ -244,6 +251,7 @@ typedef struct blr_image_call
   uint32_t value_channels;
   uint32_t layer;
   float level;
+  blr_image_map_t map;
 } blr_image_call_t;
 typedef struct blr_specialization
 {

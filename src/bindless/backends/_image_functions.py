@@ -11,7 +11,7 @@ import struct
 from .. import kernels
 from ..model.channels import ELEMENTS
 from ..model.errors import InvalidError
-from ..model.image_call import ImageCall
+from ..model.image_call import ImageCall, PictureMap
 
 __all__ = ["BLOCK", "GEOMETRIES", "arguments_of", "blocks_of", "format_of", "operation_of"]
 
@@ -23,7 +23,7 @@ _MOST_BLOCKS = 1 << 20
 GEOMETRIES = {1: "1d", 2: "2d", 3: "3d"}
 
 # Letters of ``struct`` for OpenCL C types; pointers and handles take 8 bytes.
-_LETTERS = {"uint": "I", "float": "f"}
+_LETTERS = {"uint": "I", "float": "f", "double": "d"}
 
 
 def blocks_of(call: ImageCall) -> int:
@@ -44,6 +44,8 @@ def operation_of(call: ImageCall, backend: str) -> str:
         raise InvalidError("write of a sampled image: only unsampled images are written", backend=backend)
     if operation.startswith("sample") and not call.sampled:
         raise InvalidError(f"{operation} of an unsampled image: create it with a sampler, or fetch", backend=backend)
+    if call.map is not None:
+        return "warp_grad" if operation == "sample_grad" else "warp"
     return operation
 
 
@@ -65,6 +67,13 @@ def format_of(call: ImageCall) -> int:
     return element | call.value_channels << 8 | desc.channel.index << 16 | desc.num_channels << 24 | aligned << 28
 
 
+def _map_arguments(map_: PictureMap) -> dict[str, float]:
+    """The arguments of kernels that make pictures."""
+    arguments: dict[str, float] = {f"m{index // 3}{index % 3}": entry for index, entry in enumerate(map_.matrix)}
+    arguments |= {"scale_x": map_.scale[0], "scale_y": map_.scale[1], "bias_x": map_.bias[0], "bias_y": map_.bias[1]}
+    return arguments | {"width": map_.width, "height": map_.height}
+
+
 def arguments_of(call: ImageCall, name: str, format_word: int) -> tuple[bytes, tuple[int, ...]]:
     """The arguments of a built-in kernel one behind the other, and the size of each.
 
@@ -72,7 +81,7 @@ def arguments_of(call: ImageCall, name: str, format_word: int) -> tuple[bytes, t
     names that ``ImageCall`` gives them.
     """
     desc = call.descriptor
-    values = {
+    values: dict[str, float] = {
         "image": call.handle,
         "coords": call.coords,
         "layers": call.layers,
@@ -88,5 +97,7 @@ def arguments_of(call: ImageCall, name: str, format_word: int) -> tuple[bytes, t
         # pixels, or as wide. Results do not depend on it.
         "row": desc.width if desc.dimensions > 1 else 0,
     }
+    if call.map is not None:
+        values |= _map_arguments(call.map)
     names, layout, sizes = _parameters(name)
     return layout.pack(*[values[parameter] for parameter in names]), sizes

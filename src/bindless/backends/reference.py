@@ -431,6 +431,11 @@ class ReferenceBackend:
         native.value_channels = call.value_channels
         native.layer = call.layer
         native.level = call.level
+        if call.map is not None:
+            native.map.matrix = call.map.matrix
+            native.map.scale = call.map.scale
+            native.map.bias = call.map.bias
+            native.map.width = call.map.width
         event = ffi.new("blr_event_t *")
         count, events = self._waits(waits)
         self._check(

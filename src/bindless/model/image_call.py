@@ -9,9 +9,30 @@ import numpy as np
 
 from .descriptor import ImageDescriptor
 
-__all__ = ["ImageCall", "Operation"]
+__all__ = ["ImageCall", "Operation", "PictureMap"]
 
 Operation = Literal["fetch", "sample", "sample_lod", "sample_grad", "write"]
+
+
+@dataclass(frozen=True)
+class PictureMap:
+    """Where the pixels of a picture lie in a two-dimensional image: coordinates that devices make themselves.
+
+    Pixel (i, j) is the sample at (u / w, v / w), where (u, v, w) is the matrix times (i + 0.5, j + 0.5, 1):
+    a x + (b y + c) in double precision, every step rounded by itself. The quotients are rounded to single precision,
+    divided by ``scale`` and moved by ``bias``. Every device gives the same bits.
+
+    Attributes:
+        matrix: nine numbers, by rows: from homogeneous coordinates of the picture to those of the image, in pixels.
+        width, height: of the picture, in pixels.
+        scale, bias: (x, y), representable in float32: from the matrix's coordinates to the handle's own.
+    """
+
+    matrix: tuple[float, ...]
+    width: int
+    height: int
+    scale: tuple[float, float] = (1.0, 1.0)
+    bias: tuple[float, float] = (0.0, 0.0)
 
 
 @dataclass(frozen=True)
@@ -32,6 +53,9 @@ class ImageCall:
         level: level of every item where ``levels`` is 0.
         dx, dy: (count, dims) float32 gradients of ``sample_grad``.
         values: (count, value_channels) of ``value_dtype``: the result, or the colours to write.
+        map: makes the ``height * width`` items those of a picture of a standard image, a mipmap or a layer of an array.
+            ``coords``, ``layers``, ``levels``, ``dx`` and ``dy`` are 0 then; gradients are the map's, ``level`` is 0.
+            Values of normalized images may be of the channel's storage dtype: codes, rounded, ties to even.
         value_dtype: one of int8, uint8, int16, uint16, int32, uint32, float16, float32.
         value_channels: 1 to 4.
     """
@@ -52,3 +76,4 @@ class ImageCall:
     level: float = 0.0
     dx: int = 0
     dy: int = 0
+    map: PictureMap | None = None

@@ -1,0 +1,59 @@
+"""Pictures of two-dimensional images, seen through a map that the device follows itself: no array of coordinates."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..model.enums import ImageType
+from ..model.image_call import PictureMap
+from ._calls import ArrayLike, Form, enqueue, find_image
+
+if TYPE_CHECKING:
+    from ..model.handles import SampledImageHandle
+    from ..sycl.event import Event
+    from ..sycl.queue import Queue
+
+__all__ = ["sample_picture"]
+
+_FORMS = {
+    ImageType.standard: Form("picture", "sample", ImageType.standard, sampled=True, unsampled=False),
+    ImageType.array: Form("picture of a layer", "sample", ImageType.array, sampled=True, unsampled=False),
+    ImageType.mipmap: Form("picture of a level", "sample_lod", ImageType.mipmap, sampled=True, unsampled=False),
+}
+_GRADIENT_FORM = Form("picture by gradients", "sample_grad", ImageType.mipmap, sampled=True, unsampled=False)
+
+
+def sample_picture(
+    queue: Queue,
+    handle: SampledImageHandle,
+    picture: PictureMap,
+    out: ArrayLike,
+    *,
+    layer: int = 0,
+    gradients: bool = False,
+) -> Event | None:
+    """The samples of a picture, as they would be with its coordinates in an array, to the last bit.
+
+    Args:
+        handle: of a two-dimensional standard image, mipmap or array, made by ``create_image``.
+        picture: its map; the matrix gives pixels, scale and bias make them the handle's own coordinates.
+        out: (height, width, channels), contiguous, of the image's storage dtype or what it is sampled as. Normalized
+            values are stored as codes in the former. On the host (waits, returns None) or in USM (returns the event).
+        layer: of an array.
+        gradients: whether the level of a mipmap follows from the map; else it is 0.
+
+    Raises:
+        InvalidError: the handle is no such image of the queue's context.
+    """
+    assert handle.descriptor is not None
+    form = _GRADIENT_FORM if gradients else _FORMS[handle.descriptor.type]
+    image = find_image(queue, form, handle, out, None, None)
+    fields: dict[str, Any] = {
+        "count": picture.width * picture.height,
+        "coords": 0,
+        "value_dtype": out.dtype,
+        "value_channels": out.shape[-1],
+        "layer": layer,
+        "map": picture,
+    }
+    return enqueue(queue, form, image, {}, out, fields, ())
