@@ -51,7 +51,8 @@ def _has_level_zero() -> bool:
 
 
 def _has_vulkan() -> bool:
-    return ctypes.util.find_library("vulkan") is not None and importlib.util.find_spec("vulkan") is not None
+    package = importlib.util.find_spec("vulkan")  # without it this finds the folder of its tests, which has no origin
+    return ctypes.util.find_library("vulkan") is not None and package is not None and package.origin is not None
 
 
 # Marker: whether its tests can run, and what to install where they cannot.

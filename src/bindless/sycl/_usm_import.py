@@ -16,6 +16,7 @@ from . import _lifetime
 from ._allocation import Allocation
 from ._native_streams import Arrival, place_queue_after, stream_handle
 from ._usm_array import UsmArray, element_dtype
+from ._usm_pointer import UsmPointer
 from ._usm_views import packed_strides, reach
 from .context import default_context
 from .device import Device
@@ -71,7 +72,8 @@ def from_dlpack(x: Any, /, queue: Queue | None = None, *, copy: bool | None = No
 def as_usm_array(x: Any, /, queue: Queue | None = None, *, copy: bool | None = None) -> UsmArray:
     """Anything that exports its memory, seen in place as a ``UsmArray``.
 
-    In this order: a ``UsmArray`` of the queue's context, which is returned as it is; a numpy array, of any dtype; an
+    In this order: a ``UsmArray`` of the queue's context, which is returned as it is; a ``UsmPointer``, as bytes to
+    the end of its allocation (``view`` and ``reshape`` make anything else of it); a numpy array, of any dtype; an
     object with ``__sycl_usm_array_interface__`` (not on CUDA), ``__dlpack__`` or ``__cuda_array_interface__``. Ordinary
     host memory needs ``Aspect.usm_system_allocations``, which the reference device has.
 
@@ -85,6 +87,8 @@ def as_usm_array(x: Any, /, queue: Queue | None = None, *, copy: bool | None = N
     """
     if isinstance(x, UsmArray) and (queue is None or x.context is queue.context):
         return x.copy(queue) if copy else x
+    if isinstance(x, UsmPointer):
+        return _finished(_array_at(x, queue), copy)
     if isinstance(x, np.ndarray):
         return _finished(_import_host(x, queue), copy)
     sycl = _interface(x, _SYCL_INTERFACE)
@@ -117,6 +121,16 @@ def foreign_arguments(values: tuple[Any, ...], queue: Queue) -> tuple[Any, ...] 
     """Arguments of a kernel with other libraries' arrays in place; None where there are none."""
     found = tuple(foreign_array(value, queue) for value in values)
     return None if all(map(operator.is_, found, values)) else found
+
+
+def _array_at(pointer: UsmPointer, queue: Queue | None) -> UsmArray:
+    """All bytes from a pointer on."""
+    if queue is not None and pointer.context is not queue.context:
+        raise InvalidError(
+            f"{pointer!r} is of another context than the queue: give a queue of pointer.context, or copy the memory"
+        )
+    _ = pointer.address  # raises if the memory has been freed
+    return UsmArray(pointer._owner, (pointer.nbytes,), np.dtype(np.uint8), None, pointer._offset)
 
 
 def _finished(array: UsmArray, copy: bool | None) -> UsmArray:

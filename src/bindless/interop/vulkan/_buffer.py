@@ -1,0 +1,91 @@
+"""``ExportedBuffer``: a Vulkan buffer whose memory others can import."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ...model.descriptor import integer
+from ...model.errors import FeatureNotSupportedError, InvalidError
+from ._binding import OPAQUE_FD_MEMORY, binding, translated
+from ._memory import ExportedMemory, allocate
+from ._support import can_export_buffer
+
+__all__ = ["ExportedBuffer", "export_buffer"]
+
+
+class ExportedBuffer(ExportedMemory):
+    """A VkBuffer bound to memory of its own, from its first byte on; made by ``Exporter.buffer``.
+
+    Attributes:
+        buffer: the VkBuffer.
+        nbytes: bytes of the buffer: what ``map_external_linear_memory`` takes as ``size``; ``size`` of the allocation
+            may be more.
+        usage: its VkBufferUsageFlags.
+    """
+
+    buffer: Any
+    nbytes: int
+    usage: int
+
+    def __init__(
+        self,
+        device: Any,
+        buffer: Any,
+        nbytes: int,
+        usage: int,
+        memory: Any,
+        size: int,
+        dedicated: bool,
+        destroy: Callable[[], None],
+    ) -> None:
+        super().__init__(device, memory, size, dedicated, destroy)
+        self.buffer, self.nbytes, self.usage = buffer, nbytes, usage
+
+
+def export_buffer(
+    physical_device: Any, device: Any, nbytes: int, usage: int | None, host_visible: bool
+) -> ExportedBuffer:
+    """See ``Exporter.buffer``."""
+    vk = binding()
+    nbytes = integer("nbytes", nbytes)
+    if nbytes == 0:
+        raise InvalidError("nbytes=0: a buffer has at least one byte")
+    if usage is None:
+        usage = (
+            vk.VK_BUFFER_USAGE_TRANSFER_SRC_BIT
+            | vk.VK_BUFFER_USAGE_TRANSFER_DST_BIT
+            | vk.VK_BUFFER_USAGE_STORAGE_BUFFER_BIT
+            | vk.VK_BUFFER_USAGE_VERTEX_BUFFER_BIT
+            | vk.VK_BUFFER_USAGE_INDEX_BUFFER_BIT
+            | vk.VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT
+        )
+    exportable, must_be_dedicated = can_export_buffer(physical_device, usage)
+    if not exportable:
+        raise FeatureNotSupportedError(f"buffers of usage {usage:#x} cannot be exported by this Vulkan device")
+    external = vk.VkExternalMemoryBufferCreateInfo(handleTypes=OPAQUE_FD_MEMORY)
+    info = vk.VkBufferCreateInfo(pNext=external, size=nbytes, usage=usage, sharingMode=vk.VK_SHARING_MODE_EXCLUSIVE)
+    with translated(f"creating a Vulkan buffer of {nbytes} bytes for export"):
+        buffer = vk.vkCreateBuffer(device, info, None)
+    memory = None
+    try:
+        wish = vk.VkMemoryDedicatedRequirements()
+        needs = vk.VkMemoryRequirements2(pNext=wish)
+        vk.vkGetBufferMemoryRequirements2(device, vk.VkBufferMemoryRequirementsInfo2(buffer=buffer), needs)
+        dedicated = bool(must_be_dedicated or wish.requiresDedicatedAllocation or wish.prefersDedicatedAllocation)
+        own = vk.VkMemoryDedicatedAllocateInfo(buffer=buffer) if dedicated else None
+        flags = vk.VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | vk.VK_MEMORY_PROPERTY_HOST_COHERENT_BIT
+        memory, size = allocate(physical_device, device, needs.memoryRequirements, own, flags if host_visible else 0)
+        with translated("binding the memory of a Vulkan buffer"):
+            vk.vkBindBufferMemory(device, buffer, memory, 0)
+    except BaseException:
+        vk.vkDestroyBuffer(device, buffer, None)
+        if memory is not None:
+            vk.vkFreeMemory(device, memory, None)
+        raise
+
+    def destroy() -> None:
+        vk.vkDestroyBuffer(device, buffer, None)
+        vk.vkFreeMemory(device, memory, None)
+
+    return ExportedBuffer(device, buffer, nbytes, usage, memory, size, dedicated, destroy)

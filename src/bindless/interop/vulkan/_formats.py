@@ -1,0 +1,40 @@
+"""The Vulkan format of an image: channels in the order R, G, B, A, each of the type of the descriptor."""
+
+from __future__ import annotations
+
+from ...model.descriptor import ImageDescriptor
+from ...model.enums import ImageChannelType
+from ._binding import binding
+
+__all__ = ["format_name", "format_of"]
+
+_NUMERIC: dict[ImageChannelType, str] = {
+    ImageChannelType.snorm_int8: "SNORM",
+    ImageChannelType.snorm_int16: "SNORM",
+    ImageChannelType.unorm_int8: "UNORM",
+    ImageChannelType.unorm_int16: "UNORM",
+    ImageChannelType.signed_int8: "SINT",
+    ImageChannelType.signed_int16: "SINT",
+    ImageChannelType.signed_int32: "SINT",
+    ImageChannelType.unsigned_int8: "UINT",
+    ImageChannelType.unsigned_int16: "UINT",
+    ImageChannelType.unsigned_int32: "UINT",
+    ImageChannelType.fp16: "SFLOAT",
+    ImageChannelType.fp32: "SFLOAT",
+}
+
+
+def format_name(desc: ImageDescriptor) -> str:
+    """Such as ``VK_FORMAT_R8G8B8A8_UNORM``."""
+    bits = desc.channel.size * 8
+    channels = "".join(f"{letter}{bits}" for letter in "RGBA"[: desc.num_channels])
+    return f"VK_FORMAT_{channels}_{_NUMERIC[desc.channel_type]}"
+
+
+def format_of(desc: ImageDescriptor) -> int:
+    """The ``VkFormat`` of the pixels of a descriptor.
+
+    Raises:
+        FeatureNotSupportedError: the package ``vulkan`` is missing.
+    """
+    return int(getattr(binding(), format_name(desc)))

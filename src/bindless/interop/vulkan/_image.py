@@ -1,0 +1,158 @@
+"""``ExportedImage``: a Vulkan image whose memory others can import."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from ...model.descriptor import ImageDescriptor
+from ...model.enums import ImageType
+from ...model.errors import FeatureNotSupportedError, InvalidError
+from ._binding import OPAQUE_FD_MEMORY, binding, translated
+from ._formats import format_name, format_of
+from ._memory import ExportedMemory, allocate
+from ._support import ImageRequest, check_image
+
+__all__ = ["ExportedImage", "LevelLayout", "export_image"]
+
+_SHARED_TYPES = (ImageType.standard, ImageType.mipmap)
+
+
+@dataclass(frozen=True)
+class LevelLayout:
+    """Where the pixels of one level of a linear image lie in its memory, in bytes."""
+
+    offset: int
+    size: int
+    row_pitch: int
+    depth_pitch: int
+
+
+class ExportedImage(ExportedMemory):
+    """A VkImage bound to memory of its own; made by ``Exporter.image``.
+
+    Attributes:
+        image: the VkImage, with one sample, one layer and the initial layout VK_IMAGE_LAYOUT_UNDEFINED.
+        desc: what ``map_external_image_memory`` and ``create_image`` take.
+        format: its VkFormat.
+        usage: its VkImageUsageFlags.
+        is_linear: whether its tiling is linear: then it is memory with a pitch, and maps by
+            ``map_external_linear_memory``.
+    """
+
+    image: Any
+    desc: ImageDescriptor
+    format: int
+    usage: int
+    is_linear: bool
+
+    def __init__(
+        self,
+        device: Any,
+        image: Any,
+        request: ImageRequest,
+        memory: Any,
+        size: int,
+        dedicated: bool,
+        destroy: Callable[[], None],
+    ) -> None:
+        super().__init__(device, memory, size, dedicated, destroy)
+        self.image, self.desc, self.format, self.usage = image, request.desc, request.format, request.usage
+        self.is_linear = request.tiling == binding().VK_IMAGE_TILING_LINEAR
+
+    def layout(self, level: int = 0) -> LevelLayout:
+        """Where a level of a linear image lies.
+
+        Raises:
+            InvalidError: the tiling is optimal, whose layout only drivers know; or there is no such level.
+        """
+        if not self.is_linear:
+            raise InvalidError(
+                "tiling='optimal': only the driver knows where its pixels lie; map_external_image_memory reads them, "
+                "or make the image with tiling='linear'"
+            )
+        if not 0 <= level < self.desc.num_levels:
+            raise InvalidError(f"level={level}: this image has levels 0 to {self.desc.num_levels - 1}")
+        vk = binding()
+        place = vk.VkImageSubresource(aspectMask=vk.VK_IMAGE_ASPECT_COLOR_BIT, mipLevel=level, arrayLayer=0)
+        found = vk.vkGetImageSubresourceLayout(self.device, self.image, place)
+        return LevelLayout(int(found.offset), int(found.size), int(found.rowPitch), int(found.depthPitch))
+
+
+def _usage_for(features: int, dimensions: int) -> int:
+    """Everything useful that a format's features allow: copies, sampling, storage, and in two dimensions drawing."""
+    vk = binding()
+    usage = vk.VK_IMAGE_USAGE_TRANSFER_SRC_BIT | vk.VK_IMAGE_USAGE_TRANSFER_DST_BIT
+    if features & vk.VK_FORMAT_FEATURE_SAMPLED_IMAGE_BIT:
+        usage |= vk.VK_IMAGE_USAGE_SAMPLED_BIT
+    if features & vk.VK_FORMAT_FEATURE_STORAGE_IMAGE_BIT:
+        usage |= vk.VK_IMAGE_USAGE_STORAGE_BIT
+    if features & vk.VK_FORMAT_FEATURE_COLOR_ATTACHMENT_BIT and dimensions == 2:
+        usage |= vk.VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT
+    return int(usage)
+
+
+def _request(physical_device: Any, desc: ImageDescriptor, tiling: str, usage: int | None) -> ImageRequest:
+    vk = binding()
+    desc.verify()
+    if desc.type not in _SHARED_TYPES:
+        raise InvalidError(f"type={desc.type}: images of type standard and mipmap can be shared, no others")
+    tilings = {"optimal": vk.VK_IMAGE_TILING_OPTIMAL, "linear": vk.VK_IMAGE_TILING_LINEAR}
+    if tiling not in tilings:
+        raise InvalidError(f"tiling={tiling!r} is not known; it is one of 'optimal', 'linear'")
+    format = format_of(desc)
+    kind = (vk.VK_IMAGE_TYPE_1D, vk.VK_IMAGE_TYPE_2D, vk.VK_IMAGE_TYPE_3D)[desc.dimensions - 1]
+    properties = vk.vkGetPhysicalDeviceFormatProperties(physical_device, format)
+    features = properties.linearTilingFeatures if tiling == "linear" else properties.optimalTilingFeatures
+    if not features:
+        raise FeatureNotSupportedError(f"this Vulkan device has no images {format_name(desc)} of tiling {tiling}")
+    if usage is None:
+        usage = _usage_for(features, desc.dimensions)
+    return ImageRequest(desc, format, kind, tilings[tiling], usage)
+
+
+def export_image(
+    physical_device: Any, device: Any, desc: ImageDescriptor, tiling: str, usage: int | None
+) -> ExportedImage:
+    """See ``Exporter.image``."""
+    vk = binding()
+    request = _request(physical_device, desc, tiling, usage)
+    must_be_dedicated = check_image(physical_device, request)
+    external = vk.VkExternalMemoryImageCreateInfo(handleTypes=OPAQUE_FD_MEMORY)
+    info = vk.VkImageCreateInfo(
+        pNext=external,
+        imageType=request.kind,
+        format=request.format,
+        extent=vk.VkExtent3D(*desc.extent),
+        mipLevels=desc.num_levels,
+        arrayLayers=1,
+        samples=vk.VK_SAMPLE_COUNT_1_BIT,
+        tiling=request.tiling,
+        usage=request.usage,
+        sharingMode=vk.VK_SHARING_MODE_EXCLUSIVE,
+        initialLayout=vk.VK_IMAGE_LAYOUT_UNDEFINED,
+    )
+    with translated(f"creating a Vulkan image {format_name(desc)} for export"):
+        image = vk.vkCreateImage(device, info, None)
+    memory = None
+    try:
+        wish = vk.VkMemoryDedicatedRequirements()
+        needs = vk.VkMemoryRequirements2(pNext=wish)
+        vk.vkGetImageMemoryRequirements2(device, vk.VkImageMemoryRequirementsInfo2(image=image), needs)
+        dedicated = bool(must_be_dedicated or wish.requiresDedicatedAllocation or wish.prefersDedicatedAllocation)
+        own = vk.VkMemoryDedicatedAllocateInfo(image=image) if dedicated else None
+        memory, size = allocate(physical_device, device, needs.memoryRequirements, own, 0)
+        with translated("binding the memory of a Vulkan image"):
+            vk.vkBindImageMemory(device, image, memory, 0)
+    except BaseException:
+        vk.vkDestroyImage(device, image, None)
+        if memory is not None:
+            vk.vkFreeMemory(device, memory, None)
+        raise
+
+    def destroy() -> None:
+        vk.vkDestroyImage(device, image, None)
+        vk.vkFreeMemory(device, memory, None)
+
+    return ExportedImage(device, image, request, memory, size, dedicated, destroy)

@@ -1,0 +1,85 @@
+"""Which device of this package a device of Vulkan's is.
+
+A GPU has one UUID in every API that tells one. A Vulkan driver for processors (SwiftShader, lavapipe) has a UUID of its
+own, and memory that lies in the processes that use it: the devices of this package's own drivers, which have their
+memory there too, count as the same.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...model.errors import InvalidError
+from ...sycl.device import Device, get_devices
+from ...sycl.queue import Queue
+from ._binding import binding
+
+__all__ = ["check_same_device", "device_for", "device_uuid"]
+
+# Of the reference device and of the package's own Level Zero driver.
+_OWN_VENDOR = "bindless"
+
+
+def _identity(physical_device: Any) -> tuple[str, bytes, bool]:
+    """Name, UUID, and whether it is a processor."""
+    vk = binding()
+    identity = vk.VkPhysicalDeviceIDProperties()
+    properties = vk.VkPhysicalDeviceProperties2(pNext=identity)
+    vk.vkGetPhysicalDeviceProperties2(physical_device, properties)
+    name = vk.ffi.string(properties.properties.deviceName).decode()
+    kind = properties.properties.deviceType
+    return name, bytes(identity.deviceUUID), kind == vk.VK_PHYSICAL_DEVICE_TYPE_CPU
+
+
+def device_uuid(physical_device: Any) -> bytes:
+    """The 16 bytes of ``VkPhysicalDeviceIDProperties.deviceUUID``; Vulkan 1.1 or newer tells them."""
+    return _identity(physical_device)[1]
+
+
+def _same(device: Device, uuid: bytes, is_processor: bool) -> bool:
+    return device.vendor == _OWN_VENDOR if is_processor else device.uuid == uuid
+
+
+def _told(device: Device) -> str:
+    return f"{device.name} [{device.backend}] with UUID {device.uuid.hex()}"
+
+
+def device_for(physical_device: Any) -> Device:
+    """The device of this package that can share memory with a VkPhysicalDevice: the same GPU, or for a Vulkan driver on
+    the processor the reference device.
+
+    Raises:
+        InvalidError: there is none; the message tells its UUID and those of the devices there are.
+    """
+    name, uuid, is_processor = _identity(physical_device)
+    if is_processor:
+        return Device("reference")
+    devices = get_devices()
+    for device in devices:
+        if _same(device, uuid, is_processor):
+            return device
+    found = "; ".join(map(_told, devices)) or "none"
+    raise InvalidError(
+        f"no device of this package is Vulkan's {name} with UUID {uuid.hex()}; there are: {found}. "
+        "`bindless doctor` tells which drivers are missing"
+    )
+
+
+def check_same_device(physical_device: Any, where: Device | Queue) -> None:
+    """Refuses to share between different devices, which a driver would only tell at the import, if at all.
+
+    Args:
+        physical_device: a VkPhysicalDevice.
+        where: the device that is to import, or a queue on it.
+
+    Raises:
+        InvalidError: they are different; the message has both UUIDs.
+    """
+    device = where.device if isinstance(where, Queue) else where
+    name, uuid, is_processor = _identity(physical_device)
+    if not _same(device, uuid, is_processor):
+        raise InvalidError(
+            f"Vulkan's {name} with UUID {uuid.hex()} and {_told(device)} are different devices, which share no memory: "
+            "choose the VkPhysicalDevice by its UUID, or the device by "
+            "bindless.interop.vulkan.device_for(physical_device)"
+        )

@@ -1,0 +1,112 @@
+"""``ExportedMemory``: memory of a Vulkan image or buffer that others can import."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from ...model.errors import FeatureNotSupportedError, InvalidError
+from ._binding import OPAQUE_FD_MEMORY, binding, device_function, translated
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from ...model.external import ExternalMemDescriptor
+
+__all__ = ["ExportedMemory", "allocate"]
+
+
+class ExportedMemory:
+    """Memory that Vulkan allocated to be shared; images and buffers derive from it.
+
+    Attributes:
+        device: the VkDevice, which the caller keeps until this is closed.
+        memory: the VkDeviceMemory.
+        size: bytes of the whole allocation, what an import has to tell: the driver's size, not that of the pixels.
+        dedicated: whether it was allocated for this object alone, which CUDA has to be told.
+    """
+
+    device: Any
+    memory: Any
+    size: int
+    dedicated: bool
+
+    _destroy: Callable[[], None] | None
+
+    def __init__(self, device: Any, memory: Any, size: int, dedicated: bool, destroy: Callable[[], None]) -> None:
+        self.device, self.memory, self.size, self.dedicated = device, memory, size, dedicated
+        self._destroy = destroy
+
+    def export(self) -> ExternalMemDescriptor:
+        """What ``import_external_memory`` takes, with a new file descriptor at each call.
+
+        The file descriptor is the caller's until an import succeeds, which takes it over; one that is never imported is
+        closed with ``os.close(descriptor.resource.file_descriptor)``.
+
+        Raises:
+            InvalidError: this is closed.
+            FeatureNotSupportedError: the VkDevice was made without ``VK_KHR_external_memory_fd``.
+        """
+        from ...model.external import ExternalMemDescriptor, ResourceFd
+
+        if self._destroy is None:
+            raise InvalidError("this memory of Vulkan's is closed: export it before")
+        vk = binding()
+        get = device_function(self.device, "vkGetMemoryFdKHR", "VK_KHR_external_memory_fd")
+        with translated("exporting memory of Vulkan's"):
+            fd = get(self.device, vk.VkMemoryGetFdInfoKHR(memory=self.memory, handleType=OPAQUE_FD_MEMORY))
+        return ExternalMemDescriptor(ResourceFd(int(fd)), "opaque_fd", self.size, dedicated=self.dedicated)
+
+    def close(self) -> None:
+        """Destroys Vulkan's objects; no command of either side uses them any more. Again, it does nothing."""
+        destroy, self._destroy = self._destroy, None
+        if destroy is not None:
+            destroy()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def allocate(
+    physical_device: Any, device: Any, requirements: Any, dedicated_info: Any | None, flags: int
+) -> tuple[Any, int]:
+    """Memory for export.
+
+    Args:
+        requirements: a VkMemoryRequirements; its size is allocated, no byte more or less.
+        dedicated_info: a VkMemoryDedicatedAllocateInfo, or None for memory that is not dedicated.
+        flags: VkMemoryPropertyFlags that the memory has to have; memory of the device is preferred.
+
+    Returns:
+        The VkDeviceMemory and its bytes.
+
+    Raises:
+        FeatureNotSupportedError: no type of memory has these flags.
+        MemoryAllocationError: there is not enough.
+    """
+    vk = binding()
+    properties = vk.vkGetPhysicalDeviceMemoryProperties(physical_device)
+    fitting = [
+        index
+        for index in range(properties.memoryTypeCount)
+        if requirements.memoryTypeBits >> index & 1 and properties.memoryTypes[index].propertyFlags & flags == flags
+    ]
+    if not fitting:
+        raise FeatureNotSupportedError(
+            f"no memory type of this Vulkan device has the property flags {flags:#x} "
+            f"and fits memoryTypeBits={requirements.memoryTypeBits:#x}"
+        )
+    local = vk.VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT
+    # The first of the preferred: drivers list memory types from the plainest on.
+    index = min(fitting, key=lambda each: not properties.memoryTypes[each].propertyFlags & local)
+    export = vk.VkExportMemoryAllocateInfo(pNext=dedicated_info, handleTypes=OPAQUE_FD_MEMORY)
+    size = int(requirements.size)
+    request = vk.VkMemoryAllocateInfo(pNext=export, allocationSize=size, memoryTypeIndex=index)
+    with translated(f"allocating {size} bytes of Vulkan's memory for export"):
+        return vk.vkAllocateMemory(device, request, None), size

@@ -1,0 +1,104 @@
+"""``ExportedSemaphore``: a binary or timeline semaphore of Vulkan's that others can import."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from ...model.descriptor import integer
+from ...model.errors import FeatureNotSupportedError, InvalidError
+from ._binding import OPAQUE_FD_SEMAPHORE, binding, device_function, translated
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from ...model.external import ExternalSemaphoreDescriptor
+
+__all__ = ["ExportedSemaphore", "can_export_semaphore", "export_semaphore"]
+
+
+def can_export_semaphore(physical_device: Any, *, timeline: bool = False) -> bool:
+    """Whether a VkPhysicalDevice exports binary or timeline semaphores by file descriptors."""
+    vk = binding()
+    kind = vk.VkSemaphoreTypeCreateInfo(semaphoreType=_type_of(timeline))
+    question = vk.VkPhysicalDeviceExternalSemaphoreInfo(pNext=kind, handleType=OPAQUE_FD_SEMAPHORE)
+    answer = vk.VkExternalSemaphoreProperties()
+    vk.vkGetPhysicalDeviceExternalSemaphoreProperties(physical_device, question, answer)
+    return bool(answer.externalSemaphoreFeatures & vk.VK_EXTERNAL_SEMAPHORE_FEATURE_EXPORTABLE_BIT)
+
+
+def _type_of(timeline: bool) -> int:
+    vk = binding()
+    return int(vk.VK_SEMAPHORE_TYPE_TIMELINE if timeline else vk.VK_SEMAPHORE_TYPE_BINARY)
+
+
+class ExportedSemaphore:
+    """A VkSemaphore; made by ``Exporter.semaphore``.
+
+    Attributes:
+        device: the VkDevice, which the caller keeps until this is closed.
+        semaphore: the VkSemaphore.
+        is_timeline: whether it counts.
+    """
+
+    device: Any
+    semaphore: Any
+    is_timeline: bool
+
+    def __init__(self, device: Any, semaphore: Any, is_timeline: bool) -> None:
+        self.device, self.semaphore, self.is_timeline = device, semaphore, is_timeline
+        self._open = True
+
+    def export(self) -> ExternalSemaphoreDescriptor:
+        """What ``import_external_semaphore`` takes, with a new file descriptor at each call; it is the caller's until
+        an import succeeds.
+
+        Raises:
+            InvalidError: this is closed.
+            FeatureNotSupportedError: the VkDevice was made without ``VK_KHR_external_semaphore_fd``.
+        """
+        from ...model.external import ExternalSemaphoreDescriptor, ResourceFd
+
+        if not self._open:
+            raise InvalidError("this semaphore of Vulkan's is closed: export it before")
+        vk = binding()
+        get = device_function(self.device, "vkGetSemaphoreFdKHR", "VK_KHR_external_semaphore_fd")
+        request = vk.VkSemaphoreGetFdInfoKHR(semaphore=self.semaphore, handleType=OPAQUE_FD_SEMAPHORE)
+        with translated("exporting a semaphore of Vulkan's"):
+            fd = get(self.device, request)
+        return ExternalSemaphoreDescriptor(ResourceFd(int(fd)), "timeline_fd" if self.is_timeline else "opaque_fd")
+
+    def close(self) -> None:
+        """Destroys the VkSemaphore; no command of either side uses it any more. Again, it does nothing."""
+        if self._open:
+            self._open = False
+            binding().vkDestroySemaphore(self.device, self.semaphore, None)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def export_semaphore(physical_device: Any, device: Any, timeline: bool, initial_value: int) -> ExportedSemaphore:
+    """See ``Exporter.semaphore``."""
+    vk = binding()
+    initial_value = integer("initial_value", initial_value)
+    if initial_value and not timeline:
+        raise InvalidError(
+            f"initial_value={initial_value}: a binary semaphore has no value; timeline=True makes one that has"
+        )
+    told = "timeline" if timeline else "binary"
+    if not can_export_semaphore(physical_device, timeline=timeline):
+        raise FeatureNotSupportedError(
+            f"this Vulkan device does not export {told} semaphores by file descriptors "
+            "(can_export_semaphore asks before): order the work on the host with vkQueueWaitIdle and queue.wait"
+        )
+    kind = vk.VkSemaphoreTypeCreateInfo(semaphoreType=_type_of(timeline), initialValue=initial_value)
+    export = vk.VkExportSemaphoreCreateInfo(pNext=kind if timeline else None, handleTypes=OPAQUE_FD_SEMAPHORE)
+    with translated(f"creating a {told} semaphore of Vulkan's for export"):
+        semaphore = vk.vkCreateSemaphore(device, vk.VkSemaphoreCreateInfo(pNext=export), None)
+    return ExportedSemaphore(device, semaphore, timeline)

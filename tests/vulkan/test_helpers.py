@@ -1,0 +1,223 @@
+"""``bindless.interop.vulkan`` by itself: what it makes, what it asks first, what it refuses, what it tells."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from sharing_checks import levels_of, open_descriptors, pixels_for, same
+
+import bindless as bl
+from bindless.interop import vulkan as sharing
+
+pytestmark = pytest.mark.vulkan
+
+PICTURE = bl.ImageDescriptor(45, 23, channel_type="unorm_int8")
+
+
+# ---------------------------------------------------------------------- devices
+
+
+def test_device_is_found(rig, device):
+    found = sharing.device_for(rig.physical_device)
+    assert found == device or found.backend == "reference"
+    sharing.check_same_device(rig.physical_device, found)
+    assert len(sharing.device_uuid(rig.physical_device)) == 16
+    assert any(sharing.device_uuid(rig.physical_device))
+
+
+def test_other_devices_are_refused_with_both_uuids(rig, device):
+    if device.vendor == "bindless":
+        other = SimpleNamespace(name="another GPU", vendor="somebody", backend="cuda", uuid=bytes(range(16)))
+    else:
+        assert device.uuid == sharing.device_uuid(rig.physical_device)
+        other = bl.Device("reference")
+    with pytest.raises(bl.InvalidError, match="different devices") as refusal:
+        sharing.Exporter(rig.physical_device, rig.device, other)
+    assert other.uuid.hex() in str(refusal.value)
+    assert sharing.device_uuid(rig.physical_device).hex() in str(refusal.value)
+
+
+def test_no_such_device(rig, monkeypatch):
+    """A GPU whose driver this package does not find."""
+    from bindless.interop.vulkan import _matching
+
+    monkeypatch.setattr(_matching, "_identity", lambda _: ("a GPU", b"0123456789abcdef", False))
+    with pytest.raises(bl.InvalidError, match=b"0123456789abcdef".hex()) as refusal:
+        sharing.device_for(rig.physical_device)
+    for each in bl.get_devices():
+        assert each.uuid.hex() in str(refusal.value)
+
+
+def test_extensions_are_there(rig):
+    import vulkan as vk
+
+    offered = {each.extensionName for each in vk.vkEnumerateDeviceExtensionProperties(rig.physical_device, None)}
+    named = sharing.device_extensions(rig.physical_device)
+    assert set(named) <= offered
+    assert "VK_KHR_external_memory_fd" in named
+    assert ("VK_KHR_external_semaphore_fd" in named) == ("VK_KHR_external_semaphore_fd" in offered)
+
+
+def test_devices_without_the_extensions_are_told(rig, device):
+    import vulkan as vk
+
+    queues = [vk.VkDeviceQueueCreateInfo(queueFamilyIndex=rig.family, pQueuePriorities=[1.0])]
+    bare = vk.vkCreateDevice(rig.physical_device, vk.VkDeviceCreateInfo(pQueueCreateInfos=queues), None)
+    exporter = sharing.Exporter(rig.physical_device, bare, device)
+    try:
+        with (
+            exporter.buffer(64) as buffer,
+            pytest.raises(bl.FeatureNotSupportedError, match="VK_KHR_external_memory_fd"),
+        ):
+            buffer.export()
+    finally:
+        vk.vkDestroyDevice(bare, None)
+
+
+# ---------------------------------------------------------------------- what is made
+
+
+def test_exports(rig, exporter):
+    with exporter.image(PICTURE) as image:
+        before = open_descriptors()  # drivers on the processor hold one for the memory
+        descriptor = image.export()
+        assert open_descriptors() == before + 1
+        assert descriptor.handle_type == "opaque_fd"
+        assert descriptor.size_in_bytes == image.size >= PICTURE.nbytes
+        assert descriptor.dedicated == image.dedicated
+        again = image.export()
+        assert again.resource.file_descriptor != descriptor.resource.file_descriptor
+        for each in (descriptor, again):
+            os.close(each.resource.file_descriptor)
+        assert open_descriptors() == before
+
+
+def test_closing(exporter):
+    for made in (exporter.image(PICTURE), exporter.buffer(100)):
+        made.close()
+        made.close()
+        with pytest.raises(bl.InvalidError, match="closed"):
+            made.export()
+
+
+@pytest.mark.parametrize("tiling", ["optimal", "linear"])
+def test_images_hold_pixels(rig, exporter, tiling):
+    """They are whole images of Vulkan's, whoever imports them."""
+    pixels = pixels_for(PICTURE, seed=1)
+    with exporter.image(PICTURE, tiling=tiling) as image:
+        assert image.is_linear == (tiling == "linear")
+        rig.start(image)
+        rig.write(image, pixels)
+        same(rig.read(image), pixels)
+
+
+def test_layout(exporter):
+    with exporter.image(PICTURE, tiling="linear") as image:
+        layout = image.layout()
+        assert layout.row_pitch >= PICTURE.row_size
+        assert layout.offset + 22 * layout.row_pitch + PICTURE.row_size <= image.size
+        with pytest.raises(bl.InvalidError, match="levels 0 to 0"):
+            image.layout(1)
+    with exporter.image(PICTURE) as image, pytest.raises(bl.InvalidError, match="linear"):
+        image.layout()
+
+
+def test_usage(exporter):
+    import vulkan as vk
+
+    with exporter.image(PICTURE) as image:
+        for wanted in ("TRANSFER_SRC", "TRANSFER_DST", "SAMPLED", "STORAGE", "COLOR_ATTACHMENT"):
+            assert image.usage & getattr(vk, f"VK_IMAGE_USAGE_{wanted}_BIT")
+    with exporter.image(PICTURE, usage=vk.VK_IMAGE_USAGE_TRANSFER_DST_BIT) as image:
+        assert image.usage == vk.VK_IMAGE_USAGE_TRANSFER_DST_BIT
+    with exporter.buffer(100, usage=vk.VK_BUFFER_USAGE_TRANSFER_DST_BIT) as buffer:
+        assert buffer.usage == vk.VK_BUFFER_USAGE_TRANSFER_DST_BIT
+
+
+def test_buffers_that_the_host_maps(rig, exporter):
+    import vulkan as vk
+
+    with exporter.buffer(256, host_visible=True) as buffer:
+        assert buffer.nbytes == 256 <= buffer.size
+        mapped = np.frombuffer(vk.vkMapMemory(rig.device, buffer.memory, 0, 256, 0), np.uint8)
+        mapped[:] = np.arange(256)
+        with exporter.buffer(256, host_visible=True) as copy:
+            rig.copy_buffer(buffer.buffer, copy.buffer, 256)
+            found = np.frombuffer(vk.vkMapMemory(rig.device, copy.memory, 0, 256, 0), np.uint8)
+            np.testing.assert_array_equal(found, np.arange(256))
+
+
+def test_format_names():
+    import vulkan as vk
+
+    for channel_type, channels, name in (
+        ("unorm_int8", 4, "VK_FORMAT_R8G8B8A8_UNORM"),
+        ("snorm_int16", 1, "VK_FORMAT_R16_SNORM"),
+        ("signed_int32", 2, "VK_FORMAT_R32G32_SINT"),
+        ("unsigned_int8", 1, "VK_FORMAT_R8_UINT"),
+        ("fp16", 4, "VK_FORMAT_R16G16B16A16_SFLOAT"),
+        ("fp32", 3, "VK_FORMAT_R32G32B32_SFLOAT"),
+    ):
+        desc = bl.ImageDescriptor(4, num_channels=channels, channel_type=channel_type)
+        assert sharing.format_of(desc) == getattr(vk, name)
+    every = [
+        sharing.format_of(bl.ImageDescriptor(4, num_channels=channels, channel_type=channel_type))
+        for channel_type in bl.ImageChannelType
+        for channels in (1, 2, 3, 4)
+    ]
+    assert len(set(every)) == 48
+
+
+# ---------------------------------------------------------------------- refusals
+
+
+def test_bad_images(exporter):
+    layered = bl.ImageDescriptor(9, 9, type="array", array_size=2)
+    for desc in (layered, bl.ImageDescriptor(0), bl.ImageDescriptor(8, 8, num_levels=2)):
+        with pytest.raises(bl.InvalidError):
+            exporter.image(desc)
+    with pytest.raises(bl.InvalidError, match="at most"):
+        exporter.image(bl.ImageDescriptor(2**20, 2**20))
+    with pytest.raises(bl.InvalidError, match="'optimal', 'linear'"):
+        exporter.image(PICTURE, tiling="curved")
+
+
+def test_bad_buffers(exporter):
+    for nbytes in (0, -1, 2.5):
+        with pytest.raises(bl.InvalidError, match="nbytes"):
+            exporter.buffer(nbytes)
+
+
+def test_bad_semaphores(exporter):
+    with pytest.raises(bl.InvalidError, match="timeline=True"):
+        exporter.semaphore(initial_value=3)
+    with pytest.raises(bl.InvalidError):
+        exporter.semaphore(timeline=True, initial_value=-1)
+
+
+def test_mipmaps(rig, exporter):
+    desc = bl.ImageDescriptor(45, 23, channel_type="fp16", type="mipmap", num_levels=6)
+    with exporter.image(desc) as image:
+        rig.start(image)
+        pixels = pixels_for(desc, seed=2)
+        rig.write(image, pixels)
+        same(rig.read(image), pixels)
+        assert image.size >= sum(level.nbytes for level in levels_of(desc))
+
+
+def test_without_the_package():
+    """Importing the module needs nothing; using it tells what to install."""
+    program = (
+        "import sys; sys.modules['vulkan'] = None\n"
+        "import bindless as bl\n"
+        "from bindless.interop import vulkan as sharing\n"
+        "try:\n    sharing.device_uuid(None)\n"
+        "except bl.FeatureNotSupportedError as error:\n    print(error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert "pip install 'bindless[vulkan]'" in done.stdout, done.stderr

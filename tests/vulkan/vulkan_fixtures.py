@@ -1,0 +1,108 @@
+"""The Vulkan drivers that the device of the run can share with.
+
+The reference device, and the package's Level Zero driver, share with Vulkan drivers of processors: SwiftShader and
+lavapipe. A GPU shares with its own Vulkan driver, found by its UUID among those that the Vulkan loader finds.
+
+BINDLESS_SWIFTSHADER   the manifest vk_swiftshader_icd.json of what @sparticuz/chromium packs in bin/swiftshader.tar.br
+BINDLESS_LAVAPIPE      the manifest of lavapipe, where it is not in /usr/share/vulkan/icd.d
+BINDLESS_REQUIRE       with vulkan in it a driver that is missing fails
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import bindless as bl
+
+if TYPE_CHECKING:
+    from vulkan_rig import Instance, Rig
+
+    from bindless.interop.vulkan import Exporter
+
+INSTALL = {
+    "swiftshader": "npm pack @sparticuz/chromium, tar xf sparticuz-chromium-*.tgz, brotli -d bin/swiftshader.tar.br, "
+    "tar xf bin/swiftshader.tar, and BINDLESS_SWIFTSHADER=.../vk_swiftshader_icd.json",
+    "lavapipe": "apt install mesa-vulkan-drivers",
+    "native": "the GPU vendor's Vulkan driver, or VK_DRIVER_FILES=.../its_icd.json where the loader does not find it",
+}
+
+
+def _manifest(driver: str) -> str | None:
+    """Where a driver's manifest is."""
+    named = os.environ.get(f"BINDLESS_{driver.upper()}")
+    if named or driver == "swiftshader":
+        return named
+    folders = (Path(folder) for folder in ("/usr/share/vulkan/icd.d", "/etc/vulkan/icd.d"))
+    return next((str(file) for folder in folders for file in sorted(folder.glob("lvp_icd*.json"))), None)
+
+
+def _missing(driver: str, why: str) -> None:
+    words = f"{why}: {INSTALL[driver]}"
+    if "vulkan" in os.environ.get("BINDLESS_REQUIRE", "").replace(" ", "").split(","):
+        pytest.fail(f"BINDLESS_REQUIRE asks for vulkan; {words}", pytrace=False)
+    pytest.skip(words)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "driver" in metafunc.fixturenames:
+        selector = metafunc.config.getoption("--device")
+        own = selector.startswith("reference") or selector == "level_zero"
+        metafunc.parametrize("driver", ["swiftshader", "lavapipe"] if own else ["native"], scope="session")
+
+
+@pytest.fixture(scope="session")
+def manifest(driver: str, device: bl.Device) -> str | None:
+    """The file that names a Vulkan driver; None where the Vulkan loader chooses."""
+    if not device.has(bl.Aspect.ext_oneapi_external_memory_import):
+        pytest.skip(f"{device.name} has no {bl.Aspect.ext_oneapi_external_memory_import}")
+    if driver == "native":
+        return None
+    found = _manifest(driver)
+    if found is None or not Path(found).is_file():
+        _missing(driver, f"no Vulkan driver {driver} ({found})")
+    return found
+
+
+@pytest.fixture(scope="session")
+def instance(manifest: str | None) -> Iterator[Instance]:
+    """A VkInstance that knows one Vulkan driver, or all of them for a GPU."""
+    from vulkan_rig import Instance
+
+    made = Instance(manifest)
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="session")
+def rig(instance: Instance, driver: str, device: bl.Device) -> Iterator[Rig]:
+    """A VkDevice that is the device of the run."""
+    from vulkan_rig import Rig
+
+    from bindless.interop import vulkan as sharing
+
+    def fits(physical_device: object) -> bool:
+        try:
+            sharing.check_same_device(physical_device, device)
+        except bl.InvalidError:
+            return False
+        return True
+
+    fitting = [each for each in instance.physical_devices if fits(each)]
+    if not fitting:
+        found = ", ".join(sharing.device_uuid(each).hex() for each in instance.physical_devices) or "none"
+        _missing(driver, f"no Vulkan device is {device.name} with UUID {device.uuid.hex()} (there are {found})")
+    made = Rig(fitting[0])
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def exporter(rig: Rig, device: bl.Device) -> Exporter:
+    from bindless.interop.vulkan import Exporter
+
+    return Exporter(rig.physical_device, rig.device, device)
