@@ -231,7 +231,7 @@ def test_wrong_descriptions_are_refused(queue, exporter):
             layered = bl.ImageDescriptor(9, 9, type="array", array_size=2, channel_type="unorm_int8")
             bl.map_external_image_memory(memory, layered, queue)
         handle = bl.map_external_image_memory(memory, image.desc, queue)
-        with pytest.raises(bl.Error, match="unmap|import"):  # R74
+        with pytest.raises(bl.Error, match="imported memory"):  # R74
             bl.free_image_mem(handle, "standard", queue)
         bl.unmap_external_image_memory(handle, "standard", queue)
         bl.release_external_memory(memory, queue)

@@ -113,7 +113,7 @@ def test_ranges_beyond_the_memory_are_refused(queue, buffer):
             with pytest.raises(bl.InvalidError):
                 bl.map_external_linear_memory(memory, queue, size=size, offset=offset)
         pointer = bl.map_external_linear_memory(memory, queue, size=64)
-        with pytest.raises(bl.Error, match="unmap|import"):  # R74
+        with pytest.raises(bl.Error, match="whoever made it"):  # R74
             bl.free(pointer, queue)
         bl.unmap_external_linear_memory(pointer, queue)
 

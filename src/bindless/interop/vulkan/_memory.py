@@ -7,12 +7,11 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from ...model.errors import FeatureNotSupportedError, InvalidError
+from ...model.external import ExternalMemDescriptor, ExternalMemHandleType, ResourceFd
 from ._binding import OPAQUE_FD_MEMORY, binding, device_function, translated
 
 if TYPE_CHECKING:
     from typing_extensions import Self
-
-    from ...model.external import ExternalMemDescriptor
 
 __all__ = ["ExportedMemory", "allocate"]
 
@@ -48,15 +47,14 @@ class ExportedMemory:
             InvalidError: this is closed.
             FeatureNotSupportedError: the VkDevice was made without ``VK_KHR_external_memory_fd``.
         """
-        from ...model.external import ExternalMemDescriptor, ResourceFd
-
         if self._destroy is None:
             raise InvalidError("this memory of Vulkan's is closed: export it before")
         vk = binding()
         get = device_function(self.device, "vkGetMemoryFdKHR", "VK_KHR_external_memory_fd")
         with translated("exporting memory of Vulkan's"):
             fd = get(self.device, vk.VkMemoryGetFdInfoKHR(memory=self.memory, handleType=OPAQUE_FD_MEMORY))
-        return ExternalMemDescriptor(ResourceFd(int(fd)), "opaque_fd", self.size, dedicated=self.dedicated)
+        kind = ExternalMemHandleType.opaque_fd
+        return ExternalMemDescriptor(ResourceFd(int(fd)), kind, self.size, dedicated=self.dedicated)
 
     def close(self) -> None:
         """Destroys Vulkan's objects; no command of either side uses them any more. Again, it does nothing."""

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...model.descriptor import integer
 from ...model.errors import FeatureNotSupportedError, InvalidError
+from ...model.external import ExternalSemaphoreDescriptor, ExternalSemaphoreHandleType, ResourceFd
 from ._binding import OPAQUE_FD_SEMAPHORE, binding, device_function, translated
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
-
-    from ...model.external import ExternalSemaphoreDescriptor
 
 __all__ = ["ExportedSemaphore", "can_export_semaphore", "export_semaphore"]
 
@@ -57,8 +53,6 @@ class ExportedSemaphore:
             InvalidError: this is closed.
             FeatureNotSupportedError: the VkDevice was made without ``VK_KHR_external_semaphore_fd``.
         """
-        from ...model.external import ExternalSemaphoreDescriptor, ResourceFd
-
         if not self._open:
             raise InvalidError("this semaphore of Vulkan's is closed: export it before")
         vk = binding()
@@ -66,7 +60,10 @@ class ExportedSemaphore:
         request = vk.VkSemaphoreGetFdInfoKHR(semaphore=self.semaphore, handleType=OPAQUE_FD_SEMAPHORE)
         with translated("exporting a semaphore of Vulkan's"):
             fd = get(self.device, request)
-        return ExternalSemaphoreDescriptor(ResourceFd(int(fd)), "timeline_fd" if self.is_timeline else "opaque_fd")
+        kinds = ExternalSemaphoreHandleType
+        return ExternalSemaphoreDescriptor(
+            ResourceFd(int(fd)), kinds.timeline_fd if self.is_timeline else kinds.opaque_fd
+        )
 
     def close(self) -> None:
         """Destroys the VkSemaphore; no command of either side uses it any more. Again, it does nothing."""
@@ -74,7 +71,7 @@ class ExportedSemaphore:
             self._open = False
             binding().vkDestroySemaphore(self.device, self.semaphore, None)
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> ExportedSemaphore:
         return self
 
     def __exit__(
