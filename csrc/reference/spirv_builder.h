@@ -24,6 +24,7 @@ struct blr_spirv_value {
     uint32_t block;  /* the only one that needs it, or BLR_NONE */
     bool crosses;    /* several blocks need it */
     bool preset;     /* filled before anything runs */
+    const unsigned char *known; /* the bytes of a lane where they are known when the program is made, else NULL */
     uint32_t place;
     uint32_t first, last; /* operations that name it, within its block */
 };
@@ -33,6 +34,7 @@ struct blr_spirv_step {
     struct blr_spirv_op op;
     uint32_t result, result_lane;
     uint32_t in[4], in_lane[4];
+    bool pure; /* does nothing but make its result */
 };
 
 struct blr_spirv_branch {
@@ -91,6 +93,7 @@ struct blr_spirv_builder {
     uint32_t *builtin_values;
     uint32_t builtin_count, builtin_capacity, builtin_value_capacity;
     const struct blr_spirv_function *function; /* being decoded */
+    struct blr_spirv_once *once;     /* what runs operations on known values, once there are any */
     uint32_t current;                /* block being filled */
     uint32_t depth;                  /* of calls */
 };
@@ -133,6 +136,13 @@ void blr_spirv_copy(struct blr_spirv_builder *builder, uint32_t word, struct blr
 /* A value that is the same in all lanes: a whole number of so many bytes. */
 struct blr_spirv_ref blr_spirv_number(struct blr_spirv_builder *builder, uint64_t number, uint8_t size);
 
+/* A value of so many bytes a lane that is the same in all lanes: scalars of one size. */
+struct blr_spirv_ref blr_spirv_known(struct blr_spirv_builder *builder, const struct blr_spirv_type *type, const unsigned char *bytes,
+                                     uint32_t size);
+
+/* The bytes of a lane of an operand, or NULL where they are known only when the kernel runs. */
+const unsigned char *blr_spirv_known_bytes(const struct blr_spirv_builder *builder, struct blr_spirv_ref ref);
+
 /* A filling of one register. */
 void blr_spirv_fill(struct blr_spirv_builder *builder, struct blr_spirv_filling filling);
 
@@ -164,6 +174,10 @@ uint32_t blr_spirv_bridge(struct blr_spirv_builder *builder, uint32_t target);
 /* Numbers the blocks in the order in which they run, those never reached apart. order has room for twice as many as there
  * are: the blocks by number; returns how many. */
 uint32_t blr_spirv_order(struct blr_spirv_builder *builder, uint32_t *order);
+
+/* Makes one block of those that always run one after the other, and leaves out operations whose results nothing needs.
+ * Takes and gives the order of blocks. */
+uint32_t blr_spirv_join(struct blr_spirv_builder *builder, uint32_t *order, uint32_t count);
 
 /* Gives every value its registers and makes the final arrays of the program. */
 void blr_spirv_finish(struct blr_spirv_builder *builder, const uint32_t *order, uint32_t count);

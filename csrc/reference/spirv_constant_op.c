@@ -46,33 +46,52 @@ static void *aligned(struct blr_spirv_module *module, size_t size, size_t alignm
     return (void *)((address + alignment - 1) / alignment * alignment);
 }
 
+struct blr_spirv_once {
+    struct blr_spirv_batch *batch;
+    unsigned char *result;
+};
+
+struct blr_spirv_once *blr_spirv_once_new(struct blr_spirv_module *module)
+{
+    struct blr_spirv_once *once = blr_spirv_allocate(module->build, 1, sizeof *once);
+    once->batch = aligned(module, sizeof *once->batch, _Alignof(struct blr_spirv_batch));
+    once->batch->registers = aligned(module, (MOST_OPERANDS + 1) * ROOM, 64);
+    once->result = once->batch->registers + MOST_OPERANDS * ROOM;
+    return once;
+}
+
+void blr_spirv_run_once(struct blr_spirv_once *once, struct blr_spirv_module *module, const struct blr_spirv_op *op, uint32_t count,
+                        const struct blr_spirv_type *const *types, const unsigned char *const *operands, unsigned char *result)
+{
+    struct blr_spirv_op own = *op;
+    for (uint32_t i = 0; i < count; i++) {
+        own.in[i] = i * ROOM;
+        spread(module, types[i], operands[i], once->batch->registers + i * ROOM);
+    }
+    own.run(once->batch, &own, once->result);
+    for (uint32_t c = 0; c < own.count / BLR_LANES; c++)
+        memcpy(result + c * own.element, once->result + c * BLR_LANES * own.element, own.element);
+}
+
 static void evaluate_lanes(struct blr_spirv_module *module, uint32_t word, unsigned opcode,
                            struct blr_spirv_constant *constant)
 {
     const uint32_t *words = module->build->words;
     uint32_t count = blr_spirv_length_at(module->build, word) - 4;
     const struct blr_spirv_type *types[MOST_OPERANDS];
+    const unsigned char *operands[MOST_OPERANDS];
     struct blr_spirv_op op = {0};
     if (count == 0 || count > MOST_OPERANDS)
         blr_spirv_unsupported(module->build, word, "among constants");
-    unsigned char *registers = aligned(module, (MOST_OPERANDS + 1) * ROOM, 64);
     for (uint32_t i = 0; i < count; i++) {
-        const unsigned char *bytes;
-        types[i] = operand(module, word, words[word + 4 + i], &bytes);
+        types[i] = operand(module, word, words[word + 4 + i], &operands[i]);
         if (types[i]->kind == BLR_TYPE_ARRAY || types[i]->kind == BLR_TYPE_STRUCT)
             blr_spirv_unsupported(module->build, word, "composites of operands among constants");
-        op.in[i] = i * ROOM;
-        spread(module, types[i], bytes, registers + i * ROOM);
     }
     if (constant->type->kind == BLR_TYPE_ARRAY || constant->type->kind == BLR_TYPE_STRUCT ||
         !blr_spirv_elementwise(module, word, opcode, constant->type, types, count, &op))
         blr_spirv_refuse(module->build, word, "instruction %u is not supported among constants", opcode);
-    struct blr_spirv_batch *batch = aligned(module, sizeof *batch, _Alignof(struct blr_spirv_batch));
-    unsigned char *result = registers + MOST_OPERANDS * ROOM;
-    batch->registers = registers;
-    op.run(batch, &op, result);
-    for (uint32_t c = 0; c < blr_spirv_components(constant->type); c++)
-        memcpy(constant->bytes + c * op.element, result + c * BLR_LANES * op.element, op.element);
+    blr_spirv_run_once(blr_spirv_once_new(module), module, &op, count, types, operands, constant->bytes);
 }
 
 /* ---------------------------------------------------------------- composites */

@@ -85,6 +85,17 @@ static uint32_t part_of(struct blr_spirv_builder *b, uint32_t word, uint32_t lab
 
 /* ---------------------------------------------------------------- ends of blocks */
 
+/* Leaves the block being filled that one of its edges which is always taken. The others stay in the lists of their targets, and lead
+ * from nowhere: phis are checked for them. */
+static void settle(struct blr_spirv_builder *b, uint32_t taken)
+{
+    struct blr_spirv_part *part = &b->parts[b->current];
+    part->kind = BLR_END_BRANCH;
+    part->condition = BLR_NONE;
+    part->first_edge += taken;
+    part->edge_count = 1;
+}
+
 static void decode_switch(struct blr_spirv_builder *b, uint32_t word, uint32_t label)
 {
     blr_spirv_require_words(b->module, word, 3);
@@ -97,18 +108,26 @@ static void decode_switch(struct blr_spirv_builder *b, uint32_t word, uint32_t l
         blr_spirv_refuse(b->build, word, "%u words are no whole number of cases", length - 3);
     uint32_t cases = (length - 3) / (words + 1);
     uint64_t *literals = blr_spirv_allocate(b->build, cases + 1u, sizeof *literals);
+    uint32_t chosen = 0;
     struct blr_spirv_part *part = close_part(b, BLR_END_SWITCH);
     part->condition = selector.value - 1;
     part->condition_lane = selector.lane;
     part->size = selector.type->scalar_size;
     part->literals = literals;
     add_edge(b, label, part_of(b, word, word_at(b, word + 2)));
-    uint64_t mask = part->size == 8 ? UINT64_MAX : ((uint64_t)1 << part->size * 8) - 1;
+    uint64_t mask = part->size == 8 ? UINT64_MAX : ((uint64_t)1 << part->size * 8) - 1, number = 0;
+    const unsigned char *known = blr_spirv_known_bytes(b, selector);
+    if (known != NULL)
+        memcpy(&number, known, part->size);
     for (uint32_t i = 0; i < cases; i++) {
         uint32_t at = word + 3 + i * (words + 1);
         literals[i] = (word_at(b, at) | (words == 2 ? (uint64_t)word_at(b, at + 1) << 32 : 0)) & mask;
         add_edge(b, label, part_of(b, word, word_at(b, at + words)));
+        if (known != NULL && literals[i] == number)
+            known = NULL, chosen = i + 1;
     }
+    if (blr_spirv_known_bytes(b, selector) != NULL)
+        settle(b, chosen);
 }
 
 static void decode_choice(struct blr_spirv_builder *b, uint32_t word, uint32_t label)
@@ -122,6 +141,9 @@ static void decode_choice(struct blr_spirv_builder *b, uint32_t word, uint32_t l
     part->condition_lane = condition.lane;
     add_edge(b, label, part_of(b, word, word_at(b, word + 2)));
     add_edge(b, label, part_of(b, word, word_at(b, word + 3)));
+    const unsigned char *known = blr_spirv_known_bytes(b, condition);
+    if (known != NULL)
+        settle(b, *known != 0 ? 0 : 1);
 }
 
 /* ---------------------------------------------------------------- functions */
@@ -519,6 +541,7 @@ const struct blr_spirv_program *blr_spirv_decode(struct blr_spirv_module *module
     decode_function(&builder, function->word, function, NULL);
     uint32_t *order = blr_spirv_allocate(build, 2 * builder.part_count, sizeof *order);
     uint32_t blocks = blr_spirv_order(&builder, order);
+    blocks = blr_spirv_join(&builder, order, blocks);
     blr_spirv_finish(&builder, order, blocks);
     return program;
 }

@@ -1,9 +1,11 @@
 /* Instructions that make values from values: composites, arithmetic, choices, bit casts. */
 #include "spirv_builder.h"
+#include "spirv_constant_op.h"
 #include "spirv_lanes.h"
 #include "spirv_operations.h"
 
 #define MOST_OPERANDS 4u
+#define MOST_KNOWN 128u /* bytes of a lane: 16 components of 8 */
 
 static uint32_t word_at(const struct blr_spirv_builder *b, uint32_t word) { return b->build->words[word]; }
 static uint32_t length_at(const struct blr_spirv_builder *b, uint32_t word) { return blr_spirv_length_at(b->build, word); }
@@ -195,6 +197,7 @@ static void bitcast(struct blr_spirv_builder *b, uint32_t word)
     struct blr_spirv_ref result = blr_spirv_result(b, word);
     struct blr_spirv_step *step = blr_spirv_step(b, word);
     step->op.run = blr_spirv_run_bitcast;
+    step->pure = true;
     step->op.literal = from->scalar_size;
     blr_spirv_step_result(step, result, 0, to->scalar_size, blr_spirv_components(type));
     blr_spirv_step_input(step, 0, source);
@@ -212,6 +215,10 @@ static void choose(struct blr_spirv_builder *b, uint32_t word)
         blr_spirv_refuse(b->build, word, "its condition is no boolean, or has another number of components");
     require_same(b, word, yes.type, type);
     require_same(b, word, no.type, type);
+    if (blr_spirv_known_bytes(b, condition) != NULL) {
+        blr_spirv_bind(b, word, *blr_spirv_known_bytes(b, condition) != 0 ? yes : no);
+        return;
+    }
     struct blr_spirv_ref result = blr_spirv_result(b, word);
     const struct blr_spirv_leaf *leaves = blr_spirv_leaves(b->module, word, type);
     for (uint32_t i = 0, end; i < type->scalars; i = end) {
@@ -221,6 +228,7 @@ static void choose(struct blr_spirv_builder *b, uint32_t word)
         a.lane += leaves[i].lane;
         c.lane += leaves[i].lane;
         step->op.run = blr_spirv_run_choose;
+        step->pure = true;
         blr_spirv_step_result(step, result, leaves[i].lane, leaves[i].size, end - i);
         blr_spirv_step_input(step, 0, condition);
         blr_spirv_step_input(step, 1, a);
@@ -278,6 +286,31 @@ static void two_halves(struct blr_spirv_builder *b, uint32_t word, unsigned opco
     }
 }
 
+/* Does now what does not depend on the launch: operations on known values, and choices whose condition is known. */
+static bool fold(struct blr_spirv_builder *b, uint32_t word, unsigned opcode, const struct blr_spirv_ref *operands,
+                 const struct blr_spirv_type *const *types, uint32_t count, const struct blr_spirv_op *op)
+{
+    const unsigned char *bytes[MOST_OPERANDS];
+    for (uint32_t i = 0; i < count; i++)
+        bytes[i] = blr_spirv_known_bytes(b, operands[i]);
+    if (opcode == BLR_OP_Select && bytes[0] != NULL && types[0]->kind == BLR_TYPE_BOOL) {
+        blr_spirv_bind(b, word, *bytes[0] != 0 ? operands[1] : operands[2]);
+        return true;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        if (bytes[i] == NULL)
+            return false;
+    unsigned char result[MOST_KNOWN];
+    const struct blr_spirv_type *type = blr_spirv_result_type(b, word);
+    if (type->lane_bytes > MOST_KNOWN || type->lane_bytes != op->count / BLR_LANES * op->element)
+        return false;
+    if (b->once == NULL)
+        b->once = blr_spirv_once_new(b->module);
+    blr_spirv_run_once(b->once, b->module, op, count, types, bytes, result);
+    blr_spirv_bind(b, word, blr_spirv_known(b, type, result, op->element));
+    return true;
+}
+
 bool blr_spirv_decode_arithmetic(struct blr_spirv_builder *b, uint32_t word)
 {
     unsigned opcode = blr_spirv_opcode_at(b->build, word);
@@ -313,9 +346,12 @@ bool blr_spirv_decode_arithmetic(struct blr_spirv_builder *b, uint32_t word)
         choose(b, word);
         return true;
     }
+    if (fold(b, word, opcode, operands, types, count, &op))
+        return true;
     struct blr_spirv_ref result = blr_spirv_result(b, word);
     struct blr_spirv_step *step = blr_spirv_step(b, word);
     step->op = op;
+    step->pure = true;
     blr_spirv_step_result(step, result, 0, op.element, op.count / BLR_LANES);
     for (uint32_t i = 0; i < count; i++)
         blr_spirv_step_input(step, i, operands[i]);

@@ -144,10 +144,7 @@ static bool lowest_occupied(const struct blr_spirv_batch *batch, uint32_t words,
 {
     for (uint32_t w = 0; w < words; w++)
         if (batch->occupied[w] != 0) {
-            uint32_t bit = 0;
-            for (uint64_t set = batch->occupied[w]; (set & 1) == 0; set >>= 1)
-                bit++;
-            *block = w * 64 + bit;
+            *block = w * 64 + (uint32_t)__builtin_ctzll(batch->occupied[w]);
             return true;
         }
     return false;
@@ -372,6 +369,20 @@ static uint64_t builtin_value(const struct blr_spirv_launch *launch, const struc
     return 0;
 }
 
+/* What is the same for all work-items of a launch. */
+static bool is_of_launch(enum blr_spirv_builtin what)
+{
+    switch (what) {
+    case BLR_BUILTIN_NUM_WORKGROUPS:
+    case BLR_BUILTIN_WORKGROUP_SIZE:
+    case BLR_BUILTIN_ENQUEUED_WORKGROUP_SIZE:
+    case BLR_BUILTIN_WORK_DIM:
+    case BLR_BUILTIN_GLOBAL_SIZE:
+    case BLR_BUILTIN_GLOBAL_OFFSET: return true;
+    default: return false;
+    }
+}
+
 static void fill_builtins(struct blr_spirv_batch *batch, uint32_t lanes)
 {
     const struct blr_spirv_launch *launch = batch->worker->launch;
@@ -382,7 +393,7 @@ static void fill_builtins(struct blr_spirv_batch *batch, uint32_t lanes)
     for (uint32_t lane = 0; lane < lanes; lane++, next_position(launch, &at)) {
         for (uint32_t i = 0; i < program->builtin_count; i++) {
             const struct blr_spirv_builtin_use *use = &program->builtins[i];
-            for (uint32_t c = 0; c < use->components; c++) {
+            for (uint32_t c = 0; c < use->components && !is_of_launch(use->what); c++) {
                 uint64_t value = builtin_value(launch, &at, use->what, c);
                 unsigned char *place = batch->registers + use->place;
                 if (use->size == 4)
@@ -391,6 +402,19 @@ static void fill_builtins(struct blr_spirv_batch *batch, uint32_t lanes)
                     ((uint64_t *)place)[c * BLR_LANES + lane] = value;
             }
         }
+    }
+}
+
+/* The built-in variables that are the same for the whole launch, once for all batches that run in these registers. */
+static void fill_launch_builtins(struct blr_spirv_batch *batch)
+{
+    const struct blr_spirv_launch *launch = batch->worker->launch;
+    const struct position start = {.index = 0};
+    for (uint32_t i = 0; i < launch->program->builtin_count; i++) {
+        const struct blr_spirv_builtin_use *use = &launch->program->builtins[i];
+        for (uint32_t c = 0; c < use->components && is_of_launch(use->what); c++)
+            fill_scalar(batch->registers + use->place + c * use->size * BLR_LANES, use->size,
+                        builtin_value(launch, &start, use->what, c));
     }
 }
 
@@ -493,6 +517,7 @@ static bool make_batch(struct blr_spirv_batch *batch, struct blr_spirv_worker *w
         return false;
     expand_mask(batch);
     fill_presets(batch);
+    fill_launch_builtins(batch);
     return true;
 }
 

@@ -50,7 +50,7 @@ class NativeContext:
         handle: ze_context_handle_t.
         owned: whether it is destroyed with its last user.
         pools: of events without and with timestamps.
-        functions: built-in kernels by device and name.
+        functions: built-in kernels by device, name and format.
         loading: held while one is loaded.
     """
 
@@ -59,7 +59,7 @@ class NativeContext:
         self.handle = handle
         self.owned = owned
         self.pools = EventPool(handle, timed=False), EventPool(handle, timed=True)
-        self.functions: dict[tuple[Device, str], Kernel] = {}
+        self.functions: dict[tuple[Device, str, int], Kernel] = {}
         self.loading = threading.Lock()
         self._users = 0
 

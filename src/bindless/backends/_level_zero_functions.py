@@ -1,4 +1,7 @@
-"""Device functions over arrays of coordinates, by the built-in SPIR-V kernels."""
+"""Device functions over arrays of coordinates, by the built-in SPIR-V kernels.
+
+Each is compiled for a device, and for the formats of its image and values, when it is first used.
+"""
 
 from __future__ import annotations
 
@@ -33,21 +36,22 @@ def kernel_name(call: ImageCall) -> str:
     return f"bindless_{operation_of(call, 'level_zero')}_{geometry}_{desc.channel.kind}"
 
 
-def _kernel(context: Context, device: Device, name: str) -> Kernel:
-    """A built-in kernel, compiled for a device on first use."""
+def _kernel(context: Context, device: Device, name: str, format_word: int) -> Kernel:
+    """A built-in kernel, compiled for a device and a format on first use."""
     native = context.native
-    found = native.functions.get((device, name))
+    key = (device, name, format_word)
+    found = native.functions.get(key)
     if found is None:
         with native.loading:
-            found = native.functions.get((device, name))
+            found = native.functions.get(key)
             if found is None:
                 try:
-                    source = kernels.source(kernels.module_of(name), "spirv")
+                    source = kernels.specialised(name, format_word, "spirv")
                 except (KeyError, ValueError) as error:
                     raise FeatureNotSupportedError(
                         f"there is no built-in kernel for this call: {error}", backend="level_zero"
                     ) from None
-                found = native.functions[device, name] = _load(context, device, source, name)
+                found = native.functions[key] = _load(context, device, source, name)
     return found
 
 
@@ -63,11 +67,12 @@ def _load(context: Context, device: Device, source: bytes, name: str) -> Kernel:
 def image_call(queue: Queue, call: ImageCall, waits: Sequence[Event] = ()) -> Event:
     """Runs a device function over ``call.count`` items."""
     name = kernel_name(call)
-    kernel = _kernel(queue.context, queue.device, name)
+    format_word = format_of(call)
+    kernel = _kernel(queue.context, queue.device, name, format_word)
     blocks = blocks_of(call)
     if not blocks:
         return queue.run(nothing, name, waits)
-    packed, sizes = arguments_of(call, name, format_of(call))
+    packed, sizes = arguments_of(call, name, format_word)
     values = struct.unpack("=" + "".join(f"{size}s" for size in sizes), packed)
     shape = kernel.shape((blocks * BLOCK,), (BLOCK,))
     return launch_shape(queue, kernel, shape, values, waits)

@@ -13,6 +13,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Literal
 
+from ._constant_argument import with_constant_argument
+
 __all__ = ["Target", "kernels", "manifest", "module_of", "modules", "source", "specialised"]
 
 Target = Literal["ptx", "spirv", "opencl_c"]
@@ -76,21 +78,30 @@ def source(name: str, target: Target) -> bytes:
     return data + b"\0" if target == "ptx" else data
 
 
-def specialised(kernel_name: str, format_word: int) -> bytes:
-    """The PTX of a kernel's module with its ``format`` argument fixed, ended by a zero byte.
-
-    Loads of the argument become constants, so that the driver compiles no code for other formats: the kernel is several
-    times shorter and needs half the registers. It takes the same arguments, and does not look at ``format`` any more.
-
-    KeyError for an unknown kernel, ValueError for one without PTX or without that argument.
-    """
-    name = module_of(kernel_name)
-    arguments = [argument.split()[-1] for argument in manifest()["modules"][name]["kernels"][kernel_name]]
+def _format_argument(kernel_name: str) -> int:
+    """The place of the argument ``format``."""
+    arguments = [
+        argument.split()[-1] for argument in manifest()["modules"][module_of(kernel_name)]["kernels"][kernel_name]
+    ]
     if "format" not in arguments:
         raise ValueError(
             f"the built-in kernel {kernel_name!r} has no argument 'format': {', '.join(arguments) or 'none'}"
         )
-    parameter = rf"{kernel_name}_param_{arguments.index('format')}"
+    return arguments.index("format")
+
+
+def specialised(kernel_name: str, format_word: int, target: Target = "ptx") -> bytes:
+    """A kernel's module with its ``format`` argument fixed; PTX is ended by a zero byte.
+
+    The argument becomes a constant, so that the driver compiles no code for other formats: the kernel is several
+    times shorter and needs half the registers. It takes the same arguments, and does not look at ``format`` any more.
+
+    KeyError for an unknown kernel, ValueError for one without this target or without that argument.
+    """
+    name, place = module_of(kernel_name), _format_argument(kernel_name)
+    if target == "spirv":
+        return with_constant_argument(source(name, "spirv"), kernel_name, place, format_word)
+    parameter = rf"{kernel_name}_param_{place}"
     load = re.compile(rf"ld\.param\.b32(\s+%r\d+), \[{parameter}\];".encode())
     text, loads = load.subn(rf"mov.b32\1, {format_word & 0xFFFFFFFF:#x};".encode(), source(name, "ptx"))
     if not loads:
