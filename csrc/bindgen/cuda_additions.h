@@ -18,6 +18,29 @@ static CUresult bindless_copy_box(CUstream stream, int source_type, uint64_t sou
                                   size_t destination_z, size_t destination_pitch, size_t destination_rows,
                                   size_t width_in_bytes, size_t height, size_t depth);
 
+/* A box between host memory and a device, see bindless_copy_box; bytes, but for y, z, height, depth and rows. */
+typedef struct bindless_stage {
+    int to_device;
+    uint64_t host;
+    size_t host_pitch;
+    size_t host_slice;
+    int type;
+    uint64_t device;
+    size_t x;
+    size_t y;
+    size_t z;
+    size_t pitch;
+    size_t rows;
+    size_t width;
+    size_t height;
+    size_t depth;
+} bindless_stage_t;
+typedef struct bindless_staging bindless_staging_t;
+enum { BINDLESS_STAGING_BUFFERS = 2 }; /* of a thread */
+
+static bindless_staging_t *bindless_staging_create(CUcontext context, int threads, size_t piece);
+static CUresult bindless_stage(bindless_staging_t *staging, CUstream stream, const bindless_stage_t *job);
+
 static CUresult bindless_refusal(void);
 static uint64_t bindless_array_create(CUcontext context, const CUDA_ARRAY3D_DESCRIPTOR *description,
                                       unsigned int levels);

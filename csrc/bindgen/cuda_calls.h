@@ -4,3 +4,4 @@
 #include "cuda_copy.h"
 #include "cuda_image.h"
 #include "cuda_launch.h"
+#include "cuda_staging.h"

@@ -65,7 +65,9 @@ EXPORT CUresult cuPointerGetAttribute(void *out, CUpointer_attribute attribute, 
 {
     ENTER_CONTEXT("cuPointerGetAttribute");
     allocation *a = allocation_of(address);
-    if (!a || attribute != CU_POINTER_ATTRIBUTE_CONTEXT) return CUDA_ERROR_INVALID_VALUE;
-    *(CUcontext *)out = (CUcontext)a->owner;
+    if (!a) return CUDA_ERROR_INVALID_VALUE;
+    if (attribute == CU_POINTER_ATTRIBUTE_CONTEXT) *(CUcontext *)out = (CUcontext)a->owner;
+    else if (attribute == CU_POINTER_ATTRIBUTE_MEMORY_TYPE) *(unsigned *)out = a->kind == 2 ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
+    else return CUDA_ERROR_INVALID_VALUE;
     return 0;
 }

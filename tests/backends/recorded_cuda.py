@@ -16,7 +16,6 @@ from rig import Rig, pixels_of
 
 import bindless as bl
 from bindless import kernels
-from bindless.backends import _cuda_copy_kernels
 from bindless.drivers import cuda as driver
 from bindless.model.descriptor import ImageDescriptor
 from bindless.model.enums import EventStatus, UsmKind
@@ -651,32 +650,3 @@ def test_the_driver_says_its_version() -> None:
     assert driver_release(closed) == "535.54.03"
     assert driver_release(opened) == "580.159.04"
     assert driver_release("") == "13.0"
-
-
-def test_large_copies_are_kernels(queue: bl.Queue, fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Their arguments, and that the surfaces which they go through end with the images."""
-    monkeypatch.setattr(_cuda_copy_kernels, "SMALLEST", 1 << 10)
-    wide = bl.ImageDescriptor(64, 32, num_channels=2, channel_type="fp16", type="array", array_size=4)
-    small = bl.ImageDescriptor(64, 64, num_channels=2, channel_type="fp16", type="mipmap", num_levels=2)
-    level = small.get_mip_level_desc(1)
-    before = fake.library.fake_live_objects()
-    with bl.ImageMem(wide, queue) as layers, bl.ImageMem(small, queue) as mipmap:
-        memory = bl.usm_empty((32 * 512,), "u1", queue)
-        fake.clear()
-        fake.parameters(*_cuda_copy_kernels._SIZES)
-        part = mipmap.get_mip_level_mem_handle(1)
-        queue.ext_oneapi_copy(
-            layers, part, dst_desc=level, src_offset=(8, 2, 3), dst_offset=(4, 1, 0), copy_extent=(20, 13, 1)
-        ).wait()
-        queue.ext_oneapi_copy(memory, part, src_desc=level, dst_desc=level, src_pitch=512).wait()
-        queue.ext_oneapi_copy(part, layers, src_desc=level, copy_extent=(5, 32, 1)).wait()  # less than 1 KiB
-        queue.ext_oneapi_copy(layers, np.zeros(wide.shape, wide.dtype)).wait()
-        launches = fake.lines("cuLaunchKernel")
-        assert len(launches) == 2 and len(fake.lines("cuMemcpy3DAsync")) == 2
-        words = [[int.from_bytes(bytes.fromhex(w), "little") for w in line.split(": ")[1].split()] for line in launches]
-        assert words[0][2:] == [32, 2, 3, 16, 1, 0, 0, 0, 0, 0, 5, 13]
-        assert words[1][0] == memory.address and words[1][2:] == [0] * 6 + [512, 512 * 32, 0, 0, 8, 32]
-        assert launches[0].startswith("cuLaunchKernel bindless_copy 1 1 1 8 32 1 shared 0")
-        assert fake.library.fake_live_objects() == before + 2
-        memory.close()
-    assert fake.library.fake_live_objects() == before

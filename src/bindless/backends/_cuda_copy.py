@@ -3,7 +3,8 @@ or by a kernel (``_cuda_copy_kernels``) where that is quicker."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from ..drivers import cuda as driver
 from ..model.copy_region import CopyRegion, Endpoint, Extent, HostMemory, ImageMemory, UsmMemory
@@ -13,6 +14,7 @@ from ._cuda_copy_kernels import copy_by_kernel
 from ._cuda_event import Event
 from ._cuda_image import storage_of
 from ._cuda_queue import Queue
+from ._cuda_staging import staged_copy
 
 __all__ = ["copy_image"]
 
@@ -59,6 +61,20 @@ def _place(end: Endpoint, context: Context, extent: Extent) -> tuple[int, ...]:
     return kind, _start(end), 0, 0, 0, pitch, rows
 
 
+def _staged(queue: Queue, region: CopyRegion) -> Callable[[Any], int] | None:
+    """A large copy between an image and the host's ordinary memory."""
+    src, dst, (width, height, depth) = region.src, region.dst, region.extent
+    if isinstance(src, HostMemory) and isinstance(dst, ImageMemory):
+        host, device = src, dst
+    elif isinstance(src, ImageMemory) and isinstance(dst, HostMemory):
+        host, device = dst, src
+    else:
+        return None
+    place = _place(device, queue.context, region.extent)
+    pitches = _start(host), host.row_pitch, host.slice_pitch
+    return staged_copy(queue, host is src, pitches, place, (width * region.pixel_size, height, depth))
+
+
 def copy_image(queue: Queue, region: CopyRegion, waits: Sequence[Event] = ()) -> Event:
     """Any of BI's copies, in the order of the queue and without a copy of host arrays in between.
 
@@ -79,6 +95,9 @@ def copy_image(queue: Queue, region: CopyRegion, waits: Sequence[Event] = ()) ->
     moved = copy_by_kernel(queue, region, waits)
     if moved is not None:
         return moved
+    staged = _staged(queue, region)
+    if staged is not None:
+        return queue.run(staged, "cuMemcpy3DAsync", waits, region)
     width, height, depth = extent
     context, row = queue.context, width * region.pixel_size
     box = *_place(src, context, extent), *_place(dst, context, extent), row, height, depth

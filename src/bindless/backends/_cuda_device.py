@@ -32,6 +32,7 @@ class PrimaryContext:
         made: addresses of the package's own events.
         anchor: an array that keeps the driver's image memory warm: creating the only array of a context costs
             45 microseconds, any further one 1.
+        staging: buffers for copies of ordinary host memory (see ``_cuda_staging``).
     """
 
     def __init__(self, device: Device) -> None:
@@ -47,6 +48,7 @@ class PrimaryContext:
         self.events: tuple[list[Any], list[Any]] = ([], [])
         self.made: set[int] = set()
         self.anchor: Any = None
+        self.staging: Any = None
         unusable_after_fork(self)
 
     def activate(self) -> None:

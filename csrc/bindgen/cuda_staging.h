@@ -1,0 +1,324 @@
+/*
+ * Copies between pageable host memory and a device by way of pinned buffers: threads move pieces between the host's
+ * memory and their own two buffers, while the device moves other pieces between buffers and its memory. The driver's
+ * own copy does that with one thread.
+ *
+ * A copy returns when the host's memory has been read, or written. Buffers that are still on their way to the device
+ * then are waited for by the next copy that wants them.
+ */
+#ifndef BINDLESS_CUDA_STAGING_H
+#define BINDLESS_CUDA_STAGING_H
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../reference/threads.h"
+#include "cuda_copy.h"
+#include "cuda_current.h"
+
+#if defined(_WIN32)
+#define bindless_yield() SwitchToThread()
+#else
+#include <sched.h>
+#define bindless_yield() sched_yield()
+#endif
+
+enum { BINDLESS_SMALLEST_PIECE = 256 << 10 };
+
+/* One thread, with what is its own. */
+typedef struct bindless_stager {
+    struct bindless_staging *staging;
+    unsigned char *buffers[BINDLESS_STAGING_BUFFERS];
+    CUevent events[BINDLESS_STAGING_BUFFERS]; /* recorded behind the last copy of each buffer */
+} bindless_stager_t;
+
+struct bindless_staging {
+    CUcontext context;
+    size_t piece;
+    int threads;
+    bindless_stager_t *stagers;
+    blr_mutex_t turn;   /* held by a copy: one at a time */
+    blr_mutex_t submit; /* held between a copy and the record of its event */
+    blr_mutex_t lock;   /* of what follows */
+    blr_condition_t begin, end;
+    uint64_t round; /* counts copies */
+    int working;    /* threads that have not finished this round's */
+    const bindless_stage_t *job;
+    CUstream stream;
+    size_t rows, slices, blocks, count; /* of a piece; pieces of a slice; pieces */
+    atomic_size_t next;
+    atomic_int result;
+};
+
+/* The part of the box that a piece is. */
+typedef struct bindless_piece {
+    size_t y, z, height, depth;
+} bindless_piece_t;
+
+static bindless_piece_t bindless_piece_of(const bindless_staging_t *staging, size_t number)
+{
+    const bindless_stage_t *job = staging->job;
+    bindless_piece_t piece = {0, 0, job->height, 1};
+    if (staging->slices > 1 || staging->rows >= job->height) {
+        size_t left = job->depth - number * staging->slices;
+        piece.z = number * staging->slices;
+        piece.depth = left < staging->slices ? left : staging->slices;
+        return piece;
+    }
+    piece.z = number / staging->blocks;
+    piece.y = number % staging->blocks * staging->rows;
+    if (job->height - piece.y < staging->rows) {
+        piece.height = job->height - piece.y;
+    } else {
+        piece.height = staging->rows;
+    }
+    return piece;
+}
+
+/* Between the host's memory and a buffer, whose rows lie without gaps. */
+static void bindless_move(const bindless_stage_t *job, bindless_piece_t piece, unsigned char *buffer)
+{
+    unsigned char *host = (unsigned char *)(uintptr_t)job->host + piece.z * job->host_slice + piece.y * job->host_pitch;
+    int whole_rows = job->host_pitch == job->width || piece.height == 1;
+    size_t slice = job->width * piece.height;
+    int whole = whole_rows && (job->host_slice == slice || piece.depth == 1);
+    size_t lines = whole ? 1 : whole_rows ? piece.depth : piece.height * piece.depth;
+    size_t length = whole ? slice * piece.depth : whole_rows ? slice : job->width;
+    for (size_t line = 0; line < lines; line++) {
+        size_t y = whole_rows ? 0 : line % piece.height, z = whole_rows ? line : line / piece.height;
+        unsigned char *place = host + z * job->host_slice + y * job->host_pitch;
+        if (job->to_device) {
+            memcpy(buffer + line * length, place, length);
+        } else {
+            memcpy(place, buffer + line * length, length);
+        }
+    }
+}
+
+/* Asks until a buffer's last copy is done. */
+static CUresult bindless_await(CUevent event)
+{
+    CUresult result;
+    while ((result = cuEventQuery(event)) == CUDA_ERROR_NOT_READY) {
+        bindless_yield();
+    }
+    return result;
+}
+
+/* The device's half of a piece. */
+static CUresult bindless_submit(bindless_stager_t *stager, int slot, bindless_piece_t piece)
+{
+    bindless_staging_t *staging = stager->staging;
+    const bindless_stage_t *job = staging->job;
+    int array = job->type == CU_MEMORYTYPE_ARRAY;
+    uint64_t device = job->device, buffer = (uint64_t)(uintptr_t)stager->buffers[slot];
+    size_t y = job->y + piece.y, z = job->z + piece.z;
+    if (!array) {
+        device += (z * job->rows + y) * job->pitch;
+        y = z = 0;
+    }
+    blr_mutex_lock(&staging->submit);
+    CUresult result =
+        job->to_device
+            ? bindless_copy_box(staging->stream, CU_MEMORYTYPE_HOST, buffer, 0, 0, 0, job->width, piece.height, job->type,
+                                device, job->x, y, z, job->pitch, job->rows, job->width, piece.height, piece.depth)
+            : bindless_copy_box(staging->stream, job->type, device, job->x, y, z, job->pitch, job->rows,
+                                CU_MEMORYTYPE_HOST, buffer, 0, 0, 0, job->width, piece.height, job->width, piece.height,
+                                piece.depth);
+    if (result == CUDA_SUCCESS) {
+        result = cuEventRecord(stager->events[slot], staging->stream);
+    }
+    blr_mutex_unlock(&staging->submit);
+    return result;
+}
+
+/* Takes pieces until none are left. */
+static CUresult bindless_upload(bindless_stager_t *stager)
+{
+    bindless_staging_t *staging = stager->staging;
+    CUresult result = CUDA_SUCCESS;
+    for (int slot = 0; result == CUDA_SUCCESS; slot = (slot + 1) % BINDLESS_STAGING_BUFFERS) {
+        size_t number = atomic_fetch_add(&staging->next, 1);
+        if (number >= staging->count || atomic_load(&staging->result) != CUDA_SUCCESS) {
+            break;
+        }
+        bindless_piece_t piece = bindless_piece_of(staging, number);
+        result = bindless_await(stager->events[slot]);
+        if (result == CUDA_SUCCESS) {
+            bindless_move(staging->job, piece, stager->buffers[slot]);
+            result = bindless_submit(stager, slot, piece);
+        }
+    }
+    return result;
+}
+
+/* One piece comes while the one before it is moved on. */
+static CUresult bindless_download(bindless_stager_t *stager)
+{
+    bindless_staging_t *staging = stager->staging;
+    bindless_piece_t coming = {0}, piece;
+    int slot = 0, expected = 0;
+    CUresult result = CUDA_SUCCESS;
+    while (result == CUDA_SUCCESS) {
+        size_t number = atomic_fetch_add(&staging->next, 1);
+        int more = number < staging->count && atomic_load(&staging->result) == CUDA_SUCCESS;
+        if (more) {
+            piece = bindless_piece_of(staging, number);
+            result = bindless_await(stager->events[slot]);
+            if (result == CUDA_SUCCESS) {
+                result = bindless_submit(stager, slot, piece);
+            }
+        }
+        if (expected && result == CUDA_SUCCESS) {
+            int last = (slot + BINDLESS_STAGING_BUFFERS - 1) % BINDLESS_STAGING_BUFFERS;
+            result = bindless_await(stager->events[last]);
+            if (result == CUDA_SUCCESS) {
+                bindless_move(staging->job, coming, stager->buffers[last]);
+            }
+        }
+        if (!more) {
+            break;
+        }
+        coming = piece;
+        expected = 1;
+        slot = (slot + 1) % BINDLESS_STAGING_BUFFERS;
+    }
+    return result;
+}
+
+static void bindless_take_part(bindless_stager_t *stager)
+{
+    bindless_staging_t *staging = stager->staging;
+    CUresult result = staging->job->to_device ? bindless_upload(stager) : bindless_download(stager);
+    int none = CUDA_SUCCESS;
+    if (result != CUDA_SUCCESS) {
+        atomic_compare_exchange_strong(&staging->result, &none, (int)result);
+    }
+}
+
+static void bindless_stager_main(void *argument)
+{
+    bindless_stager_t *stager = argument;
+    bindless_staging_t *staging = stager->staging;
+    uint64_t seen = 0;
+    CUresult made = cuCtxSetCurrent(staging->context);
+    for (;;) {
+        int none = CUDA_SUCCESS;
+        blr_mutex_lock(&staging->lock);
+        while (staging->round == seen) {
+            blr_condition_wait(&staging->begin, &staging->lock, BLR_NO_DEADLINE);
+        }
+        seen = staging->round;
+        blr_mutex_unlock(&staging->lock);
+        if (made == CUDA_SUCCESS) {
+            bindless_take_part(stager);
+        } else {
+            atomic_compare_exchange_strong(&staging->result, &none, (int)made);
+        }
+        blr_mutex_lock(&staging->lock);
+        if (--staging->working == 0) {
+            blr_condition_signal(&staging->end);
+        }
+        blr_mutex_unlock(&staging->lock);
+    }
+}
+
+/* The buffers, events and threads, for good; the context is current. The caller of a copy is one of the threads. */
+static bindless_staging_t *bindless_staging_create(CUcontext context, int threads, size_t piece)
+{
+    bindless_staging_t *staging = calloc(1, sizeof *staging);
+    CUresult result = CUDA_ERROR_OUT_OF_MEMORY;
+    unsigned char *memory = NULL;
+    if (staging != NULL) {
+        staging->stagers = calloc((size_t)threads, sizeof *staging->stagers);
+    }
+    if (staging == NULL || staging->stagers == NULL) {
+        goto failed;
+    }
+    staging->context = context;
+    staging->piece = piece;
+    blr_mutex_init(&staging->turn);
+    blr_mutex_init(&staging->submit);
+    blr_mutex_init(&staging->lock);
+    blr_condition_init(&staging->begin);
+    blr_condition_init(&staging->end);
+    result = cuMemHostAlloc((void **)&memory, (size_t)threads * BINDLESS_STAGING_BUFFERS * piece,
+                            CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP);
+    for (int thread = 0; thread < threads && result == CUDA_SUCCESS; thread++) {
+        bindless_stager_t *stager = &staging->stagers[thread];
+        stager->staging = staging;
+        for (int slot = 0; slot < BINDLESS_STAGING_BUFFERS && result == CUDA_SUCCESS; slot++) {
+            stager->buffers[slot] = memory + (size_t)(thread * BINDLESS_STAGING_BUFFERS + slot) * piece;
+            result = cuEventCreate(&stager->events[slot], CU_EVENT_DISABLE_TIMING);
+        }
+    }
+    if (result != CUDA_SUCCESS) {
+        goto failed;
+    }
+    staging->threads = 1;
+    for (int thread = 1; thread < threads; thread++) {
+        blr_thread_t started;
+        if (!blr_thread_create(&started, bindless_stager_main, &staging->stagers[thread])) {
+            break; /* fewer do as well */
+        }
+        blr_thread_detach(started);
+        staging->threads++;
+    }
+    bindless_refused = CUDA_SUCCESS;
+    return staging;
+
+failed:
+    for (int thread = 0; staging != NULL && staging->stagers != NULL && thread < threads; thread++) {
+        for (int slot = 0; slot < BINDLESS_STAGING_BUFFERS; slot++) {
+            if (staging->stagers[thread].events[slot] != NULL) {
+                cuEventDestroy(staging->stagers[thread].events[slot]);
+            }
+        }
+    }
+    if (memory != NULL) {
+        cuMemFreeHost(memory);
+    }
+    if (staging != NULL) {
+        free(staging->stagers);
+        free(staging);
+    }
+    bindless_refused = result;
+    return NULL;
+}
+
+/* A copy of a box whose rows are no longer than a buffer; the context is current, and the stream idle. */
+static CUresult bindless_stage(bindless_staging_t *staging, CUstream stream, const bindless_stage_t *job)
+{
+    blr_mutex_lock(&staging->turn);
+    /* Small copies have smaller pieces, so that every thread has some. */
+    size_t total = job->width * job->height * job->depth;
+    size_t piece = total / ((size_t)staging->threads * 2 * BINDLESS_STAGING_BUFFERS);
+    piece = piece < BINDLESS_SMALLEST_PIECE ? BINDLESS_SMALLEST_PIECE : piece;
+    piece = piece > staging->piece ? staging->piece : piece;
+    staging->rows = piece / job->width > 0 ? piece / job->width : 1;
+    staging->slices = staging->rows / job->height > 0 ? staging->rows / job->height : 1;
+    staging->blocks = staging->rows < job->height ? (job->height + staging->rows - 1) / staging->rows : 1;
+    staging->count = staging->rows < job->height ? job->depth * staging->blocks
+                                                 : (job->depth + staging->slices - 1) / staging->slices;
+    staging->job = job;
+    staging->stream = stream;
+    atomic_store(&staging->next, 0);
+    atomic_store(&staging->result, CUDA_SUCCESS);
+    blr_mutex_lock(&staging->lock);
+    staging->working = staging->threads - 1;
+    staging->round++;
+    blr_condition_broadcast(&staging->begin);
+    blr_mutex_unlock(&staging->lock);
+    bindless_take_part(&staging->stagers[0]);
+    blr_mutex_lock(&staging->lock);
+    while (staging->working > 0) {
+        blr_condition_wait(&staging->end, &staging->lock, BLR_NO_DEADLINE);
+    }
+    blr_mutex_unlock(&staging->lock);
+    CUresult result = (CUresult)atomic_load(&staging->result);
+    blr_mutex_unlock(&staging->turn);
+    return result;
+}
+
+#endif

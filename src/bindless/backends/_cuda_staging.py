@@ -1,0 +1,125 @@
+"""Large copies between ordinary host memory and images, by several threads through pinned buffers.
+
+The driver's own copy fills its buffers with one thread, which is a fraction of what the bus carries. Buffers and
+threads are made for a device with the first copy that wants them, and kept.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from ..drivers import cuda as driver
+from ..model.errors import InvalidError
+from ._cuda_device import PrimaryContext
+from ._cuda_errors import SUCCESS
+from ._cuda_queue import Queue
+from ._cuda_wait import wait_until_ready
+
+__all__ = ["SMALLEST", "VARIABLE", "staged_copy", "staging_bytes"]
+
+lib, ffi = driver.lib, driver.ffi
+
+VARIABLE = "BINDLESS_STAGING"
+# Bytes from which on threads are worth being woken.
+SMALLEST = 4 << 20
+
+_DEFAULT_MEBIBYTES = 64
+_MOST_THREADS = 12
+_FEWEST_THREADS = 4
+_BUFFERS_OF_A_THREAD = int(lib.BINDLESS_STAGING_BUFFERS)
+_GRANULARITY = 64 << 10
+
+_making = threading.Lock()
+
+
+def staging_bytes() -> int:
+    """Bytes of pinned memory that a device may take for this.
+
+    Raises:
+        InvalidError: the environment says something else than a number of mebibytes.
+    """
+    text = os.environ.get(VARIABLE, "")
+    if not text:
+        return _DEFAULT_MEBIBYTES << 20
+    if not text.isdecimal():
+        raise InvalidError(
+            f"{VARIABLE}={text!r}: it is the MiB of pinned memory that copies of host memory may take, such as "
+            f"{_DEFAULT_MEBIBYTES}, or 0 to leave such copies to the driver",
+            backend="cuda",
+        )
+    return int(text) << 20
+
+
+def _threads() -> int:
+    """Threads that can copy at once."""
+    count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(count, _MOST_THREADS)
+
+
+class Staging:
+    """The buffers of a primary context.
+
+    Attributes:
+        native: bindless_staging_t; None where there are too few threads, or no memory.
+        piece: bytes of a buffer.
+    """
+
+    def __init__(self, primary: PrimaryContext) -> None:
+        threads = _threads()
+        self.piece = staging_bytes() // (threads * _BUFFERS_OF_A_THREAD) // _GRANULARITY * _GRANULARITY
+        self.native: Any = None
+        if threads >= _FEWEST_THREADS and self.piece:
+            with primary:
+                self.native = lib.bindless_staging_create(primary.handle, threads, self.piece) or None
+
+
+def _staging_of(primary: PrimaryContext) -> Staging:
+    found: Staging | None = primary.staging
+    if found is None:
+        with _making:
+            found = primary.staging
+            if found is None:
+                found = primary.staging = Staging(primary)
+    return found
+
+
+def _is_ordinary(address: int) -> bool:
+    """Whether it is host memory that the driver knows nothing of; a context is current."""
+    slot = ffi.new("unsigned int *")
+    return bool(lib.cuPointerGetAttribute(slot, lib.CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address) != SUCCESS)
+
+
+def staged_copy(
+    queue: Queue,
+    to_device: bool,
+    host: tuple[int, int, int],
+    device: tuple[int, ...],
+    extent: tuple[int, int, int],
+) -> Callable[[Any], int] | None:
+    """The command of a copy; None where the driver's own does as well.
+
+    Args:
+        host: address of the first byte, bytes between rows and slices.
+        device: type, address, x in bytes, y, z, bytes between rows, rows between slices: a side of
+            ``bindless_copy_box``.
+        extent: bytes of a row, rows, slices.
+    """
+    width, height, depth = extent
+    if width * height * depth < SMALLEST:
+        return None
+    primary = queue.primary
+    primary.activate()
+    staging = _staging_of(primary)
+    if staging.native is None or width > staging.piece or not _is_ordinary(host[0]):
+        return None
+    job = ffi.new("bindless_stage_t *", (to_device, *host, *device, *extent))
+
+    def command(stream: Any) -> int:
+        # The array may be that of a command before, which has to be done with it; so does the driver's copy.
+        result = wait_until_ready(lib.cuStreamQuery, stream)
+        return lib.bindless_stage(staging.native, stream, job) if result == SUCCESS else result
+
+    return command

@@ -1,0 +1,203 @@
+"""Large copies on the driver of ``fake_cuda.c``, whose memory is real: run by ``test_cuda_recording.py``."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from recorded_cuda import Fake, fake  # noqa: F401  a fixture
+
+import bindless as bl
+from bindless.backends import _cuda_copy_kernels, _cuda_staging
+
+
+def test_large_copies_are_kernels(queue: bl.Queue, fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
+    """Their arguments, and that the surfaces which they go through end with the images."""
+    monkeypatch.setattr(_cuda_copy_kernels, "SMALLEST", 1 << 10)
+    wide = bl.ImageDescriptor(64, 32, num_channels=2, channel_type="fp16", type="array", array_size=4)
+    small = bl.ImageDescriptor(64, 64, num_channels=2, channel_type="fp16", type="mipmap", num_levels=2)
+    level = small.get_mip_level_desc(1)
+    before = fake.library.fake_live_objects()
+    with bl.ImageMem(wide, queue) as layers, bl.ImageMem(small, queue) as mipmap:
+        memory = bl.usm_empty((32 * 512,), "u1", queue)
+        fake.clear()
+        fake.parameters(*_cuda_copy_kernels._SIZES)
+        part = mipmap.get_mip_level_mem_handle(1)
+        queue.ext_oneapi_copy(
+            layers, part, dst_desc=level, src_offset=(8, 2, 3), dst_offset=(4, 1, 0), copy_extent=(20, 13, 1)
+        ).wait()
+        queue.ext_oneapi_copy(memory, part, src_desc=level, dst_desc=level, src_pitch=512).wait()
+        queue.ext_oneapi_copy(part, layers, src_desc=level, copy_extent=(5, 32, 1)).wait()  # less than 1 KiB
+        queue.ext_oneapi_copy(layers, np.zeros(wide.shape, wide.dtype)).wait()
+        launches = fake.lines("cuLaunchKernel")
+        assert len(launches) == 2 and len(fake.lines("cuMemcpy3DAsync")) == 2
+        words = [[int.from_bytes(bytes.fromhex(w), "little") for w in line.split(": ")[1].split()] for line in launches]
+        assert words[0][2:] == [32, 2, 3, 16, 1, 0, 0, 0, 0, 0, 5, 13]
+        assert words[1][0] == memory.address and words[1][2:] == [0] * 6 + [512, 512 * 32, 0, 0, 8, 32]
+        assert launches[0].startswith("cuLaunchKernel bindless_copy 1 1 1 8 32 1 shared 0")
+        assert fake.library.fake_live_objects() == before + 2
+        memory.close()
+    assert fake.library.fake_live_objects() == before
+
+
+@pytest.fixture
+def staging(device: bl.Device, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """Buffers of the test's own, small enough that every copy has many pieces."""
+    primary = device._record.native.context()
+    monkeypatch.setattr(_cuda_staging, "SMALLEST", 1)
+    monkeypatch.setattr(_cuda_staging, "_threads", lambda: 5)
+    monkeypatch.setattr(_cuda_staging, "staging_bytes", lambda: 5 * 2 * (64 << 10))
+    monkeypatch.setattr(primary, "staging", None)
+    yield primary
+    assert primary.staging.native is not None
+
+
+FORMS: dict[str, dict[str, Any]] = {
+    "picture": {"sizes": (300, 500), "num_channels": 4, "channel_type": "fp32"},
+    "bytes": {"sizes": (300, 500), "num_channels": 1, "channel_type": "unorm_int8"},
+    "volume": {"sizes": (70, 31, 90), "num_channels": 2, "channel_type": "fp16"},
+    "slices": {"sizes": (200, 200, 20), "num_channels": 4, "channel_type": "fp16"},
+    "lines": {"sizes": (4000,), "num_channels": 4, "channel_type": "fp32", "type": "array", "array_size": 40},
+    "cube": {"sizes": (64, 64), "num_channels": 1, "channel_type": "fp32", "type": "cubemap", "array_size": 6},
+}
+STAGED = [
+    ("picture", (0, 0, 0), (300, 500, 1)),
+    ("bytes", (7, 3, 0), (290, 490, 1)),
+    ("volume", (0, 0, 0), (70, 31, 90)),
+    ("volume", (5, 2, 9), (60, 29, 80)),
+    ("slices", (0, 1, 2), (200, 190, 17)),
+    ("lines", (9, 0, 3), (3000, 1, 30)),
+    ("cube", (0, 0, 0), (64, 64, 6)),
+]
+
+
+def _bytes(array: npt.NDArray[Any], desc: bl.ImageDescriptor) -> npt.NDArray[np.uint8]:
+    """Slices, rows, pixels, and the bytes of each."""
+    x, y, z = (size or 1 for size in desc.extent)
+    return array.view(np.uint8).reshape(z, y, x, desc.pixel_size)
+
+
+@pytest.mark.parametrize(("form", "offset", "extent"), STAGED)
+def test_host_memory_goes_through_buffers(
+    queue: bl.Queue,
+    fake: Fake,  # noqa: F811
+    staging: Any,
+    form: str,
+    offset: Any,
+    extent: Any,
+) -> None:
+    """Every byte, of whole images and of boxes in them, in pieces of rows and of slices."""
+    rng = np.random.default_rng(1)
+    given = dict(FORMS[form])
+    desc = bl.ImageDescriptor(*given.pop("sizes"), **given)
+    whole, part = (rng.integers(0, 256, desc.nbytes, np.uint8).view(desc.dtype).reshape(desc.shape) for _ in range(2))
+    box = {"src_offset": offset, "dst_offset": offset, "copy_extent": extent}
+    inside = tuple(slice(begin, begin + size) for begin, size in zip(offset, extent))[::-1]
+    with bl.ImageMem(desc, queue) as memory:
+        queue.ext_oneapi_copy(whole, memory).wait()
+        fake.clear()
+        given_away = part.copy()
+        queue.ext_oneapi_copy(given_away, memory, src_extent=desc.extent, **box)
+        given_away[:] = 0  # it was read when the call returned
+        copies = len(fake.lines("cuMemcpy3DAsync"))
+        back, alone = np.zeros_like(whole), np.zeros_like(whole)
+        queue.ext_oneapi_copy(memory, back)
+        assert copies > 1 and len(fake.lines("cuMemcpy3DAsync")) > copies + 1
+        wanted = _bytes(whole, desc).copy()
+        wanted[inside] = _bytes(part, desc)[inside]
+        assert np.array_equal(_bytes(back, desc), wanted)
+        queue.ext_oneapi_copy(memory, alone, dst_extent=desc.extent, **box)
+        assert np.array_equal(_bytes(alone, desc)[inside], wanted[inside])
+        _bytes(alone, desc)[inside] = 0
+        assert not alone.view(np.uint8).any()
+
+
+def test_staged_copies_are_in_order(queue: bl.Queue, fake: Fake, staging: Any) -> None:  # noqa: F811
+    """With commands before and after, of this queue and of another, and from several threads."""
+    desc = bl.ImageDescriptor(300, 200, num_channels=4, channel_type="fp32")
+    arrays = [np.full(desc.shape, float(value), np.float32) for value in range(4)]
+    with bl.Queue(queue.device, queue.context) as other, bl.ImageMem(desc, queue) as a, bl.ImageMem(desc, queue) as b:
+        event = queue.ext_oneapi_copy(arrays[1], a)
+        event = other.ext_oneapi_copy(a, b, depends_on=event)
+        event = queue.ext_oneapi_copy(b, arrays[3], depends_on=event)
+        assert (arrays[3] == 1).all()
+        event = queue.ext_oneapi_copy(arrays[2], b, depends_on=event)
+        queue.ext_oneapi_copy(b, arrays[3], depends_on=event).wait()
+        assert (arrays[3] == 2).all()
+        failures: list[int] = []
+
+        def round_trip(value: int) -> None:
+            with bl.Queue(queue.device, queue.context) as own, bl.ImageMem(desc, own) as memory:
+                mine, back = np.full(desc.shape, float(value), np.float32), np.zeros(desc.shape, np.float32)
+                for _ in range(5):
+                    event = own.ext_oneapi_copy(mine, memory)
+                    own.ext_oneapi_copy(memory, back, depends_on=event).wait()
+                    if not (back == value).all():
+                        failures.append(value)
+
+        threads = [threading.Thread(target=round_trip, args=(value,)) for value in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert not failures
+
+
+@pytest.mark.parametrize("call", ["cuMemcpy3DAsync", "cuEventRecord"])
+@pytest.mark.parametrize("to_device", [True, False])
+def test_a_staged_copy_that_fails(queue: bl.Queue, fake: Fake, staging: Any, call: str, to_device: bool) -> None:  # noqa: F811
+    desc = bl.ImageDescriptor(300, 200, num_channels=4, channel_type="fp32")
+    array = np.ones(desc.shape, np.float32)
+    with bl.ImageMem(desc, queue) as memory:
+        queue.ext_oneapi_copy(array, memory).wait()
+        fake.fail(call, 2, after=3)
+        with pytest.raises(bl.Error, match="cuMemcpy3DAsync"):
+            queue.ext_oneapi_copy(*((array, memory) if to_device else (memory, array))).wait()
+        array[:] = 5
+        queue.ext_oneapi_copy(array, memory).wait()
+        back = np.zeros_like(array)
+        queue.ext_oneapi_copy(memory, back).wait()
+        assert (back == 5).all()
+
+
+def test_what_goes_to_the_driver_as_before(
+    queue: bl.Queue,
+    fake: Fake,  # noqa: F811
+    device: bl.Device,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Small copies, pinned memory, too few threads, no memory, and where it is said so."""
+    primary = device._record.native.context()
+    desc = bl.ImageDescriptor(512, 128, num_channels=4, channel_type="fp32")
+    pinned = bl.usm_empty(desc.shape, desc.dtype, queue, kind="host")
+    with bl.ImageMem(desc, queue) as memory:
+
+        def count(array: Any) -> int:
+            fake.clear()
+            queue.ext_oneapi_copy(array, memory, src_desc=desc).wait()
+            return len(fake.lines("cuMemcpy3DAsync"))
+
+        pageable = np.zeros(desc.shape, np.float32)
+        assert count(pageable) == 1
+        monkeypatch.setattr(_cuda_staging, "SMALLEST", 1)
+        for name, value in (("_threads", 2), ("staging_bytes", 0), ("staging_bytes", 1 << 40)):
+            with monkeypatch.context() as patch:
+                patch.setattr(_cuda_staging, "_threads", lambda: 5)
+                patch.setattr(_cuda_staging, name, lambda value=value: value)
+                patch.setattr(primary, "staging", None)
+                assert count(pageable) == 1, name
+        with monkeypatch.context() as patch:
+            patch.setattr(_cuda_staging, "_threads", lambda: 5)
+            patch.setattr(primary, "staging", None)
+            assert count(np.asarray(pinned)) == 1
+            assert count(pageable) > 1
+    pinned.close()
+    monkeypatch.setenv("BINDLESS_STAGING", "12")
+    assert _cuda_staging.staging_bytes() == 12 << 20
+    monkeypatch.setenv("BINDLESS_STAGING", "lots")
+    with pytest.raises(bl.InvalidError, match=r"BINDLESS_STAGING='lots'.*MiB"):
+        _cuda_staging.staging_bytes()
