@@ -62,7 +62,7 @@ def build(module: Module, target: str, toolchain: Toolchain, prelude: Path | Non
     if target == "opencl_c":
         options = [f"-I{path}" for path in includes] + [f"-D{name}={value}" for name, value in module.defines.items()]
         standard = OF_MIPMAPS if module.source == "sample_lod.cl" else STANDARD
-        return make_source(HERE / "source" / module.source, options, toolchain, work, standard)
+        return make_source(HERE / "source" / module.source, options, toolchain, work, standard)[0]
     assert prelude is not None
     kernels = [kernel.name for kernel in module.kernels]
     return make_module(

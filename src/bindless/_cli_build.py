@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = _EPILOG
     parser.add_argument("source", metavar="FILE", help="kernels in OpenCL C, which may include <bindless/device.h>")
     parser.add_argument("-o", "--output", metavar="FILE.blk", help="default: the source's name with the ending .blk")
-    parser.add_argument("--target", action="append", choices=("spirv", "ptx"), help="default: both")
+    parser.add_argument("--target", action="append", choices=("spirv", "ptx", "opencl_c"), help="default: all")
     parser.add_argument("-D", action="append", default=[], metavar="NAME[=VALUE]", dest="defines", help="a macro")
     parser.add_argument("-I", action="append", default=[], metavar="DIR", dest="includes", help="a folder of headers")
     parser.add_argument("-O", type=int, choices=range(4), default=2, dest="level", help="optimization (default 2)")
@@ -51,7 +51,7 @@ def build_file(args: argparse.Namespace) -> int:
     made = build(
         source,
         output,
-        targets=args.target or ("spirv", "ptx"),
+        targets=args.target,
         defines=args.defines,
         includes=args.includes,
         optimization=args.level,

@@ -18,12 +18,17 @@ from ..model.kernel_file import KernelFile, Section
 from ..model.module import KernelSignature, Parameter
 from .metadata import KernelWords
 from .modules import Compiled, make_user_module
+from .opencl_source import make_source
 from .toolchain import TARGETS, TESTED, Target, Toolchain, include_folder
 
 __all__ = ["build"]
 
 _OLDEST = "sm_75"
 _LEVELS = {0: "O0", 1: "O1", 2: "O2", 3: "O3"}
+_OPENCL = "opencl_c"
+_ALL = ("spirv", "ptx", _OPENCL)
+# Of OpenCL C, that texts for OpenCL devices are checked by: what a device takes is for its own compiler to say.
+_STANDARD = "CL3.0"
 _KEPT = ("-x", "-o", "-target", "-c", "-S", "-emit-llvm")
 
 
@@ -31,7 +36,7 @@ def build(
     source: str | os.PathLike[str],
     output: str | os.PathLike[str] | None = None,
     *,
-    targets: Sequence[str] = ("spirv", "ptx"),
+    targets: Sequence[str] | None = None,
     defines: Mapping[str, object] | Sequence[str] = (),
     includes: Sequence[str | os.PathLike[str]] = (),
     optimization: int = 2,
@@ -47,7 +52,9 @@ def build(
     Args:
         source: the text of the kernels, or the path of a file: a string without a line break is a path.
         output: a file to write; by custom its name ends in ``.blk``.
-        targets: ``spirv``, ``ptx`` or both.
+        targets: ``spirv`` (Level Zero and the reference device), ``ptx`` (NVIDIA GPUs), ``opencl_c`` (OpenCL devices),
+            or some of them. All by default; OpenCL's is then left out where handles do not come as parameters, which
+            ``log`` tells.
         defines: macros: values by name, or ``"NAME"`` and ``"NAME=VALUE"``.
         includes: folders of headers.
         optimization: 0 to 3.
@@ -82,7 +89,8 @@ def build(
         if folder is None:
             file.write_bytes(text)
         made: dict[str, Compiled] = {}
-        for target in wanted:
+        # Text tells no sizes of arguments: where it is all that is wanted, SPIR-V does.
+        for target in [target for target in wanted if target != _OPENCL] or ["spirv"]:
             part = work / target
             part.mkdir()
             settings = _settings(target, architecture)
@@ -91,13 +99,16 @@ def build(
                 file, target, command, _LEVELS[optimization], settings, tools, part, include_folder()
             )
             _check(made[target].data, target, architecture, name, part)
-    sections = tuple(
-        Section(target, architecture if target == "ptx" else "", tuple(k.name for k in module.kernels), module.data)
-        for target, module in made.items()
-    )
+        sections = [
+            Section(target, architecture if target == "ptx" else "", tuple(k.name for k in module.kernels), module.data)
+            for target, module in made.items()
+            if target in wanted
+        ]
+        if _OPENCL in wanted:
+            sections += _opencl_section(file, flags, tools, work, required=targets is not None)
     result = KernelFile(
-        _signatures(made),
-        sections,
+        _signatures(made, sections),
+        tuple(sections),
         name,
         hashlib.sha256(text).hexdigest(),
         versions,
@@ -112,11 +123,13 @@ def build(
 # ------------------------------------------------------------------ arguments
 
 
-def _targets(targets: Sequence[str]) -> tuple[str, ...]:
+def _targets(targets: Sequence[str] | None) -> tuple[str, ...]:
+    if targets is None:
+        return _ALL
     listed = (targets,) if isinstance(targets, str) else tuple(targets)
-    unknown = [target for target in listed if target not in TARGETS]
+    unknown = [target for target in listed if target not in _ALL]
     if unknown or not listed:
-        raise InvalidError(f"targets={targets!r}: it is one or more of {', '.join(TARGETS)}")
+        raise InvalidError(f"targets={targets!r}: it is one or more of {', '.join(_ALL)}")
     return tuple(dict.fromkeys(listed))
 
 
@@ -185,7 +198,23 @@ def _settings(target: str, architecture: str) -> Target:
 # ------------------------------------------------------------------ results
 
 
-def _signatures(made: Mapping[str, Compiled]) -> tuple[KernelSignature, ...]:
+def _opencl_section(
+    file: Path, flags: Sequence[str], tools: Toolchain, work: Path, *, required: bool
+) -> tuple[Section, ...]:
+    """The text for OpenCL devices; none, and a warning, where it cannot be and is not required."""
+    part = work / _OPENCL
+    part.mkdir()
+    try:
+        data, kernels = make_source(file, [*flags, f"-I{include_folder()}"], tools, part, _STANDARD)
+    except BuildError as error:
+        if required:
+            raise
+        tools.warnings.append(f"note: there is nothing for OpenCL devices: {error}")
+        return ()
+    return (Section(_OPENCL, "", kernels, data),)
+
+
+def _signatures(made: Mapping[str, Compiled], sections: Sequence[Section]) -> tuple[KernelSignature, ...]:
     """Names and types as in the source, sizes as in the modules; kernels that #if leaves out of a target count too."""
     words: dict[str, KernelWords] = {}
     binary: dict[str, KernelSignature] = {}
@@ -196,6 +225,9 @@ def _signatures(made: Mapping[str, Compiled]) -> tuple[KernelSignature, ...]:
             other = binary.setdefault(name, signature)
             if _sizes(other) != _sizes(signature):
                 raise BuildError(f"kernel {name!r} takes other arguments in {' and '.join(made)}: {other}, {signature}")
+    for section in sections:
+        for name in section.kernels:
+            words.setdefault(name, KernelWords(name, (), (), ()))
     return tuple(_signature(words[name], binary.get(name)) for name in sorted(words))
 
 

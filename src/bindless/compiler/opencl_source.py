@@ -69,8 +69,10 @@ class _Handle:
 _Variant = tuple[str, ...]  # the access of each handle among a function's parameters
 
 
-def make_source(source: Path, options: Sequence[str], toolchain: Toolchain, folder: Path, standard: str) -> bytes:
-    """The text for OpenCL devices of a source that compiles for SPIR-V.
+def make_source(
+    source: Path, options: Sequence[str], toolchain: Toolchain, folder: Path, standard: str
+) -> tuple[bytes, tuple[str, ...]]:
+    """The text for OpenCL devices of a source that compiles for SPIR-V, and the names of its kernels.
 
     Args:
         options: of clang: macros, folders of headers.
@@ -84,7 +86,7 @@ def make_source(source: Path, options: Sequence[str], toolchain: Toolchain, fold
     lines = {}
     text = ""
     for item in listed:
-        lines[text.count("\n") + 1] = item
+        lines[text.count("\n") + 1 + item.lines_before] = item
         text += f"{text_of(item)}\n"
     (folder / "plain.cl").write_text(text)
     said = len(toolchain.warnings)
@@ -102,7 +104,7 @@ def make_source(source: Path, options: Sequence[str], toolchain: Toolchain, fold
             f"passed to functions. Change that, or leave the target opencl_c out. The compiler says:\n{error.log}",
             log=error.log,
         ) from error
-    return result.encode()
+    return result.encode(), tuple(sorted({item.name for item in listed if item.is_kernel}))
 
 
 class _Source:
@@ -121,6 +123,9 @@ class _Source:
     def text(self) -> str:
         """The source for OpenCL devices."""
         self._find_handles()
+        for line, item in self._item_of.items():
+            for name in self._handles[line] if item.is_kernel else ():
+                self._checked(line, name)
         self._find_variants()
         kept = self._kept()
         body = "\n".join(text for item in kept for text in self._emitted(item))

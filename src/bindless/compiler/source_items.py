@@ -33,14 +33,21 @@ class Item:
     Attributes:
         tokens: of the preprocessed source, spaces too.
         name: of a function, else empty.
+        place: of the name among the tokens.
         parameters: of a function.
         body: where the body of a definition begins among the tokens; -1 where there is none.
     """
 
     tokens: list[str]
     name: str = ""
+    place: int = 0
     parameters: list[Parameter] = field(default_factory=list)
     body: int = -1
+
+    @property
+    def lines_before(self) -> int:
+        """Lines of its text before that of the name."""
+        return "".join(self.tokens[: self.place]).lstrip().count("\n")
 
     @property
     def is_kernel(self) -> bool:
@@ -98,7 +105,7 @@ def _item(tokens: list[str]) -> Item:
         return Item(tokens)
     name, begin, end = head
     body = next((place for place in range(end, len(tokens)) if tokens[place] == "{"), -1)
-    return Item(tokens, tokens[name], _parameters(tokens, begin + 1, end), body)
+    return Item(tokens, tokens[name], name, _parameters(tokens, begin + 1, end), body)
 
 
 def _head(tokens: Sequence[str]) -> tuple[int, int, int] | None:
@@ -136,7 +143,8 @@ def _parameters(tokens: Sequence[str], begin: int, end: int) -> list[Parameter]:
         if place == end or (token == "," and depth == 0):
             words = [word for word in tokens[first:place] if _NAME.match(word)]
             if words and words != ["void"]:
-                found.append(Parameter(first, place, words[-1] if len(words) > 1 else ""))
+                begin = next(at for at in range(first, place) if tokens[at].strip())
+                found.append(Parameter(begin, place, words[-1] if len(words) > 1 else ""))
             first = place + 1
         elif token in "([{":
             depth += 1

@@ -10,10 +10,11 @@
     ...     ...    the sections, one behind the other in the order of the manifest
 
 Numbers are little-endian. The manifest is an object with ``source`` (its name), ``source_sha256``, ``tools`` (name to
-version), ``options``, ``kernels`` and ``sections``. A section has ``language`` (``spirv``, ``ptx`` or ``cubin``),
-``architecture`` (``sm_75``; empty for SPIR-V), ``kernels`` (their names), ``size`` and ``sha256``. A kernel has
-``name``, ``parameters`` (each ``name``, ``type``, ``kind`` and ``size``), ``required_work_group_size`` and
-``work_group_size_hint`` (null, or numbers in the native order). The hashes find damage; they do not prove who made it.
+version), ``options``, ``kernels`` and ``sections``. A section has ``language`` (``spirv``, ``ptx``, ``cubin`` or
+``opencl_c``), ``architecture`` (``sm_75``; empty for others than NVIDIA's), ``kernels`` (their names), ``size`` and
+``sha256``. A kernel has ``name``, ``parameters`` (each ``name``, ``type``, ``kind`` and ``size``, as in the source; in
+OpenCL C the text tells what handles become), ``required_work_group_size`` and ``work_group_size_hint`` (null, or
+numbers in the native order). The hashes find damage; they do not prove who made it.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ __all__ = ["KernelFile", "Section", "is_kernel_file"]
 _MAGIC = b"\x89BLK\r\n\x1a\n"
 _VERSION = 1
 _HEADER = struct.Struct("<8sIIQ32s")
-_LANGUAGES = ("spirv", "ptx", "cubin")
+_LANGUAGES = ("spirv", "ptx", "cubin", "opencl_c")
 _KINDS = ("value", "pointer", "local", "image", "sampler")
 
 
@@ -44,8 +45,8 @@ class Section:
     """A module of one language.
 
     Attributes:
-        language: ``spirv``, ``ptx`` or ``cubin``.
-        architecture: the oldest GPU that PTX is for, or the GPU of a cubin, such as ``sm_75``; empty for SPIR-V.
+        language: ``spirv``, ``ptx``, ``cubin`` or ``opencl_c``.
+        architecture: the oldest GPU that PTX is for, or the GPU of a cubin, such as ``sm_75``; else empty.
         kernels: their names.
         data: the module.
     """
