@@ -5,6 +5,7 @@ pytest tests/benchmarks/test_vulkan_sharing.py --device cuda
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -28,6 +29,7 @@ __all__ = ["exporter", "instance", "manifest", "pytest_generate_tests", "rig"]
 pytestmark = pytest.mark.vulkan
 
 Compare = Callable[..., Any]
+Work = Callable[[], None]
 SIDE = 4096
 PAIRS = 200
 
@@ -85,46 +87,81 @@ def test_frame(compare: Compare, rig: Any, exporter: Any, ordered: bl.Queue) -> 
         assert np.array_equal(pixels[0, 0], (64, 128, 191, 255))
 
 
-@pytest.mark.cuda
-def test_wait_and_signal(compare: Compare, rig: Any, exporter: Any, ordered: bl.Queue) -> None:
-    """A signal and the wait for it, beside the same two calls of the CUDA driver from Python."""
+def _raw_cuda(stack: ExitStack, file: int, queue: bl.Queue, timeline: bool) -> Work:
+    """Signals and waits by the CUDA driver's own calls on a stream of its own, which takes the file descriptor."""
     from bindless.drivers import cuda
 
     lib, ffi = cuda.lib, cuda.ffi
-    with ExitStack() as stack:
-        ours_vulkan, raw_vulkan = (stack.enter_context(exporter.semaphore(timeline=True)) for _ in range(2))
-        ours = stack.enter_context(imported_semaphore(ours_vulkan, ordered))
+    kind = "TIMELINE_SEMAPHORE_FD" if timeline else "OPAQUE_FD"
+    description = ffi.new("CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC *")
+    description.type = getattr(lib, f"CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_{kind}")
+    description.handle.fd = file
+    semaphore, stream = ffi.new("CUexternalSemaphore *"), ffi.new("CUstream *")
+    signal = ffi.new("CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS *")
+    wait = ffi.new("CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS *")
+    cuda.check(lib.cuCtxPushCurrent(ffi.cast("CUcontext", int(bl.get_native(queue.context)))), "cuCtxPushCurrent")
+    stack.callback(lib.cuCtxPopCurrent, ffi.new("CUcontext *"))
+    cuda.check(lib.cuImportExternalSemaphore(semaphore, description), "cuImportExternalSemaphore")
+    stack.callback(lambda: lib.cuDestroyExternalSemaphore(semaphore[0]))
+    cuda.check(lib.cuStreamCreate(stream, lib.CU_STREAM_NON_BLOCKING), "cuStreamCreate")
+    stack.callback(lambda: lib.cuStreamDestroy(stream[0]))
+    values = count(1)
 
-        description = ffi.new("CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC *")
-        description.type = lib.CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_FD
-        description.handle.fd = raw_vulkan.export().resource.file_descriptor
-        semaphore, stream = ffi.new("CUexternalSemaphore *"), ffi.new("CUstream *")
-        signal = ffi.new("CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS *")
-        wait = ffi.new("CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS *")
-        context = ffi.cast("CUcontext", int(bl.get_native(ordered.context)))
-        cuda.check(lib.cuCtxPushCurrent(context), "cuCtxPushCurrent")
-        stack.callback(lib.cuCtxPopCurrent, ffi.new("CUcontext *"))
-        cuda.check(lib.cuImportExternalSemaphore(semaphore, description), "cuImportExternalSemaphore")
-        stack.callback(lambda: lib.cuDestroyExternalSemaphore(semaphore[0]))
-        cuda.check(lib.cuStreamCreate(stream, lib.CU_STREAM_NON_BLOCKING), "cuStreamCreate")
-        stack.callback(lambda: lib.cuStreamDestroy(stream[0]))
-        values, raw_values = count(1), count(1)
+    def work() -> None:
+        for _ in range(PAIRS):
+            signal.params.fence.value = wait.params.fence.value = next(values)
+            lib.cuSignalExternalSemaphoresAsync(semaphore, signal, 1, stream[0])
+            lib.cuWaitExternalSemaphoresAsync(semaphore, wait, 1, stream[0])
+        cuda.check(lib.cuStreamSynchronize(stream[0]), "cuStreamSynchronize")
+
+    return work
+
+
+def _raw_reference(stack: ExitStack, file: int, queue: bl.Queue, timeline: bool) -> Work:
+    """The same by the reference driver's own calls, which keep a descriptor of their own."""
+    from bindless.drivers import reference
+
+    lib, ffi = reference.lib, reference.ffi
+    stack.callback(os.close, file)
+    other = stack.enter_context(bl.Queue(queue.device, queue.context, in_order=True))
+    native = ffi.cast("blr_queue_t", int(bl.get_native(other)))
+    context = ffi.cast("blr_context_t", int(bl.get_native(queue.context)))
+    semaphore, event = ffi.new("blr_external_semaphore_t *"), ffi.new("blr_event_t *")
+    reference.check(lib.blrExternalSemaphoreImport(context, int(timeline), file, semaphore), "the import")
+    stack.callback(lambda: lib.blrExternalSemaphoreRelease(semaphore[0]))
+    values = count(1)
+
+    def work() -> None:
+        for _ in range(PAIRS):
+            value = next(values)
+            for enqueue in (lib.blrEnqueueSemaphoreSignal, lib.blrEnqueueSemaphoreWait):
+                enqueue(native, semaphore[0], value, 0, ffi.NULL, event)
+                lib.blrEventRelease(event[0])
+        reference.check(lib.blrQueueWait(native, 2**64 - 1), "blrQueueWait")
+
+    return work
+
+
+def test_wait_and_signal(compare: Compare, rig: Any, exporter: Any, ordered: bl.Queue) -> None:
+    """Signals and the waits for them, beside the same two calls of the driver from Python."""
+    raw = {"cuda": _raw_cuda, "reference": _raw_reference}.get(str(ordered.backend))
+    if raw is None or not rig.has_semaphores:
+        pytest.skip("no semaphores here, or no peer")
+    timeline = rig.has_timelines
+    with ExitStack() as stack:
+        first, second = (stack.enter_context(exporter.semaphore(timeline=timeline)) for _ in range(2))
+        semaphore = stack.enter_context(imported_semaphore(first, ordered))
+        values = count(1)
 
         def pairs() -> None:
             for _ in range(PAIRS):
-                value = next(values)
-                ordered.ext_oneapi_signal_external_semaphore(ours, value)
-                ordered.ext_oneapi_wait_external_semaphore(ours, value)
+                value = next(values) if timeline else None
+                ordered.ext_oneapi_signal_external_semaphore(semaphore, value)
+                ordered.ext_oneapi_wait_external_semaphore(semaphore, value)
             ordered.wait()
 
-        def raw_pairs() -> None:
-            for _ in range(PAIRS):
-                value = next(raw_values)
-                signal.params.fence.value = value
-                lib.cuSignalExternalSemaphoresAsync(semaphore, signal, 1, stream[0])
-                wait.params.fence.value = value
-                lib.cuWaitExternalSemaphoresAsync(semaphore, wait, 1, stream[0])
-            lib.cuStreamSynchronize(stream[0])
-
-        compare(pairs, {"CUDA's own calls": raw_pairs}, name=f"{PAIRS} signals and waits", target=">= 0.5")
-        assert vk.vkGetSemaphoreCounterValue(rig.device, raw_vulkan.semaphore) == next(raw_values) - 1
+        peer = raw(stack, second.export().resource.file_descriptor, ordered, timeline)
+        compare(pairs, {"the driver's own calls": peer}, name=f"{PAIRS} signals and waits", target=">= 0.5")
+        if timeline:
+            reached = [vk.vkGetSemaphoreCounterValue(rig.device, each.semaphore) for each in (first, second)]
+            assert reached[0] >= reached[1] > PAIRS

@@ -70,11 +70,11 @@ def test_we_copy_vulkan_reads(rig, queue, image):  # R57
 # ---------------------------------------------------------------------- all formats both sides know
 
 
-def known(device, exporter, channel_type, channels, sizes=(19, 6)):
+def known(queue, exporter, channel_type, channels, sizes=(19, 6)):
     """The image, or None where one of the two has no such format."""
     desc = description(sizes, 1, channel_type, channels)
     try:
-        with bl.ImageMem(desc, device, bl.Context(device)):
+        with bl.ImageMem(desc, queue):
             pass
         return exporter.image(desc)
     except bl.FeatureNotSupportedError:
@@ -82,11 +82,11 @@ def known(device, exporter, channel_type, channels, sizes=(19, 6)):
 
 
 @pytest.mark.parametrize("channel_type", CHANNEL_TYPES)
-def test_formats(rig, queue, device, exporter, channel_type):  # R57
+def test_formats(rig, queue, exporter, channel_type):  # R57
     """Copies both ways, fetches and writes of every number of channels."""
     tested = set()
     for channels in (1, 2, 3, 4):
-        image = known(device, exporter, channel_type, channels)
+        image = known(queue, exporter, channel_type, channels)
         if image is None:
             continue
         tested.add(channels)
