@@ -106,6 +106,7 @@ if TYPE_CHECKING:
         ProfilingError,
         SamplerWarning,
         SyclRuntimeError,
+        WaitTimeoutError,
     )
     from .model.external import (
         ExternalMemDescriptor,
@@ -252,6 +253,7 @@ _MODULES = {
         "ProfilingError",
         "SamplerWarning",
         "SyclRuntimeError",
+        "WaitTimeoutError",
     ),
     "model.external": (
         "ExternalMemDescriptor",
@@ -371,6 +373,7 @@ __all__ = [
     "UsmArray",
     "UsmKind",
     "UsmPointer",
+    "WaitTimeoutError",
     "__version__",
     "alloc_image_mem",
     "as_usm_array",

@@ -13,8 +13,10 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <poll.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "cuda_types.h"
 
@@ -26,14 +28,16 @@ typedef struct ticket { int done; double time; } ticket;
 typedef struct event { context *owner; int timed; int alive; ticket *last; } event;
 typedef struct array {
     context *owner; CUDA_ARRAY3D_DESCRIPTOR desc; size_t pixel, width, height, depth; unsigned char *data; struct array *levels; unsigned num_levels;
+    void *external; /* that it is mapped of */
 } array;
-typedef enum kind { COPY, BOX, SET, RECORD, WAIT, KERNEL } kind;
+typedef struct semaphore { context *owner; int fd; volatile uint64_t *value; /* of a timeline */ } semaphore;
+typedef enum kind { COPY, BOX, SET, RECORD, WAIT, KERNEL, AWAIT, SIGNAL } kind;
 typedef struct command {
     struct command *next; kind kind; CUDA_MEMCPY3D box; unsigned char *dst; const unsigned char *src; size_t pitch, unit, width, height, bytes;
-    unsigned value; ticket *ticket;
+    unsigned value; ticket *ticket; semaphore *semaphore;
 } command;
 typedef struct stream { context *owner; command *first, *last; int alive; } stream;
-typedef struct allocation { uint64_t base; size_t size; int kind; context *owner; } allocation;
+typedef struct allocation { uint64_t base; size_t size; int kind; context *owner; void *external; } allocation;
 typedef struct module { context *owner; char *text; } module;
 typedef struct function { module *module; char name[128]; } function;
 
@@ -47,6 +51,8 @@ static size_t parameter_sizes[64];
 static int parameter_count;
 static char *log_text;
 static size_t log_size, log_room;
+
+static void unmapped(void *external);
 
 static void note(const char *line)
 {
@@ -201,7 +207,7 @@ static CUresult allocate(uint64_t *out, size_t size, int kind, const char *name)
             void *memory = NULL;
             if (posix_memalign(&memory, 512, size)) return CUDA_ERROR_OUT_OF_MEMORY;
             memset(memory, 0xCD, size);
-            allocations[i] = (allocation){(uint64_t)(uintptr_t)memory, size, kind, current};
+            allocations[i] = (allocation){(uint64_t)(uintptr_t)memory, size, kind, current, NULL};
             *out = allocations[i].base;
             return 0;
         }
@@ -212,7 +218,7 @@ static CUresult deallocate(uint64_t base, int host, const char *name)
     ENTER_CONTEXT(name);
     for (int i = 0; i < MOST_ALLOCATIONS; i++)
         if (allocations[i].base == base && base && (allocations[i].kind == 2) == host) {
-            free((void *)(uintptr_t)base);
+            if (allocations[i].external) unmapped(allocations[i].external); else free((void *)(uintptr_t)base);
             allocations[i].base = 0;
             return 0;
         }
@@ -314,11 +320,26 @@ static void copy_box(const CUDA_MEMCPY3D *c)
                     c->WidthInBytes);
 }
 
-/* Runs the first command of a stream; 0 if it waits for a ticket that is not done. */
+/* Whether a wait for it is over, which resets a binary one. */
+static int take(const semaphore *s, uint64_t value)
+{
+    if (s->value) return *s->value >= value;
+    struct pollfd place = {s->fd, POLLIN, 0};
+    uint64_t count;
+    return poll(&place, 1, 0) == 1 && read(s->fd, &count, sizeof count) == sizeof count;
+}
+static void give(const semaphore *s, uint64_t value)
+{
+    const uint64_t one = 1;
+    if (s->value) *s->value = value; else if (write(s->fd, &one, sizeof one) != sizeof one) abort();
+}
+
+/* Runs the first command of a stream; 0 if it waits for what is not done. */
 static int run_one(stream *s)
 {
     command *c = s->first;
     if (c->kind == WAIT && !c->ticket->done) return 0;
+    if (c->kind == AWAIT && !take(c->semaphore, c->bytes)) return 0;
     switch (c->kind) {
     case COPY: memmove(c->dst, c->src, c->bytes); break;
     case BOX: copy_box(&c->box); break;
@@ -327,6 +348,7 @@ static int run_one(stream *s)
             if (c->unit == 1) memset(c->dst + y * c->pitch, (int)c->value, c->width);
             else for (size_t x = 0; x < c->width; x++) memcpy(c->dst + y * c->pitch + x * c->unit, &c->value, c->unit);
         break;
+    case SIGNAL: give(c->semaphore, c->bytes); break;
     case RECORD: c->ticket->done = 1; c->ticket->time = now(); break;
     default: break;
     }
@@ -569,4 +591,5 @@ EXPORT CUresult cuLaunchKernel(CUfunction h, unsigned gx, unsigned gy, unsigned 
 }
 
 #include "fake_cuda_native.h"
+#include "fake_cuda_external.h"
 #include "fake_cuda_interop.h"

@@ -46,6 +46,14 @@ EXPORT CUresult cuArray3DCreate_v2(CUarray *out, const CUDA_ARRAY3D_DESCRIPTOR *
 }
 EXPORT CUresult cuArrayDestroy(CUarray h) { ENTER_CONTEXT("cuArrayDestroy"); array *a = (array *)h; if (a->owner != current) return CUDA_ERROR_INVALID_HANDLE; free(a->data); free(a); live_arrays--; return 0; }
 EXPORT CUresult cuArray3DGetDescriptor_v2(CUDA_ARRAY3D_DESCRIPTOR *d, CUarray h) { *d = ((array *)h)->desc; return 0; }
+static CUDA_ARRAY3D_DESCRIPTOR level_of(const CUDA_ARRAY3D_DESCRIPTOR *d, unsigned i)
+{
+    CUDA_ARRAY3D_DESCRIPTOR level = *d;
+    level.Width = d->Width >> i ? d->Width >> i : 1;
+    level.Height = d->Height ? (d->Height >> i ? d->Height >> i : 1) : 0;
+    level.Depth = d->Depth ? (d->Depth >> i ? d->Depth >> i : 1) : 0;
+    return level;
+}
 EXPORT CUresult cuMipmappedArrayCreate(CUmipmappedArray *out, const CUDA_ARRAY3D_DESCRIPTOR *d, unsigned levels)
 {
     ENTER_CONTEXT("cuMipmappedArrayCreate");
@@ -55,10 +63,7 @@ EXPORT CUresult cuMipmappedArrayCreate(CUmipmappedArray *out, const CUDA_ARRAY3D
     a->levels = calloc(levels, sizeof *a);
     a->num_levels = levels;
     for (unsigned i = 0; i < levels; i++) {
-        CUDA_ARRAY3D_DESCRIPTOR level = *d;
-        level.Width = d->Width >> i ? d->Width >> i : 1;
-        level.Height = d->Height ? (d->Height >> i ? d->Height >> i : 1) : 0;
-        level.Depth = d->Depth ? (d->Depth >> i ? d->Depth >> i : 1) : 0;
+        CUDA_ARRAY3D_DESCRIPTOR level = level_of(d, i);
         fill_array(&a->levels[i], &level);
     }
     live_arrays++;
@@ -70,7 +75,8 @@ EXPORT CUresult cuMipmappedArrayDestroy(CUmipmappedArray h)
 {
     ENTER_CONTEXT("cuMipmappedArrayDestroy");
     array *a = (array *)h;
-    for (unsigned i = 0; i < a->num_levels; i++) free(a->levels[i].data);
+    if (a->external) unmapped(a->external);
+    else for (unsigned i = 0; i < a->num_levels; i++) free(a->levels[i].data);
     free(a->levels);
     free(a);
     live_arrays--;

@@ -47,6 +47,7 @@ class Context:
         textures, surfaces: primary context of each sampled and each unsampled image, by its number.
         copied: surfaces that large copies go through, by the raw handle of their image memory.
         opened: primary context of memory of other processes, by address.
+        mapped: the mipmapped array of each image mapped of external memory, by its raw handle.
         retained: whether the primary context was retained for this one by someone else.
     """
 
@@ -61,6 +62,7 @@ class Context:
         self.surfaces: dict[int, PrimaryContext] = {}
         self.copied: dict[int, int] = {}
         self.opened: dict[int, PrimaryContext] = {}
+        self.mapped: dict[int, int] = {}
         self.retained = False
 
     def primary(self, device: Device | None) -> PrimaryContext:

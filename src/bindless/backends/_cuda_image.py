@@ -18,7 +18,16 @@ from ._cuda_fork import refuse_in_fork
 from ._cuda_format import CHANNEL_TYPES, array_format, exceeded, fits_surfaces, require_channels
 from .contract import ImageRecord
 
-__all__ = ["ImageStorage", "allocate_image", "free_image", "image_info", "image_level", "storage_of", "texture_kind"]
+__all__ = [
+    "ImageStorage",
+    "allocate_image",
+    "array_descriptor",
+    "free_image",
+    "image_info",
+    "image_level",
+    "storage_of",
+    "texture_kind",
+]
 
 lib, ffi = driver.lib, driver.ffi
 
@@ -74,7 +83,7 @@ def storage_of(context: Context, handle: int) -> ImageStorage:
         ) from None
 
 
-def _array_descriptor(desc: ImageDescriptor, writable: bool) -> Any:
+def array_descriptor(desc: ImageDescriptor, writable: bool) -> Any:
     """CUDA_ARRAY3D_DESCRIPTOR: layers are its depth; a one-dimensional array has no height even with layers."""
     flags, depth = 0, desc.depth
     if desc.type is ImageType.array:
@@ -98,7 +107,7 @@ def _keep_warm(primary: PrimaryContext) -> None:
     """Makes the context's anchor array, once; without one, each creation of a first array costs 45 microseconds."""
     if primary.anchor is None:
         tiny = ImageDescriptor(1, 1, num_channels=1, channel_type="unsigned_int8")
-        primary.anchor = _create(primary.handle, _array_descriptor(tiny, False), 0) or None
+        primary.anchor = _create(primary.handle, array_descriptor(tiny, False), 0) or None
 
 
 def _prepare(primary: PrimaryContext, desc: ImageDescriptor) -> ImageStorage:
@@ -106,7 +115,7 @@ def _prepare(primary: PrimaryContext, desc: ImageDescriptor) -> ImageStorage:
     require_channels(desc.num_channels)
     _keep_warm(primary)
     writable = fits_surfaces(primary.device, desc)
-    storage = ImageStorage(primary, desc, _array_descriptor(desc, writable), writable)
+    storage = ImageStorage(primary, desc, array_descriptor(desc, writable), writable)
     desc.prepared[primary.device] = storage
     return storage
 

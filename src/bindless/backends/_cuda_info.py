@@ -17,6 +17,7 @@ from ..model.info import (
     memory_order,
     memory_scope,
 )
+from . import _cuda_external
 from ._cuda_device import Device, cuda_version, driver_release
 from ._cuda_handle import MAX_ANISOTROPY
 
@@ -73,7 +74,6 @@ _BY_CAPABILITY = {
 #   usm_system_allocations: some systems let kernels reach pageable host memory, at the speed of page faults; arrays are
 #     copied instead.
 #   images_sample_1d_usm: linear textures are fetched without filtering; a pitched image of height 1 does it.
-#   external_memory_import, external_semaphore_import: not implemented yet.
 
 
 def aspects(device: Device) -> frozenset[Aspect]:
@@ -82,7 +82,7 @@ def aspects(device: Device) -> frozenset[Aspect]:
     found.update(aspect for aspect, attribute in _BY_ATTRIBUTE.items() if device.attribute(attribute))
     if Aspect.usm_shared_allocations in found and Aspect.ext_oneapi_bindless_images in found:
         found.add(Aspect.ext_oneapi_bindless_images_shared_usm)
-    return frozenset(found)
+    return frozenset(found) | _cuda_external.aspects()
 
 
 def _attribute(name: str, scale: int = 1) -> Callable[[Device], int]:

@@ -3,8 +3,8 @@
 Each group of methods is a module: ``_cuda_device`` and ``_cuda_info`` (discovery), ``_cuda_queue`` over
 ``_cuda_stream`` and ``_cuda_event``, ``_cuda_memory``, ``_cuda_image`` and ``_cuda_handle``, ``_cuda_copy``,
 ``_cuda_module``, ``_cuda_link``, ``_cuda_kernel`` and ``_cuda_launch``, ``_cuda_functions``, ``_cuda_interop``,
-``_cuda_native``;
-beside the contract ``_cuda_extra``, ``_cuda_ipc`` and ``_cuda_virtual``. Here they are only put together.
+``_cuda_native``; beside the contract ``_cuda_external``, ``_cuda_extra``, ``_cuda_ipc`` and ``_cuda_virtual``. Here
+they are only put together.
 
 Everything happens in the primary context of each device, which other libraries of the process share. A method makes it
 the calling thread's current context where it is not; those that make or give back something restore the one before, if
@@ -25,6 +25,7 @@ from ..model.module import ModuleDescription
 from ..model.native_handle import NativeHandle
 from . import (
     _cuda_copy,
+    _cuda_external,
     _cuda_extra,
     _cuda_functions,
     _cuda_handle,
@@ -54,6 +55,8 @@ __all__ = ["CudaBackend"]
 lib, ffi = driver.lib, driver.ffi
 
 _NATIVE: dict[type, tuple[str, Callable[[Any], Any]]] = {
+    _cuda_external.ExternalMemory: ("CUexternalMemory", lambda memory: memory.handle),
+    _cuda_external.Semaphore: ("CUexternalSemaphore", lambda semaphore: semaphore.array[0]),
     Device: ("CUdevice", lambda device: device.handle),
     Context: ("CUcontext", lambda context: context.primary(None).handle),
     Queue: ("CUstream", lambda queue: None if queue.closed else queue.streams[0].handle),
@@ -244,6 +247,19 @@ class CudaBackend:
     unmap = staticmethod(_cuda_virtual.unmap)
     set_access = staticmethod(_cuda_virtual.set_access)
 
+    # ------------------------------------------------------------------ memory and semaphores of others
+
+    import_memory = staticmethod(_cuda_external.import_memory)
+    release_memory = staticmethod(_cuda_external.release_memory)
+    map_image = staticmethod(_cuda_external.map_image)
+    unmap_image = staticmethod(_cuda_external.unmap_image)
+    map_linear = staticmethod(_cuda_external.map_linear)
+    unmap_linear = staticmethod(_cuda_external.unmap_linear)
+    import_semaphore = staticmethod(_cuda_external.import_semaphore)
+    release_semaphore = staticmethod(_cuda_external.release_semaphore)
+    wait_semaphore = staticmethod(_cuda_external.wait_semaphore)
+    signal_semaphore = staticmethod(_cuda_external.signal_semaphore)
+
     # ------------------------------------------------------------------ streams of other libraries
 
     make_stream_wait = staticmethod(_cuda_interop.make_stream_wait)
@@ -264,7 +280,7 @@ class CudaBackend:
     adopt_kernel = staticmethod(_cuda_native.adopt_kernel)
     adopt_memory = staticmethod(_cuda_native.adopt_memory)
 
-    def native_handle(self, native: Device | Context | Queue | Event | Module | Kernel) -> NativeHandle:
+    def native_handle(self, native: object) -> NativeHandle:
         """CUdevice, or the address that is a CUcontext, CUstream, CUevent, CUmodule or CUfunction.
 
         Of a context with several devices it is the first one's; of an out-of-order queue its first stream, which the

@@ -16,6 +16,7 @@ Error(Exception)                            .code  .backend  .native_code  .nati
 ├─ KernelNotSupportedError                  Errc.kernel_not_supported
 ├─ BackendMismatchError                     Errc.backend_mismatch
 ├─ SyclRuntimeError(RuntimeError)           Errc.runtime
+│  └─ WaitTimeoutError(TimeoutError)        Errc.runtime
 └─ ExceptionList                            several asynchronous errors at once, .errors
 """
 
@@ -44,6 +45,7 @@ __all__ = [
     "ProfilingError",
     "SamplerWarning",
     "SyclRuntimeError",
+    "WaitTimeoutError",
     "error_of",
 ]
 
@@ -172,6 +174,10 @@ class SyclRuntimeError(Error, RuntimeError):
     """The runtime or a driver failed."""
 
     code = Errc.runtime
+
+
+class WaitTimeoutError(SyclRuntimeError, TimeoutError):
+    """What was waited for is not complete after the time that was given; it goes on."""
 
 
 class ExceptionList(Error):

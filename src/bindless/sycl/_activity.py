@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+import time
 import weakref
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,10 @@ To be copied before it is walked, which is one step: other threads and the colle
 
 streams: weakref.WeakSet[CommandStream] = weakref.WeakSet()
 """All of them."""
+
+
+# Seconds that the end of the interpreter waits for external semaphores, and between two looks.
+_PATIENCE, _LOOK_AGAIN = 5.0, 0.01
 
 
 class _Birth:
@@ -84,6 +89,8 @@ def events_of_users(owner: object) -> list[Event]:
 def _finish() -> None:
     """At interpreter exit: lets the work end, and says what nobody was told."""
     open_gates()
+    if _is_stuck():
+        return
     for stream in active.copy():
         if stream.native is not None:
             try:
@@ -104,6 +111,27 @@ def _finish() -> None:
         stream.context._unclaimed.clear()
         for handler, others in rows:
             _report_at_exit(handler or stream.context.async_handler, others)
+
+
+def _is_stuck() -> bool:
+    """Whether work waits for an external semaphore that nobody signals any more: then nothing native is waited for."""
+    deadline = time.monotonic() + _PATIENCE
+    waiting = [stream for stream in active.copy() if stream.outside]
+    while waiting and time.monotonic() < deadline:
+        time.sleep(_LOOK_AGAIN)
+        for stream in waiting:
+            stream.reap()
+        waiting = [stream for stream in waiting if stream.outside and stream in active]
+    if not waiting:
+        return False
+    for stream in waiting:
+        sys.stderr.write(f"bindless: work was not complete when the interpreter ended{stream.waits_outside()}\n")
+    birth.end()
+    for stream in _lifetime.snapshot(streams):
+        stream.end(ENDED)
+    active.clear()
+    _lifetime.abandon()
+    return True
 
 
 def _comes_of_the_end(error: BaseException | None) -> bool:

@@ -29,6 +29,7 @@ __all__ = [
     "Holder",
     "Rank",
     "Resource",
+    "abandon",
     "after_fork",
     "arguments_of",
     "at_exit",
@@ -226,6 +227,12 @@ def snapshot(objects: WeakSet[_Object]) -> list[_Object]:
             return list(objects)
         except RuntimeError:  # it grew, and is walked again
             continue
+
+
+def abandon() -> None:
+    """Leaves every native object to the end of the process, which is near."""
+    _live.clear()
+    _aside.clear()
 
 
 def is_finished() -> bool:

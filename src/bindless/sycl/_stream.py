@@ -373,6 +373,11 @@ class CommandStream:
             event._collect(self, natives, others)
         return events, natives, others
 
+    def waits_outside(self) -> str:
+        """The external semaphores that commands may wait for, as the end of a sentence; nothing without any."""
+        names = [name if value is None else f"{name} to come to {value}" for name, value in self.outside.copy().items()]
+        return f": its queue waits for {', or '.join(names)}, which nobody has signalled" if names else ""
+
     # ------------------------------------------------------------------ completion
 
     @property

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
 from ..backends.contract import NativeEvent
 from ..model import info
 from ..model.enums import EventStatus, coerce
-from ..model.errors import Error, ProfilingError, SyclRuntimeError
+from ..model.errors import Error, InvalidError, ProfilingError, SyclRuntimeError, WaitTimeoutError
 from . import _lifetime
 from ._lifetime import FORKED
 
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from .context import Context
 
 __all__ = ["Event", "OwnedEvent"]
+
+# Between two looks at an event that is waited for with a timeout, in seconds.
+_SHORTEST_PAUSE, _LONGEST_PAUSE = 2e-5, 5e-3
 
 
 class Event:
@@ -75,12 +79,19 @@ class Event:
 
     # ------------------------------------------------------------------ waiting
 
-    def wait(self) -> None:
+    def wait(self, timeout: float | None = None) -> None:
         """Returns when the command is complete; burns no processor time, and Ctrl-C interrupts it.
 
+        Args:
+            timeout: seconds to wait at most; None for as long as it takes.
+
         Raises:
+            WaitTimeoutError: it is not complete by then; the message tells the external semaphores that its queue waits
+                for. It goes on, and can be waited for again.
             Error: the command failed, and neither its queue nor its context has an ``async_handler``.
         """
+        if timeout is not None:
+            self._wait_at_most(timeout)
         self._settle()
         stream = self._stream
         if stream is not None:
@@ -90,6 +101,19 @@ class Event:
             if stream is not None:
                 stream.log.withdraw(error)
             raise error
+
+    def _wait_at_most(self, timeout: float) -> None:
+        if not timeout >= 0:
+            raise InvalidError(f"timeout={timeout!r}: it is seconds, at least 0")
+        deadline, pause = time.monotonic() + timeout, _SHORTEST_PAUSE
+        while not self._poll():
+            left = deadline - time.monotonic()
+            if left <= 0:
+                stream = self._stream
+                outside = "" if stream is None else stream.waits_outside()
+                raise WaitTimeoutError(f"the command is not complete after {timeout:g} s{outside}")
+            time.sleep(min(pause, left))
+            pause = min(2 * pause, _LONGEST_PAUSE)
 
     def wait_and_throw(self) -> None:
         """Waits, then reports every asynchronous error of the queue so far to its handler, or raises them."""

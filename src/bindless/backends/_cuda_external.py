@@ -1,0 +1,302 @@
+"""External memory and semaphores: what Vulkan, DirectX and other drivers share with CUDA.
+
+An import takes a file descriptor over: what the driver gets is a duplicate, which is its own once the import has
+succeeded. Handles of Windows stay the caller's.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from ..drivers import cuda as driver
+from ..model.aspects import Aspect
+from ..model.descriptor import ImageDescriptor
+from ..model.enums import Errc, ImageType, UsmKind
+from ..model.errors import Error, FeatureNotSupportedError, InvalidError
+from ..model.external import (
+    ExternalMemDescriptor,
+    ExternalMemHandleType,
+    ExternalSemaphoreDescriptor,
+    ExternalSemaphoreHandleType,
+    ResourceFd,
+    ResourceWin32Handle,
+)
+from ._cuda_context import Allocation, Context
+from ._cuda_device import Device, PrimaryContext
+from ._cuda_errors import check, release
+from ._cuda_event import Event
+from ._cuda_fork import in_fork
+from ._cuda_format import fits_surfaces, require_channels
+from ._cuda_image import ImageStorage, array_descriptor, free_image
+from ._cuda_memory import free
+from ._cuda_queue import Queue
+
+__all__ = [
+    "aspects",
+    "import_memory",
+    "import_semaphore",
+    "map_image",
+    "map_linear",
+    "release_memory",
+    "release_semaphore",
+    "signal_semaphore",
+    "unmap_image",
+    "unmap_linear",
+    "wait_semaphore",
+]
+
+lib, ffi = driver.lib, driver.ffi
+
+_MEMORY_TYPES = {
+    ExternalMemHandleType.opaque_fd: lib.CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD,
+    ExternalMemHandleType.dma_buf: lib.CU_EXTERNAL_MEMORY_HANDLE_TYPE_DMABUF_FD,
+    ExternalMemHandleType.win32_nt_handle: lib.CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_WIN32,
+    ExternalMemHandleType.win32_nt_dx12_resource: lib.CU_EXTERNAL_MEMORY_HANDLE_TYPE_D3D12_RESOURCE,
+}
+_SEMAPHORE_TYPES = {
+    ExternalSemaphoreHandleType.opaque_fd: lib.CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD,
+    ExternalSemaphoreHandleType.timeline_fd: lib.CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_FD,
+    ExternalSemaphoreHandleType.win32_nt_handle: lib.CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_WIN32,
+    ExternalSemaphoreHandleType.win32_nt_dx12_fence: lib.CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_D3D12_FENCE,
+    ExternalSemaphoreHandleType.timeline_win32_nt_handle: (
+        lib.CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_WIN32
+    ),
+}
+
+_MEMORY_CALLS = (
+    "cuImportExternalMemory",
+    "cuExternalMemoryGetMappedBuffer",
+    "cuExternalMemoryGetMappedMipmappedArray",
+    "cuDestroyExternalMemory",
+)
+_SEMAPHORE_CALLS = (
+    "cuImportExternalSemaphore",
+    "cuWaitExternalSemaphoresAsync",
+    "cuSignalExternalSemaphoresAsync",
+    "cuDestroyExternalSemaphore",
+)
+
+
+def aspects() -> frozenset[Aspect]:
+    """The imports, where the driver has their functions."""
+    groups = {
+        Aspect.ext_oneapi_external_memory_import: _MEMORY_CALLS,
+        Aspect.ext_oneapi_external_semaphore_import: _SEMAPHORE_CALLS,
+    }
+    return frozenset(aspect for aspect, calls in groups.items() if all(map(driver.has, calls)))
+
+
+class ExternalMemory:
+    """A CUexternalMemory and the primary context that it lives in."""
+
+    __slots__ = ("handle", "primary")
+
+    def __init__(self, primary: PrimaryContext, handle: Any) -> None:
+        self.primary, self.handle = primary, handle
+
+
+class Semaphore:
+    """A CUexternalSemaphore, as an array of one, and the primary context that it lives in."""
+
+    __slots__ = ("array", "primary")
+
+    def __init__(self, primary: PrimaryContext, handle: Any) -> None:
+        self.primary = primary
+        self.array = ffi.new("CUexternalSemaphore[]", [handle])
+
+
+class _Handed:
+    """A resource in a descriptor of the driver for the time of an import.
+
+    Leaving the block with an error closes the duplicate, which the driver did not take; else it is the driver's.
+    """
+
+    def __init__(self, handle: Any, resource: Any) -> None:
+        self._handle, self._resource = handle, resource
+        self._own = -1
+        self._kept: Any = None
+
+    def __enter__(self) -> None:
+        resource, handle = self._resource, self._handle
+        if isinstance(resource, ResourceFd):
+            self._own = handle.fd = os.dup(resource.file_descriptor)
+        elif isinstance(resource, ResourceWin32Handle):
+            handle.win32.handle = ffi.cast("void *", resource.handle)
+        else:
+            self._kept = ffi.from_buffer((resource.name + "\0").encode("utf-16-le"))
+            handle.win32.name = self._kept
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        if kind is not None and self._own >= 0:
+            os.close(self._own)
+
+
+def _is_dma_buf(number: int) -> bool:
+    try:
+        return os.readlink(f"/proc/self/fd/{number}").startswith("/dmabuf:")
+    except OSError:
+        return False
+
+
+def _require_dma_buf(desc: ExternalMemDescriptor) -> None:
+    """The driver's own error does not tell a wrong descriptor from a driver without dma_buf."""
+    if isinstance(desc.resource, ResourceFd) and sys.platform == "linux":
+        number = desc.resource.file_descriptor
+        if not _is_dma_buf(number):
+            raise InvalidError(f"file descriptor {number} is no dma_buf; import it as opaque_fd", backend="cuda")
+
+
+# ---------------------------------------------------------------------- memory
+
+
+def import_memory(context: Context, device: Device, desc: ExternalMemDescriptor) -> ExternalMemory:
+    """See ``ExternalMemoryProtocol``."""
+    is_dma_buf = desc.handle_type is ExternalMemHandleType.dma_buf
+    if is_dma_buf:
+        _require_dma_buf(desc)
+    native, slot = ffi.new("CUDA_EXTERNAL_MEMORY_HANDLE_DESC *"), ffi.new("CUexternalMemory *")
+    native.type = _MEMORY_TYPES[desc.handle_type]
+    native.size = desc.size_in_bytes
+    dedicated = desc.dedicated or desc.handle_type is ExternalMemHandleType.win32_nt_dx12_resource
+    native.flags = lib.CUDA_EXTERNAL_MEMORY_DEDICATED if dedicated else 0
+    primary = context.primary(device)
+    with primary, _Handed(native.handle, desc.resource):
+        result = lib.cuImportExternalMemory(slot, native)
+        if is_dma_buf and result in (lib.CUDA_ERROR_INVALID_VALUE, lib.CUDA_ERROR_NOT_SUPPORTED):
+            raise FeatureNotSupportedError(
+                f"this version of the CUDA driver takes no dma_buf for {device.name}: export the memory as opaque_fd",
+                backend="cuda",
+                native_code=result,
+            )
+        check(
+            result,
+            "cuImportExternalMemory",
+            f"{desc.size_in_bytes} bytes{', dedicated' if dedicated else ''}; the size is that of the whole "
+            f"allocation, and its exporter is to run on the same GPU, {device.name} ({device.uuid.hex()})",
+            Errc.invalid,
+        )
+    return ExternalMemory(primary, slot[0])
+
+
+def release_memory(context: Context, memory: ExternalMemory) -> None:
+    """See ``ExternalMemoryProtocol``."""
+    if not in_fork():
+        with memory.primary:
+            release(lib.cuDestroyExternalMemory(memory.handle), "cuDestroyExternalMemory")
+
+
+def map_image(context: Context, device: Device, memory: ExternalMemory, desc: ImageDescriptor) -> int:
+    """A mipmapped array in the memory; of a standard image its one level is the image memory."""
+    require_channels(desc.num_channels)
+    primary, writable = memory.primary, fits_surfaces(device, desc)
+    native, slot = ffi.new("CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC *"), ffi.new("CUmipmappedArray *")
+    description = array_descriptor(desc, writable)
+    native.arrayDesc = description[0]
+    native.numLevels = desc.num_levels
+    level = ffi.new("CUarray *")
+    with primary:
+        result = lib.cuExternalMemoryGetMappedMipmappedArray(slot, memory.handle, native)
+        check(
+            result,
+            "cuExternalMemoryGetMappedMipmappedArray",
+            f"{desc}; size, channels and levels are those of the exporter's image, which lies at the memory's begin",
+            Errc.invalid,
+        )
+        if desc.type is not ImageType.mipmap:
+            result = lib.cuMipmappedArrayGetLevel(level, slot[0], 0)
+            try:
+                check(result, "cuMipmappedArrayGetLevel", "level 0 of an external image")
+            except Error:
+                lib.cuMipmappedArrayDestroy(slot[0])
+                raise
+    mipmapped = int(ffi.cast("uintptr_t", slot[0]))
+    handle = mipmapped if desc.type is ImageType.mipmap else int(ffi.cast("uintptr_t", level[0]))
+    context.images[handle] = ImageStorage(primary, desc, description, writable)
+    context.mapped[handle] = mipmapped
+    return handle
+
+
+def unmap_image(context: Context, handle: int, desc: ImageDescriptor) -> None:
+    """See ``ExternalMemoryProtocol``."""
+    mipmapped = context.mapped.pop(handle)
+    if mipmapped == handle:
+        free_image(context, handle, desc)
+        return
+    storage = context.images.pop(handle)
+    if not in_fork():
+        with storage.primary:
+            result = lib.cuMipmappedArrayDestroy(ffi.cast("CUmipmappedArray", mipmapped))
+            release(result, "cuMipmappedArrayDestroy")
+
+
+def map_linear(context: Context, device: Device, memory: ExternalMemory, offset: int, nbytes: int) -> int:
+    """A buffer in the memory, at an address of its own."""
+    native, slot = ffi.new("CUDA_EXTERNAL_MEMORY_BUFFER_DESC *"), ffi.new("CUdeviceptr *")
+    native.offset, native.size = offset, nbytes
+    with memory.primary:
+        result = lib.cuExternalMemoryGetMappedBuffer(slot, memory.handle, native)
+    check(result, "cuExternalMemoryGetMappedBuffer", f"{nbytes} bytes from offset {offset}", Errc.invalid)
+    address = int(slot[0])
+    context.allocations[address] = Allocation(UsmKind.device, memory.primary, address, nbytes)
+    return address
+
+
+def unmap_linear(context: Context, address: int) -> None:
+    """See ``ExternalMemoryProtocol``."""
+    free(context, address)
+
+
+# ---------------------------------------------------------------------- semaphores
+
+
+def import_semaphore(context: Context, device: Device, desc: ExternalSemaphoreDescriptor) -> Semaphore:
+    """See ``ExternalSemaphoreProtocol``."""
+    native, slot = ffi.new("CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC *"), ffi.new("CUexternalSemaphore *")
+    native.type = _SEMAPHORE_TYPES[desc.handle_type]
+    primary = context.primary(device)
+    with primary, _Handed(native.handle, desc.resource):
+        check(
+            lib.cuImportExternalSemaphore(slot, native),
+            "cuImportExternalSemaphore",
+            f"a {desc.handle_type} that was exported on the same GPU, {device.name} ({device.uuid.hex()}), is needed",
+            Errc.invalid,
+        )
+    return Semaphore(primary, slot[0])
+
+
+def release_semaphore(context: Context, semaphore: Semaphore) -> None:
+    """See ``ExternalSemaphoreProtocol``."""
+    if not in_fork():
+        with semaphore.primary:
+            release(lib.cuDestroyExternalSemaphore(semaphore.array[0]), "cuDestroyExternalSemaphore")
+
+
+def _parameters(kind: str, value: int | None) -> Any:
+    parameters = ffi.new(f"CUDA_EXTERNAL_SEMAPHORE_{kind}_PARAMS *")
+    parameters.params.fence.value = value or 0
+    return parameters
+
+
+# Those of binary semaphores, which have no value.
+_BINARY_WAIT, _BINARY_SIGNAL = _parameters("WAIT", None), _parameters("SIGNAL", None)
+
+
+def wait_semaphore(queue: Queue, semaphore: Semaphore, value: int | None, waits: Sequence[Event] = ()) -> Event:
+    """See ``ExternalSemaphoreProtocol``; the driver waits as long as it takes."""
+    parameters = _BINARY_WAIT if value is None else _parameters("WAIT", value)
+    wait, array = lib.cuWaitExternalSemaphoresAsync, semaphore.array
+    return queue.run(
+        lambda stream: wait(array, parameters, 1, stream), "cuWaitExternalSemaphoresAsync", waits, f"value {value}"
+    )
+
+
+def signal_semaphore(queue: Queue, semaphore: Semaphore, value: int | None, waits: Sequence[Event] = ()) -> Event:
+    """See ``ExternalSemaphoreProtocol``."""
+    parameters = _BINARY_SIGNAL if value is None else _parameters("SIGNAL", value)
+    signal, array = lib.cuSignalExternalSemaphoresAsync, semaphore.array
+    return queue.run(
+        lambda stream: signal(array, parameters, 1, stream), "cuSignalExternalSemaphoresAsync", waits, f"value {value}"
+    )
