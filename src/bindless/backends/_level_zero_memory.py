@@ -8,6 +8,7 @@ from typing import Any
 from ..drivers import level_zero as driver
 from ..model.enums import Errc, UsmKind
 from ..model.errors import InvalidError, MemoryAllocationError
+from ._fill_parts import fill_parts
 from ._level_zero_context import Allocation, Context
 from ._level_zero_device import Device
 from ._level_zero_errors import SUCCESS, check, fail, release
@@ -170,10 +171,7 @@ def copy(queue: Queue, dst: int, src: int, nbytes: int, waits: Sequence[Event] =
 
 def fill(queue: Queue, dst: int, pattern: bytes, count: int, waits: Sequence[Event] = ()) -> Event:
     """Writes ``count`` copies of a pattern."""
-    total = len(pattern) * count
-    if len(set(pattern)) == 1:
-        pattern = pattern[:1]
-    parts = [_part(*part) for part in _parts(dst, pattern, total)]
+    parts = [_part(*part) for part in fill_parts(dst, pattern, len(pattern) * count)]
     if not parts:
         return queue.run(nothing, "zeCommandListAppendBarrier", waits)
     return queue.run(
@@ -183,32 +181,6 @@ def fill(queue: Queue, dst: int, pattern: bytes, count: int, waits: Sequence[Eve
         f"{count} times {pattern.hex()} at {dst:#x}",
         first=in_sequence(parts[:-1]) if len(parts) > 1 else None,
     )
-
-
-def _parts(dst: int, pattern: bytes, total: int) -> list[tuple[int, bytes, int]]:
-    """Address, pattern and bytes of the fills that write a pattern from an address on.
-
-    A driver takes patterns at multiples of their size. Elsewhere the pattern is written turned round, from the first
-    such multiple on; what lies before it and behind the last whole one goes in pieces as large as its address allows.
-    """
-    size = len(pattern)
-    before = min(-dst % size, total)
-    turned = pattern[before:] + pattern[:before]
-    whole = (total - before) // size * size
-    head = _pieces(dst, pattern[:before])
-    tail = _pieces(dst + before + whole, turned[: total - before - whole])
-    return [*head, *([(dst + before, turned, whole)] if whole else []), *tail]
-
-
-def _pieces(address: int, data: bytes) -> list[tuple[int, bytes, int]]:
-    found = []
-    while data:
-        size = 1
-        while 2 * size <= len(data) and address % (2 * size) == 0:
-            size *= 2
-        found.append((address, data[:size], size))
-        address, data = address + size, data[size:]
-    return found
 
 
 def _part(address: int, pattern: bytes, nbytes: int) -> Command:

@@ -20,6 +20,7 @@ __all__ = ["ORDER", "available_backends", "backend", "failures", "fork_errors", 
 _TABLE: dict[Backend, tuple[str, str]] = {
     Backend.cuda: ("bindless.backends.cuda", "CudaBackend"),
     Backend.level_zero: ("bindless.backends.level_zero", "LevelZeroBackend"),
+    Backend.opencl: ("bindless.backends.opencl", "OpenCLBackend"),
     Backend.reference: ("bindless.backends.reference", "ReferenceBackend"),
 }
 

@@ -1,0 +1,33 @@
+"""Fills of memory where a driver takes patterns at multiples of their size only."""
+
+from __future__ import annotations
+
+__all__ = ["fill_parts"]
+
+
+def fill_parts(dst: int, pattern: bytes, total: int) -> list[tuple[int, bytes, int]]:
+    """Address, pattern and bytes of the fills that write a pattern from an address on.
+
+    Where the address is no multiple of the pattern's size the pattern is written turned round, from the first such
+    multiple on; what lies before it and behind the last whole one goes in pieces as large as its address allows.
+    """
+    if len(set(pattern)) == 1:
+        pattern = pattern[:1]
+    size = len(pattern)
+    before = min(-dst % size, total)
+    turned = pattern[before:] + pattern[:before]
+    whole = (total - before) // size * size
+    head = _pieces(dst, pattern[:before])
+    tail = _pieces(dst + before + whole, turned[: total - before - whole])
+    return [*head, *([(dst + before, turned, whole)] if whole else []), *tail]
+
+
+def _pieces(address: int, data: bytes) -> list[tuple[int, bytes, int]]:
+    found = []
+    while data:
+        size = 1
+        while 2 * size <= len(data) and address % (2 * size) == 0:
+            size *= 2
+        found.append((address, data[:size], size))
+        address, data = address + size, data[size:]
+    return found

@@ -1,0 +1,199 @@
+"""Memory behind addresses, by the best means that a device has: unified, shared virtual, or buffers.
+
+``_opencl_usm``, ``_opencl_svm`` and ``_opencl_buffers`` are the means; here they are chosen, and what the contract
+asks of memory is said with them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from ..drivers import opencl as driver
+from ..model.enums import UsmKind
+from ..model.errors import FeatureNotSupportedError, InvalidError, MemoryAllocationError
+from . import _opencl_buffers, _opencl_svm, _opencl_usm
+from ._fill_parts import fill_parts
+from ._opencl_context import Allocation, Context
+from ._opencl_device import Device
+from ._opencl_event import Event
+from ._opencl_fork import in_fork, refuse_in_fork
+from ._opencl_queue import Command, Queue
+from .contract import PointerRecord
+
+__all__ = [
+    "Means",
+    "advise",
+    "allocate",
+    "allocate_pitched",
+    "copy",
+    "copy_commands",
+    "fill",
+    "free",
+    "means_of",
+    "pitch_align",
+    "pointer_info",
+    "prefetch",
+]
+
+lib, ffi = driver.lib, driver.ffi
+
+# Rows of pitched memory where the device has no images over linear memory.
+_ROW_ALIGN = 64
+
+
+class Means(Protocol):
+    """What the three modules offer."""
+
+    def kinds(self, device: Device) -> frozenset[UsmKind]:
+        """Kinds of memory that a device has by them."""
+
+    def allocate(self, context: Context, device: Device, kind: UsmKind, nbytes: int, alignment: int) -> Allocation:
+        """New memory; raises with the driver's code where there is not enough."""
+
+    def free(self, context: Context, allocation: Allocation) -> None: ...
+
+    def find(self, context: Context, address: int) -> PointerRecord:
+        """What an address belongs to that was not allocated here."""
+
+    def copies(self, context: Context, dst: int, src: int, nbytes: int) -> list[Command]:
+        """Commands, one after the other, that copy between addresses of the context or the process."""
+
+    def fill(self, context: Context, dst: int, pattern: bytes, nbytes: int) -> Command:
+        """A fill at a multiple of the pattern's size."""
+
+    def prefetch(self, context: Context, address: int, nbytes: int) -> Command | None:
+        """A command that brings memory to the queue's device; None where there is nothing to bring."""
+
+    def set_argument(self, context: Context, kernel: Any, index: int, address: int) -> int:
+        """Sets a pointer argument of a cl_kernel; the result.
+
+        Raises:
+            InvalidError: the address cannot be one.
+        """
+
+
+def means_of(device: Device) -> Means:
+    """The means of a device, the same for all of its platform's that share a context with it."""
+    if device.has_usm:
+        return _opencl_usm
+    return _opencl_svm if device.svm else _opencl_buffers
+
+
+def _means(context: Context) -> Means:
+    return means_of(context.devices[0])
+
+
+# ---------------------------------------------------------------------- allocations
+
+
+def allocate(context: Context, device: Device | None, kind: UsmKind, nbytes: int, alignment: int = 0) -> int:
+    """New memory at the driver's own alignment, or a larger one."""
+    if not 0 < nbytes < 2**63:
+        raise MemoryAllocationError(f"nbytes={nbytes}: an allocation has 1 to 2**63 - 1 bytes", backend="opencl")
+    refuse_in_fork()
+    place = context.device(device)
+    means = _means(context)
+    if kind not in means.kinds(place):
+        raise FeatureNotSupportedError(
+            f"{place.name} has no {kind} memory: ask device.has(Aspect.usm_{kind}_allocations) first", backend="opencl"
+        )
+    _require_size(place, kind, nbytes)
+    made = means.allocate(context, place, kind, nbytes, alignment)
+    context.add(made)
+    return made.base
+
+
+def _require_size(device: Device, kind: UsmKind, nbytes: int) -> None:
+    most = device.number(lib.CL_DEVICE_MAX_MEM_ALLOC_SIZE)
+    if most and nbytes > most and kind is not UsmKind.host:
+        raise MemoryAllocationError(
+            f"{nbytes} bytes of {kind} memory; {device.name} has at most {most} in one allocation "
+            "(info.device.max_mem_alloc_size): ask for less",
+            backend="opencl",
+        )
+
+
+def pitch_align(device: Device) -> int:
+    """Bytes that every row of pitched memory is a multiple of."""
+    return device.linear_alignment or _ROW_ALIGN
+
+
+def allocate_pitched(
+    context: Context, device: Device, width_in_bytes: int, height: int, element_size: int
+) -> tuple[int, int]:
+    """Device memory with rows that images can be made over where the device has such, and the bytes between rows."""
+    if width_in_bytes < 1 or height < 1:
+        raise MemoryAllocationError(
+            f"{width_in_bytes} bytes x {height} rows: both are at least 1 (a one-dimensional image is one row)",
+            backend="opencl",
+        )
+    unit = pitch_align(device)
+    pitch = -(-width_in_bytes // unit) * unit
+    return allocate(context, device, UsmKind.device, pitch * height, 0), pitch
+
+
+def free(context: Context, address: int) -> None:
+    """Frees memory of this context; commands that use it are complete."""
+    allocation = context.remove(address)
+    if allocation is None:
+        raise MemoryAllocationError(
+            f"{address:#x} is not the address of an allocation of this context: it was freed before, lies inside an "
+            "allocation, or belongs to another context or library",
+            backend="opencl",
+        )
+    if allocation.owned and not in_fork() and context.handle is not None:
+        _means(context).free(context, allocation)
+
+
+def pointer_info(context: Context, address: int) -> PointerRecord:
+    """What an address belongs to. Memory of other libraries counts where it is of the same native context."""
+    refuse_in_fork()
+    own = context.allocation_of(address)
+    if own is not None:
+        return PointerRecord(own.kind, own.base, own.size, own.device)
+    return _means(context).find(context, address)
+
+
+# ---------------------------------------------------------------------- commands
+
+
+def copy_commands(context: Context, dst: int, src: int, nbytes: int) -> list[Command]:
+    """Commands, one after the other, that copy bytes."""
+    return _means(context).copies(context, dst, src, nbytes)
+
+
+def copy(queue: Queue, dst: int, src: int, nbytes: int, waits: Sequence[Event] = ()) -> Event:
+    """Copies between any two memories."""
+    commands = copy_commands(queue.context, dst, src, nbytes) if nbytes else []
+    if not commands:
+        return queue.run_all((), "", waits)
+    return queue.run_in_sequence(commands, "copy", waits, f"{nbytes} bytes from {src:#x} to {dst:#x}")
+
+
+def fill(queue: Queue, dst: int, pattern: bytes, count: int, waits: Sequence[Event] = ()) -> Event:
+    """Writes ``count`` copies of a pattern."""
+    means, context = _means(queue.context), queue.context
+    parts = fill_parts(dst, pattern, len(pattern) * count)
+    commands = [means.fill(context, *part) for part in parts]
+    return queue.run_all(commands, "fill", waits, f"{count} times {pattern.hex()} at {dst:#x}")
+
+
+def prefetch(queue: Queue, address: int, nbytes: int, waits: Sequence[Event] = ()) -> Event:
+    """Brings shared memory to the device; nothing for other memory, and where device and host have the same."""
+    command = None
+    unified = queue.device.number(lib.CL_DEVICE_HOST_UNIFIED_MEMORY)
+    if nbytes and not unified and pointer_info(queue.context, address).kind is UsmKind.shared:
+        command = _means(queue.context).prefetch(queue.context, address, nbytes)
+    return queue.run_all((command,) if command else (), "prefetch", waits, f"{nbytes} bytes at {address:#x}")
+
+
+def advise(queue: Queue, address: int, nbytes: int, advice: int, waits: Sequence[Event] = ()) -> Event:
+    """OpenCL has no advice of its own: completes when its turn comes.
+
+    Raises:
+        InvalidError: the advice is negative.
+    """
+    if advice < 0:
+        raise InvalidError(f"advice={advice}: it is a number of the driver, 0 for its default", backend="opencl")
+    return queue.run_all((), "advise", waits)

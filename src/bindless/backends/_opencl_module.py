@@ -1,0 +1,309 @@
+"""Modules: programs of SPIR-V, of OpenCL C, or of a binary that the driver made."""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Mapping
+from typing import Any
+
+from ..drivers import opencl as driver
+from ..model import ptx, spirv
+from ..model.errors import BuildError, Error, FeatureNotSupportedError, InvalidError
+from ..model.module import Constant, KernelSignature, ModuleDescription
+from ..model.spirv_structure import require_whole
+from ._opencl_context import Context
+from ._opencl_device import Device
+from ._opencl_errors import SUCCESS, check, error, release
+from ._opencl_fork import in_fork, refuse_in_fork
+
+__all__ = [
+    "Module",
+    "build_error",
+    "build_log",
+    "create_program",
+    "describe_module",
+    "is_text",
+    "load_module",
+    "names_of",
+    "options_of",
+    "signatures_of",
+]
+
+lib, ffi = driver.lib, driver.ffi
+
+# What `bindless build` writes into OpenCL C for a specialization constant.
+_CONSTANT = re.compile(rb"\bBINDLESS_CONSTANT_(\d+)\b")
+_TYPED = re.compile(rb"BINDLESS_CONSTANT_(\d+) (bool|int|float) ([1248])(?: = (\S+))?")
+
+
+class Module:
+    """A program that was built for a device.
+
+    Attributes:
+        context: where it was built; its record of images is what image arguments are looked up in.
+        device: whose code it is.
+        native: cl_program, or None once released.
+        signatures: what the source says of its kernels; empty for text and binaries.
+        log: what the driver's compiler said.
+        kernels: made so far, by name.
+        adopted: kernels of it that were made elsewhere.
+        owned: whether its reference is given back at the end.
+    """
+
+    def __init__(
+        self,
+        context: Context,
+        device: Device,
+        native: Any,
+        signatures: Mapping[str, KernelSignature],
+        log: str = "",
+        owned: bool = True,
+    ) -> None:
+        self.context = context
+        self.device = device
+        self.native = native
+        self.signatures = signatures
+        self.log = log
+        self.owned = owned
+        self.kernels: dict[str, Any] = {}
+        self.adopted: list[Any] = []
+
+    def names(self) -> tuple[str, ...]:
+        """Names of the kernels."""
+        if self.native is None:
+            raise InvalidError("the module was released", backend="opencl")
+        return names_of(self.native)
+
+    def close(self) -> None:
+        """Gives the program and its kernels back; they cannot be launched any more."""
+        native, self.native = self.native, None
+        if native is None or in_fork():
+            return
+        for kernel in (*self.kernels.values(), *self.adopted):
+            kernel.close()
+        self.kernels.clear()
+        self.adopted.clear()
+        if self.owned:
+            release(lib.clReleaseProgram(native), "clReleaseProgram")
+
+
+def names_of(program: Any) -> tuple[str, ...]:
+    """Names of the kernels of a program that was built."""
+    text = driver.get_text("clGetProgramInfo", program, lib.CL_PROGRAM_KERNEL_NAMES)
+    return tuple(sorted(filter(None, text.split(";"))))
+
+
+def is_text(source: bytes) -> bool:
+    """Whether a source can be OpenCL C."""
+    if b"\0" in source or source[:4] in (b"\x7fELF", b"BC\xc0\xde"):
+        return False
+    try:
+        source.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def describe_module(source: bytes) -> ModuleDescription:
+    """SPIR-V tells its kernels and constants, a text of `bindless build` its constants; all others are to be built."""
+    if spirv.is_spirv(source):
+        return spirv.describe(source)
+    if ptx.is_ptx(source):
+        raise BuildError(
+            "the source is PTX, which CUDA takes: OpenCL takes SPIR-V, OpenCL C, and binaries of the driver's own",
+            backend="opencl",
+        )
+    if is_text(source):
+        constants = {constant.number: constant for constant in _constants_of(source)}
+        return ModuleDescription(constants=constants or None)
+    return ModuleDescription()
+
+
+def _constants_of(source: bytes) -> list[Constant]:
+    """Specialization constants of a text: integers of 4 bytes where it does not tell more."""
+    typed = {int(found[1]): found for found in _TYPED.finditer(source)}
+    made = []
+    for number in sorted({int(found[1]) for found in _CONSTANT.finditer(source)}):
+        found = typed.get(number)
+        kind, size = ("int", 4) if found is None else (found[2].decode(), int(found[3]))
+        constant = Constant(number, kind, size, bytes(size))
+        if found is not None and found[4]:
+            text = found[4].decode()
+            default = float(text) if kind == "float" else int(text, 0)
+            constant = Constant(number, kind, size, constant.pack(default))
+        made.append(constant)
+    return made
+
+
+def signatures_of(source: bytes) -> Mapping[str, KernelSignature]:
+    """What a source that the driver has judged tells of its kernels."""
+    if not spirv.is_spirv(source):
+        return {}
+    try:
+        return spirv.describe(source).kernels
+    except BuildError:
+        return {}
+
+
+# ---------------------------------------------------------------------- building
+
+
+def build_log(program: Any, device: Device) -> str:
+    """What the compiler or linker said of a program."""
+    try:
+        return driver.get_text("clGetProgramBuildInfo", program, device.handle, lib.CL_PROGRAM_BUILD_LOG)
+    except Error:
+        return ""
+
+
+def build_error(result: int, call: str, device: Device, said: str = "") -> Error:
+    """BuildError with the log; failures that are not the module's own as what they are."""
+    found = error(result, call, f"for {device.name}")
+    if result in (lib.CL_OUT_OF_HOST_MEMORY, lib.CL_OUT_OF_RESOURCES, lib.CL_DEVICE_NOT_AVAILABLE):
+        return found
+    said = said or str(found)
+    return BuildError(
+        f"{found}:\n{said}", log=said, backend="opencl", native_code=result, native_name=found.native_name
+    )
+
+
+def create_program(
+    context: Context, device: Device, source: bytes, specialization: Mapping[int, bytes] | None = None
+) -> Any:
+    """A cl_program that is not built yet.
+
+    Raises:
+        BuildError: the driver cannot even read it, or a specialization constant that it does not have.
+        FeatureNotSupportedError: the device takes no such source.
+    """
+    slot = ffi.new("cl_int *")
+    if spirv.is_spirv(source):
+        found, call = _of_il(context, device, source, slot), device.il_function or ""
+    elif is_text(source):
+        _require_compiler(device)
+        texts, sizes = ffi.new("char const *[]", [ffi.from_buffer(source)]), ffi.new("size_t[]", [len(source)])
+        call = "clCreateProgramWithSource"
+        found = lib.clCreateProgramWithSource(context.handle, 1, texts, sizes, slot)
+    else:
+        call = "clCreateProgramWithBinary"
+        binaries, sizes = (
+            ffi.new("unsigned char const *[]", [ffi.from_buffer(source)]),
+            ffi.new("size_t[]", [len(source)]),
+        )
+        found = lib.clCreateProgramWithBinary(
+            context.handle, 1, ffi.new("cl_device_id[]", [device.handle]), sizes, binaries, ffi.NULL, slot
+        )
+    if slot[0] != SUCCESS or found == ffi.NULL:
+        raise build_error(slot[0] or lib.CL_INVALID_OPERATION, call, device, _hint(source))
+    try:
+        _specialise(found, device, source, specialization or {})
+    except BaseException:
+        lib.clReleaseProgram(found)
+        raise
+    return found
+
+
+def _hint(source: bytes) -> str:
+    if spirv.is_spirv(source) or is_text(source):
+        return ""
+    return (
+        f"the source begins with {source[:8]!r}: it is neither SPIR-V, whose first word is 0x07230203, nor the text of "
+        "OpenCL C, nor a binary that this driver made for this device"
+    )
+
+
+def _require_compiler(device: Device) -> None:
+    if not device.number(lib.CL_DEVICE_COMPILER_AVAILABLE):
+        raise FeatureNotSupportedError(
+            f"{device.name} has no compiler for OpenCL C: ask device.has(Aspect.online_compiler) first",
+            backend="opencl",
+        )
+
+
+def _of_il(context: Context, device: Device, source: bytes, slot: Any) -> Any:
+    require_whole(source)
+    if device.il_function is None:
+        raise FeatureNotSupportedError(
+            f"{device.name} takes no SPIR-V, only OpenCL C and its own binaries: give the source, or a file of "
+            "`bindless build --target opencl`",
+            backend="opencl",
+        )
+    return getattr(lib, device.il_function)(context.handle, ffi.from_buffer(source), len(source), slot)
+
+
+def _specialise(program: Any, device: Device, source: bytes, specialization: Mapping[int, bytes]) -> None:
+    """Sets the constants of SPIR-V; those of a text are options."""
+    if not specialization:
+        return
+    there = describe_module(source).constants or {}
+    for number, value in specialization.items():
+        known = there.get(number)
+        if known is None or known.size != len(value):
+            listed = ", ".join(f"{constant.number} of {constant.size} bytes" for constant in there.values()) or "none"
+            raise BuildError(
+                f"specialization constant {number} of {len(value)} bytes: the module has {listed}", backend="opencl"
+            )
+    if not spirv.is_spirv(source):
+        return
+    call = device.platform.require("clSetProgramSpecializationConstant", "OpenCL 2.2")
+    for number, value in specialization.items():
+        check(call(program, number, len(value), ffi.from_buffer(value)), "clSetProgramSpecializationConstant")
+
+
+def options_of(device: Device, source: bytes, specialization: Mapping[int, bytes] | None, options: str) -> bytes:
+    """Options of the compiler: the caller's, and for a text its language, its constants, and names of arguments."""
+    if not is_text(source) or spirv.is_spirv(source):
+        return options.encode()
+    parts = ["-cl-kernel-arg-info"]
+    if "-cl-std" not in options:
+        parts.append("-cl-std=CL{}.{}".format(*device.c_version) if device.c_version >= (1, 2) else "")
+    known = {constant.number: constant for constant in _constants_of(source)}
+    for number, value in (specialization or {}).items():
+        if number in known:
+            parts.append(f"-DBINDLESS_CONSTANT_{number}={_literal(known[number], value)}")
+    return " ".join(filter(None, (*parts, options))).encode()
+
+
+def _literal(constant: Constant, value: bytes) -> str:
+    """The value of a constant as OpenCL C writes it."""
+    if constant.kind == "float":
+        number = constant.value(value)
+        if constant.size == 4:
+            return f"as_float({int.from_bytes(value, 'little'):#x}u)"
+        return f"as_double({int.from_bytes(value, 'little'):#x}ul)" if constant.size == 8 else repr(float(number))
+    whole: int = struct.unpack({1: "<b", 2: "<h", 4: "<i", 8: "<q"}[constant.size], value)[0]
+    if constant.size == 8:
+        return f"((long){int.from_bytes(value, 'little'):#x}ul)"
+    return f"({whole})"
+
+
+def load_module(
+    context: Context,
+    device: Device,
+    source: bytes,
+    specialization: Mapping[int, bytes] | None = None,
+    options: str = "",
+) -> Module:
+    """Builds a module for a device.
+
+    Raises:
+        BuildError: it does not build, or is not for this device; ``log`` has the compiler's words.
+        FeatureNotSupportedError: the device takes no such source.
+    """
+    refuse_in_fork()
+    place = context.device(device)
+    if not source:
+        raise InvalidError("the source is empty; it is SPIR-V, OpenCL C, or a binary", backend="opencl")
+    program = create_program(context, place, source, specialization)
+    try:
+        handles = ffi.new("cl_device_id[]", [place.handle])
+        flags = ffi.new("char[]", options_of(place, source, specialization, options))
+        result = lib.clBuildProgram(program, 1, handles, flags, ffi.NULL, ffi.NULL)
+        said = build_log(program, place)
+        if result != SUCCESS:
+            raise build_error(result, "clBuildProgram", place, said)
+    except BaseException:
+        lib.clReleaseProgram(program)
+        raise
+    return Module(context, place, program, signatures_of(source), said)

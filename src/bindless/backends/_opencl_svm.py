@@ -1,0 +1,86 @@
+"""Memory by shared virtual memory of OpenCL 2: allocations with addresses; the host uses those of fine grain."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..drivers import opencl as driver
+from ..model.enums import UsmKind
+from ._opencl_context import Allocation, Context
+from ._opencl_device import Device
+from ._opencl_errors import SUCCESS
+from ._opencl_queue import Command
+from .contract import PointerRecord
+
+__all__ = ["allocate", "allow_indirect_access", "copies", "fill", "find", "free", "kinds", "prefetch", "set_argument"]
+
+lib, ffi = driver.lib, driver.ffi
+
+_FINE = lib.CL_DEVICE_SVM_FINE_GRAIN_BUFFER
+
+
+def _pointer(address: int) -> Any:
+    return ffi.cast("void *", address)
+
+
+def kinds(device: Device) -> frozenset[UsmKind]:
+    """All where host and device may use memory at the same time; else device memory, which commands copy."""
+    return frozenset((UsmKind.device, UsmKind.host, UsmKind.shared) if device.svm & _FINE else (UsmKind.device,))
+
+
+def allocate(context: Context, device: Device, kind: UsmKind, nbytes: int, alignment: int) -> Allocation:
+    """New memory of the context; the kind only says who uses it."""
+    flags = lib.CL_MEM_READ_WRITE
+    if kind is not UsmKind.device:
+        flags |= lib.CL_MEM_SVM_FINE_GRAIN_BUFFER
+        if device.svm & lib.CL_DEVICE_SVM_ATOMICS:
+            flags |= lib.CL_MEM_SVM_ATOMICS
+    found = lib.clSVMAlloc(context.handle, flags, nbytes, alignment)
+    if found == ffi.NULL:
+        raise device.no_memory(lib.CL_MEM_OBJECT_ALLOCATION_FAILURE, "clSVMAlloc", kind, nbytes, alignment)
+    owner = None if kind is UsmKind.host else device
+    return Allocation(kind, owner, int(ffi.cast("uintptr_t", found)), nbytes)
+
+
+def free(context: Context, allocation: Allocation) -> None:
+    """Frees it; commands that use it are complete."""
+    lib.clSVMFree(context.handle, _pointer(allocation.base))
+
+
+def find(context: Context, address: int) -> PointerRecord:
+    """The driver tells nothing of addresses."""
+    return PointerRecord(UsmKind.unknown)
+
+
+def copies(context: Context, dst: int, src: int, nbytes: int) -> list[Command]:
+    """One copy, whatever the two memories are."""
+    target, source = _pointer(dst), _pointer(src)
+    return [lambda queue, *events: lib.clEnqueueSVMMemcpy(queue, 0, target, source, nbytes, *events)]
+
+
+def fill(context: Context, dst: int, pattern: bytes, nbytes: int) -> Command:
+    """A fill; the driver takes the pattern over."""
+    target = _pointer(dst)
+    return lambda queue, *events: lib.clEnqueueSVMMemFill(queue, target, pattern, len(pattern), nbytes, *events)
+
+
+def prefetch(context: Context, address: int, nbytes: int) -> Command | None:
+    """Moves memory to the queue's device; None where the driver cannot."""
+    if context.devices[0].version < (2, 1) or not context.platform.offers("clEnqueueSVMMigrateMem"):
+        return None
+    pointers, sizes = ffi.new("void const *[]", [_pointer(address)]), ffi.new("size_t[]", [nbytes])
+    return lambda queue, *events: lib.clEnqueueSVMMigrateMem(queue, 1, pointers, sizes, 0, *events)
+
+
+def set_argument(context: Context, kernel: Any, index: int, address: int) -> int:
+    """The address as it is."""
+    return int(lib.clSetKernelArgSVMPointer(kernel, index, _pointer(address)))
+
+
+def allow_indirect_access(context: Context, kernel: Any) -> int:
+    """Lets a kernel use the context's allocations by addresses that it finds in memory."""
+    bases = [_pointer(base) for base in tuple(context.allocations)]
+    if not bases:
+        return int(SUCCESS)
+    array = ffi.new("void *[]", bases)
+    return int(lib.clSetKernelExecInfo(kernel, lib.CL_KERNEL_EXEC_INFO_SVM_PTRS, ffi.sizeof(array), array))

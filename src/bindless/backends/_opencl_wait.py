@@ -1,0 +1,82 @@
+"""Waiting for events without blocking signals.
+
+The driver's own wait cannot be interrupted by Ctrl-C, and a processor's driver runs kernels on the thread that waits.
+So the main thread, which alone handles signals, asks a while whether the work is done, which is the quickest for short
+work, and then lets another thread wait in the driver. Other threads wait there themselves.
+"""
+
+from __future__ import annotations
+
+import queue as queues
+import threading
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from ..drivers import opencl as driver
+from ._opencl_errors import SUCCESS
+
+__all__ = ["status_of", "wait_for"]
+
+lib, ffi = driver.lib, driver.ffi
+
+_SPIN = 2e-4  # seconds
+_STATUS = lib.CL_EVENT_COMMAND_EXECUTION_STATUS
+
+_jobs: queues.SimpleQueue[tuple[Sequence[Any], threading.Event]] = queues.SimpleQueue()
+_idle = threading.Semaphore(0)
+
+
+def status_of(handle: Any) -> int:
+    """CL_COMPLETE, a larger number for one that is not, or the negative code of a failure, its own or of the query."""
+    slot = ffi.new("cl_int *")
+    result = lib.clGetEventInfo(handle, _STATUS, 4, slot, ffi.NULL)
+    return int(slot[0] if result == SUCCESS else result)
+
+
+def _serve() -> None:
+    while True:
+        handles, done = _jobs.get()
+        try:
+            _wait_in_driver(handles)
+        finally:
+            done.set()
+            del handles, done
+            _idle.release()
+
+
+def _wait_in_driver(handles: Sequence[Any]) -> None:
+    """Failures are found by asking the events afterwards."""
+    lib.clWaitForEvents(len(handles), ffi.new("cl_event[]", handles))
+
+
+def wait_for(handles: Sequence[Any]) -> None:
+    """Returns when all events have ended, well or not. They are alive until then, even if this is interrupted."""
+    waited = [handle for handle in handles if status_of(handle) > 0]
+    if not waited:
+        return
+    if threading.current_thread() is not threading.main_thread():
+        _wait_in_driver(waited)
+        return
+    last, end = waited[-1], time.perf_counter() + _SPIN
+    while time.perf_counter() < end:
+        if status_of(last) <= 0:
+            waited = [handle for handle in waited if status_of(handle) > 0]
+            if not waited:
+                return
+            last = waited[-1]
+    for handle in waited:  # the other thread goes on if this one is interrupted
+        lib.clRetainEvent(handle)
+    done = threading.Event()
+    if not _idle.acquire(blocking=False):
+        threading.Thread(target=_serve, name="bindless OpenCL wait", daemon=True).start()
+    _jobs.put((_Kept(waited), done))
+    done.wait()
+
+
+class _Kept(list[Any]):
+    """Events with a reference of their own."""
+
+    def __del__(self) -> None:
+        for handle in self:
+            lib.clReleaseEvent(handle)

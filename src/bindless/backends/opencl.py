@@ -1,0 +1,214 @@
+"""The OpenCL backend: the contract on any driver that the OpenCL loader finds.
+
+Each group of methods is a module: ``_opencl_device`` with ``_opencl_info`` (discovery), ``_opencl_context``,
+``_opencl_queue`` with ``_opencl_event`` and ``_opencl_wait``, ``_opencl_memory`` over ``_opencl_usm``, ``_opencl_svm``
+and ``_opencl_buffers``, ``_opencl_image``, ``_opencl_handle``, ``_opencl_copy``, ``_opencl_module`` with
+``_opencl_link``, ``_opencl_kernel`` with ``_opencl_signature``, ``_opencl_launch``, ``_opencl_functions``. Here they
+are only put together; docs/opencl.md tells what calls become.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ..drivers import opencl as driver
+from ..model.aspects import Aspect
+from ..model.enums import Backend, EventStatus, ImageChannelType, UsmKind
+from ..model.errors import BackendMismatchError, FeatureNotSupportedError, InvalidError
+from ..model.image_call import ImageCall
+from ..model.module import ModuleDescription
+from ..model.native_handle import NativeHandle
+from . import (
+    _opencl_copy,
+    _opencl_functions,
+    _opencl_handle,
+    _opencl_image,
+    _opencl_info,
+    _opencl_launch,
+    _opencl_link,
+    _opencl_memory,
+)
+from ._opencl_context import Context
+from ._opencl_device import Device, devices, platforms
+from ._opencl_event import Event
+from ._opencl_format import supports_format
+from ._opencl_kernel import Kernel, get_kernel
+from ._opencl_module import Module, describe_module, load_module
+from ._opencl_queue import Queue
+from .contract import DeviceRecord, KernelRecord, PlatformRecord
+
+__all__ = ["OpenCLBackend"]
+
+ffi = driver.ffi
+
+# C type and handle of each of the backend's objects; None once released.
+_NATIVE: dict[type, tuple[str, Callable[[Any], Any]]] = {
+    Device: ("cl_device_id", lambda device: device.handle),
+    Context: ("cl_context", lambda context: context.handle),
+    Queue: ("cl_command_queue", lambda queue: queue.handle),
+    Event: ("cl_event", lambda event: event.handle),
+    Module: ("cl_program", lambda module: module.native),
+    Kernel: ("cl_kernel", lambda kernel: kernel.native),
+}
+
+
+class OpenCLBackend:
+    """OpenCL devices. Making it opens nothing; ``devices`` loads the loader and the drivers."""
+
+    backend = Backend.opencl
+    # A cl_event is released with the last reference; see ``Event``.
+    events_release_themselves = True
+
+    # ------------------------------------------------------------------ discovery
+
+    def platforms(self) -> Sequence[PlatformRecord]:
+        return platforms()
+
+    def devices(self) -> Sequence[DeviceRecord]:
+        return devices()
+
+    def aspects(self, device: Device) -> frozenset[Aspect]:
+        return _opencl_info.aspects(device)
+
+    def device_info(self, device: Device, name: str) -> Any:
+        return _opencl_info.device_info(device, name)
+
+    def supports_format(self, device: Device, channel_type: ImageChannelType, num_channels: int) -> bool:
+        return supports_format(device, channel_type, num_channels)
+
+    partition = staticmethod(_opencl_info.partition)
+
+    # ------------------------------------------------------------------ contexts, queues
+
+    def create_context(self, devices: Sequence[Device]) -> Context:
+        return Context(devices)
+
+    def release_context(self, context: Context) -> None:
+        context.close()
+
+    def create_queue(
+        self, context: Context, device: Device, *, in_order: bool, profiling: bool, immediate: bool | None = None
+    ) -> Queue:
+        return Queue(context, device, in_order, profiling)
+
+    def release_queue(self, queue: Queue) -> None:
+        queue.close()
+
+    def wait_queue(self, queue: Queue) -> None:
+        queue.wait()
+
+    def queue_is_idle(self, queue: Queue) -> bool:
+        return queue.is_idle()
+
+    # ------------------------------------------------------------------ events
+
+    def barrier(self, queue: Queue, waits: Sequence[Event] = ()) -> Event:
+        return queue.barrier(waits)
+
+    def wait_event(self, event: Event) -> None:
+        event.wait()
+
+    def event_status(self, event: Event) -> EventStatus:
+        return event.status()
+
+    def event_times(self, event: Event) -> tuple[int, int, int]:
+        return event.times()
+
+    def release_event(self, event: Event) -> None:
+        """Nothing: the last reference does it, for the queue may still ask how it ended."""
+
+    # ------------------------------------------------------------------ memory
+
+    def allocate(self, context: Context, device: Device | None, kind: UsmKind, nbytes: int, alignment: int = 0) -> int:
+        return _opencl_memory.allocate(context, device, kind, nbytes, alignment)
+
+    allocate_pitched = staticmethod(_opencl_memory.allocate_pitched)
+    free = staticmethod(_opencl_memory.free)
+    pointer_info = staticmethod(_opencl_memory.pointer_info)
+    copy = staticmethod(_opencl_memory.copy)
+    fill = staticmethod(_opencl_memory.fill)
+    prefetch = staticmethod(_opencl_memory.prefetch)
+    advise = staticmethod(_opencl_memory.advise)
+
+    # ------------------------------------------------------------------ image memory and handles
+
+    allocate_image = staticmethod(_opencl_image.allocate_image)
+    free_image = staticmethod(_opencl_image.free_image)
+    image_info = staticmethod(_opencl_image.image_info)
+    image_level = staticmethod(_opencl_image.image_level)
+    create_unsampled_image = staticmethod(_opencl_handle.create_unsampled_image)
+    create_sampled_image = staticmethod(_opencl_handle.create_sampled_image)
+    create_sampled_image_usm = staticmethod(_opencl_handle.create_sampled_image_usm)
+    destroy_image = staticmethod(_opencl_handle.destroy_image)
+    copy_image = staticmethod(_opencl_copy.copy_image)
+
+    def image_call(self, queue: Queue, call: ImageCall, waits: Sequence[Event] = ()) -> Event:
+        return _opencl_functions.image_call(queue, call, waits)
+
+    # ------------------------------------------------------------------ modules and kernels
+
+    def load_module(
+        self,
+        context: Context,
+        device: Device,
+        source: bytes,
+        *,
+        specialization: Mapping[int, bytes] | None = None,
+        options: str = "",
+    ) -> Module:
+        return load_module(context, device, source, specialization, options)
+
+    compile_module = staticmethod(_opencl_link.compile_module)
+    link_modules = staticmethod(_opencl_link.link_modules)
+
+    def describe_module(self, source: bytes) -> ModuleDescription:
+        return describe_module(source)
+
+    def module_log(self, module: Module) -> str:
+        return module.log
+
+    def release_module(self, module: Module) -> None:
+        module.close()
+
+    def kernel_names(self, module: Module) -> tuple[str, ...]:
+        return module.names()
+
+    def get_kernel(self, module: Module, name: str) -> Kernel:
+        return get_kernel(module, name)
+
+    def kernel_info(self, kernel: Kernel) -> KernelRecord:
+        return kernel.record()
+
+    launch = staticmethod(_opencl_launch.launch)
+    prepare_launch = staticmethod(_opencl_launch.prepare_launch)
+
+    # ------------------------------------------------------------------ streams of other libraries
+
+    def _no_streams(self) -> FeatureNotSupportedError:
+        return FeatureNotSupportedError(
+            "OpenCL has no streams that libraries share: wait on the host, with event.wait() and the other library's "
+            "own call",
+            backend="opencl",
+        )
+
+    def make_stream_wait(self, context: Context, device: Device, stream: int, waits: Sequence[Event]) -> None:
+        raise self._no_streams()
+
+    def wait_for_stream(self, queue: Queue, stream: int) -> Event:
+        raise self._no_streams()
+
+    # ------------------------------------------------------------------ native handles
+
+    def native_handle(self, native: Device | Context | Queue | Event | Module | Kernel) -> NativeHandle:
+        """The address that is the cl_... handle of an object."""
+        found = _NATIVE.get(type(native))
+        if found is None:
+            raise BackendMismatchError(f"{native!r} is no object of the OpenCL backend", backend="opencl")
+        type_, handle_of = found
+        handle = handle_of(native)
+        if handle is None:
+            raise InvalidError(
+                f"this {type(native).__name__.lower()} was released: it has no native handle", backend="opencl"
+            )
+        return NativeHandle(int(ffi.cast("uintptr_t", handle)), type_)
