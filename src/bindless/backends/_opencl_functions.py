@@ -15,7 +15,7 @@ from ._opencl_device import Device
 from ._opencl_event import Event
 from ._opencl_kernel import Kernel, get_kernel
 from ._opencl_launch import launch_shape
-from ._opencl_module import load_module
+from ._opencl_module import load_kept, load_module, packed_of
 from ._opencl_queue import Queue
 
 __all__ = ["image_call", "kernel_name"]
@@ -49,8 +49,17 @@ def _kernel(context: Context, device: Device, name: str) -> Kernel:
     return found
 
 
+# Of all contexts: compiling takes most of a second.
+_built: dict[tuple[Device, str], bytes] = {}
+
+
 def _load(context: Context, device: Device, source: bytes, name: str) -> Kernel:
-    module = load_module(context, device, source)
+    packed = _built.get((device, name))
+    if packed:
+        module = load_kept(context, device, packed)
+    else:
+        module = load_module(context, device, source, options="-cl-std=CL1.2")
+        _built[device, name] = packed_of(module)
     try:
         return get_kernel(module, name)
     except Error:

@@ -12,10 +12,13 @@ from ..model import ptx, spirv
 from ..model.errors import BuildError, Error, FeatureNotSupportedError, InvalidError
 from ..model.module import Constant, KernelSignature, ModuleDescription
 from ..model.spirv_structure import require_whole
+from ._module_cache import cache
 from ._opencl_context import Context
 from ._opencl_device import Device
 from ._opencl_errors import SUCCESS, check, error, release
 from ._opencl_fork import in_fork, refuse_in_fork
+from ._opencl_kept import binary_of, key_of, pack, unpack
+from ._opencl_signature import reflected_of
 
 __all__ = [
     "Module",
@@ -24,9 +27,11 @@ __all__ = [
     "create_program",
     "describe_module",
     "is_text",
+    "load_kept",
     "load_module",
     "names_of",
     "options_of",
+    "packed_of",
     "signatures_of",
 ]
 
@@ -295,15 +300,50 @@ def load_module(
     place = context.device(device)
     if not source:
         raise InvalidError("the source is empty; it is SPIR-V, OpenCL C, or a binary", backend="opencl")
+    kept = cache() if spirv.is_spirv(source) or (is_text(source) and b"#include" not in source) else None
+    flags = options_of(place, source, specialization, options)
+    key = key_of(place, flags, specialization, source) if kept is not None else ()
+    found = kept.get(*key) if kept is not None else None
+    if found is not None:
+        try:
+            return load_kept(context, place, found)
+        except BuildError:
+            pass  # a driver that does not take its binary back compiles the source anew
     program = create_program(context, place, source, specialization)
-    try:
-        handles = ffi.new("cl_device_id[]", [place.handle])
-        flags = ffi.new("char[]", options_of(place, source, specialization, options))
-        result = lib.clBuildProgram(program, 1, handles, flags, ffi.NULL, ffi.NULL)
-        said = build_log(program, place)
-        if result != SUCCESS:
-            raise build_error(result, "clBuildProgram", place, said)
-    except BaseException:
+    made = Module(context, place, program, signatures_of(source), build(program, place, flags))
+    if kept is not None:
+        packed = packed_of(made)
+        if packed:
+            kept.put(packed, *key)
+    return made
+
+
+def build(program: Any, device: Device, options: bytes) -> str:
+    """Builds a program, which is released if that fails; gives what the compiler said."""
+    result = lib.clBuildProgram(
+        program, 1, ffi.new("cl_device_id[]", [device.handle]), ffi.new("char[]", options), ffi.NULL, ffi.NULL
+    )
+    said = build_log(program, device)
+    if result != SUCCESS:
         lib.clReleaseProgram(program)
-        raise
-    return Module(context, place, program, signatures_of(source), said)
+        raise build_error(result, "clBuildProgram", device, said)
+    return said
+
+
+def packed_of(module: Module) -> bytes:
+    """A module as ``load_kept`` takes it; nothing where the driver gives no binary."""
+    binary = binary_of(module.native, module.device)
+    signatures = module.signatures or {name: reflected_of(module.native, name) for name in module.names()}
+    return pack(signatures, module.log, binary) if binary else b""
+
+
+def load_kept(context: Context, device: Device, packed: bytes) -> Module:
+    """A module that was built before.
+
+    Raises:
+        BuildError: the driver does not take it back.
+    """
+    signatures, said, binary = unpack(packed)
+    program = create_program(context, device, binary)
+    build(program, device, b"")
+    return Module(context, device, program, signatures, said)

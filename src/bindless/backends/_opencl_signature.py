@@ -12,10 +12,11 @@ from typing import Any
 
 from ..drivers import opencl as driver
 from ..model.errors import Error
-from ..model.module import KernelSignature
+from ..model.module import KernelSignature, Parameter
+from ._opencl_errors import made
 from .contract import KernelArgument
 
-__all__ = ["NativeArgument", "Signature", "signature_of"]
+__all__ = ["NativeArgument", "Signature", "reflected_of", "signature_of"]
 
 lib, ffi = driver.lib, driver.ffi
 
@@ -59,6 +60,19 @@ def signature_of(kernel: Any, count: int, told: KernelSignature | None) -> Signa
     else:
         listed = [_reflected(kernel, index) for index in range(count)]
     return _joined(listed)
+
+
+def reflected_of(program: Any, name: str) -> KernelSignature:
+    """What the driver tells of a kernel of a program that was built of its source."""
+    kernel = made("clCreateKernel", program, name.encode())
+    try:
+        count = int.from_bytes(driver.get_info("clGetKernelInfo", kernel, lib.CL_KERNEL_NUM_ARGS), "little")
+        listed = [_reflected(kernel, index) for index in range(count)]
+    finally:
+        lib.clReleaseKernel(kernel)
+    known = all(kind for _, kind, _, _ in listed)
+    parts = tuple(Parameter(part, type_, kind, size) for part, kind, size, type_ in listed)
+    return KernelSignature(name, parts if known else None)
 
 
 def _joined(listed: list[tuple[str, str, int, str]]) -> Signature:
