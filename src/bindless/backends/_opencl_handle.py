@@ -28,7 +28,7 @@ lib, ffi = driver.lib, driver.ffi
 _handles = itertools.count(0x0C1_0000_0000_0001)
 
 _ADDRESS_MODES = {
-    AddressingMode.none: lib.CL_ADDRESS_CLAMP_TO_EDGE,  # coordinates outside are not defined; so they are
+    AddressingMode.none: lib.CL_ADDRESS_REPEAT,  # as texture units have it; coordinates outside are not defined
     AddressingMode.repeat: lib.CL_ADDRESS_REPEAT,
     AddressingMode.mirrored_repeat: lib.CL_ADDRESS_MIRRORED_REPEAT,
     AddressingMode.clamp_to_edge: lib.CL_ADDRESS_CLAMP_TO_EDGE,
@@ -39,7 +39,7 @@ _FILTER_MODES = {
     FilteringMode.linear: lib.CL_FILTER_LINEAR,
 }
 # Modes that OpenCL defines for normalized coordinates alone; with others they are clamped, as BI has it.
-_WRAPPING = frozenset((AddressingMode.repeat, AddressingMode.mirrored_repeat))
+_WRAPPING = frozenset((AddressingMode.none, AddressingMode.repeat, AddressingMode.mirrored_repeat))
 
 
 def _sampler(context: Context, desc: ImageDescriptor, sampler: BindlessImageSampler) -> Any:
