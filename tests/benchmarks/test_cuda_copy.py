@@ -34,16 +34,22 @@ def _work(queue: Any, smallest: int, copies: int, source: Any, target: Any, **gi
     return work
 
 
-@pytest.mark.parametrize("form", FORMATS)
-@pytest.mark.parametrize("kibibytes", [64, 256, 1024, 4096, 65536, 262144, 1048576])
-def test_copies_on_the_device(compare: Compare, device: bl.Device, kibibytes: int, form: str) -> None:
+def _descriptor(kibibytes: int, form: str) -> bl.ImageDescriptor:
+    """A picture of so many bytes, as good as square."""
     channel_type, channels = FORMATS[form]
-    if form != "fp32 x4" and kibibytes not in (1024, 262144):
-        return
     item = np.dtype(bl.ImageDescriptor(1, channel_type=channel_type, num_channels=channels).dtype).itemsize * channels
     pixels = (kibibytes << 10) // item
     width = 1 << (pixels.bit_length() // 2)
-    desc = bl.ImageDescriptor(width, pixels // width, channel_type=channel_type, num_channels=channels)
+    return bl.ImageDescriptor(width, pixels // width, channel_type=channel_type, num_channels=channels)
+
+
+SIZES = [(form, size) for form in FORMATS for size in (64, 256, 1024, 4096, 8192, 16384, 65536, 262144, 1048576)
+         if form == "fp32 x4" or size in (4096, 262144)]  # fmt: skip
+
+
+@pytest.mark.parametrize(("form", "kibibytes"), SIZES)
+def test_copies_on_the_device(compare: Compare, device: bl.Device, kibibytes: int, form: str) -> None:
+    desc = _descriptor(kibibytes, form)
     with bl.Queue(device, in_order=True) as queue, bl.ImageMem(desc, queue) as a, bl.ImageMem(desc, queue) as b:
         memory = bl.usm_empty(desc.shape, desc.dtype, queue)
         queue.fill(memory.view("u1"), 7).wait()
@@ -65,4 +71,38 @@ def test_copies_on_the_device(compare: Compare, device: bl.Device, kibibytes: in
                         unit="B",
                         target="4 x at 256 MiB, never slower",
                     )
+        memory.close()
+
+
+@pytest.mark.parametrize("rows", [1, 2, 4, 8])
+@pytest.mark.parametrize("columns", [2, 4, 8, 16, 32, 64])
+def test_shapes(compare: Compare, device: bl.Device, monkeypatch: pytest.MonkeyPatch, columns: int, rows: int) -> None:
+    """Blobs that a row of a work-group has, and rows that a work-item moves."""
+    desc, chosen = _descriptor(262144, "fp32 x4"), (kernels._MOST_COLUMNS, kernels._ROWS)
+    with bl.Queue(device, in_order=True) as queue, bl.ImageMem(desc, queue) as a, bl.ImageMem(desc, queue) as b:
+        memory = bl.usm_empty(desc.shape, desc.dtype, queue)
+        queue.fill(memory.view("u1"), 7).wait()
+
+        def shaped(shape: tuple[int, int], work: Callable[[], None]) -> Callable[[], None]:
+            def run() -> None:
+                monkeypatch.setattr(kernels, "_MOST_COLUMNS", shape[0])
+                monkeypatch.setattr(kernels, "_ROWS", shape[1])
+                work()
+
+            return run
+
+        for way, source, target, given in (
+            ("image to image", a, b, {}),
+            ("image to memory", a, memory, {"dst_desc": desc}),
+            ("memory to image", memory, b, {"src_desc": desc}),
+        ):
+            work = _work(queue, 1, 20, source, target, **given)
+            compare(
+                shaped((columns, rows), work),
+                {"the chosen shape": shaped(chosen, work)},
+                name=f"{way} {columns} columns, {rows} rows each",
+                rounds=3,
+                items=40.0 * desc.nbytes,
+                unit="B",
+            )
         memory.close()

@@ -30,7 +30,7 @@ __all__ = ["SMALLEST", "copy_by_kernel", "source_of"]
 lib = driver.lib
 
 # Bytes from which on a kernel is the quicker: launching it takes longer than asking the driver for its copy.
-SMALLEST = 1 << 20
+SMALLEST = 8 << 20
 # Smaller blobs than this fill no memory bus.
 _LEAST_BLOB = 4
 
