@@ -31,6 +31,13 @@ class Row:
     rate: str
     ratios: Mapping[str, float]
     target: str
+    each: float = 0.0  # calls of ours that ``seconds`` are, where the difference of one is told too
+
+    def peer(self, name: str) -> str:
+        """The ratio to a peer, and where it is asked for what one call of ours takes longer."""
+        ratio = self.ratios[name]
+        more = f" ({self.seconds * (1 - ratio) / self.each * 1e6:+.2f} us a call)" if self.each else ""
+        return f"{name} {ratio:.2f}{more}"
 
 
 _ROWS: list[Row] = []
@@ -48,7 +55,8 @@ def compare(benchmark: Any, request: pytest.FixtureRequest) -> Callable[..., Map
     """``compare(ours, peers)``: medians of interleaved rounds, so that a busy machine disturbs all alike.
 
     ``items`` of one call turn the time into a rate; ``calls`` is how often a round calls the work;
-    ``target`` is the text of the figure wanted; ``known`` has seconds of peers measured by another program.
+    ``target`` is the text of the figure wanted; ``known`` has seconds of peers measured by another program;
+    ``each`` is how many calls of the driver ours stands for, to tell the difference of one.
     """
 
     def run(
@@ -62,6 +70,7 @@ def compare(benchmark: Any, request: pytest.FixtureRequest) -> Callable[..., Map
         unit: str = "items",
         target: str = "",
         known: Mapping[str, float] | None = None,
+        each: float = 0.0,
     ) -> Mapping[str, float]:
         everyone = {"ours": ours, **peers}
         for work in everyone.values():
@@ -73,7 +82,7 @@ def compare(benchmark: Any, request: pytest.FixtureRequest) -> Callable[..., Map
         seconds = {key: statistics.median(values) for key, values in times.items()}
         ratios = {key: value / seconds["ours"] for key, value in {**seconds, **(known or {})}.items() if key != "ours"}
         rate = f"{items / seconds['ours'] / 1e6:.1f} M{unit}/s" if items else ""
-        _ROWS.append(Row(name or request.node.name, seconds["ours"], rate, ratios, target))
+        _ROWS.append(Row(name or request.node.name, seconds["ours"], rate, ratios, target, each))
         benchmark.extra_info.update({f"{_ROWS[-1].name}: ratio {key}": value for key, value in ratios.items()})
         nonlocal timed
         if not timed:  # pytest-benchmark keeps one timing a test; the ratios are in its extra_info
@@ -104,7 +113,7 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
         return
     terminalreporter.section("ratios: time of the peer / our time, above 1 we are faster")
     for row in _ROWS:
-        peers = ", ".join(f"{peer} {ratio:.2f}" for peer, ratio in row.ratios.items())
+        peers = ", ".join(map(row.peer, row.ratios))
         terminalreporter.write_line(
             f"{row.name:58s} {row.seconds * 1e6:12.2f} us  {row.rate:>18s}  {peers}"
             + (f"  [{row.target}]" if row.target else "")
