@@ -1,4 +1,4 @@
-/* The way a call is sampled: in blocks where the processor and the texture allow it. */
+/* The way a call is run: in blocks where the processor and the texture allow it. */
 #include "sample_block.h"
 
 enum blr_vectors blr_vectors_of(const struct blr_texture *texture)
@@ -18,24 +18,42 @@ enum blr_vectors blr_vectors_of(const struct blr_texture *texture)
 #endif
 }
 
+/* Runs the function of the texture's set of instructions; false where it has none. */
+#if BLR_HAS_X86_BLOCKS
+#define IN_BLOCKS(name, texture, ...)                                                                     \
+    switch (blr_vectors_of(texture)) {                                                                    \
+    case BLR_VECTORS_AVX512:                                                                              \
+        return name##_avx512(texture, __VA_ARGS__);                                                       \
+    case BLR_VECTORS_AVX2:                                                                                \
+        return name##_avx2(texture, __VA_ARGS__);                                                         \
+    case BLR_VECTORS_NONE:                                                                                \
+        break;                                                                                            \
+    }                                                                                                     \
+    return false
+#else
+static bool no_blocks(const struct blr_texture *texture, ...)
+{
+    (void)texture;
+    return false;
+}
+#define IN_BLOCKS(name, ...) return no_blocks(__VA_ARGS__)
+#endif
+
 static bool sample_blocks(const struct blr_texture *texture, const blr_image_call_t *call, uint64_t begin, uint64_t end)
 {
-#if BLR_HAS_X86_BLOCKS
-    switch (blr_vectors_of(texture)) {
-    case BLR_VECTORS_AVX512:
-        return blr_sample_blocks_avx512(texture, call, begin, end);
-    case BLR_VECTORS_AVX2:
-        return blr_sample_blocks_avx2(texture, call, begin, end);
-    case BLR_VECTORS_NONE:
-        break;
-    }
-#else
-    (void)texture;
-    (void)call;
-    (void)begin;
-    (void)end;
-#endif
-    return false;
+    IN_BLOCKS(blr_sample_blocks, texture, call, begin, end);
+}
+
+bool blr_fetch_blocks(const struct blr_texture *texture, const blr_image_call_t *call, uint64_t begin, uint64_t end,
+                      struct blr_fault *fault)
+{
+    IN_BLOCKS(blr_fetch_blocks, texture, call, begin, end, fault);
+}
+
+bool blr_write_blocks(const struct blr_texture *texture, const blr_image_call_t *call, uint64_t begin, uint64_t end,
+                      struct blr_fault *fault)
+{
+    IN_BLOCKS(blr_write_blocks, texture, call, begin, end, fault);
 }
 
 void blr_sample_items(const struct blr_texture *texture, const blr_image_call_t *call, uint64_t begin, uint64_t end)

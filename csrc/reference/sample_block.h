@@ -49,6 +49,15 @@ bool blr_sample_blocks_avx2(const struct blr_texture *texture, const blr_image_c
                             uint64_t end);
 bool blr_sample_blocks_avx512(const struct blr_texture *texture, const blr_image_call_t *call, uint64_t begin,
                               uint64_t end);
+/* The same for fetches and writes; the first item that is outside is described. */
+bool blr_fetch_blocks_avx2(const struct blr_texture *texture, const blr_image_call_t *call, uint64_t begin, uint64_t end,
+                           struct blr_fault *fault);
+bool blr_fetch_blocks_avx512(const struct blr_texture *texture, const blr_image_call_t *call, uint64_t begin, uint64_t end,
+                             struct blr_fault *fault);
+bool blr_write_blocks_avx2(const struct blr_texture *texture, const blr_image_call_t *call, uint64_t begin, uint64_t end,
+                           struct blr_fault *fault);
+bool blr_write_blocks_avx512(const struct blr_texture *texture, const blr_image_call_t *call, uint64_t begin, uint64_t end,
+                             struct blr_fault *fault);
 #else
 #  define BLR_HAS_X86_BLOCKS 0
 #endif
@@ -57,5 +66,11 @@ bool blr_sample_blocks_avx512(const struct blr_texture *texture, const blr_image
 enum blr_vectors { BLR_VECTORS_NONE, BLR_VECTORS_AVX2, BLR_VECTORS_AVX512 };
 
 enum blr_vectors blr_vectors_of(const struct blr_texture *texture);
+
+/* Whether a fetch, or a write, was done in blocks. */
+bool blr_fetch_blocks(const struct blr_texture *texture, const blr_image_call_t *call, uint64_t begin, uint64_t end,
+                      struct blr_fault *fault);
+bool blr_write_blocks(const struct blr_texture *texture, const blr_image_call_t *call, uint64_t begin, uint64_t end,
+                      struct blr_fault *fault);
 
 #endif

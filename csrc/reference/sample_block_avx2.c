@@ -14,6 +14,7 @@
 #define ADD_TAPS_FP32(block, totals, channels) add_taps_of_floats(block, totals, false, channels)
 #define END_TAPS_FP32(totals, lanes, out) end_taps_of_floats(totals, lanes, out, false)
 #include "sample_block_kinds.h"
+#include "sample_block_pixels.h"
 #include "sample_block_run.h"
 
 #define BLR_MAP_NAME blr_map_rows_avx2
@@ -27,6 +28,20 @@ bool blr_sample_blocks_avx2(const struct blr_texture *texture, const blr_image_c
     run_plan(&plan, begin, end);
     _mm_sfence();                         /* stores past the caches are in order again */
     return true;
+}
+
+bool blr_fetch_blocks_avx2(const struct blr_texture *texture, const blr_image_call_t *call, uint64_t begin, uint64_t end,
+                            struct blr_fault *fault)
+{
+    const bool done = fetch_blocks(texture, call, begin, end, fault);
+    _mm_sfence();
+    return done;
+}
+
+bool blr_write_blocks_avx2(const struct blr_texture *texture, const blr_image_call_t *call, uint64_t begin, uint64_t end,
+                            struct blr_fault *fault)
+{
+    return write_blocks(texture, call, begin, end, fault);
 }
 
 #endif

@@ -1,6 +1,6 @@
 #include "texture_fetch.h"
 #include "format_packed.h"
-#include "sample.h"
+#include "sample_block.h"
 #include "texture_value.h"
 
 /* The pixel that an item names, or NULL with the fault described. */
@@ -38,7 +38,7 @@ static unsigned char *locate(const struct blr_texture *texture, const blr_image_
     return NULL;
 }
 
-void blr_fetch_items(const struct blr_texture *texture, const blr_image_call_t *call, uint64_t begin, uint64_t end,
+void blr_fetch_items_plain(const struct blr_texture *texture, const blr_image_call_t *call, uint64_t begin, uint64_t end,
                      struct blr_fault *fault)
 {
     const struct blr_format *format = texture->format;
@@ -73,7 +73,7 @@ void blr_fetch_items(const struct blr_texture *texture, const blr_image_call_t *
     }
 }
 
-void blr_write_items(const struct blr_texture *texture, const blr_image_call_t *call, uint64_t begin, uint64_t end,
+void blr_write_items_plain(const struct blr_texture *texture, const blr_image_call_t *call, uint64_t begin, uint64_t end,
                      struct blr_fault *fault)
 {
     const struct blr_format *format = texture->format;
@@ -106,4 +106,18 @@ void blr_write_items(const struct blr_texture *texture, const blr_image_call_t *
         if (format->packing)
             blr_pack_pixel(format->packing, channels, unpacked, pixel);
     }
+}
+
+void blr_fetch_items(const struct blr_texture *texture, const blr_image_call_t *call, uint64_t begin, uint64_t end,
+                     struct blr_fault *fault)
+{
+    if (!blr_fetch_blocks(texture, call, begin, end, fault))
+        blr_fetch_items_plain(texture, call, begin, end, fault);
+}
+
+void blr_write_items(const struct blr_texture *texture, const blr_image_call_t *call, uint64_t begin, uint64_t end,
+                     struct blr_fault *fault)
+{
+    if (!blr_write_blocks(texture, call, begin, end, fault))
+        blr_write_items_plain(texture, call, begin, end, fault);
 }

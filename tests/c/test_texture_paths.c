@@ -265,6 +265,69 @@ static void test_pictures(struct sample *sample, unsigned char *texels)
     }
 }
 
+/* Any value, of which half lie between -1.5 and 1.5. */
+static void fill_values(blr_element_type_t type, void *values, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const float number = below(20) ? 3.0f * unit() - 1.5f : extremes[below(sizeof extremes / sizeof *extremes)];
+        const uint32_t bits = random_bits();
+        if (type == BLR_ELEMENT_F32)
+            memcpy((float *)values + i, &number, sizeof number);
+        else if (type == BLR_ELEMENT_F16)
+            ((uint16_t *)values)[i] = below(4) ? blr_float_to_half(number) : (uint16_t)bits;
+        else
+            memcpy((unsigned char *)values + i * blr_element_size(type), &bits, blr_element_size(type));
+    }
+}
+
+/* Fetches and writes of all formats: items inside, in some rounds with one outside; pixels named twice keep their order. */
+static void test_pixels(struct sample *sample, unsigned char *texels)
+{
+    static const uint32_t paths[] = {BLR_TEXTURE_NO_VECTORS, BLR_TEXTURE_NO_AVX512, 0};
+    static unsigned char wanted[IMAGE_BYTES];
+    static float wanted_values[4 * ITEMS];
+    for (int round = 0; round < ROUNDS; round++) {
+        const uint64_t start = state;
+        struct blr_fault faults[3];
+        for (int path = 0; path < 3; path++) {
+            state = start;
+            fill_texels(BLR_CHANNEL_FP32, texels);
+            choose(sample, texels, paths[path]);
+            struct blr_texture *texture = &sample->texture;
+            blr_image_call_t *call = &sample->call;
+            const struct blr_format *format = texture->format;
+            const uint32_t extent[3] = {texture->level[0].width, texture->level[0].height, texture->level[0].depth};
+            const uint32_t stray = below(4) ? ITEMS : below(ITEMS);
+            texture->sampled = false;
+            texture->blends = below(2);           /* a sampled image is fetched from alike */
+            call->operation = below(2) ? BLR_OPERATION_FETCH : BLR_OPERATION_WRITE;
+            for (uint32_t i = 0; i < ITEMS; i++)
+                for (uint32_t d = 0; d < texture->dimensions; d++) {
+                    const int32_t place = i == stray ? (int32_t)random_bits() : (int32_t)below(extent[d]);
+                    memcpy(sample->coordinates + i * texture->dimensions + d, &place, sizeof place);
+                }
+            if (call->operation == BLR_OPERATION_WRITE) {
+                call->value_channels = texture->desc.num_channels;
+                if (format->maximum && below(3) == 0)
+                    call->value_type = format->storage;
+                fill_values(call->value_type, sample->values, 4 * ITEMS);
+            } else {
+                memset(sample->values, 0, sizeof sample->values);
+            }
+            blr_texture_run(texture, call, 0, call->count, &faults[path]);
+            if (path == 0) {
+                memcpy(wanted, texels, IMAGE_BYTES);
+                memcpy(wanted_values, sample->values, sizeof wanted_values);
+            }
+            CHECK(memcmp(wanted, texels, IMAGE_BYTES) == 0);
+            CHECK(memcmp(wanted_values, sample->values, sizeof wanted_values) == 0);
+            CHECK_EQUAL((int)faults[0].kind, (int)faults[path].kind);
+            CHECK_EQUAL(faults[0].index, faults[path].index);
+            CHECK(memcmp(faults[0].coordinates, faults[path].coordinates, sizeof faults[0].coordinates) == 0);
+        }
+    }
+}
+
 int main(void)
 {
     static const uint32_t paths[] = {BLR_TEXTURE_NO_VECTORS, BLR_TEXTURE_NO_AVX512, 0};
@@ -291,6 +354,7 @@ int main(void)
         }
     }
     test_pictures(sample, texels);
+    test_pixels(sample, texels);
     test_large_results(texels);
     free(sample);
     free(texels);
