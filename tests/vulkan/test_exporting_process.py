@@ -1,0 +1,86 @@
+"""Images and semaphores of another process, and what happens when it dies."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from exporting_process import DESC, SEED
+from sharing_checks import open_descriptors, pixels_for, read_by_copies, same, write_by_copies
+
+import bindless as bl
+from bindless.interop import vulkan as sharing
+
+pytestmark = pytest.mark.vulkan
+
+PROGRAM = Path(__file__).with_name("exporting_process.py")
+
+
+@pytest.fixture
+def received(rig, manifest):
+    """(descriptor of the memory, descriptor of a semaphore or None, the process)."""
+    ours, theirs = socket.socketpair()
+    arguments = [str(theirs.fileno()), sharing.device_uuid(rig.physical_device).hex(), manifest or ""]
+    process = subprocess.Popen(
+        [sys.executable, str(PROGRAM), *arguments],
+        pass_fds=[theirs.fileno()],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    theirs.close()
+    with ours:
+        message, files, _, _ = socket.recv_fds(ours, 64, 2)
+    assert files, f"the process ended with {process.wait()}"
+    size, dedicated = map(int, message.split())
+    memory = bl.ExternalMemDescriptor(bl.ResourceFd(files[0]), "opaque_fd", size, dedicated=bool(dedicated))
+    semaphore = bl.ExternalSemaphoreDescriptor(bl.ResourceFd(files[1]), "opaque_fd") if files[1:] else None
+    yield memory, semaphore, process
+    process.kill()
+    process.wait()
+
+
+def replaced(descriptor):
+    """The same with a file descriptor of its own."""
+    return replace(descriptor, resource=bl.ResourceFd(os.dup(descriptor.resource.file_descriptor)))
+
+
+def test_image_of_another_process(received, queue):
+    """It is there, and stays when the process is killed: before the import's use, and in its midst."""
+    descriptor, _, process = received
+    before = open_descriptors()
+    bl.release_external_memory(bl.import_external_memory(replaced(descriptor), queue), queue)
+    assert open_descriptors() == before
+    memory = bl.import_external_memory(descriptor, queue)
+    with pytest.raises(bl.InvalidError):  # the import took the file descriptor over
+        bl.import_external_memory(descriptor, queue)
+    handle = bl.map_external_image_memory(memory, DESC, queue)
+    same(read_by_copies(handle, DESC, queue), pixels_for(DESC, SEED))
+    process.kill()
+    process.wait()
+    same(read_by_copies(handle, DESC, queue), pixels_for(DESC, SEED))
+    again = pixels_for(DESC, SEED + 1)
+    write_by_copies(handle, DESC, again, queue)
+    same(read_by_copies(handle, DESC, queue), again)
+    bl.unmap_external_image_memory(handle, DESC.type, queue)
+    bl.release_external_memory(memory, queue)
+
+
+def test_semaphore_of_a_process_that_died(received, device, context):
+    """Whoever waits for it is told which semaphore that is, and another signal ends the wait."""
+    _, descriptor, process = received
+    if descriptor is None:
+        return  # as tests of semaphores say
+    process.kill()
+    process.wait()
+    with bl.Queue(device, context, in_order=True) as waiting, bl.Queue(device, context, in_order=True) as other:
+        semaphore = bl.import_external_semaphore(descriptor, waiting)
+        event = waiting.ext_oneapi_wait_external_semaphore(semaphore)
+        with pytest.raises(bl.WaitTimeoutError, match="opaque_fd"):
+            event.wait(timeout=0.2)
+        other.ext_oneapi_signal_external_semaphore(semaphore).wait_and_throw()
+        event.wait_and_throw()
+        bl.release_external_semaphore(semaphore, waiting)
