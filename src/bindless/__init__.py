@@ -122,6 +122,7 @@ if TYPE_CHECKING:
     from .model.ranges import NdRange, Range
     from .model.sampler import BindlessImageSampler
     from .sycl.accessor import Accessor, LocalAccessor
+    from .sycl.bound_launch import BoundLaunch
     from .sycl.buffer import Buffer
     from .sycl.context import Context
     from .sycl.cuda_source import compile_cuda
@@ -269,6 +270,7 @@ _MODULES = {
     "model.ranges": ("NdRange", "Range"),
     "model.sampler": ("BindlessImageSampler",),
     "sycl.accessor": ("Accessor", "LocalAccessor"),
+    "sycl.bound_launch": ("BoundLaunch",),
     "sycl.buffer": ("Buffer",),
     "sycl.context": ("Context",),
     "sycl.cuda_source": ("compile_cuda",),
@@ -306,6 +308,7 @@ __all__ = [
     "Backend",
     "BackendMismatchError",
     "BindlessImageSampler",
+    "BoundLaunch",
     "Buffer",
     "BuildError",
     "BundleState",

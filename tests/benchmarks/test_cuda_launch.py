@@ -109,7 +109,22 @@ def test_four_arguments(compare: Compare, queue: Any, request: pytest.FixtureReq
                 ordered.parallel_for(1, kernel, first, second, 2.0, number + 1000)
             ordered.wait()
 
+        bound = kernel.bind(ordered, 1, first, second, 2.0, 16)
+
+        def bound_same() -> None:
+            for _ in range(LAUNCHES):
+                bound()
+            ordered.wait()
+
+        def bound_changing() -> None:
+            for number in range(LAUNCHES):
+                bound[3] = number + 1000
+                bound()
+            ordered.wait()
+
         in_c = {"the driver from C": LAUNCHES * request.getfixturevalue("driver_costs")["launch_arguments"]}
         name = f"cuda {LAUNCHES} launches with four arguments"
         compare(same, peers, name=f"{name}, the same", known=in_c, target="C >= 0.67, CuPy and cuda.core >= 1")
         compare(changing, peers, name=f"{name}, one new", known=in_c)
+        compare(bound_same, peers, name=f"{name}, bound", known=in_c, target="C >= 0.83")
+        compare(bound_changing, peers, name=f"{name}, bound, one new", known=in_c)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from sys import getrefcount
 from typing import Any, NoReturn
@@ -120,6 +121,7 @@ def prepare_launch(
     values, shared = kernel.arguments(arguments)
     packing = Packing(tuple(map(len, values)))
     packing.bytes[:] = b"".join(values)
+    begins = [0, *itertools.accumulate(map(len, values))]
     described = ffi.new("bindless_launch_t *")
     described.context, described.stream, described.function = queue.primary.handle, stream.handle, kernel.native
     described.grid, described.block = shape[:3], shape[3:]
@@ -140,6 +142,11 @@ def prepare_launch(
         stream.submitted = event.index = stream.submitted + 1
         return event
 
+    def patch(index: int, value: bytes) -> None:  # the driver has read the one before
+        packing.bytes[begins[index] : begins[index + 1]] = value
+
+    if len(values) == len(arguments):
+        again.patch = patch  # type: ignore[attr-defined]
     return again
 
 

@@ -537,6 +537,9 @@ class BackendProtocol(Protocol):
     ) -> Callable[[], NativeEvent] | None:
         """A launch to be repeated as it is on an in-order queue; None where there is no shorter way.
 
+        It may have an attribute ``patch(index, value)``, which gives an argument another value of as many bytes for the
+        calls to come; local memory is none.
+
         The one exception to the rule on threads: the caller does not call it, nor submit to the queue, from two threads
         at once, and no more once the module or the queue was released.
         """

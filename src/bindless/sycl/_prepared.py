@@ -54,7 +54,7 @@ class PreparedLaunch:
         self._handles = handles
         self._watched = watched
 
-    def holds(self, arguments: tuple[Any, ...]) -> bool:
+    def holds(self, arguments: Sequence[Any]) -> bool:
         """Whether the arguments still mean what they did: memory not freed, handles with the same number."""
         for at, raw in self._handles:
             if arguments[at]._raw_handle != raw:

@@ -231,7 +231,7 @@ class CommandStream:
             self._release()
         return event
 
-    def launch_again(self, prepared: PreparedLaunch, bundle: object, arguments: tuple[object, ...]) -> Event:
+    def launch_again(self, prepared: PreparedLaunch, bundle: object, arguments: Sequence[object]) -> Event:
         """Repeats a prepared launch: ``launch`` with everything that can be known beforehand left out."""
         if self.blocker is not None:
             return self._defer(lambda _: prepared.again(), (), (*arguments, bundle))

@@ -12,9 +12,11 @@ from ..model.errors import FeatureNotSupportedError, InvalidError, NdRangeError
 from ..model.ranges import NdRange, RangeLike, as_range
 
 if TYPE_CHECKING:
+    from .bound_launch import BoundLaunch
     from .context import Context
     from .device import Device
     from .kernel_bundle import KernelBundle
+    from .queue import Queue
 
 __all__ = ["Kernel"]
 
@@ -80,6 +82,17 @@ class Kernel:
             return len(self._parameters)
         required = self._record.required_work_group_size
         return f"reqd_work_group_size({', '.join(map(str, required))})" if required else ""
+
+    def bind(self, queue: Queue, index_space: RangeLike | NdRange, *arguments: object) -> BoundLaunch:
+        """A launch of this kernel, to be submitted many times: checked and packed here, and no more by ``launch()``.
+
+        Args: as of ``queue.parallel_for``. Arrays of other libraries are taken here, in the order that they have now.
+
+        Raises: what ``queue.parallel_for`` raises.
+        """
+        from .bound_launch import BoundLaunch
+
+        return BoundLaunch(queue, self, index_space, arguments)
 
     def _on(self, device: Device) -> Kernel:
         """This kernel for another device of its bundle.

@@ -1,0 +1,159 @@
+"""``BoundLaunch``: a kernel with its queue, range and arguments, checked and packed once, to be launched many times."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from ..model.errors import InvalidError
+from ..model.handles import SampledImageHandle, UnsampledImageHandle
+from ..model.ranges import NdRange, RangeLike
+from ._argument_values import Unfit
+from ._arguments import PACKERS, memory_of, pack_arguments
+from ._prepared import PreparedLaunch
+from ._usm_array import UsmArray
+from ._usm_import import foreign_array
+from ._usm_pointer import UsmPointer
+from .event import Event
+
+if TYPE_CHECKING:
+    from .kernel import Kernel
+    from .queue import Queue
+
+__all__ = ["BoundLaunch"]
+
+# What may come to mean something else, or nothing.
+_MORTAL = (UsmArray, UsmPointer, SampledImageHandle, UnsampledImageHandle)
+
+
+class BoundLaunch:
+    """``kernel.bind(queue, range, ...)`` makes one, calling it submits it, ``launch[2] = value`` changes an argument.
+
+    It keeps queue, kernel and arguments alive. Values are what they were when they were given: a numpy array that is
+    passed by value is read then. One thread at a time changes arguments.
+    """
+
+    __slots__ = ("_arguments", "_here", "_kernel", "_packed", "_prepared", "_queue", "_sizes", "_tried")
+
+    def __init__(
+        self, _queue: Queue, _kernel: Kernel, _index_space: RangeLike | NdRange, _arguments: tuple[Any, ...]
+    ) -> None:
+        self._queue, self._kernel = _queue, _kernel
+        self._here, self._sizes, packed, taken = _queue._plan_launch(_index_space, _kernel, _arguments)
+        self._arguments: list[Any] = list(taken)
+        self._packed = list(packed)
+        self._prepared: PreparedLaunch | None = None
+        self._tried = False
+
+    @property
+    def kernel(self) -> Kernel:
+        return self._kernel
+
+    @property
+    def queue(self) -> Queue:
+        return self._queue
+
+    def __call__(self, *, depends_on: Iterable[Event] | Event = ()) -> Event:
+        """Submits it, as ``queue.parallel_for`` does.
+
+        Raises:
+            InvalidError: memory among the arguments was freed, the bundle or the queue closed.
+        """
+        stream, bundle, prepared = self._queue._stream, self._here._bundle, self._prepared
+        if (
+            prepared is None
+            or depends_on
+            or stream.blocker is not None
+            or not bundle._open
+            or not (prepared.fixed or prepared.holds(self._arguments))
+        ):
+            return self._launch(depends_on)
+        event = stream.launch_again(prepared, bundle, self._arguments)
+        if event._native is None:  # it comes later, with what it was prepared for
+            self._forget()
+        return event
+
+    def _launch(self, depends_on: Iterable[Event] | Event) -> Event:
+        """The long way: everything is looked at again, and prepared for the next time."""
+        self._kernel._require_usable(self._queue.context)
+        memory, handles = self._mortal()
+        for at in (*memory, *(at for at, _ in handles)):
+            self._packed[at] = self._pack(at, self._arguments[at])
+        if 0 in self._sizes[0]:
+            return self._queue._nothing(depends_on)
+        stream, keep = self._queue._stream, tuple(self._arguments)
+        if keep and not stream.in_order:
+            keep = memory_of(keep)
+        event = stream.launch(
+            self._here._native, *self._sizes, tuple(self._packed), keep, self._here._bundle, depends_on
+        )
+        if not self._tried:
+            self._prepare()
+        return event
+
+    def _mortal(self) -> tuple[list[int], list[tuple[int, int]]]:
+        """Where memory is among the arguments; where handles are, with their numbers."""
+        memory = [at for at, value in enumerate(self._arguments) if isinstance(value, (UsmArray, UsmPointer))]
+        handles = [
+            (at, value._raw_handle)
+            for at, value in enumerate(self._arguments)
+            if isinstance(value, (SampledImageHandle, UnsampledImageHandle))
+        ]
+        return memory, handles
+
+    def _pack(self, index: int, value: Any) -> bytes | int:
+        parameters = self._here._parameters
+        listed = None if parameters is None else (parameters[index],)
+        return pack_arguments(self._kernel.name, listed, (value,), self._queue.context)[0]
+
+    def _prepare(self) -> None:
+        self._tried = True
+        native = self._queue._stream.native
+        if native is None:
+            return
+        again = self._queue._backend.prepare_launch(native, self._here._native, *self._sizes, tuple(self._packed))
+        if again is not None:
+            self._prepared = PreparedLaunch(again, (), *self._mortal())
+
+    def _forget(self) -> None:
+        self._prepared, self._tried = None, False
+
+    # ------------------------------------------------------------------ arguments
+
+    def __len__(self) -> int:
+        return len(self._arguments)
+
+    def __getitem__(self, index: int) -> Any:
+        return self._arguments[index]
+
+    def __setitem__(self, index: int, value: Any) -> None:
+        """Another value for an argument, from the next launch on.
+
+        Raises:
+            InvalidError: a value of the wrong size or kind; the argument stays what it was.
+            IndexError: there is no such argument.
+        """
+        index = range(len(self._arguments))[index]
+        packer, parameters = PACKERS.get(type(value)), self._here._parameters
+        try:
+            if packer is None or parameters is None:
+                packed = self._pack(index, value)
+            else:
+                packed = packer(value, parameters[index], self._queue.context)
+        except (InvalidError, Unfit):
+            value = foreign_array(value, self._queue)
+            packed = self._pack(index, value)  # raises with everything there is to say
+        before, old = self._packed[index], self._arguments[index]
+        self._packed[index], self._arguments[index] = packed, value
+        prepared = self._prepared
+        patch = None if prepared is None else getattr(prepared.again, "patch", None)
+        fits = isinstance(packed, bytes) and isinstance(before, bytes) and len(packed) == len(before)
+        if prepared is None or patch is None or not fits:
+            self._forget()
+        else:
+            patch(index, packed)
+            if isinstance(value, _MORTAL) or isinstance(old, _MORTAL):
+                self._prepared = PreparedLaunch(prepared.again, (), *self._mortal())
+
+    def __repr__(self) -> str:
+        return f"<BoundLaunch of {self._kernel!r} on {self._queue!r}>"
