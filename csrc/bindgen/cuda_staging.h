@@ -112,6 +112,8 @@ static CUresult bindless_submit(bindless_stager_t *stager, int slot, bindless_pi
     bindless_staging_t *staging = stager->staging;
     const bindless_stage_t *job = staging->job;
     int array = job->type == CU_MEMORYTYPE_ARRAY;
+    int straight = !array && job->pitch == job->width && (piece.depth == 1 || job->rows == job->height);
+    size_t bytes = job->width * piece.height * piece.depth;
     uint64_t device = job->device, buffer = (uint64_t)(uintptr_t)stager->buffers[slot];
     size_t y = job->y + piece.y, z = job->z + piece.z;
     if (!array) {
@@ -120,7 +122,8 @@ static CUresult bindless_submit(bindless_stager_t *stager, int slot, bindless_pi
     }
     blr_mutex_lock(&staging->submit);
     CUresult result =
-        job->to_device
+        straight ? cuMemcpyAsync(job->to_device ? device : buffer, job->to_device ? buffer : device, bytes, staging->stream)
+        : job->to_device
             ? bindless_copy_box(staging->stream, CU_MEMORYTYPE_HOST, buffer, 0, 0, 0, job->width, piece.height, job->type,
                                 device, job->x, y, z, job->pitch, job->rows, job->width, piece.height, piece.depth)
             : bindless_copy_box(staging->stream, job->type, device, job->x, y, z, job->pitch, job->rows,

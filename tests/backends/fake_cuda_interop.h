@@ -68,6 +68,7 @@ EXPORT CUresult cuPointerGetAttribute(void *out, CUpointer_attribute attribute, 
     if (!a) return CUDA_ERROR_INVALID_VALUE;
     if (attribute == CU_POINTER_ATTRIBUTE_CONTEXT) *(CUcontext *)out = (CUcontext)a->owner;
     else if (attribute == CU_POINTER_ATTRIBUTE_MEMORY_TYPE) *(unsigned *)out = a->kind == 2 ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
+    else if (attribute == CU_POINTER_ATTRIBUTE_IS_MANAGED) *(unsigned *)out = a->kind == 3;
     else return CUDA_ERROR_INVALID_VALUE;
     return 0;
 }

@@ -116,6 +116,23 @@ def test_host_memory_goes_through_buffers(
         assert not alone.view(np.uint8).any()
 
 
+@pytest.mark.parametrize("extra", [0, 12345])
+def test_bytes_go_through_buffers_too(queue: bl.Queue, fake: Fake, staging: Any, extra: int) -> None:  # noqa: F811
+    """Between numpy arrays and device memory, what is no whole line with them; shared memory is the driver's affair."""
+    data = np.random.default_rng(2).integers(0, 256, (3 << 20) + extra, np.uint8)
+    counts = []
+    for kind in ("device", "shared"):
+        memory = bl.usm_empty(data.shape, data.dtype, queue, kind=kind)
+        fake.clear()
+        event = queue.memcpy(memory, data.copy())
+        back = np.zeros_like(data)
+        queue.memcpy(back, memory, depends_on=event).wait()
+        assert np.array_equal(back, data)
+        counts.append(len(fake.lines("cuMemcpyAsync")))
+        memory.close()
+    assert counts[0] > 10 and counts[1] == 2
+
+
 def test_staged_copies_are_in_order(queue: bl.Queue, fake: Fake, staging: Any) -> None:  # noqa: F811
     """With commands before and after, of this queue and of another, and from several threads."""
     desc = bl.ImageDescriptor(300, 200, num_channels=4, channel_type="fp32")

@@ -14,6 +14,7 @@ from ._cuda_errors import SUCCESS, check, release
 from ._cuda_event import Event
 from ._cuda_fork import in_fork
 from ._cuda_queue import Queue
+from ._cuda_staging import staged_bytes
 from .contract import PointerRecord
 
 __all__ = ["advise", "allocate", "allocate_pitched", "copy", "fill", "free", "pointer_info", "prefetch"]
@@ -155,13 +156,14 @@ def pointer_info(context: Context, address: int) -> PointerRecord:
 
 
 def copy(queue: Queue, dst: int, src: int, nbytes: int, waits: Sequence[Event] = ()) -> Event:
-    """Copies between any two memories; the driver finds out which they are.
+    """Copies between any two memories; the driver finds out which they are, but for much ordinary host memory.
 
     Where pageable host memory takes part, the driver may return only when the copy is done, and it always does from
     host to host.
     """
+    staged = staged_bytes(queue, dst, src, nbytes)
     return queue.run(
-        lambda stream: lib.cuMemcpyAsync(dst, src, nbytes, stream) if nbytes else SUCCESS,
+        staged or (lambda stream: lib.cuMemcpyAsync(dst, src, nbytes, stream) if nbytes else SUCCESS),
         "cuMemcpyAsync",
         waits,
         f"{nbytes} bytes from {src:#x} to {dst:#x}",

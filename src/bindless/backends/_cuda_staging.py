@@ -18,7 +18,7 @@ from ._cuda_errors import SUCCESS
 from ._cuda_queue import Queue
 from ._cuda_wait import wait_until_ready
 
-__all__ = ["SMALLEST", "VARIABLE", "staged_copy", "staging_bytes"]
+__all__ = ["SMALLEST", "VARIABLE", "staged_bytes", "staged_copy", "staging_bytes"]
 
 lib, ffi = driver.lib, driver.ffi
 
@@ -31,6 +31,8 @@ _MOST_THREADS = 12
 _FEWEST_THREADS = 4
 _BUFFERS_OF_A_THREAD = int(lib.BINDLESS_STAGING_BUFFERS)
 _GRANULARITY = 64 << 10
+# Bytes without shape are lines of so many.
+_LINE = 64 << 10
 
 _making = threading.Lock()
 
@@ -92,6 +94,14 @@ def _is_ordinary(address: int) -> bool:
     return bool(lib.cuPointerGetAttribute(slot, lib.CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address) != SUCCESS)
 
 
+def _is_of_device(address: int) -> bool:
+    """Whether it is device memory, and not shared with the host."""
+    kind, managed = ffi.new("unsigned int *"), ffi.new("unsigned int *")
+    known = lib.cuPointerGetAttribute(kind, lib.CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address) == SUCCESS
+    shared = lib.cuPointerGetAttribute(managed, lib.CU_POINTER_ATTRIBUTE_IS_MANAGED, address) == SUCCESS and managed[0]
+    return bool(known and kind[0] == lib.CU_MEMORYTYPE_DEVICE and not shared)
+
+
 def staged_copy(
     queue: Queue,
     to_device: bool,
@@ -123,3 +133,27 @@ def staged_copy(
         return lib.bindless_stage(staging.native, stream, job) if result == SUCCESS else result
 
     return command
+
+
+def staged_bytes(queue: Queue, dst: int, src: int, nbytes: int) -> Callable[[Any], int] | None:
+    """The command of a copy of bytes between ordinary host memory and a device's; None for other memory, and fewer."""
+    if nbytes < max(SMALLEST, _LINE):
+        return None
+    queue.primary.activate()
+    to_device = _is_ordinary(src)
+    host, device = (src, dst) if to_device else (dst, src)
+    if not _is_ordinary(host) or not _is_of_device(device):
+        return None
+    lines = nbytes // _LINE
+    place = (int(lib.CU_MEMORYTYPE_UNIFIED), device, 0, 0, 0, _LINE, lines)
+    command = staged_copy(queue, to_device, (host, _LINE, _LINE * lines), place, (_LINE, lines, 1))
+    done = lines * _LINE
+    if command is None or done == nbytes:
+        return command
+    staged = command
+
+    def whole(stream: Any) -> int:
+        result = staged(stream)
+        return lib.cuMemcpyAsync(dst + done, src + done, nbytes - done, stream) if result == SUCCESS else result
+
+    return whole
