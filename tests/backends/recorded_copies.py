@@ -101,11 +101,11 @@ def test_host_memory_goes_through_buffers(
         queue.ext_oneapi_copy(whole, memory).wait()
         fake.clear()
         given_away = part.copy()
-        queue.ext_oneapi_copy(given_away, memory, src_extent=desc.extent, **box)
+        event = queue.ext_oneapi_copy(given_away, memory, src_extent=desc.extent, **box)
         given_away[:] = 0  # it was read when the call returned
         copies = len(fake.lines("cuMemcpy3DAsync"))
         back, alone = np.zeros_like(whole), np.zeros_like(whole)
-        queue.ext_oneapi_copy(memory, back)
+        queue.ext_oneapi_copy(memory, back, depends_on=event)
         assert copies > 1 and len(fake.lines("cuMemcpy3DAsync")) > copies + 1
         wanted = _bytes(whole, desc).copy()
         wanted[inside] = _bytes(part, desc)[inside]
