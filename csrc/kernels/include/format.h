@@ -21,11 +21,18 @@ enum channel_type {
     FP16, FP32
 };
 
-static inline uint element_type(uint format) { return format & 0xff; }
-static inline uint value_channels(uint format) { return format >> 8 & 0xf; }
-static inline uint channel_type(uint format) { return format >> 16 & 0xff; }
-static inline uint image_channels(uint format) { return format >> 24 & 0xf; }
-static inline bool aligned(uint format) { return (format >> 28 & 1) != 0; }
+/* OpenCL C may be given the format when it is compiled, as the constant 0: for the same end. */
+#ifdef BINDLESS_OPENCL_C
+#define KNOWN(FORMAT) bindless_constant_uint(0, FORMAT)
+#else
+#define KNOWN(FORMAT) (FORMAT)
+#endif
+
+static inline uint element_type(uint format) { return KNOWN(format) & 0xff; }
+static inline uint value_channels(uint format) { return KNOWN(format) >> 8 & 0xf; }
+static inline uint channel_type(uint format) { return KNOWN(format) >> 16 & 0xff; }
+static inline uint image_channels(uint format) { return KNOWN(format) >> 24 & 0xf; }
+static inline bool aligned(uint format) { return (KNOWN(format) >> 28 & 1) != 0; }
 
 /* Bytes of an element: 1, 1, 2, 2, 4, 4, 2, 4 in the order of the enumeration, as exponents of two. */
 static inline uint element_size(uint format) { return 1u << (0x9a50u >> 2 * element_type(format) & 3); }

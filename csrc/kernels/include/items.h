@@ -15,6 +15,19 @@
 
 #include "blob.h"
 
+#ifdef BINDLESS_OPENCL_C
+
+/* Compilers for processors make vectors of work-items by themselves, and twice as fast code, in a quarter of the time, of
+ * the plain loop. */
+#define FOR_ITEMS(COUNT, ROW, ARGUMENTS, LOAD, RESULT, DO, PUT)                                                        \
+    for (ulong i = bindless_global_id(0); i < (COUNT); i += bindless_global_size(0)) {                                 \
+        ARGUMENTS loaded = LOAD(i);                                                                                    \
+        RESULT result = DO(loaded);                                                                                    \
+        PUT(i, result, false);                                                                                         \
+    }
+
+#else
+
 #define ITEMS 4u                /* of a lane in a step */
 #define STEP (ITEMS * LANES)
 #define BAND (2 * ITEMS)        /* rows of a picture; memory blocks are 8 rows high */
@@ -103,4 +116,5 @@ static inline struct stride stride_of(struct walk walk, ulong step, uint lane)
         }                                                                                                              \
     } while (0)
 
+#endif
 #endif

@@ -13,6 +13,13 @@ static inline ulong __bindless_local_id_1(void) { return get_local_id(1); }
 static inline ulong __bindless_local_id_2(void) { return get_local_id(2); }
 static inline __attribute__((overloadable)) int4 __bindless_sample_3d_i(read_only image3d_t image, sampler_t how, float x, float y, float z)
 { return __bindless_channels(read_imagei(image, how, (float4)(x, y, z, 0)), get_image_channel_order(image)); }
+/* BINDLESS_CONSTANT_0 int 4 */
+#ifdef BINDLESS_CONSTANT_0
+#define BINDLESS_OR_0(otherwise) BINDLESS_CONSTANT_0
+#else
+#define BINDLESS_OR_0(otherwise) (otherwise)
+#endif
+#define bindless_constant_uint(number, otherwise) ((uint)BINDLESS_OR_##number(otherwise))
 typedef ulong unsampled_image_handle;
 typedef ulong sampled_image_handle;
 static inline __attribute__((overloadable, always_inline)) size_t bindless_global_id(uint dimension) { return dimension == 0 ? __bindless_global_id_0() : dimension == 1 ? __bindless_global_id_1() : __bindless_global_id_2(); }
@@ -101,10 +108,10 @@ SIGNED_INT8, SIGNED_INT16, SIGNED_INT32,
 UNSIGNED_INT8, UNSIGNED_INT16, UNSIGNED_INT32,
 FP16, FP32
 };
-static inline uint element_type(uint format) { return format & 0xff; }
-static inline uint value_channels(uint format) { return format >> 8 & 0xf; }
-static inline uint image_channels(uint format) { return format >> 24 & 0xf; }
-static inline bool aligned(uint format) { return (format >> 28 & 1) != 0; }
+static inline uint element_type(uint format) { return bindless_constant_uint(0, format) & 0xff; }
+static inline uint value_channels(uint format) { return bindless_constant_uint(0, format) >> 8 & 0xf; }
+static inline uint image_channels(uint format) { return bindless_constant_uint(0, format) >> 24 & 0xf; }
+static inline bool aligned(uint format) { return (bindless_constant_uint(0, format) >> 28 & 1) != 0; }
 static inline uint element_size(uint format) { return 1u << (0x9a50u >> 2 * element_type(format) & 3); }
 static inline uint4 color_to_elements(color value, uint format)
 {
@@ -117,42 +124,6 @@ if (channels < 4) value.w = 0;
 if (channels < 3) value.z = 0;
 if (channels < 2) value.y = 0;
 return value;
-}
-struct walk {
-uint row;
-uint a_band;
-uint blocks;
-ulong banded;
-ulong steps;
-};
-static inline struct walk walk_of(ulong count, uint row)
-{
-struct walk walk = {0, 1, 0, 0, 0};
-if (row >= 32u && row <= 1u << 24 && count >> 31 == 0) {
-const uint bands = (uint)count / ((2 * 4u) * row);
-walk.row = row;
-walk.a_band = (row + (0 ? 32u / 2 : 32u) - 1) / (0 ? 32u / 2 : 32u) * ((2 * 4u) * (0 ? 32u / 2 : 32u) / (4u * 32u));
-walk.blocks = bands * walk.a_band;
-walk.banded = bands * (2 * 4u) * row;
-}
-walk.steps = walk.blocks + (count - walk.banded) / (4u * 32u);
-return walk;
-}
-struct stride {
-ulong first;
-uint next;
-};
-static inline uint block_start(uint block, uint row)
-{
-return (block + 1) * (0 ? 32u / 2 : 32u) <= row ? block * (0 ? 32u / 2 : 32u) : row - (0 ? 32u / 2 : 32u);
-}
-static inline struct stride stride_of(struct walk walk, ulong step, uint lane)
-{
-if (step >= walk.blocks) return (struct stride){walk.banded + (step - walk.blocks) * (4u * 32u) + lane, 32u};
-const uint band = (uint)step / walk.a_band;
-const uint block = (uint)step - band * walk.a_band;
-const uint x = block_start(block / 2, walk.row) + lane;
-return (struct stride){(band * (2 * 4u) + block % 2 * 4u) * walk.row + x, walk.row};
 }
 struct place {
 point at;
@@ -182,17 +153,5 @@ kernel void bindless_sample_3d_i(read_only image3d_t image__bindless_image, samp
 uint format, uint row)
 {
 const struct values out = values_of(values, element_size(format), value_channels(format), aligned(format));
-do { const ulong me = bindless_global_id(0), all = bindless_global_size(0); const uint lane = (uint)me % 32u; ulong i = me; if (all % 32u == 0) { const struct walk walk = walk_of(count, row); for (ulong step = me / 32u; step < walk.steps; step += all / 32u) { const struct stride stride = stride_of(walk, step, lane); struct place arguments[4u]; color results[4u];
-
-#pragma unroll
-
-for (uint k = 0; k < 4u; ++k) { struct place loaded = place_of(coords, stride.first + k * stride.next, 0u, count, format); arguments[k] = loaded; }
-
-#pragma unroll
-
-for (uint k = 0; k < 4u; ++k) results[k] = sample(image__bindless_image, image__bindless_sampler, arguments[k]);
-
-#pragma unroll
-
-for (uint k = 0; k < 4u; ++k) store(out, stride.first + k * stride.next, color_to_elements(mask_channels(results[k], format), format), format, true); } i += walk.banded + (walk.steps - walk.blocks) * (4u * 32u); } for (; i < (count); i += all) { struct place loaded = place_of(coords, i, 0u, count, format); color result = sample(image__bindless_image, image__bindless_sampler, loaded); store(out, i, color_to_elements(mask_channels(result, format), format), format, i - lane + (32u - 1) < (count)); } } while (0);
+for (ulong i = bindless_global_id(0); i < (count); i += bindless_global_size(0)) { struct place loaded = place_of(coords, i, 0u, count, format); color result = sample(image__bindless_image, image__bindless_sampler, loaded); store(out, i, color_to_elements(mask_channels(result, format), format), format, false); };
 }
