@@ -221,13 +221,19 @@ def test_a_missing_extra_is_named(
 # ---------------------------------------------------------------------- bench
 
 
-def test_bench_prints_ratios(capsys: pytest.CaptureFixture[str], selector: str) -> None:
-    assert main(["bench", "--megasamples", "0.02", "--device", selector]) == 0
+def test_bench_prints_ratios(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, selector: str
+) -> None:
+    monkeypatch.setattr("bindless._bench_rows._BUDGET", 0.0)  # as few rounds as may be
+    assert main(["bench", "--megasamples", "0.02", "--device", selector, "--parts", "pictures,import"]) == 0
     text = capsys.readouterr().out
-    assert re.search(r"linear, random +numpy +\d+\.\d +\d+\.\d+ x as fast", text)
-    assert re.search(r"Image\.numpy\(\) +\d+\.\d +\d+\.\d+ x as fast", text)
+    assert "above 1 we are faster" in text
+    assert re.search(r"Image\.warp uint8 x4 +[\d.]+ Mpixels/s +sample\(\) at an array of places", text)
+    assert re.search(r"import bindless, after numpy +[\d.]+ m?u?s .*<= 30 ms (reached|missed)", text)
     assert main(["bench", "--megasamples", "0"]) == 1
     assert "0.01 to 256" in capsys.readouterr().err
+    assert main(["bench", "--parts", "sampling,cooking"]) == 1
+    assert "--parts cooking: it is one or several of sampling, pixels," in capsys.readouterr().err
 
 
 def test_the_reader_of_a_pipe_may_leave() -> None:

@@ -7,7 +7,7 @@
 #include "texture_map_rows.h"
 
 /* Items that are made and sampled at a time: what they need stays in the nearest caches. */
-#define AT_ONCE 1024u
+#define AT_ONCE 2048u
 
 struct picture_part {
     _Alignas(64) float at[2 * AT_ONCE];
@@ -53,6 +53,13 @@ static void place_items(const struct blr_map_rows *rows, const blr_image_map_t *
     }
 }
 
+/* Items of the first part: so many that the others begin with a line of the cache, which blocks are stored by. */
+static uint32_t first_count(const unsigned char *values, uint32_t size)
+{
+    const uint32_t rest = (64 - (uint32_t)((uintptr_t)values % 64)) % 64;
+    return rest % size ? AT_ONCE : AT_ONCE - BLR_BLOCK + rest / size;
+}
+
 void blr_run_mapped(const struct blr_texture *texture, const blr_image_call_t *call, uint64_t begin, uint64_t end,
                     struct blr_fault *fault)
 {
@@ -62,9 +69,12 @@ void blr_run_mapped(const struct blr_texture *texture, const blr_image_call_t *c
     const uint32_t element = blr_element_size(call->value_type);
     const bool codes = format->maximum != 0 && call->value_type != BLR_ELEMENT_F32 && call->value_type != BLR_ELEMENT_F16;
     const bool gradients = call->operation == BLR_OPERATION_SAMPLE_GRADIENT;
-    for (uint64_t item = begin; item < end; item += AT_ONCE) {
-        const uint32_t count = end - item < AT_ONCE ? (uint32_t)(end - item) : AT_ONCE;
-        unsigned char *values = (unsigned char *)call->values + item * call->value_channels * element;
+    const uint32_t size = call->value_channels * element;
+    uint32_t count = codes ? AT_ONCE : first_count((unsigned char *)call->values + begin * size, size);
+    for (uint64_t item = begin; item < end; item += count, count = AT_ONCE) {
+        unsigned char *values = (unsigned char *)call->values + item * size;
+        if (end - item < count)
+            count = (uint32_t)(end - item);
         blr_image_call_t given = *call;
         struct blr_fault here;
         place_items(rows, &call->map, item, count, gradients, &part);

@@ -64,7 +64,12 @@ def _parser() -> argparse.ArgumentParser:
 
     bench = commands.add_parser("bench", help="quick benchmarks beside what else is installed")
     bench.add_argument("--device", metavar="SEL", help=_DEVICE_HELP)
-    bench.add_argument("--megasamples", type=float, default=4.0, metavar="N", help="size of the work (default 4)")
+    bench.add_argument(
+        "--megasamples", type=float, metavar="N", help="size of the work (default 1 on processors, 16 on GPUs)"
+    )
+    bench.add_argument("--json", action="store_true", help="one document for machines instead of a table")
+    bench.add_argument("--processor-time", action="store_true", help="for busy machines: time of all threads together")
+    bench.add_argument("--parts", metavar="A,B", help="only these of sampling, pixels, pictures, copies, calls, import")
     bench.set_defaults(run=_bench)
     return parser
 
@@ -117,11 +122,18 @@ def _demo(args: argparse.Namespace) -> int:
 
 
 def _bench(args: argparse.Namespace) -> int:
-    from ._cli_bench import compare
+    from ._cli_bench import PARTS, run_bench
+    from .model.aspects import Aspect
 
-    if not 0.01 <= args.megasamples <= 256:
+    if args.megasamples is not None and not 0.01 <= args.megasamples <= 256:
         raise InvalidError(f"--megasamples {args.megasamples}: it is 0.01 to 256")
-    compare(_queue(args.device), int(args.megasamples * 1e6))
+    parts = args.parts.split(",") if args.parts else list(PARTS)
+    for part in parts:
+        if part not in PARTS:
+            raise InvalidError(f"--parts {part}: it is one or several of {', '.join(PARTS)}, with commas")
+    queue = _queue(args.device)
+    size = args.megasamples or (16.0 if queue.device.has(Aspect.gpu) else 1.048576)
+    run_bench(queue, int(size * 1e6), parts=parts, as_json=args.json, processor_time=args.processor_time)
     return 0
 
 

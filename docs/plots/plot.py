@@ -1,0 +1,107 @@
+"""Plots of what ``bindless bench --json`` measured: throughput against size, of copies and of sampling.
+
+python docs/plots/plot.py docs/plots/reference.json docs/plots/cuda.json    writes copies_*.png and sampling.png beside
+
+Needs matplotlib: pip install 'bindless[plots]'.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+
+matplotlib.use("Agg")
+from matplotlib import pyplot
+
+_KINDS = ("numpy to image", "image to numpy", "image to image", "image to device memory")
+_FOLDER = Path(__file__).parent
+_OURS, _THEIRS, _BOUND = "#1f6feb", "#8b949e", "#d0d7de"
+
+
+def _series(rows: list[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
+    """One row for each size of a copy, smallest first."""
+    found = [row for row in rows if re.fullmatch(rf"{kind}, \d+ MiB", row["operation"])]
+    return sorted(found, key=lambda row: row["size"])
+
+
+def plot_copies(document: dict[str, Any], target: Path) -> None:
+    """A panel for each direction: ours, the peer and what memory allows, in GB/s over the size."""
+    figure, panels = pyplot.subplots(1, len(_KINDS), figsize=(14, 3.6), sharex=True, layout="constrained")
+    for panel, kind in zip(panels, _KINDS):
+        rows = _series(document["rows"], kind)
+        sizes = [row["size"] / 2**20 for row in rows]
+        panel.plot(sizes, [row["amount"] / row["seconds"] / 1e9 for row in rows], "o-", color=_OURS, label="bindless")
+        beside = [row for row in rows if row["peer"]]
+        if beside:
+            speeds = [row["amount"] / row["peer_seconds"] / 1e9 for row in beside]
+            peers = [row["size"] / 2**20 for row in beside]
+            panel.plot(peers, speeds, "s--", color=_THEIRS, label=beside[0]["peer"])
+        if rows and rows[0]["bound"]:
+            bound = [row["amount"] / row["bound_seconds"] / 1e9 for row in rows]
+            panel.plot(sizes, bound, ":", color="black", linewidth=1, label="what memory allows")
+        panel.set_xscale("log", base=2)
+        panel.set_xticks(sizes, [f"{size:.0f}" for size in sizes])
+        panel.set_ylim(bottom=0)
+        panel.set_title(kind, fontsize=10)
+        panel.set_xlabel("MiB")
+        panel.grid(color=_BOUND, linewidth=0.5)
+        panel.legend(fontsize=8)
+    panels[0].set_ylabel("GB/s")
+    figure.suptitle(f"Copies: {document['device']}", fontsize=10)
+    figure.savefig(target, dpi=100)
+    pyplot.close(figure)
+
+
+def plot_sampling(documents: list[dict[str, Any]], target: Path) -> None:
+    """A panel for each device: samples a second over the side of a square image of four bytes a pixel."""
+    figure, axes = pyplot.subplots(
+        1, len(documents), figsize=(5.2 * len(documents), 3.8), layout="constrained", squeeze=False
+    )
+    for panel, document in zip(axes[0], documents):
+        pattern = re.compile(r"sample 2D unorm_int8 x4, image of (\d+) x \d+")
+        matches = [(pattern.fullmatch(row["operation"]), row) for row in document["rows"]]
+        points = sorted((int(match[1]), row["amount"] / row["seconds"] / 1e9) for match, row in matches if match)
+        panel.plot(*zip(*points), "o-", color=_OURS, label="bindless, unorm8 x 4")
+        beside = [
+            row
+            for row in document["rows"]
+            if row["operation"] == "sample 2D unorm_int8 x4, neighbouring" and row["peer"]
+        ]
+        for row in beside:
+            if row["peer"].startswith(("OpenCV", "torch", "CuPy")):
+                speed = row["amount"] / row["peer_seconds"] / 1e9
+                panel.axhline(speed, linestyle="--", color=_THEIRS)
+                panel.annotate(
+                    f"{row['peer']}, {document['samples'] / 1e6:.0f} M samples",
+                    (points[0][0], speed),
+                    fontsize=8,
+                    va="bottom",
+                )
+        panel.set_xscale("log", base=2)
+        panel.set_xticks([side for side, _ in points], [f"{side}\u00b2" for side, _ in points])
+        panel.set_ylim(bottom=0)
+        panel.set_xlabel("pixels of the image")
+        panel.set_ylabel("Gsamples/s")
+        panel.set_title(
+            document["device"].partition("] ")[2].partition("]")[2].strip() or document["device"], fontsize=9
+        )
+        panel.grid(color=_BOUND, linewidth=0.5)
+        panel.legend(fontsize=8, loc="lower left")
+    figure.savefig(target, dpi=100)
+    pyplot.close(figure)
+
+
+def main(paths: list[str]) -> None:
+    documents = [json.loads(Path(path).read_text(encoding="utf-8")) for path in paths]
+    for path, document in zip(paths, documents):
+        plot_copies(document, _FOLDER / f"copies_{Path(path).stem}.png")
+    plot_sampling(documents, _FOLDER / "sampling.png")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

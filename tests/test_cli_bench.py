@@ -1,0 +1,138 @@
+"""``bindless bench``: what its rows say, without a look at how long anything took."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+import bindless as bl
+from bindless._bench_peers import numpy_linear, sampling_peers_2d, sampling_peers_3d
+from bindless._bench_rows import Bench, Peer, Row
+from bindless.cli import main
+
+
+def _document(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
+    assert main(["bench", "--json", "--megasamples", "0.01", *arguments]) == 0
+    document: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return document
+
+
+@pytest.fixture
+def selector(device: bl.Device) -> str:
+    return f"{device.backend}:*:{device._record.index}"
+
+
+@pytest.mark.parametrize(
+    ("part", "operations"),
+    [
+        ("sampling", ["sample 2D fp32 x4, neighbouring", "sample 2D unorm_int8 x4, neighbouring", "sample 3D fp32 x1"]),
+        ("pixels", ["fetch 2D fp32 x4", "write 2D unorm_int8 x4"]),
+        ("pictures", ["Image.warp uint8 x4", "Image.resize up float32 x4"]),
+        ("calls", ["allocate and free image memory", "with Image(16 x 16)"]),
+    ],
+)
+def test_every_part_has_its_rows(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, selector: str, part: str, operations: list[str]
+) -> None:
+    monkeypatch.setattr("bindless._bench_rows._BUDGET", 0.0)  # as few rounds as may be, and no peers that compile
+    monkeypatch.setattr("bindless._bench_peers.available", lambda name: None)
+    document = _document(capsys, "--device", selector, "--parts", part)
+    rows = document["rows"]
+    assert document["backend"] == selector.partition(":")[0]
+    assert set(operations) <= {row["operation"] for row in rows}
+    for row in rows:
+        assert row["seconds"] > 0
+        assert (row["ratio"] is not None) == bool(row["peer"])
+        assert (row["percent_of_bound"] is not None) == bool(row["bound"])
+        if row["peer"]:
+            assert row["ratio"] == pytest.approx(row["peer_seconds"] / row["seconds"])
+
+
+class Clock:
+    """Time that passes as works say, not as the machine does."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+    def work(self, *seconds: float) -> Any:
+        times = itertools.cycle(seconds)
+
+        def run() -> None:
+            self.now += next(times)
+
+        return run
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def bench(queue: bl.Queue, clock: Clock) -> Bench:
+    return Bench(queue, 1000, clock)
+
+
+def test_ratios_are_of_the_least_times(bench: Bench, clock: Clock) -> None:
+    peers = {"slower": Peer(clock.work(8.0, 6.0), wanted=2.0), "quicker, half of it": Peer(clock.work(0.5), share=0.5)}
+    assert bench.measure("work", clock.work(3.0, 2.0), peers, amount=4e6, unit="samples") == 2.0
+    slower, quicker = bench.rows
+    assert (slower.peer, slower.ratio, slower.reached) == ("slower", 3.0, True)
+    assert (quicker.ratio, quicker.reached, quicker.target) == (0.5, None, "")
+    assert slower.speed(slower.seconds) == "2 Msamples/s" and slower.target == "2.00 reached"
+
+
+def test_what_fails_is_left_out_and_told(bench: Bench, clock: Clock) -> None:
+    def broken() -> None:
+        raise RuntimeError("no such device")
+
+    def lacking() -> None:
+        raise bl.FeatureNotSupportedError("no mipmaps here")
+
+    bench.measure("work", clock.work(1.0), {"broken": Peer(broken)})
+    assert [row.peer for row in bench.rows] == [""]
+    assert bench.notes == ["work, broken: RuntimeError: no such device"]
+    assert bench.measure("levels", lacking, {"slower": Peer(clock.work(1.0))}) == float("inf")
+    assert len(bench.rows) == 1 and bench.notes[-1] == "levels: no mipmaps here"
+    with pytest.raises(RuntimeError, match="no such device"):
+        bench.measure("ours", broken)
+
+
+def test_targets_of_time_and_of_bounds() -> None:
+    slow = Row("import", 0.04, 0.0, "calls", wanted_seconds=0.03)
+    assert slow.reached is False and slow.target == "<= 30 ms missed"
+    half = Row("sample", 2.0, 1e6, "samples", bound="memory", bound_seconds=1.2, wanted_percent=50.0)
+    assert half.percent_of_bound == pytest.approx(60.0) and half.target == "50 % reached"
+    assert Row("call", 2.5e-6, 0.0, "calls").speed(2.5e-6) == "2.5 us"
+    assert Row("copy", 0.5, 3e9, "bytes").speed(0.5) == "6 GB/s"
+
+
+def test_peers_do_the_same_work(queue: bl.Queue) -> None:
+    """Every peer of the processor samples what the device samples; weights of some have but five bits."""
+    rng = np.random.default_rng(4)
+    pixels = rng.random((31, 40, 2), np.float32)
+    points = (rng.random((1024, 2)) * [40, 31]).astype(np.float32)
+    with bl.Image(pixels, queue=queue) as image:
+        expected = image.sample(points)
+    np.testing.assert_allclose(numpy_linear(pixels, points), expected, atol=1 / 128)
+    for name, peer in sampling_peers_2d(pixels, points, on_gpu=False, wanted=None).items():
+        assert callable(peer.work)
+        values = peer.work()
+        if isinstance(values, np.ndarray):
+            np.testing.assert_allclose(values.reshape(-1, 2)[:1024], expected, atol=1 / 24, err_msg=name)
+    volume = rng.random((9, 12, 15), np.float32)
+    inside = (rng.random((1024, 3)) * [15, 12, 9]).astype(np.float32)
+    with bl.Image(volume, queue=queue) as image:
+        expected = image.sample(inside)
+    for name, peer in sampling_peers_3d(volume, inside, on_gpu=False, wanted=None).items():
+        assert callable(peer.work)
+        values = peer.work()
+        if isinstance(values, np.ndarray):
+            np.testing.assert_allclose(values.reshape(-1, 1), expected, atol=1 / 24, err_msg=name)
