@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import pytest
 
@@ -41,7 +41,7 @@ def _manifest(driver: str) -> str | None:
     return next((str(file) for folder in folders for file in sorted(folder.glob("lvp_icd*.json"))), None)
 
 
-def _missing(driver: str, why: str) -> None:
+def _missing(driver: str, why: str) -> NoReturn:
     words = f"{why}: {INSTALL[driver]}"
     if "vulkan" in os.environ.get("BINDLESS_REQUIRE", "").replace(" ", "").split(","):
         pytest.fail(f"BINDLESS_REQUIRE asks for vulkan; {words}", pytrace=False)
@@ -69,11 +69,14 @@ def manifest(driver: str, device: bl.Device) -> str | None:
 
 
 @pytest.fixture(scope="session")
-def instance(manifest: str | None) -> Iterator[Instance]:
+def instance(manifest: str | None, driver: str) -> Iterator[Instance]:
     """A VkInstance that knows one Vulkan driver, or all of them for a GPU."""
-    from vulkan_rig import Instance
+    from vulkan_rig import Instance, vk
 
-    made = Instance(manifest)
+    try:
+        made = Instance(manifest)
+    except vk.VkError as error:
+        _missing(driver, f"the Vulkan loader makes no instance ({type(error).__name__})")
     yield made
     made.close()
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from ..drivers import cuda as driver
@@ -274,29 +275,28 @@ def release_semaphore(context: Context, semaphore: Semaphore) -> None:
             release(lib.cuDestroyExternalSemaphore(semaphore.array[0]), "cuDestroyExternalSemaphore")
 
 
-def _parameters(kind: str, value: int | None) -> Any:
-    parameters = ffi.new(f"CUDA_EXTERNAL_SEMAPHORE_{kind}_PARAMS *")
-    parameters.params.fence.value = value or 0
+_WAIT, _SIGNAL = (ffi.typeof(f"CUDA_EXTERNAL_SEMAPHORE_{kind}_PARAMS *") for kind in ("WAIT", "SIGNAL"))
+
+
+def _parameters(kind: Any, value: int) -> Any:
+    parameters = ffi.new(kind)
+    parameters.params.fence.value = value
     return parameters
 
 
 # Those of binary semaphores, which have no value.
-_BINARY_WAIT, _BINARY_SIGNAL = _parameters("WAIT", None), _parameters("SIGNAL", None)
+_BINARY_WAIT, _BINARY_SIGNAL = ffi.new(_WAIT), ffi.new(_SIGNAL)
 
 
 def wait_semaphore(queue: Queue, semaphore: Semaphore, value: int | None, waits: Sequence[Event] = ()) -> Event:
     """See ``ExternalSemaphoreProtocol``; the driver waits as long as it takes."""
-    parameters = _BINARY_WAIT if value is None else _parameters("WAIT", value)
-    wait, array = lib.cuWaitExternalSemaphoresAsync, semaphore.array
-    return queue.run(
-        lambda stream: wait(array, parameters, 1, stream), "cuWaitExternalSemaphoresAsync", waits, f"value {value}"
-    )
+    parameters = _BINARY_WAIT if value is None else _parameters(_WAIT, value)
+    command = partial(lib.cuWaitExternalSemaphoresAsync, semaphore.array, parameters, 1)
+    return queue.run(command, "cuWaitExternalSemaphoresAsync", waits, value)
 
 
 def signal_semaphore(queue: Queue, semaphore: Semaphore, value: int | None, waits: Sequence[Event] = ()) -> Event:
     """See ``ExternalSemaphoreProtocol``."""
-    parameters = _BINARY_SIGNAL if value is None else _parameters("SIGNAL", value)
-    signal, array = lib.cuSignalExternalSemaphoresAsync, semaphore.array
-    return queue.run(
-        lambda stream: signal(array, parameters, 1, stream), "cuSignalExternalSemaphoresAsync", waits, f"value {value}"
-    )
+    parameters = _BINARY_SIGNAL if value is None else _parameters(_SIGNAL, value)
+    command = partial(lib.cuSignalExternalSemaphoresAsync, semaphore.array, parameters, 1)
+    return queue.run(command, "cuSignalExternalSemaphoresAsync", waits, value)

@@ -139,8 +139,11 @@ def signal_semaphore(
 def _enqueue(
     backend: ReferenceBackend, name: str, queue: Queue, semaphore: int, value: int | None, waits: Sequence[Event]
 ) -> Event:
-    event = backend._ffi.new("blr_event_t *")
+    ffi = backend._ffi
+    event = ffi.new("blr_event_t *")
     count, events = backend._waits(waits)
-    handle = backend._ffi.cast("blr_external_semaphore_t", semaphore)
-    backend._check(getattr(backend._lib, name)(queue.handle, handle, value or 0, count, events, event), name)
+    handle = ffi.cast("blr_external_semaphore_t", semaphore)
+    result = getattr(backend._lib, name)(queue.handle, handle, value or 0, count, events, event)
+    if result:
+        backend._check(result, name)
     return Event(event[0], queue.profiling)

@@ -11,6 +11,7 @@ import os
 import stat
 import sys
 from dataclasses import dataclass
+from functools import cached_property
 from typing import SupportsIndex, Union
 
 from .enums import StringEnum, coerce
@@ -216,7 +217,7 @@ class ExternalSemaphoreDescriptor:
         object.__setattr__(self, "handle_type", coerce(ExternalSemaphoreHandleType, self.handle_type, "handle_type"))
         _check_fit(self.resource, self.handle_type)
 
-    @property
+    @cached_property
     def has_values(self) -> bool:
         """Whether waits and signals name a value: those of timelines and fences do, of binary semaphores not."""
         return self.handle_type not in (

@@ -126,7 +126,7 @@ class CommandStream:
         self.bundles: set[object] = set()
         self._last_bundle: object = None
         self.blocker: Event | None = None
-        self.outside: dict[str, int | None] = {}
+        self.outside: dict[object, int | None] = {}
         self.release_event: Callable[[NativeEvent], None] = backend.release_event
         # The methods of the short path, looked up once.
         self._launch = backend.launch
@@ -375,7 +375,10 @@ class CommandStream:
 
     def waits_outside(self) -> str:
         """The external semaphores that commands may wait for, as the end of a sentence; nothing without any."""
-        names = [name if value is None else f"{name} to come to {value}" for name, value in self.outside.copy().items()]
+        waits = self.outside.copy().items()
+        names = [
+            repr(semaphore) if value is None else f"{semaphore!r} to come to {value}" for semaphore, value in waits
+        ]
         return f": its queue waits for {', or '.join(names)}, which nobody has signalled" if names else ""
 
     # ------------------------------------------------------------------ completion

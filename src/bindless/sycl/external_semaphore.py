@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
-from ..backends.contract import NativeEvent
 from ..model.errors import Error, InvalidError
 from ..model.external import ExternalSemaphoreDescriptor
 from . import _lifetime
@@ -31,7 +31,7 @@ class ExternalSemaphore:
         context, device: where it was imported.
     """
 
-    __slots__ = ("__weakref__", "_native", "_resource", "context", "descriptor", "device")
+    __slots__ = ("__weakref__", "_commands", "_native", "_resource", "context", "descriptor", "device")
 
     def __init__(
         self, _native: Any, _descriptor: ExternalSemaphoreDescriptor, _device: Device, _context: Context
@@ -41,6 +41,8 @@ class ExternalSemaphore:
         self.device = _device
         self.context = _context
         backend: Any = _context._backend
+        # Of the backend: what signals it, and what waits for it.
+        self._commands: tuple[Any, Any] = (backend.signal_semaphore, backend.wait_semaphore)
         self._resource: _lifetime.Resource | None = _lifetime.Resource(
             _lifetime.Rank.EXTERNAL, _context._resource, backend.release_semaphore, _context._native_context, _native
         )
@@ -71,22 +73,20 @@ def submit_semaphore(
 ) -> Event:
     """Submits a wait for a semaphore, or its signal. See ``Queue.ext_oneapi_wait_external_semaphore``."""
     require_semaphore(semaphore)
-    queue._native  # noqa: B018  raises if it has ended
-    if not queue.is_in_order:
+    stream = queue._stream
+    if stream.native is None:
+        raise stream.unusable()
+    if not stream.in_order:
         raise InvalidError("semaphores order the commands of in-order queues alone: make the queue with in_order=True")
-    resource = of_context(semaphore, queue.device, queue.context)
+    resource = semaphore._resource
+    if resource is None or semaphore.context is not queue.context or semaphore.device is not queue.device:
+        resource = of_context(semaphore, queue.device, queue.context)
     number = semaphore.descriptor.check_value(value)
-    backend: Any = queue._backend
-    native, stream = semaphore._native, queue._stream
-    command = backend.wait_semaphore if waits else backend.signal_semaphore
-
-    def operation(natives: Sequence[NativeEvent]) -> NativeEvent:
-        return command(stream.native, native, number, natives)
-
+    operation = partial(semaphore._commands[waits], stream.native, semaphore._native, number)
     try:
         event = stream.submit(operation, depends_on, (resource,))
     except Error as error:
         raise as_invalid(error, f"{semaphore!r} was not {'waited for' if waits else 'signalled'}") from error
     if waits:
-        stream.outside[repr(semaphore)] = number
+        stream.outside[semaphore] = number
     return event
