@@ -17,14 +17,7 @@
 #include "cuda_copy.h"
 #include "cuda_current.h"
 
-#if defined(_WIN32)
-#define bindless_yield() SwitchToThread()
-#else
-#include <sched.h>
-#define bindless_yield() sched_yield()
-#endif
-
-enum { BINDLESS_SMALLEST_PIECE = 256 << 10 };
+enum { BINDLESS_SMALLEST_PIECE = 512 << 10 };
 
 /* One thread, with what is its own. */
 typedef struct bindless_stager {
@@ -96,16 +89,6 @@ static void bindless_move(const bindless_stage_t *job, bindless_piece_t piece, u
     }
 }
 
-/* Asks until a buffer's last copy is done. */
-static CUresult bindless_await(CUevent event)
-{
-    CUresult result;
-    while ((result = cuEventQuery(event)) == CUDA_ERROR_NOT_READY) {
-        bindless_yield();
-    }
-    return result;
-}
-
 /* The device's half of a piece. */
 static CUresult bindless_submit(bindless_stager_t *stager, int slot, bindless_piece_t piece)
 {
@@ -147,7 +130,7 @@ static CUresult bindless_upload(bindless_stager_t *stager)
             break;
         }
         bindless_piece_t piece = bindless_piece_of(staging, number);
-        result = bindless_await(stager->events[slot]);
+        result = cuEventSynchronize(stager->events[slot]);
         if (result == CUDA_SUCCESS) {
             bindless_move(staging->job, piece, stager->buffers[slot]);
             result = bindless_submit(stager, slot, piece);
@@ -168,14 +151,14 @@ static CUresult bindless_download(bindless_stager_t *stager)
         int more = number < staging->count && atomic_load(&staging->result) == CUDA_SUCCESS;
         if (more) {
             piece = bindless_piece_of(staging, number);
-            result = bindless_await(stager->events[slot]);
+            result = cuEventSynchronize(stager->events[slot]);
             if (result == CUDA_SUCCESS) {
                 result = bindless_submit(stager, slot, piece);
             }
         }
         if (expected && result == CUDA_SUCCESS) {
             int last = (slot + BINDLESS_STAGING_BUFFERS - 1) % BINDLESS_STAGING_BUFFERS;
-            result = bindless_await(stager->events[last]);
+            result = cuEventSynchronize(stager->events[last]);
             if (result == CUDA_SUCCESS) {
                 bindless_move(staging->job, coming, stager->buffers[last]);
             }
@@ -296,7 +279,7 @@ static CUresult bindless_stage(bindless_staging_t *staging, CUstream stream, con
     blr_mutex_lock(&staging->turn);
     /* Small copies have smaller pieces, so that every thread has some. */
     size_t total = job->width * job->height * job->depth;
-    size_t piece = total / ((size_t)staging->threads * 2 * BINDLESS_STAGING_BUFFERS);
+    size_t piece = total / ((size_t)staging->threads * BINDLESS_STAGING_BUFFERS);
     piece = piece < BINDLESS_SMALLEST_PIECE ? BINDLESS_SMALLEST_PIECE : piece;
     piece = piece > staging->piece ? staging->piece : piece;
     staging->rows = piece / job->width > 0 ? piece / job->width : 1;

@@ -9,6 +9,7 @@
  * It checks what the real driver leaves undefined: the current context, handles of other contexts, use after release.
  */
 #include <pthread.h>
+#include <sched.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -414,6 +415,12 @@ EXPORT CUresult cuEventRecord(CUevent h, CUstream s)
     return put((stream *)s, (command){.kind = RECORD, .ticket = e->last});
 }
 EXPORT CUresult cuEventQuery(CUevent h) { ENTER_CONTEXT("cuEventQuery"); event *e = (event *)h; if (!e->alive) return CUDA_ERROR_INVALID_HANDLE; pump(); return !e->last || e->last->done ? 0 : CUDA_ERROR_NOT_READY; }
+EXPORT CUresult cuEventSynchronize(CUevent h)
+{
+    CUresult result;
+    while ((result = cuEventQuery(h)) == CUDA_ERROR_NOT_READY) sched_yield();
+    return result;
+}
 EXPORT CUresult cuStreamWaitEvent(CUstream s, CUevent h, unsigned flags)
 {
     (void)flags;

@@ -48,7 +48,7 @@ def test_large_copies_are_kernels(queue: bl.Queue, fake: Fake, monkeypatch: pyte
 def staging(device: bl.Device, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """Buffers of the test's own, small enough that every copy has many pieces."""
     primary = device._record.native.context()
-    monkeypatch.setattr(_cuda_staging, "SMALLEST", 1)
+    monkeypatch.setattr(_cuda_staging, "SMALLEST", {True: 1, False: 1})
     monkeypatch.setattr(_cuda_staging, "_threads", lambda: 5)
     monkeypatch.setattr(_cuda_staging, "staging_bytes", lambda: 5 * 2 * (64 << 10))
     monkeypatch.setattr(primary, "staging", None)
@@ -200,7 +200,7 @@ def test_what_goes_to_the_driver_as_before(
 
         pageable = np.zeros(desc.shape, np.float32)
         assert count(pageable) == 1
-        monkeypatch.setattr(_cuda_staging, "SMALLEST", 1)
+        monkeypatch.setattr(_cuda_staging, "SMALLEST", {True: 1, False: 1})
         for name, value in (("_threads", 2), ("staging_bytes", 0), ("staging_bytes", 1 << 40)):
             with monkeypatch.context() as patch:
                 patch.setattr(_cuda_staging, "_threads", lambda: 5)

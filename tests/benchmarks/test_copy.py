@@ -58,6 +58,33 @@ def _driver_copies(queue: Any, memory: Any, pixels: np.ndarray) -> tuple[dict[st
     return copies(parameters(True)), copies(parameters(False))
 
 
+@pytest.mark.cuda
+@pytest.mark.parametrize("mebibytes", [8, 32, 256])
+@pytest.mark.parametrize("kibibytes", [512, 1024, 2048, 4096])
+@pytest.mark.parametrize("threads", [4, 8, 12, 16])
+def test_staging(
+    compare: Compare, queue: Any, mebibytes: int, threads: int, kibibytes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Threads and the size of their pieces, beside the driver's copy."""
+    side = int(np.sqrt(mebibytes * 2**20 / 16))
+    pixels = np.random.default_rng(3).random((side, side, 4)).astype(np.float32)
+    back, desc = np.empty_like(pixels), bl.ImageDescriptor.from_array(pixels)
+    monkeypatch.setattr(_cuda_staging, "SMALLEST", {True: 1, False: 1})
+    monkeypatch.setattr(_cuda_staging, "_threads", lambda: threads)
+    monkeypatch.setattr(_cuda_staging, "staging_bytes", lambda: threads * 2 * kibibytes << 10)
+    monkeypatch.setattr(queue.device._record.native.context(), "staging", None)
+    with bl.ImageMem(desc, queue) as memory:
+        upload, _ = _driver_copies(queue, memory, pixels)
+        _, download = _driver_copies(queue, memory, back)
+        for name, ours, theirs in (
+            ("to image", lambda: queue.ext_oneapi_copy(pixels, memory).wait(), upload),
+            ("from image", lambda: queue.ext_oneapi_copy(memory, back).wait(), download),
+        ):
+            theirs.pop("the same queued, and a wait")
+            row = f"{threads} threads, pieces of {kibibytes} KiB, {mebibytes} MiB {name}"
+            compare(ours, theirs, name=row, rounds=9 if mebibytes > 32 else 20, items=pixels.nbytes, unit="B")
+
+
 @pytest.mark.parametrize("mebibytes", [1, 2, 4, 8, 16, 64, 256])
 def test_host_and_image(compare: Compare, queue: Any, mebibytes: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """On CUDA once more with threads whatever the size, which shows where they begin to pay."""
@@ -87,7 +114,7 @@ def test_host_and_image(compare: Compare, queue: Any, mebibytes: int, monkeypatc
                 target="4 x in, 3 x out at 256 MiB" if queue.device.backend == "cuda" else "within 5 %",
             )
             if queue.device.backend == "cuda":
-                monkeypatch.setattr(_cuda_staging, "SMALLEST", 1)
+                monkeypatch.setattr(_cuda_staging, "SMALLEST", {True: 1, False: 1})
                 threads = f"cuda {mebibytes} MiB {name}, by threads"
                 compare(ours, theirs, name=threads, rounds=rounds, items=pixels.nbytes, unit="B")
                 monkeypatch.undo()

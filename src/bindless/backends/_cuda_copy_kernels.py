@@ -7,15 +7,13 @@ Its PTX is put together here of two sides, so that there is one for every pair o
 
 from __future__ import annotations
 
-import math
 import struct
 import threading
 from collections.abc import Sequence
 
 from ..drivers import cuda as driver
 from ..model.copy_region import CopyRegion, ImageMemory, UsmMemory
-from ..model.descriptor import ImageDescriptor
-from ..model.enums import ImageType, UsmKind
+from ..model.enums import UsmKind
 from ._cuda_context import Context
 from ._cuda_event import Event
 from ._cuda_image import ImageStorage
@@ -30,15 +28,16 @@ __all__ = ["SMALLEST", "copy_by_kernel", "source_of"]
 lib = driver.lib
 
 # Bytes from which on a kernel is the quicker: launching it takes longer than asking the driver for its copy.
-SMALLEST = 8 << 20
+SMALLEST = 16 << 20
 # Smaller blobs than this fill no memory bus.
-_LEAST_BLOB = 4
+_LEAST_BLOB, _LARGEST_BLOB = 4, 16
 
 _LINEAR = "linear"
 _THREADS = 256
-_MOST_COLUMNS = 32
+# A work-group of 16 blobs by 16 work-items suits the tiles that images lie in; wider ones write half as fast.
+_MOST_COLUMNS = 16
 # Rows that one work-item moves: their loads are under way together.
-_ROWS = 4
+_ROWS = 2
 _MOST_SLICES = 65535
 
 _MOVED = {1: ("b8", "%h{0}"), 2: ("b16", "%h{0}"), 4: ("b32", "%v{0}"), 8: ("v2.b32", "%v{0}, %v{1}"),
@@ -146,6 +145,10 @@ def source_of(source: str, target: str, blob: int, rows: int) -> bytes:
 
 # ---------------------------------------------------------------------- which one
 
+_Side = tuple[str, int, tuple[int, int, int], tuple[int, int], int]
+"""Geometry, surface or address, offset of a surface (x in bytes), pitches of rows and slices, and what decides on the
+blob, or-ed."""
+
 _loaded: dict[tuple[int, str, str, int, int], Kernel] = {}
 _loading = threading.Lock()
 
@@ -161,12 +164,6 @@ def _kernel(queue: Queue, source: str, target: str, blob: int, rows: int) -> Ker
                 module = load_module(queue.context, queue.device, source_of(source, target, blob, rows))
                 kernel = _loaded[key] = Kernel(module, "bindless_copy")
     return kernel
-
-
-def _geometry(desc: ImageDescriptor) -> str:
-    if desc.type is ImageType.cubemap:
-        return "a2d"
-    return f"{'a' if desc.type is ImageType.array else ''}{desc.dimensions}d"
 
 
 def _surface(context: Context, storage: ImageStorage, handle: int) -> int:
@@ -197,49 +194,53 @@ def _shape(width: int, height: int, depth: int, rows: int) -> Shape:
     return -(-width // columns), -(-height // (lines * rows)), depth, columns, lines, 1
 
 
+def _image_side(queue: Queue, end: ImageMemory) -> _Side | None:
+    """None where it has no surface."""
+    storage = queue.context.images.get(end.handle)
+    if storage is None or not storage.writable or storage.is_mipmap or storage.primary is not queue.primary:
+        return None
+    surface = queue.context.copied.get(end.handle) or _surface(queue.context, storage, end.handle)
+    x, y, z = end.offset
+    x *= end.pixel_size
+    return (storage.geometry, surface, (x, y, z), (0, 0), x) if surface else None
+
+
+def _linear_side(queue: Queue, end: UsmMemory, height: int, depth: int) -> _Side | None:
+    """None where the device does not have it."""
+    if not _is_near(queue, end.address):
+        return None
+    x, y, z = end.offset
+    pitch, slice_pitch = end.row_pitch, end.slice_pitch
+    address = end.address + z * slice_pitch + y * pitch + x * end.pixel_size
+    multiples = address | (pitch if height > 1 else 0) | (slice_pitch if depth > 1 else 0)
+    return _LINEAR, address, (0, 0, 0), (pitch, slice_pitch), multiples
+
+
 def copy_by_kernel(queue: Queue, region: CopyRegion, waits: Sequence[Event] = ()) -> Event | None:
     """A copy of at least ``SMALLEST`` bytes by a kernel; None where that cannot be, or is no better."""
-    width, height, depth = region.extent
+    src, dst, (width, height, depth) = region.src, region.dst, region.extent
     row = width * region.pixel_size
     if row * height * depth < SMALLEST or depth > _MOST_SLICES:
         return None
-    context, alignment = queue.context, math.gcd(row, 16)
-    places: list[int] = []
-    offsets: list[int] = []
-    pitches: list[int] = []
-    geometries: list[str] = []
-    for end in (region.src, region.dst):
-        x, y, z = end.offset
-        if isinstance(end, ImageMemory):
-            storage = context.images.get(end.handle)
-            if storage is None or not storage.writable or storage.is_mipmap or storage.primary is not queue.primary:
-                return None
-            places.append(end.handle)
-            offsets += x * end.pixel_size, y, z
-            pitches += 0, 0
-            geometries.append(_geometry(storage.desc))
-            alignment = math.gcd(alignment, x * end.pixel_size)
-        elif isinstance(end, UsmMemory):
-            pitch, slice_pitch = end.row_pitch, end.slice_pitch
-            address = end.address + z * slice_pitch + y * pitch + x * end.pixel_size
-            if not _is_near(queue, end.address):
-                return None
-            places.append(address)
-            offsets += 0, 0, 0
-            pitches += pitch, slice_pitch
-            geometries.append(_LINEAR)
-            alignment = math.gcd(alignment, address, pitch if height > 1 else 0, slice_pitch if depth > 1 else 0)
-        else:
+    sides: list[_Side] = []
+    for end in (src, dst):
+        side = (
+            _image_side(queue, end)
+            if isinstance(end, ImageMemory)
+            else _linear_side(queue, end, height, depth)
+            if isinstance(end, UsmMemory)
+            else None
+        )
+        if side is None:
             return None
-    if alignment < _LEAST_BLOB or places[0] == places[1] or geometries == [_LINEAR, _LINEAR]:
+        sides.append(side)
+    (source, origin, at, pitches, first), (target, place, to, other, second) = sides
+    # The largest power of two that all of them are multiples of, up to 16.
+    multiples = row | first | second | _LARGEST_BLOB
+    blob = multiples & -multiples
+    if blob < _LEAST_BLOB or origin == place or source is target is _LINEAR:
         return None
-    for index, end in enumerate((region.src, region.dst)):
-        if isinstance(end, ImageMemory):
-            places[index] = _surface(context, context.images[end.handle], end.handle)
-            if not places[index]:
-                return None
     rows = _ROWS if height > 1 else 1
-    kernel = _kernel(queue, geometries[0], geometries[1], alignment, rows)
-    columns = row // alignment
-    packed = _PARAMETERS.pack(*places, *offsets, *pitches, columns, height)
-    return launch_packed(queue, kernel, _shape(columns, height, depth, rows), _SIZES, packed, waits)
+    kernel = _kernel(queue, source, target, blob, rows)
+    packed = _PARAMETERS.pack(origin, place, *at, *to, *pitches, *other, row // blob, height)
+    return launch_packed(queue, kernel, _shape(row // blob, height, depth, rows), _SIZES, packed, waits)

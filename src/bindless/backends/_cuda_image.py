@@ -48,9 +48,12 @@ class ImageStorage:
         parent: raw handle of the mipmap that a level belongs to, else 0.
         levels: of a mipmap, raw handles of the levels asked for so far, by number.
         texture_kind: see there.
+        geometry: as surface instructions call it: ``2d``, with layers or faces ``a2d``.
     """
 
-    __slots__ = ("desc", "description", "is_mipmap", "levels", "parent", "primary", "texture_kind", "writable")
+    __slots__ = (
+        "desc", "description", "geometry", "is_mipmap", "levels", "parent", "primary", "texture_kind", "writable",
+    )  # fmt: skip
 
     def __init__(
         self, primary: PrimaryContext, desc: ImageDescriptor, description: Any, writable: bool, parent: int = 0
@@ -60,6 +63,8 @@ class ImageStorage:
         self.is_mipmap = desc.type is ImageType.mipmap
         self.levels: dict[int, int] = {}
         self.texture_kind = texture_kind(desc)
+        layered = desc.type in (ImageType.array, ImageType.cubemap)
+        self.geometry = f"{'a' if layered else ''}{desc.dimensions}d"
 
 
 def texture_kind(desc: ImageDescriptor) -> str:

@@ -23,8 +23,8 @@ __all__ = ["SMALLEST", "VARIABLE", "staged_bytes", "staged_copy", "staging_bytes
 lib, ffi = driver.lib, driver.ffi
 
 VARIABLE = "BINDLESS_STAGING"
-# Bytes from which on threads are worth being woken.
-SMALLEST = 4 << 20
+# Bytes from which on threads are worth being woken: from a device, and to it (True).
+SMALLEST = {False: 8 << 20, True: 32 << 20}
 
 _DEFAULT_MEBIBYTES = 64
 _MOST_THREADS = 12
@@ -118,7 +118,7 @@ def staged_copy(
         extent: bytes of a row, rows, slices.
     """
     width, height, depth = extent
-    if width * height * depth < SMALLEST:
+    if width * height * depth < SMALLEST[to_device]:
         return None
     primary = queue.primary
     primary.activate()
@@ -137,7 +137,7 @@ def staged_copy(
 
 def staged_bytes(queue: Queue, dst: int, src: int, nbytes: int) -> Callable[[Any], int] | None:
     """The command of a copy of bytes between ordinary host memory and a device's; None for other memory, and fewer."""
-    if nbytes < max(SMALLEST, _LINE):
+    if nbytes < max(min(SMALLEST.values()), _LINE):
         return None
     queue.primary.activate()
     to_device = _is_ordinary(src)
