@@ -19,10 +19,8 @@
 static void destroy_pool(struct blr_object *object)
 {
     struct blz_event_pool *pool = (struct blz_event_pool *)object;
-    if (pool->slots != NULL && pool->range.size > 0)
+    if (pool->slots != NULL)
         munmap(pool->slots, pool->range.size);
-    else
-        blr_delete(pool->slots);
     if (!pool->opened)
         blz_store_free(&pool->range);
     if (pool->context != NULL)
@@ -37,15 +35,10 @@ ze_result_t blz_event_pool_acquire(ze_event_pool_handle_t handle, struct blz_eve
 
 static ze_result_t make_slots(struct blz_event_pool *pool)
 {
-    uint64_t size = (uint64_t)pool->count * sizeof *pool->slots;
-    if ((pool->flags & ZE_EVENT_POOL_FLAG_IPC) == 0) {
-        pool->slots = blr_new(size);
-    } else {
-        ze_result_t result = blz_store_allocate(size, &pool->range);
-        if (result != ZE_RESULT_SUCCESS)
-            return result;
-        pool->slots = blz_store_map(&pool->range, NULL);
-    }
+    ze_result_t result = blz_store_allocate((uint64_t)pool->count * sizeof *pool->slots, &pool->range);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    pool->slots = blz_store_map(&pool->range, NULL);
     return pool->slots != NULL ? ZE_RESULT_SUCCESS : blz_fail_memory("the events of a pool");
 }
 
@@ -58,7 +51,7 @@ static ze_result_t create_pool(struct blz_context *context, const ze_event_pool_
     pool->context = context;
     pool->flags = desc->flags;
     pool->count = desc->count;
-    ze_result_t result = make_slots(pool);
+    ze_result_t result = (pool->flags & ZE_EVENT_POOL_FLAG_IPC) != 0 ? make_slots(pool) : ZE_RESULT_SUCCESS;
     if (result != ZE_RESULT_SUCCESS) {
         destroy_pool(&pool->object);
         return result;
@@ -284,11 +277,9 @@ static ze_result_t create_event(struct blz_event_pool *pool, const ze_event_desc
         return blz_fail_memory("an event");
     blr_object_retain(&pool->object);
     event->pool = pool;
-    event->slot = &pool->slots[desc->index];
+    event->slot = pool->slots != NULL ? &pool->slots[desc->index] : &event->own;
     event->desc = *desc;
     event->desc.pNext = NULL;
-    if (!pool->opened && pool->range.size == 0)
-        blz_slot_reset(event->slot); /* what an event before it at this place left; other processes may use theirs */
     return blz_register(&event->object, BLR_KIND_ZE_EVENT, destroy_event, handle);
 }
 

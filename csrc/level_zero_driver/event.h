@@ -14,14 +14,15 @@ struct blz_event_pool {
     ze_event_pool_flags_t flags;
     uint32_t count;
     bool opened;                 /* of another process: closed, not destroyed */
-    struct blz_slot *slots;
-    struct blz_store_range range; /* where the slots lie, when they can be shared */
+    struct blz_slot *slots;       /* of a pool that can be shared, else NULL: its events have their own */
+    struct blz_store_range range; /* where the slots lie */
 };
 
 struct blz_event {
     struct blr_object object;
     struct blz_event_pool *pool; /* retained */
     struct blz_slot *slot;
+    struct blz_slot own; /* its state unless the pool can be shared: what comes to the same place later leaves it alone */
     ze_event_desc_t desc;
     struct blz_stream *source; /* whose work is to signal it, as far as that is known: retained, or NULL */
 };

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import gc
 import itertools
 import sys
@@ -94,3 +96,94 @@ def address_of(handle: Any) -> int:
     from bindless.drivers import level_zero as driver
 
     return int(driver.ffi.cast("uintptr_t", handle))
+
+
+class Interrupter:
+    """The driver's functions for the backend's modules of commands: Ctrl-C comes just before or after a call."""
+
+    def __init__(self, lib: Any, moment: int) -> None:
+        self._lib = lib
+        self._left = moment
+        self.happened = False
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._lib, name)
+        return functools.partial(self._call, found) if name.startswith("ze") and callable(found) else found
+
+    def _call(self, function: Any, *arguments: Any) -> Any:
+        self._interrupt()
+        result = function(*arguments)
+        self._interrupt()
+        return result
+
+    def _interrupt(self) -> None:
+        self._left -= 1
+        if self._left == -1:
+            self.happened = True
+            raise KeyboardInterrupt
+
+
+class Recorder:
+    """Commands for a stream, and the events that the driver was given with them."""
+
+    def __init__(self) -> None:
+        self.used: set[int] = set()
+
+    def command(self, own: Any, signal: Any, count: int, waits: Any) -> int:
+        from bindless.drivers import level_zero as driver
+
+        result = int(driver.lib.zeCommandListAppendBarrier(own, signal, count, waits))
+        handles = [waits[place] for place in range(count)] + ([] if signal == driver.ffi.NULL else [signal])
+        self.used.update(map(address_of, handles))
+        return result
+
+
+@pytest.mark.parametrize("parts", [1, 2])
+@pytest.mark.parametrize("immediate", [True, False], ids=["immediate", "regular"])
+@pytest.mark.survives_faults
+def test_no_command_is_lost(device: bl.Device, monkeypatch: pytest.MonkeyPatch, immediate: bool, parts: int) -> None:
+    """Wherever Ctrl-C comes: events that the driver was given are not used again before their command is done, which
+    the queue waits for; later commands work; and nothing is left at the end."""
+    from bindless.backends import _level_zero_lists, _level_zero_pool, _level_zero_stream
+    from bindless.backends._level_zero_pool import NativeEvent
+
+    modules = _level_zero_lists, _level_zero_pool, _level_zero_stream
+    backend, native = device._backend, device._record.native
+    context = backend.create_context([native])
+    other = backend.create_queue(context, native, in_order=True, profiling=False)
+    pools = context.native.pools
+    for pool in pools:  # one that Ctrl-C meets while it is made stays unused until the pool ends
+        del [NativeEvent(pool) for _ in range(8)][:]
+    gates = backend.create_event_pool(context, 1, shared=False, timed=False)
+    gate = backend.pool_event(gates, 0)
+    for moment in itertools.count():
+        interrupter, recorder = Interrupter(_level_zero_stream.lib, moment), Recorder()
+        backend.reset_event(gate)
+        queue = backend.create_queue(context, native, in_order=True, profiling=True, immediate=immediate)
+        backend.enqueue_wait(queue, gate)
+        awaited = backend.barrier(other)
+        first = recorder.command if parts == 2 else None
+        with monkeypatch.context() as patched, contextlib.suppress(KeyboardInterrupt):
+            for module in modules:
+                patched.setattr(module, "lib", interrupter)
+            queue.run(recorder.command, "barrier", [awaited], first=first)
+        gc.collect()
+        at_rest = [address_of(handle) for pool in pools for handle in pool.at_rest]
+        del awaited
+        assert not recorder.used.intersection(at_rest), f"interrupted at call {moment}"
+        backend.signal_event(gate)
+        backend.wait_queue(queue)
+        backend.wait_event(queue.run(recorder.command, "barrier"))
+        backend.release_queue(queue)
+        backend.barrier(other)  # the stream lets go of the event before
+        backend.wait_queue(other)
+        del queue
+        gc.collect()
+        for pool in pools:
+            assert len(set(pool.at_rest)) == len(pool.at_rest) == len(pool._events), f"interrupted at call {moment}"
+        if not interrupter.happened:
+            break
+    assert moment > 4
+    backend.close_event_pool(gates)
+    backend.release_queue(other)
+    backend.release_context(context)

@@ -64,6 +64,28 @@ static void memory_is_kept_while_commands_use_it(void)
     ZE_OK(ze.EventPool.pfnDestroy(pool));
 }
 
+/* Events and their pool may go while commands wait for them, and others come to their place. */
+static void events_are_kept_while_commands_use_them(void)
+{
+    ze_event_pool_handle_t pool = new_pool(0, 2);
+    ze_event_handle_t go = new_event(pool, 0), other = new_event(pool, 1);
+    ze_command_list_handle_t list = new_immediate(ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
+    ZE_OK(ze.CommandList.pfnAppendWaitOnEvents(list, 1, &go));
+    ZE_OK(ze.CommandList.pfnAppendWaitOnEvents(list, 1, &other));
+    ZE_OK(ze.Event.pfnHostSignal(other));
+    ZE_OK(ze.Event.pfnDestroy(other));
+    other = new_event(pool, 1); /* not signalled, and none of the list's business */
+    ZE_GIVES(NOT_READY, ze.Event.pfnQueryStatus(other));
+    ZE_OK(ze.EventPool.pfnDestroy(pool));
+    ZE_GIVES(NOT_READY, ze.CommandList.pfnHostSynchronize(list, 1000));
+    ZE_OK(ze.Event.pfnHostSignal(go));
+    ZE_OK(ze.Event.pfnDestroy(go));
+    ZE_OK(ze.CommandList.pfnHostSynchronize(list, UINT64_MAX));
+    ZE_GIVES(NOT_READY, ze.Event.pfnQueryStatus(other));
+    ZE_OK(ze.Event.pfnDestroy(other));
+    ZE_OK(ze.CommandList.pfnDestroy(list));
+}
+
 static void a_list_goes_to_queues_of_its_group_alone(void)
 {
     ze_command_list_handle_t list = new_list(1), immediate = new_immediate(ZE_COMMAND_QUEUE_MODE_DEFAULT);
@@ -362,6 +384,7 @@ int main(void)
     uint64_t objects = count_objects();
     a_list_runs_as_often_as_it_is_executed();
     memory_is_kept_while_commands_use_it();
+    events_are_kept_while_commands_use_them();
     a_list_goes_to_queues_of_its_group_alone();
     copies_of_lists_run_alike();
     immediate_lists_execute_regular_ones();

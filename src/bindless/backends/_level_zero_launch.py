@@ -62,6 +62,7 @@ def _submit(stream: Stream, kernel: Kernel, shape: Shape, arguments: Sequence[by
     with stream.lock:
         if stream.pending is None or stream.closed or stream.is_kept():
             stream.before(())
+        stream.begin()
         if not lists.is_direct:
             result = lists.run(lambda own, *events: _append(own, kernel, shape, arguments, *events))
         else:

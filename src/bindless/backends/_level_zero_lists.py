@@ -139,7 +139,10 @@ class RegularLists:
         self._context = context
         self._device = device
         self.ordinal = ordinal
-        self._free: list[tuple[Any, Any]] = []  # list and fence
+        # Places of a list and its fence: all that were made, those that are empty and unsignalled, and those that run.
+        # What Ctrl-C leaves in an unknown state is only among the first.
+        self._made: list[tuple[Any, Any]] = []
+        self._free: list[tuple[Any, Any]] = []
         self._running: deque[tuple[Any, Any]] = deque()
 
     @staticmethod
@@ -155,52 +158,63 @@ class RegularLists:
 
     def run(self, command: Command, signal: Any = _NULL, count: int = 0, waits: Any = _NULL) -> int:
         """Executes a command in a list of its own, after all before it."""
-        own, fence = self._take()
+        places = self._take()
+        own = places[0][0]
         result: int = lib.zeCommandListAppendBarrier(own, _NULL, 0, _NULL)
         if result == SUCCESS:
             result = command(own, signal, count, waits)
         if result == SUCCESS:
             result = lib.zeCommandListClose(own)
         if result == SUCCESS:
-            result = lib.zeCommandQueueExecuteCommandLists(
-                self.handle, 1, ffi.new("ze_command_list_handle_t *", own), fence
-            )
+            result = lib.zeCommandQueueExecuteCommandLists(self.handle, 1, places[0], places[1][0])
         if result == SUCCESS:
-            self._running.append((own, fence))
+            self._running.append(places)
         else:
             lib.zeCommandListReset(own)
-            self._free.append((own, fence))
+            self._free.append(places)
         return result
 
     def _take(self) -> tuple[Any, Any]:
-        """An empty list and an unsignalled fence."""
+        """The places of an empty list and an unsignalled fence."""
         self.tidy()
         if self._free:
             return self._free.pop()
         desc = driver.make_struct("ze_command_list_desc_t", commandQueueGroupOrdinal=self.ordinal)
-        own, fence = ffi.new("ze_command_list_handle_t *"), ffi.new("ze_fence_handle_t *")
-        check(lib.zeCommandListCreate(self._context, self._device.handle, desc, own), "zeCommandListCreate")
-        result = lib.zeFenceCreate(self.handle, driver.make_struct("ze_fence_desc_t"), fence)
+        fence_desc = driver.make_struct("ze_fence_desc_t")
+        places = ffi.new("ze_command_list_handle_t *"), ffi.new("ze_fence_handle_t *")
+        self._made.append(places)  # before there is anything to be lost
+        result = lib.zeCommandListCreate(self._context, self._device.handle, desc, places[0])
         if result != SUCCESS:
-            lib.zeCommandListDestroy(own[0])
+            self._made.remove(places)
+        check(result, "zeCommandListCreate")
+        result = lib.zeFenceCreate(self.handle, fence_desc, places[1])
+        if result != SUCCESS:
+            self._made.remove(places)
+            lib.zeCommandListDestroy(places[0][0])
         check(result, "zeFenceCreate")
-        return own[0], fence[0]
+        return places
 
     def tidy(self) -> None:
         """Makes lists whose execution is over ready for use again."""
-        while self._running and lib.zeFenceQueryStatus(self._running[0][1]) != NOT_READY:
-            own, fence = self._running[0]
-            check(lib.zeFenceReset(fence), "zeFenceReset")
-            check(lib.zeCommandListReset(own), "zeCommandListReset")
-            self._free.append(self._running.popleft())
+        while self._running and lib.zeFenceQueryStatus(self._running[0][1][0]) != NOT_READY:
+            places = self._running.popleft()
+            check(lib.zeFenceReset(places[1][0]), "zeFenceReset")
+            check(lib.zeCommandListReset(places[0][0]), "zeCommandListReset")
+            self._free.append(places)
 
     def close(self) -> None:
         """Destroys the queue and its lists; its work is done, but its last fence may not be signalled yet."""
         while lib.zeCommandQueueSynchronize(self.handle, _WAIT_SLICE) == NOT_READY:
             pass
-        for own, fence in (*self._free, *self._running):
-            release(lib.zeFenceDestroy(fence), "zeFenceDestroy")
-            release(lib.zeCommandListDestroy(own), "zeCommandListDestroy")
+        while self._made:
+            own, fence = self._made[-1]
+            if fence[0] != _NULL:
+                release(lib.zeFenceDestroy(fence[0]), "zeFenceDestroy")
+                fence[0] = _NULL
+            if own[0] != _NULL:
+                release(lib.zeCommandListDestroy(own[0]), "zeCommandListDestroy")
+                own[0] = _NULL
+            self._made.pop()
         self._free.clear()
         self._running.clear()
         if self.owned:

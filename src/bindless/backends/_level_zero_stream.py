@@ -51,7 +51,8 @@ class Stream(RecordingStream[Event]):
         self.context = context
         self.device = device
         self.lists = lists
-        # What may not be used again before: events that commands of this stream signal, and that they wait for.
+        # Events not to be used again before the command of an index is done. Those of _signalled will be signalled
+        # by then; of _awaited that is not known: they are waited for, or Ctrl-C may have come too early.
         self._signalled: deque[tuple[int, NativeEvent]] = deque()
         self._awaited: deque[tuple[int, Sequence[NativeEvent]]] = deque()
         self._next_sweep = _SWEEP_EVERY
@@ -85,15 +86,22 @@ class Stream(RecordingStream[Event]):
             natives = self.before(waits)
             count = len(natives)
             array = ffi.new("ze_event_handle_t[]", [native.handle for native in natives]) if count else _NULL
-            timed = None if clock is None else TimedEvent(self, self.submitted + 1, clock, submitted)
+            self.begin()
+            timed = None if clock is None else TimedEvent(self, self.submitted, clock, submitted)
+            if natives:
+                self._keep(natives)
             if first is not None:
-                self._begin(first, timed, natives, array, call, details)
-                natives, count, array = [], 0, _NULL
-            signal = _NULL if timed is None or timed.native is None else timed.native.handle
+                self._begin(first, timed, count, array, call, details)
+                count, array = 0, _NULL
+            if timed is None or timed.native is None:
+                signal = _NULL
+            else:
+                self._keep((timed.native,))
+                signal = timed.native.handle
             result = self.lists.run(command, signal, count, array)
             if result != SUCCESS:
                 fail(result, call, details)
-            return self.after(natives, timed)
+            return self.after(timed)
 
     def append(self, function: Callable[..., int], *arguments: Any) -> Event:
         """``run`` for one call of the driver that waits for nothing and records no times; the lists are direct."""
@@ -101,30 +109,35 @@ class Stream(RecordingStream[Event]):
         with self.lock:
             if self.pending is None or self.closed or self.is_kept():
                 self.before(())
+            self.begin()
             result = function(self.lists.handle, *arguments, _NULL, 0, _NULL)
             if result == SUCCESS:
                 return self.after()
         fail(result, function.__name__, ", ".join(map(str, arguments)))
 
     def _begin(
-        self,
-        first: Command,
-        event: TimedEvent | None,
-        natives: Sequence[NativeEvent],
-        array: Any,
-        call: str,
-        details: object,
+        self, first: Command, event: TimedEvent | None, count: int, array: Any, call: str, details: object
     ) -> None:
         """Submits the first part of a command, whose events are used even if the rest of it is refused."""
         own = None if event is None else NativeEvent(self.context.native.pools[True])
-        result = self.lists.run(first, _NULL if own is None else own.handle, len(natives), array)
+        if own is not None:
+            self._keep((own,))
+        result = self.lists.run(first, _NULL if own is None else own.handle, count, array)
         if result != SUCCESS:
             fail(result, call, details)
-        if natives:
-            self._awaited.append((self.submitted + 1, natives))
         if event is not None and own is not None:
             event.first = own
-            self._signalled.append((self.submitted + 1, own))
+            self._signalled.append((self.submitted, own))
+
+    def begin(self) -> None:
+        """Counts a command before the driver has it: whatever interrupts us then, the stream's waits include it. One
+        that is refused leaves a gap, which does no harm. The lock is held."""
+        self.used = True
+        self.submitted += 1
+
+    def _keep(self, natives: Sequence[NativeEvent]) -> None:
+        """Holds events until the command just counted is done; before the driver is told of them."""
+        self._awaited.append((self.submitted, natives))
 
     def before(self, waits: Sequence[Event]) -> list[NativeEvent]:
         """What precedes every command, and the driver's events that it waits for; the lock is held."""
@@ -141,12 +154,8 @@ class Stream(RecordingStream[Event]):
             if event.native is not None and event.stream is not self and not event.is_known_complete
         ]
 
-    def after(self, natives: Sequence[NativeEvent] = (), event: Event | None = None) -> Event:
-        """The event of the command just submitted; the lock is held."""
-        self.submitted += 1
-        self.used = True
-        if natives:
-            self._awaited.append((self.submitted, natives))
+    def after(self, event: Event | None = None) -> Event:
+        """The event of the command just submitted, which was counted by ``begin``; the lock is held."""
         if event is None:
             self.pending = event = Event(self, self.submitted)
         elif event.native is not None:
@@ -167,15 +176,11 @@ class Stream(RecordingStream[Event]):
     def _mark(self, index: int) -> NativeEvent:
         """A new event of the driver at the end of what was submitted, which stands for the command of an index."""
         native = NativeEvent(self.context.native.pools[False])
-        try:
-            result = self.lists.run(nothing, native.handle)
-            if result == SUCCESS:
-                self._signalled.append((index, native))
-        except BaseException:  # Ctrl-C: it may be signalled later, and must not be used again before
-            self._awaited.append((index, (native,)))
-            raise
+        self._awaited.append((index, (native,)))
+        result = self.lists.run(nothing, native.handle)
         if result != SUCCESS:
             fail(result, "zeCommandListAppendBarrier")
+        self._signalled.append((index, native))
         return native
 
     def barrier(self, waits: Sequence[Event] = ()) -> Event:
