@@ -5,6 +5,7 @@
 #include "external_memory.h"
 
 #include "reference/device.h"
+#include "reference/external_file.h"
 #include "structure.h"
 
 #include <errno.h>
@@ -26,46 +27,31 @@ void blz_external_delete(struct blz_external *external)
 
 /* ---------------------------------------------------------------- mappings */
 
-/* The file from its start, before a page of zeros: samplers read whole registers. */
-static void *map_file(int file, uint64_t length, uint64_t mapped)
-{
-    void *whole = mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (whole == MAP_FAILED)
-        return NULL;
-    if (mmap(whole, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0) != MAP_FAILED)
-        return whole;
-    int reason = errno;
-    munmap(whole, mapped);
-    errno = reason;
-    return NULL;
-}
-
-static ze_result_t take(struct blz_context *context, struct blz_device *device, int file, struct blz_external *external,
-                        uint64_t size, void **pointer)
+static ze_result_t take(struct blz_context *context, struct blz_device *device, const struct blr_external_file *source,
+                        struct blz_external *external, uint64_t size, void **pointer)
 {
     uint64_t page = blz_page_size(), length = (size + page - 1) / page * page;
+    struct blr_mapping mapping;
     bool own = external != NULL;
     struct blz_memory description = {.device = device,
                                      .type = ZE_MEMORY_TYPE_DEVICE,
-                                     .mapped = length + page,
                                      .reserved = own ? length : 0,
                                      .external = external};
     if (own && !blr_memory_reserve(length))
         return blz_fail(ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY, "%" PRIu64 " bytes are not to be had: the device has %" PRIu64
                         " bytes in all", size, blr_device_memory_size());
-    ze_result_t result = ZE_RESULT_SUCCESS;
-    description.mapping = map_file(file, length, length + page);
-    if (description.mapping == NULL)
-        result = blz_fail(own ? ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY : ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                          "file descriptor %d cannot be mapped: %s", file, strerror(errno));
-    else
-        result = blz_memory_take(context, &description, size, pointer);
-    if (result != ZE_RESULT_SUCCESS) {
-        if (description.mapping != NULL)
-            munmap(description.mapping, length + page);
-        if (own)
-            blr_memory_unreserve(length);
+    ze_result_t result = blz_result(blr_external_map(source, 0, size, &mapping));
+    if (result == ZE_RESULT_SUCCESS) {
+        description.mapping = mapping.pages;
+        description.mapped = mapping.length;
+        result = mapping.pointer == mapping.pages
+                     ? blz_memory_take(context, &description, size, pointer)
+                     : blz_fail(ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT, "imported memory begins in the middle of a page here");
+        if (result != ZE_RESULT_SUCCESS)
+            blr_external_unmap(&mapping);
     }
+    if (result != ZE_RESULT_SUCCESS && own)
+        blr_memory_unreserve(length);
     return result;
 }
 
@@ -87,14 +73,18 @@ static ze_result_t import_file(struct blz_context *context, struct blz_device *d
     ze_result_t result = check_types("import->flags", import->flags, true);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    off_t end = lseek(import->fd, 0, SEEK_END);
-    if (end < 0)
-        return blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "file descriptor %d names no memory: %s", import->fd, strerror(errno));
-    if ((uint64_t)end < size)
-        return blz_fail(ZE_RESULT_ERROR_INVALID_SIZE,
-                        "the memory of file descriptor %d has %" PRIu64 " bytes: %" PRIu64 " are to be imported", import->fd,
-                        (uint64_t)end, size);
-    return take(context, device, import->fd, NULL, size, pointer);
+    struct blr_external_file source;
+    result = blz_result(blr_external_open(&source, import->fd));
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    if (source.size < size)
+        result = blz_fail(ZE_RESULT_ERROR_INVALID_SIZE,
+                          "the memory of file descriptor %d has %" PRIu64 " bytes: %" PRIu64 " are to be imported", import->fd,
+                          source.size, size);
+    else
+        result = take(context, device, &source, NULL, size, pointer);
+    blr_external_close(&source);
+    return result;
 }
 
 static ze_result_t export_file(struct blz_context *context, struct blz_device *device,
@@ -118,7 +108,7 @@ static ze_result_t export_file(struct blz_context *context, struct blz_device *d
         result = blz_fail(ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY, "%" PRIu64 " bytes of memory that can be exported: %s", size,
                           strerror(errno));
     if (result == ZE_RESULT_SUCCESS)
-        result = take(context, device, external->file, external, size, pointer);
+        result = take(context, device, &(struct blr_external_file){.file = external->file}, external, size, pointer);
     if (result != ZE_RESULT_SUCCESS)
         blz_external_delete(external);
     return result;
@@ -138,6 +128,24 @@ ze_result_t blz_external_allocate(struct blz_context *context, struct blz_device
                         "alignment %" PRIu64 ": a power of two up to %" PRIu64 " is needed for memory of a file", alignment, PAGES_ALIGN);
     return import != NULL ? import_file(context, device, import, size, pointer)
                           : export_file(context, device, export->flags, size, pointer);
+}
+
+ze_result_t blz_external_pitches(const ze_external_memory_import_fd_t *import, const blr_image_desc_t *desc, uint64_t *row,
+                                 uint64_t *slice)
+{
+    struct blr_texture_level level[BLR_MAX_MIP_LEVELS];
+    struct blr_external_file source;
+    *row = *slice = 0;
+    if (desc->type != BLR_IMAGE_STANDARD)
+        return ZE_RESULT_SUCCESS;
+    ze_result_t result = blz_result(blr_external_open(&source, import->fd));
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    blr_external_lay_out(source.exporter, desc, level);
+    *row = level[0].row_pitch;
+    *slice = level[0].slice_pitch;
+    blr_external_close(&source);
+    return ZE_RESULT_SUCCESS;
 }
 
 ze_result_t blz_external_export(const struct blz_memory *memory, ze_external_memory_export_fd_t *export)

@@ -23,6 +23,10 @@ ze_result_t blz_external_allocate(struct blz_context *context, struct blz_device
                                   const ze_external_memory_import_fd_t *import, const ze_external_memory_export_desc_t *export,
                                   uint64_t size, uint64_t alignment, void **pointer);
 
+/* The pitches of an image in imported memory, as its exporter lays it out; 0 for an array of images, which has none. */
+ze_result_t blz_external_pitches(const ze_external_memory_import_fd_t *import, const blr_image_desc_t *desc, uint64_t *row,
+                                 uint64_t *slice);
+
 /* Fills a chained struct with a new descriptor of the memory, which is the caller's to close. */
 ze_result_t blz_external_export(const struct blz_memory *memory, ze_external_memory_export_fd_t *export);
 

@@ -278,6 +278,11 @@ static ze_result_t create(struct blz_context *context, ze_device_handle_t device
         choose_pitches(desc, &chain, &row_pitch, &slice_pitch);
         result = blz_image_describe(image, desc, row_pitch, slice_pitch);
     }
+    if (result == ZE_RESULT_SUCCESS && chain.of[IMPORT].found != NULL && chain.of[CUSTOM_PITCH].found == NULL) {
+        result = blz_external_pitches(chain.of[IMPORT].found, &image->reference, &row_pitch, &slice_pitch);
+        if (result == ZE_RESULT_SUCCESS)
+            result = blz_image_describe(image, desc, row_pitch, slice_pitch);
+    }
     if (result == ZE_RESULT_SUCCESS)
         result = chain.of[PITCHED].found != NULL ? use_memory(image, chain.of[PITCHED].found) : allocate(image, &chain);
     if (result == ZE_RESULT_SUCCESS)

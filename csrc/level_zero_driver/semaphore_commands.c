@@ -4,10 +4,9 @@
 #include "list.h"
 #include "structure.h"
 
-#include <inttypes.h>
+#include "reference/device.h"
+#include "reference/threads.h"
 
-/* Somebody else's signal may never come: a wait gives up after this time, as a kernel does that does not end. */
-#define LONGEST_WAIT ((uint64_t)600 * 1000000000)
 #define MOST_SEMAPHORES 65536u
 
 struct semaphore_command {
@@ -16,6 +15,7 @@ struct semaphore_command {
     uint32_t count;
     struct blz_semaphore **semaphores; /* retained */
     uint64_t *values;
+    double limit; /* seconds that a wait may take, 0 for no limit: somebody else's signal may never come */
 };
 
 static void release(struct blz_command *command)
@@ -32,16 +32,18 @@ static ze_result_t run(const struct blz_command *command)
     const struct semaphore_command *own = (const struct semaphore_command *)command;
     ze_result_t result = ZE_RESULT_SUCCESS;
     for (uint32_t i = 0; i < own->count && result == ZE_RESULT_SUCCESS; i++) {
+        struct blr_semaphore *semaphore = &own->semaphores[i]->semaphore;
         if (!own->waits) {
-            result = blz_semaphore_signal(own->semaphores[i], own->values[i]);
+            result = blz_result(blr_semaphore_signal(semaphore, own->values[i]));
         } else {
             blz_stream_step_aside();
-            result = blz_semaphore_wait(own->semaphores[i], own->values[i], LONGEST_WAIT);
+            uint64_t deadline = own->limit > 0 ? blr_clock_deadline((uint64_t)(own->limit * 1e9)) : BLR_NO_DEADLINE;
+            blr_result_t end = blr_semaphore_wait(semaphore, own->values[i], deadline);
             blz_stream_step_back();
+            if (end == BLR_RESULT_TIMEOUT)
+                end = blr_semaphore_fail_late(semaphore, own->values[i], own->limit);
+            result = blz_result(end);
         }
-        if (result == ZE_RESULT_NOT_READY)
-            result = blz_fail(ZE_RESULT_ERROR_UNKNOWN, "an external semaphore was not signalled within %" PRIu64 " seconds",
-                              LONGEST_WAIT / 1000000000);
     }
     return result;
 }
@@ -71,7 +73,7 @@ static ze_result_t fill(struct semaphore_command *own, bool waits, uint32_t coun
     own->values = blr_new(count * sizeof *own->values);
     if (own->semaphores == NULL || own->values == NULL)
         return blz_fail_memory("the semaphores of a command");
-    ze_result_t result = ZE_RESULT_SUCCESS;
+    ze_result_t result = blz_result(blr_device_time_limit(&own->limit));
     for (uint32_t i = 0; i < count && result == ZE_RESULT_SUCCESS; i++) {
         result = read_value(parameters, i, own->waits, &own->values[i]);
         if (result == ZE_RESULT_SUCCESS)

@@ -173,9 +173,9 @@ blr_result_t blr_semaphore_signal(struct blr_semaphore *semaphore, uint64_t valu
 blr_result_t blr_semaphore_fail_late(const struct blr_semaphore *semaphore, uint64_t value, double seconds)
 {
     if (semaphore->timeline != NULL)
-        return blr_fail(BLR_RESULT_TIMEOUT,
+        return blr_fail(BLR_RESULT_UNKNOWN,
                         "an external timeline semaphore did not come to %" PRIu64 " within %g seconds: it is at %" PRIu64, value,
                         seconds, atomic_load(semaphore->timeline));
-    return blr_fail(BLR_RESULT_TIMEOUT, "an external binary semaphore%s was not signalled within %g seconds",
+    return blr_fail(BLR_RESULT_UNKNOWN, "an external binary semaphore%s was not signalled within %g seconds",
                     semaphore->flag != NULL ? " of SwiftShader" : "", seconds);
 }

@@ -461,7 +461,7 @@ BLR_API blr_result_t blrExternalSemaphoreImport(blr_context_t context, blr_semap
 BLR_API blr_result_t blrExternalSemaphoreRelease(blr_external_semaphore_t semaphore);
 
 /* Completes when the semaphore is signalled, which it then no longer is, or when the timeline has come to the value. Fails with
- * TIMEOUT after BINDLESS_REFERENCE_TIMEOUT seconds (600 by default, 0 for no limit). */
+ * UNKNOWN after BINDLESS_REFERENCE_TIMEOUT seconds (600 by default, 0 for no limit). */
 BLR_API blr_result_t blrEnqueueSemaphoreWait(blr_queue_t queue, blr_external_semaphore_t semaphore, uint64_t value,
                                              uint32_t num_waits, const blr_event_t *waits, blr_event_t *event);
 

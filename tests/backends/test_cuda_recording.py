@@ -79,3 +79,9 @@ def test_objects_of_native_ones(library: Path) -> None:
 def test_command_groups_on_this_driver_and_the_reference(library: Path) -> None:
     """Streams that run nothing before somebody asks: a wait that the graph of command groups forgets shows."""
     run(library, "tests/sycl/test_graph.py", "tests/sycl/test_graph_random.py", "tests/sycl/test_buffer.py")
+
+
+def test_memory_and_semaphores_of_others(library: Path) -> None:
+    interop = HERE.parent / "interop"
+    files = [str(interop / f"test_external_{name}.py") for name in ("memory", "semaphore")]
+    run(library, *files, "-k", "not sampled")

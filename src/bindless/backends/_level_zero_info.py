@@ -19,6 +19,7 @@ from ..model.info import (
     partition_affinity_domain,
     partition_property,
 )
+from . import _level_zero_external
 from ._level_zero_device import Device, sub_devices, vendor_name
 from ._level_zero_errors import SUCCESS
 from ._level_zero_handle import pitch_align
@@ -74,7 +75,6 @@ _LINEAR_IMAGES = frozenset(
 # Not here, and why:
 #   mipmap and its relatives, cubemap, unique_addressing_per_dim: Level Zero has none.
 #   images_1d_usm: nor one-dimensional images over linear memory; a pitched image of height 1 does it.
-#   external_memory_import, external_semaphore_import: not implemented yet.
 
 
 def aspects(device: Device) -> frozenset[Aspect]:
@@ -95,7 +95,7 @@ def aspects(device: Device) -> frozenset[Aspect]:
         found.add(Aspect.image)
         if device.has_bindless_images:
             found.update(_images(device))
-    return frozenset(found)
+    return frozenset(found) | _level_zero_external.aspects(device)
 
 
 def _images(device: Device) -> set[Aspect]:

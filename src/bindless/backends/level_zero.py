@@ -22,6 +22,7 @@ from ..model.module import ModuleDescription
 from ..model.native_handle import NativeHandle
 from . import (
     _level_zero_copy,
+    _level_zero_external,
     _level_zero_extra,
     _level_zero_fence,
     _level_zero_functions,
@@ -56,6 +57,8 @@ _NATIVE: dict[type, Callable[[Any], Any]] = {
     Event: lambda event: event.native_handle(),
     Module: lambda module: module.native,
     Kernel: lambda kernel: None if kernel.module.native is None else kernel.native,
+    _level_zero_external.ExternalMemory: lambda memory: memory.pointer,
+    _level_zero_external.Semaphore: lambda semaphore: semaphore.array[0],
 }
 
 
@@ -191,6 +194,16 @@ class LevelZeroBackend:
 
     # ------------------------------------------------------------------ beside the contract: native_contract.py
 
+    import_memory = staticmethod(_level_zero_external.import_memory)
+    release_memory = staticmethod(_level_zero_external.release_memory)
+    map_image = staticmethod(_level_zero_external.map_image)
+    unmap_image = staticmethod(_level_zero_external.unmap_image)
+    map_linear = staticmethod(_level_zero_external.map_linear)
+    unmap_linear = staticmethod(_level_zero_external.unmap_linear)
+    import_semaphore = staticmethod(_level_zero_external.import_semaphore)
+    release_semaphore = staticmethod(_level_zero_external.release_semaphore)
+    wait_semaphore = staticmethod(_level_zero_external.wait_semaphore)
+    signal_semaphore = staticmethod(_level_zero_external.signal_semaphore)
     queue_groups = staticmethod(_level_zero_extra.queue_groups)
     create_queue_in_group = staticmethod(_level_zero_extra.create_queue_in_group)
     can_access_peer = staticmethod(_level_zero_extra.can_access_peer)
@@ -264,7 +277,7 @@ class LevelZeroBackend:
     adopt_kernel = staticmethod(_level_zero_native.adopt_kernel)
     adopt_memory = staticmethod(_level_zero_native.adopt_memory)
 
-    def native_handle(self, native: Device | Context | Queue | Event | Module | Kernel) -> NativeHandle:
+    def native_handle(self, native: object) -> NativeHandle:
         """The address that is the ze_..._handle_t of an object.
 
         Of a queue it is that of its immediate command list, or of its command queue where it has none, as its ``type``

@@ -1,0 +1,71 @@
+"""What processors share by file descriptors: memory, and the semaphores that the package's own drivers take."""
+
+from __future__ import annotations
+
+import gc
+import mmap
+import os
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import bindless as bl
+
+
+@dataclass
+class SharedFile:
+    """A memfd and a view of its bytes."""
+
+    fd: int
+    bytes: np.ndarray[Any, np.dtype[np.uint8]]
+
+    @classmethod
+    def make(cls, nbytes: int) -> SharedFile:
+        fd = os.memfd_create("shared", os.MFD_CLOEXEC)
+        os.ftruncate(fd, nbytes)
+        return cls(fd, np.frombuffer(mmap.mmap(fd, nbytes), np.uint8))
+
+    def descriptor(self, size: int | None = None, handle_type: str = "opaque_fd") -> bl.ExternalMemDescriptor:
+        """Of another file descriptor of it, for an import to take over."""
+        return bl.ExternalMemDescriptor(bl.ResourceFd(os.dup(self.fd)), handle_type, size or len(self.bytes))
+
+    def seen(self, shape: tuple[int, ...], dtype: Any, offset: int = 0) -> np.ndarray[Any, Any]:
+        """Its bytes as an array."""
+        return np.ndarray(shape, dtype, self.bytes.data, offset)
+
+    def close(self) -> None:
+        os.close(self.fd)
+
+
+class Timeline(SharedFile):
+    """A file that begins with the number that is the timeline."""
+
+    @property
+    def value(self) -> int:
+        return int(self.seen((1,), np.uint64)[0])
+
+    @value.setter
+    def value(self, number: int) -> None:
+        self.seen((1,), np.uint64)[0] = number
+
+
+def import_file(shared: SharedFile, *where: Any, size: int | None = None) -> bl.ExternalMem:
+    """The memory of a file."""
+    return bl.import_external_memory(shared.descriptor(size), *where)
+
+
+def import_semaphore(fd: int, handle_type: str, *where: Any) -> bl.ExternalSemaphore:
+    """The semaphore of a duplicate of a descriptor."""
+    return bl.import_external_semaphore(bl.ExternalSemaphoreDescriptor(bl.ResourceFd(os.dup(fd)), handle_type), *where)
+
+
+def descriptors() -> int:
+    """How many file descriptors the process has open, without those that nobody refers to any more."""
+    gc.collect()
+    return len(os.listdir("/proc/self/fd"))
+
+
+def takes_files(device: bl.Device) -> bool:
+    """Whether a device maps files: a GPU takes what its own drivers have exported, as tests/vulkan does."""
+    return device.vendor == "bindless" or device.name.startswith("Fake GPU")

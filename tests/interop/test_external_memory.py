@@ -1,0 +1,515 @@
+"""External memory: import, images and ranges mapped of it, their lifetimes, and what is refused.
+
+The exporter here is a file in memory, whose bytes the test sees: the same on every device that maps files.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from shared_files import SharedFile, descriptors, import_file, takes_files
+
+import bindless as bl
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="file descriptors of memory are Linux's")
+
+SHAPES = {1: (37,), 2: (13, 37), 3: (5, 7, 9)}
+FORMATS = [
+    ("unsigned_int8", 4, np.uint8),
+    ("unorm_int8", 1, np.uint8),
+    ("signed_int16", 2, np.int16),
+    ("fp16", 4, np.float16),
+    ("fp32", 1, np.float32),
+    ("fp32", 4, np.float32),
+    ("unsigned_int32", 2, np.uint32),
+]
+
+
+@pytest.fixture(autouse=True)
+def _files(device: bl.Device) -> None:
+    if not takes_files(device):
+        pytest.skip(f"{device.name} imports what its own drivers export: tests/vulkan")
+
+
+@pytest.fixture
+def shared() -> Iterator[SharedFile]:
+    made = SharedFile.make(1 << 16)
+    yield made
+    made.close()
+
+
+def descriptor_of(shape: tuple[int, ...], channels: int, channel_type: str, **more: Any) -> bl.ImageDescriptor:
+    return bl.ImageDescriptor(*reversed(shape), num_channels=channels, channel_type=channel_type, **more)
+
+
+def random_pixels(shape: tuple[int, ...], dtype: Any, seed: int) -> np.ndarray[Any, Any]:
+    return np.random.default_rng(seed).integers(0, 100, shape).astype(dtype)
+
+
+DESC = descriptor_of((48, 64), 4, "unsigned_int8")
+
+
+# ---------------------------------------------------------------------- images
+
+
+@pytest.mark.parametrize("dimensions", SHAPES)
+@pytest.mark.parametrize(("channel_type", "channels", "dtype"), FORMATS)
+def test_images_of_every_kind(
+    queue: bl.Queue, shared: SharedFile, dimensions: int, channel_type: str, channels: int, dtype: Any
+) -> None:
+    """What lies in the memory is the image's pixels, in both directions (R57)."""  # R57
+    shape = SHAPES[dimensions]
+    desc = descriptor_of(shape, channels, channel_type)
+    written, wanted = (random_pixels((*shape, channels), dtype, seed) for seed in (1, 2))
+    pixels = shared.seen(written.shape, dtype)
+    pixels[...] = written
+    memory = import_file(shared, queue)
+    handle = bl.map_external_image_memory(memory, desc, queue)
+    found = np.zeros_like(written)
+    queue.ext_oneapi_copy(handle, found, src_desc=desc).wait()
+    assert np.array_equal(found, written)
+    queue.ext_oneapi_copy(wanted, handle, dst_desc=desc).wait()
+    assert np.array_equal(pixels, wanted)
+    assert tuple(bl.get_image_range(handle, queue)) == (desc.width, desc.height, desc.depth)
+    assert bl.get_image_channel_type(handle, queue) == channel_type
+    bl.unmap_external_image_memory(handle, "standard", queue)
+    bl.release_external_memory(memory, queue)
+
+
+def test_levels_of_a_mipmap(queue: bl.Queue, device: bl.Device, shared: SharedFile) -> None:
+    if not device.has("ext_oneapi_mipmap"):
+        with pytest.raises(bl.FeatureNotSupportedError, match="ext_oneapi_mipmap"):
+            mipmap = descriptor_of((32, 32), 1, "fp32", type="mipmap", num_levels=3)
+            bl.map_external_image_memory(import_file(shared, queue), mipmap, queue)
+        return
+    desc = descriptor_of((24, 32), 2, "fp32", type="mipmap", num_levels=5)
+    memory = import_file(shared, queue)
+    handle = bl.map_external_image_memory(memory, desc, queue)
+    offset = 0
+    for number in range(5):
+        level_desc = desc.get_mip_level_desc(number)
+        pixels = shared.seen((level_desc.height, level_desc.width, 2), np.float32, offset)
+        pixels[...] = random_pixels(pixels.shape, np.float32, number)
+        offset += pixels.nbytes
+        level = bl.get_mip_level_mem_handle(handle, number, queue)
+        found = np.zeros(pixels.shape, np.float32)
+        queue.ext_oneapi_copy(level, found, src_desc=level_desc).wait()
+        assert np.array_equal(found, pixels)
+    bl.unmap_external_image_memory(handle, "mipmap", queue)
+
+
+def test_sampled_and_written_in_place(queue: bl.Queue, shared: SharedFile) -> None:
+    """A sampler sees what the exporter wrote, and the exporter what a kernel wrote."""
+    desc = descriptor_of((8, 16), 4, "fp32")
+    pixels = shared.seen((8, 16, 4), np.float32)
+    pixels[...] = random_pixels(pixels.shape, np.float32, 3)
+    memory = import_file(shared, queue)
+    handle = bl.map_external_image_memory(memory, desc, queue)
+    sampled = bl.create_image(handle, desc, queue, sampler=bl.BindlessImageSampler("clamp_to_edge", filtering="linear"))
+    y, x = np.divmod(np.arange(128), 16)
+    coords = np.stack([x + 0.5, y + 0.5], 1).astype(np.float32)
+    assert np.array_equal(bl.sample_image(queue, sampled, coords), pixels.reshape(-1, 4))
+    between = bl.sample_image(queue, sampled, np.float32([[4.0, 2.5]]))  # half way from pixel 3 to pixel 4
+    assert np.allclose(between[0], (pixels[2, 3] + pixels[2, 4]) / 2, atol=0.5)
+    unsampled = bl.create_image(handle, desc, queue)
+    colours = random_pixels((128, 4), np.float32, 4)
+    bl.write_image(queue, unsampled, np.stack([x, y], 1).astype(np.int32), colours)
+    queue.wait()
+    assert np.array_equal(pixels.reshape(-1, 4), colours)
+    bl.unmap_external_image_memory(handle, "standard", queue)
+    assert np.array_equal(bl.fetch_image(queue, unsampled, np.int32([[3, 2]])), colours[35:36])  # it keeps the memory
+    bl.destroy_image_handle(sampled, queue)
+    bl.destroy_image_handle(unsampled, queue)
+
+
+# ---------------------------------------------------------------------- linear memory
+
+
+def test_ranges(queue: bl.Queue, shared: SharedFile) -> None:
+    memory = import_file(shared, queue)
+    pointer = bl.map_external_linear_memory(memory, queue, size=4096, offset=1024)
+    assert isinstance(pointer, bl.UsmPointer) and pointer.kind == "device" and pointer.nbytes == 4096  # R73
+    assert bl.get_pointer_type(pointer, queue.context) == "device"
+    array = pointer.array((32, 32), np.float32)
+    assert array.shape == (32, 32) and array.address == pointer.address
+    queue.fill(array, np.float32(2.5), 1024).wait()
+    assert (shared.seen((1024,), np.float32, 1024) == 2.5).all()
+    assert not shared.bytes[:1024].any() and not shared.bytes[5120:].any()
+    shared.seen((1024,), np.float32, 1024)[...] = np.arange(1024)
+    assert np.array_equal(array.numpy(queue).reshape(-1), np.arange(1024))
+    inner = (pointer + 4000).array(24, np.uint8)
+    queue.fill(inner, 7, 24).wait()
+    assert (shared.bytes[5024:5048] == 7).all()
+    for shape in ((1025,), (33, 32)):
+        with pytest.raises(bl.InvalidError, match="4096"):
+            pointer.array(shape, np.float32)
+    bl.unmap_external_linear_memory(pointer, queue)
+    with pytest.raises(bl.InvalidError, match="freed"):
+        queue.fill(array, np.float32(1), 1)
+
+
+def test_copies_between_both_maps(queue: bl.Queue, shared: SharedFile) -> None:
+    """Linear memory and an image of one import, with a pitch of its own."""  # R57
+    pixels = random_pixels((48, 64, 4), np.uint8, 5)
+    shared.seen(pixels.shape, np.uint8, 32768)[...] = pixels
+    memory = import_file(shared, queue)
+    handle = bl.map_external_image_memory(memory, DESC, queue)
+    pointer = bl.map_external_linear_memory(memory, queue, size=pixels.nbytes, offset=32768)
+    queue.ext_oneapi_copy(pointer, handle, src_desc=DESC, dst_desc=DESC, src_pitch=256).wait()
+    assert np.array_equal(shared.seen(pixels.shape, np.uint8), pixels)
+
+
+def test_sampled_linear_memory(queue: bl.Queue, shared: SharedFile) -> None:
+    pitch = 512
+    pixels = shared.seen((48, pitch), np.uint8, 512)
+    pixels[...] = random_pixels((48, pitch), np.uint8, 6)
+    memory = import_file(shared, queue)
+    pointer = bl.map_external_linear_memory(memory, queue, size=48 * pitch, offset=512)
+    image = bl.create_image(pointer, DESC, queue, sampler=bl.BindlessImageSampler("clamp_to_edge"), pitch=pitch)
+    found = bl.sample_image(queue, image, np.float32([[10.5, 20.5], [63.5, 47.5]]))
+    assert np.array_equal(found, [pixels[20, 40:44], pixels[47, 252:256]])
+    bl.destroy_image_handle(image, queue)
+
+
+# ---------------------------------------------------------------------- ownership
+
+
+def test_an_import_takes_the_descriptor_over(queue: bl.Queue, shared: SharedFile) -> None:
+    """Closed once, by the import: nothing is left open, and one that fails leaves it to its owner."""
+    before = descriptors()
+    for _ in range(3):
+        fd = os.dup(shared.fd)
+        memory = bl.import_external_memory(bl.ExternalMemDescriptor(bl.ResourceFd(fd), "opaque_fd", 4096), queue)
+        with pytest.raises(OSError, match="Bad file descriptor"):
+            os.fstat(fd)
+        with pytest.raises(bl.InvalidError, match="not open"):  # the number was taken over
+            bl.import_external_memory(bl.ExternalMemDescriptor(bl.ResourceFd(fd), "opaque_fd", 4096), queue)
+        pointer = bl.map_external_linear_memory(memory, queue, size=100)
+        bl.release_external_memory(memory, queue)
+        bl.unmap_external_linear_memory(pointer, queue)
+        assert descriptors() == before
+    with pytest.raises(bl.InvalidError):
+        bl.import_external_memory(bl.ExternalMemDescriptor(bl.ResourceFd(shared.fd), "opaque_fd", 1 << 20), queue)
+    assert os.fstat(shared.fd).st_size == 1 << 16 and descriptors() == before
+
+
+def test_what_was_mapped_outlives_the_import(queue: bl.Queue, device: bl.Device, shared: SharedFile) -> None:
+    before = descriptors()
+    memory = import_file(shared, queue)
+    handle = bl.map_external_image_memory(memory, DESC, queue)
+    pointer = bl.map_external_linear_memory(memory, queue, size=4096, offset=32768)
+    bl.release_external_memory(memory, queue)
+    shared.bytes[:] = 9
+    found = np.zeros((48, 64, 4), np.uint8)
+    queue.ext_oneapi_copy(handle, found, src_desc=DESC).wait()
+    queue.memset(pointer, 8, 4096).wait()
+    assert (found == 9).all() and (shared.bytes[32768:36864] == 8).all()
+    for use in (
+        lambda: bl.map_external_image_memory(memory, DESC, queue),
+        lambda: bl.map_external_linear_memory(memory, queue, size=1),
+        lambda: bl.release_external_memory(memory, queue),
+        lambda: memory.raw_handle,
+    ):
+        with pytest.raises(bl.InvalidError, match="was released"):
+            use()
+    bl.unmap_external_image_memory(handle, "standard", queue)
+    del pointer
+    gc.collect()
+    assert descriptors() == before
+
+
+def test_dropping_everything_leaks_nothing(device: bl.Device, shared: SharedFile) -> None:
+    before = descriptors()
+    for _ in range(3):
+        context = bl.Context(device)
+        with bl.Queue(device, context, in_order=True) as queue:
+            memory = import_file(shared, device, context)
+            assert memory.raw_handle != 0 and memory.nbytes == 1 << 16
+            handle = bl.map_external_image_memory(memory, DESC, device, context)
+            array = bl.map_external_linear_memory(memory, device, context, size=1 << 16).array(1 << 16, np.uint8)
+            queue.fill(array, 3, 1 << 16)
+            queue.ext_oneapi_copy(np.ones((48, 64, 4), np.uint8), handle, dst_desc=DESC)
+            del memory, array  # the work keeps both
+        assert (shared.bytes[: 48 * 64 * 4] == 1).all() and (shared.bytes[48 * 64 * 4 :] == 3).all()
+        context.close()
+        del context, queue, handle
+        gc.collect()
+        assert descriptors() == before
+
+
+def test_released_while_work_is_pending(device: bl.Device, context: bl.Context, shared: SharedFile) -> None:
+    """Work that was submitted finds its memory, whatever is released and unmapped behind it."""
+    gate = threading.Event()
+    with bl.Queue(device, context, in_order=True) as queue:
+        memory = import_file(shared, queue)
+        handle = bl.map_external_image_memory(memory, DESC, queue)
+        queue.submit(lambda handler: handler.host_task(gate.wait))
+        pixels = random_pixels((48, 64, 4), np.uint8, 7)
+        done = queue.ext_oneapi_copy(pixels, handle, dst_desc=DESC)
+        bl.unmap_external_image_memory(handle, "standard", queue)
+        bl.release_external_memory(memory, queue)
+        del memory
+        gate.set()
+        done.wait()
+    assert np.array_equal(shared.seen(pixels.shape, np.uint8), pixels)
+
+
+def test_imported_memory_is_not_freed(queue: bl.Queue, shared: SharedFile) -> None:
+    memory = import_file(shared, queue)
+    handle = bl.map_external_image_memory(memory, DESC, queue)
+    pointer = bl.map_external_linear_memory(memory, queue, size=64)
+    with pytest.raises(bl.MemoryAllocationError, match="unmap_external_image_memory"):  # R74
+        bl.free_image_mem(handle, "standard", queue)
+    with pytest.raises(bl.InvalidError, match="whoever made it releases it"):  # R74
+        bl.free(pointer, queue)
+    own = bl.malloc_device(64, queue)
+    image = bl.alloc_image_mem(DESC, queue)
+    for wrong, call in (
+        (own, bl.release_external_memory),
+        (7, bl.release_external_memory),
+        (handle, bl.release_external_memory),
+        (own, bl.unmap_external_linear_memory),
+        (pointer + 8, bl.unmap_external_linear_memory),
+        (memory, bl.unmap_external_linear_memory),
+    ):
+        with pytest.raises(bl.InvalidError):  # R74
+            call(wrong, queue)
+    for wrong_handle, image_type in ((image, "standard"), (handle, "mipmap"), (bl.ImageMemHandle(12345), "standard")):
+        with pytest.raises(bl.InvalidError):
+            bl.unmap_external_image_memory(wrong_handle, image_type, queue)
+    bl.free_image_mem(image, "standard", queue)
+    bl.unmap_external_image_memory(handle, "standard", queue)
+    bl.unmap_external_linear_memory(pointer, queue)
+    for again in (
+        lambda: bl.unmap_external_image_memory(handle, "standard", queue),
+        lambda: bl.unmap_external_linear_memory(pointer, queue),
+    ):
+        with pytest.raises(bl.InvalidError):
+            again()
+
+
+def test_other_contexts(device: bl.Device, queue: bl.Queue, shared: SharedFile) -> None:
+    memory = import_file(shared, queue)
+    pointer = bl.map_external_linear_memory(memory, queue, size=64)
+    with bl.Context(device) as other:
+        for use in (
+            lambda: bl.map_external_image_memory(memory, DESC, device, other),
+            lambda: bl.map_external_linear_memory(memory, device, other, size=1),
+            lambda: bl.release_external_memory(memory, device, other),
+            lambda: bl.unmap_external_linear_memory(pointer, device, other),
+        ):
+            with pytest.raises(bl.InvalidError, match="another context"):
+                use()
+    bl.release_external_memory(memory, queue)
+
+
+# ---------------------------------------------------------------------- what does not fit
+
+
+def test_handle_types_go_with_resources() -> None:
+    fd, handle, name = bl.ResourceFd(0), bl.ResourceWin32Handle(4), bl.ResourceWin32Name("memory")
+    assert (fd.file_descriptor, handle.handle, name.name) == (0, 4, "memory")
+    for resource, handle_type in (  # R71
+        (handle, "opaque_fd"),
+        (name, "dma_buf"),
+        (fd, "win32_nt_handle"),
+        (fd, "win32_nt_dx12_resource"),
+        (3, "opaque_fd"),
+    ):
+        with pytest.raises(bl.InvalidError, match=handle_type):
+            bl.ExternalMemDescriptor(resource, handle_type, 1)  # type: ignore[arg-type]
+    good = bl.ExternalMemDescriptor(handle, bl.ExternalMemHandleType.win32_nt_handle, 4096)
+    assert (good.resource, good.handle_type, good.size_in_bytes, good.dedicated) == (
+        handle,
+        "win32_nt_handle",
+        4096,
+        False,
+    )
+    for bad in ("opaque", 0):
+        with pytest.raises(bl.InvalidError, match="opaque_fd"):
+            bl.ExternalMemDescriptor(fd, bad, 1)  # type: ignore[arg-type]
+    for size in (0, -1, 2**64, "1"):
+        with pytest.raises(bl.InvalidError, match="size_in_bytes"):
+            bl.ExternalMemDescriptor(fd, "opaque_fd", size)  # type: ignore[arg-type]
+    for number in (-1, 2**31, "3", None):
+        with pytest.raises(bl.InvalidError, match="file_descriptor"):
+            bl.ResourceFd(number)  # type: ignore[arg-type]
+    for text in ("", "a\0b", None):
+        with pytest.raises(bl.InvalidError, match="name"):
+            bl.ResourceWin32Name(text)  # type: ignore[arg-type]
+    with pytest.raises(bl.InvalidError, match="handle"):
+        bl.ResourceWin32Handle(2**64)
+
+
+def test_handles_of_another_system(queue: bl.Queue) -> None:
+    for resource in (bl.ResourceWin32Handle(4), bl.ResourceWin32Name("memory")):
+        for handle_type in ("win32_nt_handle", "win32_nt_dx12_resource"):
+            with pytest.raises(bl.FeatureNotSupportedError, match="does not exist on linux"):
+                bl.import_external_memory(bl.ExternalMemDescriptor(resource, handle_type, 4096), queue)
+
+
+def test_descriptors_that_are_no_memory(queue: bl.Queue, shared: SharedFile) -> None:
+    """Closed, reused and of other kinds: an error each, and the process goes on."""
+    before = descriptors()
+    reader, writer = os.pipe()
+    folder = os.open("/", os.O_RDONLY)
+    event = os.eventfd(0)
+    closed = os.dup(shared.fd)
+    os.close(closed)
+    for fd, words in (
+        (reader, "a pipe"),
+        (writer, "a pipe"),
+        (folder, "a directory"),
+        (closed, "not open"),
+        (event, "import"),
+    ):
+        with pytest.raises(bl.InvalidError, match=words):
+            bl.import_external_memory(bl.ExternalMemDescriptor(bl.ResourceFd(fd), "opaque_fd", 4096), queue)
+    for fd in (reader, writer, folder, event):
+        os.close(fd)
+    assert descriptors() == before
+    reused = os.dup(shared.fd)  # a number that meant another thing a moment ago
+    memory = bl.import_external_memory(bl.ExternalMemDescriptor(bl.ResourceFd(reused), "opaque_fd", 4096), queue)
+    bl.release_external_memory(memory, queue)
+    with pytest.raises(bl.InvalidError, match="no ExternalMemDescriptor"):
+        bl.import_external_memory(shared.fd, queue)  # type: ignore[arg-type]
+    assert descriptors() == before
+
+
+def test_sizes(queue: bl.Queue, shared: SharedFile) -> None:
+    small = shared.descriptor(size=(1 << 16) + 1)
+    with pytest.raises(bl.InvalidError):
+        bl.import_external_memory(small, queue)
+    assert isinstance(small.resource, bl.ResourceFd)
+    os.close(small.resource.file_descriptor)
+    memory = import_file(shared, queue, size=48 * 64 * 4)
+    bl.unmap_external_image_memory(bl.map_external_image_memory(memory, DESC, queue), "standard", queue)
+    with pytest.raises(bl.InvalidError, match=r"12544 bytes.*12288"):
+        bl.map_external_image_memory(memory, descriptor_of((49, 64), 4, "unsigned_int8"), queue)
+    for size, offset, words in (
+        (0, 0, "size=0"),
+        (-4, 0, "size=-4"),
+        (1, -1, "offset=-1"),
+        (12289, 0, "12288"),
+        (1, 12288, "12288"),
+        (2**64, 2**63, "12288"),
+        ("a", 0, "not an integer"),
+        (1.5, 0, "not an integer"),
+    ):
+        with pytest.raises(bl.InvalidError, match=words):
+            bl.map_external_linear_memory(memory, queue, size=size, offset=offset)  # type: ignore[arg-type]
+    assert bl.map_external_linear_memory(memory, queue, size=1, offset=12287).nbytes == 1
+
+
+def test_images_that_do_not_fit(queue: bl.Queue, shared: SharedFile) -> None:
+    memory = import_file(shared, queue)
+    for desc in (  # R72
+        descriptor_of((8, 8), 4, "fp32", type="array", array_size=4),
+        descriptor_of((8, 8), 4, "fp32", type="cubemap", array_size=6),
+    ):
+        with pytest.raises(bl.InvalidError, match="standard image or a mipmap"):
+            bl.map_external_image_memory(memory, desc, queue)
+    for desc, words in (
+        (bl.ImageDescriptor(), "width"),
+        (descriptor_of((8, 8), 5, "fp32"), "num_channels"),
+        (descriptor_of((8, 8), 4, "fp32", type="mipmap", num_levels=9), "num_levels"),
+    ):
+        with pytest.raises(bl.InvalidError, match=words):
+            bl.map_external_image_memory(memory, desc, queue)
+    with pytest.raises(bl.InvalidError, match="no ImageDescriptor"):
+        bl.map_external_image_memory(memory, (8, 8), queue)  # type: ignore[arg-type]
+    handle = bl.map_external_image_memory(memory, DESC, queue)
+    with pytest.raises(bl.SyclRuntimeError, match="not the one that the memory was allocated with"):
+        bl.create_image(handle, descriptor_of((64, 48), 4, "unsigned_int8"), queue)
+    bl.unmap_external_image_memory(handle, bl.ImageType.standard, queue)
+
+
+# ---------------------------------------------------------------------- processes
+
+EXPORTER = """
+import os, sys, mmap
+import numpy as np
+fd, timeline = int(sys.argv[1]), int(sys.argv[2])
+pixels = np.frombuffer(mmap.mmap(fd, 1 << 16), np.uint8)
+value = np.frombuffer(mmap.mmap(timeline, 8), np.uint64)
+pixels[:] = 0
+pixels[: 48 * 64 * 4] = np.arange(48 * 64 * 4) % 199
+if sys.argv[3] == "dies":
+    os.kill(os.getpid(), 9)
+value[0] = 1
+"""
+
+
+def run_exporter(shared: SharedFile, timeline: SharedFile, end: str) -> int:
+    """Another process that writes the memory and raises the timeline, or dies before."""
+    arguments = [str(shared.fd), str(timeline.fd), end]
+    done = subprocess.run([sys.executable, "-c", EXPORTER, *arguments], pass_fds=(shared.fd, timeline.fd), timeout=100)
+    return done.returncode
+
+
+def test_memory_of_another_process(device: bl.Device, context: bl.Context, shared: SharedFile) -> None:
+    """Ordered by a semaphore alone; and an exporter that dies before it signals leaves memory and process usable."""
+    timeline = SharedFile.make(8)
+    resource = bl.ResourceFd(os.dup(timeline.fd))
+    with bl.Queue(device, context, in_order=True) as queue:
+        semaphore = bl.import_external_semaphore(bl.ExternalSemaphoreDescriptor(resource, "timeline_fd"), queue)
+        memory = import_file(shared, queue)
+        handle = bl.map_external_image_memory(memory, DESC, queue)
+        found = np.zeros((48, 64, 4), np.uint8)
+        assert run_exporter(shared, timeline, "dies") == -9
+        queue.ext_oneapi_wait_external_semaphore(semaphore, 1)
+        event = queue.ext_oneapi_copy(handle, found, src_desc=DESC)
+        with pytest.raises(bl.WaitTimeoutError, match=r"ExternalSemaphore timeline_fd .* to come to 1"):
+            event.wait(timeout=0.05)
+        assert run_exporter(shared, timeline, "signals") == 0
+        event.wait()
+        assert np.array_equal(found.reshape(-1), np.arange(48 * 64 * 4) % 199)
+    timeline.close()
+
+
+ENDINGS = {
+    "everything in globals": "",
+    "released, its maps not": "bl.release_external_memory(memory, queue)",
+    "work on its way": "for value in range(99): queue.memset(pointer, value, 4096)",
+    "a fork": """
+if os.fork() == 0:
+    for use in (lambda: bl.map_external_linear_memory(memory, queue, size=4), lambda: queue.memset(pointer, 1, 4)):
+        try:
+            use()
+        except bl.SyclRuntimeError as error:
+            assert "forked" in str(error)
+        else:
+            os._exit(3)
+    del handle, pointer, memory
+    sys.exit(0)
+assert os.wait()[1] == 0
+queue.memset(pointer, 1, 4096).wait()
+""",
+}
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_the_end_of_the_interpreter(device: bl.Device, ending: str) -> None:
+    beginning = f"""
+import os, sys
+sys.path.insert(0, {str(Path(__file__).parent)!r})
+import bindless as bl
+from shared_files import SharedFile, import_file
+shared = SharedFile.make(1 << 16)
+queue = bl.Queue("{device.backend}:*:*")
+memory = import_file(shared, queue)
+handle = bl.map_external_image_memory(memory, bl.ImageDescriptor(64, 48, num_channels=4, channel_type="fp32"), queue)
+pointer = bl.map_external_linear_memory(memory, queue, size=4096)
+"""
+    program = beginning + ENDINGS[ending]
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=100)
+    assert (done.returncode, done.stderr) == (0, "")
