@@ -76,7 +76,7 @@ class Kernel:
             raise
         arguments = self.signature.arguments
         self.sizes = None if arguments is None else tuple(argument.size for argument in arguments)
-        self.count = len(self.signature.natives) if arguments is None else len(arguments)
+        self.count = len({native.source for native in self.signature.natives})
         self.shapes: dict[tuple[tuple[int, ...], tuple[int, ...] | None], Shape] = {}
         self._total = -1 if self.sizes is None else sum(self.sizes)
         self._plan = tuple((index, part.source, part.kind) for index, part in enumerate(self.signature.natives))
