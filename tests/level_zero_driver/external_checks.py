@@ -90,7 +90,7 @@ def check_memory_refused(rig: Rig) -> None:
         desc = rig.struct("ze_device_mem_alloc_desc_t", chain)
         rig.fails(expected, sentence, "zeMemAllocDevice", rig.context, desc, size, alignment, rig.device, pointer)
 
-    refused("INVALID_ARGUMENT", "names no memory", _importing(rig, 12345))
+    refused("INVALID_ARGUMENT", "no open file descriptor", _importing(rig, 12345))
     refused("UNSUPPORTED_ENUMERATION", "OPAQUE_FD", _importing(rig, 0, 64))
     refused("INVALID_ENUMERATION", "needed", _importing(rig, 0, 0))
     read_end, write_end = os.pipe()
