@@ -58,6 +58,8 @@ if TYPE_CHECKING:
         make_kernel_bundle,
         make_platform,
         make_queue,
+        make_sampled_image,
+        make_unsampled_image,
         map_external_image_memory,
         map_external_linear_memory,
         order_after_stream,
@@ -206,6 +208,8 @@ _MODULES = {
         "make_kernel_bundle",
         "make_platform",
         "make_queue",
+        "make_sampled_image",
+        "make_unsampled_image",
         "map_external_image_memory",
         "map_external_linear_memory",
         "order_after_stream",
@@ -411,6 +415,8 @@ __all__ = [
     "make_kernel_bundle",
     "make_platform",
     "make_queue",
+    "make_sampled_image",
+    "make_unsampled_image",
     "malloc_device",
     "malloc_host",
     "malloc_shared",
@@ -434,7 +440,13 @@ __all__ = [
 ]
 
 
+# Packages beside, which are not loaded before they are used.
+_PACKAGES = ("level_zero", "opencl")
+
+
 def __getattr__(name: str) -> Any:
+    if name in _PACKAGES:
+        return importlib.import_module(f"{__name__}.{name}")
     home = _HOME.get(name)
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,7 +1,7 @@
-"""Device memory by buffers, for drivers of OpenCL 1: an address is a number that stands for a place in a cl_mem.
+"""Device memory by buffers, for drivers of OpenCL 1 and for buffers that were made elsewhere.
 
-Kernels take such an address as an argument alone: that of a buffer's begin, or of a place in it that a sub-buffer may
-begin at. No address of these means anything inside a kernel.
+An address is a number that stands for a place in a cl_mem. Kernels take such an address as an argument alone: that of a
+buffer's begin, or of a place in it that a sub-buffer may begin at. No address of these means anything inside a kernel.
 """
 
 from __future__ import annotations
@@ -19,12 +19,25 @@ from ._opencl_errors import SUCCESS, check, made, release
 from ._opencl_queue import Command
 from .contract import PointerRecord
 
-__all__ = ["allocate", "buffer_of", "copies", "fill", "find", "free", "kinds", "prefetch", "set_argument"]
+__all__ = [
+    "allocate",
+    "around",
+    "buffer_of",
+    "copies",
+    "fill",
+    "find",
+    "free",
+    "is_number",
+    "kinds",
+    "prefetch",
+    "set_argument",
+]
 
 lib, ffi = driver.lib, driver.ffi
 
 # Far from the addresses that a process has, and never used twice.
 _FIRST = 1 << 60
+_LAST = 1 << 62
 _GAP = 1 << 16
 _numbers = itertools.count(_FIRST, _GAP)
 _lock = threading.Lock()
@@ -47,6 +60,16 @@ def allocate(context: Context, device: Device, kind: UsmKind, nbytes: int, align
     return Allocation(kind, device, _number(nbytes, alignment), nbytes, buffer)
 
 
+def around(buffer: Any, device: Device, nbytes: int) -> Allocation:
+    """A number for a buffer that was made elsewhere, whose reference it takes over."""
+    return Allocation(UsmKind.device, device, _number(nbytes, 0), nbytes, buffer)
+
+
+def is_number(address: int) -> bool:
+    """Whether an address is one of those."""
+    return _FIRST <= address < _LAST
+
+
 def _number(nbytes: int, alignment: int) -> int:
     """An address that no allocation had or has."""
     global _numbers
@@ -60,8 +83,6 @@ def _number(nbytes: int, alignment: int) -> int:
 
 def free(context: Context, allocation: Allocation) -> None:
     """Gives the buffer back; commands that use it keep it."""
-    for part in allocation.parts.values():
-        release(lib.clReleaseMemObject(part), "clReleaseMemObject")
     release(lib.clReleaseMemObject(allocation.buffer), "clReleaseMemObject")
 
 
@@ -73,7 +94,7 @@ def _place(context: Context, address: int, nbytes: int) -> tuple[Any, int] | Non
     """Buffer and offset of an address; None for memory of the process."""
     found = context.allocation_of(address)
     if found is None:
-        if address >= _FIRST and address < 1 << 62:
+        if is_number(address):
             raise InvalidError(
                 f"{address:#x} stands for a buffer that was freed, or is of another context", backend="opencl"
             )

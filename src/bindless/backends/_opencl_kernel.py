@@ -11,7 +11,7 @@ from ..model.errors import InvalidError, NdRangeError
 from . import _opencl_svm, _opencl_usm
 from ._opencl_device import Device
 from ._opencl_errors import SUCCESS, check, made, release
-from ._opencl_memory import means_of
+from ._opencl_memory import means_of, set_argument
 from ._opencl_module import Module
 from ._opencl_signature import signature_of
 from .contract import KernelRecord
@@ -196,7 +196,7 @@ class Kernel:
             return int(_set(self.native, index, len(value), value))
         if kind == "pointer":
             address = int.from_bytes(value, "little")
-            return int(self.means.set_argument(self.module.context, self.native, index, address))
+            return int(set_argument(self.module.context, self.native, index, address))
         if kind in ("image", "sampler"):
             return self._set_image(index, source, kind, int.from_bytes(value, "little"))
         return self._set_unknown(index, value)
@@ -230,7 +230,7 @@ class Kernel:
         if view is not None:
             return int(_set(self.native, index, 8, ffi.new("cl_mem *", view.image)))
         if number and context.allocation_of(number) is not None:
-            return int(self.means.set_argument(context, self.native, index, number))
+            return int(set_argument(context, self.native, index, number))
         return int(_set(self.native, index, len(value), value))
 
     # ------------------------------------------------------------------ shape

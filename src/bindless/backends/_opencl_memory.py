@@ -16,6 +16,7 @@ from . import _opencl_buffers, _opencl_svm, _opencl_usm
 from ._fill_parts import fill_parts
 from ._opencl_context import Allocation, Context
 from ._opencl_device import Device
+from ._opencl_errors import release
 from ._opencl_event import Event
 from ._opencl_fork import in_fork, refuse_in_fork
 from ._opencl_queue import Command, Queue
@@ -34,6 +35,7 @@ __all__ = [
     "pitch_align",
     "pointer_info",
     "prefetch",
+    "set_argument",
 ]
 
 lib, ffi = driver.lib, driver.ffi
@@ -80,8 +82,16 @@ def means_of(device: Device) -> Means:
     return _opencl_svm if device.svm else _opencl_buffers
 
 
-def _means(context: Context) -> Means:
+def _means(context: Context, *addresses: int) -> Means:
+    """The means of a context, or for addresses among which are buffers."""
+    if any(map(_opencl_buffers.is_number, addresses)):
+        return _opencl_buffers
     return means_of(context.devices[0])
+
+
+def set_argument(context: Context, kernel: Any, index: int, address: int) -> int:
+    """Sets a pointer argument of a cl_kernel; the result."""
+    return _means(context, address).set_argument(context, kernel, index, address)
 
 
 # ---------------------------------------------------------------------- allocations
@@ -143,7 +153,9 @@ def free(context: Context, address: int) -> None:
             backend="opencl",
         )
     if allocation.owned and not in_fork() and context.handle is not None:
-        _means(context).free(context, allocation)
+        for part in allocation.parts.values():
+            release(lib.clReleaseMemObject(part), "clReleaseMemObject")
+        _means(context, address).free(context, allocation)
 
 
 def pointer_info(context: Context, address: int) -> PointerRecord:
@@ -160,7 +172,7 @@ def pointer_info(context: Context, address: int) -> PointerRecord:
 
 def copy_commands(context: Context, dst: int, src: int, nbytes: int) -> list[Command]:
     """Commands, one after the other, that copy bytes."""
-    return _means(context).copies(context, dst, src, nbytes)
+    return _means(context, dst, src).copies(context, dst, src, nbytes)
 
 
 def copy(queue: Queue, dst: int, src: int, nbytes: int, waits: Sequence[Event] = ()) -> Event:
@@ -173,7 +185,7 @@ def copy(queue: Queue, dst: int, src: int, nbytes: int, waits: Sequence[Event] =
 
 def fill(queue: Queue, dst: int, pattern: bytes, count: int, waits: Sequence[Event] = ()) -> Event:
     """Writes ``count`` copies of a pattern."""
-    means, context = _means(queue.context), queue.context
+    means, context = _means(queue.context, dst), queue.context
     parts = fill_parts(dst, pattern, len(pattern) * count)
     commands = [means.fill(context, *part) for part in parts]
     return queue.run_all(commands, "fill", waits, f"{count} times {pattern.hex()} at {dst:#x}")

@@ -52,7 +52,7 @@ class Module:
         signatures: what the source says of its kernels; empty for text and binaries.
         log: what the driver's compiler said.
         kernels: made so far, by name.
-        adopted: kernels of it that were made elsewhere.
+        keeps: what has to live as long; the program itself, where that is not given back here.
         owned: whether its reference is given back at the end.
     """
 
@@ -64,6 +64,7 @@ class Module:
         signatures: Mapping[str, KernelSignature],
         log: str = "",
         owned: bool = True,
+        keeps: object = None,
     ) -> None:
         self.context = context
         self.device = device
@@ -72,7 +73,7 @@ class Module:
         self.log = log
         self.owned = owned
         self.kernels: dict[str, Any] = {}
-        self.adopted: list[Any] = []
+        self.keeps = keeps
 
     def names(self) -> tuple[str, ...]:
         """Names of the kernels."""
@@ -85,10 +86,10 @@ class Module:
         native, self.native = self.native, None
         if native is None or in_fork():
             return
-        for kernel in (*self.kernels.values(), *self.adopted):
+        for kernel in self.kernels.values():
             kernel.close()
         self.kernels.clear()
-        self.adopted.clear()
+        self.keeps = None
         if self.owned:
             release(lib.clReleaseProgram(native), "clReleaseProgram")
 

@@ -79,7 +79,7 @@ def set_argument(context: Context, kernel: Any, index: int, address: int) -> int
 
 def allow_indirect_access(context: Context, kernel: Any) -> int:
     """Lets a kernel use the context's allocations by addresses that it finds in memory."""
-    bases = [_pointer(base) for base in tuple(context.allocations)]
+    bases = [_pointer(base) for base, found in tuple(context.allocations.items()) if found.buffer is None]
     if not bases:
         return int(SUCCESS)
     array = ffi.new("void *[]", bases)

@@ -159,7 +159,10 @@ class KernelArgument:
 
 @dataclass(frozen=True)
 class KernelRecord:
-    """A kernel's signature and limits; ``arguments`` is None where the driver cannot tell."""
+    """A kernel's signature and limits; ``arguments`` is None where the driver cannot tell.
+
+    ``may_be_set``: it was made elsewhere, and may be launched without arguments, with those that were set there.
+    """
 
     name: str
     arguments: tuple[KernelArgument, ...] | None
@@ -168,6 +171,7 @@ class KernelRecord:
     private_memory_size: int = 0
     required_work_group_size: tuple[int, ...] | None = None
     properties: Mapping[str, int] = field(default_factory=dict)
+    may_be_set: bool = False
 
 
 class PartitioningProtocol(Protocol):
@@ -335,8 +339,11 @@ class InteropProtocol(Protocol):
     def adopt_kernel(self, module: NativeModule, handle: NativeHandle, owned: bool) -> NativeKernel:
         """One that is owned ends with its module."""
 
+    def describe_memory(self, context: NativeContext, handle: NativeHandle) -> PointerRecord:
+        """What is known of an allocation; the kind is unknown where nothing is."""
+
     def adopt_memory(self, context: NativeContext, handle: NativeHandle, owned: bool) -> PointerRecord:
-        """What is known of an allocation; one that is owned can be given to ``free`` from now on."""
+        """What is known of an allocation, and its address; one that is owned can be given to ``free`` from now on."""
 
 
 class BackendProtocol(Protocol):

@@ -270,6 +270,7 @@ class CudaBackend:
     native_types = _cuda_native.TYPES
     native_lists = frozenset({"kernel_bundle"})
     native_counted = frozenset({"context"})
+    describe_memory = pointer_info
     platform_handle = staticmethod(_cuda_native.platform_handle)
     find_device = staticmethod(_cuda_native.find_device)
     devices_of = staticmethod(_cuda_native.devices_of)

@@ -267,6 +267,7 @@ class LevelZeroBackend:
     native_types = _level_zero_native.TYPES
     native_lists = frozenset({"kernel_bundle"})
     native_counted: frozenset[str] = frozenset()
+    describe_memory = staticmethod(_level_zero_memory.pointer_info)
     platform_handle = staticmethod(_level_zero_native.platform_handle)
     find_device = staticmethod(_level_zero_native.find_device)
     devices_of = staticmethod(_level_zero_native.devices_of)

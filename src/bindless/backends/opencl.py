@@ -3,8 +3,9 @@
 Each group of methods is a module: ``_opencl_device`` with ``_opencl_info`` (discovery), ``_opencl_context``,
 ``_opencl_queue`` with ``_opencl_event`` and ``_opencl_wait``, ``_opencl_memory`` over ``_opencl_usm``, ``_opencl_svm``
 and ``_opencl_buffers``, ``_opencl_image``, ``_opencl_handle``, ``_opencl_copy``, ``_opencl_module`` with
-``_opencl_link``, ``_opencl_kernel`` with ``_opencl_signature``, ``_opencl_launch``, ``_opencl_functions``. Here they
-are only put together; docs/opencl.md tells what calls become.
+``_opencl_link``, ``_opencl_kernel`` with ``_opencl_signature``, ``_opencl_launch``, ``_opencl_functions``,
+``_opencl_native`` with ``_opencl_programs`` and ``_opencl_references`` (objects made elsewhere). Here they are only put
+together; docs/opencl.md tells what calls become.
 """
 
 from __future__ import annotations
@@ -14,12 +15,13 @@ from typing import Any
 
 from ..drivers import opencl as driver
 from ..model.aspects import Aspect
-from ..model.enums import Backend, EventStatus, ImageChannelType, UsmKind
+from ..model.enums import Backend, EventStatus, ImageChannelType, Ownership, UsmKind
 from ..model.errors import BackendMismatchError, FeatureNotSupportedError, InvalidError
 from ..model.image_call import ImageCall
 from ..model.module import ModuleDescription
 from ..model.native_handle import NativeHandle
 from . import (
+    _opencl_buffers,
     _opencl_copy,
     _opencl_functions,
     _opencl_handle,
@@ -28,12 +30,16 @@ from . import (
     _opencl_launch,
     _opencl_link,
     _opencl_memory,
+    _opencl_native,
+    _opencl_programs,
+    _opencl_references,
 )
 from ._opencl_context import Context
-from ._opencl_device import Device, devices, platforms
+from ._opencl_device import Device, all_platforms, devices, platforms
 from ._opencl_event import Event
 from ._opencl_format import supports_format
 from ._opencl_kernel import Kernel, get_kernel
+from ._opencl_link import Object
 from ._opencl_module import Module, describe_module, load_module
 from ._opencl_queue import Queue
 from .contract import DeviceRecord, KernelRecord, PlatformRecord
@@ -49,6 +55,7 @@ _NATIVE: dict[type, tuple[str, Callable[[Any], Any]]] = {
     Queue: ("cl_command_queue", lambda queue: queue.handle),
     Event: ("cl_event", lambda event: event.handle),
     Module: ("cl_program", lambda module: module.native),
+    Object: ("cl_program", lambda program: program.native),
     Kernel: ("cl_kernel", lambda kernel: kernel.native),
 }
 
@@ -200,9 +207,56 @@ class OpenCLBackend:
 
     # ------------------------------------------------------------------ native handles
 
-    def native_handle(self, native: Device | Context | Queue | Event | Module | Kernel) -> NativeHandle:
+    native_types = _opencl_native.TYPES
+    native_lists = frozenset({"kernel_bundle", "event", "buffer", "image"})
+    native_counted = frozenset(_opencl_native.TYPES) - {"platform"}
+    default_ownership = Ownership.keep
+
+    platform_handle = staticmethod(_opencl_native.platform_handle)
+    find_device = staticmethod(_opencl_native.find_device)
+    devices_of = staticmethod(_opencl_native.devices_of)
+    adopt_device = staticmethod(_opencl_native.adopt_device)
+    adopt_context = staticmethod(_opencl_native.adopt_context)
+    adopt_queue = staticmethod(_opencl_native.adopt_queue)
+    adopt_event = staticmethod(_opencl_native.adopt_event)
+    describe_memory = staticmethod(_opencl_native.describe_memory)
+    adopt_memory = staticmethod(_opencl_native.adopt_memory)
+    adopt_image = staticmethod(_opencl_native.adopt_image)
+    adopt_programs = staticmethod(_opencl_programs.adopt_programs)
+    program_of = staticmethod(_opencl_programs.program_of)
+    adopt_kernel = staticmethod(_opencl_programs.adopt_kernel)
+    reference_count = staticmethod(_opencl_references.reference_count)
+
+    def platform_extensions(self, platform: PlatformRecord) -> frozenset[str]:
+        """CL_PLATFORM_EXTENSIONS."""
+        handle = all_platforms()[platform.index].handle
+        return frozenset(driver.get_text("clGetPlatformInfo", handle, driver.lib.CL_PLATFORM_EXTENSIONS).split())
+
+    def device_extensions(self, device: Device) -> frozenset[str]:
+        """CL_DEVICE_EXTENSIONS."""
+        return device.extensions
+
+    def memory_handle(self, context: Context, address: int, *, image: bool = False) -> NativeHandle | None:
+        """The cl_mem of memory, with a reference; None where it is none."""
+        found = _opencl_native.memory_handle(context, address, image=image)
+        return None if found is None else _opencl_references.held(found, "cl_mem")
+
+    def memory_or_address(self, context: Context, address: int) -> int:
+        """The cl_mem where an address stands for one; else the address."""
+        if not _opencl_buffers.is_number(address):
+            return address
+        return _opencl_references.handle_of(_opencl_buffers.buffer_of(context, address), "cl_mem")
+
+    def held_handle(self, native: Device | Context | Queue | Event | Module | Object | Kernel) -> NativeHandle:
+        """The cl_... handle of an object, with a reference."""
+        handle = self.native_handle(native)
+        if isinstance(native, Device) and native.parent is None:  # of these there are no counts
+            return handle
+        return _opencl_references.held(ffi.cast(handle.type, int(handle)), handle.type)
+
+    def native_handle(self, native: Device | Context | Queue | Event | Module | Object | Kernel) -> NativeHandle:
         """The address that is the cl_... handle of an object."""
-        found = _NATIVE.get(type(native))
+        found = next((_NATIVE[kind] for kind in type(native).__mro__ if kind in _NATIVE), None)
         if found is None:
             raise BackendMismatchError(f"{native!r} is no object of the OpenCL backend", backend="opencl")
         type_, handle_of = found

@@ -558,6 +558,7 @@ class ReferenceBackend:
     native_types = TYPES
     native_lists = frozenset({"kernel_bundle"})
     native_counted: frozenset[str] = frozenset()
+    describe_memory = pointer_info
 
     def native_handle(self, native: Any) -> int:
         """The address that is the handle of an object; numbers of images are handles themselves."""

@@ -242,13 +242,23 @@ class ImageMem:
             self._value, self._resource, self._context = desc._value, desc._resource, desc._context
         else:
             device, context = resolve(where)
-            self._value = raw = _allocate(desc, device, context)
-            levels: list[int] = []
-            images, free, native = context._images, context._backend.free_image, context._native_context
-            self._resource = MemoryRecord(
-                desc, device, "ImageMem", levels, context._resource, free_owned, images, levels, free, native, raw, desc
-            )
-            self._context = context
+            self._take(_allocate(desc, device, context), desc, device, context)
+
+    def _take(self, raw: int, desc: ImageDescriptor, device: Device, context: Context) -> None:
+        """Owns image memory from now on."""
+        self._value, self._context = raw, context
+        levels: list[int] = []
+        images, free, native = context._images, context._backend.free_image, context._native_context
+        self._resource = MemoryRecord(
+            desc, device, "ImageMem", levels, context._resource, free_owned, images, levels, free, native, raw, desc
+        )
+
+    @classmethod
+    def _adopted(cls, raw: int, desc: ImageDescriptor, device: Device, context: Context) -> ImageMem:
+        """Of memory that the backend made of a native object."""
+        made = cls()
+        made._take(raw, desc, device, context)
+        return made
 
     def _own(self) -> tuple[MemoryRecord, Context]:
         memory, context = self._resource, self._context

@@ -7,6 +7,7 @@ order of commands, the moves, the end, is as of buffers.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from ..model.ranges import Range
 from ..model.sampler import BindlessImageSampler
 from ..sycl._arguments import PACKERS, pack_image_accessor
 from ..sycl._memory_object import MemoryObject
-from ..sycl._place import Home, Place
+from ..sycl._place import Home, Place, home_of
 from ..sycl._storage import Storage
 from ..sycl.accessor import Accessor
 from ..sycl.host_accessor import HostAccessor
@@ -29,6 +30,7 @@ from ._memory import ImageMem
 from ._registry import handle_key
 
 if TYPE_CHECKING:
+    from ..sycl.event import Event
     from ..sycl.handler import Handler
 
 __all__ = [
@@ -48,9 +50,11 @@ class _Allocation:
 
     __slots__ = ("_handles", "_image", "_key", "_memory", "image", "number")
 
-    def __init__(self, home: Home, desc: ImageDescriptor, sampler: BindlessImageSampler | None) -> None:
+    def __init__(
+        self, home: Home, desc: ImageDescriptor, sampler: BindlessImageSampler | None, memory: ImageMem | None = None
+    ) -> None:
         where = home.device, home.context
-        self._memory = ImageMem(desc, *where)
+        self._memory = ImageMem(desc, *where) if memory is None else memory
         self.image = ImageMemory(self._memory.get_handle().raw_handle, desc)
         handle = (
             create_image(self._memory, desc, *where)
@@ -66,6 +70,16 @@ class _Allocation:
         handles = getattr(self, "_handles", None)
         if handles is not None:
             handles.pop(self._key, None)
+
+
+def _allocator(desc: ImageDescriptor, sampler: BindlessImageSampler | None) -> Callable[[Home, int], Place]:
+    """What makes the memory of an image where a command uses it."""
+
+    def allocate(home: Home, nbytes: int) -> Place:
+        made = _Allocation(home, desc, sampler)
+        return Place(home, made.number, made, made.image)
+
+    return allocate
 
 
 class _ImageObject(MemoryObject):
@@ -103,10 +117,7 @@ class _ImageObject(MemoryObject):
             raise InvalidError(f"data: a {desc.type} image: memory objects are standard images; others are ImageMem")
         self.descriptor, self.shape, self.dtype = desc, desc.shape, desc.dtype
 
-        def allocate(home: Home, nbytes: int) -> Place:
-            made = _Allocation(home, desc, sampler)
-            return Place(home, made.number, made, made.image)
-
+        allocate = _allocator(desc, sampler)
         if array is None:
             self._start(Storage(desc.nbytes, None, False, allocate), None)
             return
@@ -114,6 +125,22 @@ class _ImageObject(MemoryObject):
         origin = array if array.flags.c_contiguous else np.ascontiguousarray(array)
         final = array if writable and sampler is None else None  # a sampled image is only read
         self._start(Storage(desc.nbytes, origin, writable and sampler is None, allocate), final)
+
+    def _take(
+        self,
+        memory: ImageMem,
+        desc: ImageDescriptor,
+        sampler: BindlessImageSampler | None,
+        available: Event | None,
+        waits: bool,
+    ) -> None:
+        """Its pixels lie in image memory already."""
+        home = home_of(memory.get_context(), memory.get_device())
+        self.descriptor, self.shape, self.dtype = desc, desc.shape, desc.dtype
+        made = _Allocation(home, desc, sampler, memory)
+        place = Place(home, made.number, made, made.image)
+        allocate = _allocator(desc, sampler)
+        self._start(Storage.filled(place, desc.nbytes, available, waits=waits, allocate=allocate), None)
 
     def get_range(self) -> Range:
         """Pixels: width first, then height and depth where there are."""
@@ -161,6 +188,13 @@ class UnsampledImage(_ImageObject):
     ) -> None:
         self._make(data, dimensions, channel_type, None)
 
+    @classmethod
+    def _over(cls, memory: ImageMem, desc: ImageDescriptor, available: Event | None, *, waits: bool) -> UnsampledImage:
+        """An image of memory with pixels in it."""
+        made = cls.__new__(cls)
+        made._take(memory, desc, None, available, waits)
+        return made
+
     def get_access(
         self,
         handler: Handler | None,
@@ -206,6 +240,22 @@ class SampledImage(_ImageObject):
             raise InvalidError(f"sampler: a {type(sampler).__name__} is no BindlessImageSampler")
         self.sampler = sampler
         self._make(data, dimensions, channel_type, sampler)
+
+    @classmethod
+    def _over(
+        cls,
+        memory: ImageMem,
+        desc: ImageDescriptor,
+        sampler: BindlessImageSampler,
+        available: Event | None,
+        *,
+        waits: bool,
+    ) -> SampledImage:
+        """An image of memory with pixels in it."""
+        made = cls.__new__(cls)
+        made.sampler = sampler
+        made._take(memory, desc, sampler, available, waits)
+        return made
 
     def get_access(self, handler: Handler | None, *, target: Target | str = Target.device) -> SampledImageAccessor:
         """Access for the command of a group; see ``SampledImageAccessor``."""

@@ -24,11 +24,11 @@ from ._make import (
     make_context,
     make_device,
     make_event,
-    make_kernel,
-    make_kernel_bundle,
     make_platform,
     make_queue,
 )
+from ._make_images import make_sampled_image, make_unsampled_image
+from ._make_kernels import make_kernel, make_kernel_bundle
 
 __all__ = [
     "ExternalMem",
@@ -47,6 +47,8 @@ __all__ = [
     "make_kernel_bundle",
     "make_platform",
     "make_queue",
+    "make_sampled_image",
+    "make_unsampled_image",
     "map_external_image_memory",
     "map_external_linear_memory",
     "order_after_stream",

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from ..backends.contract import BackendProtocol
-from ..model.enums import Backend, BundleState, coerce
+from ..backends.counted_contract import CountedProtocol
+from ..model.enums import Backend, coerce
 from ..model.errors import BackendMismatchError, FeatureNotSupportedError, InvalidError
 from ..model.native_handle import NativeHandle
-from ..sycl.buffer import Buffer
+from ..sycl._memory_object import MemoryObject
 from ..sycl.context import Context
 from ..sycl.device import Device
 from ..sycl.event import Event
@@ -30,11 +31,14 @@ def _platform(platform: Platform) -> _Natives:
 
 def _bundle(bundle: KernelBundle) -> _Natives:
     bundle._require_open()
-    if bundle.state is not BundleState.executable:
+    natives = [native for modules in bundle._natives.values() for native in modules]
+    if _is_counted(bundle.context._backend):
+        natives += [*bundle._programs, *(native for parts in bundle._objects.values() for native in parts)]
+    if not natives:
         raise InvalidError(
             f"get_native: this bundle is in state {str(bundle.state)!r} and has no native object yet: build() or link()"
         )
-    return [native for modules in bundle._natives.values() for native in modules]
+    return natives
 
 
 def _kernel(kernel: Kernel) -> _Natives:
@@ -49,6 +53,11 @@ def _event(event: Event) -> _Natives:
             leaf._task.wait()
         leaf._check_process()
     return [leaf._native for leaf in leaves if leaf._native is not None]
+
+
+def _is_counted(backend: object) -> bool:
+    """Whether its objects count references; handles have one of their own then."""
+    return hasattr(backend, "held_handle")
 
 
 # Kind of the object, its backend, and the backend's objects in it.
@@ -75,15 +84,21 @@ def get_native(obj: object, backend: Backend | str | None = None) -> NativeHandl
     It stays the package's: do not destroy it, and do not use it once the object has ended, unless the object was made
     of it with ``ownership="keep"`` (ZE section 4.4.3). An event's is good as long as the event is held.
 
+    OpenCL's hold a reference until they are dropped (``CountedHandle``), whatever becomes of the object (CL,
+    "Interoperability with the OpenCL API"). Another library takes its own from them; ``detach()`` gives theirs away.
+
     Args:
-        obj: a Platform, Device, Context, Queue, Event, KernelBundle or Kernel. Of a buffer the address is
-            ``InteropHandle.get_native_mem`` in a host task.
+        obj: a Platform, Device, Context, Queue, Event, KernelBundle or Kernel; a Buffer, SampledImage or UnsampledImage
+            that commands have used on ``opencl``. Elsewhere a buffer's address is ``InteropHandle.get_native_mem`` in
+            a host task.
         backend: which one the caller expects; None takes what there is.
 
     Returns:
         An int; for kernel bundles a tuple with one for each module, and where a backend's objects may consist of
-        several native ones (``opencl``: events, too) always a tuple. Of a Level Zero queue it is the
-        ``ze_command_list_handle_t`` of its immediate command list, or the ``ze_command_queue_handle_t`` of a queue made
+        several native ones (``opencl``: events, buffers and images, too) always a tuple. A buffer's or image's are
+        those of all contexts where it has memory; its contents are newest where a command used it last, which the
+        caller waits for. Of a Level Zero queue it is the ``ze_command_list_handle_t`` of its immediate
+        command list, or the ``ze_command_queue_handle_t`` of a queue made
         with ``no_immediate_command_list=True``; of an out-of-order queue the first of several.
 
     Raises:
@@ -94,15 +109,34 @@ def get_native(obj: object, backend: Backend | str | None = None) -> NativeHandl
     for kind, (name, backend_of, natives_of) in _KINDS.items():
         if isinstance(obj, kind):
             return _handles(obj, name, backend_of(obj), natives_of, backend)
-    if isinstance(obj, Buffer):
-        raise FeatureNotSupportedError(
-            "get_native of a Buffer: its memory moves between devices; ask interop_handle.get_native_mem(accessor) in "
-            "a host task (handler.host_task)"
-        )
+    if isinstance(obj, MemoryObject):
+        return _memory(obj, backend)
     raise InvalidError(
         f"get_native: a {type(obj).__name__} has no native object; it takes a Platform, Device, Context, Queue, Event, "
-        "KernelBundle or Kernel"
+        "KernelBundle or Kernel, and buffers and images of OpenCL"
     )
+
+
+def _memory(obj: MemoryObject, expected: Backend | str | None) -> tuple[NativeHandle, ...]:
+    """The native objects of the memory that contents have in contexts of backends that have such."""
+    obj._storage.require_open()
+    wanted = None if expected is None else coerce(Backend, expected, "backend")
+    found: list[NativeHandle] = []
+    for home, place in list(obj._storage.places.items()):
+        backend = home.context._backend
+        if not _is_counted(backend) or home.context.closed or wanted not in (None, backend.backend):
+            continue
+        counted = cast(CountedProtocol, backend)
+        address = place.address if place.image is None else place.image.handle
+        handle = counted.memory_handle(home.context._native, address, image=place.image is not None)
+        if handle is not None:
+            found.append(handle)
+    if not found and wanted is not Backend.opencl:
+        raise FeatureNotSupportedError(
+            f"get_native of a {type(obj).__name__}: its memory moves between devices; ask "
+            "interop_handle.get_native_mem(accessor) in a host task (handler.host_task)"
+        )
+    return tuple(found)
 
 
 def _handles(
@@ -118,7 +152,7 @@ def _handles(
         raise BackendMismatchError(
             f"get_native: {obj!r} is of the {own.backend} backend, not of {expected}", backend=str(own.backend)
         )
-    handles = tuple(_told(own, native) for native in natives_of(obj))
+    handles = tuple(dict.fromkeys(_told(own, native) for native in natives_of(obj)))
     if name in getattr(own, "native_lists", ("kernel_bundle",)):
         return handles
     if len(handles) != 1:
@@ -130,5 +164,7 @@ def _handles(
 
 
 def _told(backend: BackendProtocol, native: Any) -> NativeHandle:
+    if _is_counted(backend) and not isinstance(native, int):
+        return cast(CountedProtocol, backend).held_handle(native)
     found = native if isinstance(native, int) else backend.native_handle(native)
     return found if isinstance(found, NativeHandle) else NativeHandle(found)

@@ -5,24 +5,22 @@ A backend makes what it needs around a handle (``InteropProtocol``); here is who
 
 from __future__ import annotations
 
-import functools
 import math
-import threading
-from collections.abc import Callable, Iterable
-from typing import Any, ParamSpec, TypeVar
+from collections.abc import Iterable
+from typing import cast
 
 import numpy.typing as npt
 
 from ..backends.contract import BackendProtocol, NativeDevice
-from ..model.enums import Backend, BundleState, Ownership, UsmKind, coerce
-from ..model.errors import BackendMismatchError, Error, FeatureNotSupportedError, InvalidError
+from ..backends.counted_contract import CountedProtocol
+from ..model.enums import Backend, Ownership, UsmKind
+from ..model.errors import BackendMismatchError, InvalidError
 from ..model.native_handle import NativeHandle
 from ..sycl._allocation import Allocation
-from ..sycl._bundle_source import BundleSource
 from ..sycl._discovery import environment, visible_devices, visible_platforms
 from ..sycl._error_log import AsyncHandler
 from ..sycl._foreign_event import ForeignEvent
-from ..sycl._lifetime import Rank, after_fork, arguments_of
+from ..sycl._lifetime import Rank
 from ..sycl._partition import next_partitionable
 from ..sycl._place import Place, home_of
 from ..sycl._region import SizesLike, buffer_shape
@@ -32,78 +30,19 @@ from ..sycl.buffer import Buffer
 from ..sycl.context import Context
 from ..sycl.device import Device
 from ..sycl.event import Event
-from ..sycl.kernel import Kernel
-from ..sycl.kernel_bundle import KernelBundle
 from ..sycl.platform import Platform
 from ..sycl.queue import Queue
 from ._backends import backend_for, handle_for, interop_of, require_context
+from ._ownership import chosen_device, is_owned, one_at_a_time, pass_on
 
 __all__ = [
     "make_buffer",
     "make_context",
     "make_device",
     "make_event",
-    "make_kernel",
-    "make_kernel_bundle",
     "make_platform",
     "make_queue",
 ]
-
-
-# ---------------------------------------------------------------------- whose it is
-
-
-_P = ParamSpec("_P")
-_T = TypeVar("_T")
-
-# Held from the look at who uses a handle until its object is made, so that of two threads one is refused.
-_transfer = threading.RLock()
-
-
-def _one_at_a_time(function: Callable[_P, _T]) -> Callable[_P, _T]:
-    @functools.wraps(function)
-    def held(*arguments: _P.args, **named: _P.kwargs) -> _T:
-        with _transfer:
-            return function(*arguments, **named)
-
-    return held
-
-
-def _after_fork() -> None:
-    global _transfer
-    _transfer = threading.RLock()
-
-
-after_fork(_after_fork)
-
-
-def _is_owned(backend: BackendProtocol, rank: Rank, handle: NativeHandle, ownership: Ownership | str) -> bool:
-    """Whether the package is to destroy a native object.
-
-    Raises:
-        InvalidError: there is no such ownership, or an object that is alive uses the native one already.
-    """
-    if coerce(Ownership, ownership, "ownership") is Ownership.keep:
-        return False
-    for arguments in arguments_of(rank):
-        if any(_handle_of(backend, item, rank) == handle for item in arguments):
-            raise InvalidError(
-                f"ownership='transfer' of {handle!r}: an object of this package uses it already, so that two would "
-                "destroy it. get_native does not change whose it is, and a handle is transferred once; give "
-                "ownership='keep'",
-                backend=str(backend.backend),
-            )
-    return True
-
-
-def _handle_of(backend: BackendProtocol, item: Any, rank: Rank) -> int:
-    """The handle that an argument of a release is, or 0."""
-    if isinstance(item, int):
-        return item if rank is Rank.MEMORY else 0
-    try:
-        return backend.native_handle(item)
-    except Error:  # of another backend, or released
-        return 0
 
 
 # ---------------------------------------------------------------------- platforms, devices
@@ -131,6 +70,8 @@ def make_platform(backend: Backend | str, native: object) -> Platform:
 def make_device(backend: Backend | str, native: object) -> Device:
     """The device or sub-device of a driver's own handle; nothing new is made.
 
+    Of OpenCL also a sub-device that was made elsewhere, which is retained as long as there is a device of it.
+
     Args: as ``make_platform``.
 
     Raises:
@@ -140,6 +81,8 @@ def make_device(backend: Backend | str, native: object) -> Device:
     handle = handle_for(offers, "device", native)
     found = interop_of(offers).find_device(handle)
     device = None if found is None else _device_of(offers, found)
+    if found is None and hasattr(offers, "adopt_device"):
+        device = _part_of(cast(CountedProtocol, offers), handle)
     if device is None:
         raise InvalidError(f"{handle!r} is no device of the {offers.backend} backend{_hidden()}")
     return device
@@ -156,6 +99,16 @@ def _device_of(backend: BackendProtocol, native: NativeDevice) -> Device | None:
     return None
 
 
+def _part_of(backend: CountedProtocol, handle: NativeHandle) -> Device | None:
+    """A part of a device that was divided elsewhere."""
+    adopted = backend.adopt_device(handle, False)
+    if adopted is None:
+        return None
+    record, above = adopted
+    parent = _device_of(cast(BackendProtocol, backend), above)
+    return None if parent is None else Device._of(parent._backend, record, parent)
+
+
 def _hidden() -> str:
     """What else may be the reason that there is none."""
     limit = environment()
@@ -165,13 +118,13 @@ def _hidden() -> str:
 # ---------------------------------------------------------------------- contexts, queues
 
 
-@_one_at_a_time
+@one_at_a_time
 def make_context(
     backend: Backend | str,
     native: object,
     devices: Device | Iterable[Device] = (),
     *,
-    ownership: Ownership | str = Ownership.transfer,
+    ownership: Ownership | str | None = None,
     async_handler: AsyncHandler | None = None,
 ) -> Context:
     """A context around a native one.
@@ -212,23 +165,22 @@ def make_context(
             f"devices=(): {handle!r} does not tell its devices; name at least one, devices=[device]",
             backend=str(offers.backend),
         )
-    if "context" in interop.native_counted:
-        owned = coerce(Ownership, ownership, "ownership") is Ownership.transfer
-    else:
-        owned = _is_owned(offers, Rank.CONTEXT, handle, ownership)
-    return Context(
+    owned = is_owned(offers, "context", Rank.CONTEXT, handle, ownership)
+    made = Context(
         chosen, async_handler=async_handler, _adopt=lambda natives: interop.adopt_context(handle, natives, owned)
     )
+    pass_on(native, owned)
+    return made
 
 
-@_one_at_a_time
+@one_at_a_time
 def make_queue(
     backend: Backend | str,
     native: object,
     context: Context,
     device: Device | None = None,
     *,
-    ownership: Ownership | str = Ownership.transfer,
+    ownership: Ownership | str | None = None,
     async_handler: AsyncHandler | None = None,
 ) -> Queue:
     """A queue around a native one, whose commands come after what was submitted to that before.
@@ -255,9 +207,10 @@ def make_queue(
     offers = backend_for(backend)
     handle = handle_for(offers, "queue", native)
     require_context(offers, context)
-    chosen = _chosen_device(offers, context, device, "queue", handle)
-    owned = _is_owned(offers, Rank.QUEUE, handle, ownership)
+    chosen = chosen_device(offers, context, device, "queue", handle)
+    owned = is_owned(offers, "queue", Rank.QUEUE, handle, ownership)
     adopted = interop_of(offers).adopt_queue(context._native, chosen._record.native, handle, owned)
+    pass_on(native, owned)
     return Queue(
         chosen,
         context,
@@ -268,35 +221,16 @@ def make_queue(
     )
 
 
-def _chosen_device(
-    backend: BackendProtocol, context: Context, device: Device | None, kind: str, handle: NativeHandle
-) -> Device:
-    """The device named, or that the driver tells, or the first."""
-    if device is not None:
-        if not isinstance(device, Device):
-            raise InvalidError(f"device={device!r} is no Device")
-        if device._backend is not backend:
-            raise BackendMismatchError(
-                f"device={device!r} is of the {device.backend} backend, the native object of {backend.backend}",
-                backend=str(backend.backend),
-            )
-        if device not in context.devices:
-            raise InvalidError(f"{device!r} is not a device of {context!r}")
-        return context.devices[context.devices.index(device)]
-    told = interop_of(backend).devices_of(kind, handle)
-    return next((own for own in context.devices if own._record.native in told), context.devices[0])
-
-
 # ---------------------------------------------------------------------- events
 
 
-@_one_at_a_time
+@one_at_a_time
 def make_event(
     backend: Backend | str,
     native: object,
     context: Context,
     *,
-    ownership: Ownership | str = Ownership.transfer,
+    ownership: Ownership | str | None = None,
 ) -> Event:
     """An event around a native one: to wait for, and for commands to depend on.
 
@@ -315,109 +249,22 @@ def make_event(
         BackendMismatchError: the context is another backend's.
     """
     offers = backend_for(backend)
+    if "event" in interop_of(offers).native_lists and isinstance(native, (tuple, list)):
+        if not native:
+            raise InvalidError("native=(): an event is made of one native event or several")
+        return Event._of_all(None, tuple(make_event(backend, each, context, ownership=ownership) for each in native))
     handle = handle_for(offers, "event", native)
     require_context(offers, context)
-    owned = _is_owned(offers, Rank.EVENT, handle, ownership)
-    return ForeignEvent(context, interop_of(offers).adopt_event(context._native, handle, owned))
-
-
-# ---------------------------------------------------------------------- kernel bundles, kernels
-
-
-@_one_at_a_time
-def make_kernel_bundle(
-    backend: Backend | str,
-    native: object,
-    context: Context,
-    state: BundleState | str = BundleState.executable,
-    *,
-    device: Device | None = None,
-    ownership: Ownership | str = Ownership.transfer,
-) -> KernelBundle:
-    """A kernel bundle around a native module or program.
-
-    With ``ownership="transfer"`` the native object is destroyed with the bundle, after the commands that run its
-    kernels; the caller has destroyed kernels of his own before.
-
-    Args:
-        backend: whose handle it is.
-        native: an int, or a pointer of cffi or ctypes.
-        context: of the native object.
-        state: ``executable``.
-        device: that the module was built for; None is what the driver tells, or else the context's first.
-        ownership: ``transfer`` or ``keep``.
-
-    Raises:
-        InvalidError: no such module, or a handle that was transferred before.
-        BuildError: its kernels cannot run yet: a Level Zero module has to be linked.
-        BackendMismatchError: the context or the device is another backend's.
-        FeatureNotSupportedError: another state.
-    """
-    offers = backend_for(backend)
-    handle = handle_for(offers, "kernel_bundle", native)
-    require_context(offers, context)
-    wanted = coerce(BundleState, state, "state")
-    if wanted is not BundleState.executable:
-        raise FeatureNotSupportedError(
-            f"state={str(wanted)!r}: a native module of {offers.backend} is built, so that its bundle is 'executable'",
-            backend=str(offers.backend),
-        )
-    chosen = _chosen_device(offers, context, device, "kernel_bundle", handle)
-    owned = _is_owned(offers, Rank.MODULE, handle, ownership)
-    made = interop_of(offers).adopt_module(context._native, chosen._record.native, handle, owned)
-    source = BundleSource.untold(offers)
-    return KernelBundle(context, (chosen,), wanted, source, _natives={chosen: [made]})
-
-
-@_one_at_a_time
-def make_kernel(
-    backend: Backend | str,
-    native: object,
-    bundle: KernelBundle,
-    context: Context | None = None,
-    *,
-    ownership: Ownership | str = Ownership.transfer,
-) -> Kernel:
-    """A kernel around a native one.
-
-    With ``ownership="transfer"`` the native kernel is destroyed with its bundle.
-
-    Args:
-        backend: whose handle it is.
-        native: an int, or a pointer of cffi or ctypes.
-        bundle: of exactly one native module, which the kernel is of.
-        context: of the bundle; None takes that.
-        ownership: ``transfer`` or ``keep``.
-
-    Raises:
-        InvalidError: no such kernel, a kernel of another module, a bundle that is closed, is yet to be built or has
-            several modules, another context, or a handle that was transferred before.
-        BackendMismatchError: the bundle or the context is another backend's.
-    """
-    offers = backend_for(backend)
-    handle = handle_for(offers, "kernel", native)
-    if not isinstance(bundle, KernelBundle):
-        raise InvalidError(f"bundle={bundle!r} is no KernelBundle")
-    bundle._require_open()
-    require_context(offers, bundle.context)
-    if context is not None and require_context(offers, context) is not bundle.context:
-        raise InvalidError(f"context={context!r} is another one than that of {bundle!r}")
-    modules = [(device, module) for device, found in bundle._natives.items() for module in found]
-    if len(modules) != 1:
-        raise InvalidError(
-            f"{bundle!r} has {len(modules)} native modules: a kernel is made with a bundle of exactly one, such as "
-            "make_kernel_bundle gives"
-        )
-    device, module = modules[0]
-    owned = coerce(Ownership, ownership, "ownership") is Ownership.transfer
-    made = interop_of(offers).adopt_kernel(module, handle, owned)
-    return Kernel(bundle, device, made, offers.kernel_info(made))
+    owned = is_owned(offers, "event", Rank.EVENT, handle, ownership)
+    made = ForeignEvent(context, interop_of(offers).adopt_event(context._native, handle, owned))
+    pass_on(native, owned)
+    return made
 
 
 # ---------------------------------------------------------------------- buffers
 
 
-@_one_at_a_time
+@one_at_a_time
 def make_buffer(
     backend: Backend | str,
     native: object,
@@ -426,7 +273,7 @@ def make_buffer(
     shape: SizesLike | None = None,
     *,
     available_event: Event | None = None,
-    ownership: Ownership | str = Ownership.transfer,
+    ownership: Ownership | str | None = None,
 ) -> Buffer:
     """A buffer over native memory, which it uses for its whole life and whose contents it begins with.
 
@@ -451,42 +298,52 @@ def make_buffer(
     """
     offers = backend_for(backend)
     handle = handle_for(offers, "buffer", native)
-    require_context(offers, context)
-    if len(context.devices) != 1:
-        raise InvalidError(
-            f"context={context!r} has {len(context.devices)} devices: memory becomes a buffer in a context of one"
-        )
-    if available_event is not None and not isinstance(available_event, Event):
-        raise InvalidError(f"available_event={available_event!r} is no Event")
-    kind, device = element_dtype(dtype), context.devices[0]
-    owned = _is_owned(offers, Rank.MEMORY, handle, ownership)
-    known = offers.pointer_info(context._native, int(handle))
+    device = _place_of_memory(offers, context)
+    require_event(available_event)
+    kind = element_dtype(dtype)
+    owned = is_owned(offers, "buffer", Rank.MEMORY, handle, ownership)
+    interop = interop_of(offers)
+    known = interop.describe_memory(context._native, handle)
     if known.kind is not UsmKind.unknown:
         if known.base != handle:
             raise InvalidError(f"{int(handle):#x} lies inside the allocation at {known.base:#x}: give that address")
-        if known.device is not device._record.native and known.kind is not UsmKind.host:
+        if not _is_counted(offers) and known.device is not device._record.native and known.kind is not UsmKind.host:
             raise InvalidError(f"{int(handle):#x} is memory of another device than {device!r}")
     sizes = (known.size // kind.itemsize,) if shape is None else buffer_shape(shape)
+    if _is_counted(offers) and len(sizes) != 1:
+        raise InvalidError(f"shape={shape!r}: a buffer made of a cl_mem has one dimension; reinterpret() gives others")
     nbytes = math.prod(sizes) * kind.itemsize
     if known.kind is not UsmKind.unknown and not 0 < nbytes <= known.size:
         raise InvalidError(
             f"{sizes} elements of {kind} take {nbytes} bytes; the allocation at {int(handle):#x} has {known.size}"
         )
-    found = interop_of(offers).adopt_memory(context._native, handle, owned)
-    memory = Allocation(context, device, found.kind, int(handle), found.size, owned=owned)
-    return Buffer._over(_storage(memory, nbytes, available_event, owned), sizes, kind)
-
-
-def _storage(memory: Allocation, nbytes: int, available: Event | None, owned: bool) -> Storage:
-    """Contents that lie in the memory from the beginning."""
-    home = home_of(memory.context, memory.device)
+    found = interop.adopt_memory(context._native, handle, owned)
+    pass_on(native, owned)
+    # What counts references has one here in any case, and gives it back.
+    memory = Allocation(
+        context, device, found.kind, found.base or int(handle), found.size, owned=owned or _is_counted(offers)
+    )
+    home = home_of(context, device)
     place = Place(home, memory.address, memory, hidden=memory.kind is UsmKind.device)
-    storage = Storage(nbytes, None, False)
-    storage.places[home] = place
-    storage.waits = not owned
-    segment = storage.segments[0]
-    segment.valid = {place: available}
-    if available is not None:
-        segment.before = (available,)
-        storage.uploads = [available]
-    return storage
+    storage = Storage.filled(place, nbytes, available_event, waits=not owned)
+    return Buffer._over(storage, sizes, kind)
+
+
+def _is_counted(backend: BackendProtocol) -> bool:
+    return "buffer" in interop_of(backend).native_counted
+
+
+def _place_of_memory(backend: BackendProtocol, context: Context) -> Device:
+    """The device that memory of a context is on; where it belongs to the context the first is as good as any."""
+    require_context(backend, context)
+    if len(context.devices) != 1 and not _is_counted(backend):
+        raise InvalidError(
+            f"context={context!r} has {len(context.devices)} devices: memory becomes a buffer in a context of one"
+        )
+    return context.devices[0]
+
+
+def require_event(available: object) -> None:
+    """Raises ``InvalidError`` for what is no event."""
+    if available is not None and not isinstance(available, Event):
+        raise InvalidError(f"available_event={available!r} is no Event")

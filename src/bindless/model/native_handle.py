@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import operator
 import re
+from collections.abc import Callable
 from typing import Any
 
 from .errors import InvalidError
 
-__all__ = ["NativeHandle", "as_handle"]
+__all__ = ["CountedHandle", "NativeHandle", "as_handle"]
 
 
 class NativeHandle(int):
@@ -26,21 +27,56 @@ class NativeHandle(int):
         return made
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (int(self), self.type)
+        return NativeHandle, (int(self), self.type)
 
     def __repr__(self) -> str:
         return f"<{self.type or 'handle'} {int(self):#x}>"
 
 
+class CountedHandle(NativeHandle):
+    """A handle that holds a reference to an object that counts them, so that the object lives at least as long.
+
+    The reference is given back when the handle is dropped. Its number alone holds nothing.
+    """
+
+    _release: Callable[[], object] | None = None
+
+    @classmethod
+    def holding(cls, value: int, type: str, release: Callable[[], object]) -> CountedHandle:
+        """Takes over a reference that ``release`` gives back."""
+        made = cls(value, type)
+        made._release = release
+        return made
+
+    def __new__(cls, value: int, type: str = "") -> CountedHandle:
+        made = super().__new__(cls, value, type)
+        assert isinstance(made, cls)
+        return made
+
+    def detach(self) -> int:
+        """Gives the reference to the caller, who releases it by the driver's own call; the number."""
+        self._release = None
+        return int(self)
+
+    def __del__(self) -> None:
+        release, self._release = self._release, None
+        if release is not None:
+            release()
+
+
 # What a type that is a pointer to a structure is called, where its name does not tell.
 _NAMES = {"CUctx_st": "CUcontext", "CUstream_st": "CUstream", "CUevent_st": "CUevent", "CUmod_st": "CUmodule",
           "CUfunc_st": "CUfunction"}  # fmt: skip
+# Classes of PyOpenCL, whose objects tell their handle as ``int_ptr``.
+_PYOPENCL = {"Platform": "cl_platform_id", "Device": "cl_device_id", "Context": "cl_context", "Event": "cl_event",
+             "CommandQueue": "cl_command_queue", "MemoryObjectHolder": "cl_mem", "Program": "cl_program",
+             "_Program": "cl_program", "Kernel": "cl_kernel", "Sampler": "cl_sampler"}  # fmt: skip
 # Types that are numbers of objects, from 0 on; of all others 0 is none.
 _NUMBERS = ("CUdevice",)
 
 
 def _number(native: object) -> tuple[int, str] | None:
-    """Value and C type of an int, a pointer of cffi, one of ctypes, or an object of NVIDIA's Python packages."""
+    """Value and C type of an int, a pointer of cffi, one of ctypes, or an object of PyOpenCL or NVIDIA's packages."""
     if isinstance(native, bool):
         return None
     if isinstance(native, NativeHandle):
@@ -53,6 +89,9 @@ def _number(native: object) -> tuple[int, str] | None:
         return operator.index(value) or 1, "CUstream"  # 1 is the driver's own name of the default stream
     if type(native).__module__.startswith("cuda.bindings"):
         return int(native), type(native).__name__  # type: ignore[call-overload]
+    if hasattr(native, "int_ptr"):
+        names = (_PYOPENCL.get(base.__name__, "") for base in type(native).__mro__)
+        return operator.index(native.int_ptr), next(filter(None, names), "")
     value = getattr(native, "value", native)  # ctypes.c_void_p
     if value is None and value is not native:
         return 0, ""
@@ -75,11 +114,12 @@ def _of_cffi(native: object) -> tuple[int, str] | None:
         return None
     spelled = re.fullmatch(r"struct _?(\w+) \*", kind.cname)
     name = "" if spelled is None else spelled[1]
-    return value, name if name.endswith("_handle_t") else _NAMES.get(name, "")
+    return value, name if name.endswith("_handle_t") or name.startswith("cl_") else _NAMES.get(name, "")
 
 
 def as_handle(native: object, types: tuple[str, ...], name: str = "native") -> NativeHandle:
-    """A handle that a caller gave: an int, or a pointer of cffi or ctypes; streams of CUDA by their protocol, too.
+    """A handle that a caller gave: an int, or a pointer of cffi or ctypes; streams of CUDA by their protocol, and the
+    objects of PyOpenCL, too.
 
     Args:
         types: C types that it may have; what does not tell its type is taken for the first.

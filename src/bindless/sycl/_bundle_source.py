@@ -78,6 +78,15 @@ class BundleSource:
         made._described, made._values, made._packed = ModuleDescription(), {}, {}
         return made
 
+    @classmethod
+    def of_modules(cls, backend: BackendProtocol, modules: Sequence[bytes]) -> BundleSource:
+        """Of modules in the backend's own languages, as they are."""
+        made = cls.untold(backend)
+        described = [backend.describe_module(module) for module in modules]
+        made.modules, made._constants = tuple(modules), tuple(description.constants for description in described)
+        made._described = _joined(described, {})
+        return made
+
     def _copy(self) -> BundleSource:
         made = BundleSource.__new__(BundleSource)
         made._backend, made.modules, made.options = self._backend, self.modules, self.options

@@ -157,6 +157,28 @@ class Storage:
 
     # ------------------------------------------------------------------ places
 
+    @classmethod
+    def filled(
+        cls,
+        place: Place,
+        nbytes: int,
+        available: Event | None,
+        *,
+        waits: bool,
+        allocate: Callable[[Home, int], Place] = Home.allocate,
+    ) -> Storage:
+        """Contents that lie in memory of a device from the beginning, or once an event says so."""
+        assert place.home is not None
+        made = cls(nbytes, None, False, allocate)
+        made.places[place.home] = place
+        made.waits = waits
+        segment = made.segments[0]
+        segment.valid = {place: available}
+        if available is not None:
+            segment.before = (available,)
+            made.uploads = [available]
+        return made
+
     def place_in(self, home: Home) -> Place:
         """The memory in a home, allocated on first use."""
         found = self.places.get(home)

@@ -68,7 +68,7 @@ class Event:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}") from None
 
     @classmethod
-    def _of_all(cls, stream: CommandStream, events: tuple[Event, ...]) -> Event:
+    def _of_all(cls, stream: CommandStream | None, events: tuple[Event, ...]) -> Event:
         """An event that is complete when all of these are."""
         event = cls(stream, None, events)
         leaves: list[Event] = []

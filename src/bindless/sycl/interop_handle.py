@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..model.enums import Backend
 from ..model.errors import AccessorError
@@ -45,7 +45,8 @@ class InteropHandle:
         return self._queue._backend.native_handle(self._queue.context._native)
 
     def get_native_mem(self, accessor: Accessor) -> int:
-        """Address of a buffer's first element in the queue's context.
+        """Address of a buffer's first element in the queue's context; on ``opencl`` the cl_mem, where the memory of the
+        buffer is one. Of an image the number that kernels and the device functions take.
 
         Args:
             accessor: one of the command group, of target ``device``.
@@ -55,5 +56,9 @@ class InteropHandle:
         """
         for own, place in self._places:
             if own is accessor and place.home is not None:
-                return place.address + accessor.buffer._span[0]
+                address = place.address + accessor.buffer._span[0]
+                backend: Any = self._queue._backend
+                if hasattr(backend, "memory_or_address"):
+                    return int(backend.memory_or_address(self._queue.context._native, address))
+                return address
         raise AccessorError(f"{accessor!r} is no accessor of this host task with target 'device'")

@@ -47,6 +47,7 @@ class KernelBundle:
         "_natives",
         "_objects",
         "_open",
+        "_programs",
         "_resources",
         "_source",
         "context",
@@ -64,6 +65,7 @@ class KernelBundle:
         _natives: Mapping[Device, Sequence[NativeModule]] | None = None,
         _objects: Mapping[Device, Sequence[NativeObject]] | None = None,
         _logs: Mapping[Device, str] | None = None,
+        _programs: tuple[NativeObject, ...] = (),
     ) -> None:
         self.context = _context
         self.devices = _devices
@@ -72,6 +74,7 @@ class KernelBundle:
         self._natives = dict(_natives or {})
         self._objects = dict(_objects or {})
         self._logs = dict(_logs or {})
+        self._programs = _programs  # what it was made of, where that was made elsewhere
         self._lock = threading.RLock()
         self._kernels: dict[tuple[str, Device], tuple[NativeKernel, KernelRecord]] = {}
         self._open = True
@@ -262,6 +265,9 @@ class KernelBundle:
         wait_for_users(self)
         for resource in self._resources:
             resource.close()
+        self._kernels.clear()
+        self._objects.clear()
+        self._programs = ()
 
     def __enter__(self) -> KernelBundle:
         self._require_open()

@@ -276,7 +276,7 @@ class Queue:
             sizes: tuple[tuple[int, ...], tuple[int, ...] | None] = (index_space,), kernel._local
         else:
             sizes = kernel._sizes(index_space)
-        if not arguments and not kernel._parameters:
+        if not arguments and (not kernel._parameters or kernel._record.may_be_set):
             return kernel, sizes, (), arguments
         try:
             packed = pack_arguments(kernel.name, kernel._parameters, arguments, self.context)

@@ -1,0 +1,257 @@
+"""Kernel bundles and kernels around native programs and kernels that were made elsewhere (CL, "Construct SYCL objects
+from OpenCL ones", "Interoperability with kernel bundles").
+
+What a program's binary type (CL_PROGRAM_BINARY_TYPE) makes of it:
+
+none                                  input; object, once compiled; executable, once built
+compiled object, intermediate, library  object; executable, once linked
+executable                            executable
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ..drivers import opencl as driver
+from ..model.enums import BundleState
+from ..model.errors import Error, InvalidError
+from ..model.native_handle import NativeHandle
+from ._opencl_context import Context
+from ._opencl_device import Device
+from ._opencl_errors import SUCCESS
+from ._opencl_kernel import Kernel
+from ._opencl_link import Object, link_modules
+from ._opencl_module import Module, build_error, build_log, names_of
+from ._opencl_native import find_device, require_context
+from ._opencl_references import Reference, checked, handle_of, property_of
+from .contract import KernelRecord
+from .counted_contract import AdoptedBundle
+
+__all__ = ["adopt_kernel", "adopt_programs", "program_of"]
+
+lib, ffi = driver.lib, driver.ffi
+
+_NONE = lib.CL_PROGRAM_BINARY_TYPE_NONE
+_EXECUTABLE = lib.CL_PROGRAM_BINARY_TYPE_EXECUTABLE
+_NAMES = {
+    _NONE: "not built",
+    lib.CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT: "a compiled object",
+    lib.CL_PROGRAM_BINARY_TYPE_LIBRARY: "a library",
+    lib.CL_PROGRAM_BINARY_TYPE_INTERMEDIATE: "an intermediate representation",
+    _EXECUTABLE: "an executable",
+}
+
+
+class _Program:
+    """A cl_program given, the devices that it is for, and its binary type on each."""
+
+    def __init__(self, context: Context, handle: NativeHandle, chosen: Sequence[Device]) -> None:
+        self.handle = handle
+        self.native = checked(handle)
+        require_context(context, self.native, handle)
+        told = property_of("clGetProgramInfo", self.native, lib.CL_PROGRAM_DEVICES, "cl_device_id", handle)
+        there = [handle_of(native, "cl_device_id") for native in told]
+        self.devices = tuple(device for device in chosen if device.address in there)
+        if not self.devices or (len(self.devices) < len(chosen) and not _is_whole(context, chosen)):
+            names = ", ".join(str(find_device(native) or native) for native in there)
+            raise InvalidError(f"{handle!r} is a program for {names}, not for {list(chosen)!r}", backend="opencl")
+
+    def binary_type(self, device: Device) -> int:
+        """CL_PROGRAM_BINARY_TYPE."""
+        try:
+            found = driver.get_info("clGetProgramBuildInfo", self.native, device.handle, lib.CL_PROGRAM_BINARY_TYPE)
+        except Error as error:
+            raise InvalidError(str(error), backend="opencl", native_code=error.native_code) from error
+        return int.from_bytes(found, "little")
+
+    def refuse(self, state: BundleState, device: Device) -> InvalidError:
+        found = _NAMES.get(self.binary_type(device), "of an unknown kind")
+        return InvalidError(
+            f"{self.handle!r} is {found} on {device.name}: a bundle in state {str(state)!r} is not made of it. "
+            + (
+                "Give state='executable'"
+                if found == _NAMES[_EXECUTABLE]
+                else "Give state='object', or 'executable' to have it linked"
+            ),
+            backend="opencl",
+        )
+
+    def source(self) -> bytes:
+        """Its source: OpenCL C, or SPIR-V.
+
+        Raises:
+            InvalidError: it has none, but a binary.
+        """
+        text = driver.get_info("clGetProgramInfo", self.native, lib.CL_PROGRAM_SOURCE).rstrip(b"\0")
+        if text:
+            return text
+        try:
+            module = driver.get_info("clGetProgramInfo", self.native, lib.CL_PROGRAM_IL)
+        except Error:  # older drivers do not know the question
+            module = b""
+        if not module:
+            raise InvalidError(
+                f"{self.handle!r} has a binary and no source: a bundle in state 'input' is not made of it. Give "
+                "state='executable'",
+                backend="opencl",
+            )
+        return module
+
+    def compile(self, device: Device) -> None:
+        """Compiles it where it is."""
+        handles = ffi.new("cl_device_id[]", [device.handle])
+        nothing = ffi.NULL
+        result = lib.clCompileProgram(self.native, 1, handles, nothing, 0, nothing, nothing, nothing, nothing)
+        if result != SUCCESS:
+            raise build_error(result, "clCompileProgram", device, build_log(self.native, device))
+
+    def build(self) -> None:
+        """Builds it where it is, for those of the devices that it is not built for."""
+        devices = [device for device in self.devices if self.binary_type(device) == _NONE]
+        if not devices:
+            return
+        handles = ffi.new("cl_device_id[]", [device.handle for device in devices])
+        flags = ffi.new("char[]", b"-cl-kernel-arg-info")
+        result = lib.clBuildProgram(self.native, len(devices), handles, flags, ffi.NULL, ffi.NULL)
+        if result != SUCCESS:
+            said = "\n".join(filter(None, (build_log(self.native, device) for device in devices)))
+            raise build_error(result, "clBuildProgram", devices[0], said)
+
+
+def _is_whole(context: Context, chosen: Sequence[Device]) -> bool:
+    """Whether the devices are all of the context, so that nobody asked for one that a program does not have."""
+    return len(chosen) == len(context.devices)
+
+
+def adopt_programs(
+    context: Context,
+    devices: Sequence[Device],
+    handles: Sequence[NativeHandle],
+    state: BundleState,
+    owned: bool,
+) -> AdoptedBundle:
+    """What a bundle in a state has of programs, which are compiled, built and linked as that takes.
+
+    Args:
+        devices: those of the context, or those that every program has to be for.
+        owned: whether the caller's references are taken over; else there are own ones.
+
+    Raises:
+        InvalidError: no program of the context, not for these devices, or one that cannot be in this state any more.
+        BuildError: it does not build; ``log`` has the words of compiler or linker.
+    """
+    programs = [_Program(context, handle, devices) for handle in handles]
+    common = tuple(device for device in devices if all(device in program.devices for program in programs))
+    if not common:
+        raise InvalidError(f"no device is common to the programs {list(handles)!r}", backend="opencl")
+    for program in programs:
+        for device in common:
+            found = program.binary_type(device)
+            if (state is BundleState.input and found != _NONE) or (
+                state is BundleState.object and found == _EXECUTABLE
+            ):
+                raise program.refuse(state, device)
+    sources = tuple(program.source() for program in programs) if state is BundleState.input else ()
+    if state is BundleState.object:
+        for program in programs:
+            for device in common:
+                if program.binary_type(device) == _NONE:
+                    program.compile(device)
+    objects: list[Object] = []
+    modules: dict[Device, list[Module]] = {}
+    if state is BundleState.executable:
+        try:
+            _make_executable(context, common, programs, modules)
+        except BaseException:
+            for made in modules.values():
+                for module in made:
+                    module.close()
+            raise
+    for program in programs:
+        objects.append(Object(program.native, b""))
+        if not owned:
+            lib.clRetainProgram(program.native)
+    for found_modules in modules.values():
+        for module in found_modules:
+            module.keeps = tuple(objects)
+    parts = {device: tuple(objects) for device in common} if state is BundleState.object else {}
+    return AdoptedBundle(common, modules, parts, sources, tuple(objects))
+
+
+def _make_executable(
+    context: Context, devices: Sequence[Device], programs: Sequence[_Program], modules: dict[Device, list[Module]]
+) -> None:
+    """Modules of programs: those that are built as they are, and one that the others are linked to."""
+    compiled: list[_Program] = []
+    for program in programs:
+        if all(program.binary_type(device) in (_NONE, _EXECUTABLE) for device in devices):
+            program.build()
+            for device in devices:
+                made = Module(context, device, program.native, {}, build_log(program.native, device), owned=False)
+                modules.setdefault(device, []).append(made)
+        else:
+            compiled.append(program)
+    if compiled:
+        for device in devices:
+            parts = []
+            for program in compiled:
+                if program.binary_type(device) == _NONE:
+                    program.compile(device)
+                lib.clRetainProgram(program.native)
+                parts.append(Object(program.native, b""))
+            modules.setdefault(device, []).append(link_modules(context, device, parts))
+
+
+# ---------------------------------------------------------------------- kernels
+
+
+def program_of(context: Context, handle: NativeHandle) -> NativeHandle:
+    """The cl_program of a cl_kernel of the context."""
+    native = checked(handle)
+    require_context(context, native, handle)
+    (program,) = property_of("clGetKernelInfo", native, lib.CL_KERNEL_PROGRAM, "cl_program", handle)
+    return handle_of(program, "cl_program")
+
+
+class _ForeignKernel(Kernel):
+    """A kernel that was made elsewhere. Without arguments it runs with those that were set there."""
+
+    def __init__(self, module: Module, name: str, reference: Reference) -> None:
+        super().__init__(module, name, reference.native, owned=False)
+        self._reference = reference
+
+    def record(self) -> KernelRecord:
+        return replace(super().record(), may_be_set=True)
+
+    def takes(self, arguments: Sequence[bytes | int]) -> bool:
+        return not arguments or super().takes(arguments)
+
+    def require(self, arguments: Sequence[bytes | int]) -> None:
+        if arguments:
+            super().require(arguments)
+
+    def prepare(self, arguments: Sequence[bytes | int]) -> int:
+        return super().prepare(arguments) if arguments else int(SUCCESS)
+
+
+def adopt_kernel(module: Module, handle: NativeHandle, owned: bool) -> Kernel:
+    """A kernel of a module."""
+    if module.native is None:
+        raise InvalidError("the module was released", backend="opencl")
+    native = checked(handle)
+    if program_of(module.context, handle) != int(ffi.cast("uintptr_t", module.native)):
+        listed = ", ".join(names_of(module.native)) or "none"
+        raise InvalidError(
+            f"{handle!r} is a kernel of another cl_program than the bundle's, which has kernels {listed}: give the "
+            "bundle of its program, or its context instead",
+            backend="opencl",
+        )
+    name = driver.get_text("clGetKernelInfo", native, lib.CL_KERNEL_FUNCTION_NAME)
+    reference = Reference(native, "cl_kernel", owned)
+    try:
+        return _ForeignKernel(module, name, reference)
+    except BaseException:
+        if owned:  # it stays the caller's
+            reference.native = None
+        raise

@@ -1,0 +1,181 @@
+"""``make_kernel_bundle`` and ``make_kernel``: native modules, programs and kernels that were made elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import cast
+
+from ..backends.contract import BackendProtocol
+from ..backends.counted_contract import CountedProtocol
+from ..model.enums import Backend, BundleState, Ownership, coerce
+from ..model.errors import BuildError, FeatureNotSupportedError, InvalidError
+from ..model.native_handle import NativeHandle
+from ..sycl._bundle_source import BundleSource
+from ..sycl._lifetime import Rank
+from ..sycl.context import Context
+from ..sycl.device import Device
+from ..sycl.kernel import Kernel
+from ..sycl.kernel_bundle import KernelBundle
+from ._backends import backend_for, handle_for, interop_of, require_context
+from ._ownership import chosen_device, is_owned, named_device, one_at_a_time, pass_on
+
+__all__ = ["bundle_of_programs", "kernel_in", "make_kernel", "make_kernel_bundle"]
+
+
+@one_at_a_time
+def make_kernel_bundle(
+    backend: Backend | str,
+    native: object,
+    context: Context,
+    state: BundleState | str = BundleState.executable,
+    *,
+    device: Device | None = None,
+    ownership: Ownership | str | None = None,
+) -> KernelBundle:
+    """A kernel bundle around a native module or program.
+
+    With ``ownership="transfer"`` the native object is destroyed with the bundle, after the commands that run its
+    kernels; the caller has destroyed kernels of his own before.
+
+    A program of OpenCL is retained, and released with the bundle. Where it is not in the state yet it is compiled,
+    built or linked (CL, "Construct SYCL objects from OpenCL ones").
+
+    Args:
+        backend: whose handle it is.
+        native: an int, or a pointer of cffi or ctypes.
+        context: of the native object.
+        state: ``executable``; for OpenCL also ``input``, of a program that is not built, and ``object``, of one that is
+            not built or is compiled.
+        device: that the module was built for; None is what the driver tells, or else the context's first. Of an OpenCL
+            program None is all devices of the context that it is for.
+        ownership: ``transfer`` or ``keep``; None is ``transfer``, and for OpenCL ``keep``.
+
+    Raises:
+        InvalidError: no such module, or a handle that was transferred before; an OpenCL program of another context,
+            further than the state, or that does not build.
+        BuildError: its kernels cannot run yet: a Level Zero module has to be linked.
+        BackendMismatchError: the context or the device is another backend's.
+        FeatureNotSupportedError: another state.
+    """
+    offers = backend_for(backend)
+    handle = handle_for(offers, "kernel_bundle", native)
+    require_context(offers, context)
+    wanted = coerce(BundleState, state, "state")
+    owned = is_owned(offers, "kernel_bundle", Rank.MODULE, handle, ownership)
+    if hasattr(offers, "adopt_programs"):
+        devices = context.devices if device is None else (named_device(offers, context, device),)
+        try:
+            made = bundle_of_programs(offers, context, devices, (handle,), wanted, owned)
+        except BuildError as error:
+            raise InvalidError(
+                str(error), backend=error.backend, native_code=error.native_code, native_name=error.native_name
+            ) from error
+        pass_on(native, owned)
+        return made
+    if wanted is not BundleState.executable:
+        raise FeatureNotSupportedError(
+            f"state={str(wanted)!r}: a native module of {offers.backend} is built, so that its bundle is 'executable'",
+            backend=str(offers.backend),
+        )
+    chosen = chosen_device(offers, context, device, "kernel_bundle", handle)
+    module = interop_of(offers).adopt_module(context._native, chosen._record.native, handle, owned)
+    return KernelBundle(context, (chosen,), wanted, BundleSource.untold(offers), _natives={chosen: [module]})
+
+
+def bundle_of_programs(
+    backend: BackendProtocol,
+    context: Context,
+    devices: Iterable[Device],
+    handles: Sequence[NativeHandle],
+    state: BundleState,
+    owned: bool,
+) -> KernelBundle:
+    """A bundle in a state of native programs, which it keeps.
+
+    Raises:
+        InvalidError: programs that are further than the state, or of another context or device.
+        BuildError: they do not build.
+    """
+    counted = cast(CountedProtocol, backend)
+    facade = {device._record.native: device for device in devices}
+    adopted = counted.adopt_programs(context._native, tuple(facade), handles, state, owned)
+    source = BundleSource.untold(backend)
+    if state is BundleState.input:
+        source = BundleSource.of_modules(backend, adopted.sources)
+    return KernelBundle(
+        context,
+        tuple(facade[native] for native in adopted.devices),
+        state,
+        source,
+        _natives={facade[native]: modules for native, modules in adopted.modules.items()},
+        _objects={facade[native]: objects for native, objects in adopted.objects.items()},
+        _programs=adopted.programs,
+    )
+
+
+@one_at_a_time
+def make_kernel(
+    backend: Backend | str,
+    native: object,
+    bundle: KernelBundle | Context,
+    context: Context | None = None,
+    *,
+    ownership: Ownership | str | None = None,
+) -> Kernel:
+    """A kernel around a native one.
+
+    With ``ownership="transfer"`` the native kernel is destroyed with its bundle.
+
+    A kernel of OpenCL is retained, and released with the kernel made of it. Arguments that were set before stay set:
+    launched without arguments it runs with them, and their memory is the caller's to keep (CL, "Interoperability with
+    kernels").
+
+    Args:
+        backend: whose handle it is.
+        native: an int, or a pointer of cffi or ctypes.
+        bundle: of exactly one native module, which the kernel is of; for OpenCL also its context instead.
+        context: of the bundle; None takes that.
+        ownership: ``transfer`` or ``keep``; None is ``transfer``, and for OpenCL ``keep``.
+
+    Raises:
+        InvalidError: no such kernel, a kernel of another module, a bundle that is closed, is yet to be built or has
+            several modules, another context, or a handle that was transferred before.
+        BackendMismatchError: the bundle or the context is another backend's.
+    """
+    offers = backend_for(backend)
+    handle = handle_for(offers, "kernel", native)
+    owned = is_owned(offers, "kernel", None, handle, ownership)
+    if isinstance(bundle, Context) and hasattr(offers, "program_of"):
+        within = require_context(offers, bundle)
+        counted = cast(CountedProtocol, offers)
+        program = counted.program_of(within._native, handle)
+        bundle = bundle_of_programs(offers, within, within.devices, (program,), BundleState.executable, False)
+    if not isinstance(bundle, KernelBundle):
+        raise InvalidError(f"bundle={bundle!r} is no KernelBundle")
+    bundle._require_open()
+    require_context(offers, bundle.context)
+    if context is not None and require_context(offers, context) is not bundle.context:
+        raise InvalidError(f"context={context!r} is another one than that of {bundle!r}")
+    made = kernel_in(bundle, handle, owned)
+    pass_on(native, owned)
+    return made
+
+
+def kernel_in(bundle: KernelBundle, handle: NativeHandle, owned: bool) -> Kernel:
+    """The kernel of a handle in the bundle of its module."""
+    offers = bundle.context._backend
+    modules = [(device, module) for device, found in bundle._natives.items() for module in found]
+    if len(modules) != 1 and not hasattr(offers, "program_of"):
+        raise InvalidError(
+            f"{bundle!r} has {len(modules)} native modules: a kernel is made with a bundle of exactly one, such as "
+            "make_kernel_bundle gives"
+        )
+    if hasattr(offers, "program_of"):
+        program = cast(CountedProtocol, offers).program_of(bundle.context._native, handle)
+        own = [row for row in modules if offers.native_handle(row[1]) == program]
+        modules = own or modules
+    if not modules:
+        raise InvalidError(f"{bundle!r} is in state {str(bundle.state)!r}, and kernels are of executables: build() it")
+    device, module = modules[0]
+    made = interop_of(offers).adopt_kernel(module, handle, owned)
+    return Kernel(bundle, device, made, offers.kernel_info(made))

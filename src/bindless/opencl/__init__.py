@@ -1,0 +1,90 @@
+"""What SYCL's OpenCL backend has beside the rest (CL, "Programming interface"): extensions, references, errors, kernel
+bundles of native programs and kernels, and the scalar types of OpenCL C.
+
+``get_native`` and ``make_*`` of ``bindless`` exchange the objects; docs/interop.md tells how. Importing this opens no
+driver.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .bundles import create_bundle
+    from .errors import get_error_code
+    from .extensions import has_extension
+    from .references import get_reference_count
+    from .types import (
+        cl_bool,
+        cl_char,
+        cl_double,
+        cl_float,
+        cl_half,
+        cl_int,
+        cl_long,
+        cl_short,
+        cl_uchar,
+        cl_uint,
+        cl_ulong,
+        cl_ushort,
+    )
+
+_MODULES = {
+    "bundles": ("create_bundle",),
+    "errors": ("get_error_code",),
+    "extensions": ("has_extension",),
+    "references": ("get_reference_count",),
+    "types": (
+        "cl_bool",
+        "cl_char",
+        "cl_double",
+        "cl_float",
+        "cl_half",
+        "cl_int",
+        "cl_long",
+        "cl_short",
+        "cl_uchar",
+        "cl_uint",
+        "cl_ulong",
+        "cl_ushort",
+    ),
+}
+_HOME = {name: module for module, names in _MODULES.items() for name in names}
+
+SYCL_BACKEND_OPENCL = 1
+"""Says that there is an OpenCL backend (CL, "Preprocessor directives and macros"); whether there are devices,
+``get_platforms()`` tells."""
+
+__all__ = [
+    "SYCL_BACKEND_OPENCL",
+    "cl_bool",
+    "cl_char",
+    "cl_double",
+    "cl_float",
+    "cl_half",
+    "cl_int",
+    "cl_long",
+    "cl_short",
+    "cl_uchar",
+    "cl_uint",
+    "cl_ulong",
+    "cl_ushort",
+    "create_bundle",
+    "get_error_code",
+    "get_reference_count",
+    "has_extension",
+]
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOME.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"{__name__}.{home}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

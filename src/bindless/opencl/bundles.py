@@ -1,0 +1,84 @@
+"""Kernel bundles of several native programs or kernels (CL, "Interoperability with kernel bundles")."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import cast
+
+from ..backends.contract import BackendProtocol
+from ..backends.counted_contract import CountedProtocol
+from ..interop._backends import backend_for, require_context
+from ..interop._make_kernels import bundle_of_programs, kernel_in
+from ..interop._ownership import named_device, one_at_a_time
+from ..model.enums import Backend, BundleState, coerce
+from ..model.errors import BuildError, Error, InvalidError
+from ..model.native_handle import NativeHandle, as_handle
+from ..sycl.context import Context
+from ..sycl.device import Device
+from ..sycl.kernel_bundle import KernelBundle
+
+__all__ = ["create_bundle"]
+
+
+@one_at_a_time
+def create_bundle(
+    context: Context,
+    devices: Device | Iterable[Device],
+    natives: Sequence[object],
+    state: BundleState | str = BundleState.executable,
+) -> KernelBundle:
+    """A kernel bundle of native programs, or of native kernels with their programs.
+
+    The programs are retained, and released with the bundle. Those that are not in the state yet are compiled, built and
+    linked as ``make_kernel_bundle`` does; several that are compiled become one program. A kernel that was given is what
+    ``get_kernel`` gives by its name, with the arguments that it has.
+
+    Args:
+        context: of the programs or kernels.
+        devices: of the context, which all programs are for.
+        natives: cl_program alone or cl_kernel alone: ints, which are programs, pointers of cffi, objects of PyOpenCL,
+            or ``NativeHandle(number, "cl_kernel")``.
+        state: of the bundle; that of kernels is ``executable``.
+
+    Raises:
+        InvalidError: none, or both kinds; objects of another context; devices that are not the context's or that a
+            program is not for; programs that are further than the state.
+        BuildError: they do not build; ``log`` has the words of the compiler or linker. Every other error of the driver,
+            too.
+        BackendMismatchError: the context or a device is another backend's.
+    """
+    offers = backend_for(Backend.opencl)
+    require_context(offers, context)
+    named = (devices,) if isinstance(devices, Device) else tuple(devices)
+    chosen = tuple(dict.fromkeys(named_device(offers, context, device) for device in named))
+    if not chosen:
+        raise InvalidError("devices=(): a bundle is for one device at least")
+    handles = [as_handle(native, ("cl_program", "cl_kernel"), "natives") for native in natives]
+    kinds = {handle.type for handle in handles}
+    if len(kinds) != 1:
+        raise InvalidError(f"natives={natives!r}: give programs, or kernels, one at least")
+    wanted = coerce(BundleState, state, "state")
+    try:
+        if kinds == {"cl_program"}:
+            return bundle_of_programs(offers, context, chosen, handles, wanted, False)
+        if wanted is not BundleState.executable:
+            raise InvalidError(f"state={str(wanted)!r}: a bundle of kernels is 'executable'")
+        return _of_kernels(offers, context, chosen, handles)
+    except Error as error:
+        if error.native_code is None or isinstance(error, BuildError):
+            raise
+        raise BuildError(
+            str(error), backend=error.backend, native_code=error.native_code, native_name=error.native_name
+        ) from error
+
+
+def _of_kernels(
+    backend: BackendProtocol, context: Context, devices: tuple[Device, ...], handles: Sequence[NativeHandle]
+) -> KernelBundle:
+    counted = cast(CountedProtocol, backend)
+    programs = tuple(dict.fromkeys(counted.program_of(context._native, handle) for handle in handles))
+    made = bundle_of_programs(backend, context, devices, programs, BundleState.executable, False)
+    for handle in handles:
+        kernel = kernel_in(made, handle, False)
+        made._kernels[kernel.name, kernel._device] = kernel._native, kernel._record
+    return made

@@ -1,0 +1,38 @@
+"""Extensions of platforms and devices (CL, "Extension query")."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from ..backends.counted_contract import CountedProtocol
+from ..model.enums import Backend
+from ..model.errors import BackendMismatchError, InvalidError
+from ..sycl.device import Device
+from ..sycl.platform import Platform
+
+__all__ = ["has_extension"]
+
+
+def has_extension(where: Platform | Device, extension: str) -> bool:
+    """Whether an OpenCL platform or device has an extension.
+
+    Args:
+        where: of the OpenCL backend.
+        extension: its name, such as "cl_khr_fp16".
+
+    Raises:
+        BackendMismatchError: the platform or device is another backend's.
+        InvalidError: it is neither, or the name is no string.
+    """
+    if not isinstance(where, (Platform, Device)):
+        raise InvalidError(f"where={where!r}: it is a Platform or a Device")
+    if not isinstance(extension, str):
+        raise InvalidError(f"extension={extension!r}: it is a name, such as 'cl_khr_fp16'")
+    if where.backend is not Backend.opencl:
+        raise BackendMismatchError(
+            f"{where!r} is of the {where.backend} backend: extensions are of OpenCL's", backend=str(where.backend)
+        )
+    backend = cast(CountedProtocol, where._backend)
+    if isinstance(where, Platform):
+        return extension in backend.platform_extensions(where._record)
+    return extension in backend.device_extensions(where._record.native)

@@ -1,0 +1,34 @@
+"""References to native objects (CL, "Reference counting")."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from ..backends.counted_contract import CountedProtocol
+from ..interop._backends import backend_for
+from ..model.enums import Backend
+from ..model.errors import InvalidError
+from ..model.native_handle import as_handle
+
+__all__ = ["get_reference_count"]
+
+_TYPES = (
+    "cl_device_id", "cl_context", "cl_command_queue", "cl_event", "cl_mem", "cl_program", "cl_kernel", "cl_sampler",
+)  # fmt: skip
+
+
+def get_reference_count(obj: object) -> int:
+    """References to a native object by the driver's own count, which is for finding leaks alone: others change it.
+
+    Args:
+        obj: what ``get_native`` gave, which holds a reference itself; a pointer of cffi; an object of PyOpenCL; or
+            ``NativeHandle(number, "cl_mem")``.
+
+    Raises:
+        InvalidError: no native object, one that was released, or a number alone, which does not tell its type.
+        Error: there is no OpenCL.
+    """
+    if isinstance(obj, int) and not getattr(obj, "type", ""):
+        raise InvalidError(f"obj={obj!r}: a number does not tell its type; give NativeHandle(number, 'cl_mem')")
+    handle = as_handle(obj, _TYPES, "obj")
+    return cast(CountedProtocol, backend_for(Backend.opencl)).reference_count(handle)
