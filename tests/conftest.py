@@ -4,6 +4,7 @@ pytest                           the reference device
 pytest --device cuda             a backend, or any filter such as cuda:gpu:0; a device that is missing fails the run
 pytest --device level_zero       the package's own Level Zero driver behind the system's loader; level_zero:gpu:0, or a
                                  driver named by ZE_ENABLE_ALT_DRIVERS, are others. Without a loader all is skipped
+pytest --device opencl           the first OpenCL device, compared within OpenCL's bounds; opencl:cpu:1 is another
 pytest --stress 60               runs each stress program for that many seconds
 BINDLESS_REQUIRE=opencl,vulkan   markers whose tests must run: what they need and is missing fails instead of skipping
 """
@@ -105,6 +106,8 @@ def pytest_configure(config: pytest.Config) -> None:
         known = ", ".join((*_NEEDS, *_OTHER_REQUIREMENTS))
         raise pytest.UsageError(f"BINDLESS_REQUIRE names {', '.join(unknown)}; it knows {known}")
     name = config.getoption("--device")
+    if name.startswith("opencl"):  # its filters have full weights
+        os.environ.setdefault("BINDLESS_REFERENCE_FILTERING", "exact")
     if name == "level_zero":
         _use_own_level_zero_driver()
         if not _has_level_zero() and "level_zero" not in _required():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import re
 import threading
 from typing import Any
@@ -220,13 +221,14 @@ class Device:
 
     @functools.cached_property
     def uuid(self) -> bytes:
-        """16 bytes, the same as Vulkan and Level Zero report; zeros where the driver does not tell."""
+        """16 bytes, the same as Vulkan and Level Zero report; made of the names where the driver does not tell."""
         if "cl_khr_device_uuid" in self.extensions:
             try:
                 return driver.get_info("clGetDeviceInfo", self.handle, lib.CL_DEVICE_UUID_KHR)[:16]
-            except Error:
-                return bytes(16)
-        return bytes(16)
+            except Error:  # it announces what it does not have
+                pass
+        names = repr((self.platform.record.name, self.vendor, self.name, self.index))
+        return hashlib.sha256(names.encode()).digest()[:16]
 
     def no_memory(self, result: int, call: str, kind: UsmKind, nbytes: int, alignment: int = 0) -> Error:
         """Why an allocation failed."""

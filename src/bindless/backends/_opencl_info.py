@@ -181,8 +181,7 @@ def _sub_group_sizes(device: Device) -> tuple[int, ...]:
 
 
 def _sub_groups(device: Device) -> int:
-    told = device.number(lib.CL_DEVICE_MAX_NUM_SUB_GROUPS) if device.version >= (2, 1) else 0
-    return told or device.number(lib.CL_DEVICE_MAX_WORK_GROUP_SIZE) // min(_sub_group_sizes(device))
+    return device.number(lib.CL_DEVICE_MAX_WORK_GROUP_SIZE) // min(_sub_group_sizes(device))
 
 
 def _pci_address(device: Device) -> str:
