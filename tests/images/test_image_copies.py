@@ -282,7 +282,7 @@ def test_scenarios_of_partial_copies(queue: bl.Queue) -> None:  # R47 R49 R50 R5
         (8, memory, pixels, {"dst_offset": (10, 0, 0), "copy_extent": (11, 1, 1)}),
         (9, memory, pointer, {"dst_desc": DESC, "dst_pitch": pitch + 1} | one),
         (9, pixels, pointer, {"dst_desc": DESC, "dst_pitch": 20 * 4} | one),
-        (10, memory, pointer, {"dst_desc": DESC, "dst_pitch": align} | one),
+        *([(10, memory, pointer, {"dst_desc": DESC, "dst_pitch": align} | one)] if align < 80 else []),
         (10, memory, pointer, {"dst_desc": DESC, "dst_pitch": 0} | one),
         (10, pointer, memory, {"src_desc": DESC, "src_pitch": 79} | one),
     ]

@@ -131,7 +131,7 @@ def test_pitch_of_two_dimensions(queue: bl.Queue) -> None:  # R28
     pointer, pitch = bl.pitched_alloc_device(desc, queue)
     align = queue.device.get_info("image_row_pitch_align")
     row = 13 * 16
-    for bad in (0, align, row - 1, row // align * align, pitch + 1, pitch - 1):
+    for bad in {0, align, row - 1, row // align * align, pitch + 1, pitch - 1} - {pitch}:
         with pytest.raises(bl.SyclRuntimeError, match=f"pitch={bad}") as caught:
             bl.create_image(pointer, desc, queue, sampler=NEAREST, pitch=bad)
         assert caught.value.code is bl.Errc.runtime

@@ -36,6 +36,7 @@ class Allocation:
         buffer: cl_mem where the address is only a number; None where it is memory.
         owned: whether it is freed here.
         parts: sub-buffers of it, by offset.
+        start: where the driver's own allocation begins, if not at the address.
     """
 
     kind: UsmKind
@@ -45,6 +46,7 @@ class Allocation:
     buffer: Any = None
     owned: bool = True
     parts: dict[int, Any] = field(default_factory=dict)
+    start: int = 0
 
 
 class Context:

@@ -137,6 +137,8 @@ def _parts(
         ]
     if packed and between != line * height:
         return [(*_region(desc, (x, y, z + k), (width, height, 1)), k * between, 0, 0) for k in range(depth)]
+    if _is_row_array(desc):
+        row = between  # layers are rows, and some drivers look at one of the two alone
     flat = desc.type is not ImageType.array and desc.dimensions < 3
     return [(*_region(desc, image.offset, extent), 0, row, 0 if flat else between)]
 

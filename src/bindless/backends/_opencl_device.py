@@ -185,13 +185,12 @@ class Device:
 
     @functools.cached_property
     def linear_alignment(self) -> int:
-        """Bytes that rows and addresses of images over buffers are multiples of; 0 where it has no such images."""
+        """Pixels that rows and addresses of images over buffers are multiples of; 0 where it has no such images."""
         if "cl_khr_image2d_from_buffer" not in self.extensions and not (2, 0) <= self.version < (3, 0):
             return 0  # OpenCL 2 has them; before and after they are optional
-        pixels = max(
+        return max(
             self.number(lib.CL_DEVICE_IMAGE_PITCH_ALIGNMENT), self.number(lib.CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT)
         )
-        return pixels * _WIDEST_PIXEL
 
     @functools.cached_property
     def has_linear_images(self) -> bool:
@@ -268,8 +267,6 @@ class Device:
     def __repr__(self) -> str:
         return f"<opencl {self.type} {self.index}: {self.name}>"
 
-
-_WIDEST_PIXEL = 16  # bytes
 
 _found: tuple[tuple[Platform, ...], tuple[Device, ...]] | None = None
 _lock = threading.Lock()

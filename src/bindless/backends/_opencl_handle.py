@@ -160,7 +160,7 @@ def _over_buffer(context: Context, device: Device, address: int, pitch: int, des
     details = f"{desc} over {address:#x} with pitch {pitch}"
     own = context.allocation_of(address)
     if own is not None and own.buffer is not None:
-        unit = device.linear_alignment
+        unit = device.linear_alignment * desc.pixel_size
         return _create(context, _opencl_buffers.buffer_of(context, address, unit), pitch, desc, details)
     if own is not None:
         nbytes = min(nbytes, own.base + own.size - address)
@@ -193,17 +193,18 @@ def _create(context: Context, buffer: Any, pitch: int, desc: ImageDescriptor, de
 
 def _require_linear(context: Context, device: Device, address: int, pitch: int, desc: ImageDescriptor) -> None:
     """The pitch fits, the sizes are the device's, and the image lies in memory of the context."""
-    unit = device.linear_alignment
+    unit = device.linear_alignment * desc.pixel_size
     if pitch < desc.row_size:
         raise SyclRuntimeError(
-            f"pitch {pitch} is less than a row of {desc.row_size} bytes ({desc.width} pixels of {desc.pixel_size}); "
+            f"pitch={pitch} is less than a row of {desc.row_size} bytes ({desc.width} pixels of {desc.pixel_size}); "
             "pitched_alloc_device gives a valid one",
             backend="opencl",
         )
     for name, value in (("pitch", pitch), ("address", address)):
         if value % unit:
             raise SyclRuntimeError(
-                f"{name} {value:#x} is no multiple of {unit} bytes: pitched_alloc_device gives a valid one",
+                f"{name}={value} is no multiple of {unit} bytes, {device.linear_alignment} pixels: "
+                "pitched_alloc_device gives a valid one",
                 backend="opencl",
             )
     widest, highest = (

@@ -250,6 +250,8 @@ class Kernel:
             local_size = self.required[: len(global_size)]
         if local_size is None:
             return Shape(global_size, None)
+        if all(size == 1 for size in local_size[len(global_size) :]):
+            local_size = local_size[: len(global_size)]
         items = 1
         for size in local_size:
             items *= size

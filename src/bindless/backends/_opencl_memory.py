@@ -42,6 +42,7 @@ lib, ffi = driver.lib, driver.ffi
 
 # Rows of pitched memory where the device has no images over linear memory.
 _ROW_ALIGN = 64
+_WIDEST_PIXEL = 16
 
 
 class Means(Protocol):
@@ -109,6 +110,8 @@ def allocate(context: Context, device: Device | None, kind: UsmKind, nbytes: int
             f"{place.name} has no {kind} memory: ask device.has(Aspect.usm_{kind}_allocations) first", backend="opencl"
         )
     _require_size(place, kind, nbytes)
+    if place.has_linear_images:  # so that an image of any pixels can begin there
+        alignment = max(alignment, place.linear_alignment * _WIDEST_PIXEL)
     made = means.allocate(context, place, kind, nbytes, alignment)
     context.add(made)
     return made.base
@@ -125,8 +128,8 @@ def _require_size(device: Device, kind: UsmKind, nbytes: int) -> None:
 
 
 def pitch_align(device: Device) -> int:
-    """Bytes that every row of pitched memory is a multiple of."""
-    return device.linear_alignment or _ROW_ALIGN
+    """Bytes that every row of pitched memory is a multiple of: what images of the widest pixels want."""
+    return device.linear_alignment * _WIDEST_PIXEL if device.has_linear_images else _ROW_ALIGN
 
 
 def allocate_pitched(

@@ -16,6 +16,9 @@ __all__ = ["allocate", "allow_indirect_access", "copies", "fill", "find", "free"
 
 lib, ffi = driver.lib, driver.ffi
 
+# Bytes of the largest type: drivers align no further, so that more is allocated where more is asked for.
+_MOST_ALIGNED = 128
+
 _FINE = lib.CL_DEVICE_SVM_FINE_GRAIN_BUFFER
 
 
@@ -35,16 +38,19 @@ def allocate(context: Context, device: Device, kind: UsmKind, nbytes: int, align
         flags |= lib.CL_MEM_SVM_FINE_GRAIN_BUFFER
         if device.svm & lib.CL_DEVICE_SVM_ATOMICS:
             flags |= lib.CL_MEM_SVM_ATOMICS
-    found = lib.clSVMAlloc(context.handle, flags, nbytes, alignment)
+    more = alignment if alignment > _MOST_ALIGNED else 0
+    found = lib.clSVMAlloc(context.handle, flags, nbytes + more, 0 if more else alignment)
     if found == ffi.NULL:
         raise device.no_memory(lib.CL_MEM_OBJECT_ALLOCATION_FAILURE, "clSVMAlloc", kind, nbytes, alignment)
     owner = None if kind is UsmKind.host else device
-    return Allocation(kind, owner, int(ffi.cast("uintptr_t", found)), nbytes)
+    start = int(ffi.cast("uintptr_t", found))
+    base = -(-start // more) * more if more else start
+    return Allocation(kind, owner, base, nbytes, start=start)
 
 
 def free(context: Context, allocation: Allocation) -> None:
     """Frees it; commands that use it are complete."""
-    lib.clSVMFree(context.handle, _pointer(allocation.base))
+    lib.clSVMFree(context.handle, _pointer(allocation.start))
 
 
 def find(context: Context, address: int) -> PointerRecord:
@@ -79,7 +85,7 @@ def set_argument(context: Context, kernel: Any, index: int, address: int) -> int
 
 def allow_indirect_access(context: Context, kernel: Any) -> int:
     """Lets a kernel use the context's allocations by addresses that it finds in memory."""
-    bases = [_pointer(base) for base, found in tuple(context.allocations.items()) if found.buffer is None]
+    bases = [_pointer(own.start) for own in tuple(context.allocations.values()) if own.buffer is None]
     if not bases:
         return int(SUCCESS)
     array = ffi.new("void *[]", bases)

@@ -10,13 +10,13 @@ from .errors import BuildError
 __all__ = ["require_whole"]
 
 _HEADER = 5  # words
-_FUNCTION, _FUNCTION_END, _LABEL = 54, 56, 248
+_MEMORY_MODEL, _ENTRY_POINT, _FUNCTION, _FUNCTION_END, _LABEL = 14, 15, 54, 56, 248
 # Branch, BranchConditional, Switch, Kill, Return, ReturnValue, Unreachable.
 _TERMINATORS = frozenset((249, 250, 251, 252, 253, 254, 255))
 
 
 def require_whole(source: bytes) -> None:
-    """Every instruction is complete, every block and every function has its end.
+    """Every instruction is complete, every block and function has its end, and every entry point is there.
 
     Raises:
         BuildError: one has not; the message tells where.
@@ -26,14 +26,21 @@ def require_whole(source: bytes) -> None:
     if len(source) % 4 or len(words) < _HEADER:
         raise _damaged(f"it has {len(source)} bytes, and is made of words of 4, {_HEADER} of them its header", 0)
     place, in_function, in_block = _HEADER, False, False
+    wanted: set[int] = set()
+    modelled = False
     while place < len(words):
         length, code = words[place] >> 16, words[place] & 0xFFFF
         if not length or place + length > len(words):
             raise _damaged(f"instruction {code} is not complete", place)
         if code == _FUNCTION:
-            if in_function:
-                raise _damaged("a function begins within another", place)
+            if in_function or length < 5:
+                raise _damaged("a function begins within another, or is not complete", place)
             in_function = True
+            wanted.discard(words[place + 2])
+        elif code == _ENTRY_POINT and length >= 4:
+            wanted.add(words[place + 2])
+        elif code == _MEMORY_MODEL:
+            modelled = True
         elif code == _FUNCTION_END:
             if in_block or not in_function:
                 raise _damaged("a function ends within a block, or none has begun", place)
@@ -49,6 +56,8 @@ def require_whole(source: bytes) -> None:
         place += length
     if in_function:
         raise _damaged("it ends within a function", place)
+    if wanted or not modelled:
+        raise _damaged("it has no memory model, or an entry point without its function", place)
 
 
 def _damaged(reason: str, place: int) -> BuildError:

@@ -25,7 +25,8 @@ _LANGUAGES: Mapping[Backend, tuple[str, ...]] = {
     Backend.level_zero: ("spirv",),
     Backend.opencl: ("opencl_c", "spirv"),
 }
-_BINARY = {b"\x7fELF": "a cubin", b"\x50\xed\x55\xba": "a fat binary of CUDA"}
+_ELF = b"\x7fELF"
+_BINARY = {_ELF: "a cubin", b"\x50\xed\x55\xba": "a fat binary of CUDA"}
 
 
 def read_source(source: object) -> bytes | KernelFile:
@@ -63,6 +64,8 @@ def choose_modules(source: bytes | KernelFile, backend: Backend, devices: Sequen
     if isinstance(source, KernelFile):
         return _of_file(source, backend, devices)
     found = _language(source)
+    if backend is Backend.opencl and source[:4] == _ELF:
+        return (source,)  # binaries of OpenCL drivers are such files, too
     if found is not None and backend is not Backend.cuda and found != "SPIR-V":
         taken = "OpenCL C or SPIR-V" if backend is Backend.opencl else "SPIR-V"
         raise BuildError(

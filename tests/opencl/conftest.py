@@ -1,0 +1,61 @@
+"""The OpenCL devices that the tests of this folder run on: all that the loader finds, whatever ``--device`` says."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+import bindless as bl
+from bindless.backends import _opencl_device
+from bindless.model.enums import UsmKind
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "cl" in metafunc.fixturenames:
+        try:
+            found = bl.get_devices("opencl:*:*")
+        except bl.Error:
+            found = ()
+        names = [device.platform.name.split()[0] for device in found]
+        metafunc.parametrize("cl", found or [None], ids=names or ["none"])
+
+
+@pytest.fixture(autouse=True)
+def _present(request: pytest.FixtureRequest) -> None:
+    if "cl" in request.fixturenames and request.getfixturevalue("cl") is None:
+        reason = "no OpenCL device here: apt install pocl-opencl-icd ocl-icd-libopencl1, or set BINDLESS_LIBOPENCL"
+        if "opencl" in os.environ.get("BINDLESS_REQUIRE", "").split(","):
+            pytest.fail(f"BINDLESS_REQUIRE asks for opencl: {reason}", pytrace=False)
+        pytest.skip(reason)
+
+
+@pytest.fixture
+def cl_queue(cl: bl.Device) -> Iterator[bl.Queue]:
+    """An out-of-order queue in a context of its own."""
+    with bl.Context(cl) as context, bl.Queue(cl, context) as queue:
+        yield queue
+
+
+@pytest.fixture(params=["usm", "svm", "buffers"])
+def means(request: pytest.FixtureRequest, cl: bl.Device, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Each means of memory that a driver may have, on one that has better ones."""
+    native: _opencl_device.Device = cl._record.native
+    if request.param == "usm" and not native.has_usm:
+        pytest.skip("the driver has no cl_intel_unified_shared_memory")
+    if request.param == "svm" and not native.svm:
+        pytest.skip("the driver has no shared virtual memory")
+    if request.param != "usm":
+        monkeypatch.setitem(native.__dict__, "has_usm", False)
+    if request.param == "buffers":
+        monkeypatch.setitem(native.__dict__, "svm", 0)
+    return str(request.param)
+
+
+@pytest.fixture
+def kinds(cl: bl.Device, means: str) -> frozenset[UsmKind]:
+    """Kinds of memory that there are by a means."""
+    from bindless.backends._opencl_memory import means_of
+
+    return means_of(cl._record.native).kinds(cl._record.native)

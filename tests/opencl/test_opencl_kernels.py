@@ -1,0 +1,210 @@
+"""Programs in every language that OpenCL drivers take, and what their kernels take."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+from compile import compiled
+
+import bindless as bl
+from bindless.backends._opencl_kept import binary_of
+
+pytestmark = pytest.mark.opencl
+
+TEXT = b"""
+struct pair { int a; float b; };
+kernel void scale(global float *data, const float factor, const uint4 ignored, local float *shared)
+{
+    size_t i = get_global_id(0), l = get_local_id(0);
+    shared[l] = data[i];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    data[i] = shared[l] * factor + ignored.w;
+}
+kernel __attribute__((reqd_work_group_size(4, 2, 1))) void fixed(global uint *out)
+{
+    out[get_global_id(1) * get_global_size(0) + get_global_id(0)] = get_local_size(0) * 10 + get_local_size(1);
+}
+kernel void of_struct(global float *out, struct pair value) { out[0] = value.a + value.b; }
+/* BINDLESS_CONSTANT_3 int 4 = 5 */
+/* BINDLESS_CONSTANT_7 float 4 */
+#ifndef BINDLESS_CONSTANT_3
+#define BINDLESS_CONSTANT_3 5
+#endif
+#ifndef BINDLESS_CONSTANT_7
+#define BINDLESS_CONSTANT_7 0.0f
+#endif
+kernel void constants(global float *out) { out[0] = BINDLESS_CONSTANT_3; out[1] = BINDLESS_CONSTANT_7; }
+"""
+
+IMAGES = b"""
+kernel void pick(read_only image2d_t picture__bindless_image, sampler_t picture__bindless_sampler,
+                 write_only image2d_t result__bindless_image, global const float2 *at)
+{
+    int i = get_global_id(0);
+    float4 found = read_imagef(picture__bindless_image, picture__bindless_sampler, at[i]);
+    write_imagef(result__bindless_image, (int2)(i, 0), found);
+}
+kernel void plain(read_only image2d_t picture, sampler_t how, global float4 *out)
+{
+    out[0] = read_imagef(picture, how, (float2)(1.5f, 0.5f));
+}
+kernel void deep(read_only image3d_t picture, global float4 *out) { out[0] = read_imagef(picture, (int4)(0)); }
+"""
+
+
+def test_reflection_of_text(cl_queue: bl.Queue) -> None:
+    bundle = bl.load_kernel_bundle(TEXT, cl_queue)
+    assert bundle.kernel_names == ("constants", "fixed", "of_struct", "scale")
+    told = bundle.get_kernel("scale").arguments
+    assert told is not None
+    assert [(part.name, part.kind, part.size, part.type) for part in told] == [
+        ("data", "pointer", 8, "float*"),
+        ("factor", "value", 4, "float"),
+        ("ignored", "value", 16, "uint4"),
+        ("shared", "local", 0, "float*"),
+    ]
+    assert bundle.get_kernel("of_struct").arguments is None  # the size of a structure is not told
+    assert bundle.get_kernel("fixed")._record.required_work_group_size == (4, 2, 1)
+
+
+def test_values_structures_and_local_memory(cl_queue: bl.Queue) -> None:
+    bundle = bl.load_kernel_bundle(TEXT, cl_queue)
+    data = bl.usm_empty(64, "f4", cl_queue).copy_from(np.arange(64, dtype="f4"))
+    scale = bundle.get_kernel("scale")
+    arguments = data, 2.5, np.array([0, 0, 0, 7], "u4"), bl.LocalAccessor(64)
+    cl_queue.parallel_for(bl.NdRange(64, 16), scale, *arguments).wait()
+    assert np.array_equal(data.numpy(), np.arange(64, dtype="f4") * 2.5 + 7)
+    value = np.zeros((), [("a", "i4"), ("b", "f4")])
+    value["a"], value["b"] = 3, 0.25
+    cl_queue.single_task(bundle.get_kernel("of_struct"), data, value).wait()
+    assert data.numpy()[0] == 3.25
+    fixed = bl.usm_empty(64, "u4", cl_queue)
+    cl_queue.parallel_for((8, 8), bundle.get_kernel("fixed"), fixed).wait()
+    assert set(fixed.numpy().tolist()) == {42}
+    with pytest.raises(bl.NdRangeError):
+        cl_queue.parallel_for(bl.NdRange(64, 48), scale, *arguments)
+    with pytest.raises(bl.InvalidError, match="local memory"):
+        cl_queue.parallel_for(bl.NdRange(64, 16), scale, *arguments[:3], bl.LocalAccessor(1 << 30))
+
+
+def test_constants_of_text(cl_queue: bl.Queue) -> None:
+    out = bl.usm_empty(2, "f4", cl_queue)
+    for given, expected in (({}, [5, 0]), ({3: -8}, [-8, 0]), ({3: 2, 7: 0.75}, [2, 0.75])):
+        bundle = bl.load_kernel_bundle(TEXT, cl_queue, specialization=given)
+        cl_queue.single_task(bundle.get_kernel("constants"), out).wait()
+        assert out.numpy().tolist() == expected
+    with pytest.raises(bl.InvalidError, match="constant 4"):
+        bl.load_kernel_bundle(TEXT, cl_queue, specialization={4: 1})
+
+
+def test_a_handle_is_an_image_and_a_sampler(cl_queue: bl.Queue) -> None:
+    bundle = bl.load_kernel_bundle(IMAGES, cl_queue)
+    pick = bundle.get_kernel("pick")
+    told = pick.arguments
+    assert told is not None
+    assert [(part.name, part.kind, part.size) for part in told] == [
+        ("picture", "value", 8),
+        ("result", "value", 8),
+        ("at", "pointer", 8),
+    ]
+    desc = bl.ImageDescriptor(4, 3, num_channels=4, channel_type="fp32")
+    pixels = np.random.default_rng(3).random(desc.shape, "f4")
+    with bl.ImageMem(desc, cl_queue) as source, bl.ImageMem(desc, cl_queue) as target:
+        cl_queue.ext_oneapi_copy(pixels, source).wait()
+        sampler = bl.BindlessImageSampler("clamp_to_edge", "unnormalized", "linear")
+        sampled = bl.create_image(source, desc, cl_queue, sampler=sampler)
+        plain = bl.create_image(target, desc, cl_queue)
+        at = bl.usm_empty((3, 2), "f4", cl_queue).copy_from(np.float32([[0.5, 0.5], [1.0, 0.5], [9.0, 2.5]]))
+        cl_queue.parallel_for(3, pick, sampled, plain, at).wait()
+        found = np.zeros_like(pixels)
+        cl_queue.ext_oneapi_copy(target, found).wait()
+        expected = [pixels[0, 0], (pixels[0, 0] + pixels[0, 1]) / 2, pixels[2, 3]]
+        assert np.allclose(found[0, :3], expected, atol=1e-6)
+        out = bl.usm_empty(4, "f4", cl_queue)
+        cl_queue.single_task(bundle.get_kernel("plain"), sampled, sampled, out).wait()
+        assert np.allclose(out.numpy(), pixels[0, 1], atol=1e-6)
+        with pytest.raises(bl.InvalidError, match="unsampled image, and the kernel samples"):
+            cl_queue.parallel_for(3, pick, plain, plain, at)
+        with pytest.raises(bl.InvalidError, match="image3d_t; the image given is an image2d_t"):
+            cl_queue.single_task(bundle.get_kernel("deep"), plain, out)
+        bl.destroy_image_handle(plain, cl_queue)
+        with pytest.raises(bl.InvalidError, match="no image of this context"):
+            cl_queue.parallel_for(3, pick, sampled, plain, at)
+        bl.destroy_image_handle(sampled, cl_queue)
+
+
+def test_programs_that_do_not_build(cl_queue: bl.Queue) -> None:
+    with pytest.raises(bl.BuildError, match="CL_BUILD_PROGRAM_FAILURE") as caught:
+        bl.load_kernel_bundle(b"kernel void broken(global int *a) { a[0] = missing; }", cl_queue)
+    assert "missing" in caught.value.log
+    with pytest.raises(bl.BuildError, match="neither SPIR-V"):
+        bl.load_kernel_bundle(b"\x00\x01 no program of anybody", cl_queue)
+    with pytest.raises(bl.BuildError, match="PTX"):
+        bl.load_kernel_bundle(b".version 7.0\n.target sm_75\n.address_size 64\n", cl_queue)
+    with pytest.raises(bl.BuildError):
+        bl.load_kernel_bundle(b"kernel void k(void) {}", cl_queue, options="-cl-std=CL47.11")
+
+
+def test_spir_v_that_is_cut_off_anywhere_is_refused(cl_queue: bl.Queue) -> None:
+    """Intel's compiler ends the process for some of these."""
+    if not cl_queue.device._record.native.takes_il:
+        with pytest.raises(bl.FeatureNotSupportedError, match="no SPIR-V"):
+            bl.load_kernel_bundle(compiled("contract", "spirv"), cl_queue)
+        return
+    whole = compiled("contract", "spirv")
+    for end in range(4, len(whole), 52):
+        with pytest.raises(bl.BuildError):
+            bl.load_kernel_bundle(whole[:end], cl_queue)
+
+
+def test_binaries_go_back_to_the_driver(cl_queue: bl.Queue) -> None:
+    bundle = bl.load_kernel_bundle(TEXT, cl_queue)
+    (native,) = next(iter(bundle._natives.values()))
+    binary = binary_of(native.native, native.device)
+    again = bl.load_kernel_bundle(binary, cl_queue)
+    assert set(again.kernel_names) == set(bundle.kernel_names)
+    out = bl.usm_empty(2, "f4", cl_queue)
+    cl_queue.single_task(again.get_kernel("constants"), out).wait()
+    assert out.numpy().tolist() == [5, 0]
+    with pytest.raises(bl.BuildError):
+        bl.load_kernel_bundle(binary[: len(binary) // 2], cl_queue)
+
+
+def test_what_was_built_is_kept(cl_queue: bl.Queue, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BINDLESS_CACHE", "1")
+    monkeypatch.setenv("BINDLESS_CACHE_DIR", str(tmp_path))
+    out = bl.usm_empty(2, "f4", cl_queue)
+    for _ in range(2):
+        bundle = bl.load_kernel_bundle(TEXT, cl_queue, specialization={3: 6})
+        assert len(list(tmp_path.glob("*.module"))) == 1
+        told = bundle.get_kernel("scale").arguments
+        assert told is not None and [part.name for part in told] == ["data", "factor", "ignored", "shared"]
+        cl_queue.single_task(bundle.get_kernel("constants"), out).wait()
+        assert out.numpy().tolist() == [6, 0]
+
+
+def test_one_kernel_from_many_threads(cl_queue: bl.Queue) -> None:
+    """Setting arguments and launching is one step."""
+    kernel = bl.load_kernel_bundle(TEXT, cl_queue).get_kernel("scale")
+    failures: list[object] = []
+
+    def run(number: int) -> None:
+        try:
+            data = bl.usm_empty(32, "f4", cl_queue).copy_from(np.ones(32, "f4"))
+            for step in range(20):
+                arguments = data, 1.0, np.array([0, 0, 0, number], "u4"), bl.LocalAccessor(32)
+                cl_queue.parallel_for(bl.NdRange(32, 8), kernel, *arguments).wait()
+                expected = 1 + (step + 1) * number
+                assert data.numpy().tolist() == [expected] * 32
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []

@@ -1,0 +1,170 @@
+"""Memory by each of the means of OpenCL drivers: unified, shared virtual, and buffers with numbers for addresses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import bindless as bl
+from bindless.backends import _opencl_memory as memory
+from bindless.backends._opencl_context import Context
+from bindless.backends._opencl_copy import copy_image
+from bindless.backends._opencl_image import allocate_image, free_image
+from bindless.backends._opencl_kernel import get_kernel
+from bindless.backends._opencl_launch import launch
+from bindless.backends._opencl_module import load_module
+from bindless.backends._opencl_queue import Queue
+from bindless.model.copy_region import CopyRegion, HostMemory, ImageMemory, UsmMemory
+from bindless.model.descriptor import ImageDescriptor
+from bindless.model.enums import UsmKind
+
+pytestmark = pytest.mark.opencl
+
+SUM = b"""
+kernel void sum(global const int *a, global int *b, int c) { size_t i = get_global_id(0); b[i] = a[i] + b[i] * c; }
+"""
+
+
+class Rig:
+    """A context with a queue, and its memory."""
+
+    def __init__(self, device: Any, in_order: bool) -> None:
+        self.context = Context([device])
+        self.queue = Queue(self.context, device, in_order, False)
+        self.device = device
+
+    def new(self, data: np.ndarray[Any, Any], kind: UsmKind = UsmKind.device) -> int:
+        address = memory.allocate(self.context, self.device, kind, data.nbytes)
+        memory.copy(self.queue, address, data.ctypes.data, data.nbytes).wait()
+        return address
+
+    def read(self, address: int, like: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        out = np.empty_like(like)
+        memory.copy(self.queue, out.ctypes.data, address, out.nbytes).wait()
+        return out
+
+    def close(self) -> None:
+        self.queue.close()
+        for base in tuple(self.context.allocations):
+            memory.free(self.context, base)
+        self.context.close()
+
+
+@pytest.fixture(params=[True, False], ids=["in order", "out of order"])
+def rig(request: pytest.FixtureRequest, cl: bl.Device, means: str) -> Iterator[Rig]:
+    made = Rig(cl._record.native, request.param)
+    yield made
+    made.close()
+
+
+def test_bytes_travel_between_all_kinds(rig: Rig, kinds: frozenset[UsmKind]) -> None:
+    data = np.random.default_rng(1).integers(0, 255, 5000, "uint8")
+    places = {kind: rig.new(data, kind) for kind in kinds}
+    for address in places.values():
+        out = np.zeros(100, "uint8")
+        memory.copy(rig.queue, out.ctypes.data, address + 321, 100).wait()
+        assert np.array_equal(out, data[321:421])
+    first = places[UsmKind.device]
+    second = rig.new(np.zeros_like(data))
+    event = memory.copy(rig.queue, second + 7, first + 1000, 500)
+    event = memory.copy(rig.queue, second + 2000, second + 7, 500, [event])
+    event.wait()
+    expected = np.zeros_like(data)
+    expected[7:507] = expected[2000:2500] = data[1000:1500]
+    assert np.array_equal(rig.read(second, data), expected)
+
+
+def test_the_host_copies_to_itself_in_the_queue(rig: Rig) -> None:
+    source, target = np.arange(3000, dtype="int32"), np.zeros(3000, "int32")
+    memory.copy(rig.queue, target.ctypes.data, source.ctypes.data, source.nbytes).wait()
+    assert np.array_equal(source, target)
+
+
+@pytest.mark.parametrize("size", [1, 2, 4, 8, 16])
+@pytest.mark.parametrize("offset", [0, 1, 3, 8])
+def test_fills_of_every_pattern_and_place(rig: Rig, size: int, offset: int) -> None:
+    before = np.full(1000, 9, "uint8")
+    address = rig.new(before)
+    pattern = bytes(range(1, size + 1))
+    memory.fill(rig.queue, address + offset, pattern, 37).wait()
+    before[offset : offset + 37 * size] = np.frombuffer(pattern * 37, "uint8")
+    assert np.array_equal(rig.read(address, before), before)
+
+
+def test_what_addresses_belong_to(rig: Rig) -> None:
+    address = rig.new(np.zeros(100, "uint8"))
+    for place in (address, address + 50, address + 99):
+        found = memory.pointer_info(rig.context, place)
+        assert (found.kind, found.base, found.size, found.device) == (UsmKind.device, address, 100, rig.device)
+    host = np.zeros(64, "uint8")
+    assert memory.pointer_info(rig.context, host.ctypes.data).kind is UsmKind.unknown
+    memory.free(rig.context, address)
+    assert memory.pointer_info(rig.context, address).kind is UsmKind.unknown
+    with pytest.raises(bl.MemoryAllocationError, match="freed before"):
+        memory.free(rig.context, address)
+
+
+def test_kernels_take_addresses(rig: Rig, means: str) -> None:
+    a, b = np.arange(600, dtype="int32"), np.arange(600, dtype="int32")[::-1].copy()
+    first, second = rig.new(a), rig.new(b)
+    module = load_module(rig.context, rig.device, SUM)
+    kernel = get_kernel(module, "sum")
+    assert [argument.kind for argument in kernel.record().arguments or ()] == ["pointer", "pointer", "value"]
+    step = rig.device.sub_buffer_alignment
+    for offset in (0, step):
+        values = [np.uint64(first + offset).tobytes(), np.uint64(second).tobytes(), np.int32(3).tobytes()]
+        launch(rig.queue, kernel, (64,), None, values).wait()
+        b[:64] = a[offset // 4 : offset // 4 + 64] + b[:64] * 3
+        assert np.array_equal(rig.read(second, b), b)
+    if means == "buffers":
+        values[0] = np.uint64(first + 4).tobytes()
+        with pytest.raises(bl.InvalidError, match=f"multiple of {step} bytes"):
+            launch(rig.queue, kernel, (64,), None, values)
+        values[0] = np.uint64(12345678).tobytes()
+        with pytest.raises(bl.InvalidError, match="no memory of this context"):
+            launch(rig.queue, kernel, (64,), None, values)
+        memory.free(rig.context, first)
+        with pytest.raises(bl.InvalidError, match="freed"):
+            memory.copy(rig.queue, second, first, 8)
+    module.close()
+
+
+def test_images_and_pitched_memory(rig: Rig) -> None:
+    """Rows with gaps on one side, and without; part of an image."""
+    desc = ImageDescriptor(13, 9, num_channels=4, channel_type="unsigned_int8")
+    pixels = np.random.default_rng(2).integers(0, 255, desc.shape, "uint8")
+    image = allocate_image(rig.context, rig.device, desc)
+    address, pitch = memory.allocate_pitched(rig.context, rig.device, desc.row_size, desc.height, desc.pixel_size)
+    assert pitch >= desc.row_size and pitch % memory.pitch_align(rig.device) == 0
+    host = HostMemory(pixels.ctypes.data, desc.extent, 4, pixels.nbytes)
+    out = np.zeros_like(pixels)
+    back = HostMemory(out.ctypes.data, desc.extent, 4, out.nbytes)
+    linear = UsmMemory(address, pitch, desc)
+    event = copy_image(rig.queue, CopyRegion(host, linear, desc.extent))
+    event = copy_image(rig.queue, CopyRegion(linear, ImageMemory(image, desc), desc.extent), [event])
+    copy_image(rig.queue, CopyRegion(ImageMemory(image, desc), back, desc.extent), [event]).wait()
+    assert np.array_equal(out, pixels)
+    part = CopyRegion(ImageMemory(image, desc, (2, 3, 0)), linear._replace(offset=(5, 1, 0)), (6, 4, 1), part=True)
+    event = copy_image(rig.queue, part)
+    copy_image(rig.queue, CopyRegion(linear, back, desc.extent), [event]).wait()
+    expected = pixels.copy()
+    expected[1:5, 5:11] = pixels[3:7, 2:8]
+    assert np.array_equal(out, expected)
+    free_image(rig.context, image, desc)
+
+
+def test_more_memory_than_there_is(rig: Rig) -> None:
+    with pytest.raises(bl.MemoryAllocationError, match="max_mem_alloc_size"):
+        memory.allocate(rig.context, rig.device, UsmKind.device, 1 << 60)
+    for nbytes in (0, 1 << 63):
+        with pytest.raises(bl.MemoryAllocationError, match="1 to"):
+            memory.allocate(rig.context, rig.device, UsmKind.device, nbytes)
+
+
+def test_kinds_that_a_means_lacks_name_the_aspect(rig: Rig, kinds: frozenset[UsmKind]) -> None:
+    for kind in {UsmKind.device, UsmKind.host, UsmKind.shared} - kinds:
+        with pytest.raises(bl.FeatureNotSupportedError, match=f"usm_{kind}_allocations"):
+            memory.allocate(rig.context, rig.device, kind, 64)

@@ -1,0 +1,238 @@
+"""Discovery, failures after submission, references, and several backends in one program."""
+
+from __future__ import annotations
+
+import gc
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import bindless as bl
+from bindless.backends import _opencl_memory as memory
+from bindless.backends._opencl_context import Context
+from bindless.backends._opencl_event import Event
+from bindless.backends._opencl_queue import Queue
+from bindless.drivers import opencl as driver
+from bindless.model.enums import UsmKind
+
+pytestmark = pytest.mark.opencl
+
+lib, ffi = driver.lib, driver.ffi
+
+DOUBLE = b"kernel void twice(global int *data) { data[get_global_id(0)] *= 2; }"
+
+
+# ---------------------------------------------------------------------- discovery
+
+
+def test_types_and_the_default(cl: bl.Device) -> None:
+    flags = int.from_bytes(driver.get_info("clGetDeviceInfo", cl._record.native.handle, lib.CL_DEVICE_TYPE), "little")
+    assert bool(flags & lib.CL_DEVICE_TYPE_GPU) == cl.is_gpu()
+    if cl.type == "cpu":
+        assert bl.Device().backend != "opencl" or bl.Device().type != "cpu"
+        assert bl.Device("cpu").backend == "reference"
+    assert cl in bl.get_devices("opencl:*:*")
+
+
+def test_aspects_are_what_the_driver_says(cl: bl.Device) -> None:
+    native = cl._record.native
+    for aspect, extension in (("fp16", "cl_khr_fp16"), ("fp64", "cl_khr_fp64")):
+        assert cl.has(aspect) == (extension in native.extensions)
+    for absent in ("mipmap", "cubemap", "unique_addressing_per_dim", "external_memory_import"):
+        assert not cl.has(f"ext_oneapi_{absent}")
+    for kind in ("host", "shared"):
+        asked = f"CL_DEVICE_{'HOST' if kind == 'host' else 'SINGLE_DEVICE_SHARED'}_MEM_CAPABILITIES_INTEL"
+        fine = native.svm & lib.CL_DEVICE_SVM_FINE_GRAIN_BUFFER
+        there = native.number(getattr(lib, asked)) & 1 if native.has_usm else fine
+        assert cl.has(f"usm_{kind}_allocations") == bool(there)
+
+
+def test_parts_of_a_device(cl: bl.Device) -> None:
+    if "partition_equally" not in cl.get_info("partition_properties") or cl.get_info("max_compute_units") < 2:
+        pytest.skip("the driver does not divide this device")
+    parts = cl.create_sub_devices("partition_equally", 1)
+    assert len(parts) >= 2 and all(part.parent == cl for part in parts)
+    assert parts == cl.create_sub_devices("partition_equally", 1)
+    with bl.Context(list(parts[:2])) as context:
+        bundle = bl.load_kernel_bundle(DOUBLE, context)
+        for part in parts[:2]:
+            with bl.Queue(part, context) as queue:
+                data = bl.usm_empty(8, "i4", queue).copy_from(np.arange(8, dtype="i4"))
+                queue.parallel_for(8, bundle.get_kernel("twice", part), data).wait()
+                assert data.numpy().tolist() == list(range(0, 16, 2))
+        bundle.close()
+
+
+def run(program: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    kept = {key: value for key, value in os.environ.items() if key not in ("BINDLESS_LIBOPENCL", "OCL_ICD_VENDORS")}
+    return subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**kept, **environment},
+    )
+
+
+LISTED = """
+    import bindless as bl
+    try:
+        print([device.platform.name for device in bl.get_devices("opencl:*:*")])
+    except bl.Error as error:
+        print(type(error).__name__, error)
+    print(len(bl.get_devices("reference:*:*")))
+"""
+
+
+def test_no_library_at_the_path(tmp_path: Path) -> None:
+    done = run(LISTED, BINDLESS_LIBOPENCL=str(tmp_path / "none.so"))
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "1"), done.stderr
+    doctor = run("from bindless.cli import main; main(['doctor'])", BINDLESS_LIBOPENCL=str(tmp_path / "none.so"))
+    assert "none.so" in doctor.stdout and "BINDLESS_LIBOPENCL" in doctor.stdout
+
+
+@pytest.mark.parametrize("broken", ["", "/no/such/library.so\n", "no text \x01\x02"])
+def test_no_driver_and_a_broken_one(tmp_path: Path, broken: str) -> None:
+    """The loader is there; its list of drivers is empty, or names what is none."""
+    if not Path("/etc/OpenCL").exists():
+        pytest.skip("needs a system with ocl-icd: apt install ocl-icd-libopencl1")
+    if broken:
+        (tmp_path / "broken.icd").write_text(broken)
+    done = run(LISTED, OCL_ICD_VENDORS=str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-2:] == ["[]", "1"], done.stdout
+
+
+# ---------------------------------------------------------------------- failures after submission
+
+
+@pytest.fixture
+def native(cl: bl.Device) -> Any:
+    context = Context([cl._record.native])
+    queue = Queue(context, cl._record.native, False, False)
+    yield context, queue
+    queue.close()
+    for base in tuple(context.allocations):
+        memory.free(context, base)
+    context.close()
+
+
+def gate(context: Context) -> Event:
+    """An event that the test ends."""
+    slot = ffi.new("cl_int *")
+    made = lib.clCreateUserEvent(context.handle, slot)
+    driver.check(slot[0], "clCreateUserEvent")
+    return Event(made, "gate", False)
+
+
+def test_failures_reach_their_events_and_the_queue(native: Any) -> None:
+    """Of what commands do when one before them has failed drivers have different opinions: Intel's runs them."""
+    context, queue = native
+    asked, unasked, other = (queue.note(gate(context)) for _ in range(3))
+    assert not queue.is_idle() and asked.status() == "submitted"
+    lib.clSetUserEventStatus(asked.handle, lib.CL_OUT_OF_RESOURCES)
+    with pytest.raises(bl.SyclRuntimeError, match=r"CL_OUT_OF_RESOURCES.*in gate") as caught:
+        asked.wait()
+    assert (caught.value.native_code, caught.value.native_name) == (lib.CL_OUT_OF_RESOURCES, "CL_OUT_OF_RESOURCES")
+    lib.clSetUserEventStatus(other.handle, lib.CL_COMPLETE)
+    lib.clSetUserEventStatus(unasked.handle, lib.CL_DEVICE_NOT_AVAILABLE)
+    del unasked
+    gc.collect()
+    with pytest.raises(bl.DeviceLostError, match="CL_DEVICE_NOT_AVAILABLE"):
+        queue.wait()
+    queue.wait()  # each is told once
+    first, second = (queue.note(gate(context)) for _ in range(2))
+    for event in (first, second):
+        lib.clSetUserEventStatus(event.handle, lib.CL_OUT_OF_RESOURCES)
+    with pytest.raises(bl.ExceptionList) as several:
+        queue.wait()
+    assert len(several.value) == 2
+
+
+def test_gates_hold_commands_back(native: Any) -> None:
+    context, queue = native
+    address = memory.allocate(context, None, UsmKind.device, 64)
+    memory.fill(queue, address, b"\0", 64).wait()
+    first = gate(context)
+    later = memory.fill(queue, address, b"\7", 64, [first])
+    barrier = queue.barrier()
+    out = np.full(64, 9, "uint8")
+    copied = memory.copy(queue, out.ctypes.data, address, 64)  # behind the barrier
+    assert not queue.is_idle() and (out == 9).all()
+    assert {later.status(), barrier.status(), copied.status()} == {bl.EventStatus.submitted}
+    lib.clSetUserEventStatus(first.handle, lib.CL_COMPLETE)
+    copied.wait()
+    assert (out == 7).all() and later.status() == barrier.status() == "complete"
+
+
+# ---------------------------------------------------------------------- references
+
+
+def references(handle: Any) -> int:
+    return int.from_bytes(driver.get_info("clGetContextInfo", handle, lib.CL_CONTEXT_REFERENCE_COUNT), "little")
+
+
+def test_everything_gives_its_references_back(cl: bl.Device) -> None:
+    """What is made in a context holds a reference of it: at the end there is the test's alone."""
+    context = bl.Context(cl)
+    handle = context._native.handle
+    lib.clRetainContext(handle)
+    with bl.Queue(cl, context) as queue:
+        desc = bl.ImageDescriptor(8, 8, num_channels=4, channel_type="fp32")
+        kept = bl.ImageMem(desc, queue)
+        sampled = bl.create_image(kept, desc, queue, sampler=bl.BindlessImageSampler("repeat", "normalized", "linear"))
+        queue.ext_oneapi_copy(np.ones(desc.shape, "f4"), kept).wait()
+        bundle = bl.load_kernel_bundle(DOUBLE, queue)
+        data = bl.usm_empty(8, "i4", queue).copy_from(np.arange(8, dtype="i4"))
+        events = [queue.parallel_for(8, bundle.get_kernel("twice"), data) for _ in range(20)]
+        queue.wait()
+        with pytest.raises(bl.BuildError):
+            bl.load_kernel_bundle(b"broken", queue)
+        bl.destroy_image_handle(sampled, queue)
+        bundle.close()
+        kept.close()
+        bl.free(data, queue)
+    context.close()
+    del events, data, kept, bundle, queue, sampled, context
+    gc.collect()
+    assert references(handle) == 1
+    lib.clReleaseContext(handle)
+
+
+# ---------------------------------------------------------------------- one program, several backends
+
+
+def test_one_buffer_goes_round_the_backends(cl: bl.Device) -> None:
+    """Three command groups on OpenCL, the reference, and CUDA where there is one, ordered by the buffer alone."""
+    data = np.arange(64, dtype="i4")
+    with bl.Queue(cl) as first, bl.Queue("reference:*:*") as second:
+        others = bl.get_devices("cuda:*:*") if "cuda" in {device.backend for device in bl.get_devices()} else ()
+        with bl.Buffer(data) as buffer, bl.Queue(others[0] if others else cl) as third:
+            kernel = bl.load_kernel_bundle(DOUBLE, first).get_kernel("twice")
+
+            def on_opencl(handler: bl.Handler) -> None:
+                handler.parallel_for(64, kernel, buffer.get_access(handler))
+
+            def on_reference(handler: bl.Handler) -> None:
+                handler.fill(buffer.get_access(handler, "write", range=8, offset=8), 5)
+
+            def on_third(handler: bl.Handler) -> None:
+                handler.fill(buffer.get_access(handler, "write", range=4, offset=10), 6)
+
+            for _ in range(3):
+                first.submit(on_opencl)
+                second.submit(on_reference)
+                third.submit(on_third)
+            expected = np.arange(64, dtype="i4")
+            for _ in range(3):
+                expected *= 2
+                expected[8:16] = 5
+                expected[10:14] = 6
+            with buffer.get_host_access("read") as found:
+                assert np.array_equal(np.asarray(found), expected)
