@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["away_from_edges", "equal", "filter_error", "is_bounded"]
+__all__ = ["assert_equal", "away_from_edges", "equal", "filter_error", "is_bounded"]
 
 Array = npt.NDArray[Any]
 
@@ -34,6 +34,12 @@ def equal(found: Array, wanted: Array, backend: object, units: float = 2.0) -> b
     with np.errstate(invalid="ignore"):
         near = np.abs(found.astype("float64") - wanted.astype("float64")) <= units * unit + float(least)
     return bool(np.all(near | (found == wanted) | (np.isnan(found) & np.isnan(wanted))))
+
+
+def assert_equal(found: Array, wanted: Array, backend: object, message: str = "") -> None:
+    """Fails unless ``equal``, and shows where."""
+    if not equal(found, wanted, backend):
+        np.testing.assert_array_equal(found, wanted, err_msg=message)
 
 
 def filter_error(pixels: Array, sizes: tuple[int, ...]) -> float:

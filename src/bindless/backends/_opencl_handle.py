@@ -18,7 +18,7 @@ from ._opencl_errors import SUCCESS, fail, made
 from ._opencl_fork import in_fork, refuse_in_fork
 from ._opencl_format import image_desc, image_format, require_format
 from ._opencl_image import View, require_images
-from ._opencl_memory import pointer_info
+from ._opencl_memory import pointer_info, row_reserve
 
 __all__ = ["create_sampled_image", "create_sampled_image_usm", "create_unsampled_image", "destroy_image"]
 
@@ -162,8 +162,12 @@ def _over_buffer(context: Context, device: Device, address: int, pitch: int, des
     if own is not None and own.buffer is not None:
         unit = device.linear_alignment * desc.pixel_size
         return _create(context, _opencl_buffers.buffer_of(context, address, unit), pitch, desc, details)
-    if own is not None:
-        nbytes = min(nbytes, own.base + own.size - address)
+    if own is not None and nbytes > own.base + own.size + row_reserve(device) - address:
+        raise SyclRuntimeError(
+            f"{desc.height} whole rows with pitch {pitch} take {nbytes} bytes, and OpenCL wants the last one whole; "
+            f"{own.base + own.size - address} are left of the allocation at {own.base:#x}",
+            backend="opencl",
+        )
     buffer = made(
         "clCreateBuffer",
         context.handle,

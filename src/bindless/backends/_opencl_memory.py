@@ -7,6 +7,7 @@ asks of memory is said with them.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Protocol
 
 from ..drivers import opencl as driver
@@ -35,6 +36,7 @@ __all__ = [
     "pitch_align",
     "pointer_info",
     "prefetch",
+    "row_reserve",
     "set_argument",
 ]
 
@@ -110,9 +112,9 @@ def allocate(context: Context, device: Device | None, kind: UsmKind, nbytes: int
             f"{place.name} has no {kind} memory: ask device.has(Aspect.usm_{kind}_allocations) first", backend="opencl"
         )
     _require_size(place, kind, nbytes)
-    if place.has_linear_images:  # so that an image of any pixels can begin there
-        alignment = max(alignment, place.linear_alignment * _WIDEST_PIXEL)
-    made = means.allocate(context, place, kind, nbytes, alignment)
+    more = row_reserve(place)
+    made = means.allocate(context, place, kind, nbytes + more, max(alignment, more))
+    made = replace(made, size=nbytes)
     context.add(made)
     return made.base
 
@@ -127,9 +129,15 @@ def _require_size(device: Device, kind: UsmKind, nbytes: int) -> None:
         )
 
 
+def row_reserve(device: Device) -> int:
+    """What allocations are aligned to, and are longer by, for images over them: they may begin anywhere that is a
+    multiple of it, and OpenCL wants their last row whole, with what lies between two rows."""
+    return device.linear_alignment * _WIDEST_PIXEL if device.has_linear_images else 0
+
+
 def pitch_align(device: Device) -> int:
     """Bytes that every row of pitched memory is a multiple of: what images of the widest pixels want."""
-    return device.linear_alignment * _WIDEST_PIXEL if device.has_linear_images else _ROW_ALIGN
+    return row_reserve(device) or _ROW_ALIGN
 
 
 def allocate_pitched(
