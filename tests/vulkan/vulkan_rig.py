@@ -148,29 +148,36 @@ class Rig:
         vk.vkEndCommandBuffer(command)
         return command
 
-    def submit(
+    def batch(
         self,
         command: Any,
         wait: Any = None,
         signal: Any = None,
         wait_value: int | None = None,
         signal_value: int | None = None,
-    ) -> None:
-        """Returns at once; ``wait`` and ``signal`` are VkSemaphores, with values where they are timelines."""
+    ) -> Any:
+        """A VkSubmitInfo; ``wait`` and ``signal`` are VkSemaphores, with values where they are timelines."""
         values = None
         if wait_value is not None or signal_value is not None:
             values = vk.VkTimelineSemaphoreSubmitInfo(
                 pWaitSemaphoreValues=[wait_value or 0] if wait is not None else [],
                 pSignalSemaphoreValues=[signal_value or 0] if signal is not None else [],
             )
-        info = vk.VkSubmitInfo(
+        return vk.VkSubmitInfo(
             pNext=values,
             pWaitSemaphores=[wait] if wait is not None else [],
             pWaitDstStageMask=[_ALL] if wait is not None else [],
             pCommandBuffers=[command],
             pSignalSemaphores=[signal] if signal is not None else [],
         )
-        vk.vkQueueSubmit(self.queue, 1, [info], None)
+
+    def submit_batch(self, batch: Any) -> None:
+        """Returns at once."""
+        vk.vkQueueSubmit(self.queue, 1, batch, None)
+
+    def submit(self, command: Any, *others: Any, **values: int) -> None:
+        """Submits a batch of these arguments; returns at once."""
+        self.submit_batch(self.batch(command, *others, **values))
 
     def wait(self) -> None:
         vk.vkQueueWaitIdle(self.queue)

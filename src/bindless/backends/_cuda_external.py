@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 from ..drivers import cuda as driver
@@ -27,7 +27,7 @@ from ..model.external import (
 )
 from ._cuda_context import Allocation, Context
 from ._cuda_device import Device, PrimaryContext
-from ._cuda_errors import check, release
+from ._cuda_errors import SUCCESS, check, fail, release
 from ._cuda_event import Event
 from ._cuda_fork import in_fork
 from ._cuda_format import fits_surfaces, require_channels
@@ -100,13 +100,23 @@ class ExternalMemory:
 
 
 class Semaphore:
-    """A CUexternalSemaphore, as an array of one, and the primary context that it lives in."""
+    """A CUexternalSemaphore and the primary context that it lives in.
 
-    __slots__ = ("array", "primary")
+    Attributes:
+        array: an array of it alone, as the driver takes it.
+        signal, wait: parameters of the driver's calls; ``lock`` is held while they are used.
+    """
+
+    __slots__ = ("array", "lock", "primary", "signal", "signal_value", "wait", "wait_value")
 
     def __init__(self, primary: PrimaryContext, handle: Any) -> None:
         self.primary = primary
         self.array = ffi.new("CUexternalSemaphore[]", [handle])
+        self.lock = threading.Lock()
+        self.signal = ffi.new("CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS *")
+        self.wait = ffi.new("CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS *")
+        self.signal_value = ffi.addressof(self.signal.params.fence, "value")
+        self.wait_value = ffi.addressof(self.wait.params.fence, "value")
 
 
 class _Handed:
@@ -275,28 +285,32 @@ def release_semaphore(context: Context, semaphore: Semaphore) -> None:
             release(lib.cuDestroyExternalSemaphore(semaphore.array[0]), "cuDestroyExternalSemaphore")
 
 
-_WAIT, _SIGNAL = (ffi.typeof(f"CUDA_EXTERNAL_SEMAPHORE_{kind}_PARAMS *") for kind in ("WAIT", "SIGNAL"))
-
-
-def _parameters(kind: Any, value: int) -> Any:
-    parameters = ffi.new(kind)
-    parameters.params.fence.value = value
-    return parameters
-
-
-# Those of binary semaphores, which have no value.
-_BINARY_WAIT, _BINARY_SIGNAL = ffi.new(_WAIT), ffi.new(_SIGNAL)
-
-
 def wait_semaphore(queue: Queue, semaphore: Semaphore, value: int | None, waits: Sequence[Event] = ()) -> Event:
     """See ``ExternalSemaphoreProtocol``; the driver waits as long as it takes."""
-    parameters = _BINARY_WAIT if value is None else _parameters(_WAIT, value)
-    command = partial(lib.cuWaitExternalSemaphoresAsync, semaphore.array, parameters, 1)
-    return queue.run(command, "cuWaitExternalSemaphoresAsync", waits, value)
+    with semaphore.lock:
+        semaphore.wait_value[0] = value or 0
+        return _submit(queue, "cuWaitExternalSemaphoresAsync", semaphore, semaphore.wait, value, waits)
 
 
 def signal_semaphore(queue: Queue, semaphore: Semaphore, value: int | None, waits: Sequence[Event] = ()) -> Event:
     """See ``ExternalSemaphoreProtocol``."""
-    parameters = _BINARY_SIGNAL if value is None else _parameters(_SIGNAL, value)
-    command = partial(lib.cuSignalExternalSemaphoresAsync, semaphore.array, parameters, 1)
-    return queue.run(command, "cuSignalExternalSemaphoresAsync", waits, value)
+    with semaphore.lock:
+        semaphore.signal_value[0] = value or 0
+        return _submit(queue, "cuSignalExternalSemaphoresAsync", semaphore, semaphore.signal, value, waits)
+
+
+def _submit(
+    queue: Queue, name: str, semaphore: Semaphore, parameters: Any, value: int | None, waits: Sequence[Event]
+) -> Event:
+    """A call for one semaphore on a queue in order: ``Stream.run`` without its calls, where there is no more to do."""
+    call, array = getattr(lib, name), semaphore.array
+    if waits or queue.untimed is None:
+        return queue.run(lambda stream: call(array, parameters, 1, stream), name, waits, f"value {value}")
+    semaphore.primary.activate()
+    stream = queue.streams[0]
+    with stream.lock:
+        stream.settle()
+        result = call(array, parameters, 1, stream.handle)
+        if result != SUCCESS:
+            fail(result, name, f"value {value}")
+        return stream.after()

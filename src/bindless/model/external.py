@@ -236,11 +236,14 @@ class ExternalSemaphoreDescriptor:
         Raises:
             InvalidError: one for a binary semaphore, or none for another (R76), or one that does not fit 64 bits.
         """
-        if self.has_values and value is None:
+        valued = self.has_values
+        if valued and type(value) is int and 0 <= value <= _UINT64_MAX:
+            return value
+        if valued and value is None:
             raise InvalidError(
                 f"value: a {self.handle_type} semaphore is waited for and signalled with a value; give one"
             )
-        if not self.has_values and value is not None:
+        if not valued and value is not None:
             raise InvalidError(
                 f"value={value!r}: a {self.handle_type} semaphore is signalled or not, and takes no value; import a "
                 "timeline as timeline_fd, or leave the value out"

@@ -257,6 +257,25 @@ class CommandStream:
             self._release()
         return event
 
+    def submit_alone(self, command: Callable[..., NativeEvent], what: object, value: object, keep: object) -> Event:
+        """Submits ``command(native queue, what, value)``, which waits for no event of the host's or of other queues:
+        ``submit`` without its calls. ``keep`` stays until the queue is idle."""
+        with self.lock:
+            if self.native is None:
+                raise self.unusable()
+            made = command(self.native, what, value)
+            event = _new_event(self._event)
+            event._stream = self
+            event._native = made
+            event._task = event._error = None
+            event._done = False
+            self.bundles.add(keep)
+            if not self._dirty or self._countdown <= 0:
+                self._took(event, ())
+            else:
+                self._countdown -= 1
+        return event
+
     def _took(self, event: Event, keep: Sequence[object]) -> None:
         """Keeps account of a command just submitted; the lock is held."""
         if keep:

@@ -82,9 +82,12 @@ def submit_semaphore(
     if resource is None or semaphore.context is not queue.context or semaphore.device is not queue.device:
         resource = of_context(semaphore, queue.device, queue.context)
     number = semaphore.descriptor.check_value(value)
-    operation = partial(semaphore._commands[waits], stream.native, semaphore._native, number)
+    command, native = semaphore._commands[waits], semaphore._native
     try:
-        event = stream.submit(operation, depends_on, (resource,))
+        if depends_on == () and stream.blocker is None:
+            event = stream.submit_alone(command, native, number, resource)
+        else:
+            event = stream.submit(partial(command, stream.native, native, number), depends_on, (resource,))
     except Error as error:
         raise as_invalid(error, f"{semaphore!r} was not {'waited for' if waits else 'signalled'}") from error
     if waits:
