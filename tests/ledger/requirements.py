@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["LATER", "SUBJECTS"]
-
-LATER = range(71, 79)
-"""Numbers that external memory and semaphores bring."""
+__all__ = ["SUBJECTS"]
 
 SUBJECTS: dict[int, str] = dict(
     enumerate(
