@@ -1,6 +1,6 @@
 """Plots of what ``bindless bench --json`` measured: throughput against size, of copies and of sampling.
 
-python docs/plots/plot.py docs/plots/reference.json docs/plots/cuda.json    writes copies_*.png and sampling.png beside
+python docs/plots/plot.py    of every document of this folder: copies_NAME.png, and sampling.png
 
 Needs matplotlib: pip install 'bindless[plots]'.
 """
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,12 @@ from matplotlib import pyplot
 _KINDS = ("numpy to image", "image to numpy", "image to image", "image to device memory")
 _FOLDER = Path(__file__).parent
 _OURS, _THEIRS, _BOUND = "#1f6feb", "#8b949e", "#d0d7de"
+
+
+def _name(document: dict[str, Any]) -> str:
+    """The device's own name: what stands behind its platform in the line of ``bindless ls``."""
+    line = re.sub(r"^(\[[^]]*\])+ | \[[^]]*\]$", "", document["device"])
+    return line.partition(", ")[2] or line
 
 
 def _series(rows: list[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
@@ -52,7 +57,7 @@ def plot_copies(document: dict[str, Any], target: Path) -> None:
         panel.grid(color=_BOUND, linewidth=0.5)
         panel.legend(fontsize=8)
     panels[0].set_ylabel("GB/s")
-    figure.suptitle(f"Copies: {document['device']}", fontsize=10)
+    figure.suptitle(f"Copies: {_name(document)}", fontsize=10)
     figure.savefig(target, dpi=100)
     pyplot.close(figure)
 
@@ -96,12 +101,13 @@ def plot_sampling(documents: list[dict[str, Any]], target: Path) -> None:
     pyplot.close(figure)
 
 
-def main(paths: list[str]) -> None:
-    documents = [json.loads(Path(path).read_text(encoding="utf-8")) for path in paths]
+def main() -> None:
+    paths = sorted(_FOLDER.glob("*.json"))
+    documents = [json.loads(path.read_text(encoding="utf-8")) for path in paths]
     for path, document in zip(paths, documents):
-        plot_copies(document, _FOLDER / f"copies_{Path(path).stem}.png")
+        plot_copies(document, _FOLDER / f"copies_{path.stem}.png")
     plot_sampling(documents, _FOLDER / "sampling.png")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

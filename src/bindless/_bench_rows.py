@@ -216,6 +216,8 @@ class Bench:
         if not self._bandwidth:
             size = (256 if self.queue.device.has(Aspect.gpu) else 64) << 20
             with usm_empty((size,), np.uint8, self.queue) as source, usm_empty((size,), np.uint8, self.queue) as target:
+                for memory in (source, target):  # pages that nothing was written to lie nowhere
+                    self.queue.memset(memory, 1, size).wait()
 
                 def copy() -> None:
                     self.queue.memcpy(target, source, size).wait()
