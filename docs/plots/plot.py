@@ -92,9 +92,7 @@ def plot_sampling(documents: list[dict[str, Any]], target: Path) -> None:
         panel.set_ylim(bottom=0)
         panel.set_xlabel("pixels of the image")
         panel.set_ylabel("Gsamples/s")
-        panel.set_title(
-            document["device"].partition("] ")[2].partition("]")[2].strip() or document["device"], fontsize=9
-        )
+        panel.set_title(_name(document), fontsize=9)
         panel.grid(color=_BOUND, linewidth=0.5)
         panel.legend(fontsize=8, loc="lower left")
     figure.savefig(target, dpi=100)

@@ -55,7 +55,8 @@ def write(page: Path) -> None:
         machine = document["machine"]
         told = (
             f"`{document['device']}`, {document['date'][:10]}; {machine['processors']} processors, "
-            f"Python {machine['python']}, numpy {machine['numpy']}; {document['samples'] / 1e6:.1f} M samples a call, {document['clock']} time."
+            f"Python {machine['python']}, numpy {machine['numpy']}; {document['samples'] / 1e6:.1f} M samples a call, "
+            f"{document['clock']} time."
         )
         start, end = f"<!-- {path.stem} -->", f"<!-- end of {path.stem} -->"
         before, _, rest = text.partition(start)

@@ -179,6 +179,14 @@ def _measure_launches(bench: Bench) -> None:
             if queue.device.backend is Backend.cuda:
                 peers = _launch_peers(source, name, (np.uint64(out.pointer.address), *numbers) if given else ())
             bench.measure(f"{_CALLS} launches with {label} arguments, and a wait", launch, peers)
+            bound = kernel.bind(queue, 1, *given)
+
+            def launch_bound(bound: Any = bound) -> None:
+                for _ in range(_CALLS):
+                    bound()
+                queue.wait()
+
+            bench.measure(f"{_CALLS} bound launches with {label} arguments, and a wait", launch_bound, peers)
 
 
 def _launch_peers(source: bytes, name: str, arguments: tuple[Any, ...]) -> dict[str, Peer]:
