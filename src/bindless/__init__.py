@@ -126,6 +126,7 @@ if TYPE_CHECKING:
     from .sycl.accessor import Accessor, LocalAccessor
     from .sycl.bound_launch import BoundLaunch
     from .sycl.buffer import Buffer
+    from .sycl.command_graph import CommandGraph
     from .sycl.context import Context
     from .sycl.cuda_source import compile_cuda
     from .sycl.device import Device, get_devices
@@ -276,6 +277,7 @@ _MODULES = {
     "sycl.accessor": ("Accessor", "LocalAccessor"),
     "sycl.bound_launch": ("BoundLaunch",),
     "sycl.buffer": ("Buffer",),
+    "sycl.command_graph": ("CommandGraph",),
     "sycl.context": ("Context",),
     "sycl.cuda_source": ("compile_cuda",),
     "sycl.device": ("Device", "get_devices"),
@@ -316,6 +318,7 @@ __all__ = [
     "Buffer",
     "BuildError",
     "BundleState",
+    "CommandGraph",
     "Context",
     "CoordinateNormalizationMode",
     "CubemapFilteringMode",

@@ -291,10 +291,19 @@ static stream *real(CUstream h)
     }
     return standard;
 }
+/* Streams that capture put their commands into a graph; whoever asks such a stream anything ends that. */
+typedef struct graph { command *commands; int count; } graph;
+static stream *recorded;
+static graph *recording;
 static CUresult put(stream *s, command c)
 {
     s = real((CUstream)s);
     if (!s || !s->alive) return CUDA_ERROR_INVALID_HANDLE;
+    if (s == recorded) {
+        recording->commands = realloc(recording->commands, sizeof c * (size_t)(recording->count + 1));
+        recording->commands[recording->count++] = c;
+        return 0;
+    }
     command *copy = malloc(sizeof *copy);
     *copy = c;
     copy->next = NULL;
@@ -392,7 +401,7 @@ EXPORT CUresult cuStreamDestroy_v2(CUstream h) { ENTER_CONTEXT("cuStreamDestroy"
     note("cuStreamDestroy");
     return 0;
 }
-EXPORT CUresult cuStreamQuery(CUstream h) { ENTER_CONTEXT("cuStreamQuery"); stream *s = real(h); if (!s->alive) return CUDA_ERROR_INVALID_HANDLE; pump(); return s->first ? CUDA_ERROR_NOT_READY : 0; }
+EXPORT CUresult cuStreamQuery(CUstream h) { ENTER_CONTEXT("cuStreamQuery"); stream *s = real(h); if (s == recorded) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED; if (!s->alive) return CUDA_ERROR_INVALID_HANDLE; pump(); return s->first ? CUDA_ERROR_NOT_READY : 0; }
 EXPORT CUresult cuEventCreate(CUevent *out, unsigned flags)
 {
     ENTER_CONTEXT("cuEventCreate");

@@ -46,7 +46,7 @@ EXPORT void fake_capture(CUstream h) { capturing = h; }
 EXPORT CUresult cuStreamIsCapturing(CUstream h, CUstreamCaptureStatus *out)
 {
     ENTER_CONTEXT("cuStreamIsCapturing");
-    *out = capturing && h == capturing ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
+    *out = (capturing && h == capturing) || (recorded && real(h) == recorded) ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
     return 0;
 }
 EXPORT CUresult cuFuncGetModule(CUmodule *out, CUfunction f)
@@ -70,5 +70,48 @@ EXPORT CUresult cuPointerGetAttribute(void *out, CUpointer_attribute attribute, 
     else if (attribute == CU_POINTER_ATTRIBUTE_MEMORY_TYPE) *(unsigned *)out = a->kind == 2 ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
     else if (attribute == CU_POINTER_ATTRIBUTE_IS_MANAGED) *(unsigned *)out = a->kind == 3;
     else return CUDA_ERROR_INVALID_VALUE;
+    return 0;
+}
+EXPORT CUresult cuStreamBeginCapture_v2(CUstream h, CUstreamCaptureMode mode)
+{
+    ENTER_CONTEXT("cuStreamBeginCapture");
+    if (recorded || mode != CU_STREAM_CAPTURE_MODE_RELAXED) return CUDA_ERROR_INVALID_VALUE;
+    recorded = real(h);
+    recording = calloc(1, sizeof *recording);
+    return 0;
+}
+EXPORT CUresult cuStreamEndCapture(CUstream h, CUgraph *out)
+{
+    ENTER_CONTEXT("cuStreamEndCapture");
+    if (real(h) != recorded) return CUDA_ERROR_INVALID_VALUE;
+    *out = (CUgraph)recording;
+    recorded = NULL;
+    return 0;
+}
+EXPORT CUresult cuGraphInstantiateWithFlags(CUgraphExec *out, CUgraph g, unsigned long long flags)
+{
+    ENTER_CONTEXT("cuGraphInstantiate");
+    (void)flags;
+    graph *made = calloc(1, sizeof *made), *from = (graph *)g;
+    made->count = from->count;
+    made->commands = malloc(sizeof *made->commands * (size_t)(from->count + 1));
+    memcpy(made->commands, from->commands, sizeof *made->commands * (size_t)from->count);
+    *out = (CUgraphExec)made;
+    note("cuGraphInstantiate");
+    return 0;
+}
+EXPORT CUresult cuGraphInstantiate(CUgraphExec *out, CUgraph g, unsigned long long flags) { return cuGraphInstantiateWithFlags(out, g, flags); }
+static CUresult free_graph(graph *g, const char *name) { free(g->commands); free(g); note(name); return 0; }
+EXPORT CUresult cuGraphDestroy(CUgraph g) { return free_graph((graph *)g, "cuGraphDestroy"); }
+EXPORT CUresult cuGraphExecDestroy(CUgraphExec g) { return free_graph((graph *)g, "cuGraphExecDestroy"); }
+EXPORT CUresult cuGraphLaunch(CUgraphExec g, CUstream s)
+{
+    ENTER_CONTEXT("cuGraphLaunch");
+    graph *made = (graph *)g;
+    note("cuGraphLaunch");
+    for (int i = 0; i < made->count; i++) {
+        CUresult result = put((stream *)s, made->commands[i]);
+        if (result) return result;
+    }
     return 0;
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -218,3 +219,34 @@ def test_what_goes_to_the_driver_as_before(
     monkeypatch.setenv("BINDLESS_STAGING", "lots")
     with pytest.raises(bl.InvalidError, match=r"BINDLESS_STAGING='lots'.*MiB"):
         _cuda_staging.staging_bytes()
+
+
+def test_a_graph_is_one_of_the_drivers(queue: bl.Queue, fake: Fake, staging: Any) -> None:  # noqa: F811
+    """Recorded without a command that runs, launched as one, destroyed once; nothing is staged."""
+    array, pixels = bl.usm_empty((1 << 20,), "u1", queue), np.full(1 << 20, 9, np.uint8)
+    queue.memcpy(array, pixels).wait()
+    fake.clear()
+    graph = bl.CommandGraph(queue)
+    graph.memcpy(array, pixels)
+    graph.fill(array[:16], np.uint8(1))
+    graph.finalize()
+    assert len(fake.lines("cuMemcpyAsync")) == 1 and len(fake.lines("cuGraphInstantiate")) == 1
+    assert len(fake.lines("cuGraphDestroy")) == 1 and not fake.lines("cuGraphLaunch")
+    pixels[:] = 4
+    for _ in range(3):
+        graph().wait()
+    assert len(fake.lines("cuGraphLaunch")) == 3 and len(fake.lines("cuEventRecord")) <= 3
+    assert array.numpy()[:20].tolist() == [1] * 16 + [4] * 4
+    graph.close()
+    queue.wait()
+    del graph
+    gc.collect()
+    assert len(fake.lines("cuGraphExecDestroy")) == 1
+    fake.fail("cuGraphInstantiate", 2)
+    other = bl.CommandGraph(queue)
+    other.fill(array, np.uint8(1))
+    with pytest.raises(bl.Error, match="cuGraphInstantiate"):
+        other.finalize()
+    other().wait()
+    other.close()
+    array.close()

@@ -127,4 +127,14 @@ def test_four_arguments(compare: Compare, queue: Any, request: pytest.FixtureReq
         compare(same, peers, name=f"{name}, the same", known=in_c, target="C >= 0.67, CuPy and cuda.core >= 1")
         compare(changing, peers, name=f"{name}, one new", known=in_c)
         compare(bound_same, peers, name=f"{name}, bound", known=in_c, target="C >= 0.83")
+        with bl.CommandGraph(ordered) as graph:
+            for _ in range(LAUNCHES):
+                graph.parallel_for(1, kernel, first, second, 2.0, 16)
+            graph.finalize()
+
+            def replayed() -> None:
+                graph()
+                ordered.wait()
+
+            compare(replayed, peers, name=f"{name}, a graph of them", known=in_c, target="C > 1")
         compare(bound_changing, peers, name=f"{name}, bound, one new", known=in_c)

@@ -29,6 +29,7 @@ class Queue(RecordingQueue[Stream, Event]):
         context: where it was made.
         device: whose work it does.
         primary: the device's primary context.
+        capturing: whether its commands are recorded for a graph, and nothing may be asked of its streams.
     """
 
     backend = "cuda"
@@ -41,7 +42,7 @@ class Queue(RecordingQueue[Stream, Event]):
         self.primary = context.primary(device)
         self.in_order = in_order
         self.profiling = profiling
-        self.closed = False
+        self.closed = self.capturing = False
         with self.primary:
             count = 1 if in_order else STREAMS_OF_AN_OUT_OF_ORDER_QUEUE
             streams = (stream,) if stream else tuple(Stream(self.primary, profiling) for _ in range(count))

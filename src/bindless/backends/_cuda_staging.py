@@ -118,7 +118,7 @@ def staged_copy(
         extent: bytes of a row, rows, slices.
     """
     width, height, depth = extent
-    if width * height * depth < SMALLEST[to_device]:
+    if width * height * depth < SMALLEST[to_device] or queue.capturing:
         return None
     primary = queue.primary
     primary.activate()

@@ -28,6 +28,7 @@ from . import (
     _cuda_external,
     _cuda_extra,
     _cuda_functions,
+    _cuda_graph,
     _cuda_handle,
     _cuda_image,
     _cuda_info,
@@ -238,6 +239,9 @@ class CudaBackend:
     end_export = staticmethod(_cuda_ipc.end_export)
     open_memory = staticmethod(_cuda_ipc.open_memory)
     close_memory = staticmethod(_cuda_ipc.close_memory)
+    record_graph = staticmethod(_cuda_graph.record_graph)
+    launch_graph = staticmethod(_cuda_graph.launch_graph)
+    release_graph = staticmethod(_cuda_graph.release_graph)
     virtual_page_size = staticmethod(_cuda_virtual.virtual_page_size)
     reserve_addresses = staticmethod(_cuda_virtual.reserve_addresses)
     release_addresses = staticmethod(_cuda_virtual.release_addresses)

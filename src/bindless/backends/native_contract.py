@@ -7,7 +7,7 @@ every ``destroy``, ``unmap`` and ``close`` happens once, and memory named in a c
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -16,6 +16,7 @@ from .contract import NativeContext, NativeDevice, NativeEvent, NativeKernel, Na
 __all__ = [
     "EventPoolProtocol",
     "FenceProtocol",
+    "GraphProtocol",
     "IpcProtocol",
     "LaunchingProtocol",
     "ModuleLinkProtocol",
@@ -30,6 +31,7 @@ __all__ = [
 ]
 
 NativeFence = Any
+NativeGraph = Any
 NativePhysical = Any
 NativePool = Any
 NativePoolEvent = Any
@@ -263,3 +265,18 @@ class ModuleLinkProtocol(Protocol):
 
     def link_loaded(self, modules: Sequence[NativeModule]) -> str:
         """Gives the imports of each what others export; what the linker says. ``BuildError`` if something lacks."""
+
+
+class GraphProtocol(Protocol):
+    """Commands that are recorded once and submitted as one."""
+
+    def record_graph(
+        self, queue: NativeQueue, commands: Sequence[Callable[[Sequence[NativeEvent]], NativeEvent]]
+    ) -> NativeGraph:
+        """What the commands submit, in their order, to a queue of the recorder's own; none of them runs."""
+
+    def launch_graph(
+        self, queue: NativeQueue, graph: NativeGraph, waits: Sequence[NativeEvent] = ()
+    ) -> NativeEvent: ...
+
+    def release_graph(self, graph: NativeGraph) -> None: ...

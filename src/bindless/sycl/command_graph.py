@@ -1,0 +1,168 @@
+"""``CommandGraph``: commands recorded once and submitted many times, as one where the driver can."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+from ..backends.contract import NativeEvent
+from ..backends.native_contract import GraphProtocol
+from ..model.errors import InvalidError
+from ..model.ranges import NdRange, RangeLike
+from . import _lifetime, _memory_commands
+from ._usm_array import UsmArray
+from ._usm_pointer import UsmPointer
+from .copies import Operation, image_copy
+from .event import Event
+from .kernel import Kernel
+from .kernel_bundle import KernelBundle
+
+if TYPE_CHECKING:
+    from .queue import Queue
+
+__all__ = ["CommandGraph"]
+
+
+class CommandGraph:
+    """Commands in the order in which they were added; calling it submits all of them to its queue.
+
+    Arguments are checked and packed when a command is added, and keep their values; memory is kept alive, and what it
+    holds is read by each run. On CUDA the graph is one of the driver's (a CUgraph), whose launch costs a fraction of
+    what its commands cost one by one. Elsewhere the commands are submitted one after the other.
+
+    Args:
+        queue: where it runs.
+
+    Attributes:
+        queue: the same.
+    """
+
+    def __init__(self, queue: Queue) -> None:
+        from .queue import Queue as Another
+
+        queue._native  # noqa: B018  raises if it has ended
+        self.queue = queue
+        self._backend = queue._backend
+        self._graphs = cast(GraphProtocol, self._backend) if hasattr(self._backend, "record_graph") else None
+        # Commands are planned for the queue that takes them: with a driver's graph one that only records.
+        self._recorder = queue if self._graphs is None else Another(queue.device, queue.context, in_order=True)
+        self._commands: list[Operation] = []
+        self._keep: list[object] = []
+        self._resource: _lifetime.Resource | None = None
+        self._native: Any = None
+        self._closed = False
+        self._lock = threading.Lock()
+
+    # ------------------------------------------------------------------ commands
+
+    def parallel_for(self, index_space: RangeLike | NdRange, kernel: Kernel, *arguments: object) -> None:
+        """Adds a kernel; see ``Queue.parallel_for``."""
+        run = self._recorder
+        here, sizes, packed, taken = run._plan_launch(index_space, kernel, arguments)
+        if 0 in sizes[0]:
+            return
+        backend, native, fixed = self._backend, run._native, tuple(packed)
+        self._add(lambda waits: backend.launch(native, here._native, *sizes, fixed, waits), (here._bundle, *taken))
+
+    def memcpy(self, dst: object, src: object, nbytes: int | None = None) -> None:
+        """Adds a copy of bytes; see ``Queue.memcpy``. Host memory is read or written by each run."""
+        self._plan(_memory_commands.plan_memcpy(self._recorder, dst, src, nbytes))
+
+    def fill(self, pointer: object, pattern: object, count: int | None = None) -> None:
+        """Adds ``count`` copies of a pattern; see ``Queue.fill``."""
+        self._plan(_memory_commands.plan_fill(self._recorder, pointer, pattern, count))
+
+    def ext_oneapi_copy(self, src: object, dst: object, **places: Any) -> None:
+        """Adds a copy of pixels; see ``Queue.ext_oneapi_copy``, whose keywords it takes but for ``depends_on``."""
+        self._plan(image_copy(self._recorder, src, dst, **places))
+
+    def _plan(self, planned: tuple[Operation, tuple[object, ...]] | None) -> None:
+        if planned is not None:
+            self._add(*planned)
+
+    def _add(self, command: Operation, keep: Sequence[object]) -> None:
+        with self._lock:
+            self._require_open()
+            if self._native is not None:
+                raise InvalidError("this graph has run, or was finalized: its commands are settled; make another one")
+            self._commands.append(command)
+            self._keep.extend(keep)
+
+    def __len__(self) -> int:
+        return len(self._commands)
+
+    # ------------------------------------------------------------------ running
+
+    def finalize(self) -> CommandGraph:
+        """Makes it ready, which the first call does otherwise; nothing can be added afterwards.
+
+        Raises:
+            Error: the driver takes no such graph.
+        """
+        with self._lock:
+            self._require_open()
+            if self._native is None:
+                if self._graphs is None:
+                    self._native = tuple(self._commands)
+                else:
+                    graph = self._graphs.record_graph(self._recorder._native, self._commands)
+                    context = self.queue.context._resource
+                    release = self._graphs.release_graph
+                    self._resource = _lifetime.Resource(_lifetime.Rank.EVENT, context, release, graph)
+                    self._native = graph
+        return self
+
+    def __call__(self, *, depends_on: Iterable[Event] | Event = ()) -> Event:
+        """Submits all commands, each after the one before; the event is of the last.
+
+        Raises:
+            InvalidError: it was closed, or memory or a bundle that it uses; or it has no commands.
+        """
+        if self._native is None:
+            self.finalize()
+        self._require_open()
+        if not self._commands:
+            raise InvalidError("this graph has no commands")
+        self._require_memory()
+        stream = self.queue._stream
+        graphs, graph = self._graphs, self._native
+        if graphs is not None:
+            target = self.queue._native
+
+            def run(waits: Sequence[NativeEvent]) -> NativeEvent:
+                return graphs.launch_graph(target, graph, waits)
+
+            return stream.submit(run, depends_on, (self._resource, *self._keep))
+        before: Iterable[Event] | Event = depends_on
+        for command in self._commands:
+            before = stream.submit(command, before, tuple(self._keep))
+        return cast(Event, before)
+
+    def _require_memory(self) -> None:
+        for item in self._keep:
+            if isinstance(item, (UsmArray, UsmPointer)) and not item._owner.open:
+                raise item._owner.freed()
+            if isinstance(item, KernelBundle):
+                item._require_open()
+
+    def _require_open(self) -> None:
+        if self._closed:
+            raise InvalidError("this graph was closed")
+
+    def close(self) -> None:
+        """Lets go of everything; runs that are under way go on."""
+        with self._lock:
+            self._closed = True
+            self._commands, self._keep, self._native, self._resource = [], [], None, None
+            if self._recorder is not self.queue:
+                self._recorder.close()
+
+    def __enter__(self) -> CommandGraph:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<CommandGraph of {len(self._commands)} commands on {self.queue!r}>"
