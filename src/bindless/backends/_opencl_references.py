@@ -149,5 +149,11 @@ class Reference:
 
 def held(native: Any, type_: str) -> CountedHandle:
     """A handle with a reference of its own."""
-    reference = Reference(native, type_, owned=False)
-    return CountedHandle.holding(int(ffi.cast("uintptr_t", native)), type_, reference.close)
+    retain(native, type_)
+    give_back, forked = getattr(lib, f"clRelease{_COUNTS[type_][0]}"), in_fork
+
+    def release() -> None:
+        if not forked():
+            give_back(native)
+
+    return CountedHandle.holding(int(ffi.cast("uintptr_t", native)), type_, release)
