@@ -115,6 +115,8 @@ def compiled(name: str, target: str, only: str = "") -> bytes:
 
 def load(queue: bl.Queue, name: str, only: str = "") -> bl.KernelBundle:
     """The kernels of ``source/{name}.cl``, compiled for the queue's device; where they are kept, for GPUs too."""
+    if queue.device.backend is bl.Backend.opencl:
+        return bl.load_kernel_bundle(bl.build(HERE / "source" / f"{name}.cl", targets="opencl_c"), queue)
     target = "ptx" if queue.device.backend is bl.Backend.cuda else "spirv"
     if os.environ.get("BINDLESS_TEST_KERNELS"):
         compiled(name, "ptx", only)
