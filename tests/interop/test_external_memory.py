@@ -134,6 +134,20 @@ def test_sampled_and_written_in_place(queue: bl.Queue, shared: SharedFile) -> No
 # ---------------------------------------------------------------------- linear memory
 
 
+def test_dma_buf(queue: bl.Queue, device: bl.Device, shared: SharedFile) -> None:
+    """To processors it is memory like any other."""
+    desc = shared.descriptor(handle_type="dma_buf")
+    if device.backend == "cuda":
+        with pytest.raises(bl.InvalidError, match="is no dma_buf"):
+            bl.import_external_memory(desc, queue)
+        assert isinstance(desc.resource, bl.ResourceFd)
+        os.close(desc.resource.file_descriptor)
+        return
+    shared.bytes[:] = 6
+    array = bl.map_external_linear_memory(bl.import_external_memory(desc, queue), queue, size=64).array(64, np.uint8)
+    assert (array.numpy(queue) == 6).all()
+
+
 def test_ranges(queue: bl.Queue, shared: SharedFile) -> None:
     memory = import_file(shared, queue)
     pointer = bl.map_external_linear_memory(memory, queue, size=4096, offset=1024)

@@ -13,6 +13,7 @@ from . import _lifetime
 from ._error_log import AsyncHandler
 from ._lifetime import ENDED
 from ._node import open_gates
+from .external_semaphore import waits_outside
 
 if TYPE_CHECKING:
     from ._stream import CommandStream
@@ -125,7 +126,7 @@ def _is_stuck() -> bool:
     if not waiting:
         return False
     for stream in waiting:
-        sys.stderr.write(f"bindless: work was not complete when the interpreter ended{stream.waits_outside()}\n")
+        sys.stderr.write(f"bindless: work was not complete when the interpreter ended{waits_outside(stream)}\n")
     birth.end()
     for stream in _lifetime.snapshot(streams):
         stream.end(ENDED)

@@ -392,14 +392,6 @@ class CommandStream:
             event._collect(self, natives, others)
         return events, natives, others
 
-    def waits_outside(self) -> str:
-        """The external semaphores that commands may wait for, as the end of a sentence; nothing without any."""
-        waits = self.outside.copy().items()
-        names = [
-            repr(semaphore) if value is None else f"{semaphore!r} to come to {value}" for semaphore, value in waits
-        ]
-        return f": its queue waits for {', or '.join(names)}, which nobody has signalled" if names else ""
-
     # ------------------------------------------------------------------ completion
 
     @property
@@ -573,6 +565,7 @@ class CommandStream:
 
     def _drop(self) -> None:
         self.prepared = None
+        self.outside = {}
         held, self._held = self._held, deque()
         batch = self._new_batch()
         self.tasks, self.bundles, self._last_bundle = {}, set(), None

@@ -12,6 +12,7 @@ from ..model.enums import EventStatus, coerce
 from ..model.errors import Error, InvalidError, ProfilingError, SyclRuntimeError, WaitTimeoutError
 from . import _lifetime
 from ._lifetime import FORKED
+from .external_semaphore import waits_outside
 
 if TYPE_CHECKING:
     from ._node import Node
@@ -109,9 +110,7 @@ class Event:
         while not self._poll():
             left = deadline - time.monotonic()
             if left <= 0:
-                stream = self._stream
-                outside = "" if stream is None else stream.waits_outside()
-                raise WaitTimeoutError(f"the command is not complete after {timeout:g} s{outside}")
+                raise WaitTimeoutError(f"the command is not complete after {timeout:g} s{waits_outside(self._stream)}")
             time.sleep(min(pause, left))
             pause = min(2 * pause, _LONGEST_PAUSE)
 

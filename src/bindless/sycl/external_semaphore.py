@@ -12,12 +12,13 @@ from . import _lifetime
 from ._external_resource import as_invalid, of_context
 
 if TYPE_CHECKING:
+    from ._stream import CommandStream
     from .context import Context
     from .device import Device
     from .event import Event
     from .queue import Queue
 
-__all__ = ["ExternalSemaphore", "require_semaphore", "submit_semaphore"]
+__all__ = ["ExternalSemaphore", "require_semaphore", "submit_semaphore", "waits_outside"]
 
 
 class ExternalSemaphore:
@@ -93,3 +94,10 @@ def submit_semaphore(
     if waits:
         stream.outside[semaphore] = number
     return event
+
+
+def waits_outside(stream: CommandStream | None) -> str:
+    """The semaphores that a queue's commands may wait for, as the end of a sentence; nothing without any."""
+    waits = {} if stream is None else stream.outside.copy()
+    names = [f"{each!r}" if value is None else f"{each!r} to come to {value}" for each, value in waits.items()]
+    return f": its queue waits for {', or '.join(names)}, which nobody has signalled" if names else ""

@@ -1,0 +1,93 @@
+"""What imports ask of the CUDA driver, on the driver of ``fake_cuda.c``: run by ``test_cuda_recording.py``."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from recorded_cuda import Fake, fake  # noqa: F401  a fixture
+
+import bindless as bl
+from bindless.drivers import cuda as driver
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "interop"))
+
+from shared_files import SharedFile, descriptors, import_semaphore
+
+lib = driver.lib
+DESC = bl.ImageDescriptor(16, 8, num_channels=4, channel_type="fp32")
+
+
+def imported(
+    shared: SharedFile, queue: bl.Queue, handle_type: str = "opaque_fd", dedicated: bool = False
+) -> bl.ExternalMem:
+    resource = bl.ResourceFd(os.dup(shared.fd))
+    desc = bl.ExternalMemDescriptor(resource, handle_type, len(shared.bytes), dedicated)
+    try:
+        return bl.import_external_memory(desc, queue)
+    except bl.Error:
+        os.close(resource.file_descriptor)
+        raise
+
+
+def test_what_is_asked(queue: bl.Queue, fake: Fake) -> None:  # noqa: F811
+    shared = SharedFile.make(4096)
+    for dedicated in (False, True):
+        bl.release_external_memory(imported(shared, queue, dedicated=dedicated), queue)
+    assert fake.lines("cuImportExternalMemory") == ["cuImportExternalMemory 4096 0", "cuImportExternalMemory 4096 1"]
+    memory = imported(shared, queue)
+    pointer = bl.map_external_linear_memory(memory, queue, size=100, offset=28)
+    image = bl.map_external_image_memory(memory, DESC, queue)
+    mipmap = bl.ImageDescriptor(16, 8, num_channels=1, channel_type="fp32", type="mipmap", num_levels=3)
+    levels = bl.map_external_image_memory(memory, mipmap, queue)
+    assert fake.lines("cuExternalMemoryGetMapped") == [
+        "cuExternalMemoryGetMappedBuffer 28 100",
+        f"cuExternalMemoryGetMappedMipmappedArray 16x8x0 format {lib.CU_AD_FORMAT_FLOAT} channels 4 flags 2 levels 1",
+        f"cuExternalMemoryGetMappedMipmappedArray 16x8x0 format {lib.CU_AD_FORMAT_FLOAT} channels 1 flags 2 levels 3",
+    ]
+    bl.release_external_memory(memory, queue)
+    destroyed = len(fake.lines("cuDestroyExternalMemory"))
+    bl.unmap_external_image_memory(image, "standard", queue)
+    bl.unmap_external_image_memory(levels, "mipmap", queue)
+    bl.unmap_external_linear_memory(pointer, queue)
+    assert len(fake.lines("cuDestroyExternalMemory")) == destroyed + 1  # with the last map
+    assert fake.library.fake_live_external() == 0
+    shared.close()
+
+
+def test_a_refusal_leaves_nothing(queue: bl.Queue, fake: Fake) -> None:  # noqa: F811
+    shared, before = SharedFile.make(4096), descriptors()
+    fake.fail("cuImportExternalMemory", lib.CUDA_ERROR_UNKNOWN)
+    with pytest.raises(bl.InvalidError, match=r"4096 bytes.*Fake GPU 0"):
+        imported(shared, queue)
+    with pytest.raises(bl.InvalidError, match="is no dma_buf"):
+        imported(shared, queue, "dma_buf")
+    memory = imported(shared, queue)
+    arrays = fake.library.fake_live_arrays()
+    for call in ("cuExternalMemoryGetMappedMipmappedArray", "cuMipmappedArrayGetLevel"):
+        fake.fail(call, lib.CUDA_ERROR_INVALID_VALUE)
+        with pytest.raises(bl.InvalidError, match=call):
+            bl.map_external_image_memory(memory, DESC, queue)
+        assert fake.library.fake_live_arrays() == arrays
+    fake.fail("cuExternalMemoryGetMappedBuffer", lib.CUDA_ERROR_INVALID_VALUE)
+    with pytest.raises(bl.InvalidError, match="offset 0"):
+        bl.map_external_linear_memory(memory, queue, size=10)
+    bl.release_external_memory(memory, queue)
+    event = os.eventfd(0)
+    fake.fail("cuImportExternalSemaphore", lib.CUDA_ERROR_UNKNOWN)
+    resource = bl.ResourceFd(os.dup(event))
+    with pytest.raises(bl.InvalidError, match="same GPU"):
+        bl.import_external_semaphore(bl.ExternalSemaphoreDescriptor(resource, "opaque_fd"), queue)
+    os.close(resource.file_descriptor)
+    with bl.Queue(queue.device, queue.context, in_order=True) as ordered:
+        semaphore = import_semaphore(event, "opaque_fd", ordered)
+        for name in ("Wait", "Signal"):
+            fake.fail(f"cu{name}ExternalSemaphoresAsync", lib.CUDA_ERROR_INVALID_HANDLE)
+            with pytest.raises(bl.InvalidError, match=f"cu{name}ExternalSemaphoresAsync"):
+                getattr(ordered, f"ext_oneapi_{name.lower()}_external_semaphore")(semaphore)
+        bl.release_external_semaphore(semaphore, ordered)
+    os.close(event)
+    assert fake.library.fake_live_external() == 0 and descriptors() == before
+    shared.close()
