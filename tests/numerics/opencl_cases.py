@@ -20,10 +20,10 @@ def _samples(sizes: tuple[int, ...], kind: str, channel_type: str, channels: int
             yield make(kind, sizes, channel_type, channels, mode, filtering, points=points, normalized=normalized)
 
 
-def _cases() -> Iterator[Case]:
+def _cases(every: bool = False) -> Iterator[Case]:
     for kind, channel_type, channels in itertools.product(_KINDS, STORAGE, (1, 2, 4)):
         for sizes in _EVEN[kind]:
-            if channels == 4 or channel_type in ("fp32", "fp16", "unorm_int8"):
+            if every or channels == 4 or channel_type in ("fp32", "fp16", "unorm_int8"):
                 yield from _samples(sizes, kind, channel_type, channels, "dyadic")
             yield make(kind, sizes, channel_type, channels, "clamp_to_edge", "nearest", points="pixels",
                        normalized=False, operation="fetch")  # fmt: skip
@@ -35,3 +35,5 @@ def _cases() -> Iterator[Case]:
 
 
 CASES = tuple(_cases())
+EVERY = tuple(_cases(every=True))
+"""All counts of channels in all configurations, too."""

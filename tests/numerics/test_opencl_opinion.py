@@ -10,55 +10,23 @@ import os
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
 
 import numpy as np
 import pytest
 
+import bindless as bl
 from bindless.drivers import opencl as cl
 from goldens.configuration import Array
+from goldens.device import run
 from goldens.report import show
 
 from .cases import INTEGERS, Case
 from .exact import exact_results
 from .opencl_cases import CASES
 from .opencl_device import OpenCLSampler, cpu_devices
+from .opencl_faults import FAULTS, allowed, known_faults
 
 pytestmark = pytest.mark.opencl
-
-# Of the range of an image's values. Devices compute in float: the conversion of a code and three blends one after the
-# other round by 6e-8 each. Measured on exact points: 1.8e-7 (PoCL 3.1, Intel 2026.2), normalized types included.
-TOLERANCE = 2e-6
-# A normalized code read without a filter may be off by 1.5 units in the last place (OpenCL C, conversion rules).
-CODE_TOLERANCE = 1.5 * 2.0**-23
-
-
-@dataclass(frozen=True)
-class Fault:
-    """What a platform is known to do wrong, in some of its versions.
-
-    Attributes:
-        spoils: the cases that it makes wrong.
-        probe: the one that tells whether a device has it; where that is right, all others are compared.
-    """
-
-    spoils: Callable[[Case], bool]
-    probe: str
-
-
-# Name of the platform: {fault: what it spoils}. Versions are asked, not listed.
-FAULTS: dict[str, dict[str, Fault]] = {
-    "Portable Computing Language": {
-        "images of one half are read as something else": Fault(  # 3.1 and 5.0
-            lambda case: case.channel_type == "fp16" and case.channels == 1,
-            "fetch standard 32x16 fp16x1 clamp_to_edge,clamp_to_edge nearest unnormalized pixels",
-        ),
-        "normalized coordinates of arrays scale the layer": Fault(  # 3.1
-            lambda case: case.type == "array" and case.normalized,
-            "sample array 32x16 fp32x4 clamp_to_edge,clamp_to_edge nearest normalized dyadic",
-        ),
-    },
-}
 
 _FAMILIES: dict[str, list[Case]] = defaultdict(list)
 for _case in CASES:
@@ -70,18 +38,6 @@ Faults = dict[str, dict[str, Callable[[Case], bool]]]
 
 def _difference(got: Array, wanted: Array) -> float:
     return float(np.abs(got[:, : wanted.shape[1]].astype(np.float64) - wanted.astype(np.float64)).max())
-
-
-def _allowed(case: Case) -> float:
-    """Without a filter numbers are the very same; points are away from the borders of texels.
-
-    Points that are not exact in texels cost a rounding of at most 2 sizes more in each dimension, where a texel may
-    differ from the next by the whole range.
-    """
-    if case.filtering == "linear":
-        texels = sum(case.sizes) if case.points == "near" else 0
-        return (TOLERANCE + 2 * texels * 2.0**-24) * case.value_range
-    return CODE_TOLERANCE if "norm" in case.channel_type else 0.0
 
 
 @pytest.fixture(scope="module")
@@ -106,12 +62,12 @@ def faults(samplers: list[OpenCLSampler], exact: dict[str, Array]) -> Faults:
     cases = {case.name: case for case in CASES}
     found: Faults = {}
     for sampler in samplers:
-        known = next((known for start, known in FAULTS.items() if sampler.name.startswith(start)), {})
+        known = known_faults(sampler.name)
         probed = {name: cases[fault.probe] for name, fault in known.items()}
         found[sampler.name] = {
             name: known[name].spoils
             for name, case in probed.items()
-            if sampler.supports(case) and not _difference(sampler.run(case), exact[case.name]) <= _allowed(case)
+            if sampler.supports(case) and not _difference(sampler.run(case), exact[case.name]) <= allowed(case)
         }
     return found
 
@@ -149,10 +105,30 @@ def test_second_opinion(
                 continue
             error = _difference(sampler.run(case), exact[case.name])
             compared, worst = compared + 1, max(worst, error / case.value_range)
-            if not error <= _allowed(case):
-                wrong[f"{sampler.name}: {case.name}"] = f"{error:.3g}, {_allowed(case):.3g} allowed"
+            if not error <= allowed(case):
+                wrong[f"{sampler.name}: {case.name}"] = f"{error:.3g}, {allowed(case):.3g} allowed"
         rows[sampler.name, family] = (compared, faulty, worst)
     assert not wrong, f"{len(wrong)} cases: {wrong}"
+
+
+@pytest.mark.parametrize("channel_type", ["fp32", "unsigned_int8"])
+def test_the_package_on_these_devices(channel_type: str, faults: Faults, exact: dict[str, Array]) -> None:
+    """Its device functions, by its own kernels in OpenCL C; `numerics.opencl_table` does so for all formats."""
+    cases = [case for case in CASES if case.channel_type == channel_type and case.channels == 4]
+    for device in bl.get_devices():
+        if device.backend is not bl.Backend.opencl or not device.is_cpu:
+            continue
+        known = next(found for name, found in faults.items() if name.startswith(device.platform.name))
+        wrong, compared = {}, 0
+        with bl.Queue(device) as queue:
+            for case in cases:
+                if not any(spoils(case) for spoils in known.values()):
+                    error = _difference(run(queue, case), exact[case.name])
+                    compared += 1
+                    if not error <= allowed(case):
+                        wrong[case.name] = f"{error:.3g}, {allowed(case):.3g} allowed"
+        assert not wrong, f"{device.name}: {wrong}"
+        assert compared >= len(cases) // 2
 
 
 def test_known_faults_spoil_all_that_they_exclude(
@@ -161,7 +137,7 @@ def test_known_faults_spoil_all_that_they_exclude(
     for sampler in samplers:
         for name, spoils in faults[sampler.name].items():
             spoiled = [case for case in CASES if spoils(case) and sampler.supports(case)]
-            right = [c.name for c in spoiled if _difference(sampler.run(c), exact[c.name]) <= _allowed(c)]
+            right = [c.name for c in spoiled if _difference(sampler.run(c), exact[c.name]) <= allowed(c)]
             assert not right, f"{sampler.name}: '{name}' does not show in {right}: narrow it"
 
 
@@ -191,8 +167,8 @@ def test_alpha_of_the_border(channels: int, samplers: list[OpenCLSampler]) -> No
     outside = ((place < 0) | (place >= case.sizes)).any(1)
     for sampler in filter(lambda sampler: sampler.supports(case), samplers):
         alpha = sampler.run(case)[outside, 3]
-        allowed = (0.0, 1.0) if sampler.name.startswith("Portable Computing Language") else (1.0,)
-        assert alpha[0] in allowed and (alpha == alpha[0]).all(), sampler.name
+        known = (0.0, 1.0) if sampler.name.startswith("Portable Computing Language") else (1.0,)
+        assert alpha[0] in known and (alpha == alpha[0]).all(), sampler.name
         assert (sampler.run(case)[outside, :channels] == 0).all()
 
 

@@ -76,5 +76,6 @@ def image_call(queue: Queue, call: ImageCall, waits: Sequence[Event] = ()) -> Ev
         return queue.run_all((), name, waits)
     packed, sizes = arguments_of(call, name, format_of(call))
     values = struct.unpack("=" + "".join(f"{size}s" for size in sizes), packed)
-    shape = kernel.shape((blocks * BLOCK,), (BLOCK,))
+    # Kernels take groups of any size: a driver whose own are smaller chooses.
+    shape = kernel.shape((blocks * BLOCK,), (BLOCK,) if kernel.max_group >= BLOCK else None)
     return launch_shape(queue, kernel, shape, values, waits)

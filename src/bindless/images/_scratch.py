@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ALIGNMENT", "Block", "give_back", "take"]
 
-ALIGNMENT = 256
+ALIGNMENT = 512  # where arguments that are buffers may begin; of OpenCL drivers, Mesa's ask for the most
 _SMALLEST = 1 << 16
 _KEPT_BYTES = 1 << 28  # of one device of a context
 
