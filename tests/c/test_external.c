@@ -267,13 +267,13 @@ static void test_never_signalled(void)
     int file = eventfd(0, EFD_CLOEXEC);
     blr_external_semaphore_t semaphore = import_semaphore(context, BLR_SEMAPHORE_BINARY, file);
     blr_event_t waits[3];
-    uint32_t number = 0;
+    uint32_t numbers[2] = {0, 0};
     setenv("BINDLESS_REFERENCE_TIMEOUT", "0.2", 1);
     for (int i = 0; i < 3; i++)
         OK(blrEnqueueSemaphoreWait(queue, semaphore, 0, 0, NULL, &waits[i]));
     unsetenv("BINDLESS_REFERENCE_TIMEOUT");
-    OK(blrEnqueueFill(queue, &number, &(uint32_t){5}, 4, 1, 0, NULL, NULL));
-    OK(blrEnqueueFill(other, &number, &(uint32_t){6}, 4, 1, 0, NULL, NULL));
+    OK(blrEnqueueFill(queue, &numbers[0], &(uint32_t){5}, 4, 1, 0, NULL, NULL));
+    OK(blrEnqueueFill(other, &numbers[1], &(uint32_t){6}, 4, 1, 0, NULL, NULL));
     OK(blrQueueWait(other, BLR_TIMEOUT_INFINITE));
     FAILS(TIMEOUT, blrEventWait(waits[0], 1000000), "not complete");
     for (int i = 0; i < 3; i++) {
@@ -281,7 +281,7 @@ static void test_never_signalled(void)
         OK(blrEventRelease(waits[i]));
     }
     OK(blrQueueWait(queue, BLR_TIMEOUT_INFINITE));
-    CHECK(number == 5 || number == 6);
+    CHECK(numbers[0] == 5 && numbers[1] == 6);
     OK(blrExternalSemaphoreRelease(semaphore));
     close(file);
     OK(blrQueueDestroy(queue));

@@ -84,3 +84,31 @@ def test_semaphore_of_a_process_that_died(received, device, context):
         other.ext_oneapi_signal_external_semaphore(semaphore).wait_and_throw()
         event.wait_and_throw()
         bl.release_external_semaphore(semaphore, waiting)
+
+
+ENDING = """
+import bindless as bl
+import bindless.sycl._activity as activity
+
+activity._PATIENCE = 0.2
+queue = bl.Queue("BACKEND:*:*", in_order=True)
+semaphore = bl.import_external_semaphore(bl.ExternalSemaphoreDescriptor(bl.ResourceFd(NUMBER), "opaque_fd"), queue)
+queue.ext_oneapi_wait_external_semaphore(semaphore)
+array = bl.usm_empty(100, "i4", queue)
+queue.fill(array, 3)
+"""
+
+
+def test_a_process_whose_queue_waits_for_ever_ends(received, device):
+    """The driver has the wait on its queue, and does not hold the process."""
+    _, descriptor, _ = received
+    if descriptor is None:
+        return  # as tests of semaphores say
+    number = descriptor.resource.file_descriptor
+    program = ENDING.replace("BACKEND", device.backend).replace("NUMBER", str(number))
+    command = [sys.executable, "-c", program]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(command, pass_fds=[number], env=environment, capture_output=True, text=True, timeout=100)
+    os.close(number)
+    assert done.returncode == 0, done.stderr
+    assert "ExternalSemaphore opaque_fd" in done.stderr and len(done.stderr.splitlines()) == 1
