@@ -182,6 +182,22 @@ def test_copies_between_both_maps(queue: bl.Queue, shared: SharedFile) -> None:
     assert np.array_equal(shared.seen(pixels.shape, np.uint8), pixels)
 
 
+@pytest.mark.cuda
+def test_surfaces_of_large_copies_end_with_the_map(
+    queue: bl.Queue, shared: SharedFile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those that CUDA's copies by kernels go through: the handle may soon be another image's."""
+    monkeypatch.setattr("bindless.backends._cuda_copy_kernels.SMALLEST", 1)
+    memory, copied = import_file(shared, queue), queue.context._native.copied
+    handle = bl.map_external_image_memory(memory, DESC, queue)
+    with bl.ImageMem(DESC, queue) as other:
+        queue.ext_oneapi_copy(handle, other, src_desc=DESC).wait()
+        assert handle.raw_handle in copied
+        bl.unmap_external_image_memory(handle, DESC.type, queue)
+        assert handle.raw_handle not in copied
+    bl.release_external_memory(memory, queue)
+
+
 def test_sampled_linear_memory(queue: bl.Queue, shared: SharedFile) -> None:
     pitch = 512
     pixels = shared.seen((48, pitch), np.uint8, 512)

@@ -31,7 +31,7 @@ from ._cuda_errors import SUCCESS, check, fail, release
 from ._cuda_event import Event
 from ._cuda_fork import in_fork
 from ._cuda_format import fits_surfaces, require_channels
-from ._cuda_image import ImageStorage, array_descriptor, free_image
+from ._cuda_image import ImageStorage, array_descriptor, end_copies, free_image
 from ._cuda_memory import free
 from ._cuda_queue import Queue
 
@@ -238,6 +238,7 @@ def unmap_image(context: Context, handle: int, desc: ImageDescriptor) -> None:
         return
     storage = context.images.pop(handle)
     if not in_fork():
+        end_copies(context, storage, handle)
         with storage.primary:
             result = lib.cuMipmappedArrayDestroy(ffi.cast("CUmipmappedArray", mipmapped))
             release(result, "cuMipmappedArrayDestroy")

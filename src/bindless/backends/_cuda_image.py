@@ -22,6 +22,7 @@ __all__ = [
     "ImageStorage",
     "allocate_image",
     "array_descriptor",
+    "end_copies",
     "free_image",
     "image_info",
     "image_level",
@@ -150,6 +151,15 @@ def _refused(device: Device, storage: ImageStorage) -> NoReturn:
     fail(result, call, reason, Errc.memory_allocation)
 
 
+def end_copies(context: Context, storage: ImageStorage, handle: int) -> None:
+    """Before an array or a mipmap ends: destroys the surfaces that large copies went through."""
+    if context.copied:
+        for array in (handle, *storage.levels.values()):
+            surface = context.copied.pop(array, 0)
+            if surface:
+                release(lib.bindless_image_destroy(storage.primary.handle, surface, False), "cuSurfObjectDestroy")
+
+
 def free_image(context: Context, handle: int, desc: ImageDescriptor) -> None:
     """Frees image memory and forgets the levels of a mipmap."""
     storage = context.images.pop(handle, None)
@@ -166,11 +176,7 @@ def free_image(context: Context, handle: int, desc: ImageDescriptor) -> None:
     if storage.is_mipmap:
         for level in storage.levels.values():
             context.images.pop(level, None)
-    if context.copied:
-        for array in (handle, *storage.levels.values()):
-            surface = context.copied.pop(array, 0)
-            if surface:
-                release(lib.bindless_image_destroy(storage.primary.handle, surface, False), "cuSurfObjectDestroy")
+    end_copies(context, storage, handle)
     result = _destroy(storage.primary.handle, handle, storage.is_mipmap)
     if result != SUCCESS:
         release(result, "cuMipmappedArrayDestroy" if storage.is_mipmap else "cuArrayDestroy")
