@@ -30,8 +30,8 @@ def equal(found: Array, wanted: Array, backend: object, units: float = 2.0) -> b
     if found.shape != wanted.shape:
         return False
     least = np.finfo(found.dtype).smallest_normal  # denormals may be zero
-    unit = np.spacing(np.maximum(np.abs(wanted.astype(found.dtype)), least)).astype("float64")
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore", over="ignore"):
+        unit = np.spacing(np.maximum(np.abs(wanted.astype(found.dtype)), least)).astype("float64")
         near = np.abs(found.astype("float64") - wanted.astype("float64")) <= units * unit + float(least)
     return bool(np.all(near | (found == wanted) | (np.isnan(found) & np.isnan(wanted))))
 
@@ -42,10 +42,10 @@ def assert_equal(found: Array, wanted: Array, backend: object, message: str = ""
         np.testing.assert_array_equal(found, wanted, err_msg=message)
 
 
-def filter_error(pixels: Array, sizes: tuple[int, ...]) -> float:
-    """How far a filtered value may be from the exact one: coordinates have 24 bits, and so have sums."""
-    spread = float(np.nanmax(pixels) - np.nanmin(pixels)) if pixels.size else 0.0
-    return spread * (1e-4 + max(sizes) * 2.0**-20)
+def filter_error(pixels: Array, sizes: tuple[int, ...], dtype: npt.DTypeLike = "float32") -> float:
+    """How far a filtered value may be from the exact one: coordinates have 24 bits, sums those of the result."""
+    spread, largest = float(pixels.max() - pixels.min()), float(np.abs(pixels).max())
+    return spread * (1e-4 + max(sizes) * 2.0**-20) + largest * 4 * float(np.finfo(np.dtype(dtype)).eps)
 
 
 def away_from_edges(coords: Array, sizes: tuple[int, ...], normalized: bool) -> Array:

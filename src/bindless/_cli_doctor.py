@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 
 from ._cli_devices import device_line
+from ._cli_opencl import examine_drivers
 from .backends.registry import ORDER, available_backends, failures
+from .backends.registry import backend as backend_of
 from .image import Image
 from .model.enums import Backend
 from .model.errors import Error
@@ -53,6 +55,8 @@ def examine() -> int:
         print()
         driver = importlib.import_module(f"bindless.drivers.{backend}")
         healthy &= _examine_driver(backend, driver, backend in working, reasons.get(backend))
+        if backend is Backend.opencl and driver.available():
+            healthy &= _examine_opencl(backend in working)
         if backend in working:
             for device in _devices(backend):
                 healthy &= _examine_device(device)
@@ -101,6 +105,17 @@ def _examine_driver(backend: Backend, driver: Any, works: bool, reason: Error | 
     if not works:
         print(f"  this version calls it only through bindless.drivers.{backend}: it has no {backend} backend yet")
     return True
+
+
+def _examine_opencl(works: bool) -> bool:
+    """The loader's drivers; a library that is a driver itself, named by the variable, has no such list."""
+    healthy = bool(os.environ.get("BINDLESS_LIBOPENCL")) or examine_drivers()
+    if works:
+        inhabited = {device.platform.name for device in _devices(Backend.opencl)}
+        for platform_ in backend_of(Backend.opencl).platforms():
+            if platform_.name not in inhabited:
+                print(f"  {platform_.name} {platform_.version}: no device")
+    return healthy
 
 
 def _driver_version(driver: Any) -> str:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from bindless.backends.contract import BackendProtocol, NativeEvent
 from bindless.model.copy_region import CopyRegion, HostMemory, ImageMemory, UsmMemory
 from bindless.model.descriptor import ImageDescriptor
-from bindless.model.enums import UsmKind
+from bindless.model.enums import ImageChannelType, UsmKind
 from bindless.model.image_call import ImageCall
 from bindless.model.sampler import BindlessImageSampler
 
@@ -89,6 +89,13 @@ class Rig:
     def write(self, handle: int, desc: ImageDescriptor, pixels: Array) -> None:
         region = CopyRegion(self.host(pixels, desc), ImageMemory(handle, desc), desc.extent)
         self.wait(self.backend.copy_image(self.queue, region))
+
+    def counts(self, channel_type: ImageChannelType | str) -> tuple[int, ...]:
+        """Numbers of channels that images have; all drivers but some of OpenCL's have 1, 2 and 4."""
+        kind = ImageChannelType(channel_type)
+        found = tuple(count for count in (1, 2, 4) if self.backend.supports_format(self.device, kind, count))
+        assert found == (1, 2, 4) or (self.backend.backend == "opencl" and {1, 4} <= set(found))
+        return found
 
     def read(self, handle: int, desc: ImageDescriptor) -> Array:
         out = np.full(desc.shape, 77, desc.dtype)

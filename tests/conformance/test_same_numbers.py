@@ -72,15 +72,10 @@ def _same(got: Array, wanted: Array, where: Array) -> None:
 
 def _bounded(images: _Images, got: Array, wanted: Array, where: Array, samples: bool) -> None:
     """``_same`` for a device that has bounds."""
-    sampler, kept = images.sampler, np.ones(len(where), bool)
-    if samples:
-        assert sampler is not None
-        kept = away_from_edges(where, images.sizes, sampler.is_normalized)
-        assert kept.any()
-    got, wanted, where = got[kept], wanted[kept], where[kept]
-    if samples and sampler is not None and sampler.filtering == "linear":
+    assert len(where)
+    if samples and images.sampler is not None and images.sampler.filtering == "linear":
         worst = np.abs(got.astype("float64") - wanted.astype("float64"))
-        bound = filter_error(images.values, images.sizes)
+        bound = filter_error(images.values, images.sizes, got.dtype)
         assert worst.max() <= bound, f"{worst.max()} > {bound} at {where[worst.max(1).argmax()]}"
     else:
         assert equal(got, wanted, "opencl"), f"{got[(got != wanted).any(1)][:3]}, {wanted[(got != wanted).any(1)][:3]}"
@@ -126,9 +121,14 @@ class _Images:
         return [function(queue, handle, coords, *rest, **options) for queue, handle in zip(self.queues, handles)]
 
     def compare(self, function: Any, handles: list[Any], coords: Array, *rest: Any, **options: Any) -> None:
+        bounded, samples = is_bounded(self.queues[0].backend), function.__name__.startswith("sample")
+        if bounded and samples:  # what lies far outside ends Intel's runtime
+            assert self.sampler is not None
+            kept = away_from_edges(coords, self.sizes, self.sampler.is_normalized)
+            coords, *rest = (part[kept] if isinstance(part, np.ndarray) else part for part in (coords, *rest))
         got, wanted = self.both(function, handles, coords, *rest, **options)
-        if is_bounded(self.queues[0].backend):
-            _bounded(self, got, wanted, coords, function.__name__.startswith("sample"))
+        if bounded:
+            _bounded(self, got, wanted, coords, samples)
         else:
             _same(got, wanted, coords)
 
@@ -263,6 +263,9 @@ def test_numbers_that_are_none_in_volumes(queues: tuple[bl.Queue, bl.Queue], cha
 
 @pytest.mark.parametrize("sizes", [(16384, 2), (17000, 2), (2, 20000), (30000,)])
 def test_wide_layers_and_levels(queues: tuple[bl.Queue, bl.Queue], sizes: tuple[int, ...]) -> None:
+    widest = queues[0].device.get_info(f"image{len(sizes)}d_max_width")
+    if max(sizes) > widest:
+        pytest.skip(f"images of {queues[0].device.name} are at most {widest} wide")
     coords = _coordinates(sizes, True, 3)
     sampler = bl.BindlessImageSampler("repeat", "normalized", "linear", max_mipmap_level_clamp=1.0)
     with _Images(queues, _desc(sizes, num_channels=1, channel_type="unorm_int8", type="array", array_size=2)) as images:
@@ -283,6 +286,8 @@ def test_numbers_that_are_none(queues: tuple[bl.Queue, bl.Queue], channel_type: 
         for queue, memory in zip(queues, images.memories):
             queue.ext_oneapi_copy(pixels, memory).wait()
         for filtering in ("nearest", "linear"):
+            if filtering == "linear" and is_bounded(queues[0].backend):
+                continue  # OpenCL leaves open what nothing of a NaN is
             handles = images.create(bl.BindlessImageSampler("clamp_to_edge", "unnormalized", filtering))
             images.compare(bl.sample_image, handles, _coordinates((16, 16), False, 6))
         images.compare(bl.fetch_image, images.create(), np.argwhere(np.ones((16, 16))).astype(np.int32))
@@ -408,6 +413,8 @@ def test_usm(queues: tuple[bl.Queue, bl.Queue], channel_type: str, filtering: st
     desc = _desc((37, 29), num_channels=4, channel_type=channel_type)
     pixels = _pixels(desc.shape, desc.dtype, 1)
     coords, results = _coordinates((37, 29), False, 3), []
+    if is_bounded(queues[0].backend):
+        coords = coords[away_from_edges(coords, (37, 29), False)]
     for queue in queues:
         pointer, pitch = bl.pitched_alloc_device(desc, queue)
         queue.ext_oneapi_copy(pixels, pointer, dst_desc=desc, dst_pitch=pitch).wait()
@@ -418,14 +425,13 @@ def test_usm(queues: tuple[bl.Queue, bl.Queue], channel_type: str, filtering: st
         bl.free(pointer, queue)
     if not is_bounded(queues[0].backend):
         return _same(*results, coords)
-    kept = away_from_edges(coords, (37, 29), False)
-    got, wanted = (result[kept] for result in results)
+    got, wanted = results
     if filtering == "nearest":
         assert equal(got, wanted, queues[0].backend)
     else:
         one = np.iinfo(desc.dtype).max if desc.channel.normalized else 1
         worst = np.abs(got.astype("float64") - wanted.astype("float64")).max()
-        assert worst <= filter_error(pixels.astype("float64") / one, (37, 29))
+        assert worst <= filter_error(pixels.astype("float64") / one, (37, 29), got.dtype)
 
 
 @pytest.mark.parametrize("channel_type", CHANNEL_TYPES)
@@ -465,7 +471,7 @@ def test_write(queues: tuple[bl.Queue, bl.Queue], channel_type: str, kind: str) 
         _same(*results, coords)
     elif desc.channel.normalized:  # a code is within 0.6 of the number, so that one between two codes may be either
         scaled = np.clip(colors.astype("float64"), -1 if desc.dtype.kind == "i" else 0, 1) * np.iinfo(desc.dtype).max
-        codes = np.maximum(results[0].astype("float64"), scaled.min())  # the two lowest both stand for -1
+        codes = np.maximum(results[0].astype("float64"), np.nanmin(scaled))  # the two lowest both stand for -1
         assert np.abs(codes - scaled)[1:].max() <= 0.6  # what NaN becomes is not told
     else:
         assert equal(*results, queues[0].backend)

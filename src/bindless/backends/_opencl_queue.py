@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -21,6 +22,8 @@ lib, ffi = driver.lib, driver.ffi
 _NULL = ffi.NULL
 _COMPLETE = lib.CL_COMPLETE
 _flush = lib.clFlush
+
+_new_event = functools.partial(ffi.new, ffi.typeof("cl_event *"))
 
 # Events kept before those that are complete are let go.
 _KEPT = 256
@@ -53,6 +56,7 @@ class Queue:
         self.profiling = profiling
         self.owned = owned
         self.recent: list[Event] = []
+        self._most_kept = _KEPT
         self.handle = self._create() if native is None else native
 
     def _create(self) -> Any:
@@ -82,7 +86,7 @@ class Queue:
         if handle is None:
             raise InvalidError("this queue was released; its commands can go to another one", backend="opencl")
         refuse_in_fork()
-        slot = ffi.new("cl_event *")
+        slot = _new_event()
         if waits:
             result = command(handle, len(waits), ffi.new("cl_event[]", [event.handle for event in waits]), slot)
         else:
@@ -95,7 +99,7 @@ class Queue:
         """Keeps the event of a new command until its end is known, and has the driver begin with the command."""
         recent = self.recent
         recent.append(event)
-        if len(recent) > _KEPT:
+        if len(recent) > self._most_kept:
             self._prune()
         _flush(self.handle)
         return event
@@ -129,7 +133,9 @@ class Queue:
     # ------------------------------------------------------------------ the end of commands
 
     def _prune(self) -> None:
+        """Lets go of what is over; twice as many as are left may be kept next time, so that asking stays rare."""
         self.recent[:] = [event for event in self.recent if event.handle is not None and not _is_over(event)]
+        self._most_kept = max(_KEPT, 2 * len(self.recent))
 
     def wait(self) -> None:
         """Returns when all work submitted so far is done; raises a failure that nobody has asked for. Interruptible."""

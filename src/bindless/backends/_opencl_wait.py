@@ -7,6 +7,7 @@ work, and then lets another thread wait in the driver. Other threads wait there 
 
 from __future__ import annotations
 
+import functools
 import queue as queues
 import threading
 import time
@@ -23,14 +24,18 @@ lib, ffi = driver.lib, driver.ffi
 _SPIN = 2e-4  # seconds
 _STATUS = lib.CL_EVENT_COMMAND_EXECUTION_STATUS
 
+_NULL = ffi.NULL
+_ask = lib.clGetEventInfo
+_new_status = functools.partial(ffi.new, ffi.typeof("cl_int *"))
+
 _jobs: queues.SimpleQueue[tuple[Sequence[Any], threading.Event]] = queues.SimpleQueue()
 _idle = threading.Semaphore(0)
 
 
 def status_of(handle: Any) -> int:
     """CL_COMPLETE, a larger number for one that is not, or the negative code of a failure, its own or of the query."""
-    slot = ffi.new("cl_int *")
-    result = lib.clGetEventInfo(handle, _STATUS, 4, slot, ffi.NULL)
+    slot = _new_status()
+    result = _ask(handle, _STATUS, 4, slot, _NULL)
     return int(slot[0] if result == SUCCESS else result)
 
 
