@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import bindless as bl
@@ -98,6 +98,8 @@ def test_warp_by_any_matrix(
     matrix = np.array(entries).reshape(3, 3)
     with np.errstate(all="ignore"):
         at = coordinates(matrix, *shape)[0].astype(np.float32)
+    if queue.device.backend == "opencl":  # which leaves open what is read so far away
+        assume(np.abs(at).max() < 1e5)
     with bl.Image(pixels, addressing=addressing, queue=queue) as image:
         np.testing.assert_array_equal(image.warp(matrix, shape), stored(image.sample(at), dtype))
 

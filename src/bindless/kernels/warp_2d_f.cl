@@ -1,0 +1,188 @@
+/* warp.cl for OpenCL devices, made by `bindless build`. */
+#pragma OPENCL FP_CONTRACT OFF
+#ifdef cl_khr_fp16
+#pragma OPENCL EXTENSION cl_khr_fp16 : enable
+#endif
+#ifdef cl_khr_fp64
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#endif
+static inline __attribute__((overloadable)) float4 __bindless_channels(float4 color, int order)
+{ if (order == CLK_R || order == CLK_RG || order == CLK_RGB) color.w = 0; return color; }
+static inline ulong __bindless_global_id_0(void) { return get_global_id(0); }
+static inline ulong __bindless_global_id_1(void) { return get_global_id(1); }
+static inline ulong __bindless_global_id_2(void) { return get_global_id(2); }
+static inline ulong __bindless_global_size_0(void) { return get_global_size(0); }
+static inline ulong __bindless_global_size_1(void) { return get_global_size(1); }
+static inline ulong __bindless_global_size_2(void) { return get_global_size(2); }
+static inline ulong __bindless_local_id_0(void) { return get_local_id(0); }
+static inline ulong __bindless_local_id_1(void) { return get_local_id(1); }
+static inline ulong __bindless_local_id_2(void) { return get_local_id(2); }
+static inline __attribute__((overloadable)) float4 __bindless_sample_2d_f(read_only image2d_t image, sampler_t how, float x, float y)
+{ return __bindless_channels(read_imagef(image, how, (float2)(x, y)), get_image_channel_order(image)); }
+/* BINDLESS_CONSTANT_0 int 4 */
+#ifdef BINDLESS_CONSTANT_0
+#define BINDLESS_OR_0(otherwise) BINDLESS_CONSTANT_0
+#else
+#define BINDLESS_OR_0(otherwise) (otherwise)
+#endif
+#define bindless_constant_uint(number, otherwise) ((uint)BINDLESS_OR_##number(otherwise))
+typedef ulong unsampled_image_handle;
+typedef ulong sampled_image_handle;
+static inline __attribute__((overloadable, always_inline)) size_t bindless_global_id(uint dimension) { return dimension == 0 ? __bindless_global_id_0() : dimension == 1 ? __bindless_global_id_1() : __bindless_global_id_2(); }
+static inline __attribute__((overloadable, always_inline)) size_t bindless_global_size(uint dimension) { return dimension == 0 ? __bindless_global_size_0() : dimension == 1 ? __bindless_global_size_1() : __bindless_global_size_2(); }
+static inline __attribute__((overloadable, always_inline)) size_t bindless_local_id(uint dimension) { return dimension == 0 ? __bindless_local_id_0() : dimension == 1 ? __bindless_local_id_1() : __bindless_local_id_2(); }
+static inline uint4 pack(uint4 elements, uint size)
+{
+if (size == 1)
+return (uint4)((elements.x & 0xff) | (elements.y & 0xff) << 8 | (elements.z & 0xff) << 16 | elements.w << 24, 0, 0, 0);
+if (size == 2)
+return (uint4)((elements.x & 0xffff) | elements.y << 16, (elements.z & 0xffff) | elements.w << 16, 0, 0);
+return elements;
+}
+struct values {
+global void *items;
+uint size;
+uint channels;
+uint whole;
+};
+static inline struct values values_of(global void *items, uint size, uint channels, bool aligned)
+{
+struct values values = {items, size, channels, size * channels};
+if (channels == 3 || (!aligned && ((size_t)items & (values.whole - 1)) != 0))
+values.whole = 0;
+return values;
+}
+static inline uint4 turn_triples(uint4 elements, uint lane) { return elements; }
+static inline bool lanes_are_full(void) { return false; }
+static inline void store_elements(struct values values, ulong i, uint4 elements, bool together)
+{
+ulong at = i * values.channels;
+uint stride = 1;
+if (values.channels == 3 && together && lanes_are_full()) {
+const uint lane = (uint)bindless_local_id(0) % 32u;
+elements = turn_triples(elements, lane);
+at = (i - lane) * 3 + lane;
+stride = 32u;
+}
+if (values.size == 1) {
+global uchar *out = (global uchar *)values.items + at;
+out[0] = (uchar)elements.x;
+if (values.channels > 1) out[stride] = (uchar)elements.y;
+if (values.channels > 2) out[2 * stride] = (uchar)elements.z;
+if (values.channels > 3) out[3] = (uchar)elements.w;
+} else if (values.size == 2) {
+global ushort *out = (global ushort *)values.items + at;
+out[0] = (ushort)elements.x;
+if (values.channels > 1) out[stride] = (ushort)elements.y;
+if (values.channels > 2) out[2 * stride] = (ushort)elements.z;
+if (values.channels > 3) out[3] = (ushort)elements.w;
+} else {
+global uint *out = (global uint *)values.items + at;
+out[0] = elements.x;
+if (values.channels > 1) out[stride] = elements.y;
+if (values.channels > 2) out[2 * stride] = elements.z;
+if (values.channels > 3) out[3] = elements.w;
+}
+}
+static inline void store_item(struct values values, ulong i, uint4 elements, bool together)
+{
+uint4 blob = pack(elements, values.size);
+switch (values.whole) {
+case 16: ((global uint4 *)values.items)[i] = blob; break;
+case 8: ((global uint2 *)values.items)[i] = blob.xy; break;
+case 4: ((global uint *)values.items)[i] = blob.x; break;
+case 2: ((global ushort *)values.items)[i] = (ushort)blob.x; break;
+case 1: ((global uchar *)values.items)[i] = (uchar)blob.x; break;
+default: store_elements(values, i, elements, together);
+}
+}
+typedef float4 color;
+typedef float2 point;
+typedef int2 pixel;
+enum element_type { ELEMENT_S8, ELEMENT_U8, ELEMENT_S16, ELEMENT_U16, ELEMENT_S32, ELEMENT_U32, ELEMENT_F16, ELEMENT_F32 };
+enum channel_type {
+SNORM_INT8, SNORM_INT16, UNORM_INT8, UNORM_INT16,
+SIGNED_INT8, SIGNED_INT16, SIGNED_INT32,
+UNSIGNED_INT8, UNSIGNED_INT16, UNSIGNED_INT32,
+FP16, FP32
+};
+static inline uint element_type(uint format) { return bindless_constant_uint(0, format) & 0xff; }
+static inline uint value_channels(uint format) { return bindless_constant_uint(0, format) >> 8 & 0xf; }
+static inline uint channel_type(uint format) { return bindless_constant_uint(0, format) >> 16 & 0xff; }
+static inline uint image_channels(uint format) { return bindless_constant_uint(0, format) >> 24 & 0xf; }
+static inline bool aligned(uint format) { return (bindless_constant_uint(0, format) >> 28 & 1) != 0; }
+static inline uint element_size(uint format) { return 1u << (0x9a50u >> 2 * element_type(format) & 3); }
+static inline bool floating(uint format) { return element_type(format) >= ELEMENT_F16; }
+static inline uint float_to_half_bits(float value)
+{
+ushort stored;
+vstore_half_rte(value, 0, (half *)&stored);
+return stored;
+}
+static inline float largest_code(uint type)
+{
+return type == UNORM_INT8 ? 255.0f : type == UNORM_INT16 ? 65535.0f : type == SNORM_INT8 ? 127.0f : 32767.0f;
+}
+static inline uint4 color_to_elements(float4 value, uint format)
+{
+if (element_type(format) == ELEMENT_F16)
+return (uint4)(float_to_half_bits(value.x), float_to_half_bits(value.y), float_to_half_bits(value.z),
+float_to_half_bits(value.w));
+return __builtin_astype(value, uint4);
+}
+static inline color mask_channels(color value, uint format)
+{
+uint channels = image_channels(format);
+if (channels < 4) value.w = 0;
+if (channels < 3) value.z = 0;
+if (channels < 2) value.y = 0;
+return value;
+}
+struct map {
+double x[3], y[3], w[3];
+point scale, bias;
+};
+struct place {
+point at;
+};
+static inline double divided(double value, double by)
+{
+if (by == 1.0) return value;
+return value / by;
+}
+static inline struct place place_of(struct map map, ulong i, uint width)
+{
+const ulong row = i >> 32 ? i / width : (uint)i / width;
+const double x = (double)(uint)(i - row * width) + 0.5, y = (double)(uint)row + 0.5;
+const double depth = map.w[0] * x + (map.w[1] * y + map.w[2]);
+const double u = divided(map.x[0] * x + (map.x[1] * y + map.x[2]), depth);
+const double v = divided(map.y[0] * x + (map.y[1] * y + map.y[2]), depth);
+struct place place = {.at = (point)((float)u, (float)v) / map.scale + map.bias};
+return place;
+}
+static inline color sample(read_only image2d_t image__bindless_image, sampler_t image__bindless_sampler, uint layer, struct place place)
+{
+return __bindless_sample_2d_f(image__bindless_image, image__bindless_sampler, (place.at).x, (place.at).y);
+}
+static inline uint code_of(float value, uint type)
+{
+const float largest = largest_code(type);
+const float lowest = type == UNORM_INT8 || type == UNORM_INT16 ? 0.0f : -largest;
+return (uint)(int)fmin(fmax(rint(value * largest), lowest), largest);
+}
+static inline uint4 stored(color value, uint format)
+{
+const uint type = channel_type(format);
+if (!floating(format))
+return (uint4)(code_of(value.x, type), code_of(value.y, type), code_of(value.z, type), code_of(value.w, type));
+return color_to_elements(value, format);
+}
+kernel void bindless_warp_2d_f(read_only image2d_t image__bindless_image, sampler_t image__bindless_sampler, double m00, double m01, double m02, double m10, double m11, double m12, double m20,
+double m21, double m22, float scale_x, float scale_y, float bias_x, float bias_y, global void *values,
+uint width, uint height, uint format)
+{
+const struct values out = values_of(values, element_size(format), value_channels(format), aligned(format));
+const struct map map = {{m00, m01, m02}, {m10, m11, m12}, {m20, m21, m22}, {scale_x, scale_y}, {bias_x, bias_y}};
+const ulong count = (ulong)width * height;
+for (ulong i = bindless_global_id(0); i < (count); i += bindless_global_size(0)) { struct place loaded = place_of(map, i, width); color result = sample(image__bindless_image, image__bindless_sampler, 0u, loaded); store_item(out, i, stored(mask_channels(result, format), format), false); };
+}
