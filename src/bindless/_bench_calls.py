@@ -19,6 +19,7 @@ from .model.aspects import Aspect
 from .model.descriptor import ImageDescriptor
 from .model.enums import Backend
 from .model.sampler import BindlessImageSampler
+from .sycl.command_graph import CommandGraph
 from .sycl.kernel_bundle import load_kernel_bundle
 from .sycl.usm import usm_empty
 
@@ -187,6 +188,15 @@ def _measure_launches(bench: Bench) -> None:
                 queue.wait()
 
             bench.measure(f"{_CALLS} bound launches with {label} arguments, and a wait", launch_bound, peers)
+            with CommandGraph(queue) as graph:
+                for _ in range(_CALLS):
+                    graph.parallel_for(1, kernel, *given)
+
+                def launch_graph(graph: CommandGraph = graph) -> None:
+                    graph()
+                    queue.wait()
+
+                bench.measure(f"a graph of {_CALLS} launches with {label} arguments, and a wait", launch_graph, peers)
 
 
 def _launch_peers(source: bytes, name: str, arguments: tuple[Any, ...]) -> dict[str, Peer]:
