@@ -58,9 +58,14 @@ class _Program:
             raise InvalidError(f"{handle!r} is a program for {names}, not for {list(chosen)!r}", backend="opencl")
 
     def binary_type(self, device: Device) -> int:
-        """CL_PROGRAM_BINARY_TYPE."""
+        """CL_PROGRAM_BINARY_TYPE; none of one that failed to build, of which PoCL says that it is an executable."""
+        status = self._ask(device, lib.CL_PROGRAM_BUILD_STATUS)
+        failed = lib.CL_BUILD_ERROR & 0xFFFFFFFF
+        return int(_NONE) if status == failed else self._ask(device, lib.CL_PROGRAM_BINARY_TYPE)
+
+    def _ask(self, device: Device, name: int) -> int:
         try:
-            found = driver.get_info("clGetProgramBuildInfo", self.native, device.handle, lib.CL_PROGRAM_BINARY_TYPE)
+            found = driver.get_info("clGetProgramBuildInfo", self.native, device.handle, name)
         except Error as error:
             raise InvalidError(str(error), backend="opencl", native_code=error.native_code) from error
         return int.from_bytes(found, "little")

@@ -1,0 +1,567 @@
+"""Kernel bundles and kernels of native programs and kernels, and what CL says of kernels of OpenCL C."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from opencl_devices import parametrize_devices, require_device
+from raw_opencl import Raw, ffi, lib
+
+import bindless as bl
+from bindless import opencl
+
+pytestmark = pytest.mark.opencl
+
+SCALE = "kernel void scale(global float *data, float factor) { data[get_global_id(0)] *= factor; }"
+TWICE = "int twice(int value) { return 2 * value; }"
+CALLER = "int twice(int value);\nkernel void run(global int *data) { data[get_global_id(0)] = twice(data[0]); }"
+BROKEN = "kernel void broken(global int *data) { data[0] = nothing; }"
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    parametrize_devices(metafunc)
+
+
+@pytest.fixture
+def raw(cl: bl.Device | None) -> Iterator[Raw]:
+    """What a program makes; at the end of a test nobody else holds any of it."""
+    made = Raw(require_device(cl))
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def context(raw: Raw) -> Iterator[bl.Context]:
+    """The program's context as one of the package."""
+    made = bl.make_context("opencl", raw.context)
+    yield made
+    made.close()
+    made._resource.close()  # at once, also where a failed test still holds it
+
+
+@pytest.fixture
+def queue(raw: Raw, context: bl.Context) -> Iterator[bl.Queue]:
+    with bl.Queue(raw.facade, context) as made:
+        yield made
+
+
+def run(queue: bl.Queue, kernel: bl.Kernel, start: Any, *arguments: object, size: int = 4) -> list[Any]:
+    """What a kernel leaves in four elements."""
+    array = bl.usm_empty(4, np.asarray(start).dtype, queue)
+    array.copy_from(np.full(4, start))
+    queue.parallel_for(size, kernel, array, *arguments).wait()
+    found = [element.item() for element in array.numpy()]
+    array.close()
+    return found
+
+
+# ---------------------------------------------------------------------- kernel bundles
+
+
+def program_in(raw: Raw, state: str) -> Any:
+    """A native program of one kernel in one of the states that CL's table names."""
+    make = {"none": raw.program, "compiled": raw.compiled, "library": raw.library, "executable": raw.built}
+    return make[state](SCALE)
+
+
+@pytest.mark.parametrize("wanted", ["input", "object", "executable"])
+@pytest.mark.parametrize("state", ["none", "compiled", "library", "executable"])
+def test_the_states_of_a_program_and_of_its_bundle(
+    raw: Raw, context: bl.Context, queue: bl.Queue, state: str, wanted: str
+) -> None:
+    native = program_in(raw, state)
+    before = raw.count(native)
+    order = ["none", "compiled", "library", "executable"]
+    allowed = {"input": ["none"], "object": order[:3], "executable": order}[wanted]
+    if state not in allowed:
+        for make in (
+            lambda: bl.make_kernel_bundle("opencl", native, context, wanted),
+            lambda: opencl.create_bundle(context, raw.facade, [native], wanted),
+        ):
+            with pytest.raises(bl.InvalidError, match=f"a bundle in state '{wanted}' is not made of it"):
+                make()
+        assert raw.count(native) == before
+        return
+    bundle = bl.make_kernel_bundle("opencl", native, context, wanted)
+    assert (bundle.state, bundle.devices, bundle.context) == (wanted, (raw.facade,), context)
+    assert raw.count(native) > before  # a linked program may hold what it was linked of, too
+    handles = bl.get_native(bundle)
+    assert all(handle.type == "cl_program" for handle in handles) and raw.number(native) in handles
+    del handles
+    if wanted == "input":
+        assert raw.binary_type(native) == lib.CL_PROGRAM_BINARY_TYPE_NONE
+        executable = bundle.build()
+    elif wanted == "object":
+        assert raw.binary_type(native) != lib.CL_PROGRAM_BINARY_TYPE_NONE  # compiled as necessary
+        executable = bundle.link()
+    else:
+        executable = bundle
+    assert executable.kernel_names == ("scale",)
+    assert run(queue, executable.get_kernel("scale"), np.float32(2), np.float32(3)) == [6.0] * 4
+    executable.close()
+    bundle.close()
+    bundle.close()
+    with pytest.raises(bl.InvalidError, match="was closed"):
+        bl.get_native(bundle)
+
+
+@pytest.mark.parametrize("ownership", [None, "transfer"])
+def test_a_program_is_retained_and_released(
+    raw: Raw, context: bl.Context, queue: bl.Queue, ownership: str | None
+) -> None:
+    native = raw.built(SCALE)
+    before = raw.count(native)
+    bundle = bl.make_kernel_bundle("opencl", native, context, ownership=ownership)
+    assert raw.count(native) == before + (ownership is None)
+    if ownership is None:
+        raw.release(native)  # the bundle has its own
+    kernel = bundle.get_kernel("scale")
+    del bundle  # the kernel keeps it
+    assert run(queue, kernel, np.float32(1), np.float32(7)) == [7.0] * 4
+    (handle,) = bl.get_native(kernel.bundle)
+    del kernel
+    gc.collect()
+    assert opencl.get_reference_count(handle) == 1
+    if ownership is not None:
+        raw.made.remove(native)
+
+
+def test_bundles_that_are_refused_stay_the_program_s(raw: Raw, context: bl.Context) -> None:
+    native = raw.built(SCALE)
+    broken = raw.program(BROKEN)
+    unresolved = raw.compiled(CALLER)
+    other = bl.Context(raw.facade)
+    reference = bl.Device("reference:*:*")
+    before = raw.counts([native, broken, unresolved])
+    for error, match, arguments, named in (
+        (bl.InvalidError, "of another cl_context", (native, other), {}),
+        (bl.BackendMismatchError, "of the reference backend", (native, bl.Context(reference)), {}),
+        (bl.BackendMismatchError, "of the reference backend", (native, context), {"device": reference}),
+        (bl.InvalidError, "not null", (ffi.NULL, context), {}),
+        (bl.InvalidError, "is a cl_context; it takes a cl_program", (raw.context, context), {}),
+        (bl.InvalidError, "CL_BUILD_PROGRAM_FAILURE(.|\n)*nothing", (broken, context), {}),
+        (bl.InvalidError, "CL_LINK_PROGRAM_FAILURE|CL_BUILD_PROGRAM_FAILURE", (unresolved, context), {}),
+    ):
+        for ownership in ("keep", "transfer"):
+            with pytest.raises(error, match=match):
+                bl.make_kernel_bundle("opencl", *arguments, ownership=ownership, **named)
+    again = raw.program(BROKEN)
+    with pytest.raises(bl.InvalidError, match="CL_") as caught:
+        bl.make_kernel_bundle("opencl", again, context)
+    assert opencl.get_error_code(caught.value) == lib.CL_BUILD_PROGRAM_FAILURE
+    assert isinstance(caught.value.__cause__, bl.BuildError) and "nothing" in caught.value.__cause__.log
+    assert raw.counts([native, broken, unresolved]) == before
+
+
+def test_a_bundle_of_several_programs(raw: Raw, context: bl.Context, queue: bl.Queue) -> None:
+    first, second = raw.built(SCALE), raw.program("kernel void fill(global int *data) { data[get_global_id(0)] = 5; }")
+    bundle = opencl.create_bundle(context, [raw.facade], [first, second])
+    assert sorted(bundle.kernel_names) == ["fill", "scale"]
+    assert [int(handle) for handle in bl.get_native(bundle)] == [raw.number(first), raw.number(second)]
+    assert run(queue, bundle.get_kernel("fill"), np.int32(0)) == [5] * 4
+    assert run(queue, bundle.get_kernel("scale"), np.float32(2), np.float32(2)) == [4.0] * 4
+    bundle.close()
+    # Compiled ones are linked with each other; those that are not compiled yet are.
+    for parts in ([raw.compiled(CALLER), raw.compiled(TWICE)], [raw.compiled(TWICE), raw.compiled(CALLER)]):
+        linked = opencl.create_bundle(context, raw.facade, parts)
+        assert linked.kernel_names == ("run",)
+        assert run(queue, linked.get_kernel("run"), np.int32(21), size=1)[0] == 42
+        assert {raw.number(part) for part in parts} < set(bl.get_native(linked))
+        linked.close()
+    objects = opencl.create_bundle(context, raw.facade, [raw.program(CALLER), raw.library(TWICE)], "object")
+    assert objects.state is bl.BundleState.object
+    linked = objects.link()
+    assert run(queue, linked.get_kernel("run"), np.int32(4), size=1)[0] == 8
+    linked.close()
+    objects.close()
+    sources = opencl.create_bundle(context, raw.facade, [raw.program(SCALE)], "input")
+    assert sources.state is bl.BundleState.input
+    sources.close()
+
+
+def test_bundles_of_several_that_are_refused(raw: Raw, context: bl.Context) -> None:
+    native = raw.built(SCALE)
+    kernel = raw.kernel(native, "scale")
+    before = raw.counts([native, kernel])
+    with pytest.raises(bl.BuildError, match="CL_BUILD_PROGRAM_FAILURE") as caught:
+        opencl.create_bundle(context, raw.facade, [native, raw.program(BROKEN)])
+    assert "nothing" in caught.value.log and caught.value.code is bl.Errc.build
+    with pytest.raises(bl.BuildError, match=r"CL_LINK_PROGRAM_FAILURE|CL_BUILD_PROGRAM_FAILURE"):
+        opencl.create_bundle(context, raw.facade, [raw.compiled(CALLER)])
+    reference = bl.Device("reference:*:*")
+    for error, match, arguments in (
+        (bl.InvalidError, "at least|one device", (context, [], [native])),
+        (bl.InvalidError, "one at least", (context, raw.facade, [])),
+        (bl.InvalidError, "give programs, or kernels", (context, raw.facade, [native, kernel])),
+        (bl.InvalidError, "a bundle of kernels is 'executable'", (context, raw.facade, [kernel], "object")),
+        (bl.InvalidError, "of another cl_context", (bl.Context(raw.facade), raw.facade, [native])),
+        (bl.InvalidError, "of another cl_context", (bl.Context(raw.facade), raw.facade, [kernel])),
+        (bl.BackendMismatchError, "of the reference backend", (context, reference, [native])),
+        (bl.BackendMismatchError, "of the reference backend", (bl.Context(reference), reference, [native])),
+        (bl.InvalidError, "is no Context", (raw.context, raw.facade, [native])),
+    ):
+        with pytest.raises(error, match=match):
+            opencl.create_bundle(*arguments)
+    assert raw.counts([native, kernel]) == before
+
+
+def test_a_binary_of_another_device(raw: Raw, queue: bl.Queue) -> None:
+    with pytest.raises(bl.BuildError, match=r"CL_INVALID_BINARY|CL_INVALID|neither SPIR-V") as caught:
+        bl.load_kernel_bundle(b"\x7fELF" + bytes(60), queue)
+    assert opencl.get_error_code(caught.value) < 0
+
+
+# ---------------------------------------------------------------------- kernels
+
+
+def test_a_kernel_is_retained_and_released(raw: Raw, context: bl.Context, queue: bl.Queue) -> None:
+    program = raw.built(SCALE)
+    native = raw.kernel(program, "scale")
+    before = raw.counts([native, program])
+    for way in (context, bl.make_kernel_bundle("opencl", program, context)):
+        kernel = bl.make_kernel("opencl", native, way)
+        assert (kernel.name, kernel.context) == ("scale", context)
+        assert raw.count(native) == before[0] + 1
+        handle = bl.get_native(kernel)
+        assert (handle, handle.type) == (raw.number(native), "cl_kernel")
+        assert raw.count(native) == before[0] + 2
+        del handle
+        assert run(queue, kernel, np.float32(2), np.float32(4)) == [8.0] * 4
+        del kernel
+        gc.collect()
+        assert raw.count(native) == before[0]
+    del way
+    assert raw.counts([native, program]) == before
+    kernel = bl.make_kernel("opencl", native, context, ownership="transfer")
+    raw.made.remove(native)
+    assert run(queue, kernel, np.float32(2), np.float32(5)) == [10.0] * 4
+    del kernel
+    gc.collect()
+    assert raw.count(program) <= before[1]
+
+
+def set_buffer(kernel: Any, index: int, buffer: Any) -> None:
+    assert lib.clSetKernelArg(kernel, index, 8, ffi.new("cl_mem *", buffer)) == 0
+
+
+def set_value(kernel: Any, index: int, value: np.generic) -> None:
+    assert lib.clSetKernelArg(kernel, index, value.nbytes, value.tobytes()) == 0
+
+
+@pytest.mark.parametrize("ordered", [True, False])
+def test_arguments_set_before_stay_set(raw: Raw, context: bl.Context, ordered: bool) -> None:
+    start = np.arange(8, dtype=np.float32)
+    buffer, native = raw.buffer(start), raw.kernel(raw.built(SCALE), "scale")
+    set_buffer(native, 0, buffer)
+    set_value(native, 1, np.float32(3))
+    kernel = bl.make_kernel("opencl", native, context)
+    plain = raw.queue()
+    with bl.Queue(raw.facade, context, in_order=ordered) as queue:
+        for _ in range(3):  # the third time in a row it is a prepared one
+            queue.parallel_for(8, kernel).wait()
+        queue.submit(lambda handler: handler.parallel_for(8, kernel)).wait()
+        assert np.array_equal(raw.read(plain, buffer, start), start * 81)
+        # Those of a command group are set for it, and are what is set then.
+        array = bl.usm_empty(8, "float32", queue)
+        array.copy_from(start)
+        queue.parallel_for(8, kernel, array, np.float32(2)).wait()
+        assert np.array_equal(array.numpy(), start * 2)
+        with pytest.raises(bl.InvalidError, match=r"takes 2 arguments|2 parameters"):
+            queue.parallel_for(8, kernel, array)
+        made = opencl.create_bundle(context, raw.facade, [native])
+        set_buffer(native, 0, buffer)
+        set_value(native, 1, np.float32(1 / 81))
+        queue.parallel_for(8, made.get_kernel("scale")).wait()
+        assert np.allclose(raw.read(plain, buffer, start), start, rtol=1e-6)
+        array.close()
+        own = bl.load_kernel_bundle(SCALE.encode(), queue)  # one of the package's has none
+        with pytest.raises(bl.InvalidError, match="takes 2 arguments"):
+            queue.parallel_for(8, own.get_kernel("scale"))
+        own.close()
+        made.close()
+
+
+def test_a_bundle_of_kernels_has_their_programs(raw: Raw, context: bl.Context, queue: bl.Queue) -> None:
+    programs = [raw.built(SCALE), raw.built("kernel void fill(global int *data) { data[get_global_id(0)] = 5; }")]
+    natives = [raw.kernel(programs[0], "scale"), raw.kernel(programs[1], "fill")]
+    before = raw.counts([*programs, *natives])
+    bundle = opencl.create_bundle(context, [raw.facade], natives)
+    assert bundle.state is bl.BundleState.executable and sorted(bundle.kernel_names) == ["fill", "scale"]
+    assert set(bl.get_native(bundle)) == {raw.number(program) for program in programs}
+    for native, name in zip(natives, ("scale", "fill")):
+        assert bl.get_native(bundle.get_kernel(name)) == raw.number(native)
+    assert all(now > then for now, then in zip(raw.counts([*programs, *natives]), before))
+    assert run(queue, bundle.get_kernel("fill"), np.int32(0)) == [5] * 4
+    bundle.close()
+    del bundle
+    assert raw.counts([*programs, *natives]) == before
+
+
+def test_kernels_that_are_refused_stay_the_program_s(raw: Raw, context: bl.Context, queue: bl.Queue) -> None:
+    program, other = raw.built(SCALE), raw.built(SCALE)
+    native = raw.kernel(program, "scale")
+    before = raw.counts([program, native])
+    bundle = bl.make_kernel_bundle("opencl", other, context)
+    unbuilt = bl.make_kernel_bundle("opencl", raw.program(SCALE), context, "input")
+    for error, match, arguments in (
+        (bl.InvalidError, "of another cl_program", (native, bundle)),
+        (bl.InvalidError, "build\\(\\) it", (native, unbuilt)),
+        (bl.InvalidError, "of another cl_context", (native, bl.Context(raw.facade))),
+        (bl.InvalidError, "is another one than that", (native, bundle, bl.Context(raw.facade))),
+        (bl.InvalidError, "is no KernelBundle", (native, None)),
+        (bl.BackendMismatchError, "of the reference backend", (native, bl.Context("reference:*:*"))),
+        (bl.InvalidError, "not null", (0, context)),
+        (bl.InvalidError, "is a cl_program; it takes a cl_kernel", (program, context)),
+    ):
+        for ownership in ("keep", "transfer"):
+            with pytest.raises(error, match=match):
+                bl.make_kernel("opencl", *arguments, ownership=ownership)
+    bundle.close()
+    with pytest.raises(bl.InvalidError, match="was closed"):
+        bl.make_kernel("opencl", native, bundle)
+    unbuilt.close()
+    assert raw.counts([program, native]) == before
+
+
+# ---------------------------------------------------------------------- ranges
+
+# Each row of the table of CL's "OpenCL kernel conventions and SYCL": the range, a query of OpenCL C, and what it gives:
+# the size of a dimension of the SYCL range, or every index in it.
+ROWS = [
+    ((5, 3, 2), "get_global_size(2)", ("size", 0)),
+    ((5, 3, 2), "get_global_size(1)", ("size", 1)),
+    ((5, 3, 2), "get_global_size(0)", ("size", 2)),
+    ((5, 3, 2), "get_global_id(2)", ("id", 0)),
+    ((5, 3, 2), "get_global_id(1)", ("id", 1)),
+    ((5, 3, 2), "get_global_id(0)", ("id", 2)),
+    ((5, 3), "get_global_size(1)", ("size", 0)),
+    ((5, 3), "get_global_size(0)", ("size", 1)),
+    ((5, 3), "get_global_id(1)", ("id", 0)),
+    ((5, 3), "get_global_id(0)", ("id", 1)),
+    ((5,), "get_global_size(0)", ("size", 0)),
+    ((5,), "get_global_id(0)", ("id", 0)),
+]
+
+
+def test_ranges_are_reversed_row_by_row(raw: Raw, context: bl.Context, queue: bl.Queue) -> None:
+    queries = sorted({query for _, query, _ in ROWS})
+    place = "get_global_id(0) + get_global_size(0) * (get_global_id(1) + get_global_size(1) * get_global_id(2))"
+    text = "\n".join(
+        f"kernel void query{number}(global int *out) {{ out[{place}] = {query}; }}"
+        for number, query in enumerate(queries)
+    )
+    bundle = bl.make_kernel_bundle("opencl", raw.program(text), context)
+    for range_, query, (what, dimension) in ROWS:
+        out = bl.usm_empty(range_, "int32", queue)
+        kernel = bundle.get_kernel(f"query{queries.index(query)}")
+        local = tuple(1 for _ in range_)
+        for space in (range_, bl.Range(*range_), bl.NdRange(range_, local)):
+            queue.memset(out, 255, out.nbytes).wait()
+            queue.parallel_for(space, kernel, out).wait()
+            # Linear ids agree, so the array has the shape of the range.
+            expected = np.indices(range_)[dimension] if what == "id" else np.full(range_, range_[dimension])
+            assert np.array_equal(out.numpy(), expected), (range_, query)
+        out.close()
+    bundle.close()
+
+
+def test_work_groups_are_reversed_too(raw: Raw, context: bl.Context, queue: bl.Queue) -> None:
+    text = """kernel void groups(global int *out)
+{
+    if (get_global_id(0) + get_global_id(1) + get_global_id(2) == 0)
+        for (int at = 0; at < 3; ++at) {
+            out[at] = get_local_size(at);
+            out[3 + at] = get_num_groups(at);
+        }
+}"""
+    bundle = bl.make_kernel_bundle("opencl", raw.program(text), context)
+    out = bl.usm_empty(6, "int32", queue)
+    queue.parallel_for(bl.NdRange((2, 6, 8), (1, 2, 4)), bundle.get_kernel("groups"), out).wait()
+    assert list(out.numpy()) == [4, 2, 1, 2, 3, 2]
+    out.close()
+    bundle.close()
+
+
+def test_copies_of_boxes_are_reversed_too(raw: Raw, context: bl.Context, queue: bl.Queue) -> None:
+    """What is last in a SYCL range is unit stride in OpenCL's copies as well."""
+    pixels = np.arange(2 * 3 * 4 * 4, dtype=np.float32).reshape(2, 3, 4, 4)
+    native = raw.image(pixels)
+    image = bl.make_unsampled_image("opencl", native, context)
+    assert tuple(image.get_range()) == (4, 3, 2) and image.shape == (2, 3, 4, 4)
+    with image.get_host_access("read") as values:
+        assert np.array_equal(values, pixels)
+    image.close()
+
+
+# ---------------------------------------------------------------------- what kernels receive
+
+RECEIVE = """
+typedef struct { int a; float b; } Pair;
+kernel void spaces(global int *out, constant int *constants, local int *shared, int count)
+{
+    int private_copy = constants[get_local_id(0)];
+    shared[get_local_id(0)] = private_copy * 10;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    out[get_global_id(0)] = shared[get_local_size(0) - 1 - get_local_id(0)] + count;
+}
+"""
+
+
+def test_memory_regions_and_accessors(raw: Raw, context: bl.Context, queue: bl.Queue) -> None:
+    """Accessors are ``__global T *`` and ``__constant T *``, local ones ``__local T *``."""
+    bundle = bl.load_kernel_bundle(RECEIVE.encode(), queue)
+    values = np.arange(4, dtype=np.int32)
+    out, constants = bl.Buffer(8, "int32"), bl.Buffer(values)
+
+    def group(handler: bl.Handler) -> None:
+        handler.parallel_for(
+            bl.NdRange(8, 4),
+            bundle.get_kernel("spaces"),
+            out.get_access(handler, "write"),
+            constants.get_access(handler, "read", target="constant_buffer"),
+            bl.LocalAccessor(16),
+            opencl.cl_int(7),
+        )
+
+    queue.submit(group).wait()
+    with out.get_host_access("read") as found:
+        assert list(found) == [int(value) * 10 + 7 for value in values[::-1]] * 2
+    out.close()
+    constants.close()
+    bundle.close()
+
+
+SCALARS = {
+    "cl_bool": (None, "b", 1, None),
+    "cl_char": ("char", "i", 1, -7),
+    "cl_uchar": ("uchar", "u", 1, 200),
+    "cl_short": ("short", "i", 2, -30000),
+    "cl_ushort": ("ushort", "u", 2, 60000),
+    "cl_int": ("int", "i", 4, -(2**30)),
+    "cl_uint": ("uint", "u", 4, 2**32 - 5),
+    "cl_long": ("long", "i", 8, -(2**60)),
+    "cl_ulong": ("ulong", "u", 8, 2**64 - 5),
+    "cl_float": ("float", "f", 4, 1.5),
+    "cl_double": ("double", "f", 8, 1.25),
+    "cl_half": ("half", "f", 2, 0.5),
+}
+
+
+def test_the_aliases_of_scalar_types(raw: Raw, context: bl.Context, queue: bl.Queue) -> None:
+    """Sizes and signs are those of the driver's compiler."""
+    offered = {"half": raw.facade.has("fp16"), "double": raw.facade.has("fp64")}
+    there = {name: row for name, row in SCALARS.items() if row[0] is not None and offered.get(row[0], True)}
+    enabled = "".join(
+        f"#pragma OPENCL EXTENSION {extension} : enable\n"
+        for kind, extension in (("half", "cl_khr_fp16"), ("double", "cl_khr_fp64"))
+        if offered[kind]
+    )
+    text = enabled + "\n".join(
+        f"kernel void take_{kind}(global {kind} *out, global int *size, {kind} value)"
+        f" {{ out[0] = value; size[0] = sizeof({kind}); }}"
+        for kind, _, _, _ in there.values()
+    )
+    bundle = bl.load_kernel_bundle(text.encode(), queue)
+    size = bl.usm_empty(1, "int32", queue)
+    for name, (kind, form, nbytes, value) in SCALARS.items():
+        dtype = np.dtype(getattr(opencl, name))
+        assert (dtype.kind, dtype.itemsize) == (form, nbytes), name
+        if name not in there:
+            continue
+        out = bl.usm_empty(1, dtype, queue)
+        queue.parallel_for(1, bundle.get_kernel(f"take_{kind}"), out, size, getattr(opencl, name)(value)).wait()
+        assert out.numpy()[0] == value and size.numpy()[0] == nbytes, name
+        out.close()
+    assert opencl.cl_bool(True) == 1 and opencl.cl_bool(False) == 0
+    size.close()
+    bundle.close()
+
+
+HALVES = b"""#pragma OPENCL EXTENSION cl_khr_fp16 : enable
+kernel void halves(global half *data) { data[get_global_id(0)] = data[get_global_id(0)] * (half)2; }
+"""
+
+
+def test_half_precision_needs_its_aspect(raw: Raw, queue: bl.Queue) -> None:
+    """Kernels with halves run where there is ``Aspect.fp16``; memory of halves is everywhere."""
+    start = np.array([0.5, -1.25, 1e-7, 30000], np.float16)
+    array = bl.usm_empty(4, opencl.cl_half, queue)
+    array.copy_from(start)
+    assert np.array_equal(array.numpy(), start)
+    if raw.facade.has("fp16"):
+        with bl.load_kernel_bundle(HALVES, queue) as bundle:
+            queue.parallel_for(4, bundle.get_kernel("halves"), array).wait()
+        assert np.array_equal(array.numpy(), start * np.float16(2))
+    else:
+        with pytest.raises(bl.Error) as caught:
+            bl.load_kernel_bundle(HALVES, queue)
+        assert caught.value.code in (bl.Errc.build, bl.Errc.feature_not_supported, bl.Errc.kernel_not_supported)
+    array.close()
+
+
+def test_images_are_written_in_three_dimensions_where_the_driver_does(raw: Raw, queue: bl.Queue) -> None:
+    pixels = np.zeros((2, 3, 4, 4), np.float32)
+    text = b"""#ifdef cl_khr_3d_image_writes
+#pragma OPENCL EXTENSION cl_khr_3d_image_writes : enable
+#endif
+kernel void put(write_only image3d_t image)
+{
+    int4 at = (int4)(get_global_id(0), get_global_id(1), get_global_id(2), 0);
+    write_imagef(image, at, convert_float4(at));
+}"""
+    image = bl.UnsampledImage(pixels, dimensions=3)
+    expected = np.stack([*np.indices((2, 3, 4))[::-1], np.zeros((2, 3, 4))], -1)
+
+    def group(handler: bl.Handler) -> None:
+        handler.parallel_for((2, 3, 4), bundle.get_kernel("put"), image.get_access(handler, "write"))
+
+    if raw.facade._record.native.writes_3d:
+        bundle = bl.load_kernel_bundle(text, queue)
+        queue.submit(group).wait()
+        image.close()
+        assert np.array_equal(pixels, expected)
+        bundle.close()
+    else:
+        with pytest.raises(bl.Error):
+            bundle = bl.load_kernel_bundle(text, queue)
+            queue.submit(group).wait()
+        image.close()
+
+
+def test_functions_of_opencl_c_are_linked_online(raw: Raw, queue: bl.Queue) -> None:
+    """A kernel calls a function of another text by its declaration."""
+    library = bl.load_kernel_bundle(TWICE.encode(), queue, state="object")
+    caller = bl.load_kernel_bundle(CALLER.encode(), queue, state="object")
+    for handle in bl.get_native(library):
+        assert handle.type == "cl_program" and opencl.get_reference_count(handle) >= 2
+    with caller.link(library) as linked:
+        assert run(queue, linked.get_kernel("run"), np.int32(8), size=1)[0] == 16
+    with pytest.raises(bl.BuildError, match=r"CL_LINK_PROGRAM_FAILURE|CL_BUILD_PROGRAM_FAILURE"):
+        caller.link()
+    library.close()
+    caller.close()
+
+
+def test_work_item_functions_and_printf(raw: Raw, queue: bl.Queue) -> None:
+    """What CL compares with SYCL is there as OpenCL C has it: queries, vector loads, barriers, printf."""
+    text = b"""kernel void items(global int *out, global int const *in, local int *shared)
+{
+    vstore4(vload4(get_local_id(0), in), get_local_id(0), shared);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    int at = get_global_linear_id();
+    out[at] = shared[4 * (get_local_size(0) - 1 - get_local_id(0))] + 1000 * get_group_id(0);
+    if (at < 0)
+        printf("%d\\n", at);
+}"""
+    bundle = bl.load_kernel_bundle(text.replace(b"get_global_linear_id()", b"get_global_id(0)"), queue)
+    source, out = bl.usm_empty(16, "int32", queue), bl.usm_empty(8, "int32", queue)
+    source.copy_from(np.arange(16, dtype=np.int32))
+    queue.parallel_for(bl.NdRange(8, 4), bundle.get_kernel("items"), out, source, bl.LocalAccessor(64)).wait()
+    assert list(out.numpy()) == [12, 8, 4, 0, 1012, 1008, 1004, 1000]
+    for memory in (source, out):
+        memory.close()
+    bundle.close()
