@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from ..drivers import opencl as driver
 from ..model.errors import InvalidError
-from ._opencl_errors import SUCCESS
+from ._opencl_errors import SUCCESS, fail
 from ._opencl_event import Event
+from ._opencl_fork import refuse_in_fork
 from ._opencl_kernel import Kernel, Shape
 from ._opencl_queue import Queue
 
@@ -17,7 +19,9 @@ __all__ = ["launch", "launch_shape", "prepare_launch"]
 lib, ffi = driver.lib, driver.ffi
 
 _NULL = ffi.NULL
+_CALL = "clEnqueueNDRangeKernel"
 _enqueue = lib.clEnqueueNDRangeKernel
+_new_event = functools.partial(ffi.new, ffi.typeof("cl_event *"))
 
 
 def launch(
@@ -41,6 +45,8 @@ def launch_shape(
     queue: Queue, kernel: Kernel, shape: Shape, arguments: Sequence[bytes | int], waits: Sequence[Event]
 ) -> Event:
     """Runs a kernel over a range that is checked already."""
+    if not (waits or queue.handle is None):
+        return _submit(queue, kernel, shape, arguments)
 
     def command(handle: Any, count: int, events: Any, slot: Any) -> int:
         with kernel.lock:
@@ -51,7 +57,22 @@ def launch_shape(
                 )
             return int(result)
 
-    return queue.run(command, "clEnqueueNDRangeKernel", waits, f"kernel {kernel.name!r}")
+    return queue.run(command, _CALL, waits, f"kernel {kernel.name!r}")
+
+
+def _submit(queue: Queue, kernel: Kernel, shape: Shape, arguments: Sequence[bytes | int]) -> Event:
+    """What ``launch_shape`` does, for a launch that waits for nothing."""
+    refuse_in_fork()
+    slot = _new_event()
+    with kernel.lock:
+        result = kernel.prepare(arguments)
+        if result == SUCCESS:
+            result = _enqueue(
+                queue.handle, kernel.native, shape.dimensions, _NULL, shape.whole, shape.group, 0, _NULL, slot
+            )
+    if result != SUCCESS:
+        fail(result, _CALL, f"kernel {kernel.name!r}")
+    return queue.note(Event(slot[0], _CALL, queue.profiling))
 
 
 def prepare_launch(

@@ -21,6 +21,8 @@ lib, ffi = driver.lib, driver.ffi
 
 _NULL = ffi.NULL
 _COMPLETE = lib.CL_COMPLETE
+_STATUS = lib.CL_EVENT_COMMAND_EXECUTION_STATUS
+_ask = lib.clGetEventInfo
 _flush = lib.clFlush
 
 _new_event = functools.partial(ffi.new, ffi.typeof("cl_event *"))
@@ -134,7 +136,14 @@ class Queue:
 
     def _prune(self) -> None:
         """Lets go of what is over; twice as many as are left may be kept next time, so that asking stays rare."""
-        self.recent[:] = [event for event in self.recent if event.handle is not None and not _is_over(event)]
+        slot, left = ffi.new("cl_int *"), []
+        for event in self.recent:
+            handle = event.handle
+            if handle is None or (_ask(handle, _STATUS, 4, slot, _NULL) == SUCCESS and slot[0] == _COMPLETE):
+                continue
+            if slot[0] > 0 or not event.told:
+                left.append(event)
+        self.recent[:] = left
         self._most_kept = max(_KEPT, 2 * len(self.recent))
 
     def wait(self) -> None:
@@ -170,7 +179,8 @@ class Queue:
         if self.handle is None:
             return True
         refuse_in_fork()
-        return all(status_of(event.handle) <= 0 for event in tuple(self.recent) if event.handle is not None)
+        # Last things first: what was submitted last is most often what is not done.
+        return all(status_of(event.handle) <= 0 for event in reversed(self.recent) if event.handle is not None)
 
     def close(self) -> None:
         """Waits for its work and gives the driver's queue back."""
@@ -184,12 +194,6 @@ class Queue:
         lib.clFinish(handle)
         if self.owned:
             release(lib.clReleaseCommandQueue(handle), "clReleaseCommandQueue")
-
-
-def _is_over(event: Event) -> bool:
-    """Whether there is nothing left to find out."""
-    status = status_of(event.handle)
-    return status == _COMPLETE or (status < 0 and event.told)
 
 
 def _marker(queue: Any, count: int, waits: Any, event: Any) -> int:
