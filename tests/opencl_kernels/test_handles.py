@@ -212,3 +212,42 @@ def test_reading_and_writing_through_one_handle(queues: list[bl.Queue]) -> None:
                 continue
             queue.parallel_for((6, 9), kernel, handle).wait_and_throw()
             np.testing.assert_array_equal(images.read(memory, pixels), 2 * pixels)
+
+
+@pytest.mark.parametrize("coordinate", ["normalized", "unnormalized"])
+@pytest.mark.parametrize("filtering", ["nearest", "linear"])
+def test_places_far_away(filtering: str, coordinate: str, queues: list[bl.Queue]) -> None:
+    """Beyond what a driver's own arithmetic takes lies the edge, and what is no number is some pixel."""
+    pixels = np.random.default_rng(8).random((3, 29, 4), np.float32)
+    far = np.array([1e6, 2.2e9, 1e15, 1e30, np.inf], np.float32)
+    coords = np.stack([np.concatenate([-far, far, [np.nan]]), np.full(11, 0.5)], 1).astype(np.float32)
+    wanted = np.repeat(pixels[1 if coordinate == "normalized" else 0, (0, -1)], 5, 0)
+    for queue in queues:
+        with _Images(queue) as images:
+            desc = bl.ImageDescriptor(29, 3)
+            memory = images.make(pixels, "fp32")[0]
+            sampler = bl.BindlessImageSampler("clamp_to_edge", coordinate, filtering)
+            handle = bl.create_image(memory, desc, queue, sampler=sampler)
+            found = bl.sample_image(queue, handle, coords)
+            bl.destroy_image_handle(handle, queue)
+            np.testing.assert_allclose(found[:10], wanted, rtol=1e-6)
+            assert ((found[10] >= 0) & (found[10] <= 1)).all()
+
+
+def test_layers_that_there_are_not(queues: list[bl.Queue]) -> None:
+    """A sample is of the last layer then."""
+    file = bl.build(
+        HEAD + "kernel void f(sampled_image_handle image, global const uint *layers, global float4 *out)\n"
+        "{ const size_t i = get_global_id(0); out[i] = sample_image_array_float4(image, 1.5f, layers[i]); }",
+        targets="opencl_c",
+    )
+    pixels = np.random.default_rng(9).random((4, 6, 4), np.float32)
+    layers = np.array([0, 3, 4, 1000, 2**31, 2**32 - 1], np.uint32)
+    for queue in queues:
+        if not queue.device.has("ext_oneapi_image_array"):
+            continue
+        kernel = bl.load_kernel_bundle(file, queue).get_kernel("f")
+        with _Images(queue) as images, bl.usm_empty((6, 4), "f4", queue) as out, bl.usm_empty(6, "u4", queue) as given:
+            given.copy_from(layers)
+            queue.parallel_for(6, kernel, images.make(pixels, "fp32", True, "nearest")[1], given, out).wait_and_throw()
+            np.testing.assert_array_equal(out.numpy(queue), pixels[np.minimum(layers, 3), 1])

@@ -2,6 +2,8 @@
 #pragma OPENCL FP_CONTRACT OFF
 static inline __attribute__((overloadable)) int4 __bindless_channels(int4 color, int order)
 { if (order == CLK_R || order == CLK_RG || order == CLK_RGB) color.w = 0; return color; }
+static inline float __bindless_bounded(float at, int size)
+{ const float most = (float)max(1 << (clz(size) - 1), 2 * size); return fmin(fmax(at, -most), most); }
 #ifdef cl_khr_mipmap_image
 #pragma OPENCL EXTENSION cl_khr_mipmap_image : enable
 #else
@@ -17,7 +19,7 @@ static inline ulong __bindless_local_id_0(void) { return get_local_id(0); }
 static inline ulong __bindless_local_id_1(void) { return get_local_id(1); }
 static inline ulong __bindless_local_id_2(void) { return get_local_id(2); }
 static inline __attribute__((overloadable)) int4 __bindless_sample_lod_1d_i(read_only image1d_t image, sampler_t how, float x, float lod)
-{ return __bindless_channels(read_imagei(image, how, x, lod), get_image_channel_order(image)); }
+{ return __bindless_channels(read_imagei(image, how, __bindless_bounded(x, get_image_width(image)), lod), get_image_channel_order(image)); }
 /* BINDLESS_CONSTANT_0 int 4 */
 #ifdef BINDLESS_CONSTANT_0
 #define BINDLESS_OR_0(otherwise) BINDLESS_CONSTANT_0

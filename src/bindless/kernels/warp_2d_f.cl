@@ -8,6 +8,8 @@
 #endif
 static inline __attribute__((overloadable)) float4 __bindless_channels(float4 color, int order)
 { if (order == CLK_R || order == CLK_RG || order == CLK_RGB) color.w = 0; return color; }
+static inline float __bindless_bounded(float at, int size)
+{ const float most = (float)max(1 << (clz(size) - 1), 2 * size); return fmin(fmax(at, -most), most); }
 static inline ulong __bindless_global_id_0(void) { return get_global_id(0); }
 static inline ulong __bindless_global_id_1(void) { return get_global_id(1); }
 static inline ulong __bindless_global_id_2(void) { return get_global_id(2); }
@@ -18,7 +20,7 @@ static inline ulong __bindless_local_id_0(void) { return get_local_id(0); }
 static inline ulong __bindless_local_id_1(void) { return get_local_id(1); }
 static inline ulong __bindless_local_id_2(void) { return get_local_id(2); }
 static inline __attribute__((overloadable)) float4 __bindless_sample_2d_f(read_only image2d_t image, sampler_t how, float x, float y)
-{ return __bindless_channels(read_imagef(image, how, (float2)(x, y)), get_image_channel_order(image)); }
+{ return __bindless_channels(read_imagef(image, how, (float2)(__bindless_bounded(x, get_image_width(image)), __bindless_bounded(y, get_image_height(image)))), get_image_channel_order(image)); }
 /* BINDLESS_CONSTANT_0 int 4 */
 #ifdef BINDLESS_CONSTANT_0
 #define BINDLESS_OR_0(otherwise) BINDLESS_CONSTANT_0

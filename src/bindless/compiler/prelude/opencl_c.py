@@ -71,6 +71,19 @@ def _inside(geometry: Geometry) -> str:
     return " && ".join(f"(uint){part} < (uint)get_image_{_QUERIES[part]}(image)" for part in _place(geometry))
 
 
+# Coordinates that a driver takes: below 2^31 pixels, and a number. What is farther away is
+# as far outside, and where images repeat, an even number of repetitions: as whole floats of that size are themselves.
+_BOUNDED = """static inline float __bindless_bounded(float at, int size)
+{ const float most = (float)max(1 << (clz(size) - 1), 2 * size); return fmin(fmax(at, -most), most); }"""
+
+
+def _sampled_at(geometry: Geometry) -> str:
+    """The coordinates of a sample; of layers that there are not, the last one."""
+    parts = [f"__bindless_bounded({axis}, get_image_{_QUERIES[axis]}(image))" for axis in geometry.axes]
+    layer = ["(float)min(layer, (uint)get_image_array_size(image) - 1)"] if geometry.layered else []
+    return _vector("float", [*parts, *layer])
+
+
 def _channels(values: ValueClass) -> str:
     """Channels that the image lacks are 0; OpenCL says 1 of alpha."""
     body = "if (order == CLK_R || order == CLK_RG || order == CLK_RGB) color.w = 0; return color;"
@@ -105,6 +118,7 @@ def definition(name: str, access: str) -> tuple[list[str], str]:
         zeros = f"({values.opencl})(0)"
         body = f"return {_inside(geometry)} ? __bindless_channels({read}, get_image_channel_order(image)) : {zeros};"
         return before, _function(values.opencl, name, parameters, body)
+    before.append(_BOUNDED)
     more = ""
     if operation != "sample":
         before.append(_extension("cl_khr_mipmap_image", "sample_mipmap"))
@@ -115,7 +129,7 @@ def definition(name: str, access: str) -> tuple[list[str], str]:
             more = ", lod"
         else:
             more = "".join(f", {_vector('float', names[k * dims : (k + 1) * dims])}" for k in range(2))
-    read = f"read_image{function}(image, how, {_vector('float', _place(geometry))}{more})"
+    read = f"read_image{function}(image, how, {_sampled_at(geometry)}{more})"
     return before, _function(
         values.opencl, name, parameters, f"return __bindless_channels({read}, get_image_channel_order(image));"
     )
