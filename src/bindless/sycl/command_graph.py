@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from ..backends.contract import NativeEvent
 from ..backends.native_contract import GraphProtocol
@@ -22,6 +22,12 @@ if TYPE_CHECKING:
     from .queue import Queue
 
 __all__ = ["CommandGraph"]
+
+
+class _Step(Protocol):
+    """Submits a command anew; launches bound to their arguments do."""
+
+    def __call__(self, *, depends_on: Iterable[Event] | Event) -> Event: ...
 
 
 class CommandGraph:
@@ -48,6 +54,7 @@ class CommandGraph:
         # Commands are planned for the queue that takes them: with a driver's graph one that only records.
         self._recorder = queue if self._graphs is None else Another(queue.device, queue.context, in_order=True)
         self._commands: list[Operation] = []
+        self._steps: list[_Step] = []  # submit the commands one by one
         self._keep: list[object] = []
         self._resource: _lifetime.Resource | None = None
         self._native: Any = None
@@ -63,7 +70,10 @@ class CommandGraph:
         if 0 in sizes[0]:
             return
         backend, native, fixed = self._backend, run._native, tuple(packed)
-        self._add(lambda waits: backend.launch(native, here._native, *sizes, fixed, waits), (here._bundle, *taken))
+        step = kernel.bind(run, index_space, *taken) if self._graphs is None else None
+        self._add(
+            lambda waits: backend.launch(native, here._native, *sizes, fixed, waits), (here._bundle, *taken), step
+        )
 
     def memcpy(self, dst: object, src: object, nbytes: int | None = None) -> None:
         """Adds a copy of bytes; see ``Queue.memcpy``. Host memory is read or written by each run."""
@@ -81,12 +91,14 @@ class CommandGraph:
         if planned is not None:
             self._add(*planned)
 
-    def _add(self, command: Operation, keep: Sequence[object]) -> None:
+    def _add(self, command: Operation, keep: tuple[object, ...], step: _Step | None = None) -> None:
         with self._lock:
             self._require_open()
             if self._native is not None:
                 raise InvalidError("this graph has run, or was finalized: its commands are settled; make another one")
+            stream = self.queue._stream
             self._commands.append(command)
+            self._steps.append(step or (lambda *, depends_on: stream.submit(command, depends_on, keep)))
             self._keep.extend(keep)
 
     def __len__(self) -> int:
@@ -134,10 +146,11 @@ class CommandGraph:
                 return graphs.launch_graph(target, graph, waits)
 
             return stream.submit(run, depends_on, (self._resource, *self._keep))
-        before: Iterable[Event] | Event = depends_on
-        for command in self._commands:
-            before = stream.submit(command, before, tuple(self._keep))
-        return cast(Event, before)
+        first, *others = self._steps
+        event = first(depends_on=depends_on)
+        for step in others:  # a queue in order needs not be told
+            event = step(depends_on=() if stream.in_order else event)
+        return event
 
     def _require_memory(self) -> None:
         for item in self._keep:
@@ -154,7 +167,7 @@ class CommandGraph:
         """Lets go of everything; runs that are under way go on."""
         with self._lock:
             self._closed = True
-            self._commands, self._keep, self._native, self._resource = [], [], None, None
+            self._commands, self._steps, self._keep, self._native, self._resource = [], [], [], None, None
             if self._recorder is not self.queue:
                 self._recorder.close()
 
