@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,7 @@ _WANTED_OF_TRAFFIC = {
     True: {("fp32", 4): 95.0, ("unorm_int8", 4): 95.0, ("fp32", 1): 95.0, ("fp16", 4): 95.0},
 }
 _WANTED_FORM = 1 / 1.5  # of the speed of plain samples in two dimensions, for levels, layers and cubes
+_LARGEST_PICTURE = 2048  # a side of those that numpy and OpenCV take part in
 _SIZES = (256, 512, 1024, 2048, 4096)  # sides of images, for the plot
 
 
@@ -57,11 +59,16 @@ def _side(samples: int) -> int:
 
 def _points(bench: Bench, side: int, kind: str = "neighbouring") -> Array:
     """Places (N, 2) in an image of side x side pixels, of a turned picture or at random; N is a multiple of 1024."""
-    rows = max(bench.samples // 1024, 1)
+    return _places(max(bench.samples // 1024, 1) * 1024, side, kind)
+
+
+@lru_cache(maxsize=1)
+def _places(count: int, side: int, kind: str) -> Array:
     if kind == "random":
-        return (np.random.default_rng(7).random((rows * 1024, 2)) * side).astype(np.float32)
-    across = int(np.sqrt(rows * 1024))
-    index = np.arange(rows * 1024)
+        anywhere: Array = np.random.default_rng(7).random((count, 2), np.float32) * np.float32(side)
+        return anywhere
+    across = int(np.sqrt(count))
+    index = np.arange(count)
     x, y = (index % across) * (side / across) - side / 2, (index // across) * (side / across) - side / 2
     u, v = np.cos(_ANGLE) * x - np.sin(_ANGLE) * y, np.sin(_ANGLE) * x + np.cos(_ANGLE) * y
     points: Array = np.stack([u, v], 1).astype(np.float32) + np.float32(side / 2)
@@ -278,7 +285,7 @@ def _writing(pixels: Array, i: Array, j: Array, values: Array) -> Work:
 
 def measure_pictures(bench: Bench) -> None:
     """``Image``: numpy in, numpy out. Maps beside an array of coordinates and OpenCV, and sizes beside OpenCV."""
-    side = _side(bench.samples)
+    side = min(_side(bench.samples), _LARGEST_PICTURE)
     matrix = np.array([[0.9, -0.2, 0.12 * side], [0.2, 0.9, -0.03 * side]])
     cv2 = available("cv2")
     y, x = np.mgrid[:side, :side] + 0.5

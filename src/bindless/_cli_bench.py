@@ -18,7 +18,7 @@ from ._bench_rows import Bench, Row
 from ._bench_sampling import measure_pictures, measure_pixels, measure_sampling
 from ._cli_devices import device_line
 from ._cli_table import show_table
-from .model.errors import FeatureNotSupportedError
+from .model.errors import Error
 from .sycl.queue import Queue
 
 __all__ = ["PARTS", "run_bench"]
@@ -49,7 +49,7 @@ def run_bench(
     for name in parts or PARTS:
         try:
             PARTS[name](bench)
-        except FeatureNotSupportedError as error:
+        except Error as error:
             bench.notes.append(f"{name}: {error}")
     if as_json:
         print(json.dumps(_document(bench, processor_time), indent=1))
