@@ -51,10 +51,12 @@ def kinds(device: Device) -> frozenset[UsmKind]:
     return frozenset((UsmKind.device,))
 
 
-def allocate(context: Context, device: Device, kind: UsmKind, nbytes: int, alignment: int) -> Allocation:
+def allocate(
+    context: Context, device: Device, kind: UsmKind, nbytes: int, alignment: int, reserve: int = 0
+) -> Allocation:
     """A buffer, and a number for it."""
     slot = ffi.new("cl_int *")
-    buffer = lib.clCreateBuffer(context.handle, lib.CL_MEM_READ_WRITE, nbytes, ffi.NULL, slot)
+    buffer = lib.clCreateBuffer(context.handle, lib.CL_MEM_READ_WRITE, nbytes + reserve, ffi.NULL, slot)
     if slot[0] != SUCCESS:
         raise device.no_memory(slot[0], "clCreateBuffer", kind, nbytes)
     return Allocation(kind, device, _number(nbytes, alignment), nbytes, buffer)

@@ -7,7 +7,6 @@ asks of memory is said with them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, Protocol
 
 from ..drivers import opencl as driver
@@ -53,8 +52,10 @@ class Means(Protocol):
     def kinds(self, device: Device) -> frozenset[UsmKind]:
         """Kinds of memory that a device has by them."""
 
-    def allocate(self, context: Context, device: Device, kind: UsmKind, nbytes: int, alignment: int) -> Allocation:
-        """New memory; raises with the driver's code where there is not enough."""
+    def allocate(
+        self, context: Context, device: Device, kind: UsmKind, nbytes: int, alignment: int, reserve: int
+    ) -> Allocation:
+        """New memory, longer by the reserve; raises with the driver's code where there is not enough."""
 
     def free(self, context: Context, allocation: Allocation) -> None: ...
 
@@ -113,8 +114,7 @@ def allocate(context: Context, device: Device | None, kind: UsmKind, nbytes: int
         )
     _require_size(place, kind, nbytes)
     more = row_reserve(place)
-    made = means.allocate(context, place, kind, nbytes + more, max(alignment, more))
-    made = replace(made, size=nbytes)
+    made = means.allocate(context, place, kind, nbytes, max(alignment, more), more)
     context.add(made)
     return made.base
 

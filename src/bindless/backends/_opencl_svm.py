@@ -31,7 +31,9 @@ def kinds(device: Device) -> frozenset[UsmKind]:
     return frozenset((UsmKind.device, UsmKind.host, UsmKind.shared) if device.svm & _FINE else (UsmKind.device,))
 
 
-def allocate(context: Context, device: Device, kind: UsmKind, nbytes: int, alignment: int) -> Allocation:
+def allocate(
+    context: Context, device: Device, kind: UsmKind, nbytes: int, alignment: int, reserve: int = 0
+) -> Allocation:
     """New memory of the context; the kind only says who uses it."""
     flags = lib.CL_MEM_READ_WRITE
     if kind is not UsmKind.device:
@@ -39,7 +41,7 @@ def allocate(context: Context, device: Device, kind: UsmKind, nbytes: int, align
         if device.svm & lib.CL_DEVICE_SVM_ATOMICS:
             flags |= lib.CL_MEM_SVM_ATOMICS
     more = alignment if alignment > _MOST_ALIGNED else 0
-    found = lib.clSVMAlloc(context.handle, flags, nbytes + more, 0 if more else alignment)
+    found = lib.clSVMAlloc(context.handle, flags, nbytes + reserve + more, 0 if more else alignment)
     if found == ffi.NULL:
         raise device.no_memory(lib.CL_MEM_OBJECT_ALLOCATION_FAILURE, "clSVMAlloc", kind, nbytes, alignment)
     owner = None if kind is UsmKind.host else device

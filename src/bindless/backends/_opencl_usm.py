@@ -44,15 +44,17 @@ def kinds(device: Device) -> frozenset[UsmKind]:
     )
 
 
-def allocate(context: Context, device: Device, kind: UsmKind, nbytes: int, alignment: int) -> Allocation:
+def allocate(
+    context: Context, device: Device, kind: UsmKind, nbytes: int, alignment: int, reserve: int = 0
+) -> Allocation:
     """New memory of a kind."""
     slot = ffi.new("cl_int *")
     if kind is UsmKind.host:
         call = "clHostMemAllocINTEL"
-        found = lib.clHostMemAllocINTEL(context.handle, ffi.NULL, nbytes, alignment, slot)
+        found = lib.clHostMemAllocINTEL(context.handle, ffi.NULL, nbytes + reserve, alignment, slot)
     else:
         call = "clDeviceMemAllocINTEL" if kind is UsmKind.device else "clSharedMemAllocINTEL"
-        found = getattr(lib, call)(context.handle, device.handle, ffi.NULL, nbytes, alignment, slot)
+        found = getattr(lib, call)(context.handle, device.handle, ffi.NULL, nbytes + reserve, alignment, slot)
     if slot[0] != SUCCESS or found == ffi.NULL:
         raise device.no_memory(slot[0] or lib.CL_OUT_OF_HOST_MEMORY, call, kind, nbytes, alignment)
     owner = None if kind is UsmKind.host else device
