@@ -31,6 +31,7 @@ _CALLS = 200
 _LANGUAGES: dict[Backend, kernels.Target] = {
     Backend.cuda: "ptx",
     Backend.level_zero: "spirv",
+    Backend.opencl: "opencl_c",
     Backend.reference: "spirv",
 }
 _FOUR = "void four(unsigned long long *out, unsigned long long a, unsigned b, float c)"

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .model.aspects import Aspect
+from .model.enums import Backend
 from .model.errors import FeatureNotSupportedError
 from .sycl.queue import Queue
 from .sycl.usm import usm_empty
@@ -199,10 +200,14 @@ class Bench:
             "bound_seconds": bound_seconds,
             "size": size,
         }
+        # What other drivers do on a processor is theirs: the project's own aims are for GPUs and for its own driver.
+        device = self.queue.device
+        aims = device.has(Aspect.gpu) or device.backend is Backend.reference
         beside = [name for name in everyone if name]
         for name in beside:
-            wanted = everyone[name].wanted or 0.0
+            wanted = (everyone[name].wanted or 0.0) if aims else 0.0
             self.rows.append(Row(**shared, peer=name, peer_seconds=best[name], wanted=wanted))
+        wanted_seconds, wanted_percent = (wanted_seconds, wanted_percent) if aims else (0.0, 0.0)
         if not beside or wanted_seconds or wanted_percent:
             self.rows.append(Row(**shared, wanted_seconds=wanted_seconds, wanted_percent=wanted_percent))
         return best[""]
