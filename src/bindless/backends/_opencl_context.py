@@ -19,9 +19,13 @@ if TYPE_CHECKING:
     from ._opencl_image import ImageStorage, View
     from ._opencl_kernel import Kernel
 
-__all__ = ["Allocation", "Context"]
+__all__ = ["WHOLE", "Allocation", "Context"]
 
 lib, ffi = driver.lib, driver.ffi
+
+
+# Key among an allocation's parts of a buffer over all of it, where it is memory.
+WHOLE = -1
 
 
 @dataclass(frozen=True)
@@ -35,7 +39,7 @@ class Allocation:
         size: bytes asked for.
         buffer: cl_mem where the address is only a number; None where it is memory.
         owned: whether it is freed here.
-        parts: sub-buffers of it, by offset.
+        parts: sub-buffers of it, by offset; and ``WHOLE``.
         start: where the driver's own allocation begins, if not at the address.
     """
 

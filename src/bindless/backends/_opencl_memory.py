@@ -12,9 +12,9 @@ from typing import Any, Protocol
 from ..drivers import opencl as driver
 from ..model.enums import UsmKind
 from ..model.errors import FeatureNotSupportedError, InvalidError, MemoryAllocationError
-from . import _opencl_buffers, _opencl_svm, _opencl_usm
+from . import _opencl_buffers, _opencl_lent, _opencl_svm, _opencl_usm
 from ._fill_parts import fill_parts
-from ._opencl_context import Allocation, Context
+from ._opencl_context import WHOLE, Allocation, Context
 from ._opencl_device import Device
 from ._opencl_errors import release
 from ._opencl_event import Event
@@ -107,6 +107,7 @@ def allocate(context: Context, device: Device | None, kind: UsmKind, nbytes: int
         raise MemoryAllocationError(f"nbytes={nbytes}: an allocation has 1 to 2**63 - 1 bytes", backend="opencl")
     refuse_in_fork()
     place = context.device(device)
+    _opencl_lent.sweep()
     means = _means(context)
     if kind not in means.kinds(place):
         raise FeatureNotSupportedError(
@@ -164,9 +165,15 @@ def free(context: Context, address: int) -> None:
             backend="opencl",
         )
     if allocation.owned and not in_fork() and context.handle is not None:
+        _opencl_lent.sweep()
+        means, whole = _means(context, address), allocation.parts.get(WHOLE)
+        if whole is not None and _opencl_lent.is_held(whole):
+            lender: Any = _opencl_lent.Lender(context.handle)
+            _opencl_lent.free_after(whole, lambda: means.free(lender, allocation))
+            return
         for part in allocation.parts.values():
             release(lib.clReleaseMemObject(part), "clReleaseMemObject")
-        _means(context, address).free(context, allocation)
+        means.free(context, allocation)
 
 
 def pointer_info(context: Context, address: int) -> PointerRecord:

@@ -16,7 +16,7 @@ from ..model.enums import DeviceType, UsmKind
 from ..model.errors import FeatureNotSupportedError, InvalidError
 from ..model.native_handle import NativeHandle
 from . import _opencl_buffers
-from ._opencl_context import Allocation, Context
+from ._opencl_context import WHOLE, Allocation, Context
 from ._opencl_device import Device, Platform, all_platforms, devices
 from ._opencl_errors import SUCCESS
 from ._opencl_event import Event
@@ -274,10 +274,10 @@ def memory_handle(context: Context, address: int, *, image: bool = False) -> Any
 
 
 def _over(context: Context, allocation: Allocation) -> Any:
-    """A buffer over unified or shared virtual memory, made once; it ends with the allocation."""
+    """A buffer over unified or shared virtual memory, made once; both end together."""
     if any(device.has_usm and device.type is not DeviceType.cpu for device in context.devices):
         return None  # such a buffer may be a copy
-    made = allocation.parts.get(_WHOLE)
+    made = allocation.parts.get(WHOLE)
     if made is None:
         slot = ffi.new("cl_int *")
         pointer = ffi.cast("void *", allocation.base)
@@ -285,12 +285,8 @@ def _over(context: Context, allocation: Allocation) -> Any:
         made = lib.clCreateBuffer(context.handle, flags, allocation.size, pointer, slot)
         if slot[0] != SUCCESS:
             return None
-        kept = allocation.parts.setdefault(_WHOLE, made)
+        kept = allocation.parts.setdefault(WHOLE, made)
         if kept is not made:  # another thread was quicker
             lib.clReleaseMemObject(made)
             made = kept
     return made
-
-
-# Key among an allocation's parts.
-_WHOLE = -1

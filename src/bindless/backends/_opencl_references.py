@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import Any
 
 from ..drivers import opencl as driver
@@ -147,13 +148,15 @@ class Reference:
             self._release(native)
 
 
-def held(native: Any, type_: str) -> CountedHandle:
-    """A handle with a reference of its own."""
+def held(native: Any, type_: str, then: Callable[[], object] | None = None) -> CountedHandle:
+    """A handle with a reference of its own; ``then`` is called once it was given back."""
     retain(native, type_)
     give_back, forked = getattr(lib, f"clRelease{_COUNTS[type_][0]}"), in_fork
 
     def release() -> None:
         if not forked():
             give_back(native)
+            if then is not None:
+                then()
 
     return CountedHandle.holding(int(ffi.cast("uintptr_t", native)), type_, release)

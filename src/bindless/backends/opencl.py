@@ -28,6 +28,7 @@ from . import (
     _opencl_image,
     _opencl_info,
     _opencl_launch,
+    _opencl_lent,
     _opencl_link,
     _opencl_memory,
     _opencl_native,
@@ -239,7 +240,7 @@ class OpenCLBackend:
     def memory_handle(self, context: Context, address: int, *, image: bool = False) -> NativeHandle | None:
         """The cl_mem of memory, with a reference; None where it is none."""
         found = _opencl_native.memory_handle(context, address, image=image)
-        return None if found is None else _opencl_references.held(found, "cl_mem")
+        return None if found is None else _opencl_references.held(found, "cl_mem", _opencl_lent.sweep)
 
     def memory_or_address(self, context: Context, address: int) -> int:
         """The cl_mem where an address stands for one; else the address."""
