@@ -107,6 +107,12 @@ def test_no_driver_and_a_broken_one(tmp_path: Path, broken: str) -> None:
     done = run(LISTED, OCL_ICD_VENDORS=str(tmp_path))
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-2:] == ["[]", "1"], done.stdout
+    doctor = run("from bindless.cli import main; main(['doctor'])", OCL_ICD_VENDORS=str(tmp_path)).stdout
+    assert f"OCL_ICD_VENDORS: {tmp_path}" in doctor
+    if not broken:
+        assert "none is listed" in doctor
+    elif broken.startswith("/"):
+        assert "broken.icd: /no/such/library.so: no such file" in doctor and "fix: install the driver" in doctor
 
 
 # ---------------------------------------------------------------------- failures after submission
