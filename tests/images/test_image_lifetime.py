@@ -156,7 +156,8 @@ def test_many_threads(device: bl.Device, context: bl.Context) -> None:
     for thread in threads:
         thread.join()
     shared.close()
-    assert not failures
+    for failure in failures:
+        raise failure
 
 
 PROGRAM = """
