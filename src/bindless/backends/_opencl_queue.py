@@ -150,10 +150,14 @@ class Queue:
         """Returns when all work submitted so far is done; raises a failure that nobody has asked for. Interruptible."""
         refuse_in_fork()
         if self.handle is not None:
-            recent = [event for event in tuple(self.recent) if event.handle is not None]
-            wait_for([event.handle for event in recent])
+            wait_for(self._waited())
             lib.clFinish(self.handle)  # what others have submitted to the same cl_command_queue
             self._raise_failures()
+
+    def _waited(self) -> list[Any]:
+        """cl_events whose end is that of all work; of an in-order queue the last one's."""
+        handles = [event.handle for event in tuple(self.recent) if event.handle is not None]
+        return handles[-1:] if self.in_order else handles
 
     def _raise_failures(self) -> None:
         events, self.recent = self.recent, []
@@ -188,7 +192,7 @@ class Queue:
         if handle is None or in_fork():
             self.handle = None
             return
-        wait_for([event.handle for event in tuple(self.recent) if event.handle is not None])
+        wait_for(self._waited())
         self.handle = None
         self.recent.clear()
         lib.clFinish(handle)
