@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 import warnings
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -180,3 +182,14 @@ def test_their_images_and_events_that_come_late(cl: bl.Device, pyopencl: Any, th
     out.close()
     queue.close()
     context.close()
+
+
+def test_the_page_about_native_objects_is_true(cl: bl.Device, pyopencl: Any, theirs: Any) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "interop.md").read_text(encoding="utf-8")
+    snippets = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    (snippet,) = [text for text in snippets if "pyopencl" in text]
+    names: dict[str, Any] = {}
+    exec(compile(snippet, "docs/interop.md", "exec"), names)
+    assert np.array_equal(names["result"], np.arange(1000, dtype=np.float32) * 2)
+    names["queue"].close()
+    names["context"].close()
