@@ -54,14 +54,15 @@ def sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def build(module: Module, target: str, toolchain: Toolchain, prelude: Path | None, folder: Path) -> bytes:
+def build(module: Module, target: str, toolchain: Toolchain, prelude: Path | None, folder: Path, anew: bool) -> bytes:
     """One artifact: the source compiled, linked with the prelude, optimised and translated, or made plain OpenCL C."""
     includes = [HERE / "include", REPOSITORY / "include"]
     work = folder / f"{module.name}-{target}"
     work.mkdir()
     if target == "opencl_c":
         options = [f"-I{path}" for path in includes] + [f"-D{name}={value}" for name, value in module.defines.items()]
-        standard = OF_MIPMAPS if module.source == "sample_lod.cl" else STANDARD
+        # What is compared with a text that compiled need not be compiled again.
+        standard = (OF_MIPMAPS if module.source == "sample_lod.cl" else STANDARD) if anew else None
         return make_source(HERE / "source" / module.source, options, toolchain, work, standard)[0]
     assert prelude is not None
     kernels = [kernel.name for kernel in module.kernels]
@@ -70,7 +71,7 @@ def build(module: Module, target: str, toolchain: Toolchain, prelude: Path | Non
     )
 
 
-def build_all(modules: list[Module], toolchain: Toolchain, jobs: int) -> dict[str, bytes]:
+def build_all(modules: list[Module], toolchain: Toolchain, jobs: int, *, anew: bool) -> dict[str, bytes]:
     """Artifacts by file name."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -79,7 +80,7 @@ def build_all(modules: list[Module], toolchain: Toolchain, jobs: int) -> dict[st
             path.write_text(PRELUDES[target]())
         wanted = [(module, target) for module in modules for target in module.targets]
         with ThreadPoolExecutor(jobs) as pool:
-            made = pool.map(lambda pair: build(*pair, toolchain, preludes.get(pair[1]), folder), wanted)
+            made = pool.map(lambda pair: build(*pair, toolchain, preludes.get(pair[1]), folder, anew), wanted)
             return {module.name + SUFFIX[target]: data for (module, target), data in zip(wanted, made, strict=True)}
 
 
@@ -145,7 +146,7 @@ def main() -> int:
         parser.error("a part of the modules is only built with -o DIR: the manifest describes them all")
     toolchain = Toolchain.find()
     modules = [names[name] for name in options.modules] or MODULES
-    artifacts = build_all(modules, toolchain, options.jobs)
+    artifacts = build_all(modules, toolchain, options.jobs, anew=not options.check)
     if options.output:
         options.output.mkdir(parents=True, exist_ok=True)
         for name, data in artifacts.items():

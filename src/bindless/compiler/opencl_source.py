@@ -70,13 +70,13 @@ _Variant = tuple[str, ...]  # the access of each handle among a function's param
 
 
 def make_source(
-    source: Path, options: Sequence[str], toolchain: Toolchain, folder: Path, standard: str
+    source: Path, options: Sequence[str], toolchain: Toolchain, folder: Path, standard: str | None
 ) -> tuple[bytes, tuple[str, ...]]:
     """The text for OpenCL devices of a source that compiles for SPIR-V, and the names of its kernels.
 
     Args:
         options: of clang: macros, folders of headers.
-        standard: of OpenCL C that clang checks the result by, such as ``CL3.0``.
+        standard: of OpenCL C that clang checks the result by, such as ``CL3.0``; None: it was checked before.
 
     Raises:
         BuildError: handles are used otherwise than as arguments, or for images that OpenCL has not.
@@ -94,17 +94,22 @@ def make_source(
     del toolchain.warnings[said:]
     functions = read_functions(toolchain.promote(compiled, folder / "promoted.ll").read_text())
     result = _Source(source.name, listed, {line: lines[line] for line in functions}, functions).text()
+    if standard is not None:
+        _check(result, source.name, toolchain, folder, standard)
+    return result.encode(), tuple(sorted({item.name for item in listed if item.is_kernel}))
+
+
+def _check(text: str, name: str, toolchain: Toolchain, folder: Path, standard: str) -> None:
     checked = folder / "checked.cl"
-    checked.write_text(result)
+    checked.write_text(text)
     try:
         toolchain.check(checked, _TARGET, (f"-cl-std={standard}", "-w"))
     except BuildError as error:
         raise BuildError(
-            f"{source.name} does not compile as OpenCL C whose handles are images and samplers, which can only be "
+            f"{name} does not compile as OpenCL C whose handles are images and samplers, which can only be "
             f"passed to functions. Change that, or leave the target opencl_c out. The compiler says:\n{error.log}",
             log=error.log,
         ) from error
-    return result.encode(), tuple(sorted({item.name for item in listed if item.is_kernel}))
 
 
 class _Source:
