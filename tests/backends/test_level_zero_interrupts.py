@@ -6,6 +6,7 @@ import contextlib
 import functools
 import gc
 import itertools
+import signal
 import sys
 from collections.abc import Iterator
 from types import FrameType
@@ -187,3 +188,26 @@ def test_no_command_is_lost(device: bl.Device, monkeypatch: pytest.MonkeyPatch, 
     backend.close_event_pool(gates)
     backend.release_queue(other)
     backend.release_context(context)
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs POSIX interval timers")
+def test_signals_leave_no_lock_held(device: bl.Device) -> None:
+    """Real signals among commands: whatever they meet, the stream's lock is free afterwards and the queue works."""
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        with bl.Context(device) as context, bl.Queue(context=context, in_order=True) as queue:
+            array = bl.usm_empty(16, "u1", queue)
+            for hit in range(300):
+                with contextlib.suppress(KeyboardInterrupt):
+                    signal.setitimer(signal.ITIMER_REAL, 1e-6 * (1 + hit))
+                    while True:
+                        queue.memset(array, 2, depends_on=queue.memset(array, 1)).wait()
+                assert not queue._native.streams[0].lock.locked()
+            queue.memset(array, 3).wait()
+            assert array.numpy(queue).tolist() == [3] * 16
+    finally:
+        signal.signal(signal.SIGALRM, before)

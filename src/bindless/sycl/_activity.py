@@ -36,29 +36,29 @@ _PATIENCE, _LOOK_AGAIN = 5.0, 0.01
 
 
 class _Birth:
-    """Held while a stream begins. At interpreter exit none begins any more: nobody would wait for its work."""
+    """What a stream holds while it begins. At interpreter exit none begins any more: nobody would wait for its work.
+
+    Attributes:
+        lock: held by ``with``, which Ctrl-C cannot split; an ``__enter__`` written here could be left with it held.
+    """
 
     def __init__(self) -> None:
-        self._lock = threading.RLock()
+        self.lock = threading.RLock()
         self._over = False
 
-    def __enter__(self) -> None:
-        self._lock.acquire()
+    def require(self) -> None:
+        """Refuses a stream once the interpreter ends; the lock is held."""
         if self._over:
-            self._lock.release()
             raise SyclRuntimeError("no queue can be made any more: the interpreter is ending")
-
-    def __exit__(self, *_: object) -> None:
-        self._lock.release()
 
     def end(self) -> None:
         """From now on it refuses; those that had entered before are done."""
-        with self._lock:
+        with self.lock:
             self._over = True
 
     def forget(self) -> None:
         """In the child of a fork: another thread may have held it."""
-        self._lock = threading.RLock()
+        self.lock = threading.RLock()
 
 
 birth = _Birth()

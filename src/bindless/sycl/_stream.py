@@ -144,7 +144,8 @@ class CommandStream:
         self._countdown = _REAP_EVERY
         self._reason = "was closed"
         hints = {} if immediate is None else {"immediate": immediate}
-        with birth:
+        with birth.lock:
+            birth.require()
             native = adopted or backend.create_queue(
                 context._native, device._record.native, in_order=in_order, profiling=profiling, **hints
             )
