@@ -303,6 +303,10 @@ static CUresult bindless_stage(bindless_staging_t *staging, CUstream stream, con
     }
     blr_mutex_unlock(&staging->lock);
     CUresult result = (CUresult)atomic_load(&staging->result);
+    if (result != CUDA_SUCCESS) {
+        /* Pieces on their way would read buffers that the next copy fills, and land behind it. */
+        cuStreamSynchronize(stream);
+    }
     blr_mutex_unlock(&staging->turn);
     return result;
 }

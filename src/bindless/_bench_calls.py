@@ -213,10 +213,10 @@ def _launch_peers(source: bytes, name: str, arguments: tuple[Any, ...]) -> dict[
     values = [ffi.new(kind, argument.item()) for kind, argument in zip(kinds, arguments)]
     packed = ffi.new("void *[]", [ffi.cast("void *", value) for value in values]) if values else ffi.NULL
 
-    def bare() -> None:
+    def bare(kept: Any = values) -> None:  # what ``packed`` points to
         for _ in range(_CALLS):
             lib.cuLaunchKernel(function[0], 1, 1, 1, 1, 1, 1, 0, stream[0], packed, ffi.NULL)
-        lib.cuStreamSynchronize(stream[0])
+        check(lib.cuStreamSynchronize(stream[0]), "cuStreamSynchronize")
 
     peers = {"cuLaunchKernel by the bindings": Peer(bare, wanted=_WANTED_LAUNCH[name])}
     for peer, make in (("CuPy RawKernel", _cupy_launches), ("cuda.core", _core_launches)):

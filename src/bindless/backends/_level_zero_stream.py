@@ -98,9 +98,14 @@ class Stream(RecordingStream[Event]):
             else:
                 self._keep((timed.native,))
                 signal = timed.native.handle
-            result = self.lists.run(command, signal, count, array)
-            if result != SUCCESS:
-                fail(result, call, details)
+            try:
+                result = self.lists.run(command, signal, count, array)
+                if result != SUCCESS:
+                    fail(result, call, details)
+            except Error:
+                if first is None:
+                    self._refused()
+                raise
             return self.after(timed)
 
     def append(self, function: Callable[..., int], *arguments: Any) -> Event:
@@ -113,6 +118,7 @@ class Stream(RecordingStream[Event]):
             result = function(self.lists.handle, *arguments, _NULL, 0, _NULL)
             if result == SUCCESS:
                 return self.after()
+            self._refused()
         fail(result, function.__name__, ", ".join(map(str, arguments)))
 
     def _begin(
@@ -122,18 +128,30 @@ class Stream(RecordingStream[Event]):
         own = None if event is None else NativeEvent(self.context.native.pools[True])
         if own is not None:
             self._keep((own,))
-        result = self.lists.run(first, _NULL if own is None else own.handle, count, array)
-        if result != SUCCESS:
-            fail(result, call, details)
+        try:
+            result = self.lists.run(first, _NULL if own is None else own.handle, count, array)
+            if result != SUCCESS:
+                fail(result, call, details)
+        except Error:
+            self._refused()
+            raise
         if event is not None and own is not None:
             event.first = own
             self._signalled.append((self.submitted, own))
 
     def begin(self) -> None:
-        """Counts a command before the driver has it: whatever interrupts us then, the stream's waits include it. One
-        that is refused leaves a gap, which does no harm. The lock is held."""
+        """Counts a command before the driver has it: whatever interrupts us then, the stream's waits include it.
+
+        The lock is held.
+        """
         self.used = True
         self.submitted += 1
+
+    def _refused(self) -> None:
+        """Takes the count of a command back that the driver did not take, so that nothing waits for it."""
+        while self._awaited and self._awaited[-1][0] == self.submitted:
+            self._awaited.pop()
+        self.submitted -= 1
 
     def _keep(self, natives: Sequence[NativeEvent]) -> None:
         """Holds events until the command just counted is done; before the driver is told of them."""
