@@ -194,7 +194,11 @@ def test_no_command_is_lost(device: bl.Device, monkeypatch: pytest.MonkeyPatch, 
 def test_signals_leave_no_lock_held(device: bl.Device) -> None:
     """Real signals among commands: whatever they meet, the stream's lock is free afterwards and the queue works."""
 
+    struck = False
+
     def interrupt(*_: object) -> None:
+        nonlocal struck
+        struck = True  # for the loop below: Python drops what is raised in a finalizer
         raise KeyboardInterrupt
 
     before = signal.signal(signal.SIGALRM, interrupt)
@@ -203,8 +207,9 @@ def test_signals_leave_no_lock_held(device: bl.Device) -> None:
             array = bl.usm_empty(16, "u1", queue)
             for hit in range(300):
                 with contextlib.suppress(KeyboardInterrupt):
+                    struck = False
                     signal.setitimer(signal.ITIMER_REAL, 1e-6 * (1 + hit))
-                    while True:
+                    while not struck:
                         queue.memset(array, 2, depends_on=queue.memset(array, 1)).wait()
                 assert not queue._native.streams[0].lock.locked()
             queue.memset(array, 3).wait()

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NoReturn
-
 from ..drivers import cuda as driver
-from ..model.enums import Errc
-from ..model.errors import DeviceLostError, Error, FeatureNotSupportedError, error_of
+from ..model.errors import FeatureNotSupportedError
+from ._results import Results
 
 __all__ = [
     "NOT_READY",
@@ -57,36 +55,13 @@ _LOST = (
 )
 
 
-def error(result: int, call: str, details: object = "", code: Errc | None = None) -> Error:
-    """The exception for a result: the driver's name of it, what it means, and the values concerned.
-
-    Args:
-        call: the driver's function.
-        details: the values concerned and the way out.
-        code: instead of the code that belongs to the result; failures of submitted work and functions that
-            the driver lacks keep theirs.
-    """
-    plain = driver.error(result, call)
-    if result in _ASYNCHRONOUS:
-        return DeviceLostError(f"{plain}: {_LOST}", backend="cuda", native_code=result, native_name=plain.native_name)
-    if code is None or isinstance(plain, FeatureNotSupportedError):
-        code = plain.code
-    message = f"{plain}: {details}" if details else str(plain)
-    return error_of(code, message, backend="cuda", native_code=result, native_name=plain.native_name)
-
-
-def fail(result: int, call: str, details: object = "", code: Errc | None = None) -> NoReturn:
-    """Raises the exception for a result."""
-    raise error(result, call, details, code)
-
-
-def check(result: int, call: str, details: object = "", code: Errc | None = None) -> None:
-    """Raises unless the result is success."""
-    if result != SUCCESS:
-        raise error(result, call, details, code)
-
-
-def release(result: int, call: str) -> None:
-    """Like ``check`` for calls that give something back: what is gone already is no failure."""
-    if result != SUCCESS and result not in _GONE:
-        raise error(result, call)
+_results = Results(
+    driver,
+    "cuda",
+    SUCCESS,
+    lost=_ASYNCHRONOUS,
+    gone=_GONE,
+    advice=_LOST,
+    is_absent=lambda result, plain: isinstance(plain, FeatureNotSupportedError),
+)
+error, fail, check, release = _results.error, _results.fail, _results.check, _results.release

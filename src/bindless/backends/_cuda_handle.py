@@ -10,6 +10,7 @@ from ..model.descriptor import ImageDescriptor
 from ..model.enums import AddressingMode, Errc, FilteringMode, ImageType
 from ..model.errors import SyclRuntimeError
 from ..model.sampler import BindlessImageSampler
+from . import _lookup
 from ._cuda_context import Context
 from ._cuda_device import Device, PrimaryContext
 from ._cuda_errors import SUCCESS, fail, release
@@ -265,13 +266,7 @@ def _pitched(device: Device, address: int, pitch: int, desc: ImageDescriptor) ->
 
 def destroy_image(context: Context, handle: int, sampled: bool) -> None:
     """Destroys an image in the CUDA context that it was made in: in another, its number names another object."""
-    primary = (context.textures if sampled else context.surfaces).pop(handle, None)
-    if primary is None:
-        kind = "sampled" if sampled else "unsampled"
-        raise SyclRuntimeError(
-            f"{handle:#x} is no {kind} image of this context: it was destroyed before, or belongs to another context",
-            backend="cuda",
-        )
+    primary = _lookup.take_view(context.textures if sampled else context.surfaces, handle, sampled, "cuda")
     result = _destroy(primary.handle, handle, sampled)
     if result != SUCCESS:
         release(result, "cuTexObjectDestroy" if sampled else "cuSurfObjectDestroy")

@@ -10,7 +10,8 @@ from typing import Any, NoReturn
 from ..drivers import cuda as driver
 from ..model.descriptor import CUBEMAP_FACES, ImageDescriptor
 from ..model.enums import Errc, ImageType
-from ..model.errors import InvalidError, MemoryAllocationError, SyclRuntimeError
+from ..model.errors import MemoryAllocationError, SyclRuntimeError
+from . import _lookup
 from ._cuda_context import Context
 from ._cuda_device import Device, PrimaryContext
 from ._cuda_errors import SUCCESS, check, fail, release
@@ -80,13 +81,7 @@ def storage_of(context: Context, handle: int) -> ImageStorage:
     Raises:
         InvalidError: this context has none of that handle.
     """
-    try:
-        return context.images[handle]
-    except KeyError:
-        raise InvalidError(
-            f"{handle:#x} is no image memory of this context: it was freed, or belongs to another context",
-            backend="cuda",
-        ) from None
+    return _lookup.storage(context.images, handle, "cuda")
 
 
 def array_descriptor(desc: ImageDescriptor, writable: bool) -> Any:
@@ -162,12 +157,7 @@ def end_copies(context: Context, storage: ImageStorage, handle: int) -> None:
 
 def free_image(context: Context, handle: int, desc: ImageDescriptor) -> None:
     """Frees image memory and forgets the levels of a mipmap."""
-    storage = context.images.pop(handle, None)
-    if storage is None:
-        raise MemoryAllocationError(
-            f"{handle:#x} is no image memory of this context: it was freed before, or belongs to another context",
-            backend="cuda",
-        )
+    storage = _lookup.take_storage(context.images, handle, "cuda")
     if storage.parent:
         context.images[handle] = storage
         raise MemoryAllocationError(

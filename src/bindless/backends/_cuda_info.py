@@ -8,7 +8,6 @@ from typing import Any
 from ..drivers import cuda as driver
 from ..model.aspects import Aspect
 from ..model.enums import DeviceType
-from ..model.errors import FeatureNotSupportedError
 from ..model.info import (
     execution_capability,
     fp_config,
@@ -17,7 +16,7 @@ from ..model.info import (
     memory_order,
     memory_scope,
 )
-from . import _cuda_external
+from . import _cuda_external, _lookup
 from ._cuda_device import Device, cuda_version, driver_release
 from ._cuda_handle import MAX_ANISOTROPY
 
@@ -194,10 +193,4 @@ def device_info(device: Device, name: str) -> Any:
     Raises:
         FeatureNotSupportedError: CUDA has no answer.
     """
-    try:
-        answer = _INFO[str(name)]
-    except KeyError:
-        raise FeatureNotSupportedError(
-            f"info.device.{name} has no answer on CUDA; these have one: {', '.join(_INFO)}", backend="cuda"
-        ) from None
-    return answer(device)
+    return _lookup.answer(_INFO, device, name, "CUDA", "cuda")

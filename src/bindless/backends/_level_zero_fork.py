@@ -1,46 +1,10 @@
-"""A child made by ``fork`` cannot use the Level Zero objects of its parent: it is told so, and releases nothing."""
+"""Level Zero in a child made by ``fork``: see ``_fork``."""
 
 from __future__ import annotations
 
-import os
-
-from ..model.errors import PlatformError
+from ._fork import ForkGuard
 
 __all__ = ["in_fork", "refuse_in_fork", "unusable_after_fork"]
 
-_process = 0
-_forked = False
-
-
-def _after_fork_in_child() -> None:
-    global _forked
-    _forked = True
-
-
-def unusable_after_fork() -> None:
-    """From now on children of this process refuse Level Zero."""
-    global _process
-    if not _process:
-        _process = os.getpid()
-        if hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=_after_fork_in_child)
-
-
-def in_fork() -> bool:
-    """Whether this process was forked from one that used Level Zero."""
-    return _forked
-
-
-def refuse_in_fork() -> None:
-    """Does nothing except in such a child.
-
-    Raises:
-        PlatformError: Level Zero was used in the parent before the fork.
-    """
-    if _forked:
-        raise PlatformError(
-            f"process {os.getpid()} was forked from process {_process}, which had used Level Zero before: the driver's "
-            "objects cannot be used in a fork. Start workers by multiprocessing's 'spawn' or 'forkserver', or use "
-            "Level Zero in the children only",
-            backend="level_zero",
-        )
+_guard = ForkGuard("level_zero", "Level Zero")
+in_fork, refuse_in_fork, unusable_after_fork = _guard.in_fork, _guard.refuse, _guard.watch

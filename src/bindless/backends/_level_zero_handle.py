@@ -10,6 +10,7 @@ from ..model.descriptor import ImageDescriptor
 from ..model.enums import AddressingMode, Errc, FilteringMode, ImageType, UsmKind
 from ..model.errors import FeatureNotSupportedError, SyclRuntimeError
 from ..model.sampler import BindlessImageSampler
+from . import _lookup
 from ._level_zero_context import Context
 from ._level_zero_device import Device
 from ._level_zero_errors import SUCCESS, fail
@@ -200,12 +201,6 @@ def _require_linear(context: Context, device: Device, address: int, pitch: int, 
 
 def destroy_image(context: Context, handle: int, sampled: bool) -> None:
     """Destroys an image, not its memory; kernels that use it are complete."""
-    view = (context.sampled if sampled else context.unsampled).pop(handle, None)
-    if view is None:
-        kind = "sampled" if sampled else "unsampled"
-        raise SyclRuntimeError(
-            f"{handle:#x} is no {kind} image of this context: it was destroyed before, or belongs to another context",
-            backend="level_zero",
-        )
+    view = _lookup.take_view(context.sampled if sampled else context.unsampled, handle, sampled, "level_zero")
     if not in_fork():
         view.close()

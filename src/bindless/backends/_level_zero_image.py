@@ -7,7 +7,8 @@ from typing import Any
 from ..drivers import level_zero as driver
 from ..model.descriptor import ImageDescriptor
 from ..model.enums import Errc, ImageChannelType
-from ..model.errors import FeatureNotSupportedError, InvalidError, MemoryAllocationError, SyclRuntimeError
+from ..model.errors import FeatureNotSupportedError, MemoryAllocationError, SyclRuntimeError
+from . import _lookup
 from ._level_zero_context import Context
 from ._level_zero_device import Device
 from ._level_zero_errors import SUCCESS, check, fail, release
@@ -118,13 +119,7 @@ def storage_of(context: Context, handle: int) -> ImageStorage:
     Raises:
         InvalidError: this context has none of that handle.
     """
-    try:
-        return context.images[handle]
-    except KeyError:
-        raise InvalidError(
-            f"{handle:#x} is no image memory of this context: it was freed, or belongs to another context",
-            backend="level_zero",
-        ) from None
+    return _lookup.storage(context.images, handle, "level_zero")
 
 
 def exceeded(device: Device, desc: ImageDescriptor) -> str:
@@ -162,12 +157,7 @@ def allocate_image(context: Context, device: Device, desc: ImageDescriptor) -> i
 
 def free_image(context: Context, handle: int, desc: ImageDescriptor) -> None:
     """Frees image memory."""
-    storage = context.images.pop(handle, None)
-    if storage is None:
-        raise MemoryAllocationError(
-            f"{handle:#x} is no image memory of this context: it was freed before, or belongs to another context",
-            backend="level_zero",
-        )
+    storage = _lookup.take_storage(context.images, handle, "level_zero")
     if not in_fork():
         for view in storage.views.values():
             release(lib.zeImageDestroy(view), "zeImageDestroy")

@@ -8,7 +8,6 @@ from typing import Any
 from ..drivers import level_zero as driver
 from ..model.aspects import Aspect
 from ..model.enums import DeviceType
-from ..model.errors import FeatureNotSupportedError
 from ..model.info import (
     execution_capability,
     fp_config,
@@ -19,7 +18,7 @@ from ..model.info import (
     partition_affinity_domain,
     partition_property,
 )
-from . import _level_zero_external
+from . import _level_zero_external, _lookup
 from ._level_zero_device import Device, sub_devices, vendor_name
 from ._level_zero_errors import SUCCESS
 from ._level_zero_handle import pitch_align
@@ -240,13 +239,7 @@ def device_info(device: Device, name: str) -> Any:
     Raises:
         FeatureNotSupportedError: Level Zero has no answer.
     """
-    try:
-        answer = _INFO[str(name)]
-    except KeyError:
-        raise FeatureNotSupportedError(
-            f"info.device.{name} has no answer on Level Zero; these have one: {', '.join(_INFO)}", backend="level_zero"
-        ) from None
-    return answer(device)
+    return _lookup.answer(_INFO, device, name, "Level Zero", "level_zero")
 
 
 def partition(

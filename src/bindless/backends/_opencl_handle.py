@@ -11,7 +11,7 @@ from ..model.descriptor import ImageDescriptor
 from ..model.enums import AddressingMode, Errc, FilteringMode, ImageType, UsmKind
 from ..model.errors import FeatureNotSupportedError, SyclRuntimeError
 from ..model.sampler import BindlessImageSampler
-from . import _opencl_buffers
+from . import _lookup, _opencl_buffers
 from ._opencl_context import Context
 from ._opencl_device import Device
 from ._opencl_errors import SUCCESS, fail, made
@@ -235,13 +235,7 @@ def _require_linear(context: Context, device: Device, address: int, pitch: int, 
 
 def destroy_image(context: Context, handle: int, sampled: bool) -> None:
     """Destroys an image, not its memory; kernels that use it are complete."""
-    view = (context.sampled if sampled else context.unsampled).pop(handle, None)
-    if view is None:
-        kind = "sampled" if sampled else "unsampled"
-        raise SyclRuntimeError(
-            f"{handle:#x} is no {kind} image of this context: it was destroyed before, or belongs to another context",
-            backend="opencl",
-        )
+    view = _lookup.take_view(context.sampled if sampled else context.unsampled, handle, sampled, "opencl")
     context.generation += 1
     if not in_fork():
         view.close()

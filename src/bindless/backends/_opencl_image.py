@@ -8,6 +8,7 @@ from ..drivers import opencl as driver
 from ..model.descriptor import ImageDescriptor
 from ..model.enums import Errc, ImageType
 from ..model.errors import FeatureNotSupportedError, InvalidError, MemoryAllocationError, SyclRuntimeError
+from . import _lookup
 from ._opencl_context import Context
 from ._opencl_device import Device
 from ._opencl_errors import SUCCESS, check, fail, release
@@ -93,13 +94,7 @@ def storage_of(context: Context, handle: int) -> ImageStorage:
     Raises:
         InvalidError: this context has none of that handle.
     """
-    try:
-        return context.images[handle]
-    except KeyError:
-        raise InvalidError(
-            f"{handle:#x} is no image memory of this context: it was freed, or belongs to another context",
-            backend="opencl",
-        ) from None
+    return _lookup.storage(context.images, handle, "opencl")
 
 
 def _limits(device: Device, desc: ImageDescriptor) -> tuple[tuple[str, int], ...]:
@@ -157,12 +152,7 @@ _MEMORY = Errc.memory_allocation
 
 def free_image(context: Context, handle: int, desc: ImageDescriptor) -> None:
     """Frees image memory."""
-    storage = context.images.pop(handle, None)
-    if storage is None:
-        raise MemoryAllocationError(
-            f"{handle:#x} is no image memory of this context: it was freed before, or belongs to another context",
-            backend="opencl",
-        )
+    storage = _lookup.take_storage(context.images, handle, "opencl")
     if not in_fork():
         release(lib.clReleaseMemObject(storage.handle), "clReleaseMemObject")
 

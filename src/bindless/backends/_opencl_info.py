@@ -8,7 +8,6 @@ from typing import Any
 from ..drivers import opencl as driver
 from ..model.aspects import Aspect
 from ..model.enums import DeviceType, UsmKind
-from ..model.errors import FeatureNotSupportedError
 from ..model.info import (
     execution_capability,
     fp_config,
@@ -19,6 +18,7 @@ from ..model.info import (
     partition_affinity_domain,
     partition_property,
 )
+from . import _lookup
 from ._opencl_device import Device
 from ._opencl_memory import means_of, pitch_align
 from .contract import DeviceRecord
@@ -285,13 +285,7 @@ def device_info(device: Device, name: str) -> Any:
     Raises:
         FeatureNotSupportedError: OpenCL has no answer.
     """
-    try:
-        answer = _INFO[str(name)]
-    except KeyError:
-        raise FeatureNotSupportedError(
-            f"info.device.{name} has no answer on OpenCL; these have one: {', '.join(_INFO)}", backend="opencl"
-        ) from None
-    return answer(device)
+    return _lookup.answer(_INFO, device, name, "OpenCL", "opencl")
 
 
 # ---------------------------------------------------------------------- parts
