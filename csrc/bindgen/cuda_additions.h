@@ -51,3 +51,13 @@ static uint64_t bindless_texture_create_of_array(CUcontext context, uint64_t arr
                                                  const CUDA_TEXTURE_DESC *texture);
 static uint64_t bindless_surface_create(CUcontext context, uint64_t array);
 static CUresult bindless_image_destroy(CUcontext context, uint64_t number, int sampled);
+
+/* Where a semaphore is signalled and waited for. */
+typedef struct bindless_semaphore {
+    CUcontext context;
+    CUexternalSemaphore semaphore;
+    CUstream stream;
+} bindless_semaphore_t;
+
+static CUresult bindless_semaphore_signal(const bindless_semaphore_t *place, uint64_t value);
+static CUresult bindless_semaphore_wait(const bindless_semaphore_t *place, uint64_t value);

@@ -4,4 +4,5 @@
 #include "cuda_copy.h"
 #include "cuda_image.h"
 #include "cuda_launch.h"
+#include "cuda_semaphore.h"
 #include "cuda_staging.h"

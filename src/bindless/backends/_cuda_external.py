@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 import sys
-import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from sys import getrefcount
 from typing import Any
 
 from ..drivers import cuda as driver
@@ -29,7 +29,7 @@ from ._cuda_context import Allocation, Context
 from ._cuda_device import Device, PrimaryContext
 from ._cuda_errors import SUCCESS, check, fail, release
 from ._cuda_event import Event
-from ._cuda_fork import in_fork
+from ._cuda_fork import in_fork, refuse_in_fork
 from ._cuda_format import fits_surfaces, require_channels
 from ._cuda_image import ImageStorage, array_descriptor, end_copies, free_image
 from ._cuda_memory import free
@@ -41,6 +41,7 @@ __all__ = [
     "import_semaphore",
     "map_image",
     "map_linear",
+    "prepare_semaphore",
     "release_memory",
     "release_semaphore",
     "signal_semaphore",
@@ -100,23 +101,12 @@ class ExternalMemory:
 
 
 class Semaphore:
-    """A CUexternalSemaphore and the primary context that it lives in.
+    """A CUexternalSemaphore and the primary context that it lives in."""
 
-    Attributes:
-        array: an array of it alone, as the driver takes it.
-        signal, wait: parameters of the driver's calls; ``lock`` is held while they are used.
-    """
-
-    __slots__ = ("array", "lock", "primary", "signal", "signal_value", "wait", "wait_value")
+    __slots__ = ("handle", "primary")
 
     def __init__(self, primary: PrimaryContext, handle: Any) -> None:
-        self.primary = primary
-        self.array = ffi.new("CUexternalSemaphore[]", [handle])
-        self.lock = threading.Lock()
-        self.signal = ffi.new("CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS *")
-        self.wait = ffi.new("CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS *")
-        self.signal_value = ffi.addressof(self.signal.params.fence, "value")
-        self.wait_value = ffi.addressof(self.wait.params.fence, "value")
+        self.primary, self.handle = primary, handle
 
 
 class _Handed:
@@ -283,35 +273,57 @@ def release_semaphore(context: Context, semaphore: Semaphore) -> None:
     """See ``ExternalSemaphoreProtocol``."""
     if not in_fork():
         with semaphore.primary:
-            release(lib.cuDestroyExternalSemaphore(semaphore.array[0]), "cuDestroyExternalSemaphore")
+            release(lib.cuDestroyExternalSemaphore(semaphore.handle), "cuDestroyExternalSemaphore")
 
 
 def wait_semaphore(queue: Queue, semaphore: Semaphore, value: int | None, waits: Sequence[Event] = ()) -> Event:
     """See ``ExternalSemaphoreProtocol``; the driver waits as long as it takes."""
-    with semaphore.lock:
-        semaphore.wait_value[0] = value or 0
-        return _submit(queue, "cuWaitExternalSemaphoresAsync", semaphore, semaphore.wait, value, waits)
+    return _submit(queue, semaphore, True, value, waits)
 
 
 def signal_semaphore(queue: Queue, semaphore: Semaphore, value: int | None, waits: Sequence[Event] = ()) -> Event:
     """See ``ExternalSemaphoreProtocol``."""
-    with semaphore.lock:
-        semaphore.signal_value[0] = value or 0
-        return _submit(queue, "cuSignalExternalSemaphoresAsync", semaphore, semaphore.signal, value, waits)
+    return _submit(queue, semaphore, False, value, waits)
 
 
-def _submit(
-    queue: Queue, name: str, semaphore: Semaphore, parameters: Any, value: int | None, waits: Sequence[Event]
-) -> Event:
-    """A call for one semaphore on a queue in order: ``Stream.run`` without its calls, where there is no more to do."""
-    call, array = getattr(lib, name), semaphore.array
-    if waits or queue.untimed is None:
-        return queue.run(lambda stream: call(array, parameters, 1, stream), name, waits, f"value {value}")
-    semaphore.primary.activate()
-    stream = queue.streams[0]
-    with stream.lock:
-        stream.settle()
-        result = call(array, parameters, 1, stream.handle)
+_CALLS = (
+    (lib.bindless_semaphore_signal, "cuSignalExternalSemaphoresAsync"),
+    (lib.bindless_semaphore_wait, "cuWaitExternalSemaphoresAsync"),
+)
+
+
+def _place(queue: Queue, semaphore: Semaphore) -> Any:
+    place = ffi.new("bindless_semaphore_t *")
+    place.context, place.semaphore, place.stream = semaphore.primary.handle, semaphore.handle, queue.streams[0].handle
+    return place
+
+
+def _submit(queue: Queue, semaphore: Semaphore, wait: bool, value: int | None, waits: Sequence[Event]) -> Event:
+    call, name = _CALLS[wait]
+    place = _place(queue, semaphore)
+    return queue.run(lambda _: call(place, value or 0), name, waits, f"value {value}")
+
+
+def prepare_semaphore(queue: Queue, semaphore: Semaphore, wait: bool) -> Callable[[int | None], Event]:
+    """See ``ExternalSemaphoreProtocol``."""
+    call, name = _CALLS[wait]
+    if queue.untimed is None:
+        return lambda value: _submit(queue, semaphore, wait, value, ())
+    place, stream = _place(queue, semaphore), queue.streams[0]
+
+    def again(value: int | None) -> Event:
+        if stream.pending is None or getrefcount(stream.pending) > 2:
+            queue.primary.activate()
+            with stream.lock:
+                stream.before(())
+            stream.pending = event = Event(stream, 0)
+        else:  # nobody has kept the event of the command before: it serves again
+            event = stream.pending
+        result = call(place, value or 0)
         if result != SUCCESS:
+            refuse_in_fork()
             fail(result, name, f"value {value}")
-        return stream.after()
+        stream.submitted = event.index = stream.submitted + 1
+        return event
+
+    return again

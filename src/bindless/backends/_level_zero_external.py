@@ -7,7 +7,7 @@ until its end, and is at once an allocation of the whole, in which ranges are ma
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..drivers import level_zero as driver
@@ -40,6 +40,7 @@ __all__ = [
     "import_semaphore",
     "map_image",
     "map_linear",
+    "prepare_semaphore",
     "release_memory",
     "release_semaphore",
     "signal_semaphore",
@@ -249,6 +250,12 @@ def wait_semaphore(queue: Queue, semaphore: Semaphore, value: int | None, waits:
 def signal_semaphore(queue: Queue, semaphore: Semaphore, value: int | None, waits: Sequence[Event] = ()) -> Event:
     """See ``ExternalSemaphoreProtocol``."""
     return _run(queue, "Signal", semaphore, value, waits)
+
+
+def prepare_semaphore(queue: Queue, semaphore: Semaphore, wait: bool) -> Callable[[int | None], Event]:
+    """See ``ExternalSemaphoreProtocol``."""
+    what = "Wait" if wait else "Signal"
+    return lambda value: _run(queue, what, semaphore, value, ())
 
 
 def _run(queue: Queue, what: str, semaphore: Semaphore, value: int | None, waits: Sequence[Event]) -> Event:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from ..model.aspects import Aspect
@@ -27,6 +27,7 @@ __all__ = [
     "import_semaphore",
     "map_image",
     "map_linear",
+    "prepare_semaphore",
     "release_memory",
     "release_semaphore",
     "signal_semaphore",
@@ -126,24 +127,29 @@ def wait_semaphore(
     backend: ReferenceBackend, queue: Queue, semaphore: int, value: int | None, waits: Sequence[Event] = ()
 ) -> Event:
     """Keeps the queue's own thread; the device functions of other queues go on."""
-    return _enqueue(backend, "blrEnqueueSemaphoreWait", queue, semaphore, value, waits)
+    return prepare_semaphore(backend, queue, semaphore, True)(value, waits)
 
 
 def signal_semaphore(
     backend: ReferenceBackend, queue: Queue, semaphore: int, value: int | None, waits: Sequence[Event] = ()
 ) -> Event:
     """Once everything before it is complete."""
-    return _enqueue(backend, "blrEnqueueSemaphoreSignal", queue, semaphore, value, waits)
+    return prepare_semaphore(backend, queue, semaphore, False)(value, waits)
 
 
-def _enqueue(
-    backend: ReferenceBackend, name: str, queue: Queue, semaphore: int, value: int | None, waits: Sequence[Event]
-) -> Event:
-    ffi = backend._ffi
-    event = ffi.new("blr_event_t *")
-    count, events = backend._waits(waits)
-    handle = ffi.cast("blr_external_semaphore_t", semaphore)
-    result = getattr(backend._lib, name)(queue.handle, handle, value or 0, count, events, event)
-    if result:
-        backend._check(result, name)
-    return Event(event[0], queue.profiling)
+def prepare_semaphore(backend: ReferenceBackend, queue: Queue, semaphore: int, wait: bool) -> Callable[..., Event]:
+    """See ``ExternalSemaphoreProtocol``."""
+    ffi, lib = backend._ffi, backend._lib
+    name = "blrEnqueueSemaphoreWait" if wait else "blrEnqueueSemaphoreSignal"
+    enqueue, slot = getattr(lib, name), ffi.new("blr_event_t *")
+    handle, native, profiling = ffi.cast("blr_external_semaphore_t", semaphore), queue.handle, queue.profiling
+    none = ffi.NULL
+
+    def again(value: int | None, waits: Sequence[Event] = ()) -> Event:
+        count, events = backend._waits(waits) if waits else (0, none)
+        result = enqueue(native, handle, value or 0, count, events, slot)
+        if result:
+            backend._check(result, name)
+        return Event(slot[0], profiling)
+
+    return again

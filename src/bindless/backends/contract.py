@@ -258,6 +258,11 @@ class ExternalSemaphoreProtocol(Protocol):
         self, queue: NativeQueue, semaphore: NativeSemaphore, value: int | None, waits: Sequence[NativeEvent] = ()
     ) -> NativeEvent: ...
 
+    def prepare_semaphore(
+        self, queue: NativeQueue, semaphore: NativeSemaphore, wait: bool
+    ) -> Callable[[int | None], NativeEvent]:
+        """The wait or the signal to be repeated with other values, called as ``prepare_launch`` says."""
+
 
 class LinkingProtocol(Protocol):
     """What a backend offers beside ``BackendProtocol`` if its devices have ``Aspect.online_linker``."""

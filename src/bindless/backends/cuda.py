@@ -57,7 +57,7 @@ lib, ffi = driver.lib, driver.ffi
 
 _NATIVE: dict[type, tuple[str, Callable[[Any], Any]]] = {
     _cuda_external.ExternalMemory: ("CUexternalMemory", lambda memory: memory.handle),
-    _cuda_external.Semaphore: ("CUexternalSemaphore", lambda semaphore: semaphore.array[0]),
+    _cuda_external.Semaphore: ("CUexternalSemaphore", lambda semaphore: semaphore.handle),
     Device: ("CUdevice", lambda device: device.handle),
     Context: ("CUcontext", lambda context: context.primary(None).handle),
     Queue: ("CUstream", lambda queue: None if queue.closed else queue.streams[0].handle),
@@ -263,6 +263,7 @@ class CudaBackend:
     release_semaphore = staticmethod(_cuda_external.release_semaphore)
     wait_semaphore = staticmethod(_cuda_external.wait_semaphore)
     signal_semaphore = staticmethod(_cuda_external.signal_semaphore)
+    prepare_semaphore = staticmethod(_cuda_external.prepare_semaphore)
 
     # ------------------------------------------------------------------ streams of other libraries
 

@@ -204,6 +204,7 @@ class LevelZeroBackend:
     release_semaphore = staticmethod(_level_zero_external.release_semaphore)
     wait_semaphore = staticmethod(_level_zero_external.wait_semaphore)
     signal_semaphore = staticmethod(_level_zero_external.signal_semaphore)
+    prepare_semaphore = staticmethod(_level_zero_external.prepare_semaphore)
     queue_groups = staticmethod(_level_zero_extra.queue_groups)
     create_queue_in_group = staticmethod(_level_zero_extra.create_queue_in_group)
     can_access_peer = staticmethod(_level_zero_extra.can_access_peer)

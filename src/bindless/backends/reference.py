@@ -538,6 +538,7 @@ class ReferenceBackend:
     release_semaphore = _reference_external.release_semaphore
     wait_semaphore = _reference_external.wait_semaphore
     signal_semaphore = _reference_external.signal_semaphore
+    prepare_semaphore = _reference_external.prepare_semaphore
 
     # ------------------------------------------------------------------ streams of other libraries
 

@@ -258,23 +258,24 @@ class CommandStream:
             self._release()
         return event
 
-    def submit_alone(self, command: Callable[..., NativeEvent], what: object, value: object, keep: object) -> Event:
-        """Submits ``command(native queue, what, value)``, which waits for no event of the host's or of other queues:
-        ``submit`` without its calls. ``keep`` stays until the queue is idle."""
-        with self.lock:
+    def submit_again(self, command: Callable[[int | None], NativeEvent], value: int | None, keep: object) -> Event:
+        """Submits a prepared command of this queue, which waits for no event: ``submit`` without its calls. ``keep``
+        stays until the queue is idle."""
+        self._acquire()
+        try:
             if self.native is None:
                 raise self.unusable()
-            made = command(self.native, what, value)
+            made = command(value)
             event = _new_event(self._event)
             event._stream = self
             event._native = made
-            event._task = event._error = None
-            event._done = False
             self.bundles.add(keep)
             if not self._dirty or self._countdown <= 0:
                 self._took(event, ())
             else:
                 self._countdown -= 1
+        finally:
+            self._release()
         return event
 
     def _took(self, event: Event, keep: Sequence[object]) -> None:

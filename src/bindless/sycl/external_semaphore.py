@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 __all__ = ["ExternalSemaphore", "require_semaphore", "submit_semaphore", "waits_outside"]
 
 
+_NO_QUEUE = object()
+
+
 class ExternalSemaphore:
     """A semaphore of another interface or process; ``import_external_semaphore`` makes one.
 
@@ -32,7 +35,7 @@ class ExternalSemaphore:
         context, device: where it was imported.
     """
 
-    __slots__ = ("__weakref__", "_commands", "_native", "_resource", "context", "descriptor", "device")
+    __slots__ = ("__weakref__", "_native", "_prepared", "_resource", "context", "descriptor", "device")
 
     def __init__(
         self, _native: Any, _descriptor: ExternalSemaphoreDescriptor, _device: Device, _context: Context
@@ -42,8 +45,8 @@ class ExternalSemaphore:
         self.device = _device
         self.context = _context
         backend: Any = _context._backend
-        # Of the backend: what signals it, and what waits for it.
-        self._commands: tuple[Any, Any] = (backend.signal_semaphore, backend.wait_semaphore)
+        # The native queue that used it last, and what signals it and waits for it there; together, for threads.
+        self._prepared: tuple[Any, ...] = (_NO_QUEUE,)
         self._resource: _lifetime.Resource | None = _lifetime.Resource(
             _lifetime.Rank.EXTERNAL, _context._resource, backend.release_semaphore, _context._native_context, _native
         )
@@ -73,27 +76,41 @@ def submit_semaphore(
     depends_on: Iterable[Event] | Event,
 ) -> Event:
     """Submits a wait for a semaphore, or its signal. See ``Queue.ext_oneapi_wait_external_semaphore``."""
-    require_semaphore(semaphore)
     stream = queue._stream
-    if stream.native is None:
-        raise stream.unusable()
-    if not stream.in_order:
-        raise InvalidError("semaphores order the commands of in-order queues alone: make the queue with in_order=True")
-    resource = semaphore._resource
-    if resource is None or semaphore.context is not queue.context or semaphore.device is not queue.device:
-        resource = of_context(semaphore, queue.device, queue.context)
+    if type(semaphore) is not ExternalSemaphore:
+        require_semaphore(semaphore)
+    prepared, resource = semaphore._prepared, semaphore._resource
+    if prepared[0] is not stream.native or resource is None:
+        prepared, resource = _prepare(queue, semaphore)
     number = semaphore.descriptor.check_value(value)
-    command, native = semaphore._commands[waits], semaphore._native
     try:
         if depends_on == () and stream.blocker is None:
-            event = stream.submit_alone(command, native, number, resource)
+            event = stream.submit_again(prepared[1 + waits], number, resource)
         else:
-            event = stream.submit(partial(command, stream.native, native, number), depends_on, (resource,))
+            backend: Any = stream.backend
+            command = backend.wait_semaphore if waits else backend.signal_semaphore
+            operation = partial(command, stream.native, semaphore._native, number)
+            event = stream.submit(operation, depends_on, (resource,))
     except Error as error:
         raise as_invalid(error, f"{semaphore!r} was not {'waited for' if waits else 'signalled'}") from error
     if waits:
         stream.outside[semaphore] = number
     return event
+
+
+def _prepare(queue: Queue, semaphore: ExternalSemaphore) -> tuple[tuple[Any, ...], _lifetime.Resource]:
+    """Makes ready for a queue's commands what can have any; raises for what cannot."""
+    stream = queue._stream
+    native = stream.native
+    if native is None:
+        raise stream.unusable()
+    if not stream.in_order:
+        raise InvalidError("semaphores order the commands of in-order queues alone: make the queue with in_order=True")
+    resource = of_context(semaphore, queue.device, queue.context)
+    backend: Any = stream.backend
+    prepare = backend.prepare_semaphore
+    semaphore._prepared = prepared = (native, *(prepare(native, semaphore._native, wait) for wait in (False, True)))
+    return prepared, resource
 
 
 def waits_outside(stream: CommandStream | None) -> str:
