@@ -8,7 +8,7 @@ from typing import Any
 from ...model.descriptor import integer
 from ...model.errors import FeatureNotSupportedError, InvalidError
 from ._binding import OPAQUE_FD_MEMORY, binding, translated
-from ._memory import ExportedMemory, allocate
+from ._memory import ExportedMemory, give_memory
 from ._support import can_export_buffer
 
 __all__ = ["ExportedBuffer", "export_buffer"]
@@ -67,25 +67,6 @@ def export_buffer(
     info = vk.VkBufferCreateInfo(pNext=external, size=nbytes, usage=usage, sharingMode=vk.VK_SHARING_MODE_EXCLUSIVE)
     with translated(f"creating a Vulkan buffer of {nbytes} bytes for export"):
         buffer = vk.vkCreateBuffer(device, info, None)
-    memory = None
-    try:
-        wish = vk.VkMemoryDedicatedRequirements()
-        needs = vk.VkMemoryRequirements2(pNext=wish)
-        vk.vkGetBufferMemoryRequirements2(device, vk.VkBufferMemoryRequirementsInfo2(buffer=buffer), needs)
-        dedicated = bool(must_be_dedicated or wish.requiresDedicatedAllocation or wish.prefersDedicatedAllocation)
-        own = vk.VkMemoryDedicatedAllocateInfo(buffer=buffer) if dedicated else None
-        flags = vk.VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | vk.VK_MEMORY_PROPERTY_HOST_COHERENT_BIT
-        memory, size = allocate(physical_device, device, needs.memoryRequirements, own, flags if host_visible else 0)
-        with translated("binding the memory of a Vulkan buffer"):
-            vk.vkBindBufferMemory(device, buffer, memory, 0)
-    except BaseException:
-        vk.vkDestroyBuffer(device, buffer, None)
-        if memory is not None:
-            vk.vkFreeMemory(device, memory, None)
-        raise
-
-    def destroy() -> None:
-        vk.vkDestroyBuffer(device, buffer, None)
-        vk.vkFreeMemory(device, memory, None)
-
-    return ExportedBuffer(device, buffer, nbytes, usage, memory, size, dedicated, destroy)
+    flags = vk.VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | vk.VK_MEMORY_PROPERTY_HOST_COHERENT_BIT if host_visible else 0
+    given = give_memory(physical_device, device, "Buffer", buffer, must_be_dedicated, flags)
+    return ExportedBuffer(device, buffer, nbytes, usage, *given)

@@ -11,7 +11,7 @@ from ...model.enums import ImageType
 from ...model.errors import FeatureNotSupportedError, InvalidError
 from ._binding import OPAQUE_FD_MEMORY, binding, translated
 from ._formats import format_name, format_of
-from ._memory import ExportedMemory, allocate
+from ._memory import ExportedMemory, give_memory
 from ._support import ImageRequest, check_image
 
 __all__ = ["ExportedImage", "LevelLayout", "export_image"]
@@ -135,24 +135,6 @@ def export_image(
     )
     with translated(f"creating a Vulkan image {format_name(desc)} for export"):
         image = vk.vkCreateImage(device, info, None)
-    memory = None
-    try:
-        wish = vk.VkMemoryDedicatedRequirements()
-        needs = vk.VkMemoryRequirements2(pNext=wish)
-        vk.vkGetImageMemoryRequirements2(device, vk.VkImageMemoryRequirementsInfo2(image=image), needs)
-        dedicated = bool(must_be_dedicated or wish.requiresDedicatedAllocation or wish.prefersDedicatedAllocation)
-        own = vk.VkMemoryDedicatedAllocateInfo(image=image) if dedicated else None
-        memory, size = allocate(physical_device, device, needs.memoryRequirements, own, 0)
-        with translated("binding the memory of a Vulkan image"):
-            vk.vkBindImageMemory(device, image, memory, 0)
-    except BaseException:
-        vk.vkDestroyImage(device, image, None)
-        if memory is not None:
-            vk.vkFreeMemory(device, memory, None)
-        raise
-
-    def destroy() -> None:
-        vk.vkDestroyImage(device, image, None)
-        vk.vkFreeMemory(device, memory, None)
-
-    return ExportedImage(device, image, request, memory, size, dedicated, destroy)
+    return ExportedImage(
+        device, image, request, *give_memory(physical_device, device, "Image", image, must_be_dedicated)
+    )

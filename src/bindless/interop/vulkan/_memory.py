@@ -13,7 +13,7 @@ from ._binding import OPAQUE_FD_MEMORY, binding, device_function, translated
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = ["ExportedMemory", "allocate"]
+__all__ = ["ExportedMemory", "give_memory"]
 
 
 class ExportedMemory:
@@ -71,40 +71,67 @@ class ExportedMemory:
         self.close()
 
 
-def allocate(
-    physical_device: Any, device: Any, requirements: Any, dedicated_info: Any | None, flags: int
-) -> tuple[Any, int]:
-    """Memory for export.
+def give_memory(
+    physical_device: Any, device: Any, kind: str, made: Any, must_be_dedicated: bool, flags: int = 0
+) -> tuple[Any, int, bool, Callable[[], None]]:
+    """Memory for export, bound to an image or a buffer that has none; where that fails the object is destroyed.
 
     Args:
-        requirements: a VkMemoryRequirements; its size is allocated, no byte more or less.
-        dedicated_info: a VkMemoryDedicatedAllocateInfo, or None for memory that is not dedicated.
+        kind: ``Image`` or ``Buffer``, as Vulkan's functions are named.
+        made: a VkImage or VkBuffer.
+        must_be_dedicated: whether it cannot be exported otherwise; it is too where the driver prefers that.
         flags: VkMemoryPropertyFlags that the memory has to have; memory of the device is preferred.
 
     Returns:
-        The VkDeviceMemory and its bytes.
+        The VkDeviceMemory, its bytes, whether it is dedicated, and what destroys both.
 
     Raises:
         FeatureNotSupportedError: no type of memory has these flags.
         MemoryAllocationError: there is not enough.
     """
     vk = binding()
+    handle = {kind.lower(): made}
+    memory = None
+
+    def destroy() -> None:
+        getattr(vk, f"vkDestroy{kind}")(device, made, None)
+        if memory is not None:
+            vk.vkFreeMemory(device, memory, None)
+
+    try:
+        wish = vk.VkMemoryDedicatedRequirements()
+        needs = vk.VkMemoryRequirements2(pNext=wish)
+        question = getattr(vk, f"Vk{kind}MemoryRequirementsInfo2")(**handle)
+        getattr(vk, f"vkGet{kind}MemoryRequirements2")(device, question, needs)
+        dedicated = bool(must_be_dedicated or wish.requiresDedicatedAllocation or wish.prefersDedicatedAllocation)
+        own = vk.VkMemoryDedicatedAllocateInfo(**handle) if dedicated else None
+        export = vk.VkExportMemoryAllocateInfo(pNext=own, handleTypes=OPAQUE_FD_MEMORY)
+        size = int(needs.memoryRequirements.size)  # that and no other, which importers are told
+        index = _memory_type(physical_device, needs.memoryRequirements.memoryTypeBits, flags)
+        request = vk.VkMemoryAllocateInfo(pNext=export, allocationSize=size, memoryTypeIndex=index)
+        with translated(f"allocating {size} bytes of Vulkan's memory for export"):
+            memory = vk.vkAllocateMemory(device, request, None)
+        with translated(f"binding the memory of a Vulkan {kind.lower()}"):
+            getattr(vk, f"vkBind{kind}Memory")(device, made, memory, 0)
+    except BaseException:
+        destroy()
+        raise
+    return memory, size, dedicated, destroy
+
+
+def _memory_type(physical_device: Any, bits: int, flags: int) -> int:
+    """The first of the types ``bits`` with these properties that is the device's own, or else the first."""
+    vk = binding()
     properties = vk.vkGetPhysicalDeviceMemoryProperties(physical_device)
     fitting = [
         index
         for index in range(properties.memoryTypeCount)
-        if requirements.memoryTypeBits >> index & 1 and properties.memoryTypes[index].propertyFlags & flags == flags
+        if bits >> index & 1 and properties.memoryTypes[index].propertyFlags & flags == flags
     ]
     if not fitting:
         raise FeatureNotSupportedError(
-            f"no memory type of this Vulkan device has the property flags {flags:#x} "
-            f"and fits memoryTypeBits={requirements.memoryTypeBits:#x}"
+            f"no memory type of this Vulkan device has the property flags {flags:#x} and fits memoryTypeBits={bits:#x}"
         )
     local = vk.VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT
     # The first of the preferred: drivers list memory types from the plainest on.
-    index = min(fitting, key=lambda each: not properties.memoryTypes[each].propertyFlags & local)
-    export = vk.VkExportMemoryAllocateInfo(pNext=dedicated_info, handleTypes=OPAQUE_FD_MEMORY)
-    size = int(requirements.size)
-    request = vk.VkMemoryAllocateInfo(pNext=export, allocationSize=size, memoryTypeIndex=index)
-    with translated(f"allocating {size} bytes of Vulkan's memory for export"):
-        return vk.vkAllocateMemory(device, request, None), size
+    return min(fitting, key=lambda each: not properties.memoryTypes[each].propertyFlags & local)
