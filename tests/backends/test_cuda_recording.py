@@ -41,6 +41,10 @@ def test_what_is_asked_of_the_driver(library: Path) -> None:
     run(library, str(HERE / "recorded_cuda.py"))
 
 
+def test_launches(library: Path) -> None:
+    run(library, str(HERE / "recorded_launches.py"))
+
+
 def test_large_copies(library: Path) -> None:
     run(library, str(HERE / "recorded_copies.py"))
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
-from sys import getrefcount
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from ..drivers import cuda as driver
@@ -15,6 +14,8 @@ from ._cuda_event import Event
 from ._cuda_fork import refuse_in_fork
 from ._cuda_kernel import Kernel, Packing, Shape
 from ._cuda_queue import Queue
+from ._cuda_stream import Stream
+from .direct_launch import DirectLaunch
 
 __all__ = ["launch", "launch_packed", "prepare_launch"]
 
@@ -22,6 +23,7 @@ lib, ffi = driver.lib, driver.ffi
 
 _NULL = ffi.NULL
 _launch = lib.bindless_launch
+_SUBMIT = int(ffi.cast("uintptr_t", ffi.addressof(lib, "bindless_launch")))
 
 
 def launch(
@@ -113,41 +115,45 @@ def prepare_launch(
     global_size: tuple[int, ...],
     local_size: tuple[int, ...] | None,
     arguments: Sequence[bytes | int],
-) -> Callable[[], Event] | None:
+) -> DirectLaunch | None:
     """A launch to be repeated; see the contract."""
-    if not queue.in_order or queue.untimed is None or (kernel.sizes and not arguments):
+    if queue.untimed is None or (kernel.sizes and not arguments):
         return None
-    shape, stream = kernel.shape(global_size, local_size), queue.streams[0]
+    shape = kernel.shape(global_size, local_size)
     values, shared = kernel.arguments(arguments)
-    packing = Packing(tuple(map(len, values)))
+    lengths = tuple(map(len, values))
+    packing = Packing(lengths)
     packing.bytes[:] = b"".join(values)
-    begins = [0, *itertools.accumulate(map(len, values))]
-    described = ffi.new("bindless_launch_t *")
-    described.context, described.stream, described.function = queue.primary.handle, stream.handle, kernel.native
-    described.grid, described.block = shape[:3], shape[3:]
-    described.parameters, described.shared = packing.pointers, shared
+    first = int(ffi.cast("uintptr_t", packing.storage))
+    ends = itertools.accumulate(lengths)
+    places = iter([first + end - length for length, end in zip(lengths, ends)])
+    listed = len(values) == len(arguments)  # else local memory is no parameter
+    described = ffi.new("bindless_launch_t[]", len(queue.ordered))
+    for one, stream in zip(described, queue.ordered):
+        one.context, one.stream, one.function = queue.primary.handle, stream.handle, kernel.native
+        one.grid, one.block = shape[:3], shape[3:]
+        one.parameters, one.shared = packing.pointers, shared
 
-    def again(_: object = packing) -> Event:  # what is described points into it
-        if stream.pending is None or getrefcount(stream.pending) > 2:
-            queue.primary.activate()
-            with stream.lock:
-                stream.before(())
-            stream.pending = event = Event(stream, 0)
-        else:  # nobody has kept the event of the command before: it serves again
-            event = stream.pending
-        result = _launch(described)
-        if result != SUCCESS:
-            refuse_in_fork()
-            _refused(result, kernel, shape, shared)
-        stream.submitted = event.index = stream.submitted + 1
-        return event
+    def settle(stream: Stream) -> None:
+        queue.primary.activate()
+        with stream.lock:
+            stream.before(())
 
-    def patch(index: int, value: bytes) -> None:  # the driver has read the one before
-        packing.bytes[begins[index] : begins[index + 1]] = value
+    def refused(result: int) -> NoReturn:
+        refuse_in_fork()
+        _refused(result, kernel, shape, shared)
 
-    if len(values) == len(arguments):
-        again.patch = patch  # type: ignore[attr-defined]
-    return again
+    return DirectLaunch(
+        submit=_SUBMIT,
+        descriptions=tuple(int(ffi.cast("uintptr_t", described + at)) for at in range(len(queue.ordered))),
+        lanes=queue.ordered,
+        mark=Event,
+        places=tuple(next(places) if listed or isinstance(given, bytes) else None for given in arguments),
+        sizes=tuple(len(given) if isinstance(given, bytes) else 0 for given in arguments),
+        settle=settle,
+        refused=refused,
+        keep=(packing, described),
+    )
 
 
 def _refuse(queue: Queue, kernel: Kernel) -> NoReturn:

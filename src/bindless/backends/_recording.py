@@ -13,13 +13,14 @@ from collections.abc import Iterator, Sequence
 from sys import getrefcount
 from typing import Any, Generic, TypeVar
 
+from ..drivers._launch import Lane, Mark
 from ..model.enums import EventStatus
 from ..model.errors import Error, InvalidError, ProfilingError
 
 __all__ = ["RecordedEvent", "RecordingQueue", "RecordingStream"]
 
 
-class RecordedEvent:
+class RecordedEvent(Mark):
     """The end of a command.
 
     Attributes:
@@ -29,7 +30,7 @@ class RecordedEvent:
         backend: for errors.
     """
 
-    __slots__ = ("index", "native", "stream")
+    __slots__ = ()
 
     backend: str
 
@@ -83,7 +84,7 @@ class RecordedEvent:
 _Event = TypeVar("_Event", bound=RecordedEvent)
 
 
-class RecordingStream(Generic[_Event]):
+class RecordingStream(Lane, Generic[_Event]):
     """Commands one after the other.
 
     Attributes:

@@ -18,6 +18,7 @@ Rules
     method on the same thread: a lock that they take is not held while Python objects are made, or is reentrant.
   - A backend whose native events end with their last reference has ``events_release_themselves = True``; then
     ``release_event`` need not be called.
+  - ``launches_directly = True``: ``prepare_launch`` gives functions of the driver, which the facade calls from C.
   - A backend has ``events_cross_contexts = True`` if commands can wait for events of its other contexts, and
     ``memory_crosses_contexts = True`` if ``copy`` takes addresses of any of them. Without, the host stands between.
   - A failure after which the native context is of no use any more is a ``DeviceLostError``, then for every call.
@@ -41,6 +42,7 @@ from ..model.info import partition_affinity_domain, partition_property
 from ..model.module import ModuleDescription
 from ..model.native_handle import NativeHandle
 from ..model.sampler import BindlessImageSampler
+from .direct_launch import DirectLaunch
 
 __all__ = [
     "AdoptedQueue",
@@ -546,11 +548,10 @@ class BackendProtocol(Protocol):
         global_size: tuple[int, ...],
         local_size: tuple[int, ...] | None,
         arguments: Sequence[bytes | int],
-    ) -> Callable[[], NativeEvent] | None:
+    ) -> Callable[[], NativeEvent] | DirectLaunch | None:
         """A launch to be repeated as it is on an in-order queue; None where there is no shorter way.
 
-        It may have an attribute ``patch(index, value)``, which gives an argument another value of as many bytes for the
-        calls to come; local memory is none.
+        A backend with ``launches_directly = True`` gives a ``DirectLaunch``, or None, also for other queues.
 
         The one exception to the rule on threads: the caller does not call it, nor submit to the queue, from two threads
         at once, and no more once the module or the queue was released.

@@ -73,6 +73,7 @@ class CudaBackend:
     backend = Backend.cuda
     # An event goes back to its context with its last reference; see ``Event.__del__``.
     events_release_themselves = True
+    launches_directly = True
     events_cross_contexts = memory_crosses_contexts = True
 
     # ------------------------------------------------------------------ discovery

@@ -8,8 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..backends.contract import NativeEvent, NativeKernel
+from ..backends.contract import KernelArgument, NativeEvent, NativeKernel
+from ..backends.direct_launch import DirectLaunch
+from ..drivers._launch import Prepared
 from ..model.handles import SampledImageHandle, UnsampledImageHandle
+from ..model.ranges import NdRange, Range
+from ._argument_values import FLOATS, INTEGERS
 from ._usm_array import UsmArray
 from ._usm_pointer import UsmPointer
 
@@ -17,12 +21,18 @@ if TYPE_CHECKING:
     from ._stream import CommandStream
     from .kernel import Kernel
 
-__all__ = ["PreparedLaunch", "PreparedLaunches"]
+__all__ = ["CHANGING", "REPEATED_RANGES", "PreparedLaunch", "PreparedLaunches", "prepare_direct"]
 
 _MOST = 64
 
+REPEATED_RANGES = frozenset((int, tuple, Range, NdRange))
+"""Types of the ranges that a launch can be found again by."""
+
 # Values that never change, and so mean the same whenever they are the same object.
 _FIXED = (int, float, bytes, type(None), np.number, np.bool_)
+
+CHANGING = frozenset((int, float, UsmArray, UsmPointer, SampledImageHandle, UnsampledImageHandle))
+"""Types of arguments that a direct launch reads each time."""
 
 # The id of the kernel, the range, the ids of the arguments: what is alive is found by its id, and no longer.
 Key = tuple[Any, ...]
@@ -66,12 +76,18 @@ class PreparedLaunch:
 
 
 class PreparedLaunches(dict[Key, PreparedLaunch]):
-    """Those of one queue. A launch with arguments is prepared when it comes the second time in a row."""
+    """Those of one queue. A launch with arguments is prepared when it comes the second time in a row.
 
-    __slots__ = ("_last",)
+    Attributes:
+        direct: whether the driver is called without Python in between: then launches are found by kernel, range and
+            number of arguments, which may be others each time, and lie in the stream (``drivers/_launch``).
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("_last", "direct")
+
+    def __init__(self, direct: bool = False) -> None:
         self._last: Key | None = None
+        self.direct = direct
 
     def remember(
         self,
@@ -115,7 +131,7 @@ class PreparedLaunches(dict[Key, PreparedLaunch]):
         if queue is None:
             return
         again = stream.backend.prepare_launch(queue, native, *sizes, packed)
-        if again is None:
+        if again is None or isinstance(again, DirectLaunch):
             return
         if len(self) >= _MOST:
             self.clear()
@@ -125,3 +141,73 @@ class PreparedLaunches(dict[Key, PreparedLaunch]):
 
         watched = *(weakref.ref(value, forget) for value in mortal), fixed
         self[key] = PreparedLaunch(again, watched, memory, handles)
+
+    def remember_direct(
+        self,
+        stream: CommandStream,
+        kernel: Kernel,
+        space: object,
+        here: Kernel,
+        sizes: tuple[tuple[int, ...], tuple[int, ...] | None],
+        packed: Sequence[bytes | int],
+        arguments: tuple[object, ...],
+    ) -> None:
+        """``remember`` where the driver is called directly; ``here`` is the kernel on the queue's device."""
+        last, self._last = self._last, (id(kernel), space, len(arguments))
+        if arguments and self._last != last:
+            return
+        if any(type(value) not in CHANGING and not isinstance(value, _FIXED) for value in arguments):
+            return
+        made = prepare_direct(stream, kernel, space, here, sizes, packed, arguments)
+        if made is not None:
+            made.watch = weakref.ref(kernel, made.forget)
+            stream.remember(made)
+
+
+_KINDS = {UsmArray: "array", UsmPointer: "pointer", SampledImageHandle: "handle", UnsampledImageHandle: "handle"}
+
+Slot = tuple[str, int, int, bool, bool, object]
+
+
+def prepare_direct(
+    stream: CommandStream,
+    kernel: Kernel,
+    space: object,
+    here: Kernel,
+    sizes: tuple[tuple[int, ...], tuple[int, ...] | None],
+    packed: Sequence[bytes | int],
+    arguments: Sequence[object],
+) -> Prepared | None:
+    """A launch as one call of the driver, or None where the backend has no such way.
+
+    Numbers, memory and handles among the arguments are read at each launch; others are what they are now, as long as
+    they are the same objects.
+    """
+    queue = stream.native
+    direct = None if queue is None else stream.backend.prepare_launch(queue, here._native, *sizes, packed)
+    if not isinstance(direct, DirectLaunch):
+        return None
+    parameters = here._parameters or (None,) * len(arguments)
+    slots = tuple(map(_slot, arguments, parameters, direct.places, direct.sizes))
+    return Prepared(
+        kernel, space, here._bundle, direct.mark, direct.lanes, direct.settle, direct.refused, direct.keep,
+        direct.submit, direct.descriptions, slots,
+    )  # fmt: skip
+
+
+def _slot(value: object, parameter: KernelArgument | None, place: int | None, size: int) -> Slot:
+    """How ``drivers/_launch`` makes bytes of an argument: kind, where, how many, whether of ints and of floats."""
+    if place is not None:
+        kind = _KINDS.get(type(value))
+        if kind is not None:
+            return kind, place, size, False, False, value
+        if (
+            type(value) in (int, float)
+            and parameter is not None
+            and parameter.kind not in ("pointer", "local", "sampler")
+        ):
+            becomes_float = parameter.type in FLOATS
+            integers = size in ((4, 8) if becomes_float else (1, 2, 4, 8))
+            floats = size in (4, 8) and parameter.type not in INTEGERS
+            return ("float" if becomes_float else "number"), place, size, integers, floats, None
+    return "same", 0, 0, False, False, value

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..backends.contract import BackendProtocol, NativeEvent, NativeKernel, NativeQueue
+from ..drivers._launch import Commands
 from ..model.errors import DeviceLostError, Error, InvalidError, SyclRuntimeError
 from . import _lifetime
 from ._activity import active, birth, events_of_users, streams, sweep, wait_for_all, wait_for_users
@@ -55,7 +56,7 @@ def _nothing(_: NativeEvent) -> None:
     """In place of a driver's release in the child of a fork."""
 
 
-class CommandStream:
+class CommandStream(Commands):
     """What a ``Queue``, its events and its unfinished work share.
 
     Attributes:
@@ -72,27 +73,14 @@ class CommandStream:
 
     __slots__ = (
         "__weakref__",
-        "_acquire",
-        "_batch",
-        "_countdown",
-        "_dirty",
-        "_event",
         "_events_cross_contexts",
         "_held",
-        "_last_bundle",
         "_launch",
         "_reason",
-        "_release",
         "backend",
-        "batch",
-        "blocker",
-        "bundles",
-        "context",
         "device",
-        "in_order",
         "lock",
         "log",
-        "native",
         "outside",
         "prepared",
         "profiling",
@@ -101,6 +89,8 @@ class CommandStream:
         "tasks",
         "waiters",
     )
+
+    _event: type[Event]
 
     def __init__(
         self,
@@ -567,6 +557,7 @@ class CommandStream:
 
     def _drop(self) -> None:
         self.prepared = None
+        self.forget_launches()
         self.outside = {}
         held, self._held = self._held, deque()
         batch = self._new_batch()

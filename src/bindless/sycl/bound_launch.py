@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from ..backends.direct_launch import DirectLaunch
+from ..drivers._launch import Bound
 from ..model.errors import InvalidError
 from ..model.handles import SampledImageHandle, UnsampledImageHandle
 from ..model.ranges import NdRange, RangeLike
 from ._argument_values import Unfit
 from ._arguments import PACKERS, memory_of, pack_arguments
-from ._prepared import PreparedLaunch
+from ._prepared import CHANGING, PreparedLaunch, prepare_direct
 from ._usm_array import UsmArray
 from ._usm_import import foreign_array
 from ._usm_pointer import UsmPointer
@@ -22,23 +24,24 @@ if TYPE_CHECKING:
 
 __all__ = ["BoundLaunch"]
 
-# What may come to mean something else, or nothing.
-_MORTAL = (UsmArray, UsmPointer, SampledImageHandle, UnsampledImageHandle)
 
-
-class BoundLaunch:
+class BoundLaunch(Bound):
     """``kernel.bind(queue, range, ...)`` makes one, calling it submits it, ``launch[2] = value`` changes an argument.
 
     It keeps queue, kernel and arguments alive. Values are what they were when they were given: a numpy array that is
     passed by value is read then. One thread at a time changes arguments.
+
+    ``launch(depends_on=...)`` raises ``InvalidError`` if memory among the arguments was freed, or if the bundle or the
+    queue was closed.
     """
 
-    __slots__ = ("_arguments", "_here", "_kernel", "_packed", "_prepared", "_queue", "_sizes", "_tried")
+    __slots__ = ("_here", "_kernel", "_packed", "_prepared", "_queue", "_sizes", "_tried")
 
     def __init__(
         self, _queue: Queue, _kernel: Kernel, _index_space: RangeLike | NdRange, _arguments: tuple[Any, ...]
     ) -> None:
         self._queue, self._kernel = _queue, _kernel
+        self._stream = _queue._stream
         self._here, self._sizes, packed, taken = _queue._plan_launch(_index_space, _kernel, _arguments)
         self._arguments: list[Any] = list(taken)
         self._packed = list(packed)
@@ -53,12 +56,8 @@ class BoundLaunch:
     def queue(self) -> Queue:
         return self._queue
 
-    def __call__(self, *, depends_on: Iterable[Event] | Event = ()) -> Event:
-        """Submits it, as ``queue.parallel_for`` does.
-
-        Raises:
-            InvalidError: memory among the arguments was freed, the bundle or the queue closed.
-        """
+    def _again(self, *, depends_on: Iterable[Event] | Event = ()) -> Event:
+        """The call, where it cannot be done without Python (``Bound`` does that, and calls this for all else)."""
         stream, bundle, prepared = self._queue._stream, self._here._bundle, self._prepared
         if (
             prepared is None
@@ -108,15 +107,21 @@ class BoundLaunch:
 
     def _prepare(self) -> None:
         self._tried = True
-        native = self._queue._stream.native
+        stream = self._queue._stream
+        native = stream.native
         if native is None:
             return
+        if stream.prepared is not None and stream.prepared.direct:
+            self._direct = prepare_direct(
+                stream, self._kernel, None, self._here, self._sizes, tuple(self._packed), self._arguments
+            )
+            return
         again = self._queue._backend.prepare_launch(native, self._here._native, *self._sizes, tuple(self._packed))
-        if again is not None:
+        if again is not None and not isinstance(again, DirectLaunch):
             self._prepared = PreparedLaunch(again, (), *self._mortal())
 
     def _forget(self) -> None:
-        self._prepared, self._tried = None, False
+        self._prepared, self._direct, self._tried = None, None, False
 
     # ------------------------------------------------------------------ arguments
 
@@ -143,17 +148,10 @@ class BoundLaunch:
         except (InvalidError, Unfit):
             value = foreign_array(value, self._queue)
             packed = self._pack(index, value)  # raises with everything there is to say
-        before, old = self._packed[index], self._arguments[index]
+        read_again = type(value) is type(self._arguments[index]) and type(value) in CHANGING
         self._packed[index], self._arguments[index] = packed, value
-        prepared = self._prepared
-        patch = None if prepared is None else getattr(prepared.again, "patch", None)
-        fits = isinstance(packed, bytes) and isinstance(before, bytes) and len(packed) == len(before)
-        if prepared is None or patch is None or not fits:
+        if self._direct is None or not read_again:
             self._forget()
-        else:
-            patch(index, packed)
-            if isinstance(value, _MORTAL) or isinstance(old, _MORTAL):
-                self._prepared = PreparedLaunch(prepared.again, (), *self._mortal())
 
     def __repr__(self) -> str:
         return f"<BoundLaunch of {self._kernel!r} on {self._queue!r}>"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import ref
 
 from ..backends.contract import NativeEvent
+from ..drivers import _launch
 from ..model import info
 from ..model.enums import EventStatus, coerce
 from ..model.errors import Error, InvalidError, ProfilingError, SyclRuntimeError, WaitTimeoutError
@@ -25,14 +26,14 @@ __all__ = ["Event", "OwnedEvent"]
 _SHORTEST_PAUSE, _LONGEST_PAUSE = 2e-5, 5e-3
 
 
-class Event:
+class Event(_launch.Event):
     """A submitted command. ``Event()`` is one that is already complete.
 
     Dropping an event does not end its command, nor the life of the memory that it uses. An event that stands for
     several commands, or for none, is complete when those it waits for are.
     """
 
-    __slots__ = ("__weakref__", "_done", "_error", "_native", "_origin", "_parts", "_stream", "_task", "_waits")
+    __slots__ = ("__weakref__", "_done", "_error", "_origin", "_parts", "_task", "_waits")
 
     _stream: CommandStream | None
     _native: NativeEvent | None
@@ -275,8 +276,6 @@ class OwnedEvent(Event):
 
 
 _UNSET: dict[str, Any] = {
-    "_stream": None,
-    "_native": None,
     "_waits": (),
     "_parts": (),
     "_error": None,

@@ -8,16 +8,17 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from ..backends.contract import AdoptedQueue, BackendProtocol, NativeQueue
+from ..drivers._launch import Submitter
 from ..model import info
 from ..model.aspects import Aspect
 from ..model.enums import Backend, coerce
 from ..model.errors import AccessorError, Error, InvalidError
-from ..model.ranges import NdRange, Range, RangeLike
+from ..model.ranges import NdRange, RangeLike
 from . import _memory_commands
 from ._arguments import memory_of, pack_arguments
 from ._host_task import HostTask
 from ._native_streams import cuda_stream_of
-from ._prepared import PreparedLaunches
+from ._prepared import REPEATED_RANGES, PreparedLaunches
 from ._stream import AsyncHandler, CommandStream, Operation, sweep
 from ._usm_import import foreign_arguments
 from .accessor import Accessor
@@ -37,13 +38,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Queue", "transfer_queue"]
 
-# Ranges that a launch can be found again by.
-_HASHABLE = frozenset((int, tuple, Range, NdRange))
-
 Events = Iterable[Event]
 
 
-class Queue:
+class Queue(Submitter):
     """A queue of commands for one device. Without ``in_order`` they run in any order that their dependencies allow.
 
     Dropping a queue does not end its work; closing it waits.
@@ -64,7 +62,9 @@ class Queue:
         FeatureNotSupportedError: the device records no times (``Aspect.queue_profiling``).
     """
 
-    __slots__ = ("__weakref__", "_backend", "_home", "_stream", "context", "device")
+    __slots__ = ("__weakref__", "_backend", "_home", "context", "device")
+
+    _stream: CommandStream
 
     def __init__(
         self,
@@ -111,8 +111,9 @@ class Queue:
             immediate=True if immediate_command_list else False if no_immediate_command_list else None,
             adopted=None if _adopted is None else _adopted.native,
         )
-        if in_order and not enable_profiling:
-            self._stream.prepared = PreparedLaunches()
+        direct = bool(getattr(self._backend, "launches_directly", False))
+        if (in_order or direct) and not enable_profiling:
+            self._stream.prepared = PreparedLaunches(direct)
 
     @property
     def _native(self) -> NativeQueue:
@@ -214,25 +215,21 @@ class Queue:
 
     # ------------------------------------------------------------------ kernels
 
-    def parallel_for(
+    if TYPE_CHECKING:  # at run time it is the base's, which repeats what it knows without Python
+
+        def parallel_for(
+            self, index_space: RangeLike | NdRange, kernel: Kernel, *arguments: object, depends_on: Events | Event = ()
+        ) -> Event: ...
+
+    def _parallel_for_any(
         self, index_space: RangeLike | NdRange, kernel: Kernel, *arguments: object, depends_on: Events | Event = ()
     ) -> Event:
-        """Runs a kernel once for every item of a range.
-
-        Args:
-            index_space: an int, a tuple, a ``Range`` or an ``NdRange`` of one to three dimensions. The last one is
-                dimension 0 of the native kernel (CL, OpenCL kernel conventions and SYCL). Without items nothing runs.
-            kernel: of a bundle loaded in the queue's context.
-            arguments: numbers, numpy scalars, image handles, ``UsmPointer``, ``UsmArray``, ``LocalAccessor``, and other
-                libraries' arrays on the queue's device (see ``from_dlpack``).
-
-        Raises:
-            InvalidError: an argument of the wrong count, size or kind; the message names it.
-            NdRangeError: a range or work-group that the kernel cannot have.
-        """
+        """``parallel_for``, which repeats by itself what was prepared for that, and calls this for all else."""
         stream = self._stream
         launches, key = stream.prepared, None  # key: as PreparedLaunches says
-        if launches is not None and not depends_on and type(index_space) in _HASHABLE:
+        if depends_on or type(index_space) not in REPEATED_RANGES:
+            launches = None
+        if launches is not None and not launches.direct:
             key = id(kernel), index_space, *map(id, arguments)
             try:
                 prepared = launches.get(key)
@@ -248,8 +245,11 @@ class Queue:
         # Out of order each event that holds memory is asked for: it holds no more than needed.
         keep = taken if stream.in_order or not taken else memory_of(taken)
         event = stream.launch(here._native, *sizes, packed, keep, here._bundle, depends_on)
-        if key is not None and launches is not None and taken is arguments:  # others' arrays are taken anew each time
-            launches.remember(key, stream, kernel, here._native, sizes, packed, arguments)
+        if launches is not None and taken is arguments:  # others' arrays are taken anew each time
+            if key is not None:
+                launches.remember(key, stream, kernel, here._native, sizes, packed, arguments)
+            elif launches.direct:
+                launches.remember_direct(stream, kernel, index_space, here, sizes, packed, arguments)
         return event
 
     def _parallel_for(

@@ -1,0 +1,86 @@
+"""The short way of launches; csrc/launch/launch_module.c."""
+
+from collections.abc import Iterable
+from typing import Any
+
+class Mark:
+    """The end of a command in a lane."""
+
+    stream: Any
+    native: Any
+    index: int
+
+class Lane:
+    """A stream of the driver, whose last mark is recorded only if somebody keeps it."""
+
+    pending: Any
+    submitted: int
+    done: int
+    used: bool
+
+class Event:
+    """A command's end, as users hold it."""
+
+    _stream: Any
+    _native: Any
+
+class Prepared:
+    """A launch to be repeated; ``DirectLaunch`` says of what."""
+
+    watch: object
+
+    def __new__(
+        cls,
+        kernel: object,
+        space: object,
+        bundle: object,
+        mark: type[Mark],
+        lanes: tuple[Lane, ...],
+        settle: object,
+        refused: object,
+        keep: object,
+        submit: int,
+        descriptions: tuple[int, ...],
+        slots: tuple[tuple[str, int, int, bool, bool, object], ...],
+        /,
+    ) -> Prepared: ...
+    def forget(self, _: object, /) -> None: ...
+
+class Commands:
+    """The commands of a queue, with the launches prepared for it."""
+
+    native: Any
+    blocker: Any
+    context: Any
+    bundles: Any
+    batch: int
+    in_order: bool
+    _last_bundle: Any
+    _event: Any
+    _acquire: Any
+    _release: Any
+    _batch: Any
+    _countdown: int
+    _dirty: bool
+
+    def remember(self, launch: Prepared, /) -> None: ...
+    def forget_launches(self) -> None: ...
+    def count_launches(self) -> int: ...
+
+class Submitter:
+    """A queue: ``parallel_for``, which calls ``_parallel_for_any`` for what was not prepared."""
+
+    _stream: Any
+
+    def parallel_for(
+        self, index_space: Any, kernel: Any, *arguments: object, depends_on: Iterable[Any] | Any = ...
+    ) -> Any: ...
+
+class Bound:
+    """A bound launch: calling it calls ``_again`` where it is not prepared."""
+
+    _stream: Any
+    _direct: Prepared | None
+    _arguments: list[Any]
+
+    def __call__(self, *, depends_on: Iterable[Any] | Any = ...) -> Any: ...
