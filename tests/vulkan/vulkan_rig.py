@@ -106,14 +106,22 @@ class Staging:
         self.close()
 
 
-class Rig:
-    """A VkDevice with the extensions of sharing, and a queue that draws, computes and copies."""
+def queue_family(physical_device: Any, *, draws: bool = True) -> int | None:
+    """A family of queues that draw, compute and copy, or of queues that only copy; None where there is none."""
+    families = vk.vkGetPhysicalDeviceQueueFamilyProperties(physical_device)
+    wanted = vk.VK_QUEUE_GRAPHICS_BIT | vk.VK_QUEUE_COMPUTE_BIT
+    if draws:
+        return next(i for i, family in enumerate(families) if family.queueFlags & wanted == wanted)
+    copies = vk.VK_QUEUE_TRANSFER_BIT
+    return next((i for i, family in enumerate(families) if family.queueFlags & (wanted | copies) == copies), None)
 
-    def __init__(self, physical_device: Any) -> None:
+
+class Rig:
+    """A VkDevice with the extensions of sharing, and a queue that draws, computes and copies, or one of ``family``."""
+
+    def __init__(self, physical_device: Any, family: int | None = None) -> None:
         self.physical_device = physical_device
-        families = vk.vkGetPhysicalDeviceQueueFamilyProperties(physical_device)
-        wanted = vk.VK_QUEUE_GRAPHICS_BIT | vk.VK_QUEUE_COMPUTE_BIT
-        self.family = next(i for i, family in enumerate(families) if family.queueFlags & wanted == wanted)
+        self.family = queue_family(physical_device) if family is None else family
         self.has_timelines = sharing.can_export_semaphore(physical_device, timeline=True)
         self.has_semaphores = sharing.can_export_semaphore(physical_device)
         feature = vk.VkPhysicalDeviceTimelineSemaphoreFeatures(timelineSemaphore=True) if self.has_timelines else None
@@ -171,9 +179,22 @@ class Rig:
             pSignalSemaphores=[signal] if signal is not None else [],
         )
 
-    def submit_batch(self, batch: Any) -> None:
-        """Returns at once."""
-        vk.vkQueueSubmit(self.queue, 1, batch, None)
+    def submit_batch(self, batch: Any, fence: Any = None) -> None:
+        """Returns at once; the VkFence is signalled after it."""
+        vk.vkQueueSubmit(self.queue, 1, batch, fence)
+
+    @contextmanager
+    def fence(self) -> Iterator[Any]:
+        made = vk.vkCreateFence(self.device, vk.VkFenceCreateInfo(), None)
+        try:
+            yield made
+        finally:
+            vk.vkDestroyFence(self.device, made, None)
+
+    def wait_for(self, fence: Any) -> None:
+        """Returns when a VkFence is signalled, which it then no longer is."""
+        vk.vkWaitForFences(self.device, 1, [fence], True, 2**64 - 1)
+        vk.vkResetFences(self.device, 1, [fence])
 
     def submit(self, command: Any, *others: Any, **values: int) -> None:
         """Submits a batch of these arguments; returns at once."""

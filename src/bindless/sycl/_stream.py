@@ -259,7 +259,9 @@ class CommandStream(Commands):
             event = _new_event(self._event)
             event._stream = self
             event._native = made
-            self.bundles.add(keep)
+            if keep is not self._last_bundle:
+                self.bundles.add(keep)
+                self._last_bundle = keep
             if not self._dirty or self._countdown <= 0:
                 self._took(event, ())
             else:

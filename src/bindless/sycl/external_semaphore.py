@@ -45,7 +45,8 @@ class ExternalSemaphore:
         self.device = _device
         self.context = _context
         backend: Any = _context._backend
-        # The native queue that used it last, and what signals it and waits for it there; together, for threads.
+        # The native queue that used it last, what signals it and waits for it there, whether that takes values; as
+        # one, for threads.
         self._prepared: tuple[Any, ...] = (_NO_QUEUE,)
         self._resource: _lifetime.Resource | None = _lifetime.Resource(
             _lifetime.Rank.EXTERNAL, _context._resource, backend.release_semaphore, _context._native_context, _native
@@ -82,7 +83,8 @@ def submit_semaphore(
     prepared, resource = semaphore._prepared, semaphore._resource
     if prepared[0] is not stream.native or resource is None:
         prepared, resource = _prepare(queue, semaphore)
-    number = semaphore.descriptor.check_value(value)
+    plain = type(value) is int and 0 <= value < 1 << 64 if prepared[3] else value is None
+    number: Any = value if plain else semaphore.descriptor.check_value(value)
     try:
         if depends_on == () and stream.blocker is None:
             event = stream.submit_again(prepared[1 + waits], number, resource)
@@ -109,7 +111,8 @@ def _prepare(queue: Queue, semaphore: ExternalSemaphore) -> tuple[tuple[Any, ...
     resource = of_context(semaphore, queue.device, queue.context)
     backend: Any = stream.backend
     prepare = backend.prepare_semaphore
-    semaphore._prepared = prepared = (native, *(prepare(native, semaphore._native, wait) for wait in (False, True)))
+    commands = (prepare(native, semaphore._native, wait) for wait in (False, True))
+    semaphore._prepared = prepared = (native, *commands, semaphore.descriptor.has_values)
     return prepared, resource
 
 

@@ -1,0 +1,170 @@
+"""What is no memory or semaphore of Vulkan's, or not what was said: an error each, and the process goes on."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import signal
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sharing_checks import (
+    imported,
+    imported_semaphore,
+    mapped_image,
+    open_descriptors,
+    pixels_for,
+    read_by_copies,
+    same,
+)
+
+import bindless as bl
+
+pytestmark = pytest.mark.vulkan
+
+DESC = bl.ImageDescriptor(45, 23, num_channels=4, channel_type="unorm_int8")
+
+
+@pytest.fixture
+def ordered(device, context):
+    with bl.Queue(device, context, in_order=True) as queue:
+        yield queue
+
+
+@pytest.fixture
+def image(rig, exporter):
+    with exporter.image(DESC) as made:
+        rig.start(made)
+        rig.write(made, pixels_for(DESC, 3))
+        yield made
+
+
+@pytest.fixture
+def strangers():
+    """File descriptors that Vulkan did not export, by what they are; closed is open no more."""
+    reader, writer = os.pipe()
+    closed = fcntl.fcntl(reader, fcntl.F_DUPFD, 700)  # a number that nothing opened meanwhile gets
+    os.close(closed)
+    made = {"pipe": reader, "end": writer, "event": os.eventfd(0), "folder": os.open("/", os.O_RDONLY)}
+    yield {**made, "closed": closed}
+    for number in made.values():
+        os.close(number)
+
+
+def still_works(image, queue):
+    with mapped_image(image, queue) as handle:
+        same(read_by_copies(handle, DESC, queue), pixels_for(DESC, 3))
+
+
+def test_no_memory(image, ordered, strangers):
+    still_works(image, ordered)
+    before = open_descriptors()
+    good = image.export()
+    for number in strangers.values():
+        with pytest.raises(bl.InvalidError, match=str(number)):
+            bl.import_external_memory(replace(good, resource=bl.ResourceFd(number)), ordered)
+    bl.release_external_memory(bl.import_external_memory(good, ordered), ordered)
+    with pytest.raises(bl.InvalidError, match="not open"):  # the import took it over
+        bl.import_external_memory(good, ordered)
+    assert open_descriptors() == before
+    still_works(image, ordered)
+
+
+def test_no_semaphore(rig, exporter, image, ordered, strangers):
+    if not rig.has_semaphores:
+        return  # as tests of semaphores say
+    before = open_descriptors()
+    strangers.pop("event")  # which is one, for the reference
+    memory = image.export().resource.file_descriptor
+    with exporter.semaphore() as made:
+        good = made.export()
+        for number in (*strangers.values(), memory):
+            with pytest.raises(bl.InvalidError, match=str(number)):
+                bl.import_external_semaphore(replace(good, resource=bl.ResourceFd(number)), ordered)
+        bl.release_external_semaphore(bl.import_external_semaphore(good, ordered), ordered)
+        with pytest.raises(bl.InvalidError, match="not open"):
+            bl.import_external_semaphore(good, ordered)
+    os.close(memory)
+    ordered.wait()
+    assert open_descriptors() == before
+
+
+def test_memory_is_no_larger_than_it_is(image, ordered):
+    good = image.export()
+    beyond = replace(good, size_in_bytes=good.size_in_bytes + (1 << 21))
+    with pytest.raises(bl.InvalidError, match=str(beyond.size_in_bytes)):
+        bl.import_external_memory(beyond, ordered)
+    os.close(good.resource.file_descriptor)
+    with imported(image, ordered) as memory:
+        for size, offset in ((memory.nbytes + 1, 0), (1, memory.nbytes)):
+            with pytest.raises(bl.InvalidError, match=str(memory.nbytes)):
+                bl.map_external_linear_memory(memory, ordered, size=size, offset=offset)
+    still_works(image, ordered)
+
+
+def test_released_while_work_is_pending(rig, exporter, image, device, context, ordered):
+    """The queue waits for a signal that comes once nothing of the imports is left but its commands."""
+    if not rig.has_semaphores:
+        return
+    value = 1 if rig.has_timelines else None
+    found = np.zeros(DESC.shape, DESC.dtype)
+    with (
+        bl.Queue(device, context, in_order=True) as other,
+        exporter.semaphore(timeline=rig.has_timelines) as made,
+        imported_semaphore(made, other) as ready,
+    ):
+        with imported_semaphore(made, ordered) as awaited, mapped_image(image, ordered) as handle:
+            ordered.ext_oneapi_wait_external_semaphore(awaited, value)
+            copied = ordered.ext_oneapi_copy(handle, found, src_desc=DESC)
+            assert copied.status != "complete"
+        assert copied.status != "complete"
+        other.ext_oneapi_signal_external_semaphore(ready, value).wait_and_throw()
+        copied.wait_and_throw()
+    same([found], pixels_for(DESC, 3))
+
+
+WAITING = """
+import os, signal, sys, threading
+import bindless as bl
+
+queue, other = (bl.Queue("BACKEND:*:*", in_order=True) for _ in range(2))
+kind = "KIND"
+semaphore = bl.import_external_semaphore(bl.ExternalSemaphoreDescriptor(bl.ResourceFd(NUMBER), kind), queue)
+value = 7 if kind == "timeline_fd" else None
+event = queue.ext_oneapi_wait_external_semaphore(semaphore, value)
+for wait in (queue.wait, event.wait):
+    threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+    try:
+        wait()
+    except KeyboardInterrupt:
+        print("interrupted")
+try:
+    event.wait(timeout=0.1)
+except bl.WaitTimeoutError as error:
+    print(error)
+other.ext_oneapi_signal_external_semaphore(semaphore, value).wait()
+queue.wait()
+print(event.status)
+"""
+
+
+def test_a_wait_for_vulkan_is_interrupted(rig, exporter, device):
+    """Ctrl-C ends a wait on the host, a timeout names the semaphore, and another queue's signal ends the device's."""
+    if not rig.has_semaphores:
+        return
+    with exporter.semaphore(timeline=rig.has_timelines) as made:
+        desc = made.export()
+        number = desc.resource.file_descriptor
+        program = WAITING.replace("BACKEND", device.backend).replace("NUMBER", str(number))
+        command = [sys.executable, "-c", program.replace("KIND", desc.handle_type)]
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+        done = subprocess.run(command, pass_fds=[number], env=environment, capture_output=True, text=True, timeout=100)
+        os.close(number)
+    assert done.returncode != -signal.SIGINT
+    assert (done.returncode, done.stderr) == (0, "")
+    first, second, told, status = done.stdout.splitlines()
+    assert (first, second, status) == ("interrupted", "interrupted", "complete")
+    assert f"ExternalSemaphore {desc.handle_type}" in told
