@@ -28,7 +28,7 @@ import bindless as bl
 sys.path.insert(0, str(Path(__file__).parent / "spirv"))
 # kept_kernels.py: what they were compiled to on another machine.
 sys.path.insert(0, str(Path(__file__).parent))
-from opencl_faults import mark_faults
+from opencl_faults import blends_like_the_reference, lacks_format, mark_faults
 
 if os.environ.get("BINDLESS_TEST_KERNELS"):
     from kept_kernels import build
@@ -109,7 +109,7 @@ def pytest_configure(config: pytest.Config) -> None:
         known = ", ".join((*_NEEDS, *_OTHER_REQUIREMENTS))
         raise pytest.UsageError(f"BINDLESS_REQUIRE names {', '.join(unknown)}; it knows {known}")
     name = config.getoption("--device")
-    if name.startswith("opencl"):  # its filters have full weights
+    if name.startswith("opencl") and not blends_like_the_reference(name):  # its filters have full weights
         os.environ.setdefault("BINDLESS_REFERENCE_FILTERING", "exact")
     if name == "level_zero":
         _use_own_level_zero_driver()
@@ -172,7 +172,12 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
         yield
     except bl.FeatureNotSupportedError as refusal:
         device = item.config.stash[_DEVICE]
-        if device.backend == "opencl" and re.search(r"has no images of (2|so many) channels", str(refusal)):
+        lacking = re.search(r"has no images of (\d|so many) channels of (\w+)", str(refusal))
+        if (
+            device.backend == "opencl"
+            and lacking is not None
+            and (lacking[1] in ("2", "so many") or lacks_format(device.platform.name, lacking[2]))
+        ):
             pytest.skip(f"a format that the driver does not list: {refusal}")
         named = re.search(r"Aspect\.(\w+)", str(refusal))
         if device.backend == "reference" or named is None or device.has(named[1]):

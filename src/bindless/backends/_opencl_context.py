@@ -68,6 +68,7 @@ class Context:
             look at a sampler until the kernel that uses it has run, and there are few.
         functions: built-in kernels by device and name.
         loading: held while one is loaded.
+        launching: held while a kernel that lists shared virtual memory is launched, and while such memory is freed.
     """
 
     def __init__(self, devices: Sequence[Device], native: Any = None, owned: bool = True) -> None:
@@ -91,6 +92,7 @@ class Context:
         self.samplers: dict[tuple[int, int, int], Any] = {}
         self.functions: dict[tuple[Device, str], Kernel] = {}
         self.loading = threading.Lock()
+        self.launching = threading.Lock()
         self._bases: list[int] = []
 
     @property

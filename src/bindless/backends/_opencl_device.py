@@ -170,6 +170,11 @@ class Device:
         return extension if "cl_khr_il_program" in self.extensions and self.platform.offers(extension) else None
 
     @functools.cached_property
+    def takes_ptx(self) -> bool:
+        """Whether its driver's own binaries are PTX: NVIDIA's, which nothing but its extensions tell."""
+        return any(name.startswith("cl_nv_") for name in self.extensions)
+
+    @functools.cached_property
     def c_version(self) -> tuple[int, int]:
         """The newest OpenCL C that its compiler takes."""
         newest = version_of(self.text(lib.CL_DEVICE_OPENCL_C_VERSION))

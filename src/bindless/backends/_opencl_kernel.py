@@ -48,6 +48,7 @@ class Kernel:
     Attributes:
         module: kept alive by it.
         native: cl_kernel; its arguments are the next launch's, so a lock is held meanwhile. None once released.
+        lock: that one: of the kernel, or of its context where launches list the context's allocations.
         name: of the kernel.
         signature: its arguments.
         shapes: of the sizes launched so far.
@@ -59,10 +60,10 @@ class Kernel:
         self.module = module
         self.name = name
         self.device: Device = module.device
-        self.lock = threading.Lock()
         self.owned = owned
         self.native = made("clCreateKernel", module.native, name.encode()) if native is None else native
         self.means = means_of(self.device)
+        self.lock = module.context.launching if self.means is _opencl_svm else threading.Lock()
         try:
             if self.means is _opencl_usm:
                 check(_opencl_usm.allow_indirect_access(self.native), "clSetKernelExecInfo", f"kernel {name!r}")

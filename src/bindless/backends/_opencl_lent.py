@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..drivers import opencl as driver
+from ._opencl_context import Context
 from ._opencl_errors import SUCCESS
 from ._opencl_fork import in_fork
 from ._opencl_references import Reference
@@ -25,11 +26,13 @@ class Lender:
 
     Attributes:
         handle: cl_context.
+        launching: as the context's.
     """
 
-    def __init__(self, context: Any) -> None:
-        self._reference = Reference(context, "cl_context", owned=False)
-        self.handle = context
+    def __init__(self, context: Context) -> None:
+        self._reference = Reference(context.handle, "cl_context", owned=False)
+        self.handle = context.handle
+        self.launching = context.launching
 
 
 _waiting: list[tuple[Any, Callable[[], object]]] = []

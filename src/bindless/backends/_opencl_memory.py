@@ -168,7 +168,7 @@ def free(context: Context, address: int) -> None:
         _opencl_lent.sweep()
         means, whole = _means(context, address), allocation.parts.get(WHOLE)
         if whole is not None and _opencl_lent.is_held(whole):
-            lender: Any = _opencl_lent.Lender(context.handle)
+            lender: Any = _opencl_lent.Lender(context)
             _opencl_lent.free_after(whole, lambda: means.free(lender, allocation))
             return
         for part in allocation.parts.values():

@@ -101,8 +101,8 @@ def names_of(program: Any) -> tuple[str, ...]:
 
 
 def is_text(source: bytes) -> bool:
-    """Whether a source can be OpenCL C."""
-    if b"\0" in source or source[:4] in (b"\x7fELF", b"BC\xc0\xde"):
+    """Whether a source can be OpenCL C. PTX is none: NVIDIA's driver calls it a binary."""
+    if b"\0" in source or source[:4] in (b"\x7fELF", b"BC\xc0\xde") or ptx.is_ptx(source):
         return False
     try:
         source.decode("utf-8")
@@ -115,11 +115,6 @@ def describe_module(source: bytes) -> ModuleDescription:
     """SPIR-V tells its kernels and constants, a text of `bindless build` its constants; all others are to be built."""
     if spirv.is_spirv(source):
         return spirv.describe(source)
-    if ptx.is_ptx(source):
-        raise BuildError(
-            "the source is PTX, which CUDA takes: OpenCL takes SPIR-V, OpenCL C, and binaries of the driver's own",
-            backend="opencl",
-        )
     if is_text(source):
         constants = {constant.number: constant for constant in _constants_of(source)}
         return ModuleDescription(constants=constants or None)
@@ -192,14 +187,7 @@ def create_program(
         call = "clCreateProgramWithSource"
         found = lib.clCreateProgramWithSource(context.handle, 1, texts, sizes, slot)
     else:
-        call = "clCreateProgramWithBinary"
-        binaries, sizes = (
-            ffi.new("unsigned char const *[]", [ffi.from_buffer(source)]),
-            ffi.new("size_t[]", [len(source)]),
-        )
-        found = lib.clCreateProgramWithBinary(
-            context.handle, 1, ffi.new("cl_device_id[]", [device.handle]), sizes, binaries, ffi.NULL, slot
-        )
+        found, call = _of_binary(context, device, source, slot), "clCreateProgramWithBinary"
     if slot[0] != SUCCESS or found == ffi.NULL:
         raise build_error(slot[0] or lib.CL_INVALID_OPERATION, call, device, _hint(source))
     try:
@@ -208,6 +196,18 @@ def create_program(
         lib.clReleaseProgram(found)
         raise
     return found
+
+
+def _of_binary(context: Context, device: Device, source: bytes, slot: Any) -> Any:
+    if ptx.is_ptx(source) and not device.takes_ptx:
+        raise BuildError(
+            f"the source is PTX, which CUDA and NVIDIA's OpenCL take; {device.name} takes OpenCL C, or SPIR-V where "
+            "its driver does: `bindless build` makes one file for all",
+            backend="opencl",
+        )
+    binaries, sizes = ffi.new("unsigned char const *[]", [ffi.from_buffer(source)]), ffi.new("size_t[]", [len(source)])
+    devices = ffi.new("cl_device_id[]", [device.handle])
+    return lib.clCreateProgramWithBinary(context.handle, 1, devices, sizes, binaries, ffi.NULL, slot)
 
 
 def _hint(source: bytes) -> str:
@@ -232,7 +232,7 @@ def _of_il(context: Context, device: Device, source: bytes, slot: Any) -> Any:
     if device.il_function is None:
         raise FeatureNotSupportedError(
             f"{device.name} takes no SPIR-V, only OpenCL C and its own binaries: give the source, or a file of "
-            "`bindless build --target opencl`",
+            "`bindless build --target opencl_c`",
             backend="opencl",
         )
     return getattr(lib, device.il_function)(context.handle, ffi.from_buffer(source), len(source), slot)

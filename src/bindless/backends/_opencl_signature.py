@@ -87,7 +87,7 @@ def _joined(listed: list[tuple[str, str, int, str]]) -> Signature:
             if part is not None:
                 arguments.append(KernelArgument(index, part[1], "value", _POINTER_SIZE))
             else:
-                arguments.append(KernelArgument(index, name, kind, size, type_))
+                arguments.append(KernelArgument(index, name, kind, size, type_, may_be_handle=False))
         handle = part[1] if part is not None else ""
         natives.append(NativeArgument(len(arguments) - 1, kind, type_))
     known = all(argument.size or argument.kind != "value" for argument in arguments)

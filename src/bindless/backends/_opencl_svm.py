@@ -19,6 +19,8 @@ lib, ffi = driver.lib, driver.ffi
 # Bytes of the largest type: drivers align no further, so that more is allocated where more is asked for.
 _MOST_ALIGNED = 128
 
+_POINTER_SIZE = 8
+
 _FINE = lib.CL_DEVICE_SVM_FINE_GRAIN_BUFFER
 
 
@@ -51,8 +53,9 @@ def allocate(
 
 
 def free(context: Context, allocation: Allocation) -> None:
-    """Frees it; commands that use it are complete."""
-    lib.clSVMFree(context.handle, _pointer(allocation.start))
+    """Frees it; commands that use it are complete. No launch lists it meanwhile: drivers look at what is listed."""
+    with context.launching:
+        lib.clSVMFree(context.handle, _pointer(allocation.start))
 
 
 def find(context: Context, address: int) -> PointerRecord:
@@ -81,7 +84,9 @@ def prefetch(context: Context, address: int, nbytes: int) -> Command | None:
 
 
 def set_argument(context: Context, kernel: Any, index: int, address: int) -> int:
-    """The address as it is."""
+    """The address as it is; a null pointer as no buffer, for with one NVIDIA's driver leaves the argument as it was."""
+    if not address:
+        return int(lib.clSetKernelArg(kernel, index, _POINTER_SIZE, ffi.NULL))
     return int(lib.clSetKernelArgSVMPointer(kernel, index, _pointer(address)))
 
 

@@ -149,6 +149,7 @@ class KernelArgument:
         size: bytes.
         type: as in the source, such as ``float4``; empty where that is not told.
         may_be_local: whether a value may be the offset of local memory, for all that the driver tells.
+        may_be_handle: whether a value of 8 bytes may be an image handle; not where handles are no numbers.
     """
 
     index: int
@@ -157,6 +158,7 @@ class KernelArgument:
     size: int
     type: str = ""
     may_be_local: bool = False
+    may_be_handle: bool = True
 
 
 @dataclass(frozen=True)

@@ -50,8 +50,7 @@ def _accessor(value: Accessor, parameter: KernelArgument, _: object) -> bytes:
 def pack_image_accessor(value: Accessor, parameter: KernelArgument, _: object) -> bytes:
     """The image that an accessor stands for, as a kernel receives it."""
     kinds = ("image", "value", "sampler") if isinstance(value, SampledImageHandle) else ("image", "value")
-    if parameter.size != _POINTER_SIZE or parameter.kind not in kinds:
-        raise Unfit("it is an image handle of 8 bytes")
+    _require_handle(parameter, kinds)
     return value._address.to_bytes(_POINTER_SIZE, "little")
 
 
@@ -65,9 +64,19 @@ def _array(value: UsmArray, parameter: KernelArgument, context: object) -> bytes
 
 def _handle(value: SampledImageHandle | UnsampledImageHandle, parameter: KernelArgument, _: object) -> bytes:
     kinds = ("image", "value", "sampler") if isinstance(value, SampledImageHandle) else ("image", "value")
+    _require_handle(parameter, kinds)
+    return value._raw_handle.to_bytes(_POINTER_SIZE, "little")
+
+
+def _require_handle(parameter: KernelArgument, kinds: tuple[str, ...]) -> None:
+    """A parameter of one of the kinds takes an image handle; one for a number only where handles are numbers."""
     if parameter.size != _POINTER_SIZE or parameter.kind not in kinds:
         raise Unfit("it is an image handle of 8 bytes")
-    return value._raw_handle.to_bytes(_POINTER_SIZE, "little")
+    if parameter.kind == "value" and not parameter.may_be_handle:
+        raise Unfit(
+            "this device has no image handles that are numbers: give the kernel an image parameter, such as image2d_t, "
+            "or compile it with `bindless build --target opencl_c`"
+        )
 
 
 def _null(_: None, parameter: KernelArgument, __: object) -> bytes:

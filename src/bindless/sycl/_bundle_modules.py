@@ -64,8 +64,8 @@ def choose_modules(source: bytes | KernelFile, backend: Backend, devices: Sequen
     if isinstance(source, KernelFile):
         return _of_file(source, backend, devices)
     found = _language(source)
-    if backend is Backend.opencl and source[:4] == _ELF:
-        return (source,)  # binaries of OpenCL drivers are such files, too
+    if backend is Backend.opencl and (source[:4] == _ELF or found == "PTX"):
+        return (source,)  # binaries of OpenCL drivers are such files, too; the driver's or none
     if found is not None and backend is not Backend.cuda and found != "SPIR-V":
         taken = "OpenCL C or SPIR-V" if backend is Backend.opencl else "SPIR-V"
         raise BuildError(

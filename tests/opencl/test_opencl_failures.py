@@ -1,0 +1,204 @@
+"""Drivers without a device and devices that are lost, by ``failing_driver.c``; and what devices refuse."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import bindless as bl
+from bindless.drivers import opencl as driver
+
+pytestmark = pytest.mark.opencl
+
+lib = driver.lib
+
+
+@pytest.fixture(scope="module")
+def failing(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The library that fails, in front of the one that the tests use."""
+    compiler = shutil.which(os.environ.get("CC", "cc"))
+    if compiler is None:
+        pytest.skip("needs a C compiler: apt install gcc, or set CC")
+    driver.load()
+    behind = str(driver.path())
+    found = [behind, f"-Wl,-rpath,{Path(behind).parent}"] if os.path.isabs(behind) else [f"-l:{behind}"]
+    made = tmp_path_factory.mktemp("driver") / "libfailing.so"
+    source = Path(__file__).with_name("failing_driver.c")
+    options = ["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared", "-Wl,--no-as-needed"]
+    subprocess.run([compiler, *options, source, "-o", made, *found, "-ldl"], check=True)
+    return made
+
+
+def run(failing: Path, program: str) -> list[str]:
+    """Lines that a program prints which uses it."""
+    head = f"import ctypes\nlibrary = ctypes.CDLL({str(failing)!r})\n"
+    done = subprocess.run(
+        [sys.executable, "-X", "faulthandler", "-c", head + textwrap.dedent(program)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, "BINDLESS_LIBOPENCL": str(failing)},
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+def test_a_platform_without_a_device(cl: bl.Device, failing: Path) -> None:
+    found = run(
+        failing,
+        """
+        library.have_no_device()
+        import bindless as bl
+        from bindless.cli import main
+        print([(platform.backend == "opencl", len(platform.get_devices())) for platform in bl.get_platforms()][0])
+        print(len(bl.get_devices("opencl:*:*")), len(bl.get_devices("reference:*:*")))
+        try:
+            bl.Queue("opencl:*:*")
+        except bl.InvalidError as error:
+            print(error)
+        main(["doctor"])
+        """,
+    )
+    assert found[:2] == ["(True, 0)", "0 1"]
+    assert found[2].startswith("no device fits selector 'opencl:*:*'")
+    assert any(cl.platform.name in line and "no device" in line for line in found[3:]), found
+
+
+def test_a_device_that_is_lost_in_mid_queue(cl: bl.Device, failing: Path) -> None:
+    """Whatever is called then tells so, each failure once; all can be closed, and other devices go on."""
+    found = run(
+        failing,
+        """
+        import numpy as np, bindless as bl
+        from bindless.drivers import opencl
+        lib, ffi = opencl.lib, opencl.ffi
+        device = bl.get_devices("opencl:*:*")[INDEX]
+        context = bl.Context(device)
+        asynchronous = []
+        queue = bl.Queue(device, context)
+        other = bl.Queue(device, context, async_handler=lambda errors: asynchronous.extend(errors))
+        source = b"kernel void twice(global int *data) { data[get_global_id(0)] *= 2; }"
+        twice = bl.load_kernel_bundle(source, device, context).get_kernel("twice")
+        data = bl.usm_empty(8, "i4", queue).copy_from(np.ones(8, "i4"))
+        desc = bl.ImageDescriptor(4, 4, num_channels=4, channel_type="fp32")
+        image = bl.ImageMem(desc, queue)
+        queue.parallel_for(8, twice, data).wait()
+        native = lib.clCreateUserEvent(ffi.cast("cl_context", int(bl.get_native(context))), ffi.NULL)
+        gate = bl.make_event("opencl", int(ffi.cast("uintptr_t", native)), context)
+        natives = [bl.get_native(work) for work in (queue, other)]
+        held = [work.parallel_for(8, twice, data, depends_on=[gate]) for work in (queue, queue, other)]
+        print(sum(event.status == "complete" for event in held))
+        library.lose(-2)  # CL_DEVICE_NOT_AVAILABLE
+
+        def told(call):
+            try:
+                call()
+            except bl.Error as error:
+                errors = error if isinstance(error, bl.ExceptionList) else [error]
+                print(*sorted({f"{type(error).__name__} {error.native_name} {error.code}" for error in errors}))
+            else:
+                print("nothing")
+
+        told(held[0].wait)
+        told(queue.wait)  # the second one
+        told(lambda: queue.parallel_for(8, twice, data))
+        told(lambda: queue.ext_oneapi_copy(np.zeros(desc.shape, "f4"), image).wait())
+        told(lambda: bl.ImageMem(desc, queue))
+        told(lambda: bl.Queue(device, context))
+        told(lambda: bl.load_kernel_bundle(source + b" ", device, context))
+        told(other.wait_and_throw)
+        print(len(asynchronous), {type(error).__name__ for error in asynchronous})
+        with bl.Queue("reference") as reference:
+            print(bl.usm_empty(3, "i4", reference).copy_from(np.arange(3, dtype="i4")).numpy().tolist())
+        for thing in (queue, other, image):
+            told(thing.close)
+        library.lose(0)
+        lib.clSetUserEventStatus(native, 0)
+        for work in natives:  # the commands run after all, on memory that is still there
+            lib.clFinish(ffi.cast("cl_command_queue", int(work)))
+        del held, data
+        """.replace("INDEX", str(bl.get_devices("opencl:*:*").index(cl))),
+    )
+    lost = "DeviceLostError CL_DEVICE_NOT_AVAILABLE kernel"
+    unallocated = "MemoryAllocationError CL_DEVICE_NOT_AVAILABLE memory_allocation"  # whatever the reason is  # R15
+    asynchronous = ["nothing", "1 {'DeviceLostError'}"]
+    assert found == ["0", *[lost] * 4, unallocated, *[lost] * 2, *asynchronous, "[0, 1, 2]", *["nothing"] * 3]
+
+
+# ---------------------------------------------------------------------- refused by a device that is there
+
+KERNELS = b"""
+kernel void twice(global int *data) { data[get_global_id(0)] *= 2; }
+kernel void shared(global int *data, local int *scratch) { scratch[0] = 1; data[0] = scratch[0]; }
+"""
+
+
+def _references(context: bl.Context) -> int:
+    found = driver.get_info("clGetContextInfo", context._native.handle, lib.CL_CONTEXT_REFERENCE_COUNT)
+    return int.from_bytes(found, "little")
+
+
+def test_images_that_are_refused_leave_nothing_behind(cl: bl.Device) -> None:
+    with bl.Context(cl) as context, bl.Queue(cl, context) as queue:
+        before = _references(context)
+        widest = cl.get_info("image2d_max_width")
+        most = cl.get_info("image_max_array_size")
+        for error, match, desc in (
+            (bl.FeatureNotSupportedError, "no images of 3 channels of fp32", {"width": 4, "num_channels": 3}),
+            (bl.MemoryAllocationError, f"width={widest + 1}.*{widest}", {"width": widest + 1, "height": 2}),
+            (bl.MemoryAllocationError, f"{most}", {"width": 4, "type": "array", "array_size": most + 1}),
+            (
+                bl.FeatureNotSupportedError,
+                "_cubemap",
+                {"width": 4, "height": 4, "type": "cubemap", "array_size": 6},
+            ),
+            (bl.FeatureNotSupportedError, "_mipmap", {"width": 4, "type": "mipmap", "num_levels": 2}),
+        ):
+            with pytest.raises(error, match=match):
+                bl.ImageMem(bl.ImageDescriptor(**desc), queue)
+        desc = bl.ImageDescriptor(4, 4)
+        with bl.ImageMem(desc, queue) as image:
+            sampler = bl.BindlessImageSampler(("repeat", "clamp_to_edge", "repeat"), "normalized")
+            with pytest.raises(bl.FeatureNotSupportedError, match="ext_oneapi_unique_addressing_per_dim"):
+                bl.create_image(image, desc, queue, sampler=sampler)
+        assert _references(context) == before
+
+
+def test_launches_that_are_refused_leave_nothing_behind(cl: bl.Device) -> None:
+    with bl.Context(cl) as context, bl.Queue(cl, context) as queue:
+        bundle = bl.load_kernel_bundle(KERNELS, queue)
+        twice, shared = bundle.get_kernel("twice"), bundle.get_kernel("shared")
+        data = bl.usm_empty(8, "i4", queue).copy_from(np.arange(8, dtype="i4"))
+        before = _references(context)
+        local = cl.get_info("local_mem_size")
+        group = cl.get_info("max_work_group_size")
+        for error, match, call in (
+            (bl.InvalidError, "takes 1 arguments", lambda: queue.parallel_for(8, twice)),
+            (bl.InvalidError, "argument 0", lambda: queue.parallel_for(8, twice, np.int32(1))),
+            (bl.InvalidError, "argument 1", lambda: queue.parallel_for(8, shared, data, 4)),
+            (
+                bl.InvalidError,
+                f"{local + 4} bytes of local memory.*at most {local}",
+                lambda: queue.parallel_for(8, shared, data, bl.LocalAccessor(local + 4)),
+            ),
+            (bl.NdRangeError, "divide", lambda: queue.parallel_for(bl.NdRange(8, 3), twice, data)),
+            (
+                bl.NdRangeError,
+                "at most",
+                lambda: queue.parallel_for(bl.NdRange(group * 2, group * 2), twice, data),
+            ),
+        ):
+            with pytest.raises(error, match=match):
+                call()
+        with bl.Context(cl) as another, bl.Queue(cl, another) as elsewhere, pytest.raises(bl.InvalidError):
+            elsewhere.parallel_for(8, twice, data)
+        queue.parallel_for(8, twice, data).wait()  # nothing of what was refused is left set
+        assert data.numpy().tolist() == list(range(0, 16, 2))
+        assert _references(context) == before
