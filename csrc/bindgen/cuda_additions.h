@@ -41,6 +41,26 @@ enum { BINDLESS_STAGING_BUFFERS = 2 }; /* of a thread */
 static bindless_staging_t *bindless_staging_create(CUcontext context, int threads, size_t piece);
 static CUresult bindless_stage(bindless_staging_t *staging, CUstream stream, const bindless_stage_t *job);
 
+/* A kernel over arrays of host memory, whose items it takes piece by piece; the last array is the result, if it has one. */
+enum { BINDLESS_CALL_ARRAYS = 6, BINDLESS_CALL_PARAMETERS = 32 };
+typedef struct bindless_call {
+    CUfunction function;
+    unsigned int block;          /* work-items of a group */
+    unsigned int items_of_block; /* items that a group does */
+    size_t count;
+    int arrays;
+    int has_result;
+    uint64_t host[BINDLESS_CALL_ARRAYS];
+    size_t size[BINDLESS_CALL_ARRAYS];            /* bytes of an item */
+    unsigned int address_at[BINDLESS_CALL_ARRAYS]; /* where among the parameters its address goes, in bytes */
+    unsigned int count_at;
+    int parameters;
+    unsigned int starts[BINDLESS_CALL_PARAMETERS]; /* of each parameter, in bytes */
+    unsigned int packed_size;
+    unsigned char packed[256];
+} bindless_call_t;
+static CUresult bindless_call(bindless_staging_t *staging, const bindless_call_t *call);
+
 static CUresult bindless_refusal(void);
 static uint64_t bindless_array_create(CUcontext context, const CUDA_ARRAY3D_DESCRIPTOR *description,
                                       unsigned int levels);

@@ -16,6 +16,7 @@
 #include "../reference/threads.h"
 #include "cuda_copy.h"
 #include "cuda_current.h"
+#include "cuda_image.h"
 
 enum { BINDLESS_SMALLEST_PIECE = 512 << 10 };
 
@@ -24,6 +25,8 @@ typedef struct bindless_stager {
     struct bindless_staging *staging;
     unsigned char *buffers[BINDLESS_STAGING_BUFFERS];
     CUevent events[BINDLESS_STAGING_BUFFERS]; /* recorded behind the last copy of each buffer */
+    CUdeviceptr places[BINDLESS_STAGING_BUFFERS]; /* device memory of calls, as large as the buffers */
+    CUstream stream;                              /* of calls, see cuda_host_call.h */
 } bindless_stager_t;
 
 struct bindless_staging {
@@ -37,7 +40,9 @@ struct bindless_staging {
     blr_condition_t begin, end;
     uint64_t round; /* counts copies */
     int working;    /* threads that have not finished this round's */
-    const bindless_stage_t *job;
+    const bindless_stage_t *job; /* NULL: a call */
+    const bindless_call_t *call;
+    size_t items; /* of a piece of the call */
     CUstream stream;
     size_t rows, slices, blocks, count; /* of a piece; pieces of a slice; pieces */
     atomic_size_t next;
@@ -173,10 +178,13 @@ static CUresult bindless_download(bindless_stager_t *stager)
     return result;
 }
 
+static CUresult bindless_call_pieces(bindless_stager_t *stager);
+
 static void bindless_take_part(bindless_stager_t *stager)
 {
     bindless_staging_t *staging = stager->staging;
-    CUresult result = staging->job->to_device ? bindless_upload(stager) : bindless_download(stager);
+    CUresult result = staging->job == NULL         ? bindless_call_pieces(stager)
+                      : staging->job->to_device ? bindless_upload(stager) : bindless_download(stager);
     int none = CUDA_SUCCESS;
     if (result != CUDA_SUCCESS) {
         atomic_compare_exchange_strong(&staging->result, &none, (int)result);
@@ -273,6 +281,24 @@ failed:
     return NULL;
 }
 
+/* All threads take pieces until there are none; the caller is one of them. */
+static void bindless_round(bindless_staging_t *staging)
+{
+    atomic_store(&staging->next, 0);
+    atomic_store(&staging->result, CUDA_SUCCESS);
+    blr_mutex_lock(&staging->lock);
+    staging->working = staging->threads - 1;
+    staging->round++;
+    blr_condition_broadcast(&staging->begin);
+    blr_mutex_unlock(&staging->lock);
+    bindless_take_part(&staging->stagers[0]);
+    blr_mutex_lock(&staging->lock);
+    while (staging->working > 0) {
+        blr_condition_wait(&staging->end, &staging->lock, BLR_NO_DEADLINE);
+    }
+    blr_mutex_unlock(&staging->lock);
+}
+
 /* A copy of a box whose rows are no longer than a buffer; the context is current, and the stream idle. */
 static CUresult bindless_stage(bindless_staging_t *staging, CUstream stream, const bindless_stage_t *job)
 {
@@ -289,19 +315,7 @@ static CUresult bindless_stage(bindless_staging_t *staging, CUstream stream, con
                                                  : (job->depth + staging->slices - 1) / staging->slices;
     staging->job = job;
     staging->stream = stream;
-    atomic_store(&staging->next, 0);
-    atomic_store(&staging->result, CUDA_SUCCESS);
-    blr_mutex_lock(&staging->lock);
-    staging->working = staging->threads - 1;
-    staging->round++;
-    blr_condition_broadcast(&staging->begin);
-    blr_mutex_unlock(&staging->lock);
-    bindless_take_part(&staging->stagers[0]);
-    blr_mutex_lock(&staging->lock);
-    while (staging->working > 0) {
-        blr_condition_wait(&staging->end, &staging->lock, BLR_NO_DEADLINE);
-    }
-    blr_mutex_unlock(&staging->lock);
+    bindless_round(staging);
     CUresult result = (CUresult)atomic_load(&staging->result);
     if (result != CUDA_SUCCESS) {
         /* Pieces on their way would read buffers that the next copy fills, and land behind it. */

@@ -73,6 +73,9 @@ EXPORT void fake_sticky(int result) { sticky = result; }
 EXPORT void fake_devices(int count) { devices = count; }
 EXPORT int fake_live_arrays(void) { return live_arrays; }
 EXPORT void fake_parameters(int count, const size_t *sizes) { parameter_count = count; memcpy(parameter_sizes, sizes, (size_t)count * sizeof *sizes); }
+/* Kernels do nothing; with bytes they move so many of each item between what two parameters point to, a third counts. */
+static struct { int from, to, count; size_t bytes; } work;
+EXPORT void fake_work(int from, int to, int count, size_t bytes) { work.from = from, work.to = to, work.count = count, work.bytes = bytes; }
 EXPORT int fake_live_allocations(void)
 {
     int count = 0;
@@ -402,6 +405,12 @@ EXPORT CUresult cuStreamDestroy_v2(CUstream h) { ENTER_CONTEXT("cuStreamDestroy"
     return 0;
 }
 EXPORT CUresult cuStreamQuery(CUstream h) { ENTER_CONTEXT("cuStreamQuery"); stream *s = real(h); if (s == recorded) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED; if (!s->alive) return CUDA_ERROR_INVALID_HANDLE; pump(); return s->first ? CUDA_ERROR_NOT_READY : 0; }
+EXPORT CUresult cuStreamSynchronize(CUstream h)
+{
+    CUresult result;
+    while ((result = cuStreamQuery(h)) == CUDA_ERROR_NOT_READY) sched_yield();
+    return result;
+}
 EXPORT CUresult cuEventCreate(CUevent *out, unsigned flags)
 {
     ENTER_CONTEXT("cuEventCreate");
@@ -603,7 +612,15 @@ EXPORT CUresult cuLaunchKernel(CUfunction h, unsigned gx, unsigned gy, unsigned 
         for (size_t b = 0; b < parameter_sizes[i]; b++) used += snprintf(line + used, sizeof line - (size_t)used, "%02x", ((unsigned char *)parameters[i])[b]);
     }
     note(line);
-    return put((stream *)s, (command){.kind = KERNEL});
+    command c = {.kind = KERNEL};
+    if (work.bytes) {
+        uint64_t count;
+        memcpy(&c.src, parameters[work.from], sizeof c.src);
+        memcpy(&c.dst, parameters[work.to], sizeof c.dst);
+        memcpy(&count, parameters[work.count], sizeof count);
+        c = (command){.kind = COPY, .src = c.src, .dst = c.dst, .bytes = count * work.bytes};
+    }
+    return put((stream *)s, c);
 }
 
 #include "fake_cuda_native.h"

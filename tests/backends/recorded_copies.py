@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import threading
 from collections.abc import Iterator
@@ -13,7 +14,7 @@ import pytest
 from recorded_cuda import Fake, fake  # noqa: F401  a fixture
 
 import bindless as bl
-from bindless.backends import _cuda_copy_kernels, _cuda_staging
+from bindless.backends import _cuda_copy_kernels, _cuda_host_call, _cuda_staging
 
 
 def test_large_copies_are_kernels(queue: bl.Queue, fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
@@ -250,3 +251,87 @@ def test_a_graph_is_one_of_the_drivers(queue: bl.Queue, fake: Fake, staging: Any
     other().wait()
     other.close()
     array.close()
+
+
+@pytest.mark.parametrize("count", [1, 4095, 40_000, 123_457])
+@pytest.mark.parametrize("given", [False, True])
+def test_device_functions_over_host_arrays_overlap_in_pieces(
+    queue: bl.Queue,
+    fake: Fake,  # noqa: F811
+    staging: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    count: int,
+    given: bool,
+) -> None:
+    """Every item once, in order, whatever is left for the last piece; the kernel here gives the coordinates back."""
+    monkeypatch.setattr(_cuda_host_call, "SMALLEST", 1)
+    desc = bl.ImageDescriptor(16, 16, num_channels=2, channel_type="fp32")
+    points = np.random.default_rng(4).random((count, 2), np.float32)
+    sampler = bl.BindlessImageSampler("clamp_to_edge", "unnormalized", "linear")
+    with bl.ImageMem(desc, queue) as memory:
+        image = bl.create_image(memory, desc, queue, sampler=sampler)
+        fake.clear()
+        fake.parameters()
+        fake.library.fake_work(1, 2, 3, ctypes.c_size_t(8))
+        try:
+            out = np.full((count, 2), np.nan, np.float32) if given else None
+            values = bl.sample_image(queue, image, points, out=out)
+        finally:
+            fake.library.fake_work(0, 0, 0, ctypes.c_size_t(0))
+        assert values is out or not given
+        assert np.array_equal(values, points)
+        assert len(fake.lines("cuLaunchKernel")) > count // 4096
+        bl.destroy_image_handle(image, queue)
+
+
+def test_pieces_of_layers_and_of_writes(
+    queue: bl.Queue,
+    fake: Fake,  # noqa: F811
+    staging: Any,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each array's own part goes to each piece; a write has no result."""
+    monkeypatch.setattr(_cuda_host_call, "SMALLEST", 1)
+    desc = bl.ImageDescriptor(16, 16, num_channels=1, channel_type="fp32", type="array", array_size=3)
+    layers = np.random.default_rng(5).integers(0, 3, 70_001).astype(np.uint32)
+    points = np.zeros((len(layers), 2), np.int32)
+    with bl.ImageMem(desc, queue) as memory:
+        image = bl.create_image(memory, desc, queue)
+        fake.parameters()
+        fake.library.fake_work(2, 4, 5, ctypes.c_size_t(4))
+        try:
+            values = bl.fetch_image_array(queue, image, points, layers)
+            fake.clear()
+            assert bl.write_image_array(queue, image, points, layers, values) is None
+        finally:
+            fake.library.fake_work(0, 0, 0, ctypes.c_size_t(0))
+        assert np.array_equal(values.view(np.uint32)[:, 0], layers)
+        launches = len(fake.lines("cuLaunchKernel"))
+        assert launches > 5 and len(fake.lines("cuMemcpyAsync")) == launches
+        bl.destroy_image_handle(image, queue)
+
+
+@pytest.mark.parametrize("call", ["cuLaunchKernel", "cuMemcpyAsync", "cuEventRecord", "cuMemAlloc"])
+def test_pieces_that_fail(
+    queue: bl.Queue,
+    fake: Fake,  # noqa: F811
+    staging: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    call: str,
+) -> None:
+    """The driver's error is told, and the next call finds everything in order."""
+    monkeypatch.setattr(_cuda_host_call, "SMALLEST", 1)
+    desc = bl.ImageDescriptor(16, 16, num_channels=2, channel_type="fp32")
+    points = np.random.default_rng(4).random((50_000, 2), np.float32)
+    with bl.ImageMem(desc, queue) as memory:
+        image = bl.create_image(memory, desc, queue, sampler=bl.BindlessImageSampler("clamp_to_edge", "unnormalized"))
+        fake.parameters()
+        fake.library.fake_work(1, 2, 3, ctypes.c_size_t(8))
+        try:
+            fake.fail(call, 2, after=0 if call == "cuMemAlloc" else 3)
+            with pytest.raises(bl.Error, match="CUDA_ERROR_OUT_OF_MEMORY"):
+                bl.sample_image(queue, image, points)
+            assert np.array_equal(bl.sample_image(queue, image, points), points)
+        finally:
+            fake.library.fake_work(0, 0, 0, ctypes.c_size_t(0))
+        bl.destroy_image_handle(image, queue)

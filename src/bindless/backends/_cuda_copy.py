@@ -9,12 +9,12 @@ from typing import Any
 from ..drivers import cuda as driver
 from ..model.copy_region import CopyRegion, Endpoint, Extent, HostMemory, ImageMemory, UsmMemory
 from ..model.errors import InvalidError
+from . import _cuda_staging
 from ._cuda_context import Context
 from ._cuda_copy_kernels import copy_by_kernel
 from ._cuda_event import Event
 from ._cuda_image import storage_of
 from ._cuda_queue import Queue
-from ._cuda_staging import staged_copy
 
 __all__ = ["copy_image"]
 
@@ -63,7 +63,10 @@ def _place(end: Endpoint, context: Context, extent: Extent) -> tuple[int, ...]:
 
 def _staged(queue: Queue, region: CopyRegion) -> Callable[[Any], int] | None:
     """A large copy between an image and the host's ordinary memory."""
-    src, dst, (width, height, depth) = region.src, region.dst, region.extent
+    src, dst, (width, height, depth), _, pixel_size = region
+    row = width * pixel_size
+    if row * height * depth < _cuda_staging.SMALLEST[isinstance(src, HostMemory)]:
+        return None
     if isinstance(src, HostMemory) and isinstance(dst, ImageMemory):
         host, device = src, dst
     elif isinstance(src, ImageMemory) and isinstance(dst, HostMemory):
@@ -72,7 +75,7 @@ def _staged(queue: Queue, region: CopyRegion) -> Callable[[Any], int] | None:
         return None
     place = _place(device, queue.context, region.extent)
     pitches = _start(host), host.row_pitch, host.slice_pitch
-    return staged_copy(queue, host is src, pitches, place, (width * region.pixel_size, height, depth))
+    return _cuda_staging.staged_copy(queue, host is src, pitches, place, (row, height, depth))
 
 
 def copy_image(queue: Queue, region: CopyRegion, waits: Sequence[Event] = ()) -> Event:
@@ -81,24 +84,20 @@ def copy_image(queue: Queue, region: CopyRegion, waits: Sequence[Event] = ()) ->
     With pageable host memory (numpy arrays) the driver may return only when it has read or written it, and from host to
     host it always does.
     """
-    src, dst, extent = region.src, region.dst, region.extent
-    if (
-        not isinstance(src, ImageMemory)
-        and not isinstance(dst, ImageMemory)
-        and _is_contiguous(src, extent)
-        and _is_contiguous(dst, extent)
-    ):
+    src, dst, extent, _, pixel_size = region
+    if isinstance(src, ImageMemory) or isinstance(dst, ImageMemory):
+        moved = copy_by_kernel(queue, region, waits)
+        if moved is not None:
+            return moved
+        staged = _staged(queue, region)
+        if staged is not None:
+            return queue.run(staged, "cuMemcpy3DAsync", waits, region)
+    elif _is_contiguous(src, extent) and _is_contiguous(dst, extent):
         source, destination, nbytes = _start(src), _start(dst), region.nbytes
         return queue.run(
             lambda stream: lib.cuMemcpyAsync(destination, source, nbytes, stream), "cuMemcpyAsync", waits, region
         )
-    moved = copy_by_kernel(queue, region, waits)
-    if moved is not None:
-        return moved
-    staged = _staged(queue, region)
-    if staged is not None:
-        return queue.run(staged, "cuMemcpy3DAsync", waits, region)
     width, height, depth = extent
-    context, row = queue.context, width * region.pixel_size
+    context, row = queue.context, width * pixel_size
     box = *_place(src, context, extent), *_place(dst, context, extent), row, height, depth
     return queue.run(lambda stream: _copy_box(stream, *box), "cuMemcpy3DAsync", waits, region)

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Sequence
 
 from ..drivers import cuda as driver
-from ..model.copy_region import CopyRegion, ImageMemory, UsmMemory
+from ..model.copy_region import CopyRegion, HostMemory, ImageMemory, UsmMemory
 from ..model.enums import UsmKind
 from ._cuda_context import Context
 from ._cuda_event import Event
@@ -28,7 +28,7 @@ __all__ = ["SMALLEST", "copy_by_kernel", "source_of"]
 lib = driver.lib
 
 # Bytes from which on a kernel is the quicker: launching it takes longer than asking the driver for its copy.
-SMALLEST = 16 << 20
+SMALLEST = 1 << 20
 # Smaller blobs than this fill no memory bus.
 _LEAST_BLOB, _LARGEST_BLOB = 4, 16
 
@@ -149,6 +149,11 @@ _Side = tuple[str, int, tuple[int, int, int], tuple[int, int], int]
 """Geometry, surface or address, offset of a surface (x in bytes), pitches of rows and slices, and what decides on the
 blob, or-ed."""
 
+_NOWHERE, _NO_PITCHES = (0, 0, 0), (0, 0)
+
+_Plan = tuple[Kernel, Shape]
+_MOST_PLANS = 1024
+_plans: dict[tuple[int, str, str, int, int, int, int], _Plan] = {}
 _loaded: dict[tuple[int, str, str, int, int], Kernel] = {}
 _loading = threading.Lock()
 
@@ -196,13 +201,18 @@ def _shape(width: int, height: int, depth: int, rows: int) -> Shape:
 
 def _image_side(queue: Queue, end: ImageMemory) -> _Side | None:
     """None where it has no surface."""
-    storage = queue.context.images.get(end.handle)
-    if storage is None or not storage.writable or storage.is_mipmap or storage.primary is not queue.primary:
+    handle, desc, (x, y, z) = end
+    context = queue.context
+    storage = context.images.get(handle)
+    if storage is None or storage.primary is not queue.primary:
         return None
-    surface = queue.context.copied.get(end.handle) or _surface(queue.context, storage, end.handle)
-    x, y, z = end.offset
-    x *= end.pixel_size
-    return (storage.geometry, surface, (x, y, z), (0, 0), x) if surface else None
+    surface = context.copied.get(handle)
+    if surface is None:
+        surface = _surface(context, storage, handle) if storage.writable and not storage.is_mipmap else 0
+        if not surface:
+            return None
+    x *= desc.pixel_size
+    return storage.geometry, surface, (x, y, z), _NO_PITCHES, x
 
 
 def _linear_side(queue: Queue, end: UsmMemory, height: int, depth: int) -> _Side | None:
@@ -213,34 +223,39 @@ def _linear_side(queue: Queue, end: UsmMemory, height: int, depth: int) -> _Side
     pitch, slice_pitch = end.row_pitch, end.slice_pitch
     address = end.address + z * slice_pitch + y * pitch + x * end.pixel_size
     multiples = address | (pitch if height > 1 else 0) | (slice_pitch if depth > 1 else 0)
-    return _LINEAR, address, (0, 0, 0), (pitch, slice_pitch), multiples
+    return _LINEAR, address, _NOWHERE, (pitch, slice_pitch), multiples
 
 
 def copy_by_kernel(queue: Queue, region: CopyRegion, waits: Sequence[Event] = ()) -> Event | None:
     """A copy of at least ``SMALLEST`` bytes by a kernel; None where that cannot be, or is no better."""
-    src, dst, (width, height, depth) = region.src, region.dst, region.extent
-    row = width * region.pixel_size
-    if row * height * depth < SMALLEST or depth > _MOST_SLICES:
+    src, dst, (width, height, depth), _, pixel_size = region
+    row = width * pixel_size
+    if row * height * depth < SMALLEST or depth > _MOST_SLICES or isinstance(src, HostMemory):
         return None
-    sides: list[_Side] = []
-    for end in (src, dst):
-        side = (
-            _image_side(queue, end)
-            if isinstance(end, ImageMemory)
-            else _linear_side(queue, end, height, depth)
-            if isinstance(end, UsmMemory)
-            else None
-        )
-        if side is None:
-            return None
-        sides.append(side)
-    (source, origin, at, pitches, first), (target, place, to, other, second) = sides
+    from_side = _image_side(queue, src) if isinstance(src, ImageMemory) else _linear_side(queue, src, height, depth)
+    if from_side is None or isinstance(dst, HostMemory):
+        return None
+    to_side = _image_side(queue, dst) if isinstance(dst, ImageMemory) else _linear_side(queue, dst, height, depth)
+    if to_side is None:
+        return None
+    source, origin, at, pitches, first = from_side
+    target, place, to, other, second = to_side
     # The largest power of two that all of them are multiples of, up to 16.
     multiples = row | first | second | _LARGEST_BLOB
     blob = multiples & -multiples
     if blob < _LEAST_BLOB or origin == place or source is target is _LINEAR:
         return None
-    rows = _ROWS if height > 1 else 1
-    kernel = _kernel(queue, source, target, blob, rows)
+    key = queue.primary.address, source, target, blob, row, height, depth
+    plan = _plans.get(key) or _plan(queue, key)
     packed = _PARAMETERS.pack(origin, place, *at, *to, *pitches, *other, row // blob, height)
-    return launch_packed(queue, kernel, _shape(row // blob, height, depth, rows), _SIZES, packed, waits)
+    return launch_packed(queue, plan[0], plan[1], _SIZES, packed, waits)
+
+
+def _plan(queue: Queue, key: tuple[int, str, str, int, int, int, int]) -> _Plan:
+    """The kernel of a copy and how it is launched; those of the copies so far are kept."""
+    _, source, target, blob, row, height, depth = key
+    rows = _ROWS if height > 1 else 1
+    made = _kernel(queue, source, target, blob, rows), _shape(row // blob, height, depth, rows)
+    if len(_plans) >= _MOST_PLANS:
+        _plans.clear()
+    return _plans.setdefault(key, made)

@@ -21,7 +21,7 @@ from ._cuda_queue import Queue
 from ._cuda_stream import nothing
 from ._image_functions import BLOCK, GEOMETRIES, arguments_of, blocks_of, format_of, operation_of
 
-__all__ = ["image_call", "kernel_name"]
+__all__ = ["image_call", "kernel_name", "kernel_of"]
 
 # The kernels loaded so far, by the address of the primary context, their name and the format they are compiled for.
 _loaded: dict[tuple[int, str, int], Kernel] = {}
@@ -65,7 +65,7 @@ def kernel_name(call: ImageCall) -> str:
     return f"bindless_{operation}_{_geometry(call)}_{call.descriptor.channel.kind}"
 
 
-def _kernel(queue: Queue, name: str, format_word: int) -> Kernel:
+def kernel_of(queue: Queue, name: str, format_word: int) -> Kernel:
     """A built-in kernel, compiled for the queue's device and a format on first use."""
     key = (queue.primary.address, name, format_word)
     kernel = _loaded.get(key)
@@ -89,7 +89,7 @@ def image_call(queue: Queue, call: ImageCall, waits: Sequence[Event] = ()) -> Ev
     """Runs a device function over ``call.count`` items."""
     name = kernel_name(call)
     format_word = format_of(call)
-    kernel = _kernel(queue, name, format_word)
+    kernel = kernel_of(queue, name, format_word)
     blocks = blocks_of(call)
     if not blocks:
         return queue.run(nothing, name, waits)

@@ -18,13 +18,13 @@ from ._cuda_errors import SUCCESS
 from ._cuda_queue import Queue
 from ._cuda_wait import wait_until_ready
 
-__all__ = ["SMALLEST", "VARIABLE", "staged_bytes", "staged_copy", "staging_bytes"]
+__all__ = ["SMALLEST", "VARIABLE", "is_ordinary", "staged_bytes", "staged_copy", "staging_bytes", "staging_of"]
 
 lib, ffi = driver.lib, driver.ffi
 
 VARIABLE = "BINDLESS_STAGING"
 # Bytes from which on threads are worth being woken: from a device, and to it (True).
-SMALLEST = {False: 8 << 20, True: 32 << 20}
+SMALLEST = {False: 2 << 20, True: 4 << 20}
 
 _DEFAULT_MEBIBYTES = 64
 _MOST_THREADS = 12
@@ -78,7 +78,8 @@ class Staging:
                 self.native = lib.bindless_staging_create(primary.handle, threads, self.piece) or None
 
 
-def _staging_of(primary: PrimaryContext) -> Staging:
+def staging_of(primary: PrimaryContext) -> Staging:
+    """That of a primary context, made with the first command that wants it; the context is current."""
     found: Staging | None = primary.staging
     if found is None:
         with _making:
@@ -88,7 +89,7 @@ def _staging_of(primary: PrimaryContext) -> Staging:
     return found
 
 
-def _is_ordinary(address: int) -> bool:
+def is_ordinary(address: int) -> bool:
     """Whether it is host memory that the driver knows nothing of; a context is current."""
     slot = ffi.new("unsigned int *")
     return bool(lib.cuPointerGetAttribute(slot, lib.CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address) != SUCCESS)
@@ -122,8 +123,8 @@ def staged_copy(
         return None
     primary = queue.primary
     primary.activate()
-    staging = _staging_of(primary)
-    if staging.native is None or width > staging.piece or not _is_ordinary(host[0]):
+    staging = staging_of(primary)
+    if staging.native is None or width > staging.piece or not is_ordinary(host[0]):
         return None
     job = ffi.new("bindless_stage_t *", (to_device, *host, *device, *extent))
 
@@ -140,9 +141,9 @@ def staged_bytes(queue: Queue, dst: int, src: int, nbytes: int) -> Callable[[Any
     if nbytes < max(min(SMALLEST.values()), _LINE):
         return None
     queue.primary.activate()
-    to_device = _is_ordinary(src)
+    to_device = is_ordinary(src)
     host, device = (src, dst) if to_device else (dst, src)
-    if not _is_ordinary(host) or not _is_of_device(device):
+    if not is_ordinary(host) or not _is_of_device(device):
         return None
     lines = nbytes // _LINE
     place = (int(lib.CU_MEMORYTYPE_UNIFIED), device, 0, 0, 0, _LINE, lines)

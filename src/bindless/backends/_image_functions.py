@@ -13,10 +13,19 @@ from ..model.channels import ELEMENTS
 from ..model.errors import InvalidError
 from ..model.image_call import ImageCall, PictureMap
 
-__all__ = ["BLOCK", "GEOMETRIES", "arguments_of", "blocks_of", "format_of", "operation_of"]
+__all__ = [
+    "BLOCK",
+    "GEOMETRIES",
+    "ITEMS",
+    "arguments_of",
+    "blocks_of",
+    "format_of",
+    "operation_of",
+    "parameters_of",
+]
 
 BLOCK = 128  # work-items of a group
-_ITEMS = 4  # that a work-item of the kernels takes at once
+ITEMS = 4  # that a work-item of the kernels takes at once
 # Blocks a launch has at most: enough to fill any device many times; the kernels stride over the rest.
 _MOST_BLOCKS = 1 << 20
 
@@ -28,7 +37,7 @@ _LETTERS = {"uint": "I", "float": "f", "double": "d"}
 
 def blocks_of(call: ImageCall) -> int:
     """Work-groups that a call takes; none for no items."""
-    return min(-(-call.count // (BLOCK * _ITEMS)), _MOST_BLOCKS)
+    return min(-(-call.count // (BLOCK * ITEMS)), _MOST_BLOCKS)
 
 
 def operation_of(call: ImageCall, backend: str) -> str:
@@ -50,7 +59,7 @@ def operation_of(call: ImageCall, backend: str) -> str:
 
 
 @functools.cache
-def _parameters(name: str) -> tuple[tuple[str, ...], struct.Struct, tuple[int, ...]]:
+def parameters_of(name: str) -> tuple[tuple[str, ...], struct.Struct, tuple[int, ...]]:
     """Names, layout and sizes of a built-in kernel's parameters, as the kernels' manifest lists them."""
     declared = kernels.manifest()["modules"][kernels.module_of(name)]["kernels"][name]
     names = tuple(declaration.split()[-1] for declaration in declared)
@@ -99,5 +108,5 @@ def arguments_of(call: ImageCall, name: str, format_word: int) -> tuple[bytes, t
     }
     if call.map is not None:
         values |= _map_arguments(call.map)
-    names, layout, sizes = _parameters(name)
+    names, layout, sizes = parameters_of(name)
     return layout.pack(*[values[parameter] for parameter in names]), sizes

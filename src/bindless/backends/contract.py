@@ -50,6 +50,7 @@ __all__ = [
     "DeviceRecord",
     "ExternalMemoryProtocol",
     "ExternalSemaphoreProtocol",
+    "HostCallProtocol",
     "HostMemoryProtocol",
     "ImageRecord",
     "InteropProtocol",
@@ -203,6 +204,14 @@ class HostMemoryProtocol(Protocol):
 
     def return_memory(self, context: NativeContext, address: int, nbytes: int, writable: bool) -> None:
         """Ends that; it may be called like ``free``."""
+
+
+class HostCallProtocol(Protocol):
+    """What a backend offers beside ``BackendProtocol`` if it overlaps device functions with the transfer of arrays."""
+
+    def host_call(self, queue: NativeQueue, call: ImageCall) -> Callable[[Sequence[NativeEvent]], NativeEvent] | None:
+        """What submits a call whose arrays lie in the host's memory; the call is done when that returns. None where the
+        arrays had better be copied as a whole, before and after."""
 
 
 class ExternalMemoryProtocol(Protocol):

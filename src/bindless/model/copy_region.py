@@ -231,6 +231,11 @@ class CopyRegion(_Region):
         _check_bounds(dst, extent, "destination", part)
         return tuple.__new__(cls, (src, dst, extent, part, pixel_size))
 
+    @classmethod
+    def whole(cls, src: Endpoint, dst: Endpoint, desc: ImageDescriptor) -> CopyRegion:
+        """All pixels of an image, between two places that are known to hold just that."""
+        return tuple.__new__(cls, (src, dst, desc.extent, False, desc.pixel_size))
+
     @property
     def nbytes(self) -> int:
         """Bytes that the copy moves."""

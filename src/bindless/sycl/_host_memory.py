@@ -9,7 +9,7 @@ import numpy as np
 
 from ..model.errors import InvalidError
 
-__all__ = ["HostSpan", "host_span"]
+__all__ = ["HostSpan", "address_of", "host_span"]
 
 _byte_of = c_char.from_buffer
 
@@ -43,7 +43,7 @@ def host_span(what: str, value: object, *, written: bool) -> HostSpan | None:
             raise InvalidError(f"{what} array holds Python objects (dtype {value.dtype}), not plain memory")
         if written and not flags.writeable:
             raise InvalidError(f"{what} array of shape {value.shape} is read-only: copy into a writable one")
-        return _address(value), value.nbytes, value
+        return address_of(value), value.nbytes, value
     try:
         view = memoryview(value)  # type: ignore[arg-type]
     except TypeError:
@@ -53,10 +53,11 @@ def host_span(what: str, value: object, *, written: bool) -> HostSpan | None:
     if written and view.readonly:
         raise InvalidError(f"{what} is a read-only {type(value).__name__}: copy into a writable buffer")
     data = np.frombuffer(view, np.uint8) if view.nbytes else np.empty(0, np.uint8)
-    return _address(data), view.nbytes, (data, value)
+    return address_of(data), view.nbytes, (data, value)
 
 
-def _address(array: np.ndarray[Any, Any]) -> int:
+def address_of(array: np.ndarray[Any, Any]) -> int:
+    """Of the first byte of a contiguous array."""
     try:
         return addressof(_byte_of(array))  # type: ignore[arg-type]
     except (TypeError, ValueError):  # read-only, empty, or of a dtype without a format: the slower way

@@ -21,6 +21,7 @@ from ._native_streams import cuda_stream_of
 from ._prepared import REPEATED_RANGES, PreparedLaunches
 from ._stream import AsyncHandler, CommandStream, Operation, sweep
 from ._usm_import import foreign_arguments
+from ._whole_copies import whole_copy
 from .accessor import Accessor
 from .context import Context, default_context
 from .copies import ORIGIN, image_copy
@@ -455,6 +456,16 @@ class Queue(Submitter):
         Raises:
             InvalidError: one of BI's failure scenarios; the message has its number and the offending values.
         """
+        if (
+            (src_offset is dst_offset is ORIGIN)
+            and (src_desc is None and dst_desc is None and copy_extent is None)
+            and (src_extent is None and dst_extent is None and src_pitch is None and dst_pitch is None)
+        ):
+            whole = whole_copy(self, src, dst)
+            if whole is not None:
+                region, kept = whole
+                native, copy = self._native, self._backend.copy_image
+                return self._stream.submit(lambda waits: copy(native, region, waits), depends_on, kept)
         operation, keep = image_copy(
             self,
             src,
