@@ -3,8 +3,8 @@
 Each group of methods is a module: ``_cuda_device`` and ``_cuda_info`` (discovery), ``_cuda_queue`` over
 ``_cuda_stream`` and ``_cuda_event``, ``_cuda_memory``, ``_cuda_image`` and ``_cuda_handle``, ``_cuda_copy``,
 ``_cuda_module``, ``_cuda_link``, ``_cuda_kernel`` and ``_cuda_launch``, ``_cuda_functions`` and ``_cuda_host_call``,
-``_cuda_interop``, ``_cuda_native``; beside the contract ``_cuda_external``, ``_cuda_extra``, ``_cuda_ipc`` and ``_cuda_virtual``. Here
-they are only put together.
+``_cuda_interop``, ``_cuda_native``; beside the contract ``_cuda_external``, ``_cuda_extra``, ``_cuda_ipc`` and
+``_cuda_virtual``. Here they are only put together.
 
 Everything happens in the primary context of each device, which other libraries of the process share. A method makes it
 the calling thread's current context where it is not; those that make or give back something restore the one before, if
