@@ -9,6 +9,7 @@ import pytest
 
 import bindless as bl
 from bindless.backends import _opencl_device
+from bindless.drivers.opencl import lib
 from bindless.model.enums import UsmKind
 
 
@@ -38,16 +39,18 @@ def cl_queue(cl: bl.Device) -> Iterator[bl.Queue]:
         yield queue
 
 
-@pytest.fixture(params=["usm", "svm", "buffers"])
+@pytest.fixture(params=["usm", "svm", "coarse svm", "buffers"])
 def means(request: pytest.FixtureRequest, cl: bl.Device, monkeypatch: pytest.MonkeyPatch) -> str:
     """Each means of memory that a driver may have, on one that has better ones."""
     native: _opencl_device.Device = cl._record.native
     if request.param == "usm" and not native.has_usm:
         pytest.skip("the driver has no cl_intel_unified_shared_memory")
-    if request.param == "svm" and not native.svm:
+    if request.param.endswith("svm") and not native.svm:
         pytest.skip("the driver has no shared virtual memory")
     if request.param != "usm":
         monkeypatch.setitem(native.__dict__, "has_usm", False)
+    if request.param == "coarse svm":
+        monkeypatch.setitem(native.__dict__, "svm", lib.CL_DEVICE_SVM_COARSE_GRAIN_BUFFER)
     if request.param == "buffers":
         monkeypatch.setitem(native.__dict__, "svm", 0)
     return str(request.param)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,7 +14,7 @@ from bindless.backends import _opencl_memory as memory
 from bindless.backends._opencl_context import Context
 from bindless.backends._opencl_copy import copy_image
 from bindless.backends._opencl_image import allocate_image, free_image
-from bindless.backends._opencl_kernel import get_kernel
+from bindless.backends._opencl_kernel import Kernel, get_kernel
 from bindless.backends._opencl_launch import launch
 from bindless.backends._opencl_module import load_module
 from bindless.backends._opencl_queue import Queue
@@ -130,6 +131,69 @@ def test_kernels_take_addresses(rig: Rig, means: str) -> None:
         with pytest.raises(bl.InvalidError, match="freed"):
             memory.copy(rig.queue, second, first, 8)
     module.close()
+
+
+def test_a_null_pointer_comes_after_another(rig: Rig) -> None:
+    source = b"kernel void first(global const int *a, global int *out) { out[0] = a ? a[0] : -1; }"
+    kernel = get_kernel(load_module(rig.context, rig.device, source), "first")
+    there, out = rig.new(np.int32([7])), rig.new(np.int32([0]))
+    for address, expected in ((there, 7), (0, -1), (there, 7), (0, -1)):
+        launch(rig.queue, kernel, (1,), None, [np.uint64(address).tobytes(), np.uint64(out).tobytes()]).wait()
+        assert rig.read(out, np.int32([0]))[0] == expected
+    kernel.module.close()
+
+
+def test_kernels_find_addresses_in_memory(rig: Rig, means: str) -> None:
+    """Of allocations made after the kernel, and without those that are freed."""
+    if means == "buffers":
+        pytest.skip("addresses of buffers mean nothing in a kernel")
+    source = b"kernel void through(global int *const global *table) { table[0][get_global_id(0)] += 1; }"
+    kernel = get_kernel(load_module(rig.context, rig.device, source), "through")
+    for _ in range(3):
+        target = rig.new(np.arange(16, dtype="int32"))
+        table = rig.new(np.uint64([target]))
+        launch(rig.queue, kernel, (16,), None, [np.uint64(table).tobytes()]).wait()
+        assert np.array_equal(rig.read(target, np.empty(16, "int32")), np.arange(1, 17))
+        memory.free(rig.context, target)
+        memory.free(rig.context, table)
+    kernel.module.close()
+
+
+def test_memory_comes_and_goes_beside_launches(rig: Rig) -> None:
+    """Kernels of several threads, and memory that others allocate and free meanwhile."""
+    module = load_module(rig.context, rig.device, SUM)
+    failures: list[BaseException] = []
+
+    def work(number: int) -> None:
+        try:
+            queue = Queue(rig.context, rig.device, True, False)
+            kernel = Kernel(module, "sum")
+            a, b = np.full(64, number, "int32"), np.ones(64, "int32")
+            for _ in range(25):
+                places = [memory.allocate(rig.context, rig.device, UsmKind.device, 256) for _ in range(2)]
+                for address, data in zip(places, (a, b)):
+                    memory.copy(queue, address, data.ctypes.data, 256).wait()
+                values = [np.uint64(address).tobytes() for address in places] + [np.int32(1).tobytes()]
+                for _ in range(4):
+                    event = launch(queue, kernel, (64,), None, values)
+                event.wait()
+                out = np.empty(64, "int32")
+                memory.copy(queue, out.ctypes.data, places[1], 256).wait()
+                assert np.array_equal(out, b + 4 * a)
+                for address in places:
+                    memory.free(rig.context, address)
+            kernel.close()
+            queue.close()
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    module.close()
+    assert failures == []
 
 
 def test_images_and_pitched_memory(rig: Rig) -> None:
