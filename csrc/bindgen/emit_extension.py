@@ -29,7 +29,10 @@ int bindless_trivial(uint32_t *first, uint32_t *second, uint32_t *third);
 """
 
 # What a module offers besides the driver's own API: the header of declarations, and the one with the code.
-ADDITIONS = {"cuda": ("cuda_additions.h", "cuda_calls.h")}
+ADDITIONS = {
+    "cuda": ("cuda_additions.h", "cuda_calls.h"),
+    "opencl": ("opencl_additions.h", "opencl_launch.h"),
+}
 
 
 def for_cffi(types: str) -> str:

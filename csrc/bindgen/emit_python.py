@@ -97,7 +97,17 @@ ADDITIONS = {
     def bindless_image_destroy(self, context: CData, number: int, sampled: bool, /) -> int: ...
     def bindless_semaphore_signal(self, place: CData, value: int, /) -> int: ...
     def bindless_semaphore_wait(self, place: CData, value: int, /) -> int: ...
-"""
+""",
+    "opencl": """\
+    BINDLESS_VALUE: int
+    BINDLESS_UNIFIED_ADDRESS: int
+    BINDLESS_SHARED_VIRTUAL_ADDRESS: int
+    BINDLESS_OTHER_ADDRESS: int
+    def bindless_launch(
+        self, kernel: CData, queue: CData, range: CData, values: bytes | CData, count: int, waits: CData, /
+    ) -> CData: ...
+    def bindless_ask_events(self, count: int, events: CData, statuses: CData, /) -> None: ...
+""",
 }
 
 

@@ -20,6 +20,7 @@ from ._opencl_queue import Command
 from .contract import PointerRecord
 
 __all__ = [
+    "NUMBERS",
     "allocate",
     "around",
     "buffer_of",
@@ -36,10 +37,9 @@ __all__ = [
 lib, ffi = driver.lib, driver.ffi
 
 # Far from the addresses that a process has, and never used twice.
-_FIRST = 1 << 60
-_LAST = 1 << 62
+NUMBERS = range(1 << 60, 1 << 62)
 _GAP = 1 << 16
-_numbers = itertools.count(_FIRST, _GAP)
+_numbers = itertools.count(NUMBERS.start, _GAP)
 _lock = threading.Lock()
 
 
@@ -69,7 +69,7 @@ def around(buffer: Any, device: Device, nbytes: int) -> Allocation:
 
 def is_number(address: int) -> bool:
     """Whether an address is one of those."""
-    return _FIRST <= address < _LAST
+    return address in NUMBERS
 
 
 def _number(nbytes: int, alignment: int) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Sequence
 from typing import Any
 
 from ..drivers import opencl as driver
@@ -11,7 +13,7 @@ from ._opencl_errors import check, error
 from ._opencl_fork import in_fork, refuse_in_fork
 from ._opencl_wait import status_of, wait_for
 
-__all__ = ["Event"]
+__all__ = ["Event", "array_of", "handles_of"]
 
 lib, ffi = driver.lib, driver.ffi
 
@@ -22,7 +24,18 @@ _STATUS = {
 }
 _TIMES = (lib.CL_PROFILING_COMMAND_SUBMIT, lib.CL_PROFILING_COMMAND_START, lib.CL_PROFILING_COMMAND_END)
 
+_new_array = functools.partial(ffi.new, ffi.typeof("cl_event[]"))
 _release = lib.clReleaseEvent
+
+
+def handles_of(events: Sequence[Event]) -> list[Any]:
+    """Their cl_events, which the events keep alive."""
+    return [event.handle for event in events]
+
+
+def array_of(events: Sequence[Event]) -> Any:
+    """Their cl_events, as commands take those that they wait for."""
+    return _new_array(handles_of(events))
 
 
 class Event:
@@ -45,8 +58,9 @@ class Event:
         self.told = False
 
     def __del__(self) -> None:
-        if self.handle is not None and not in_fork():
-            _release(self.handle)
+        handle = self.handle
+        if handle is not None and not in_fork():
+            _release(handle)
 
     def failure(self) -> Error | None:
         """Why its command failed, once; None for one that did not, or is not complete."""

@@ -8,38 +8,21 @@ from typing import Any
 
 from ..drivers import opencl as driver
 from ..model.errors import InvalidError, NdRangeError
-from . import _opencl_svm, _opencl_usm
+from . import _opencl_usm
+from ._opencl_arguments import Arguments
 from ._opencl_device import Device
 from ._opencl_errors import SUCCESS, check, made, release
-from ._opencl_memory import means_of, set_argument
+from ._opencl_memory import means_of
 from ._opencl_module import Module
 from ._opencl_signature import signature_of
 from .contract import KernelRecord
 
-__all__ = ["Kernel", "Shape", "get_kernel"]
+__all__ = ["Kernel", "get_kernel"]
 
 lib, ffi = driver.lib, driver.ffi
 
 _NULL = ffi.NULL
 _MOST_SHAPES = 1024
-_set = lib.clSetKernelArg
-
-
-class Shape:
-    """A range as the driver takes it.
-
-    Attributes:
-        dimensions: one to three.
-        whole: work-items by dimension, as size_t[].
-        group: work-items of a work-group, as size_t[], or NULL for the driver's choice.
-    """
-
-    __slots__ = ("dimensions", "group", "whole")
-
-    def __init__(self, whole: tuple[int, ...], group: tuple[int, ...] | None) -> None:
-        self.dimensions = len(whole)
-        self.whole = ffi.new("size_t[]", whole)
-        self.group = _NULL if group is None else ffi.new("size_t[]", group)
 
 
 class Kernel:
@@ -47,10 +30,12 @@ class Kernel:
 
     Attributes:
         module: kept alive by it.
+        context: the module's.
         native: cl_kernel; its arguments are the next launch's, so a lock is held meanwhile. None once released.
         lock: that one: of the kernel, or of its context where launches list the context's allocations.
         name: of the kernel.
         signature: its arguments.
+        set: what these are set to.
         shapes: of the sizes launched so far.
         owned: whether its reference is given back with its module.
     """
@@ -58,6 +43,7 @@ class Kernel:
     def __init__(self, module: Module, name: str, native: Any = None, owned: bool = True) -> None:
         """Makes a kernel, or takes a ``native`` one."""
         self.module = module
+        self.context = module.context
         self.name = name
         self.device: Device = module.device
         self.owned = owned
@@ -78,12 +64,9 @@ class Kernel:
         arguments = self.signature.arguments
         self.sizes = None if arguments is None else tuple(argument.size for argument in arguments)
         self.count = len({native.source for native in self.signature.natives})
-        self.shapes: dict[tuple[tuple[int, ...], tuple[int, ...] | None], Shape] = {}
+        self.shapes: dict[tuple[tuple[int, ...], tuple[int, ...] | None], Any] = {}
         self._total = -1 if self.sizes is None else sum(self.sizes)
-        self._plan = tuple((index, part.source, part.kind) for index, part in enumerate(self.signature.natives))
-        # What is set, and the context's generation then: an address or handle may mean something else afterwards.
-        self._values: tuple[bytes | int, ...] | None = None
-        self._generation = -1
+        self.set = Arguments(self.native, name, self.context, self.means, self.signature)
 
     def _limit(self, name: int) -> int:
         found = driver.get_info("clGetKernelWorkGroupInfo", self.native, self.device.handle, name)
@@ -138,12 +121,14 @@ class Kernel:
 
     # ------------------------------------------------------------------ arguments
 
-    def takes(self, arguments: Sequence[bytes | int]) -> bool:
-        """Whether arguments are values alone, as many bytes as the parameters together; quick, and enough for most."""
+    def packed(self, arguments: Sequence[bytes | int]) -> bytes | None:
+        """The arguments one behind the other, where they are values alone, as many bytes as the parameters together;
+        quick, and enough for most."""
         try:
-            return len(b"".join(arguments)) == self._total and len(arguments) == self.count  # type: ignore[arg-type]
+            found = b"".join(arguments)  # type: ignore[arg-type]
         except TypeError:
-            return False
+            return None
+        return found if len(found) == self._total and len(arguments) == self.count else None
 
     def require(self, arguments: Sequence[bytes | int]) -> None:
         """Refuses arguments that the kernel has no parameters for.
@@ -171,73 +156,16 @@ class Kernel:
 
     def prepare(self, arguments: Sequence[bytes | int]) -> int:
         """Sets the arguments of the next launch; the lock is held. What is set already is left alone."""
-        values, generation = tuple(arguments), self.module.context.generation
-        if values == self._values and generation == self._generation:
-            return int(SUCCESS)
-        before = self._values if generation == self._generation else None
-        self._values = None
-        if generation != self._generation and self.means is _opencl_svm:
-            result = _opencl_svm.allow_indirect_access(self.module.context, self.native)
+        if self.set.generation != self.context.generation:
+            result = self.set.renew()
             if result != SUCCESS:
                 return result
-        for index, source, kind in self._plan:
-            value = values[source]
-            if before is not None and value == before[source]:
-                continue
-            result = self._set_one(index, source, kind, value)
-            if result != SUCCESS:
-                return result
-        self._values, self._generation = values, generation
-        return int(SUCCESS)
-
-    def _set_one(self, index: int, source: int, kind: str, value: bytes | int) -> int:
-        if isinstance(value, int):
-            return int(_set(self.native, index, value, _NULL))
-        if kind == "value":
-            return int(_set(self.native, index, len(value), value))
-        if kind == "pointer":
-            address = int.from_bytes(value, "little")
-            return int(set_argument(self.module.context, self.native, index, address))
-        if kind in ("image", "sampler"):
-            return self._set_image(index, source, kind, int.from_bytes(value, "little"))
-        return self._set_unknown(index, value)
-
-    def _set_image(self, index: int, source: int, kind: str, handle: int) -> int:
-        """The driver's object for the handle of an image, or its sampler."""
-        context = self.module.context
-        view = context.sampled.get(handle) or context.unsampled.get(handle)
-        if view is None:
-            raise InvalidError(
-                f"argument {source} of kernel {self.name!r}: {handle:#x} is no image of this context: it was "
-                "destroyed, or is of another context",
-                backend="opencl",
-            )
-        view.require(self.signature.natives[index].type, source, self.name)
-        if kind == "image":
-            return int(_set(self.native, index, 8, ffi.new("cl_mem *", view.image)))
-        if view.sampler is None:
-            raise InvalidError(
-                f"argument {source} of kernel {self.name!r}: {handle:#x} is an unsampled image, and the kernel samples "
-                "it: create it with a sampler",
-                backend="opencl",
-            )
-        return int(_set(self.native, index, 8, ffi.new("cl_sampler *", view.sampler)))
-
-    def _set_unknown(self, index: int, value: bytes) -> int:
-        """An argument whose kind the driver does not tell: 8 bytes may be an address of memory or a handle."""
-        number = int.from_bytes(value, "little") if len(value) == 8 else 0
-        context = self.module.context
-        view = context.sampled.get(number) or context.unsampled.get(number)
-        if view is not None:
-            return int(_set(self.native, index, 8, ffi.new("cl_mem *", view.image)))
-        if number and context.allocation_of(number) is not None:
-            return int(set_argument(context, self.native, index, number))
-        return int(_set(self.native, index, len(value), value))
+        return self.set.set(arguments)
 
     # ------------------------------------------------------------------ shape
 
-    def shape(self, global_size: tuple[int, ...], local_size: tuple[int, ...] | None) -> Shape:
-        """The work-groups of a launch; they divide the range exactly."""
+    def shape(self, global_size: tuple[int, ...], local_size: tuple[int, ...] | None) -> Any:
+        """The bindless_range_t of a launch, whose work-groups divide the range exactly."""
         key = (global_size, local_size)
         found = self.shapes.get(key)
         if found is None:
@@ -246,11 +174,11 @@ class Kernel:
             found = self.shapes[key] = self._new_shape(global_size, local_size)
         return found
 
-    def _new_shape(self, global_size: tuple[int, ...], local_size: tuple[int, ...] | None) -> Shape:
+    def _new_shape(self, global_size: tuple[int, ...], local_size: tuple[int, ...] | None) -> Any:
         if local_size is None and self.required is not None:
             local_size = self.required[: len(global_size)]
         if local_size is None:
-            return Shape(global_size, None)
+            return _range_of(global_size, None)
         if all(size == 1 for size in local_size[len(global_size) :]):
             local_size = local_size[: len(global_size)]
         items = 1
@@ -273,7 +201,16 @@ class Kernel:
                     f"{self.device.name} has at most {most}",
                     backend="opencl",
                 )
-        return Shape(global_size, local_size)
+        return _range_of(global_size, local_size)
+
+
+def _range_of(whole: tuple[int, ...], group: tuple[int, ...] | None) -> Any:
+    """A range as ``lib.bindless_launch`` takes it; the driver chooses work-groups that are None."""
+    found = ffi.new("bindless_range_t *")
+    found.dimensions, found.whole, found.grouped = len(whole), whole, group is not None
+    if group is not None:
+        found.group = group
+    return found
 
 
 _MULTIPLE = lib.CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE

@@ -229,15 +229,18 @@ class _ForeignKernel(Kernel):
     def record(self) -> KernelRecord:
         return replace(super().record(), may_be_set=True)
 
-    def takes(self, arguments: Sequence[bytes | int]) -> bool:
-        return not arguments or super().takes(arguments)
+    def packed(self, arguments: Sequence[bytes | int]) -> bytes | None:
+        """None: what is set there is not known here."""
 
     def require(self, arguments: Sequence[bytes | int]) -> None:
         if arguments:
             super().require(arguments)
 
     def prepare(self, arguments: Sequence[bytes | int]) -> int:
-        return super().prepare(arguments) if arguments else int(SUCCESS)
+        if not arguments:
+            return int(SUCCESS)
+        self.set.forget()
+        return super().prepare(arguments)
 
 
 def adopt_kernel(module: Module, handle: NativeHandle, owned: bool) -> Kernel:

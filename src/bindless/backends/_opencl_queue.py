@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import functools
+import threading
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from ..drivers import opencl as driver
 from ..model.errors import Error, ExceptionList, InvalidError
 from ._opencl_context import Context
 from ._opencl_device import Device
 from ._opencl_errors import SUCCESS, fail, made, release
-from ._opencl_event import Event
+from ._opencl_event import Event, array_of, handles_of
 from ._opencl_fork import in_fork, refuse_in_fork
-from ._opencl_wait import status_of, wait_for
+from ._opencl_wait import status_of, statuses_of, wait_for
 
 __all__ = ["Command", "Queue"]
 
@@ -21,8 +22,6 @@ lib, ffi = driver.lib, driver.ffi
 
 _NULL = ffi.NULL
 _COMPLETE = lib.CL_COMPLETE
-_STATUS = lib.CL_EVENT_COMMAND_EXECUTION_STATUS
-_ask = lib.clGetEventInfo
 _flush = lib.clFlush
 
 _new_event = functools.partial(ffi.new, ffi.typeof("cl_event *"))
@@ -57,7 +56,8 @@ class Queue:
         self.in_order = in_order
         self.profiling = profiling
         self.owned = owned
-        self.recent: list[Event] = []
+        self.recent: list[Event] = []  # one list for good: threads add to it without the lock
+        self._lock = threading.Lock()
         self._most_kept = _KEPT
         self.handle = self._create() if native is None else native
 
@@ -86,24 +86,25 @@ class Queue:
         """
         handle = self.handle
         if handle is None:
-            raise InvalidError("this queue was released; its commands can go to another one", backend="opencl")
+            self.refuse()
         refuse_in_fork()
         slot = _new_event()
-        if waits:
-            result = command(handle, len(waits), ffi.new("cl_event[]", [event.handle for event in waits]), slot)
-        else:
-            result = command(handle, 0, _NULL, slot)
+        result = command(handle, len(waits), array_of(waits) if waits else _NULL, slot)
         if result != SUCCESS:
             fail(result, call, details)
+        _flush(handle)
         return self.note(Event(slot[0], call, self.profiling))
 
+    def refuse(self) -> NoReturn:
+        """Says that it was released."""
+        raise InvalidError("this queue was released; its commands can go to another one", backend="opencl")
+
     def note(self, event: Event) -> Event:
-        """Keeps the event of a new command until its end is known, and has the driver begin with the command."""
+        """Keeps the event of a new command until its end is known."""
         recent = self.recent
         recent.append(event)
         if len(recent) > self._most_kept:
             self._prune()
-        _flush(self.handle)
         return event
 
     def run_all(
@@ -134,57 +135,56 @@ class Queue:
 
     # ------------------------------------------------------------------ the end of commands
 
+    def _ask(self) -> tuple[int, list[tuple[Event, int]]]:
+        """How many events are kept, and how far those of them are that have a cl_event; the lock is held."""
+        kept = self.recent[:]
+        events = [event for event in kept if event.handle is not None]
+        return len(kept), list(zip(events, statuses_of(handles_of(events))))
+
     def _prune(self) -> None:
         """Lets go of what is over; twice as many as are left may be kept next time, so that asking stays rare."""
-        slot, left = ffi.new("cl_int *"), []
-        for event in self.recent:
-            handle = event.handle
-            if handle is None or (_ask(handle, _STATUS, 4, slot, _NULL) == SUCCESS and slot[0] == _COMPLETE):
-                continue
-            if slot[0] > 0 or not event.told:
-                left.append(event)
-        self.recent[:] = left
-        self._most_kept = max(_KEPT, 2 * len(self.recent))
+        with self._lock:
+            count, rows = self._ask()
+            self.recent[:count] = [
+                event for event, status in rows if status > _COMPLETE or (status < _COMPLETE and not event.told)
+            ]
+            self._most_kept = max(_KEPT, 2 * len(self.recent))
 
     def wait(self) -> None:
         """Returns when all work submitted so far is done; raises a failure that nobody has asked for. Interruptible."""
         refuse_in_fork()
         if self.handle is not None:
-            wait_for(self._waited())
+            events = self._last()
+            wait_for(handles_of(events))
             lib.clFinish(self.handle)  # what others have submitted to the same cl_command_queue
             self._raise_failures()
 
-    def _waited(self) -> list[Any]:
-        """cl_events whose end is that of all work; of an in-order queue the last one's."""
-        handles = [event.handle for event in tuple(self.recent) if event.handle is not None]
-        return handles[-1:] if self.in_order else handles
+    def _last(self) -> list[Event]:
+        """Events whose end is that of all work; of an in-order queue the last one. They keep their cl_events alive,
+        whatever other threads let go of."""
+        events = [event for event in tuple(self.recent) if event.handle is not None]
+        return events[-1:] if self.in_order else events
 
     def _raise_failures(self) -> None:
-        events, self.recent = self.recent, []
-        failures: list[Error] = []
-        later: list[Event] = []
-        for event in events:
-            if event.handle is None:
-                continue
-            if status_of(event.handle) > 0:
-                later.append(event)  # of another thread
-                continue
-            failure = event.failure()
-            if failure is not None:
-                failures.append(failure)
-        self.recent.extend(later)
-        if len(failures) == 1:
-            raise failures[0]
-        if failures:
-            raise ExceptionList(failures)
+        with self._lock:
+            count, rows = self._ask()
+            self.recent[:count] = [event for event, status in rows if status > _COMPLETE]  # of other threads
+        failures = [event.failure() for event, status in rows if status < _COMPLETE]
+        told: list[Error] = [failure for failure in failures if failure is not None]
+        if len(told) == 1:
+            raise told[0]
+        if told:
+            raise ExceptionList(told)
 
     def is_idle(self) -> bool:
         """Whether all work is done."""
         if self.handle is None:
             return True
         refuse_in_fork()
+        events = self._last()
+        handles = handles_of(events)
         # Last things first: what was submitted last is most often what is not done.
-        return all(status_of(event.handle) <= 0 for event in reversed(self.recent) if event.handle is not None)
+        return not handles or (status_of(handles[-1]) <= _COMPLETE and max(statuses_of(handles)) <= _COMPLETE)
 
     def close(self) -> None:
         """Waits for its work and gives the driver's queue back."""
@@ -192,7 +192,8 @@ class Queue:
         if handle is None or in_fork():
             self.handle = None
             return
-        wait_for(self._waited())
+        events = self._last()
+        wait_for(handles_of(events))
         self.handle = None
         self.recent.clear()
         lib.clFinish(handle)

@@ -17,7 +17,7 @@ from typing import Any
 from ..drivers import opencl as driver
 from ._opencl_errors import SUCCESS
 
-__all__ = ["status_of", "wait_for"]
+__all__ = ["status_of", "statuses_of", "wait_for"]
 
 lib, ffi = driver.lib, driver.ffi
 
@@ -26,7 +26,10 @@ _STATUS = lib.CL_EVENT_COMMAND_EXECUTION_STATUS
 
 _NULL = ffi.NULL
 _ask = lib.clGetEventInfo
+_ask_all = lib.bindless_ask_events
 _new_status = functools.partial(ffi.new, ffi.typeof("cl_int *"))
+_new_statuses = functools.partial(ffi.new, ffi.typeof("cl_int[]"))
+_new_array = functools.partial(ffi.new, ffi.typeof("cl_event[]"))
 
 _jobs: queues.SimpleQueue[tuple[Sequence[Any], threading.Event]] = queues.SimpleQueue()
 _idle = threading.Semaphore(0)
@@ -37,6 +40,15 @@ def status_of(handle: Any) -> int:
     slot = _new_status()
     result = _ask(handle, _STATUS, 4, slot, _NULL)
     return int(slot[0] if result == SUCCESS else result)
+
+
+def statuses_of(handles: Sequence[Any]) -> list[int]:
+    """``status_of`` of several events."""
+    count = len(handles)
+    statuses = _new_statuses(count)
+    _ask_all(count, _new_array(handles), statuses)
+    found: list[int] = ffi.unpack(statuses, count)
+    return found
 
 
 def _serve() -> None:
@@ -50,14 +62,18 @@ def _serve() -> None:
             _idle.release()
 
 
+def _unfinished(handles: Sequence[Any]) -> list[Any]:
+    return [handle for handle, status in zip(handles, statuses_of(handles)) if status > 0]
+
+
 def _wait_in_driver(handles: Sequence[Any]) -> None:
     """Failures are found by asking the events afterwards."""
-    lib.clWaitForEvents(len(handles), ffi.new("cl_event[]", handles))
+    lib.clWaitForEvents(len(handles), _new_array(handles))
 
 
 def wait_for(handles: Sequence[Any]) -> None:
     """Returns when all events have ended, well or not. They are alive until then, even if this is interrupted."""
-    waited = [handle for handle in handles if status_of(handle) > 0]
+    waited = _unfinished(handles)
     if not waited:
         return
     if threading.current_thread() is not threading.main_thread():
@@ -66,7 +82,7 @@ def wait_for(handles: Sequence[Any]) -> None:
     last, end = waited[-1], time.perf_counter() + _SPIN
     while time.perf_counter() < end:
         if status_of(last) <= 0:
-            waited = [handle for handle in waited if status_of(handle) > 0]
+            waited = _unfinished(waited)
             if not waited:
                 return
             last = waited[-1]
