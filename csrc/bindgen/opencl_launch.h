@@ -19,8 +19,13 @@ static cl_int bindless_set_argument(bindless_kernel_t *kernel, cl_uint index, co
         return BINDLESS_OTHER_ADDRESS;
     }
     const void *pointer = (const void *)(uintptr_t)address;
-    return argument->kind == BINDLESS_UNIFIED_ADDRESS ? clSetKernelArgMemPointerINTEL(kernel->kernel, index, pointer)
-                                                      : clSetKernelArgSVMPointer(kernel->kernel, index, pointer);
+    if (argument->kind == BINDLESS_UNIFIED_ADDRESS) {
+        return clSetKernelArgMemPointerINTEL(kernel->kernel, index, pointer);
+    }
+    if (pointer == NULL) { /* no buffer: NVIDIA's driver leaves the argument as it was otherwise */
+        return clSetKernelArg(kernel->kernel, index, argument->size, NULL);
+    }
+    return clSetKernelArgSVMPointer(kernel->kernel, index, pointer);
 }
 
 static cl_int bindless_set_arguments(bindless_kernel_t *kernel, const char *values)

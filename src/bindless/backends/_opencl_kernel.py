@@ -8,7 +8,7 @@ from typing import Any
 
 from ..drivers import opencl as driver
 from ..model.errors import InvalidError, NdRangeError
-from . import _opencl_usm
+from . import _opencl_svm, _opencl_usm
 from ._opencl_arguments import Arguments
 from ._opencl_device import Device
 from ._opencl_errors import SUCCESS, check, made, release
