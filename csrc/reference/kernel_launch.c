@@ -5,6 +5,7 @@
 #include "queue.h"
 #include "registration.h"
 #include "spirv_run.h"
+#include "spirv_set.h"
 #include "thread_pool.h"
 
 #include <inttypes.h>
@@ -323,6 +324,7 @@ static blr_result_t prepare(struct launch_command *own, struct blr_queue *queue,
         return blr_fail(BLR_RESULT_INVALID_HANDLE, "the kernel is of another context than the queue");
     own->launch.program = own->kernel->program;
     own->launch.context = queue->context;
+    own->launch.run_batch = blr_spirv_best_set()->run_batch;
     own->launch.name = own->kernel->program->entry->name;
     blr_result_t result = blr_device_time_limit(&own->launch.timeout);
     if (result == BLR_RESULT_SUCCESS)

@@ -1,22 +1,8 @@
 /* Which operation computes an instruction, given the types of its operands. */
 #include "spirv_lanes.h"
+#include "spirv_operations.h"
 
 #include <string.h>
-
-#define SELECT(name, T)                                                                                                \
-    static void name(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result)              \
-    {                                                                                                                  \
-        T *restrict r = (T *)result;                                                                                   \
-        const uint8_t *condition = batch->registers + op->in[0];                                                       \
-        const T *x = (const T *)(batch->registers + op->in[1]);                                                        \
-        const T *y = (const T *)(batch->registers + op->in[2]);                                                        \
-        BLR_FOR_ELEMENTS(op, i) r[i] = condition[i] ? x[i] : y[i];                                                     \
-    }
-SELECT(select_8, uint8_t)
-SELECT(select_16, uint16_t)
-SELECT(select_32, uint32_t)
-SELECT(select_64, uint64_t)
-static const blr_spirv_run_t selects[4] = {select_8, select_16, select_32, select_64};
 
 static noreturn void wrong_types(struct blr_spirv_module *module, uint32_t word)
 {
@@ -74,7 +60,7 @@ static void select_types(struct blr_spirv_module *module, uint32_t word, const s
         blr_spirv_components(operands[0]) != blr_spirv_components(result) ||
         !blr_spirv_same(module, operands[1], result) || !blr_spirv_same(module, operands[2], result))
         wrong_types(module, word);
-    op->run = selects[blr_size_index(blr_spirv_scalar(module, result)->scalar_size)];
+    op->run = blr_spirv_select(blr_spirv_scalar(module, result)->scalar_size);
 }
 
 /* Whether an instruction converts from, and to, floats; false for those that convert nothing. */

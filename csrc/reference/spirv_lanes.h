@@ -45,10 +45,10 @@ bool blr_spirv_elementwise(struct blr_spirv_module *module, uint32_t word, unsig
 /* 0 to 3 for 1, 2, 4, 8 bytes. */
 static inline unsigned blr_size_index(uint32_t size) { return size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : 3; }
 
-/* The loop over all elements, in steps of a constant number that compilers unroll. */
+/* The loop over all elements: of a component all lanes, in a loop of a constant number that compilers turn into vectors. */
 #define BLR_FOR_ELEMENTS(op, i)                                                                                        \
-    for (uint32_t i##_base = 0; i##_base < (op)->count; i##_base += BLR_LANES)                                         \
-        for (uint32_t i = i##_base; i < i##_base + BLR_LANES; i++)
+    for (size_t i##_first = 0; i##_first < (op)->count; i##_first += BLR_LANES)                                        \
+        for (size_t i##_lane = 0, i = i##_first; i##_lane < BLR_LANES; i##_lane++, i++)
 
 #define BLR_UNARY(name, R, T, expression)                                                                              \
     static void name(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result)              \

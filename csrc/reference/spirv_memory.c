@@ -1,107 +1,11 @@
 /* What kernels read and write: every address is looked up before it is touched. */
-#include "registration.h"
 #include "spirv_lanes.h"
 #include "spirv_operations.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-/* ---------------------------------------------------------------- ranges */
-
-static bool within(uint64_t address, uint64_t size, uint64_t begin, uint64_t end)
-{
-    return address >= begin && address <= end && size <= end - address;
-}
-
-static void remember(struct blr_spirv_worker *worker, struct blr_spirv_range range)
-{
-    struct blr_spirv_range *place;
-    if (worker->range_count < BLR_SPIRV_CACHED_RANGES) {
-        place = &worker->ranges[worker->range_count++];
-    } else {
-        place = &worker->ranges[worker->range_next++ % BLR_SPIRV_CACHED_RANGES];
-        blr_memory_release(place->allocation);
-    }
-    *place = range;
-}
-
-static bool find_variable(struct blr_spirv_worker *worker, uint64_t address, uint64_t size)
-{
-    const struct blr_spirv_program *program = worker->launch->program;
-    for (uint32_t n = 0; n < program->module_count; n++)
-        for (uint32_t i = 0; i < program->modules[n].variable_count; i++) {
-            const struct blr_spirv_variable *variable = program->modules[n].variables[i];
-            const uint64_t end = variable->address + variable->holds->size;
-            if (variable->address != 0 && within(address, size, variable->address, end)) {
-                remember(worker, (struct blr_spirv_range){.begin = variable->address,
-                                                          .end = end,
-                                                          .writable = variable->storage == BLR_STORAGE_CROSS_WORKGROUP});
-                return true;
-            }
-        }
-    return false;
-}
-
-static bool usable(const struct blr_spirv_launch *launch, const struct blr_allocation *allocation, uint64_t address,
-                   uint64_t size, bool write)
-{
-    const enum blr_memory_access access = blr_memory_access(allocation);
-    return allocation->context == launch->context &&
-           (access == BLR_ACCESS_READ_WRITE || (access == BLR_ACCESS_READ && !write)) &&
-           within(address, size, allocation->base, allocation->base + allocation->size);
-}
-
-static bool find_allocation(struct blr_spirv_worker *worker, uint64_t address, uint64_t size, bool write)
-{
-    const struct blr_spirv_launch *launch = worker->launch;
-    struct blr_allocation *allocation = NULL;
-    /* Arguments may point into memory that was freed after the submission: the command keeps it. */
-    for (uint32_t i = 0; i < launch->allocation_count && allocation == NULL; i++)
-        if (usable(launch, launch->allocations[i], address, size, write)) {
-            allocation = launch->allocations[i];
-            blr_memory_retain(allocation);
-        }
-    if (allocation == NULL)
-        allocation = blr_memory_find((const void *)(uintptr_t)address);
-    if (allocation == NULL)
-        allocation = blr_registration_find(launch->context, address, size, write);
-    if (allocation == NULL)
-        return false;
-    if (!usable(launch, allocation, address, size, write)) {
-        blr_memory_release(allocation);
-        return false;
-    }
-    remember(worker, (struct blr_spirv_range){.begin = allocation->base,
-                                              .end = allocation->base + allocation->size,
-                                              .writable = blr_memory_access(allocation) == BLR_ACCESS_READ_WRITE,
-                                              .allocation = allocation});
-    return true;
-}
-
-bool blr_spirv_reachable(struct blr_spirv_batch *batch, uint64_t address, uint64_t size, bool write)
-{
-    struct blr_spirv_worker *worker = batch->worker;
-    for (int pass = 0;; pass++) {
-        for (uint32_t i = 0; i < worker->range_count; i++) {
-            const struct blr_spirv_range *range = &worker->ranges[i];
-            if (within(address, size, range->begin, range->end) && (range->writable || !write))
-                return true;
-        }
-        if (pass > 0)
-            return false;
-        uint64_t local = (uint64_t)(uintptr_t)worker->local;
-        if (within(address, size, local, local + worker->launch->local_bytes))
-            return true;
-        uint64_t own = worker->launch->program->private_bytes;
-        for (uint32_t i = 0; own > 0 && i < worker->batch_count; i++) {
-            uint64_t first = (uint64_t)(uintptr_t)worker->batches[i].private_memory;
-            if (within(address, size, first, first + own * BLR_LANES))
-                return true;
-        }
-        if (!find_variable(worker, address, size) && !find_allocation(worker, address, size, write))
-            return false;
-    }
-}
+/* ---------------------------------------------------------------- checks */
 
 static void out_of_reach(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, uint32_t lane, uint64_t address,
                          uint64_t size, bool write)
@@ -113,62 +17,100 @@ static void out_of_reach(struct blr_spirv_batch *batch, const struct blr_spirv_o
                     blr_spirv_reachable(batch, address, size, false) ? "constant or only to be read" : "no memory that kernels reach");
 }
 
-/* Checks size bytes at the address of every lane of the mask, together where possible. Lanes that have none of their
- * own get one that is good. False after a fault. */
-static bool check(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, const uint64_t *addresses, uint64_t size,
-                  bool write, uint64_t *good)
+/* How the addresses of the lanes that take part lie. */
+enum pattern {
+    PATTERN_FAULT,
+    PATTERN_ROW,      /* one element behind the other, each in the place of its lane */
+    PATTERN_SAME,     /* one address for all */
+    PATTERN_SCATTERED /* in good, where lanes that take no part have an address that may be read */
+};
+
+struct span {
+    uint64_t first;   /* the address of lane 0 in a row, or of all */
+    uint64_t good[BLR_LANES];
+};
+
+/* Looks up size bytes at the address of every lane of the mask, together where possible. */
+static enum pattern check(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, const uint64_t *addresses, uint64_t size,
+                          bool write, struct span *span)
 {
-    uint64_t low = UINT64_MAX, high = 0;
-    if (batch->mask == BLR_ALL_LANES) {
-        for (uint32_t i = 0; i < BLR_LANES; i++) {
-            good[i] = addresses[i];
-            low = addresses[i] < low ? addresses[i] : low;
-            high = addresses[i] > high ? addresses[i] : high;
-        }
-    } else {
-        for (uint32_t i = 0; i < BLR_LANES; i++) {
-            if ((batch->mask >> i & 1) == 0)
-                continue;
-            low = addresses[i] < low ? addresses[i] : low;
-            high = addresses[i] > high ? addresses[i] : high;
-        }
-        for (uint32_t i = 0; i < BLR_LANES; i++)
-            good[i] = batch->mask >> i & 1 ? addresses[i] : low;
+    const uint64_t mask = batch->mask;
+    const uint32_t first = (uint32_t)__builtin_ctzll(mask), last = 63u - (uint32_t)__builtin_clzll(mask);
+    const uint64_t start = addresses[first];
+    uint64_t off_row = 0, off_same = 0, low = UINT64_MAX, high = 0;
+    if (batch->expanded != mask)
+        blr_spirv_expand_mask(batch);
+    for (uint32_t i = 0; i < BLR_LANES; i++) {
+        const uint64_t distance = addresses[i] - start;
+        off_same |= distance & batch->mask64[i];
+        off_row |= (distance - ((uint64_t)i - first) * size) & batch->mask64[i];
+    }
+    span->first = start;
+    if (off_same == 0 && blr_spirv_reachable(batch, start, size, write))
+        return PATTERN_SAME;
+    const uint64_t bytes = ((uint64_t)last - first + 1) * size;
+    if (off_row == 0 && start <= UINT64_MAX - bytes && blr_spirv_reachable(batch, start, bytes, write)) {
+        span->first -= first * size;
+        return PATTERN_ROW;
+    }
+    for (uint32_t i = 0; i < BLR_LANES; i++) {
+        const uint64_t address = addresses[i] ^ ((addresses[i] ^ start) & ~batch->mask64[i]);
+        span->good[i] = address;
+        low = address < low ? address : low;
+        high = address > high ? address : high;
     }
     if (high <= UINT64_MAX - size && blr_spirv_reachable(batch, low, high - low + size, write))
-        return true;
-    for (uint32_t i = 0; i < BLR_LANES; i++)
-        if ((batch->mask >> i & 1) != 0 && !blr_spirv_reachable(batch, addresses[i], size, write)) {
+        return PATTERN_SCATTERED;
+    for (uint32_t i = first; i <= last; i++)
+        if ((mask >> i & 1) != 0 && !blr_spirv_reachable(batch, addresses[i], size, write)) {
             out_of_reach(batch, op, i, addresses[i], size, write);
-            return false;
+            return PATTERN_FAULT;
         }
-    return true;
+    return PATTERN_SCATTERED;
 }
 
 /* ---------------------------------------------------------------- loads */
 
-#define GATHER(T)                                                                                                      \
-    do {                                                                                                               \
-        T *restrict r = (T *)result;                                                                                   \
-        for (uint32_t c = 0; c < components; c++, r += BLR_LANES)                                                      \
+#define LOAD(T)                                                                                                        \
+    for (uint32_t c = 0; c < components; c++) {                                                                        \
+        T *restrict r = (T *)result + c * BLR_LANES;                                                                   \
+        if (pattern == PATTERN_SAME) {                                                                                 \
+            T value;                                                                                                   \
+            memcpy(&value, from + c * sizeof(T), sizeof(T));                                                           \
             for (uint32_t i = 0; i < BLR_LANES; i++)                                                                   \
-                memcpy(&r[i], (const void *)(uintptr_t)(good[i] + c * sizeof(T)), sizeof(T));                          \
-    } while (0)
+                r[i] = value;                                                                                          \
+        } else if (pattern == PATTERN_SCATTERED) {                                                                     \
+            for (uint32_t i = 0; i < BLR_LANES; i++)                                                                   \
+                memcpy(&r[i], (const void *)(uintptr_t)(span.good[i] + c * sizeof(T)), sizeof(T));                     \
+        } else if (!whole) {                                                                                           \
+            for (uint32_t i = 0; i < BLR_LANES; i++)                                                                   \
+                if (batch->mask8[i])                                                                                   \
+                    memcpy(&r[i], from + ((size_t)i * components + c) * sizeof(T), sizeof(T));                         \
+        } else if (components == 1) {                                                                                  \
+            memcpy(r, from, BLR_LANES * sizeof(T));                                                                    \
+        } else {                                                                                                       \
+            for (uint32_t i = 0; i < BLR_LANES; i++)                                                                   \
+                memcpy(&r[i], from + ((size_t)i * components + c) * sizeof(T), sizeof(T));                             \
+        }                                                                                                              \
+    }
 
 void blr_spirv_run_load(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result)
 {
     const uint64_t *addresses = blr_register(batch, op->in[0]);
-    uint32_t components = op->count / BLR_LANES;
-    uint64_t good[BLR_LANES];
-    if (!check(batch, op, addresses, (uint64_t)components * op->element, false, good)) {
+    const uint32_t components = op->count / BLR_LANES;
+    const bool whole = batch->mask == BLR_ALL_LANES;
+    struct span span;
+    const enum pattern pattern = check(batch, op, addresses, (uint64_t)components * op->element, false, &span);
+    if (pattern == PATTERN_FAULT) {
         memset(result, 0, (size_t)op->count * op->element);
         return;
     }
+    const unsigned char *from = (const unsigned char *)(uintptr_t)span.first;
     switch (op->element) {
-    case 1: GATHER(uint8_t); break;
-    case 2: GATHER(uint16_t); break;
-    case 4: GATHER(uint32_t); break;
-    default: GATHER(uint64_t); break;
+    case 1: LOAD(uint8_t); break;
+    case 2: LOAD(uint16_t); break;
+    case 4: LOAD(uint32_t); break;
+    default: LOAD(uint64_t); break;
     }
     for (uint32_t i = 0; op->literal != 0 && i < op->count; i++)
         result[i] = result[i] != 0;
@@ -176,16 +118,25 @@ void blr_spirv_run_load(struct blr_spirv_batch *batch, const struct blr_spirv_op
 
 /* ---------------------------------------------------------------- stores */
 
-#define SCATTER(T)                                                                                                     \
+#define STORE(T)                                                                                                       \
     for (uint32_t c = 0; c < components; c++) {                                                                        \
         const T *source = (const T *)values + c * BLR_LANES;                                                           \
-        if (batch->mask == BLR_ALL_LANES) {                                                                            \
+        if (pattern == PATTERN_SAME) {                                                                                 \
+            memcpy(to + c * sizeof(T), &source[last], sizeof(T)); /* the last one stays */                             \
+        } else if (pattern == PATTERN_SCATTERED) {                                                                     \
+            for (uint64_t left = batch->mask; left != 0; left &= left - 1) {                                           \
+                const uint32_t i = (uint32_t)__builtin_ctzll(left);                                                    \
+                memcpy((void *)(uintptr_t)(span.good[i] + c * sizeof(T)), &source[i], sizeof(T));                      \
+            }                                                                                                          \
+        } else if (!whole) {                                                                                           \
             for (uint32_t i = 0; i < BLR_LANES; i++)                                                                   \
-                memcpy((void *)(uintptr_t)(good[i] + c * sizeof(T)), &source[i], sizeof(T));                           \
+                if (batch->mask8[i])                                                                                   \
+                    memcpy(to + ((size_t)i * components + c) * sizeof(T), &source[i], sizeof(T));                      \
+        } else if (components == 1) {                                                                                  \
+            memcpy(to, source, BLR_LANES * sizeof(T));                                                                 \
         } else {                                                                                                       \
             for (uint32_t i = 0; i < BLR_LANES; i++)                                                                   \
-                if (batch->mask >> i & 1)                                                                              \
-                    memcpy((void *)(uintptr_t)(good[i] + c * sizeof(T)), &source[i], sizeof(T));                       \
+                memcpy(to + ((size_t)i * components + c) * sizeof(T), &source[i], sizeof(T));                          \
         }                                                                                                              \
     }
 
@@ -194,15 +145,19 @@ void blr_spirv_run_store(struct blr_spirv_batch *batch, const struct blr_spirv_o
     (void)result;
     const uint64_t *addresses = blr_register(batch, op->in[0]);
     const unsigned char *values = blr_register(batch, op->in[1]);
-    uint32_t size = (uint32_t)(op->literal & 0xff), components = (uint32_t)(op->literal >> 8 & 0xffffffff);
-    uint64_t good[BLR_LANES];
-    if (!check(batch, op, addresses, (uint64_t)components * size, true, good))
+    const uint32_t size = (uint32_t)(op->literal & 0xff), components = (uint32_t)(op->literal >> 8 & 0xffffffff);
+    const uint32_t last = 63u - (uint32_t)__builtin_clzll(batch->mask);
+    const bool whole = batch->mask == BLR_ALL_LANES;
+    struct span span;
+    const enum pattern pattern = check(batch, op, addresses, (uint64_t)components * size, true, &span);
+    if (pattern == PATTERN_FAULT)
         return;
+    unsigned char *to = (unsigned char *)(uintptr_t)span.first;
     switch (size) {
-    case 1: SCATTER(uint8_t); break;
-    case 2: SCATTER(uint16_t); break;
-    case 4: SCATTER(uint32_t); break;
-    default: SCATTER(uint64_t); break;
+    case 1: STORE(uint8_t); break;
+    case 2: STORE(uint16_t); break;
+    case 4: STORE(uint32_t); break;
+    default: STORE(uint64_t); break;
     }
 }
 
@@ -228,9 +183,9 @@ static enum blr_spirv_storage storage_of(const struct blr_spirv_batch *batch, ui
 {
     const struct blr_spirv_worker *worker = batch->worker;
     const uint64_t local = (uint64_t)(uintptr_t)worker->local, own = (uint64_t)(uintptr_t)batch->private_memory;
-    if (within(address, 1, local, local + worker->launch->local_bytes))
+    if (blr_spirv_within(address, 1, local, local + worker->launch->local_bytes))
         return BLR_STORAGE_WORKGROUP;
-    if (within(address, 1, own, own + worker->launch->program->private_bytes * BLR_LANES))
+    if (blr_spirv_within(address, 1, own, own + worker->launch->program->private_bytes * BLR_LANES))
         return BLR_STORAGE_FUNCTION;
     return BLR_STORAGE_CROSS_WORKGROUP;
 }

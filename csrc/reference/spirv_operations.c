@@ -8,7 +8,13 @@
 
 void blr_spirv_run_copy(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result)
 {
-    memcpy(result, blr_register(batch, op->in[0]), (size_t)op->count * op->element);
+    /* A multiple of 64 bytes: no call of memcpy. */
+    const uint64_t *from = blr_register(batch, op->in[0]);
+    uint64_t *restrict to = (uint64_t *)result;
+    const size_t pieces = (size_t)op->count * op->element / 64;
+    for (size_t k = 0; k < pieces; k++, from += 8, to += 8)
+        for (size_t i = 0; i < 8; i++)
+            to[i] = from[i];
 }
 
 static uint64_t number_at(const struct blr_spirv_batch *batch, uint32_t place, uint32_t size, uint32_t lane)
@@ -64,6 +70,26 @@ void blr_spirv_run_bitcast(struct blr_spirv_batch *batch, const struct blr_spirv
         for (uint32_t lane = 0; lane < BLR_LANES; lane++)
             memcpy(result + (offset / to * BLR_LANES + lane) * to + offset % to,
                    source + (offset / from * BLR_LANES + lane) * from + offset % from, piece);
+}
+
+#define SELECT(name, T)                                                                                                \
+    static void name(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result)              \
+    {                                                                                                                  \
+        T *restrict r = (T *)result;                                                                                   \
+        const uint8_t *condition = batch->registers + op->in[0];                                                       \
+        const T *x = (const T *)(batch->registers + op->in[1]);                                                        \
+        const T *y = (const T *)(batch->registers + op->in[2]);                                                        \
+        BLR_FOR_ELEMENTS(op, i) r[i] = condition[i] ? x[i] : y[i];                                                     \
+    }
+SELECT(select_8, uint8_t)
+SELECT(select_16, uint16_t)
+SELECT(select_32, uint32_t)
+SELECT(select_64, uint64_t)
+
+blr_spirv_run_t blr_spirv_select(uint32_t size)
+{
+    static const blr_spirv_run_t table[4] = {select_8, select_16, select_32, select_64};
+    return table[blr_size_index(size)];
 }
 
 void blr_spirv_run_choose(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result)

@@ -17,6 +17,9 @@ void blr_spirv_run_insert(struct blr_spirv_batch *batch, const struct blr_spirv_
 /* The bytes of each lane of a value as elements of another size; literal: bytes of in[0]'s elements. */
 void blr_spirv_run_bitcast(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result);
 
+/* Where in[0] holds, an element of in[1], of so many bytes, elsewhere one of in[2]. */
+blr_spirv_run_t blr_spirv_select(uint32_t size);
+
 /* in[0] holds a boolean for a whole lane, in[1] and in[2] values. */
 void blr_spirv_run_choose(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result);
 

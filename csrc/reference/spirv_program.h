@@ -12,6 +12,7 @@
 #define BLR_SPIRV_PROGRAM_H
 
 #include "spirv_module.h"
+#include "spirv_set_names.h"
 
 #define BLR_LANES 64u
 #define BLR_ALL_LANES UINT64_MAX

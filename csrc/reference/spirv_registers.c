@@ -6,6 +6,7 @@
  * written keep what they had.
  */
 #include "spirv_builder.h"
+#include "spirv_set.h"
 
 #include <string.h>
 
@@ -147,6 +148,7 @@ static void finish_step(struct blr_spirv_builder *builder, uint32_t number, stru
 {
     const struct blr_spirv_step *step = &builder->steps[number];
     *op = step->op;
+    op->run = blr_spirv_in_best_set(op->run);
     op->result = place_of(builder, step->result, step->result_lane);
     for (int k = 0; k < 4; k++)
         op->in[k] = place_of(builder, step->in[k], step->in_lane[k]);

@@ -30,129 +30,9 @@ static void delete_aligned(void *aligned)
     blr_delete(raw);
 }
 
-/* ---------------------------------------------------------------- masks */
+/* ---------------------------------------------------------------- time */
 
-static void expand_mask(struct blr_spirv_batch *batch)
-{
-    for (uint32_t i = 0; i < BLR_LANES; i++) {
-        uint8_t bit = batch->mask >> i & 1 ? 0xff : 0;
-        batch->mask8[i] = bit;
-        batch->mask16[i] = (uint16_t)(int16_t)(int8_t)bit;
-        batch->mask32[i] = (uint32_t)(int32_t)(int8_t)bit;
-        batch->mask64[i] = (uint64_t)(int64_t)(int8_t)bit;
-    }
-    batch->expanded = batch->mask;
-}
-
-#define BLEND(T, mask)                                                                                                 \
-    do {                                                                                                               \
-        T *restrict r = (T *)(batch->registers + op->result);                                                          \
-        const T *restrict s = (const T *)batch->scratch;                                                               \
-        for (uint32_t k = 0; k < op->count; k += BLR_LANES)                                                            \
-            for (uint32_t i = 0; i < BLR_LANES; i++)                                                                   \
-                r[k + i] = (T)((r[k + i] & ~batch->mask[i]) | (s[k + i] & batch->mask[i]));                            \
-    } while (0)
-
-/* Takes over the scratch result for the lanes of the mask. */
-static void blend(struct blr_spirv_batch *batch, const struct blr_spirv_op *op)
-{
-    if (batch->expanded != batch->mask)
-        expand_mask(batch);
-    switch (op->element) {
-    case 1: BLEND(uint8_t, mask8); break;
-    case 2: BLEND(uint16_t, mask16); break;
-    case 4: BLEND(uint32_t, mask32); break;
-    default: BLEND(uint64_t, mask64); break;
-    }
-}
-
-static void run_ops(struct blr_spirv_batch *batch, uint32_t first, uint32_t end)
-{
-    const struct blr_spirv_op *ops = batch->worker->launch->program->ops;
-    const bool whole = batch->mask == BLR_ALL_LANES;
-    for (const struct blr_spirv_op *op = ops + first; op < ops + end; op++) {
-        if (whole || !op->blend) {
-            op->run(batch, op, batch->registers + op->result);
-        } else {
-            op->run(batch, op, batch->scratch);
-            blend(batch, op);
-        }
-    }
-}
-
-/* ---------------------------------------------------------------- edges */
-
-static void arrive(struct blr_spirv_batch *batch, uint32_t block, uint64_t lanes)
-{
-    batch->arrived[block] |= lanes;
-    batch->occupied[block / 64] |= (uint64_t)1 << block % 64;
-}
-
-static void follow_edge(struct blr_spirv_batch *batch, const struct blr_spirv_edge *edge, uint64_t lanes)
-{
-    if (lanes == 0)
-        return;
-    if (edge->end_move > edge->first_move) {
-        uint64_t mask = batch->mask;
-        batch->mask = lanes;
-        run_ops(batch, edge->first_move, edge->end_move);
-        batch->mask = mask;
-    }
-    arrive(batch, edge->target, lanes);
-}
-
-static uint64_t lanes_that_hold(const struct blr_spirv_batch *batch, uint32_t place)
-{
-    const uint8_t *condition = batch->registers + place;
-    uint64_t lanes = 0;
-    for (uint32_t byte = 0; byte < 8; byte++) {
-        uint64_t eight;
-        memcpy(&eight, condition + byte * 8, 8);
-        /* Each byte is 0 or 1: gathers the bits into the highest byte. */
-        lanes |= ((eight * 0x0102040810204080u) >> 56) << byte * 8;
-    }
-    return lanes;
-}
-
-static uint64_t lanes_that_equal(const struct blr_spirv_batch *batch, uint32_t place, uint32_t size, uint64_t literal)
-{
-    const unsigned char *selector = batch->registers + place;
-    uint64_t lanes = 0;
-    for (uint32_t i = 0; i < BLR_LANES; i++) {
-        uint64_t value = 0;
-        memcpy(&value, selector + (size_t)i * size, size);
-        lanes |= (uint64_t)(value == literal) << i;
-    }
-    return lanes;
-}
-
-static void follow_switch(struct blr_spirv_batch *batch, const struct blr_spirv_block *block,
-                          const struct blr_spirv_edge *edges)
-{
-    uint64_t left = batch->mask;
-    for (uint32_t i = 1; i < block->edge_count && left != 0; i++) {
-        uint64_t lanes = left & lanes_that_equal(batch, block->condition, block->size, block->literals[i - 1]);
-        follow_edge(batch, &edges[i], lanes);
-        left &= ~lanes;
-    }
-    follow_edge(batch, &edges[0], left);
-}
-
-/* ---------------------------------------------------------------- blocks */
-
-static bool lowest_occupied(const struct blr_spirv_batch *batch, uint32_t words, uint32_t *block)
-{
-    for (uint32_t w = 0; w < words; w++)
-        if (batch->occupied[w] != 0) {
-            *block = w * 64 + (uint32_t)__builtin_ctzll(batch->occupied[w]);
-            return true;
-        }
-    return false;
-}
-
-/* False when the part is to end: one before it failed, or the launch takes too long. Parts before one that failed go on,
- * so that the fault that is told is the first in the order of work-items, whatever threads do. */
-static bool may_go_on(struct blr_spirv_worker *worker)
+bool blr_spirv_may_go_on(struct blr_spirv_worker *worker)
 {
     struct blr_spirv_launch *launch = worker->launch;
     worker->patience = PATIENCE;
@@ -169,50 +49,6 @@ static bool may_go_on(struct blr_spirv_worker *worker)
         }
         atomic_store(&launch->end, 0);
         return false;
-    }
-    return true;
-}
-
-/* Runs a batch until all its lanes have returned or wait at a barrier. False when the launch is to end. */
-static bool run_batch(struct blr_spirv_batch *batch)
-{
-    struct blr_spirv_worker *worker = batch->worker;
-    const struct blr_spirv_program *program = worker->launch->program;
-    const uint32_t words = (program->block_count + 63) / 64;
-    uint32_t number;
-    while (lowest_occupied(batch, words, &number)) {
-        for (;;) {
-            const struct blr_spirv_block *block = &program->blocks[number];
-            const struct blr_spirv_edge *edges = &program->edges[block->first_edge];
-            batch->mask = batch->arrived[number];
-            batch->arrived[number] = 0;
-            batch->occupied[number / 64] &= ~((uint64_t)1 << number % 64);
-            run_ops(batch, block->first, block->end);
-            if (worker->fault.happened)
-                return false;
-            if (block->loops && --worker->patience == 0 && !may_go_on(worker))
-                return false;
-            if (block->kind == BLR_END_BRANCH) {
-                follow_edge(batch, &edges[0], batch->mask);
-            } else if (block->kind == BLR_END_CHOICE) {
-                uint64_t yes = lanes_that_hold(batch, block->condition) & batch->mask;
-                follow_edge(batch, &edges[0], yes);
-                follow_edge(batch, &edges[1], batch->mask & ~yes);
-            } else if (block->kind == BLR_END_SWITCH) {
-                follow_switch(batch, block, edges);
-            } else if (block->kind == BLR_END_RETURN) {
-                batch->alive &= ~batch->mask;
-            } else {
-                if (batch->waiting != 0 && batch->waiting_in != number) {
-                    blr_spirv_fault(batch, NULL, 0, BLR_RESULT_KERNEL_FAULT,
-                                    "work-items of one group wait at different barriers");
-                    return false;
-                }
-                batch->waiting |= batch->mask;
-                batch->waiting_in = number;
-            }
-            break;
-        }
     }
     return true;
 }
@@ -308,9 +144,24 @@ static bool count_up(uint64_t *number, const uint64_t *limit)
     return false;
 }
 
-static void next_position(const struct blr_spirv_launch *launch, struct position *at)
+/* How many work-items from a position on differ in their first coordinate alone: the rest of a row of the work-group, or,
+ * of work-groups of one work-item, the rest of a row of those. */
+static uint64_t row_from(const struct blr_spirv_launch *launch, const struct position *at)
 {
-    at->index++;
+    const bool single = launch->local[0] * launch->local[1] * launch->local[2] == 1;
+    return single ? launch->groups[0] - at->group[0] : launch->local[0] - at->local[0];
+}
+
+/* Moves on within such a row, or from its end to the next one. */
+static void advance(const struct blr_spirv_launch *launch, struct position *at, uint64_t items)
+{
+    if (launch->local[0] * launch->local[1] * launch->local[2] == 1) {
+        at->group[0] += items - 1;
+        count_up(at->group, launch->groups);
+        return;
+    }
+    at->index += items;
+    at->local[0] += items - 1;
     if (!count_up(at->local, launch->local)) {
         at->index = 0;
         count_up(at->group, launch->groups);
@@ -383,25 +234,57 @@ static bool is_of_launch(enum blr_spirv_builtin what)
     }
 }
 
+/* Whether a built-in variable counts up by 1 along a row, stays the same there, or neither. */
+enum course { COURSE_COUNTS, COURSE_STAYS, COURSE_OTHER };
+
+static enum course course_of(enum blr_spirv_builtin what, uint32_t c, bool single)
+{
+    switch (what) {
+    case BLR_BUILTIN_GLOBAL_INVOCATION_ID: return c == 0 ? COURSE_COUNTS : COURSE_STAYS;
+    case BLR_BUILTIN_GLOBAL_LINEAR_ID: return COURSE_COUNTS;
+    case BLR_BUILTIN_WORKGROUP_ID: return c == 0 && single ? COURSE_COUNTS : COURSE_STAYS;
+    case BLR_BUILTIN_LOCAL_INVOCATION_ID: return c == 0 && !single ? COURSE_COUNTS : COURSE_STAYS;
+    case BLR_BUILTIN_LOCAL_INVOCATION_INDEX: return single ? COURSE_STAYS : COURSE_COUNTS;
+    default: return COURSE_OTHER;
+    }
+}
+
+static void fill_row(unsigned char *place, uint8_t size, uint64_t value, uint64_t step, uint32_t count)
+{
+    if (size == 4)
+        for (uint32_t i = 0; i < count; i++)
+            ((uint32_t *)place)[i] = (uint32_t)(value + i * step);
+    else
+        for (uint32_t i = 0; i < count; i++)
+            ((uint64_t *)place)[i] = value + i * step;
+}
+
 static void fill_builtins(struct blr_spirv_batch *batch, uint32_t lanes)
 {
     const struct blr_spirv_launch *launch = batch->worker->launch;
     const struct blr_spirv_program *program = launch->program;
+    const bool single = launch->local[0] * launch->local[1] * launch->local[2] == 1;
     if (program->builtin_count == 0)
         return;
     struct position at = position_of(launch, batch->first_item);
-    for (uint32_t lane = 0; lane < lanes; lane++, next_position(launch, &at)) {
+    for (uint32_t lane = 0; lane < lanes;) {
+        const uint64_t row = row_from(launch, &at);
+        const uint32_t count = row < lanes - lane ? (uint32_t)row : lanes - lane;
         for (uint32_t i = 0; i < program->builtin_count; i++) {
             const struct blr_spirv_builtin_use *use = &program->builtins[i];
             for (uint32_t c = 0; c < use->components && !is_of_launch(use->what); c++) {
-                uint64_t value = builtin_value(launch, &at, use->what, c);
-                unsigned char *place = batch->registers + use->place;
-                if (use->size == 4)
-                    ((uint32_t *)place)[c * BLR_LANES + lane] = (uint32_t)value;
+                unsigned char *place = batch->registers + use->place + (size_t)(c * BLR_LANES + lane) * use->size;
+                const enum course course = course_of(use->what, c, single);
+                struct position item = at;
+                if (course != COURSE_OTHER)
+                    fill_row(place, use->size, builtin_value(launch, &at, use->what, c), course == COURSE_COUNTS, count);
                 else
-                    ((uint64_t *)place)[c * BLR_LANES + lane] = value;
+                    for (uint32_t n = 0; n < count; n++, item.index += single ? 0 : 1)
+                        fill_row(place + (size_t)n * use->size, use->size, builtin_value(launch, &item, use->what, c), 0, 1);
             }
         }
+        advance(launch, &at, count);
+        lane += count;
     }
 }
 
@@ -426,7 +309,7 @@ static void start_batch(struct blr_spirv_batch *batch, uint64_t first_item, uint
     batch->waiting = 0;
     fill_builtins(batch, lanes);
     fill_structs(batch);
-    arrive(batch, batch->worker->launch->program->first_block, batch->alive);
+    blr_spirv_arrive(batch, batch->worker->launch->program->first_block, batch->alive);
 }
 
 bool blr_spirv_run_items(struct blr_spirv_worker *worker, uint64_t begin, uint64_t end)
@@ -434,9 +317,9 @@ bool blr_spirv_run_items(struct blr_spirv_worker *worker, uint64_t begin, uint64
     for (uint64_t item = begin; item < end; item += BLR_LANES) {
         uint64_t left = end - item;
         start_batch(worker->batches, item, left < BLR_LANES ? (uint32_t)left : BLR_LANES);
-        if (!run_batch(worker->batches))
+        if (!worker->launch->run_batch(worker->batches))
             return false;
-        if (--worker->patience == 0 && !may_go_on(worker))
+        if (--worker->patience == 0 && !blr_spirv_may_go_on(worker))
             return false;
     }
     return true;
@@ -451,7 +334,7 @@ static bool run_group(struct blr_spirv_worker *worker)
         uint32_t at = 0;
         for (uint32_t i = 0; i < worker->batch_count; i++) {
             struct blr_spirv_batch *batch = &worker->batches[i];
-            if (!run_batch(batch))
+            if (!worker->launch->run_batch(batch))
                 return false;
             if (batch->waiting == 0)
                 continue;
@@ -465,7 +348,7 @@ static bool run_group(struct blr_spirv_worker *worker)
         }
         if (waiting == 0)
             return true;
-        if (--worker->patience == 0 && !may_go_on(worker))
+        if (--worker->patience == 0 && !blr_spirv_may_go_on(worker))
             return false;
         const struct blr_spirv_block *block = &program->blocks[at];
         if (block->meets) {
@@ -477,7 +360,7 @@ static bool run_group(struct blr_spirv_worker *worker)
         for (uint32_t i = 0; i < worker->batch_count; i++) {
             struct blr_spirv_batch *batch = &worker->batches[i];
             if (batch->waiting != 0)
-                arrive(batch, program->edges[block->first_edge].target, batch->waiting);
+                blr_spirv_arrive(batch, program->edges[block->first_edge].target, batch->waiting);
             batch->waiting = 0;
         }
     }
@@ -494,7 +377,7 @@ bool blr_spirv_run_groups(struct blr_spirv_worker *worker, uint64_t begin, uint6
         }
         if (!run_group(worker))
             return false;
-        if (--worker->patience == 0 && !may_go_on(worker))
+        if (--worker->patience == 0 && !blr_spirv_may_go_on(worker))
             return false;
     }
     return true;
@@ -515,7 +398,6 @@ static bool make_batch(struct blr_spirv_batch *batch, struct blr_spirv_worker *w
     if (batch->registers == NULL || batch->scratch == NULL || batch->private_memory == NULL || batch->arrived == NULL ||
         batch->occupied == NULL)
         return false;
-    expand_mask(batch);
     fill_presets(batch);
     fill_launch_builtins(batch);
     return true;

@@ -20,6 +20,7 @@ struct blr_spirv_launch {
     uint64_t local_bytes;               /* of a work-group, arguments included */
     uint64_t deadline;                  /* on the clock of events; 0 for none */
     double timeout;                     /* seconds */
+    bool (*run_batch)(struct blr_spirv_batch *); /* blr_spirv_run_batch of the set of instructions chosen */
     _Atomic uint64_t end;               /* parts that begin here or later need not go on: one before them failed */
 };
 
@@ -85,12 +86,46 @@ static inline void *blr_register(const struct blr_spirv_batch *batch, uint32_t p
     return batch->registers + place;
 }
 
+static inline bool blr_spirv_within(uint64_t address, uint64_t size, uint64_t begin, uint64_t end)
+{
+    return address >= begin && address <= end && size <= end - address;
+}
+
+/* Writes the mask out, for operations that blend by it. */
+static inline void blr_spirv_expand_mask(struct blr_spirv_batch *batch)
+{
+    const uint64_t mask = batch->mask;
+    for (uint64_t i = 0; i < BLR_LANES; i++)
+        batch->mask64[i] = 0 - (mask >> i & 1);
+    for (size_t i = 0; i < BLR_LANES; i++)
+        batch->mask32[i] = (uint32_t)batch->mask64[i];
+    for (size_t i = 0; i < BLR_LANES; i++)
+        batch->mask16[i] = (uint16_t)batch->mask32[i];
+    for (size_t i = 0; i < BLR_LANES; i++)
+        batch->mask8[i] = (uint8_t)batch->mask16[i];
+    batch->expanded = mask;
+}
+
+/* Lanes that are to run a block. */
+static inline void blr_spirv_arrive(struct blr_spirv_batch *batch, uint32_t block, uint64_t lanes)
+{
+    batch->arrived[block] |= lanes;
+    batch->occupied[block / 64] |= (uint64_t)1 << block % 64;
+}
+
 /* Whether the bytes may be touched; looks them up among the worker's ranges and the driver's allocations. */
 bool blr_spirv_reachable(struct blr_spirv_batch *batch, uint64_t address, uint64_t size, bool write);
 
 /* Ends the launch with a sentence about what one lane did; only the first counts. */
 void blr_spirv_fault(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, uint32_t lane, blr_result_t result,
                      const char *format, ...) BLR_PRINTF(5, 6);
+
+/* False when the part is to end: one before it failed, or the launch takes too long. Parts before one that failed go on,
+ * so that the fault that is told is the first in the order of work-items, whatever threads do. */
+bool blr_spirv_may_go_on(struct blr_spirv_worker *worker);
+
+/* Runs a batch until all its lanes have returned or wait at a barrier. False when the launch is to end. */
+bool blr_spirv_run_batch(struct blr_spirv_batch *batch);
 
 /* Runs work-items [begin, end) of a kernel without barriers, or the work-groups of one with them. */
 bool blr_spirv_run_items(struct blr_spirv_worker *worker, uint64_t begin, uint64_t end);

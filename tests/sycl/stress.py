@@ -157,6 +157,7 @@ def device_function(worker: Worker) -> None:
     found = bl.fetch_image(queue, handle, coords)
     if worker.device.backend != "cuda" or "BINDLESS_LIBCUDA" not in os.environ:  # there no kernel does anything
         assert (found[:, 0] == pixels[coords[:, 1], coords[:, 0], 0]).all()
+    bl.destroy_image_handle(handle, queue)
 
 
 def host_task(worker: Worker) -> None:

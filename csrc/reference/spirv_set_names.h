@@ -1,0 +1,56 @@
+/*
+ * Sources that are compiled once more for each set of vector instructions: BLR_SET is its name there (avx2, avx512), and
+ * what they define has it behind its own. The sources themselves know nothing of that.
+ */
+#ifndef BLR_SPIRV_SET_NAMES_H
+#define BLR_SPIRV_SET_NAMES_H
+
+#ifdef BLR_SET
+
+#define BLR_SET_JOIN(name, set) name##_##set
+#define BLR_SET_EXPAND(name, set) BLR_SET_JOIN(name, set)
+#define BLR_IN_SET(name) BLR_SET_EXPAND(name, BLR_SET)
+
+#define blr_spirv_integer_lanes BLR_IN_SET(blr_spirv_integer_lanes)
+#define blr_spirv_integer_lane_count BLR_IN_SET(blr_spirv_integer_lane_count)
+#define blr_spirv_float_lanes BLR_IN_SET(blr_spirv_float_lanes)
+#define blr_spirv_float_lane_count BLR_IN_SET(blr_spirv_float_lane_count)
+#define blr_spirv_half BLR_IN_SET(blr_spirv_half)
+#define blr_spirv_conversion BLR_IN_SET(blr_spirv_conversion)
+#define blr_spirv_float_functions BLR_IN_SET(blr_spirv_float_functions)
+#define blr_spirv_float_function_count BLR_IN_SET(blr_spirv_float_function_count)
+#define blr_spirv_integer_functions BLR_IN_SET(blr_spirv_integer_functions)
+#define blr_spirv_integer_function_count BLR_IN_SET(blr_spirv_integer_function_count)
+#define blr_spirv_extended BLR_IN_SET(blr_spirv_extended)
+#define blr_spirv_mixed BLR_IN_SET(blr_spirv_mixed)
+#define blr_spirv_dot_float BLR_IN_SET(blr_spirv_dot_float)
+#define blr_spirv_dot_double BLR_IN_SET(blr_spirv_dot_double)
+#define blr_spirv_length_float BLR_IN_SET(blr_spirv_length_float)
+#define blr_spirv_distance_float BLR_IN_SET(blr_spirv_distance_float)
+#define blr_spirv_normalized_float BLR_IN_SET(blr_spirv_normalized_float)
+#define blr_spirv_cross_float BLR_IN_SET(blr_spirv_cross_float)
+#define blr_spirv_select BLR_IN_SET(blr_spirv_select)
+#define blr_spirv_scale BLR_IN_SET(blr_spirv_scale)
+#define blr_spirv_dot BLR_IN_SET(blr_spirv_dot)
+#define blr_spirv_index BLR_IN_SET(blr_spirv_index)
+#define blr_spirv_run_copy BLR_IN_SET(blr_spirv_run_copy)
+#define blr_spirv_run_extract BLR_IN_SET(blr_spirv_run_extract)
+#define blr_spirv_run_extract_wrapped BLR_IN_SET(blr_spirv_run_extract_wrapped)
+#define blr_spirv_run_insert BLR_IN_SET(blr_spirv_run_insert)
+#define blr_spirv_run_bitcast BLR_IN_SET(blr_spirv_run_bitcast)
+#define blr_spirv_run_choose BLR_IN_SET(blr_spirv_run_choose)
+#define blr_spirv_run_any BLR_IN_SET(blr_spirv_run_any)
+#define blr_spirv_run_all BLR_IN_SET(blr_spirv_run_all)
+#define blr_spirv_run_offset BLR_IN_SET(blr_spirv_run_offset)
+#define blr_spirv_run_difference BLR_IN_SET(blr_spirv_run_difference)
+#define blr_spirv_run_load BLR_IN_SET(blr_spirv_run_load)
+#define blr_spirv_run_store BLR_IN_SET(blr_spirv_run_store)
+#define blr_spirv_run_move_memory BLR_IN_SET(blr_spirv_run_move_memory)
+#define blr_spirv_run_explicit_cast BLR_IN_SET(blr_spirv_run_explicit_cast)
+#define blr_spirv_run_semantics BLR_IN_SET(blr_spirv_run_semantics)
+#define blr_spirv_run_batch BLR_IN_SET(blr_spirv_run_batch)
+#define blr_spirv_set_of_this BLR_IN_SET(blr_spirv_set_of_this)
+
+#endif
+
+#endif
