@@ -32,12 +32,16 @@ from .model.enums import AddressingMode, CoordinateNormalizationMode, CubemapFil
 from .model.errors import InvalidError
 from .model.handles import SampledImageHandle, UnsampledImageHandle
 from .model.sampler import BindlessImageSampler
+from .sycl._lifetime import is_finished
 from .sycl.queue import Queue
 from .sycl.usm import UsmArray, usm_empty
 
 __all__ = ["ImageStore", "Reader"]
 
 Array = npt.NDArray[Any]
+
+# Bytes of an image whose pixels are copied rather than waited for: about as long takes the way to a device and back.
+_SMALL = 1 << 16
 
 _REPEATING = (AddressingMode.repeat, AddressingMode.mirrored_repeat)
 
@@ -74,24 +78,29 @@ class ImageStore:
     Args:
         pixels: shape of ``described``.
         described: the image as the user sees it, with type ``standard`` for a mipmap.
-        mipmaps: whether to make all levels.
-        queue: does all work; every method waits.
+        descriptor: what is allocated for it, see ``stored_as``.
+        queue: does all work; every method that gives values waits.
     """
 
-    def __init__(self, pixels: Array, described: ImageDescriptor, mipmaps: bool, queue: Queue) -> None:
+    def __init__(self, pixels: Array, described: ImageDescriptor, descriptor: ImageDescriptor, queue: Queue) -> None:
         self._queue = queue
         self._channels = described.num_channels
         self._layers = described.array_size
         self._lock = threading.Lock()
         self._readers: dict[BindlessImageSampler, Reader] = {}
         self._unsampled: dict[int, UnsampledImageHandle] = {}
-        self.descriptor = _device_descriptor(described, mipmaps, queue)
-        self._memory: ImageMem | None = ImageMem(self.descriptor, queue)
+        self.descriptor = descriptor
+        self._memory: ImageMem | None = ImageMem(descriptor, queue)
         try:
-            self._upload(_padded(pixels, self.descriptor))
+            self._upload(pixels)
         except BaseException:
             self.close()
             raise
+
+    def __del__(self) -> None:
+        # The memory ends with its owner; handles have none but this.
+        if (self._readers or self._unsampled) and not is_finished():
+            self.close()
 
     @property
     def closed(self) -> bool:
@@ -120,10 +129,13 @@ class ImageStore:
     # ------------------------------------------------------------------ pixels
 
     def _upload(self, pixels: Array) -> None:
-        if self.descriptor.type is not ImageType.mipmap:
-            self._queue.ext_oneapi_copy(pixels, self.memory()).wait()
-            return
-        fill_levels(self.memory(), self.descriptor, pixels, self._queue)
+        queue, memory, desc = self._queue, self.memory(), self.descriptor
+        if desc.type is ImageType.mipmap:
+            fill_levels(memory, desc, _padded(pixels, desc), queue)
+        elif desc.nbytes <= _SMALL and queue.is_in_order:  # of an array of its own, and before all that comes later
+            queue.ext_oneapi_copy(_padded(pixels, desc, own=True), memory)
+        else:
+            queue.ext_oneapi_copy(_padded(pixels, desc), memory).wait()
 
     def download(self, level: int) -> Array:
         """The stored pixels of a level: the shape of its descriptor, padded channels included."""
@@ -245,26 +257,14 @@ class ImageStore:
         return fetch_image(self._queue, handle, points, num_channels=channels)
 
 
-def _device_descriptor(described: ImageDescriptor, mipmaps: bool, queue: Queue) -> ImageDescriptor:
-    """What is allocated for an image: more channels, a second layer or several levels than described."""
-    device = queue.device
-    channels = described.num_channels
-    if channels == 3 and not device._backend.supports_format(device._record.native, described.channel_type, 3):
-        channels = 4
-    desc = replace(described, num_channels=channels)
-    if mipmaps and desc.max_levels > 1:
-        desc = replace(desc, type=ImageType.mipmap, num_levels=desc.max_levels)
-    elif desc.type is ImageType.array and desc.array_size == 1:
-        desc = replace(desc, array_size=2)  # the smallest image array has two layers
-    desc.verify()
-    return desc
+def _padded(pixels: Array, desc: ImageDescriptor, own: bool = False) -> Array:
+    """The array as the device's memory wants it: native byte order, packed, with the added channel and layer zero.
 
-
-def _padded(pixels: Array, desc: ImageDescriptor) -> Array:
-    """The array as the device's memory wants it: native byte order, packed, with the added channel and layer zero."""
+    ``own``: not the caller's array.
+    """
     shape = desc.shape
     if pixels.shape == shape:
-        return np.ascontiguousarray(pixels, pixels.dtype.newbyteorder("="))
+        return np.array(pixels, desc.dtype, order="C") if own else np.ascontiguousarray(pixels, desc.dtype)
     padded = np.zeros(shape, desc.dtype)
     padded[tuple(slice(n) for n in pixels.shape)] = pixels
     return padded

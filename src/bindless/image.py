@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from types import TracebackType
@@ -16,6 +15,7 @@ from ._image_area import shrink, to_storage
 from ._image_device import mapped, shrunk
 from ._image_grid import cube_directions, grid, panorama_coordinates, projection_matrix, warp_coordinates
 from ._image_parallel import in_blocks
+from ._image_plan import require_filter, sampler_of, stored_as
 from ._image_queue import default_queue
 from ._image_store import ImageStore, Reader
 from .model.channels import Channel
@@ -83,36 +83,21 @@ class Image:
         queue: Queue | None = None,
         dimensions: int | None = None,
     ) -> None:
-        if sum((bool(mipmaps), bool(layers), bool(cubemap))) > 1:
+        if bool(mipmaps) + bool(layers) + bool(cubemap) > 1:
             raise InvalidError(
                 f"mipmaps={mipmaps}, layers={layers}, cubemap={cubemap}: an image is one of the three; "
                 "make one Image for each layer or face that needs mipmaps"
             )
         kind = ImageType.array if layers else ImageType.cubemap if cubemap else ImageType.standard
         pixels = np.asarray(array)
-        if 0 in pixels.shape:
-            raise InvalidError(f"an array of shape {pixels.shape} has no pixels")
-        described = ImageDescriptor.from_array(pixels, dimensions=dimensions, channel_type=channel_type, type=kind)
-        self._sampler = BindlessImageSampler(
-            addressing, coordinate, filtering, mipmap_filtering=filtering, max_anisotropy=max_anisotropy
-        )
-        self._check(described, bool(mipmaps))
-        self._described = described
-        self._has_channel_axis = pixels.ndim == len(described.shape)
+        self._sampler = sampler = sampler_of(addressing, coordinate, filtering, max_anisotropy)
+        self._queue = queue = default_queue() if queue is None else queue
         self._mipmaps = bool(mipmaps)
-        self._queue = default_queue() if queue is None else queue
-        self._store = ImageStore(pixels.reshape(described.shape), described, self._mipmaps, self._queue)
-        self._finalizer = weakref.finalize(self, self._store.close)
-
-    def _check(self, described: ImageDescriptor, mipmaps: bool) -> None:
-        sampler = self._sampler
-        if described.dtype.itemsize == 4 and described.channel.is_integer and sampler.filtering is FilteringMode.linear:
-            raise InvalidError(
-                f"channel type {described.channel_type} cannot be filtered linearly: "
-                'use filtering="nearest", or convert with array.astype("float32")'
-            )
-        if sampler.max_anisotropy and not mipmaps:
-            raise InvalidError(f"max_anisotropy={sampler.max_anisotropy} needs mipmaps=True")
+        plan = stored_as(pixels.shape, pixels.dtype, dimensions, channel_type, kind, self._mipmaps, queue.device)
+        self._described, stored, shape = plan
+        require_filter(self._described, sampler, self._mipmaps)
+        self._has_channel_axis = pixels.ndim == len(shape)
+        self._store = ImageStore(pixels.reshape(shape), self._described, stored, queue)
 
     @classmethod
     def from_equirectangular(
@@ -467,7 +452,7 @@ class Image:
 
     def close(self) -> None:
         """Frees the memory on the device; any further use raises ``InvalidError``. May be called again."""
-        self._finalizer()
+        self._store.close()
 
     def __enter__(self) -> Image:
         return self
