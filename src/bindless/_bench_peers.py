@@ -43,15 +43,18 @@ def numpy_linear(pixels: Array, points: Array) -> Array:
     return values
 
 
-def sampling_peers_2d(pixels: Array, points: Array, *, on_gpu: bool, wanted: float | None) -> dict[str, Peer]:
+def sampling_peers_2d(
+    pixels: Array, points: Array, *, on_gpu: bool, wanted: float | None, times: int = 1
+) -> dict[str, Peer]:
     """Linear samples of (height, width, channels) pixels, uint8 or float32, at (N, 2) places.
 
     Args:
         on_gpu: libraries that work in a GPU's memory do so; the others are left out then.
         wanted: the ratio to the quickest of them that is aimed at.
+        times: calls in a row, of libraries that work in a GPU's memory.
     """
     if on_gpu:
-        return _gpu_peers(pixels, points, wanted)
+        return _gpu_peers(pixels, points, wanted, times)
     few = min(_FEW, len(points))
     share = few / len(points)
     real = pixels if pixels.dtype == np.float32 else pixels.astype(np.float32) / np.float32(255)
@@ -74,7 +77,7 @@ def sampling_peers_2d(pixels: Array, points: Array, *, on_gpu: bool, wanted: flo
     return peers
 
 
-def _grid_sample(torch: Any, place: str, pixels: Array, points: Array) -> Work:
+def _grid_sample(torch: Any, place: str, pixels: Array, points: Array, times: int = 1) -> Work:
     size = np.array(pixels.shape[-2::-1], np.float32)
     image = torch.from_numpy(np.moveaxis(pixels, -1, 0)[None].copy()).to(place)
     grid = torch.from_numpy(points / size * 2 - 1).to(place)
@@ -82,33 +85,37 @@ def _grid_sample(torch: Any, place: str, pixels: Array, points: Array) -> Work:
     sample = torch.nn.functional.grid_sample
 
     def run() -> None:
-        sample(image, grid, mode="bilinear", padding_mode="border", align_corners=False)
+        for _ in range(times):
+            sample(image, grid, mode="bilinear", padding_mode="border", align_corners=False)
         if place != "cpu":
             torch.cuda.synchronize()
 
     return run
 
 
-def _gpu_peers(pixels: Array, points: Array, wanted: float | None) -> dict[str, Peer]:
+def _gpu_peers(pixels: Array, points: Array, wanted: float | None, times: int) -> dict[str, Peer]:
     peers = {}
     torch, cupy, ndimage = available("torch"), available("cupy"), available("cupyx.scipy.ndimage")
     if pixels.dtype == np.float32 and torch is not None and torch.cuda.is_available():
-        peers["torch grid_sample"] = Peer(_grid_sample(torch, "cuda", pixels, points), wanted=wanted)
+        peers["torch grid_sample"] = Peer(_grid_sample(torch, "cuda", pixels, points, times), wanted=wanted)
     if cupy is not None and ndimage is not None and pixels.dtype == np.float32 and pixels.shape[-1] == 1:
         plane, rows = cupy.asarray(pixels[..., 0]), cupy.asarray(np.ascontiguousarray(points.T[::-1]))
 
         def run() -> None:
-            ndimage.map_coordinates(plane, rows, order=1, mode="nearest")
+            for _ in range(times):
+                ndimage.map_coordinates(plane, rows, order=1, mode="nearest")
             cupy.cuda.Device().synchronize()
 
         peers["CuPy map_coordinates"] = Peer(run, wanted=wanted)
     return peers
 
 
-def sampling_peers_3d(volume: Array, points: Array, *, on_gpu: bool, wanted: float | None) -> dict[str, Peer]:
+def sampling_peers_3d(
+    volume: Array, points: Array, *, on_gpu: bool, wanted: float | None, times: int = 1
+) -> dict[str, Peer]:
     """Linear samples of a (depth, height, width) volume of float32 at (N, 3) places."""
     if on_gpu:
-        return _gpu_peers(volume[..., None], points, wanted)
+        return _gpu_peers(volume[..., None], points, wanted, times)
     few = min(_FEW, len(points))
     peers = {}
     ndimage, torch = available("scipy.ndimage"), available("torch")

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ._bench_by_hand import by_hand
 from ._bench_peers import available, sampling_peers_2d, sampling_peers_3d, warp_peers
 from ._bench_rows import Bench, Peer, Work
 from ._image_grid import cube_directions
@@ -42,11 +43,10 @@ _FORMATS = (("fp32", 4), ("unorm_int8", 4), ("fp32", 1), ("fp16", 4), ("unorm_in
 # Ratios that the project aims at where the processor samples: to OpenCV's remap, and to a loop in numba.
 _WANTED_2D = {("fp32", 4): 1.6, ("unorm_int8", 4): 2.0, ("fp32", 1): 2.0}
 _WANTED_3D = 2.0
-# Percent of what memory allows, on processors and on GPUs.
-_WANTED_OF_TRAFFIC = {
-    False: {("unorm_int8", 4): 50.0},
-    True: {("fp32", 4): 95.0, ("unorm_int8", 4): 95.0, ("fp32", 1): 95.0, ("fp16", 4): 95.0},
-}
+# Percent of what memory allows, on processors and on GPUs, where texture units are the limit of wider formats.
+_WANTED_OF_TRAFFIC = {False: {("unorm_int8", 4): 50.0}, True: {("fp32", 1): 95.0}}
+_WANTED_BY_HAND = 0.95  # of a kernel written by hand
+_IN_A_ROW = 10  # calls of a GPU between two waits: kernels are what is measured, "calls" has the cost of calling
 _WANTED_FORM = 1 / 1.5  # of the speed of plain samples in two dimensions, for levels, layers and cubes
 _LARGEST_PICTURE = 2048  # a side of those that numpy and OpenCV take part in
 _SIZES = (256, 512, 1024, 2048, 4096)  # sides of images, for the plot
@@ -121,11 +121,21 @@ class _Arrays:
     def empty(self, shape: tuple[int, ...], dtype: npt.DTypeLike) -> Any:
         return np.empty(shape, dtype) if self._on_host else usm_empty(shape, dtype, self._queue)
 
-    @staticmethod
-    def run(event: object) -> None:
-        """Waits for what a device function gave back."""
-        if isinstance(event, Event):
-            event.wait()
+    @property
+    def times(self) -> int:
+        """Calls in a row."""
+        return 1 if self._on_host else _IN_A_ROW
+
+    def repeated(self, call: Work) -> Work:
+        """So many calls of a device function, and the wait for the last."""
+
+        def work() -> None:
+            for _ in range(self.times):
+                event = call()
+            if isinstance(event, Event):
+                event.wait()
+
+        return work
 
 
 def _linear(normalized: bool = False, **options: Any) -> BindlessImageSampler:
@@ -150,7 +160,7 @@ def measure_sampling(bench: Bench) -> None:
         peers = {}
         if channel_type in ("fp32", "unorm_int8"):
             pixels = _pixels(desc.shape, desc.dtype)
-            peers = sampling_peers_2d(pixels, points, on_gpu=on_gpu, wanted=wanted)
+            peers = sampling_peers_2d(pixels, points, on_gpu=on_gpu, wanted=wanted, times=arrays.times)
         name = f"sample 2D {channel_type} x{channels}, {kind}"
         percent = 0.0 if kind == "random" else _WANTED_OF_TRAFFIC[on_gpu].get((channel_type, channels), 0.0)
         seconds = _sample(bench, arrays, name, desc, points, peers, percent=percent)
@@ -176,17 +186,19 @@ def _sample(
     percent: float = 0.0,
     size: int = 0,
 ) -> float:
-    count, channels = len(points), desc.num_channels
+    count, channels, times = len(points), desc.num_channels, arrays.times
     coords, out = arrays.placed(points), arrays.empty((count, channels), np.float32)
     with _image(bench, desc, _linear()) as handle:
+        if desc.dimensions == 2 and not size:
+            peers = by_hand("sample", handle, desc, coords, out, times, _WANTED_BY_HAND) | peers
         return bench.measure(
             name,
-            lambda: arrays.run(sample_image(bench.queue, handle, coords, out=out, dtype=np.float32)),
+            arrays.repeated(lambda: sample_image(bench.queue, handle, coords, out=out, dtype=np.float32)),
             peers,
-            amount=count,
+            amount=count * times,
             unit="samples",
             bound="memory",
-            bound_seconds=_traffic(bench, count, points.shape[1], channels, desc),
+            bound_seconds=_traffic(bench, count, points.shape[1], channels, desc) * times,
             wanted_percent=percent,
             size=size,
         )
@@ -198,7 +210,8 @@ def _sample_volume(bench: Bench, arrays: _Arrays, on_gpu: bool) -> None:
     points = np.stack([line, (line * 1.7) % side, (line * 2.3) % side], 1).astype(np.float32)
     volume = _pixels((side, side, side), np.float32)
     desc = ImageDescriptor(side, side, side, num_channels=1, channel_type="fp32")
-    peers = sampling_peers_3d(volume, points, on_gpu=on_gpu, wanted=1.0 if on_gpu else _WANTED_3D)
+    wanted = 1.0 if on_gpu else _WANTED_3D
+    peers = sampling_peers_3d(volume, points, on_gpu=on_gpu, wanted=wanted, times=arrays.times)
     _sample(bench, arrays, "sample 3D fp32 x1", desc, points, peers)
 
 
@@ -224,9 +237,9 @@ def _sample_forms(bench: Bench, arrays: _Arrays, plain: float) -> None:
         wanted = None if "anisotropy" in name or "gradients" in name else _WANTED_FORM
         try:
             with _image(bench, desc, _linear(True, **options)) as handle:
-                work = lambda: arrays.run(call(handle))  # noqa: E731
                 peers = {"sample 2D fp32 x4": Peer(plain, wanted=wanted)}
-                bench.measure(f"{name}, fp32 x4", work, peers, amount=count, unit="samples")
+                work = arrays.repeated(lambda: call(handle))
+                bench.measure(f"{name}, fp32 x4", work, peers, amount=count * arrays.times, unit="samples")
         except FeatureNotSupportedError as error:
             bench.notes.append(f"{name}: {error}")
 
@@ -259,16 +272,18 @@ def measure_pixels(bench: Bench) -> None:
             fetched = {"numpy indexing": Peer(_fetching(pixels, i, j))}
             written = {"numpy indexing": Peer(_writing(pixels, i, j, stored))}
         shared: dict[str, Any] = {
-            "amount": side * side,
+            "amount": side * side * arrays.times,
             "unit": "pixels",
             "bound": "memory",
-            "bound_seconds": _traffic(bench, side * side, 2, 4, desc),
+            "bound_seconds": _traffic(bench, side * side, 2, 4, desc) * arrays.times,
         }
         with _image(bench, desc, None) as handle:
-            fetch = lambda h=handle, o=out: arrays.run(fetch_image(queue, h, coords, out=o, dtype=np.float32))  # noqa: E731
-            bench.measure(f"fetch 2D {channel_type} x4", fetch, fetched, **shared)
-            write = lambda h=handle, c=colors: arrays.run(write_image(queue, h, coords, c))  # noqa: E731
-            bench.measure(f"write 2D {channel_type} x4", write, written, **shared)
+            fetched |= by_hand("fetch", handle, desc, coords, out, arrays.times, _WANTED_BY_HAND)
+            fetch = lambda h=handle, o=out: fetch_image(queue, h, coords, out=o, dtype=np.float32)  # noqa: E731
+            bench.measure(f"fetch 2D {channel_type} x4", arrays.repeated(fetch), fetched, **shared)
+            written |= by_hand("write", handle, desc, coords, colors, arrays.times, _WANTED_BY_HAND)
+            write = lambda h=handle, c=colors: write_image(queue, h, coords, c)  # noqa: E731
+            bench.measure(f"write 2D {channel_type} x4", arrays.repeated(write), written, **shared)
 
 
 def _fetching(pixels: Array, i: Array, j: Array) -> Work:

@@ -15,10 +15,9 @@ import numpy.typing as npt
 
 from ._image_area import precision, sums_need_double
 from ._image_kernels import builtin_kernel, launch, makes_pictures
-from ._image_parallel import in_blocks
 from ._image_store import ImageStore, Reader
 from .images._pictures import sample_picture
-from .model.aspects import Aspect
+from .images._results import empty_result
 from .model.channels import ELEMENTS, Channel
 from .model.descriptor import ImageDescriptor
 from .model.enums import ImageType
@@ -32,8 +31,6 @@ __all__ = ["mapped", "shrunk"]
 Array = npt.NDArray[Any]
 
 _DOUBLE = 8  # the number of float64 beside those of ELEMENTS
-_PAGE = 4096
-_SHARE = 128  # of a block of in_blocks that a page counts as: blocks are of some megabytes
 
 
 def mapped(
@@ -71,29 +68,9 @@ def mapped(
     if reader.scale is not None and reader.bias is not None:
         (scale_x, scale_y), (bias_x, bias_y) = reader.scale.tolist(), reader.bias.tolist()
         picture = replace(picture, scale=(scale_x, scale_y), bias=(bias_x, bias_y))
-    if queue.device.has(Aspect.cpu) and queue.device.has(Aspect.usm_system_allocations):
-        result = np.empty(shape, channel.storage)
-        for layer in range(layers):
-            sample_picture(queue, reader.handle, picture, result[layer], layer=layer, gradients=gradients)
-        return result
-    values = usm_empty(shape, channel.storage, queue)
-    events = [
-        sample_picture(queue, reader.handle, picture, values[layer], layer=layer, gradients=gradients)
-        for layer in range(layers)
-    ]
-    return _downloaded(queue, values, [event for event in events if event is not None])
-
-
-def _downloaded(queue: Queue, values: UsmArray, ready: Sequence[Event]) -> Array:
-    """An array of the device's values, once they are ready.
-
-    Fresh memory comes page by page when it is first touched, which one copying thread would wait for: several threads
-    touch it while the device works.
-    """
-    result = np.empty(values.shape, values.dtype)
-    pages = result.reshape(-1).view(np.uint8)[::_PAGE]
-    in_blocks(lambda start, stop: pages[start:stop].fill(0), len(pages), _SHARE)
-    queue.memcpy(result, values, depends_on=ready).wait()
+    result = empty_result(shape, channel.storage)
+    for layer in range(layers):
+        sample_picture(queue, reader.handle, picture, result[layer], layer=layer, gradients=gradients)
     return result
 
 
@@ -138,4 +115,6 @@ def shrunk(queue: Queue, store: ImageStore, sizes: Sequence[int], channel: Chann
         arguments = (source, np.uint32(element), target, np.uint32(to), np.uint64(outer), *numbers, *limits)
         done = (launch(queue, kernel, target.size, *arguments, depends_on=done),)
         source, element = target, to
-    return _downloaded(queue, source, done)
+    result = empty_result(source.shape, source.dtype)
+    queue.memcpy(result, source, depends_on=done).wait()
+    return result

@@ -26,6 +26,7 @@ from .images import (
     sample_image_array,
     sample_mipmap,
 )
+from .images._results import empty_result
 from .model.aspects import Aspect
 from .model.descriptor import ImageDescriptor
 from .model.enums import AddressingMode, CoordinateNormalizationMode, CubemapFilteringMode, ImageType
@@ -142,10 +143,10 @@ class ImageStore:
         memory = self.memory()
         if self.descriptor.type is ImageType.mipmap:
             desc = self.descriptor.get_mip_level_desc(level)
-            pixels = np.empty(desc.shape, desc.dtype)
+            pixels = empty_result(desc.shape, desc.dtype)
             self._queue.ext_oneapi_copy(memory.get_mip_level_mem_handle(level), pixels, src_desc=desc).wait()
             return pixels
-        pixels = np.empty(self.descriptor.shape, self.descriptor.dtype)
+        pixels = empty_result(self.descriptor.shape, self.descriptor.dtype)
         self._queue.ext_oneapi_copy(memory, pixels).wait()
         return pixels[: self._layers] if self.descriptor.is_layered else pixels
 

@@ -132,7 +132,7 @@ def _bench(args: argparse.Namespace) -> int:
         if part not in PARTS:
             raise InvalidError(f"--parts {part}: it is one or several of {', '.join(PARTS)}, with commas")
     queue = _queue(args.device)
-    size = args.megasamples or (16.0 if queue.device.has(Aspect.gpu) else 1.048576)
+    size = args.megasamples or (16.777216 if queue.device.has(Aspect.gpu) else 1.048576)
     run_bench(queue, int(size * 1e6), parts=parts, as_json=args.json, processor_time=args.processor_time)
     return 0
 

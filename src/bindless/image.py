@@ -18,6 +18,7 @@ from ._image_parallel import in_blocks
 from ._image_plan import require_filter, sampler_of, stored_as
 from ._image_queue import default_queue
 from ._image_store import ImageStore, Reader
+from .images._results import empty_result
 from .model.channels import Channel
 from .model.descriptor import ImageDescriptor
 from .model.enums import (
@@ -430,7 +431,7 @@ class Image:
         """
         layered = self._described.is_layered
         shape = (self.num_layers if layered else 1, *reversed(sizes), self.num_channels)
-        result = np.empty(shape, channel.storage)
+        result = empty_result(shape, channel.storage)
 
         def fill(start: int, stop: int) -> None:
             points, gradients = coordinates(start, stop)

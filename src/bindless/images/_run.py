@@ -17,6 +17,7 @@ from ..sycl._usm_import import foreign_array
 from ..sycl.event import Event
 from ..sycl.usm import UsmArray
 from ._calls import ArrayLike, Form, check_out, enqueue, find_image, with_coords, with_layers, with_level
+from ._results import empty_result
 from ._values import DTypeLike, read_format, written_format
 
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ def read(
             raise InvalidError(
                 f"{form.name}: {coords[0]} is a UsmArray: give out=usm_empty({values.shape(count)}, ...) for the result"
             )
-        out = np.empty(values.shape(count), values.item)
+        out = empty_result(values.shape(count), values.item)
     else:
         check_out(form, out, values, count, inputs.values())
     fields = {
