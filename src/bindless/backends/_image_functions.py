@@ -70,7 +70,9 @@ def parameters_of(name: str) -> tuple[tuple[str, ...], struct.Struct, tuple[int,
 def format_of(call: ImageCall) -> int:
     """The format word of a call: what its values and its image hold, and whether its arrays are aligned."""
     desc = call.descriptor
-    element = ELEMENTS[call.value_dtype.newbyteorder("=")]
+    element = ELEMENTS.get(call.value_dtype)
+    if element is None:
+        element = ELEMENTS[call.value_dtype.newbyteorder("=")]
     whole = call.value_channels * call.value_dtype.itemsize
     aligned = (call.coords | call.dx | call.dy) % 8 == 0 and (call.value_channels == 3 or call.values % whole == 0)
     return element | call.value_channels << 8 | desc.channel.index << 16 | desc.num_channels << 24 | aligned << 28

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Any, NamedTuple, Union
 
 import numpy as np
 import numpy.typing as npt
@@ -82,8 +82,7 @@ class Form:
     unsampled: bool
 
 
-@dataclass(frozen=True)
-class Image:
+class Image(NamedTuple):
     """The image that a call names."""
 
     raw: int
@@ -318,13 +317,13 @@ def _place(array: ArrayLike) -> str:
 def _address(array: Any) -> int:
     if isinstance(array, np.ndarray):
         return int(array.__array_interface__["data"][0])
-    return int(array.pointer.address)
+    return int(array.address)
 
 
 def _check_usm(queue: Queue, form: Form, arrays: Iterable[ArrayLike]) -> None:
     for array in arrays:
         assert isinstance(array, UsmArray)
-        if array.pointer.context is not queue.context and array.pointer.context != queue.context:
+        if array.context is not queue.context and array.context != queue.context:
             raise InvalidError(f"{form.name}: {array!r} is memory of another context than the queue's")
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Union
+from typing import Any, NamedTuple, Union
 
 import numpy as np
 import numpy.typing as npt
@@ -23,8 +22,7 @@ _FLOATS = (np.dtype("float32"), np.dtype("float16"))
 _STANDARD_SIZES = sorted({size * count for size in (1, 2, 4) for count in range(1, _MAX_CHANNELS + 1)})
 
 
-@dataclass(frozen=True)
-class ValueFormat:
+class ValueFormat(NamedTuple):
     """How values lie in an array.
 
     Attributes:
