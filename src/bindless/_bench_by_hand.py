@@ -18,9 +18,21 @@ __all__ = ["by_hand"]
 
 _THREADS = 256
 _SOURCE = r"""
-#include <cuda_fp16.h>
 typedef unsigned long long image_t;
 typedef unsigned long long count_t;
+
+__device__ float number(unsigned short bits)
+{
+    float value;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(bits));
+    return value;
+}
+__device__ unsigned short half(float value)
+{
+    unsigned short bits;
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(value));
+    return bits;
+}
 
 __device__ void take(float4 v, float4 *out) { *out = v; }
 __device__ void take(float4 v, float *out) { *out = v.x; }
@@ -34,12 +46,10 @@ __device__ float4 read(image_t image, int2 p, uchar4)
 __device__ float4 read(image_t image, int2 p, ushort4)
 {
     const ushort4 h = surf2Dread<ushort4>(image, p.x * 8, p.y);
-    return make_float4(__half2float(__ushort_as_half(h.x)), __half2float(__ushort_as_half(h.y)),
-                       __half2float(__ushort_as_half(h.z)), __half2float(__ushort_as_half(h.w)));
+    return make_float4(number(h.x), number(h.y), number(h.z), number(h.w));
 }
 
 __device__ unsigned char code(float v) { return (unsigned char)__float2int_rn(__saturatef(v) * 255.0f); }
-__device__ unsigned short bits(float v) { return __half_as_ushort(__float2half_rn(v)); }
 __device__ void write(image_t image, int2 p, float4 v, float4) { surf2Dwrite(v, image, p.x * 16, p.y); }
 __device__ void write(image_t image, int2 p, float4 v, uchar4)
 {
@@ -47,7 +57,7 @@ __device__ void write(image_t image, int2 p, float4 v, uchar4)
 }
 __device__ void write(image_t image, int2 p, float4 v, ushort4)
 {
-    surf2Dwrite(make_ushort4(bits(v.x), bits(v.y), bits(v.z), bits(v.w)), image, p.x * 8, p.y);
+    surf2Dwrite(make_ushort4(half(v.x), half(v.y), half(v.z), half(v.w)), image, p.x * 8, p.y);
 }
 
 extern "C" __global__ void work(image_t image, const PLACE *places, VALUE *values, count_t count)
