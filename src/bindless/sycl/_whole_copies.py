@@ -55,7 +55,7 @@ def _image(queue: Queue, value: Any) -> tuple[ImageMemory, object] | None:
     raw, desc, context, device, keep = ask(value)
     if context is not queue.context or device is not queue.device or desc.type is ImageType.mipmap:
         return None
-    return ImageMemory(raw, desc, _ORIGIN), keep
+    return tuple.__new__(ImageMemory, (raw, desc, _ORIGIN)), keep  # without the detour of its own constructor
 
 
 def _linear(queue: Queue, value: Any, desc: ImageDescriptor, written: bool) -> _Found:
