@@ -1,77 +1,135 @@
 /*
  * A launch as one call: what has changed among the arguments is set, the kernel enqueued, the queue flushed. Python pays
- * for every call and every argument that it converts.
+ * for every call and every argument that it converts, and would have to hold a lock meanwhile.
  */
 #ifndef BINDLESS_OPENCL_LAUNCH_H
 #define BINDLESS_OPENCL_LAUNCH_H
 
-#include "opencl_additions.h"
+#include "opencl_events.h"
 
-static cl_int bindless_set_argument(bindless_kernel_t *kernel, cl_uint index, const char *value)
+static cl_int bindless_set_argument(cl_kernel kernel, cl_uint index, int kind, size_t size, const void *value)
 {
-    const bindless_argument_t *argument = &kernel->arguments[index];
-    if (argument->kind == BINDLESS_VALUE) {
-        return clSetKernelArg(kernel->kernel, index, argument->size, value);
+    if (kind != BINDLESS_UNIFIED_ADDRESS && kind != BINDLESS_SHARED_VIRTUAL_ADDRESS) {
+        return clSetKernelArg(kernel, index, size, value);
     }
     uint64_t address = 0;
     memcpy(&address, value, sizeof address);
-    if (address >= kernel->numbers) {
-        return BINDLESS_OTHER_ADDRESS;
-    }
     const void *pointer = (const void *)(uintptr_t)address;
-    if (argument->kind == BINDLESS_UNIFIED_ADDRESS) {
-        return clSetKernelArgMemPointerINTEL(kernel->kernel, index, pointer);
+    if (kind == BINDLESS_UNIFIED_ADDRESS) {
+        return clSetKernelArgMemPointerINTEL(kernel, index, pointer);
     }
     if (pointer == NULL) { /* no buffer: NVIDIA's driver leaves the argument as it was otherwise */
-        return clSetKernelArg(kernel->kernel, index, argument->size, NULL);
+        return clSetKernelArg(kernel, index, size, NULL);
     }
-    return clSetKernelArgSVMPointer(kernel->kernel, index, pointer);
+    return clSetKernelArgSVMPointer(kernel, index, pointer);
 }
 
-static cl_int bindless_set_arguments(bindless_kernel_t *kernel, const char *values)
+/* Whether only Python knows what the driver is to be given for a value. */
+static int bindless_is_object(const bindless_kernel_t *kernel, const bindless_argument_t *argument, const char *value)
 {
-    int known = kernel->known;
+    uint64_t address = 0;
+    if (argument->kind == BINDLESS_UNIFIED_ADDRESS || argument->kind == BINDLESS_SHARED_VIRTUAL_ADDRESS) {
+        memcpy(&address, value, sizeof address);
+    }
+    return argument->kind == BINDLESS_OBJECT || address >= kernel->numbers;
+}
+
+/* Sets what has changed; the lock is held. */
+static cl_int bindless_set_changed(bindless_kernel_t *kernel, const char *values)
+{
+    int known = kernel->known && kernel->generation == *kernel->now;
+    if (!known && kernel->listed) {
+        return BINDLESS_IN_PYTHON;
+    }
     kernel->known = 0;
     for (cl_uint i = 0; i < kernel->count; i++) {
-        size_t offset = kernel->arguments[i].offset, size = kernel->arguments[i].size;
-        if (known && memcmp(kernel->values + offset, values + offset, size) == 0) {
+        const bindless_argument_t *argument = &kernel->arguments[i];
+        const char *value = values + argument->offset;
+        if (known && memcmp(kernel->values + argument->offset, value, argument->size) == 0) {
             continue;
         }
-        cl_int result = bindless_set_argument(kernel, i, values + offset);
+        if (bindless_is_object(kernel, argument, value)) {
+            return BINDLESS_IN_PYTHON;
+        }
+        cl_int result = bindless_set_argument(kernel->kernel, i, argument->kind, argument->size, value);
         if (result != CL_SUCCESS) {
             return result;
         }
-        memcpy(kernel->values + offset, values + offset, size);
     }
+    memcpy(kernel->values, values, kernel->size);
     kernel->known = 1;
+    kernel->generation = *kernel->now;
     return CL_SUCCESS;
 }
 
-/* The event of a launch; NULL if there is none, and kernel->result says why. Without values the arguments are set. */
-static cl_event bindless_launch(bindless_kernel_t *kernel, cl_command_queue queue, const bindless_range_t *range,
-                                const char *values, cl_uint count, const cl_event *waits)
+/* Sets all as Python has found it, with the values that this is, if they are bytes alone; the lock is held. */
+static cl_int bindless_set_all(bindless_kernel_t *kernel, const char *values, const bindless_settings_t *settings)
 {
-    cl_event event = NULL;
-    kernel->result = values == NULL ? CL_SUCCESS : bindless_set_arguments(kernel, values);
-    if (kernel->result == CL_SUCCESS) {
-        kernel->result = clEnqueueNDRangeKernel(queue, kernel->kernel, range->dimensions, NULL, range->whole,
-                                                range->grouped ? range->group : NULL, count, waits, &event);
+    if (settings->generation != *kernel->now) {
+        return BINDLESS_IN_PYTHON;
     }
-    if (kernel->result != CL_SUCCESS) {
-        return NULL;
+    kernel->known = 0;
+    if (settings->listed > 0) {
+        cl_int result = clSetKernelExecInfo(kernel->kernel, CL_KERNEL_EXEC_INFO_SVM_PTRS,
+                                            settings->listed * sizeof *settings->list, settings->list);
+        if (result != CL_SUCCESS) {
+            return result;
+        }
     }
-    (void)clFlush(queue); /* what can go wrong with it is told by the event */
-    return event;
+    for (cl_uint i = 0; i < settings->count; i++) {
+        const bindless_setting_t *row = &settings->rows[i];
+        cl_int result = bindless_set_argument(kernel->kernel, i, row->kind, row->size, row->value);
+        if (result != CL_SUCCESS) {
+            return result;
+        }
+    }
+    if (values != NULL) {
+        memcpy(kernel->values, values, kernel->size);
+        kernel->known = 1;
+        kernel->generation = settings->generation;
+    }
+    return CL_SUCCESS;
 }
 
-/* CL_COMPLETE, a larger number for a command that is not, or the negative code of a failure, its own or the query's. */
-static void bindless_ask_events(cl_uint count, const cl_event *events, cl_int *statuses)
+static cl_int bindless_enqueue(bindless_kernel_t *kernel, cl_command_queue queue, const bindless_range_t *range,
+                               const char *values, const bindless_settings_t *settings, cl_uint count,
+                               const cl_event *waits, cl_event *event)
 {
-    for (cl_uint i = 0; i < count; i++) {
-        cl_int status = CL_QUEUED;
-        cl_int result = clGetEventInfo(events[i], CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
-        statuses[i] = result == CL_SUCCESS ? status : result;
+    blr_mutex_lock(&kernel->lock->mutex);
+    cl_int result = settings != NULL ? bindless_set_all(kernel, values, settings) : bindless_set_changed(kernel, values);
+    if (result == CL_SUCCESS) {
+        result = clEnqueueNDRangeKernel(queue, kernel->kernel, range->dimensions, NULL, range->whole,
+                                        range->grouped ? range->group : NULL, count, waits, event);
     }
+    blr_mutex_unlock(&kernel->lock->mutex);
+    if (result == CL_SUCCESS) {
+        (void)clFlush(queue); /* what can go wrong with it is told by the event */
+    }
+    return result;
+}
+
+/* A launch that is repeated; its event is the last one of the queue's. */
+static int bindless_submit(const void *description)
+{
+    const bindless_launch_t *launch = description;
+    if (!bindless_events_reserve(launch->events)) {
+        return CL_OUT_OF_HOST_MEMORY;
+    }
+    cl_event event = NULL;
+    cl_int result =
+        bindless_enqueue(launch->kernel, launch->queue, launch->range, launch->values, NULL, 0, NULL, &event);
+    if (result == CL_SUCCESS) {
+        bindless_events_add(launch->events, event);
+    }
+    return result;
+}
+
+/* No launch lists the memory meanwhile: drivers look at what is listed. */
+static void bindless_free_shared_virtual(bindless_lock_t *lock, cl_context context, void *memory)
+{
+    blr_mutex_lock(&lock->mutex);
+    clSVMFree(context, memory);
+    blr_mutex_unlock(&lock->mutex);
 }
 
 #endif

@@ -23,7 +23,9 @@
 
 enum { ROWS = 64, MOST_LANES = 8, MOST_ARGUMENTS = 64 };
 
-/* The driver's function: takes the description of a launch, gives 0 or the driver's error. */
+/* The driver's function: takes the description of a launch, gives 0 or the driver's error, or INT32_MIN where Python has
+ * to see to something first. */
+enum { IN_PYTHON = INT32_MIN };
 typedef int (*submit_function)(const void *description);
 
 typedef struct {
@@ -699,6 +701,10 @@ static int submit_locked(Commands *self, Prepared *launch, PyObject *const *valu
     Py_BEGIN_ALLOW_THREADS
     refusal = submit(description);
     Py_END_ALLOW_THREADS
+    if (refusal == IN_PYTHON) {
+        Py_DECREF(event);
+        return OTHERWISE;
+    }
     if (refusal != 0) {
         Py_DECREF(event);
         PyObject *raised = PyObject_CallFunction(launch->refused, "i", refusal);

@@ -1,4 +1,4 @@
-"""What the arguments of a cl_kernel are set to. Its lock is held by who sets and launches."""
+"""What the driver is given for the arguments of a kernel."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from ..drivers import opencl as driver
 from ..model.errors import InvalidError
 from . import _opencl_buffers, _opencl_svm, _opencl_usm
 from ._opencl_context import Context
-from ._opencl_errors import SUCCESS
-from ._opencl_memory import Means, set_argument
+from ._opencl_memory import Means
 from ._opencl_signature import Signature
 
 __all__ = ["Arguments"]
@@ -19,97 +18,95 @@ __all__ = ["Arguments"]
 lib, ffi = driver.lib, driver.ffi
 
 _NULL = ffi.NULL
-_set = lib.clSetKernelArg
+_VALUE = lib.BINDLESS_VALUE
+_POINTER_SIZE = 8
+
+# Kind, size and place of what the driver is given.
+_Row = tuple[int, int, Any]
 
 
 class Arguments:
-    """The arguments of one kernel, those of its next launch.
+    """The arguments of one kernel.
+
+    Where their bytes, one behind the other, tell all of them, ``lib.bindless_enqueue`` and ``lib.bindless_submit`` set
+    what has changed by themselves, but for what only Python knows: images, samplers, buffers. ``find`` finds these.
 
     Attributes:
-        described: bindless_kernel_t, what ``lib.bindless_launch`` takes.
-        direct: whether ``lib.bindless_launch`` sets them, from their bytes one behind the other: values and addresses.
-        generation: of the context when they were set: an address or handle may mean something else in a later one.
+        described: bindless_kernel_t, the kernel with what its arguments are set to.
+        direct: whether bytes tell them: there is no local memory among them, and nothing unknown.
+        begins: where each begins among these bytes.
     """
 
-    def __init__(self, native: Any, name: str, context: Context, means: Means, signature: Signature) -> None:
-        self._native = native
+    def __init__(self, native: Any, name: str, context: Context, means: Means, lock: Any, signature: Signature) -> None:
         self._name = name
         self._context = context
         self._means = means
         self._signature = signature
-        self._plan = tuple((index, part.source, part.kind) for index, part in enumerate(signature.natives))
-        self._values: tuple[bytes | int, ...] | None = None  # those that are set, where they are not direct
-        self.generation = -1
+        self._plan = tuple((part.source, part.kind, index) for index, part in enumerate(signature.natives))
+        self._address: int = lib.BINDLESS_OBJECT
+        if means is not _opencl_buffers:
+            unified = means is _opencl_usm
+            self._address = lib.BINDLESS_UNIFIED_ADDRESS if unified else lib.BINDLESS_SHARED_VIRTUAL_ADDRESS
+        self._last: tuple[tuple[bytes | int, ...], Any, object] = ((), None, None)
+        self._kept = [lock, context.now]
         self.described = ffi.new("bindless_kernel_t *")
-        self.described.kernel = native
+        self.described.kernel, self.described.lock, self.described.now = native, lock, context.now
+        self.described.listed = means is _opencl_svm
+        self.described.numbers = _opencl_buffers.NUMBERS.start
+        self.begins: tuple[int, ...] = ()
         self.direct = self._describe()
 
     def _describe(self) -> bool:
-        """Tells what the arguments are, where each is a value or an address."""
+        """Tells the driver's arguments, where bytes tell them."""
+        other = lib.BINDLESS_OBJECT
+        kinds = {"value": _VALUE, "pointer": self._address, "image": other, "sampler": other}
         arguments, parts = self._signature.arguments, self._signature.natives
-        if arguments is None or len(arguments) != len(parts):
+        if arguments is None or any(part.kind not in kinds for part in parts):
             return False
-        kinds = {"value": lib.BINDLESS_VALUE}
-        if self._means is not _opencl_buffers:
-            kinds["pointer"] = (
-                lib.BINDLESS_UNIFIED_ADDRESS if self._means is _opencl_usm else lib.BINDLESS_SHARED_VIRTUAL_ADDRESS
-            )
-        if any(part.kind not in kinds for part in parts):
-            return False
-        rows = [(kinds[part.kind], argument.size) for part, argument in zip(parts, arguments)]
-        begins = itertools.accumulate((size for _, size in rows), initial=0)
+        *begins, size = itertools.accumulate((argument.size for argument in arguments), initial=0)
+        rows = [(kinds[part.kind], begins[part.source], arguments[part.source].size) for part in parts]
+        listed, values = ffi.new("bindless_argument_t[]", rows), ffi.new("char[]", size + 1)
+        self.begins = tuple(begins)
+        self._kept += [listed, values]
         described = self.described
-        self._rows = ffi.new("bindless_argument_t[]", [(kind, at, size) for (kind, size), at in zip(rows, begins)])
-        self._set_values = ffi.new("char[]", sum(size for _, size in rows) + 1)
-        described.count, described.arguments, described.values = len(rows), self._rows, self._set_values
-        described.numbers = _opencl_buffers.NUMBERS.start
+        described.count, described.arguments, described.size, described.values = len(rows), listed, size, values
         return True
 
-    def renew(self) -> int:
-        """Begins another generation of the context, in which nothing is known to be set."""
-        generation = self._context.generation
-        self.forget()
-        if self._means is _opencl_svm:
-            result = _opencl_svm.allow_indirect_access(self._context, self._native)
-            if result != SUCCESS:
-                return result
-        self.generation = generation
-        return int(SUCCESS)
+    def find(self, arguments: Sequence[bytes | int]) -> Any:
+        """bindless_settings_t for the context's generation, which is good as long as that is."""
+        generation, values = int(self._context.now[0]), tuple(arguments)
+        if self._last[1] is not None and self._last[1].generation == generation and self._last[0] == values:
+            return self._last[1]
+        rows = [self._found(index, source, kind, values[source]) for source, kind, index in self._plan]
+        settings, listed = ffi.new("bindless_settings_t *"), ffi.new("bindless_setting_t[]", rows)
+        settings.generation, settings.count, settings.rows = generation, len(rows), listed
+        bases: list[Any] = _opencl_svm.bases(self._context) if self._means is _opencl_svm else []
+        if bases:
+            array = ffi.new("void *[]", bases)
+            settings.listed, settings.list = len(bases), array
+            rows.append((0, 0, array))
+        self._last = values, settings, (rows, listed)
+        return settings
 
-    def forget(self) -> None:
-        """Whatever is set, all is set anew by the next launch."""
-        self._values = None
-        self.described.known = 0
-
-    def set(self, arguments: Sequence[bytes | int]) -> int:
-        """Sets them one by one, but for those that are set already; the result."""
-        values, before = tuple(arguments), self._values
-        if values == before:
-            return int(SUCCESS)
-        self.forget()
-        for index, source, kind in self._plan:
-            value = values[source]
-            if before is not None and value == before[source]:
-                continue
-            result = self._set_one(index, source, kind, value)
-            if result != SUCCESS:
-                return result
-        if not self.direct:
-            self._values = values
-        return int(SUCCESS)
-
-    def _set_one(self, index: int, source: int, kind: str, value: bytes | int) -> int:
+    def _found(self, index: int, source: int, kind: str, value: bytes | int) -> _Row:
         if isinstance(value, int):
-            return int(_set(self._native, index, value, _NULL))
-        if kind == "value":
-            return int(_set(self._native, index, len(value), value))
+            return _VALUE, value, _NULL
         if kind == "pointer":
-            return int(set_argument(self._context, self._native, index, int.from_bytes(value, "little")))
+            return self._pointer(int.from_bytes(value, "little"))
         if kind in ("image", "sampler"):
-            return self._set_image(index, source, kind, int.from_bytes(value, "little"))
-        return self._set_unknown(index, value)
+            return self._image(index, source, kind, int.from_bytes(value, "little"))
+        if kind == "value":
+            return _VALUE, len(value), ffi.new("char[]", value)
+        return self._unknown(value)
 
-    def _set_image(self, index: int, source: int, kind: str, handle: int) -> int:
+    def _pointer(self, address: int) -> _Row:
+        """The address as it is, or the buffer that it stands for; no buffer for null pointers of those."""
+        if self._means is _opencl_buffers or _opencl_buffers.is_number(address):
+            buffer = ffi.new("cl_mem *", _opencl_buffers.buffer_of(self._context, address)) if address else _NULL
+            return _VALUE, _POINTER_SIZE, buffer
+        return self._address, _POINTER_SIZE, ffi.new("uint64_t *", address)
+
+    def _image(self, index: int, source: int, kind: str, handle: int) -> _Row:
         """The driver's object for the handle of an image, or its sampler."""
         context = self._context
         view = context.sampled.get(handle) or context.unsampled.get(handle)
@@ -121,22 +118,22 @@ class Arguments:
             )
         view.require(self._signature.natives[index].type, source, self._name)
         if kind == "image":
-            return int(_set(self._native, index, 8, ffi.new("cl_mem *", view.image)))
+            return _VALUE, _POINTER_SIZE, ffi.new("cl_mem *", view.image)
         if view.sampler is None:
             raise InvalidError(
                 f"argument {source} of kernel {self._name!r}: {handle:#x} is an unsampled image, and the kernel "
                 "samples it: create it with a sampler",
                 backend="opencl",
             )
-        return int(_set(self._native, index, 8, ffi.new("cl_sampler *", view.sampler)))
+        return _VALUE, _POINTER_SIZE, ffi.new("cl_sampler *", view.sampler)
 
-    def _set_unknown(self, index: int, value: bytes) -> int:
+    def _unknown(self, value: bytes) -> _Row:
         """An argument whose kind the driver does not tell: 8 bytes may be an address of memory or a handle."""
         number = int.from_bytes(value, "little") if len(value) == 8 else 0
         context = self._context
         view = context.sampled.get(number) or context.unsampled.get(number)
         if view is not None:
-            return int(_set(self._native, index, 8, ffi.new("cl_mem *", view.image)))
+            return _VALUE, _POINTER_SIZE, ffi.new("cl_mem *", view.image)
         if number and context.allocation_of(number) is not None:
-            return int(set_argument(context, self._native, index, number))
-        return int(_set(self._native, index, len(value), value))
+            return self._pointer(number)
+        return _VALUE, len(value), ffi.new("char[]", value)

@@ -31,7 +31,6 @@ __all__ = [
     "is_number",
     "kinds",
     "prefetch",
-    "set_argument",
 ]
 
 lib, ffi = driver.lib, driver.ffi
@@ -202,11 +201,3 @@ def buffer_of(context: Context, address: int, alignment: int = 0) -> Any:
             check(lib.clReleaseMemObject(part), "clReleaseMemObject")
             part = kept
     return part
-
-
-def set_argument(context: Context, kernel: Any, index: int, address: int) -> int:
-    """The buffer that begins at the address, or none for a null pointer."""
-    if not address:
-        return int(lib.clSetKernelArg(kernel, index, 8, ffi.NULL))
-    slot = ffi.new("cl_mem *", buffer_of(context, address))
-    return int(lib.clSetKernelArg(kernel, index, ffi.sizeof("cl_mem"), slot))

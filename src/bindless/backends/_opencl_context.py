@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+import itertools
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -19,9 +20,17 @@ if TYPE_CHECKING:
     from ._opencl_image import ImageStorage, View
     from ._opencl_kernel import Kernel
 
-__all__ = ["WHOLE", "Allocation", "Context"]
+__all__ = ["WHOLE", "Allocation", "Context", "new_lock"]
 
 lib, ffi = driver.lib, driver.ffi
+
+
+def new_lock() -> Any:
+    """A bindless_lock_t for what C does."""
+    lock = lib.bindless_lock_create()
+    if lock == ffi.NULL:
+        raise MemoryError("no memory for a lock")
+    return ffi.gc(lock, lib.bindless_lock_destroy)
 
 
 # Key among an allocation's parts of a buffer over all of it, where it is memory.
@@ -61,14 +70,15 @@ class Context:
         handle: cl_context; None once released.
         owned: whether its reference is given back at the end.
         allocations: by address.
-        generation: counts allocations made and freed.
+        now: its generation, uint64_t *; see ``change``.
         images: image memory by raw handle.
         sampled, unsampled: images by their handles.
         samplers: cl_sampler by addressing, filtering and coordinates. They stay until the context ends: a driver may
             look at a sampler until the kernel that uses it has run, and there are few.
         functions: built-in kernels by device and name.
         loading: held while one is loaded.
-        launching: held while a kernel that lists shared virtual memory is launched, and while such memory is freed.
+        launching: bindless_lock_t, held while a kernel that lists shared virtual memory is launched, and while such
+            memory is freed; never while Python runs.
     """
 
     def __init__(self, devices: Sequence[Device], native: Any = None, owned: bool = True) -> None:
@@ -85,14 +95,15 @@ class Context:
         self.handle = self._create() if native is None else native
         self.owned = owned
         self.allocations: dict[int, Allocation] = {}
-        self.generation = 0
+        self.now = ffi.new("uint64_t *")
+        self._generations = itertools.count(1)
         self.images: dict[int, ImageStorage] = {}
         self.sampled: dict[int, View] = {}
         self.unsampled: dict[int, View] = {}
         self.samplers: dict[tuple[int, int, int], Any] = {}
         self.functions: dict[tuple[Device, str], Kernel] = {}
         self.loading = threading.Lock()
-        self.launching = threading.Lock()
+        self.launching = new_lock()
         self._bases: list[int] = []
 
     @property
@@ -119,18 +130,22 @@ class Context:
 
     # ------------------------------------------------------------------ memory
 
+    def change(self) -> None:
+        """Begins another generation: an address or a handle may mean something else than in the one before."""
+        self.now[0] = next(self._generations)
+
     def add(self, allocation: Allocation) -> None:
         """Notes an allocation."""
         self.allocations[allocation.base] = allocation
         bisect.insort(self._bases, allocation.base)
-        self.generation += 1
+        self.change()
 
     def remove(self, address: int) -> Allocation | None:
         """Forgets the allocation that begins at an address, if there is one."""
         found = self.allocations.pop(address, None)
         if found is not None:
             self._bases.remove(address)
-            self.generation += 1
+            self.change()
         return found
 
     def allocation_of(self, address: int) -> Allocation | None:

@@ -236,6 +236,6 @@ def _require_linear(context: Context, device: Device, address: int, pitch: int, 
 def destroy_image(context: Context, handle: int, sampled: bool) -> None:
     """Destroys an image, not its memory; kernels that use it are complete."""
     view = _lookup.take_view(context.sampled if sampled else context.unsampled, handle, sampled, "opencl")
-    context.generation += 1
+    context.change()
     if not in_fork():
         view.close()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,6 +9,7 @@ from ..drivers import opencl as driver
 from ..model.errors import InvalidError, NdRangeError
 from . import _opencl_svm, _opencl_usm
 from ._opencl_arguments import Arguments
+from ._opencl_context import new_lock
 from ._opencl_device import Device
 from ._opencl_errors import SUCCESS, check, made, release
 from ._opencl_memory import means_of
@@ -31,11 +31,10 @@ class Kernel:
     Attributes:
         module: kept alive by it.
         context: the module's.
-        native: cl_kernel; its arguments are the next launch's, so a lock is held meanwhile. None once released.
-        lock: that one: of the kernel, or of its context where launches list the context's allocations.
+        native: cl_kernel; its arguments are the next launch's. None once released.
         name: of the kernel.
         signature: its arguments.
-        set: what these are set to.
+        set: what the driver is given for them.
         shapes: of the sizes launched so far.
         owned: whether its reference is given back with its module.
     """
@@ -49,7 +48,6 @@ class Kernel:
         self.owned = owned
         self.native = made("clCreateKernel", module.native, name.encode()) if native is None else native
         self.means = means_of(self.device)
-        self.lock = module.context.launching if self.means is _opencl_svm else threading.Lock()
         try:
             if self.means is _opencl_usm:
                 check(_opencl_usm.allow_indirect_access(self.native), "clSetKernelExecInfo", f"kernel {name!r}")
@@ -66,7 +64,9 @@ class Kernel:
         self.count = len({native.source for native in self.signature.natives})
         self.shapes: dict[tuple[tuple[int, ...], tuple[int, ...] | None], Any] = {}
         self._total = -1 if self.sizes is None else sum(self.sizes)
-        self.set = Arguments(self.native, name, self.context, self.means, self.signature)
+        # Arguments are set and the kernel enqueued under a lock: the context's where launches list its allocations.
+        lock = self.context.launching if self.means is _opencl_svm else new_lock()
+        self.set = Arguments(self.native, name, self.context, self.means, lock, self.signature)
 
     def _limit(self, name: int) -> int:
         found = driver.get_info("clGetKernelWorkGroupInfo", self.native, self.device.handle, name)
@@ -154,13 +154,9 @@ class Kernel:
                 backend="opencl",
             )
 
-    def prepare(self, arguments: Sequence[bytes | int]) -> int:
-        """Sets the arguments of the next launch; the lock is held. What is set already is left alone."""
-        if self.set.generation != self.context.generation:
-            result = self.set.renew()
-            if result != SUCCESS:
-                return result
-        return self.set.set(arguments)
+    def find(self, arguments: Sequence[bytes | int]) -> Any:
+        """What the driver is given for them, as bindless_settings_t."""
+        return self.set.find(arguments)
 
     # ------------------------------------------------------------------ shape
 

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import functools
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from ..drivers import opencl as driver
 from ..model.errors import InvalidError
 from ._opencl_errors import SUCCESS, fail
-from ._opencl_event import Event, array_of
+from ._opencl_event import LAUNCH, Event, Launches, array_of
 from ._opencl_fork import refuse_in_fork
 from ._opencl_kernel import Kernel
 from ._opencl_queue import Queue
+from .direct_launch import DirectLaunch
 
 __all__ = ["launch", "launch_shape", "prepare_launch"]
 
 lib, ffi = driver.lib, driver.ffi
 
 _NULL = ffi.NULL
-_OTHER_ADDRESS = lib.BINDLESS_OTHER_ADDRESS
-_CALL = "clEnqueueNDRangeKernel"
-_launch = lib.bindless_launch
+_IN_PYTHON = lib.BINDLESS_IN_PYTHON
+_enqueue = lib.bindless_enqueue
+_SUBMIT = int(ffi.cast("uintptr_t", ffi.addressof(lib, "bindless_submit")))
+_new_event = functools.partial(ffi.new, ffi.typeof("cl_event *"))
 
 
 def launch(
@@ -42,45 +45,25 @@ def launch_shape(
     queue: Queue, kernel: Kernel, shape: Any, arguments: Sequence[bytes | int], waits: Sequence[Event] = ()
 ) -> Event:
     """Runs a kernel over a range that is checked already, a ``bindless_range_t``."""
-    packed = kernel.packed(arguments)
-    if packed is None:
-        kernel.require(arguments)
-    direct = packed if kernel.set.direct else None
-    return _submit(queue, kernel, shape, arguments, direct, waits)
-
-
-def _submit(
-    queue: Queue,
-    kernel: Kernel,
-    shape: Any,
-    arguments: Sequence[bytes | int],
-    packed: Any,
-    waits: Sequence[Event] = (),
-) -> Event:
-    """Runs a kernel; ``packed`` are the bytes of its arguments, None where they are set one by one."""
     handle = queue.handle
     if handle is None:
         queue.refuse()
     refuse_in_fork()
-    count, events = (len(waits), array_of(waits)) if waits else (0, _NULL)
+    packed = kernel.packed(arguments)
+    if packed is None:
+        kernel.require(arguments)
     known = kernel.set
-    with kernel.lock:
-        if packed is None or known.generation != kernel.context.generation:
-            _set(kernel, arguments)
-            packed = _NULL
-        event = _launch(known.described, handle, shape, packed, count, events)
-        if not event and known.described.result == _OTHER_ADDRESS:
-            _set(kernel, arguments)
-            event = _launch(known.described, handle, shape, _NULL, count, events)
-        if not event:
-            fail(known.described.result, _CALL, f"kernel {kernel.name!r}")
-    return queue.note(Event(event, _CALL, queue.profiling))
-
-
-def _set(kernel: Kernel, arguments: Sequence[bytes | int]) -> None:
-    result = kernel.prepare(arguments)
+    values: Any = packed if packed is not None and known.direct else _NULL
+    count, events = (len(waits), array_of(waits)) if waits else (0, _NULL)
+    slot = _new_event()
+    result = _IN_PYTHON
+    if values != _NULL:
+        result = _enqueue(known.described, handle, shape, values, _NULL, count, events, slot)
+    while result == _IN_PYTHON:  # again where what was found is out of date already
+        result = _enqueue(known.described, handle, shape, values, kernel.find(arguments), count, events, slot)
     if result != SUCCESS:
-        fail(result, _CALL, f"kernel {kernel.name!r}")
+        fail(result, LAUNCH, f"kernel {kernel.name!r}")
+    return queue.note(Event(slot[0], LAUNCH, queue.profiling))
 
 
 def prepare_launch(
@@ -89,26 +72,32 @@ def prepare_launch(
     global_size: tuple[int, ...],
     local_size: tuple[int, ...] | None,
     arguments: Sequence[bytes | int],
-) -> Callable[[], Event] | None:
-    """A launch to be repeated; see the contract."""
-    if not queue.in_order:
+) -> DirectLaunch | None:
+    """A launch to be repeated; see the contract. None with local memory, and where events have times."""
+    shape, known = kernel.shape(global_size, local_size), kernel.set
+    packed = kernel.packed(arguments)
+    if queue.profiling or queue.handle is None or packed is None or not known.direct:
         return None
-    shape = kernel.shape(global_size, local_size)
-    kernel.require(arguments)
-    values = list(arguments)
-    found = kernel.packed(values) if kernel.set.direct else None
-    packed = None if found is None else ffi.new("char[]", found)
+    values, described = ffi.new("char[]", packed), ffi.new("bindless_launch_t *")
+    described.queue, described.kernel, described.range = queue.handle, known.described, shape
+    described.values, described.events = values, queue.launches.events
+    first = int(ffi.cast("uintptr_t", values))
 
-    def again() -> Event:
-        return _submit(queue, kernel, shape, values, packed)
+    def refused(result: int) -> NoReturn:
+        refuse_in_fork()
+        fail(result, LAUNCH, f"kernel {kernel.name!r}")
 
-    def patch(index: int, value: bytes) -> None:
-        if packed is not None:
-            ffi.memmove(packed + sum(map(len, values[:index])), value, len(value))  # type: ignore[arg-type]
-        values[index] = value
-
-    again.patch = patch  # type: ignore[attr-defined]
-    return again
+    return DirectLaunch(
+        submit=_SUBMIT,
+        descriptions=(int(ffi.cast("uintptr_t", described)),),
+        lanes=(queue.launches,),
+        mark=Event,
+        places=tuple(first + begin for begin in known.begins),
+        sizes=tuple(map(len, arguments)),  # type: ignore[arg-type]
+        settle=Launches.settle,
+        refused=refused,
+        keep=(values, described, shape, kernel),
+    )
 
 
 def _refuse(queue: Queue, kernel: Kernel) -> NoReturn:

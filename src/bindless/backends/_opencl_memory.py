@@ -36,7 +36,6 @@ __all__ = [
     "pointer_info",
     "prefetch",
     "row_reserve",
-    "set_argument",
 ]
 
 lib, ffi = driver.lib, driver.ffi
@@ -71,13 +70,6 @@ class Means(Protocol):
     def prefetch(self, context: Context, address: int, nbytes: int) -> Command | None:
         """A command that brings memory to the queue's device; None where there is nothing to bring."""
 
-    def set_argument(self, context: Context, kernel: Any, index: int, address: int) -> int:
-        """Sets a pointer argument of a cl_kernel; the result.
-
-        Raises:
-            InvalidError: the address cannot be one.
-        """
-
 
 def means_of(device: Device) -> Means:
     """The means of a device, the same for all of its platform's that share a context with it."""
@@ -91,11 +83,6 @@ def _means(context: Context, *addresses: int) -> Means:
     if any(map(_opencl_buffers.is_number, addresses)):
         return _opencl_buffers
     return means_of(context.devices[0])
-
-
-def set_argument(context: Context, kernel: Any, index: int, address: int) -> int:
-    """Sets a pointer argument of a cl_kernel; the result."""
-    return _means(context, address).set_argument(context, kernel, index, address)
 
 
 # ---------------------------------------------------------------------- allocations

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from ..drivers import opencl as driver
 from ..model.enums import BundleState
@@ -236,11 +237,12 @@ class _ForeignKernel(Kernel):
         if arguments:
             super().require(arguments)
 
-    def prepare(self, arguments: Sequence[bytes | int]) -> int:
-        if not arguments:
-            return int(SUCCESS)
-        self.set.forget()
-        return super().prepare(arguments)
+    def find(self, arguments: Sequence[bytes | int]) -> Any:
+        if arguments:
+            return super().find(arguments)
+        settings = ffi.new("bindless_settings_t *")  # of none
+        settings.generation = self.context.now[0]
+        return settings
 
 
 def adopt_kernel(module: Module, handle: NativeHandle, owned: bool) -> Kernel:

@@ -8,11 +8,11 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from ..drivers import opencl as driver
-from ..model.errors import Error, ExceptionList, InvalidError
+from ..model.errors import ExceptionList, InvalidError
 from ._opencl_context import Context
 from ._opencl_device import Device
 from ._opencl_errors import SUCCESS, fail, made, release
-from ._opencl_event import Event, array_of, handles_of
+from ._opencl_event import Event, Launches, array_of, handles_of
 from ._opencl_fork import in_fork, refuse_in_fork
 from ._opencl_wait import status_of, statuses_of, wait_for
 
@@ -45,6 +45,7 @@ class Queue:
         profiling: whether its events have times.
         owned: whether its reference is given back at the end.
         recent: events whose failure nobody may have asked for yet.
+        launches: those of launches that C repeats.
     """
 
     def __init__(
@@ -58,6 +59,7 @@ class Queue:
         self.owned = owned
         self.recent: list[Event] = []  # one list for good: threads add to it without the lock
         self._lock = threading.Lock()
+        self.launches = Launches()
         self._most_kept = _KEPT
         self.handle = self._create() if native is None else native
 
@@ -154,8 +156,7 @@ class Queue:
         """Returns when all work submitted so far is done; raises a failure that nobody has asked for. Interruptible."""
         refuse_in_fork()
         if self.handle is not None:
-            events = self._last()
-            wait_for(handles_of(events))
+            self._settle()
             lib.clFinish(self.handle)  # what others have submitted to the same cl_command_queue
             self._raise_failures()
 
@@ -165,12 +166,17 @@ class Queue:
         events = [event for event in tuple(self.recent) if event.handle is not None]
         return events[-1:] if self.in_order else events
 
+    def _settle(self) -> None:
+        """Returns when what was submitted here is done."""
+        events, launches = self._last(), self.launches.unfinished(self.in_order)
+        wait_for([*handles_of(events), *launches])
+
     def _raise_failures(self) -> None:
         with self._lock:
             count, rows = self._ask()
             self.recent[:count] = [event for event, status in rows if status > _COMPLETE]  # of other threads
         failures = [event.failure() for event, status in rows if status < _COMPLETE]
-        told: list[Error] = [failure for failure in failures if failure is not None]
+        told = [*self.launches.failures(), *(failure for failure in failures if failure is not None)]
         if len(told) == 1:
             raise told[0]
         if told:
@@ -181,6 +187,8 @@ class Queue:
         if self.handle is None:
             return True
         refuse_in_fork()
+        if not self.launches.is_idle(self.in_order):
+            return False
         events = self._last()
         handles = handles_of(events)
         # Last things first: what was submitted last is most often what is not done.
@@ -192,11 +200,11 @@ class Queue:
         if handle is None or in_fork():
             self.handle = None
             return
-        events = self._last()
-        wait_for(handles_of(events))
+        self._settle()
         self.handle = None
         self.recent.clear()
         lib.clFinish(handle)
+        self.launches.close()
         if self.owned:
             release(lib.clReleaseCommandQueue(handle), "clReleaseCommandQueue")
 

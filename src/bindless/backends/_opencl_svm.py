@@ -8,18 +8,15 @@ from ..drivers import opencl as driver
 from ..model.enums import UsmKind
 from ._opencl_context import Allocation, Context
 from ._opencl_device import Device
-from ._opencl_errors import SUCCESS
 from ._opencl_queue import Command
 from .contract import PointerRecord
 
-__all__ = ["allocate", "allow_indirect_access", "copies", "fill", "find", "free", "kinds", "prefetch", "set_argument"]
+__all__ = ["allocate", "bases", "copies", "fill", "find", "free", "kinds", "prefetch"]
 
 lib, ffi = driver.lib, driver.ffi
 
 # Bytes of the largest type: drivers align no further, so that more is allocated where more is asked for.
 _MOST_ALIGNED = 128
-
-_POINTER_SIZE = 8
 
 _FINE = lib.CL_DEVICE_SVM_FINE_GRAIN_BUFFER
 
@@ -54,8 +51,7 @@ def allocate(
 
 def free(context: Context, allocation: Allocation) -> None:
     """Frees it; commands that use it are complete. No launch lists it meanwhile: drivers look at what is listed."""
-    with context.launching:
-        lib.clSVMFree(context.handle, _pointer(allocation.start))
+    lib.bindless_free_shared_virtual(context.launching, context.handle, _pointer(allocation.start))
 
 
 def find(context: Context, address: int) -> PointerRecord:
@@ -83,17 +79,6 @@ def prefetch(context: Context, address: int, nbytes: int) -> Command | None:
     return lambda queue, *events: lib.clEnqueueSVMMigrateMem(queue, 1, pointers, sizes, 0, *events)
 
 
-def set_argument(context: Context, kernel: Any, index: int, address: int) -> int:
-    """The address as it is; a null pointer as no buffer, for with one NVIDIA's driver leaves the argument as it was."""
-    if not address:
-        return int(lib.clSetKernelArg(kernel, index, _POINTER_SIZE, ffi.NULL))
-    return int(lib.clSetKernelArgSVMPointer(kernel, index, _pointer(address)))
-
-
-def allow_indirect_access(context: Context, kernel: Any) -> int:
-    """Lets a kernel use the context's allocations by addresses that it finds in memory."""
-    bases = [_pointer(own.start) for own in tuple(context.allocations.values()) if own.buffer is None]
-    if not bases:
-        return int(SUCCESS)
-    array = ffi.new("void *[]", bases)
-    return int(lib.clSetKernelExecInfo(kernel, lib.CL_KERNEL_EXEC_INFO_SVM_PTRS, ffi.sizeof(array), array))
+def bases(context: Context) -> list[Any]:
+    """Where the allocations begin: those that are listed may be used by addresses that kernels find in memory."""
+    return [_pointer(own.start) for own in tuple(context.allocations.values()) if own.buffer is None]

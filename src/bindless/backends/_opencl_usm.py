@@ -12,7 +12,7 @@ from ._opencl_errors import SUCCESS, release
 from ._opencl_queue import Command
 from .contract import PointerRecord
 
-__all__ = ["allocate", "allow_indirect_access", "copies", "fill", "find", "free", "kinds", "prefetch", "set_argument"]
+__all__ = ["allocate", "allow_indirect_access", "copies", "fill", "find", "free", "kinds", "prefetch"]
 
 lib, ffi = driver.lib, driver.ffi
 
@@ -102,11 +102,6 @@ def prefetch(context: Context, address: int, nbytes: int) -> Command | None:
         return None
     pointer = _pointer(address)
     return lambda queue, *events: lib.clEnqueueMigrateMemINTEL(queue, pointer, nbytes, 0, *events)
-
-
-def set_argument(context: Context, kernel: Any, index: int, address: int) -> int:
-    """The address as it is."""
-    return int(lib.clSetKernelArgMemPointerINTEL(kernel, index, _pointer(address)))
 
 
 def allow_indirect_access(kernel: Any) -> int:

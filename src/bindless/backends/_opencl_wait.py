@@ -17,7 +17,7 @@ from typing import Any
 from ..drivers import opencl as driver
 from ._opencl_errors import SUCCESS
 
-__all__ = ["status_of", "statuses_of", "wait_for"]
+__all__ = ["Handles", "status_of", "statuses_of", "wait_for"]
 
 lib, ffi = driver.lib, driver.ffi
 
@@ -91,12 +91,12 @@ def wait_for(handles: Sequence[Any]) -> None:
     done = threading.Event()
     if not _idle.acquire(blocking=False):
         threading.Thread(target=_serve, name="bindless OpenCL wait", daemon=True).start()
-    _jobs.put((_Kept(waited), done))
+    _jobs.put((Handles(waited), done))
     done.wait()
 
 
-class _Kept(list[Any]):
-    """Events with a reference of their own."""
+class Handles(list[Any]):
+    """cl_events with a reference of their own."""
 
     def __del__(self) -> None:
         for handle in self:

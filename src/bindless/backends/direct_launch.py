@@ -16,7 +16,8 @@ class DirectLaunch:
     """What ``prepare_launch`` gives where the driver itself can be called without Python in between.
 
     Attributes:
-        submit: address of a C function, ``int submit(const void *description)``, which gives 0 or the driver's error.
+        submit: address of a C function, ``int submit(const void *description)``, which gives 0, the driver's error, or
+            -2**31 where ``launch`` has to make this launch, for Python has to see to something first.
         descriptions: addresses of what it is given, by lane.
         lanes: streams that commands which depend on nothing go round.
         mark: the type of their events.

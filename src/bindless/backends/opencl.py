@@ -67,6 +67,8 @@ class OpenCLBackend:
     backend = Backend.opencl
     # A cl_event is released with the last reference; see ``Event``.
     events_release_themselves = True
+    # See ``DirectLaunch``.
+    launches_directly = True
 
     # ------------------------------------------------------------------ discovery
 
