@@ -88,22 +88,28 @@ BLR_INLINE_BLEND void window_pairs(const struct blr_block *block, uint32_t q, in
     *right = _mm512_permutexvar_ps(window->index, _mm512_maskz_loadu_ps(window->pixels, pixel + 1));
 }
 
-BLR_INLINE_BLEND void wide_load(const struct blr_block *block, uint32_t q, uint32_t item, const int channels,
-                                const bool boxes, const struct window *window, struct wide_lanes *lanes)
+BLR_INLINE_BLEND void wide_load_texels(const struct blr_block *block, uint32_t q, uint32_t item, const int channels,
+                                       const bool boxes, const struct window *window, __m512 texel[4])
 {
     if (window) {
-        window_pairs(block, q, 0, window, &lanes->texel[0], &lanes->texel[1]);
-        window_pairs(block, q, 1, window, &lanes->texel[2], &lanes->texel[3]);
+        window_pairs(block, q, 0, window, &texel[0], &texel[1]);
+        window_pairs(block, q, 1, window, &texel[2], &texel[3]);
     } else if (channels == 1 && (boxes || (block->dense[item >> 3] && block->dense[(item >> 3) + 1]))) {
-        wide_row_pairs(block, q, 0, item, boxes, &lanes->texel[0], &lanes->texel[1]);
-        wide_row_pairs(block, q, 1, item, boxes, &lanes->texel[2], &lanes->texel[3]);
+        wide_row_pairs(block, q, 0, item, boxes, &texel[0], &texel[1]);
+        wide_row_pairs(block, q, 1, item, boxes, &texel[2], &texel[3]);
     } else {
         for (int k = 0; k < 4; k++) {
             uintptr_t worked_out[16];
-            lanes->texel[k] = wide_fp32(texels_at(block, q, k, item, 16 / LANES_OF(channels), 4 * (uint32_t)channels, boxes,
-                                                  worked_out), channels);
+            texel[k] = wide_fp32(texels_at(block, q, k, item, 16 / LANES_OF(channels), 4 * (uint32_t)channels, boxes, worked_out),
+                                 channels);
         }
     }
+}
+
+BLR_INLINE_BLEND void wide_load(const struct blr_block *block, uint32_t q, uint32_t item, const int channels,
+                                const bool boxes, const struct window *window, struct wide_lanes *lanes)
+{
+    wide_load_texels(block, q, item, channels, boxes, window, lanes->texel);
     for (int k = 0; k < 4; k++) {
         lanes->weight[k] = wide_ints(&block->weight[q][k][item], channels);
         if (channels == 1)                /* after the last item of an array come other numbers of the block */
@@ -361,41 +367,6 @@ BLR_INLINE_BLEND void end_wide_taps(const struct blr_totals *totals, uint32_t la
                                        _mm512_load_si512(&totals->point[lane])};
         _mm512_storeu_ps(out + lane, wide_round(&sums));
     }
-}
-
-/* ---- bytes of four channels */
-
-BLR_INLINE_BLEND __m512i wide_byte_pairs(const struct blr_block *block, uint32_t q, int row, uint32_t item,
-                                         const bool dense, const bool boxes)
-{
-    if (dense) {
-        const __m256i order = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 4, 1, 5, 2, 6, 3, 7, 8, 12, 9, 13, 10, 14, 11, 15));
-        __m256 rows = _mm256_set_m128(two_rows(block, q, row, item + 2, boxes), two_rows(block, q, row, item, boxes));
-        return _mm512_cvtepu8_epi16(_mm256_shuffle_epi8(_mm256_castps_si256(rows), order));
-    }
-    const uintptr_t *left = &block->texel[q][2 * row][item], *right = &block->texel[q][2 * row + 1][item];
-    return _mm512_inserti64x4(_mm512_castsi256_si512(byte_pairs(left, right, 4)), byte_pairs(left + 2, right + 2, 4), 1);
-}
-
-BLR_INLINE_BLEND uint64_t blend_wide_bytes(const struct blr_block *block, float *out, bool stream, const bool several,
-                                           const bool boxes)
-{
-    const __m512i half = _mm512_set1_epi32(128);
-    const __m512 maximum = _mm512_set1_ps(65535.0f), inverse = _mm512_set1_ps(1.0f / 65535.0f);
-    for (uint32_t item = 0; item < block->count; item += 4, out += 16) {
-        const bool dense = boxes || block->dense[item >> 3];
-        __m512i sum = _mm512_setzero_si512();
-        for (uint32_t q = 0; q < (several ? block->quads : 1); q++)
-            for (int row = 0; row < 2; row++) {
-                __m512i weights = wide_ints(&block->pair[q][row][item], 4);
-                __m512i pairs = wide_byte_pairs(block, q, row, item, dense, boxes);
-                sum = _mm512_add_epi32(sum, _mm512_madd_epi16(pairs, weights));
-            }
-        sum = _mm512_add_epi32(sum, _mm512_srli_epi32(_mm512_add_epi32(sum, half), 8));
-        __m512 number = _mm512_cvtepi32_ps(sum), quotient = _mm512_mul_ps(number, inverse);
-        store_wide(out, _mm512_fmadd_ps(_mm512_fnmadd_ps(quotient, maximum, number), inverse, quotient), stream);
-    }
-    return 0;
 }
 
 #endif
