@@ -15,13 +15,16 @@ struct blr_block {
     _Alignas(64) uintptr_t texel[BLR_BLOCK_QUADS][4][BLR_BLOCK];   /* addresses */
     int32_t weight[BLR_BLOCK_QUADS][4][BLR_BLOCK];
     int32_t pair[BLR_BLOCK_QUADS][2][BLR_BLOCK];    /* weights of a row, as two 16-bit numbers */
-    uint32_t place[BLR_BLOCK];            /* bytes from base to the first texel of an item */
+    uint32_t place[2][BLR_BLOCK];         /* of boxes: bytes to the first texel of an item, in each of two levels */
     uint32_t quads;
     uint32_t count;                       /* items that are wanted; arrays are valid to the end of a vector */
-    bool boxes_only;                      /* all texels of an item are neighbours: place and base stand for texel */
+    bool boxes_only;                      /* all texels of an item are neighbours: box and place stand for texel */
     bool dense[BLR_BLOCK / 8];            /* otherwise: of these eight items, those of each row are */
-    uintptr_t base;
-    uint32_t row_step, slice_step;        /* bytes from row to row, from slice to slice */
+    struct blr_boxes {
+        uintptr_t base;                   /* what places count from */
+        uint32_t row_step;                /* bytes from row to row */
+        uint32_t level;                   /* row of place */
+    } box[BLR_BLOCK_QUADS];
 };
 
 /* Running sums of anisotropic footprints, which have more quads than a block: one for each lane, as the blend of a kind

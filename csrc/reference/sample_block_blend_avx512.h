@@ -42,12 +42,12 @@ BLR_INLINE_BLEND __m512 wide_fp32(const uintptr_t *texel, const int channels)
     return joined(texels_fp32(texel, channels), texels_fp32(texel + 8 / LANES_OF(channels), channels));
 }
 
-BLR_INLINE_BLEND void wide_row_pairs(const struct blr_block *block, uint32_t q, int row, uint32_t item,
-                                     const bool boxes, __m512 *left, __m512 *right)
+BLR_INLINE_BLEND void wide_row_pairs(const struct blr_block *block, uint32_t q, int row, uint32_t item, __m512 *left,
+                                     __m512 *right)
 {
     __m256 lower[2], upper[2];
-    row_pairs_fp32(block, q, row, item, boxes, &lower[0], &lower[1]);
-    row_pairs_fp32(block, q, row, item + 8, boxes, &upper[0], &upper[1]);
+    row_pairs_fp32(block, q, row, item, false, &lower[0], &lower[1]);
+    row_pairs_fp32(block, q, row, item + 8, false, &upper[0], &upper[1]);
     *left = joined(lower[0], upper[0]);
     *right = joined(lower[1], upper[1]);
 }
@@ -63,10 +63,10 @@ struct window {
 
 BLR_INLINE_BLEND struct window find_window(const struct blr_block *block, uint32_t item)
 {
-    const uint32_t first = block->place[item], last = block->place[item + 15];
+    const uint32_t first = block->place[0][item], last = block->place[0][item + 15];
     const uint32_t place = first < last ? first : last, span = first < last ? last - first : first - last;
     /* In pixels; what is not a whole number of them becomes large. */
-    __m512i distance = _mm512_sub_epi32(_mm512_loadu_si512(&block->place[item]), _mm512_set1_epi32((int)place));
+    __m512i distance = _mm512_sub_epi32(_mm512_loadu_si512(&block->place[0][item]), _mm512_set1_epi32((int)place));
     __m512i index = _mm512_ror_epi32(distance, 2);
     bool found = span <= 60 && !_mm512_cmpgt_epu32_mask(index, _mm512_set1_epi32((int)(span >> 2)));
     return (struct window){found, place, (__mmask16)((2u << (span >> 2 & 15u)) - 1), index};
@@ -74,7 +74,7 @@ BLR_INLINE_BLEND struct window find_window(const struct blr_block *block, uint32
 
 BLR_INLINE_BLEND bool has_windows(const struct blr_block *block)
 {
-    bool found = true;
+    bool found = block->box[block->quads - 1].level == 0;
     for (uint32_t item = 0; item < BLR_BLOCK; item += 16)
         found = found && find_window(block, item).found;
     return found;
@@ -83,9 +83,68 @@ BLR_INLINE_BLEND bool has_windows(const struct blr_block *block)
 BLR_INLINE_BLEND void window_pairs(const struct blr_block *block, uint32_t q, int row, const struct window *window,
                                    __m512 *left, __m512 *right)
 {
-    const float *pixel = (const float *)(block->base + q * block->slice_step + (row ? block->row_step : 0) + window->place);
+    const float *pixel = (const float *)(block->box[q].base + (row ? block->box[q].row_step : 0) + window->place);
     *left = _mm512_permutexvar_ps(window->index, _mm512_maskz_loadu_ps(window->pixels, pixel));
     *right = _mm512_permutexvar_ps(window->index, _mm512_maskz_loadu_ps(window->pixels, pixel + 1));
+}
+
+/* ---- texels of boxes, whose rows are pairs of neighbours */
+
+BLR_INLINE_BLEND __m512 four_of_four(const unsigned char *row, const uint32_t *place)
+{
+    __m512 a = _mm512_castps128_ps512(_mm_loadu_ps((const float *)(row + place[0])));
+    a = _mm512_insertf32x4(a, _mm_loadu_ps((const float *)(row + place[1])), 1);
+    a = _mm512_insertf32x4(a, _mm_loadu_ps((const float *)(row + place[2])), 2);
+    return _mm512_insertf32x4(a, _mm_loadu_ps((const float *)(row + place[3])), 3);
+}
+
+BLR_INLINE_BLEND __m512 eight_of_two(const unsigned char *row, const uint32_t *place)
+{
+    __m128 quarter[4];
+    for (int n = 0; n < 4; n++)
+        quarter[n] = _mm_loadh_pi(_mm_castsi128_ps(_mm_loadl_epi64((const __m128i *)(row + place[2 * n]))),
+                                  (const __m64 *)(row + place[2 * n + 1]));
+    return joined(_mm256_set_m128(quarter[1], quarter[0]), _mm256_set_m128(quarter[3], quarter[2]));
+}
+
+/* Left and right texels of a row, of as many items as fill a vector. */
+BLR_INLINE_BLEND void wide_box_row(const struct blr_block *block, uint32_t q, int row, uint32_t item, const int channels,
+                                   __m512 *left, __m512 *right)
+{
+    const struct blr_boxes *box = &block->box[q];
+    const unsigned char *first = (const unsigned char *)(box->base + (row ? box->row_step : 0));
+    const uint32_t *place = &block->place[box->level][item];
+    if (channels == 4) {
+        *left = four_of_four(first, place);
+        *right = four_of_four(first + 16, place);
+    } else if (channels == 3) {           /* six floats, the idle lane repeats the third channel */
+        *left = _mm512_permute_ps(four_of_four(first, place), _MM_SHUFFLE(2, 2, 1, 0));
+        *right = _mm512_permute_ps(four_of_four(first + 8, place), _MM_SHUFFLE(3, 3, 2, 1));
+    } else {
+        *left = eight_of_two(first, place);
+        *right = eight_of_two(first + 8, place);
+    }
+}
+
+/* Of eight items with one channel, in the halves of vectors: both rows of an item one after the other, so that its place is
+ * needed no longer. */
+BLR_INLINE_BLEND void box_columns(const struct blr_block *block, uint32_t q, uint32_t item, __m256 texel[4])
+{
+    __m128 pairs[2][4];
+    const struct blr_boxes *box = &block->box[q];
+    const unsigned char *upper = (const unsigned char *)box->base, *lower = upper + box->row_step;
+    for (int k = 0; k < 4; k++) {
+        const uint32_t first = block->place[box->level][item + 2 * k], second = block->place[box->level][item + 2 * k + 1];
+        __m128 above = _mm_castsi128_ps(_mm_loadl_epi64((const __m128i *)(upper + first)));
+        __m128 below = _mm_castsi128_ps(_mm_loadl_epi64((const __m128i *)(lower + first)));
+        pairs[0][k] = _mm_loadh_pi(above, (const __m64 *)(upper + second));
+        pairs[1][k] = _mm_loadh_pi(below, (const __m64 *)(lower + second));
+    }
+    for (int row = 0; row < 2; row++) {
+        __m256 a = _mm256_set_m128(pairs[row][2], pairs[row][0]), b = _mm256_set_m128(pairs[row][3], pairs[row][1]);
+        texel[2 * row] = _mm256_shuffle_ps(a, b, _MM_SHUFFLE(2, 0, 2, 0));
+        texel[2 * row + 1] = _mm256_shuffle_ps(a, b, _MM_SHUFFLE(3, 1, 3, 1));
+    }
 }
 
 BLR_INLINE_BLEND void wide_load_texels(const struct blr_block *block, uint32_t q, uint32_t item, const int channels,
@@ -94,15 +153,21 @@ BLR_INLINE_BLEND void wide_load_texels(const struct blr_block *block, uint32_t q
     if (window) {
         window_pairs(block, q, 0, window, &texel[0], &texel[1]);
         window_pairs(block, q, 1, window, &texel[2], &texel[3]);
-    } else if (channels == 1 && (boxes || (block->dense[item >> 3] && block->dense[(item >> 3) + 1]))) {
-        wide_row_pairs(block, q, 0, item, boxes, &texel[0], &texel[1]);
-        wide_row_pairs(block, q, 1, item, boxes, &texel[2], &texel[3]);
+    } else if (boxes && channels == 1) {
+        __m256 lower[4], upper[4];
+        box_columns(block, q, item, lower);
+        box_columns(block, q, item + 8, upper);
+        for (int k = 0; k < 4; k++)
+            texel[k] = joined(lower[k], upper[k]);
+    } else if (boxes) {
+        wide_box_row(block, q, 0, item, channels, &texel[0], &texel[1]);
+        wide_box_row(block, q, 1, item, channels, &texel[2], &texel[3]);
+    } else if (channels == 1 && block->dense[item >> 3] && block->dense[(item >> 3) + 1]) {
+        wide_row_pairs(block, q, 0, item, &texel[0], &texel[1]);
+        wide_row_pairs(block, q, 1, item, &texel[2], &texel[3]);
     } else {
-        for (int k = 0; k < 4; k++) {
-            uintptr_t worked_out[16];
-            texel[k] = wide_fp32(texels_at(block, q, k, item, 16 / LANES_OF(channels), 4 * (uint32_t)channels, boxes, worked_out),
-                                 channels);
-        }
+        for (int k = 0; k < 4; k++)
+            texel[k] = wide_fp32(&block->texel[q][k][item], channels);
     }
 }
 

@@ -64,11 +64,13 @@ BLR_INLINE void box_weights(int32_t whole, int32_t x, int32_t y, const bool inte
     }
 }
 
-/* False, and nothing useful done, when an item is not inside. */
+/* Of one level, with a share of each item if there is another; false, and nothing useful done, when an item is not
+ * inside. */
 BLR_INLINE bool box_items(const struct blr_texture *texture, const struct block_work *restrict work, const int dimensions,
-                          const bool layered, const bool integers, const enum position_kind kind,
-                          struct blr_block *restrict block)
+                          const bool layered, const bool shared, const bool integers, const enum position_kind kind,
+                          const int32_t *restrict share, struct blr_block *restrict block)
 {
+    const uint32_t q = block->quads, slot = shared ? q : 0;
     const struct level_rows *restrict level = &work->rows;
     const uint32_t size = texture->pixel_size, pitch = level->row_pitch[0], slice_pitch = level->slice_pitch[0];
     int32_t low[3], last[3], outside = 0;
@@ -93,44 +95,54 @@ BLR_INLINE bool box_items(const struct blr_texture *texture, const struct block_
         } else {
             if (layered)
                 place += (uint32_t)work->layer[i] * slice_pitch;
-            box_weights(256, x & 255, y & 255, integers, block, 0, i);
+            box_weights(shared ? share[i] : 256, x & 255, y & 255, integers, block, slot, i);
         }
-        block->place[i] = place;
+        block->place[slot][i] = place;
     }
-    block->base = level->data[0];
-    block->row_step = pitch;
-    block->slice_step = slice_pitch;
-    block->quads = dimensions == 3 ? 2 : 1;
+    block->box[q] = (struct blr_boxes){level->data[0], pitch, slot};
+    if (dimensions == 3)
+        block->box[1] = (struct blr_boxes){level->data[0] + slice_pitch, pitch, 0};
+    block->quads = dimensions == 3 ? 2 : q + 1;
     return outside >= 0;
 }
 
 BLR_INLINE bool box_items_of_kind(const struct blr_texture *texture, const struct block_work *work, const int dimensions,
-                                  const bool layered, const bool integers, struct blr_block *block)
+                                  const bool layered, const bool shared, const bool integers, const int32_t *share,
+                                  struct blr_block *block)
 {
     switch (position_kind_of(texture, 0)) {
     case POSITION_IN_TEXELS:
-        return box_items(texture, work, dimensions, layered, integers, POSITION_IN_TEXELS, block);
+        return box_items(texture, work, dimensions, layered, shared, integers, POSITION_IN_TEXELS, share, block);
     case POSITION_WITHIN:
-        return box_items(texture, work, dimensions, layered, integers, POSITION_WITHIN, block);
+        return box_items(texture, work, dimensions, layered, shared, integers, POSITION_WITHIN, share, block);
     case POSITION_REPEATED:
-        return box_items(texture, work, dimensions, layered, integers, POSITION_REPEATED, block);
+        return box_items(texture, work, dimensions, layered, shared, integers, POSITION_REPEATED, share, block);
     case POSITION_MIRRORED:
         break;
     }
-    return box_items(texture, work, dimensions, layered, integers, POSITION_MIRRORED, block);
+    return box_items(texture, work, dimensions, layered, shared, integers, POSITION_MIRRORED, share, block);
 }
 
+/* The one level of all items. */
 static bool locate_boxes(const struct blr_texture *texture, const struct block_work *work, bool integers,
                          struct blr_block *block)
 {
     if (texture->dimensions == 3)
-        return integers ? box_items_of_kind(texture, work, 3, false, true, block)
-                        : box_items_of_kind(texture, work, 3, false, false, block);
+        return integers ? box_items_of_kind(texture, work, 3, false, false, true, NULL, block)
+                        : box_items_of_kind(texture, work, 3, false, false, false, NULL, block);
     if (texture->num_layers > 1)
-        return integers ? box_items_of_kind(texture, work, 2, true, true, block)
-                        : box_items_of_kind(texture, work, 2, true, false, block);
-    return integers ? box_items_of_kind(texture, work, 2, false, true, block)
-                    : box_items_of_kind(texture, work, 2, false, false, block);
+        return integers ? box_items_of_kind(texture, work, 2, true, false, true, NULL, block)
+                        : box_items_of_kind(texture, work, 2, true, false, false, NULL, block);
+    return integers ? box_items_of_kind(texture, work, 2, false, false, true, NULL, block)
+                    : box_items_of_kind(texture, work, 2, false, false, false, NULL, block);
+}
+
+/* One of two levels of an image of two dimensions, which has no layers. */
+static bool locate_level_boxes(const struct blr_texture *texture, const struct block_work *work, bool integers,
+                               const int32_t *share, struct blr_block *block)
+{
+    return integers ? box_items_of_kind(texture, work, 2, false, true, true, share, block)
+                    : box_items_of_kind(texture, work, 2, false, true, false, share, block);
 }
 
 #endif

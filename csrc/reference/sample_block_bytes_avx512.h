@@ -10,8 +10,9 @@ BLR_INLINE_BLEND __m512i eight_byte_rows(const struct blr_block *block, uint32_t
 {
     __m128i quarter[4];
     if (boxes) {
-        const unsigned char *base = (const unsigned char *)(block->base + q * block->slice_step + (row ? block->row_step : 0));
-        const uint32_t *place = &block->place[item];
+        const struct blr_boxes *box = &block->box[q];
+        const unsigned char *base = (const unsigned char *)(box->base + (row ? box->row_step : 0));
+        const uint32_t *place = &block->place[box->level][item];
         for (int n = 0; n < 4; n++)
             quarter[n] = _mm_castps_si128(_mm_loadh_pi(_mm_castsi128_ps(_mm_loadl_epi64((const __m128i *)(base + place[n]))),
                                                        (const __m64 *)(base + place[n + 4])));

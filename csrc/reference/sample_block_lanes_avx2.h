@@ -121,9 +121,10 @@ BLR_INLINE_BLEND const uintptr_t *texels_at(const struct blr_block *block, uint3
 {
     if (!boxes)
         return &block->texel[q][k][item];
-    uintptr_t base = block->base + q * block->slice_step + (k & 2 ? block->row_step : 0) + (k & 1 ? pixel_size : 0);
+    const struct blr_boxes *box = &block->box[q];
+    const uintptr_t base = box->base + (k & 2 ? box->row_step : 0) + (k & 1 ? pixel_size : 0);
     for (uint32_t i = 0; i < items; i++)
-        worked_out[i] = base + block->place[item + i];
+        worked_out[i] = base + block->place[box->level][item + i];
     return worked_out;
 }
 
@@ -132,8 +133,9 @@ BLR_INLINE_BLEND __m128 two_rows(const struct blr_block *block, uint32_t q, int 
 {
     if (!boxes)
         return two_pixels_of_two(&block->texel[q][2 * row][item]);
-    uintptr_t base = block->base + q * block->slice_step + (row ? block->row_step : 0);
-    const uint32_t *place = &block->place[item];
+    const struct blr_boxes *box = &block->box[q];
+    const uintptr_t base = box->base + (row ? box->row_step : 0);
+    const uint32_t *place = &block->place[box->level][item];
     __m128 pair = _mm_castsi128_ps(_mm_loadl_epi64((const __m128i *)(base + place[0])));
     return _mm_loadh_pi(pair, (const __m64 *)(base + place[1]));
 }

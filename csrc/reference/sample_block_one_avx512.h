@@ -8,83 +8,6 @@
 
 #include "sample_block_blend_avx512.h"
 
-/* ---- texels of boxes, whose rows are pairs of neighbours */
-
-BLR_INLINE_BLEND __m512 four_of_four(const unsigned char *row, const uint32_t *place)
-{
-    __m512 a = _mm512_castps128_ps512(_mm_loadu_ps((const float *)(row + place[0])));
-    a = _mm512_insertf32x4(a, _mm_loadu_ps((const float *)(row + place[1])), 1);
-    a = _mm512_insertf32x4(a, _mm_loadu_ps((const float *)(row + place[2])), 2);
-    return _mm512_insertf32x4(a, _mm_loadu_ps((const float *)(row + place[3])), 3);
-}
-
-BLR_INLINE_BLEND __m512 two_of_eight(const unsigned char *row, uint32_t first, uint32_t second)
-{
-    return joined(_mm256_loadu_ps((const float *)(row + first)), _mm256_loadu_ps((const float *)(row + second)));
-}
-
-/* Left and right texels of a row, of as many items as fill a vector. */
-BLR_INLINE_BLEND void wide_box_row(const struct blr_block *block, int row, uint32_t item, const int channels, __m512 *left,
-                                   __m512 *right)
-{
-    const unsigned char *first = (const unsigned char *)(block->base + (row ? block->row_step : 0));
-    const uint32_t *place = &block->place[item];
-    if (channels == 4) {
-        __m512 a = two_of_eight(first, place[0], place[1]), b = two_of_eight(first, place[2], place[3]);
-        *left = _mm512_shuffle_f32x4(a, b, _MM_SHUFFLE(2, 0, 2, 0));
-        *right = _mm512_shuffle_f32x4(a, b, _MM_SHUFFLE(3, 1, 3, 1));
-    } else if (channels == 3) {           /* six floats, the idle lane repeats the third channel */
-        *left = _mm512_permute_ps(four_of_four(first, place), _MM_SHUFFLE(2, 2, 1, 0));
-        *right = _mm512_permute_ps(four_of_four(first + 8, place), _MM_SHUFFLE(3, 3, 2, 1));
-    } else {
-        const uint32_t even[4] = {place[0], place[2], place[4], place[6]}, odd[4] = {place[1], place[3], place[5], place[7]};
-        __m512d a = _mm512_castps_pd(four_of_four(first, even)), b = _mm512_castps_pd(four_of_four(first, odd));
-        *left = _mm512_castpd_ps(_mm512_unpacklo_pd(a, b));
-        *right = _mm512_castpd_ps(_mm512_unpackhi_pd(a, b));
-    }
-}
-
-/* Of eight items with one channel, in the halves of vectors: both rows of an item one after the other, so that its place is
- * needed no longer. */
-BLR_INLINE_BLEND void box_columns(const struct blr_block *block, uint32_t item, __m256 texel[4])
-{
-    __m128 pairs[2][4];
-    const unsigned char *upper = (const unsigned char *)block->base, *lower = upper + block->row_step;
-    for (int k = 0; k < 4; k++) {
-        const uint32_t first = block->place[item + 2 * k], second = block->place[item + 2 * k + 1];
-        __m128 above = _mm_castsi128_ps(_mm_loadl_epi64((const __m128i *)(upper + first)));
-        __m128 below = _mm_castsi128_ps(_mm_loadl_epi64((const __m128i *)(lower + first)));
-        pairs[0][k] = _mm_loadh_pi(above, (const __m64 *)(upper + second));
-        pairs[1][k] = _mm_loadh_pi(below, (const __m64 *)(lower + second));
-    }
-    for (int row = 0; row < 2; row++) {
-        __m256 a = _mm256_set_m128(pairs[row][2], pairs[row][0]), b = _mm256_set_m128(pairs[row][3], pairs[row][1]);
-        texel[2 * row] = _mm256_shuffle_ps(a, b, _MM_SHUFFLE(2, 0, 2, 0));
-        texel[2 * row + 1] = _mm256_shuffle_ps(a, b, _MM_SHUFFLE(3, 1, 3, 1));
-    }
-}
-
-BLR_INLINE_BLEND void wide_texels(const struct blr_block *block, uint32_t item, const int channels, const bool boxes,
-                                  const bool windows, __m512 texel[4])
-{
-    if (windows) {
-        const struct window window = find_window(block, item);
-        window_pairs(block, 0, 0, &window, &texel[0], &texel[1]);
-        window_pairs(block, 0, 1, &window, &texel[2], &texel[3]);
-    } else if (boxes && channels == 1) {
-        __m256 lower[4], upper[4];
-        box_columns(block, item, lower);
-        box_columns(block, item + 8, upper);
-        for (int k = 0; k < 4; k++)
-            texel[k] = joined(lower[k], upper[k]);
-    } else if (boxes) {
-        wide_box_row(block, 0, item, channels, &texel[0], &texel[1]);
-        wide_box_row(block, 1, item, channels, &texel[2], &texel[3]);
-    } else {
-        wide_load_texels(block, 0, item, channels, boxes, NULL, texel);
-    }
-}
-
 /* ---- sums */
 
 /* The weights of some of sixteen items: one for each channel of a vector. */
@@ -139,9 +62,10 @@ BLR_INLINE_BLEND uint64_t blend_wide_one(const struct blr_block *block, float *o
             weights[k] = _mm512_cvtepi32_ps(_mm512_load_si512(&block->weight[0][k][first]));
         for (int part = 0; part < LANES_OF(channels); part++, out += 16) {
             const uint32_t item = first + (uint32_t)part * step;
+            const struct window window = windows ? find_window(block, item) : (struct window){.found = false};
             __m512 texel[4], weight[4];
             __mmask16 small;
-            wide_texels(block, item, channels, boxes, windows, texel);
+            wide_load_texels(block, 0, item, channels, boxes, windows ? &window : NULL, texel);
             for (int k = 0; k < 4; k++)
                 weight[k] = wide_spread(weights[k], part, channels);
             __m512 value = wide_one(texel, weight, &small);

@@ -21,9 +21,10 @@
 
 BLR_INLINE void fetch_boxes(const struct blr_block *block, uint32_t step, const bool large, const int cache)
 {
-    const uint32_t *place = block->place;
     for (uint32_t q = 0; q < block->quads; q++) {
-        uintptr_t upper = block->base + q * block->slice_step, lower = upper + block->row_step;
+        const struct blr_boxes *box = &block->box[q];
+        const uint32_t *place = block->place[box->level];
+        const uintptr_t upper = box->base, lower = upper + box->row_step;
         for (uint32_t i = 0; i < block->count; i += step) {
             BLR_PREFETCH(upper + place[i], cache);
             BLR_PREFETCH(lower + place[i], cache);
@@ -47,7 +48,7 @@ static void fetch_ahead(const struct blr_texture *texture, const struct blr_bloc
 {
     const bool large = texture->pixel_size >= 12;
     if (block->boxes_only) {
-        const uint32_t *place = block->place;
+        const uint32_t *place = block->place[0];
         if (!FOLLOW_EACH_OTHER(place))
             large ? fetch_boxes(block, 1, true, LARGER_CACHE) : fetch_boxes(block, 1, false, LARGER_CACHE);
         else if (place[BLR_BLOCK - 1] - place[0] + 256 <= 512)

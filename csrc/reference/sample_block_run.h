@@ -30,6 +30,7 @@ struct plan {
     bool taps;                            /* footprints are anisotropic */
     bool dense;                           /* worth knowing whether rows are neighbours */
     bool boxes;                           /* worth trying whether all items have boxes of neighbours */
+    bool level_boxes;                     /* the same for two levels, or levels that vary from block to block */
     bool level_varies;
     bool direct;                          /* the caller's array takes what the blend leaves */
     bool stream;
@@ -47,8 +48,10 @@ static bool make_plan(const struct blr_texture *texture, const blr_image_call_t 
     bool cube = texture->desc.type == BLR_IMAGE_CUBEMAP;
     if (call->operation == BLR_OPERATION_SAMPLE_GRADIENT && cube)
         return false;
+    bool small = true;                    /* offsets within a level take 32 bits */
     for (uint32_t k = 0; k < texture->num_levels; k++) {
         const struct blr_texture_level *level = &texture->level[k];
+        small &= level->height * level->row_pitch <= UINT32_MAX;
         if (level->width > 1u << 20 || level->height > 1u << 20 || level->row_pitch > UINT32_MAX ||
             level->slice_pitch > UINT32_MAX)
             return false;
@@ -81,9 +84,10 @@ static bool make_plan(const struct blr_texture *texture, const blr_image_call_t 
     plan->levels = blr_lod_split(texture, blr_lod_clamp(texture, lod));
     const struct blr_texture_level *level = &texture->level[plan->levels.level];
     uint64_t slices = texture->dimensions == 3 ? level->depth : texture->num_layers;
-    plan->boxes = texture->linear && texture->dimensions > 1 && !cube && !plan->level_varies && !plan->levels.fraction &&
-                  has_one_position_kind(texture) && slices * level->slice_pitch <= UINT32_MAX &&
-                  level->height * level->row_pitch <= UINT32_MAX;
+    const bool boxes = texture->linear && texture->dimensions > 1 && !cube && small && has_one_position_kind(texture);
+    const bool one_level = !plan->level_varies && !plan->levels.fraction;
+    plan->boxes = boxes && one_level && slices * level->slice_pitch <= UINT32_MAX;
+    plan->level_boxes = boxes && !one_level && !plan->taps && texture->dimensions == 2 && texture->num_layers == 1;
     return true;
 }
 
@@ -250,38 +254,43 @@ static void locate_block(struct run *run, uint64_t begin, uint32_t count, struct
     load_coordinates(plan, begin, count, work);
     if (texture->desc.type == BLR_IMAGE_ARRAY && plan->call->layers)
         load_layers(plan, begin, count, work);
-    if (plan->boxes && locate_boxes(texture, work, plan->integers, block)) {
-        block->boxes_only = true;
-        fetch_ahead(texture, block);
-        return;
-    }
-    block->quads = 0;
-    if (plan->cube)
-        project_items(work, &run->cube);
+    int slots = plan->levels.fraction ? 2 : 1;
+    bool alike = true;                    /* levels, from item to item */
     if (plan->level_varies) {
-        bool second = load_levels(plan, &run->gradients, begin, count, work);
+        slots = load_levels(plan, &run->gradients, begin, count, work) ? 2 : 1;
         BLR_EACH_ITEM {
             run->shares[0][i] = 256 - work->fraction[i];
             run->shares[1][i] = work->fraction[i];
             run->indices[0][i] = work->level[i];
             run->indices[1][i] = least(work->level[i] + 1, (int32_t)texture->num_levels - 1);
         }
-        const bool alike = all_alike(work->level);
-        for (int slot = 0; slot < (second ? 2 : 1); slot++) {
-            if (alike) {
-                fill_level_row(texture, (uint32_t)run->indices[slot][0], &work->rows, 0);
-                locate_slot(plan, 0, run->shares[slot], run->indices[slot], &run->cube, work, block);
-            } else {
-                gather_level_rows(&run->table, texture->dimensions, run->indices[slot], &work->rows);
-                locate_slot(plan, 1, run->shares[slot], run->indices[slot], &run->cube, work, block);
-            }
+        alike = all_alike(work->level);
+    }
+    if (plan->boxes) {
+        block->boxes_only = locate_boxes(texture, work, plan->integers, block);
+    } else if (plan->level_boxes && alike) {
+        block->boxes_only = true;
+        for (int slot = 0; slot < slots && block->boxes_only; slot++) {
+            fill_level_row(texture, (uint32_t)run->indices[slot][0], &work->rows, 0);
+            block->boxes_only = locate_level_boxes(texture, work, plan->integers, run->shares[slot], block);
         }
-    } else {
-        for (int slot = 0; slot < (plan->levels.fraction ? 2 : 1); slot++) {
-            if (plan->levels.fraction)
-                fill_level_row(texture, plan->levels.level + (uint32_t)slot, &work->rows, 0);
-            locate_slot(plan, 0, run->shares[slot], run->indices[slot], &run->cube, work, block);
+    }
+    if (block->boxes_only) {
+        fetch_ahead(texture, block);
+        return;
+    }
+    block->quads = 0;
+    if (plan->cube)
+        project_items(work, &run->cube);
+    for (int slot = 0; slot < slots; slot++) {
+        if (!alike) {
+            gather_level_rows(&run->table, texture->dimensions, run->indices[slot], &work->rows);
+            locate_slot(plan, 1, run->shares[slot], run->indices[slot], &run->cube, work, block);
+            continue;
         }
+        if (plan->level_varies || slots == 2)
+            fill_level_row(texture, (uint32_t)run->indices[slot][0], &work->rows, 0);
+        locate_slot(plan, 0, run->shares[slot], run->indices[slot], &run->cube, work, block);
     }
     if (plan->dense)
         find_dense(block, texture->pixel_size);
