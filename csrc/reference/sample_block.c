@@ -12,6 +12,8 @@ enum blr_vectors blr_vectors_of(const struct blr_texture *texture)
         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
         return BLR_VECTORS_AVX512;
     return BLR_VECTORS_AVX2;
+#elif BLR_HAS_NEON_BLOCKS
+    return texture->flags & BLR_TEXTURE_NO_VECTORS ? BLR_VECTORS_NONE : BLR_VECTORS_NEON;
 #else
     (void)texture;
     return BLR_VECTORS_NONE;
@@ -26,10 +28,12 @@ enum blr_vectors blr_vectors_of(const struct blr_texture *texture)
         return name##_avx512(texture, __VA_ARGS__);                                                       \
     case BLR_VECTORS_AVX2:                                                                                \
         return name##_avx2(texture, __VA_ARGS__);                                                         \
-    case BLR_VECTORS_NONE:                                                                                \
-        break;                                                                                            \
-    }                                                                                                     \
-    return false
+    default:                                                                                              \
+        return false;                                                                                     \
+    }
+#elif BLR_HAS_NEON_BLOCKS
+#define IN_BLOCKS(name, texture, ...) \
+    return blr_vectors_of(texture) == BLR_VECTORS_NEON && name##_neon(texture, __VA_ARGS__)
 #else
 static bool no_blocks(const struct blr_texture *texture, ...)
 {

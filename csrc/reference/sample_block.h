@@ -65,8 +65,20 @@ bool blr_write_blocks_avx512(const struct blr_texture *texture, const blr_image_
 #  define BLR_HAS_X86_BLOCKS 0
 #endif
 
+#if defined(__aarch64__) && defined(__GNUC__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#  define BLR_HAS_NEON_BLOCKS 1
+bool blr_sample_blocks_neon(const struct blr_texture *texture, const blr_image_call_t *call, uint64_t begin,
+                            uint64_t end);
+bool blr_fetch_blocks_neon(const struct blr_texture *texture, const blr_image_call_t *call, uint64_t begin, uint64_t end,
+                           struct blr_fault *fault);
+bool blr_write_blocks_neon(const struct blr_texture *texture, const blr_image_call_t *call, uint64_t begin, uint64_t end,
+                           struct blr_fault *fault);
+#else
+#  define BLR_HAS_NEON_BLOCKS 0
+#endif
+
 /* The instructions that calls on a texture run with. */
-enum blr_vectors { BLR_VECTORS_NONE, BLR_VECTORS_AVX2, BLR_VECTORS_AVX512 };
+enum blr_vectors { BLR_VECTORS_NONE, BLR_VECTORS_AVX2, BLR_VECTORS_AVX512, BLR_VECTORS_NEON };
 
 enum blr_vectors blr_vectors_of(const struct blr_texture *texture);
 

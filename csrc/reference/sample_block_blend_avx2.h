@@ -11,8 +11,6 @@
 
 #include "sample_block_lanes_avx2.h"
 
-/* Biased exponents between which scaling by powers of two stays within the normal floats. */
-#define LOWEST_EXPONENT 40
 #define EXPONENT(e) _mm256_set1_epi32((int)((unsigned)(e) << 23))
 
 /* ---- what float and half have in common */

@@ -57,11 +57,6 @@ BLR_INLINE_BLEND uint64_t blend_bytes(const struct blr_block *block, float *out,
 
 /* ---- codes of all kinds */
 
-struct code_kind {
-    int bytes;                            /* 1 or 2 */
-    bool is_signed;
-};
-
 BLR_INLINE_BLEND __m256i code_pairs(const uintptr_t *left, const uintptr_t *right, const struct code_kind kind,
                                     const int channels)
 {
@@ -124,6 +119,34 @@ BLR_INLINE_BLEND void end_taps_of_codes(const struct blr_totals *totals, uint32_
     const __m256i *total = (const __m256i *)totals->sum;
     for (uint32_t lane = 0; lane < lanes; lane += 8)
         _mm256_storeu_si256((__m256i *)(out + lane), _mm256_add_epi32(*total++, bias_of_codes(kind, 10)));
+}
+
+/* ---- nearest texels */
+
+BLR_INLINE_BLEND __m256 texels_unorm8(const uintptr_t *texel, const int channels)
+{
+    return divided(_mm256_cvtepu8_epi32(eight_bytes(texel, channels)), 255.0f);
+}
+
+/* Codes, as integers in the place of the results. */
+BLR_INLINE_BLEND __m256 texels_s8(const uintptr_t *texel, const int channels)
+{
+    return _mm256_castsi256_ps(_mm256_cvtepi8_epi32(eight_bytes(texel, channels)));
+}
+
+BLR_INLINE_BLEND __m256 texels_u8(const uintptr_t *texel, const int channels)
+{
+    return _mm256_castsi256_ps(_mm256_cvtepu8_epi32(eight_bytes(texel, channels)));
+}
+
+BLR_INLINE_BLEND __m256 texels_s16(const uintptr_t *texel, const int channels)
+{
+    return _mm256_castsi256_ps(_mm256_cvtepi16_epi32(eight_words(texel, channels)));
+}
+
+BLR_INLINE_BLEND __m256 texels_u16(const uintptr_t *texel, const int channels)
+{
+    return _mm256_castsi256_ps(_mm256_cvtepu16_epi32(eight_words(texel, channels)));
 }
 
 #endif

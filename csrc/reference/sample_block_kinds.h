@@ -4,7 +4,7 @@
 #ifndef BLR_SAMPLE_BLOCK_KINDS_H
 #define BLR_SAMPLE_BLOCK_KINDS_H
 
-#include "sample_block_nearest_avx2.h"
+#include "sample_block_nearest.h"
 
 static const struct code_kind kind_s8 = {1, true}, kind_u8 = {1, false}, kind_s16 = {2, true}, kind_u16 = {2, false};
 

@@ -3,20 +3,16 @@
 #ifndef BLR_SAMPLE_BLOCK_LANES_AVX2_H
 #define BLR_SAMPLE_BLOCK_LANES_AVX2_H
 
-#include "sample_block.h"
+#include "sample_block_lanes.h"
 
 #include <immintrin.h>
-#include <string.h>
 
-#define BLR_INLINE_BLEND static inline __attribute__((always_inline))
+#define VECTOR_LANES 8
 
 struct lanes {
     __m256 texel[4];
     __m256i weight[4];
 };
-
-/* Three channels take the place of four. */
-#define LANES_OF(channels) ((channels) == 3 ? 4 : (channels))
 
 BLR_INLINE_BLEND __m256i lanes_of_ints(const int32_t *item, const int channels)
 {
@@ -60,25 +56,6 @@ BLR_INLINE_BLEND __m256 texels_fp32(const uintptr_t *texel, const int channels)
     return _mm256_set_m128(four_floats(texel + 4), four_floats(texel));
 }
 
-BLR_INLINE_BLEND int load_int(uintptr_t address)
-{
-    int value;
-    memcpy(&value, (const void *)address, sizeof value);
-    return value;
-}
-
-BLR_INLINE_BLEND short load_short(uintptr_t address)
-{
-    short value;
-    memcpy(&value, (const void *)address, sizeof value);
-    return value;
-}
-
-BLR_INLINE_BLEND int load_three_bytes(uintptr_t address)
-{
-    return (unsigned short)load_short(address) | *(const unsigned char *)(address + 2) << 16;
-}
-
 /* Eight channels of two bytes. */
 BLR_INLINE_BLEND __m128i eight_words(const uintptr_t *texel, const int channels)
 {
@@ -112,20 +89,6 @@ BLR_INLINE_BLEND __m128i eight_bytes(const uintptr_t *texel, const int channels)
 BLR_INLINE_BLEND __m256 texels_fp16(const uintptr_t *texel, const int channels)
 {
     return _mm256_cvtph_ps(eight_words(texel, channels));
-}
-
-/* Where one texel of some items lies: in the block, or worked out from the places of boxes. */
-BLR_INLINE_BLEND const uintptr_t *texels_at(const struct blr_block *block, uint32_t q, int k, uint32_t item,
-                                            const uint32_t items, const uint32_t pixel_size, const bool boxes,
-                                            uintptr_t worked_out[16])
-{
-    if (!boxes)
-        return &block->texel[q][k][item];
-    const struct blr_boxes *box = &block->box[q];
-    const uintptr_t base = box->base + (k & 2 ? box->row_step : 0) + (k & 1 ? pixel_size : 0);
-    for (uint32_t i = 0; i < items; i++)
-        worked_out[i] = base + block->place[box->level][item + i];
-    return worked_out;
 }
 
 /* Rows of neighbours: eight bytes of each of two items. */
@@ -184,6 +147,22 @@ BLR_INLINE_BLEND void store_lanes(float *out, __m256 value, bool stream)
         _mm256_stream_ps(out, value);
     else
         _mm256_storeu_ps(out, value);
+}
+
+BLR_INLINE_BLEND void copy_past_caches(unsigned char *restrict to, const unsigned char *restrict from, size_t size)
+{
+    for (size_t k = 0; k < size; k += 32)
+        _mm256_stream_si256((__m256i *)(to + k), _mm256_load_si256((const __m256i *)(from + k)));
+}
+
+BLR_INLINE_BLEND void eight_to_halves(const float *values, uint16_t *halves)
+{
+    _mm_storeu_si128((__m128i *)halves, _mm256_cvtps_ph(_mm256_load_ps(values), _MM_FROUND_TO_NEAREST_INT));
+}
+
+BLR_INLINE_BLEND void eight_from_halves(const uint16_t *halves, float *values)
+{
+    _mm256_storeu_ps(values, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)halves)));
 }
 
 #endif

@@ -159,7 +159,7 @@ static bool fetch_blocks(const struct blr_texture *texture, const blr_image_call
 static void widen_halves(const uint16_t *restrict halves, uint32_t count, float *restrict values)
 {
     for (uint32_t i = 0; i < count; i += 8)
-        _mm256_storeu_ps(values + i, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(halves + i))));
+        eight_from_halves(halves + i, values + i);
 }
 
 /* As blr_format_encode. */

@@ -3,7 +3,7 @@
 #define BLR_SAMPLE_BLOCK_STORE_H
 
 #include "sample_block_finish.h"
-#include "sample_block_lanes_avx2.h"
+#include "sample_block_lanes.h"
 
 /* Channels that the image lacks are 0. */
 static inline __attribute__((always_inline)) void pack_channels(const union block_values *restrict values, uint32_t count,
@@ -24,20 +24,13 @@ static void pack(const union block_values *values, uint32_t count, uint32_t chan
         pack_channels(values, count, LANES_OF(channels), channels, wanted, packed);
 }
 
-static void copy_past_caches(unsigned char *restrict to, const unsigned char *restrict from, size_t size)
-{
-    for (size_t k = 0; k < size; k += 32)
-        _mm256_stream_si256((__m256i *)(to + k), _mm256_load_si256((const __m256i *)(from + k)));
-}
-
 /* From numbers of 32 bits to smaller elements. */
 static void narrow(const union block_values *restrict values, uint32_t count, blr_element_type_t type,
                    union block_values *restrict elements)
 {
     if (type == BLR_ELEMENT_F16) {
         for (uint32_t i = 0; i < count; i += 8)
-            _mm_storeu_si128((__m128i *)(elements->word + i),
-                             _mm256_cvtps_ph(_mm256_load_ps(values->real + i), _MM_FROUND_TO_NEAREST_INT));
+            eight_to_halves(values->real + i, elements->word + i);
     } else if (blr_element_size(type) == 1) {
         for (uint32_t i = 0; i < count; i++)
             elements->byte[i] = (uint8_t)values->integer[i];

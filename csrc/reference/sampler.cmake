@@ -14,6 +14,7 @@ set(BLR_SAMPLER_SOURCES
     sample_block.c
     sample_block_avx2.c
     sample_block_avx512.c
+    sample_block_neon.c
     sample_cube.c
     sample_exact.c
     sample_footprint.c
@@ -36,6 +37,9 @@ if(CMAKE_C_COMPILER_ID MATCHES "GNU|Clang" AND NOT MSVC)
         COMPILE_OPTIONS "${BLR_OPTIMISATION};-ffp-contract=off;-fno-trapping-math;-fno-math-errno;-mavx2;-mfma;-mf16c")
     set_source_files_properties(sample_block_avx512.c PROPERTIES
         COMPILE_OPTIONS "${BLR_OPTIMISATION};-ffp-contract=off;-fno-trapping-math;-fno-math-errno;-mavx512f;-mavx512dq;-mavx512bw;-mavx512vl;-mfma;-mf16c;-mprefer-vector-width=512")
+  elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64|ARM64)$")
+    set_source_files_properties(texture_map.c sample_block_neon.c PROPERTIES
+        COMPILE_OPTIONS "${BLR_OPTIMISATION};-ffp-contract=off;-fno-trapping-math;-fno-math-errno")
   endif()
 elseif(MSVC)
   set_source_files_properties(${BLR_SAMPLER_SOURCES} PROPERTIES COMPILE_OPTIONS "/fp:precise")

@@ -23,7 +23,7 @@ static const struct blr_map_rows *rows_of(const struct blr_texture *texture)
         return &blr_map_rows_avx512;
     case BLR_VECTORS_AVX2:
         return &blr_map_rows_avx2;
-    case BLR_VECTORS_NONE:
+    default:
         break;
     }
 #else

@@ -1,4 +1,4 @@
-/* The sampler gives the same bits by every path: one item at a time, AVX2, AVX-512. Random textures of all kinds,
+/* The sampler gives the same bits by every path: one item at a time, AVX2, AVX-512, NEON. Random textures of all kinds,
  * with NaNs, infinities, denormals and zeros of both signs, at random and at extreme coordinates. On a processor
  * without these instructions the paths are one. */
 #include "check.h"
@@ -7,7 +7,9 @@
 #include <math.h>
 
 #define ITEMS 200
+#ifndef ROUNDS
 #define ROUNDS 4000
+#endif
 #define IMAGE_BYTES (1 << 17)
 
 static uint64_t state = 0x9e3779b97f4a7c15u;
