@@ -9,7 +9,6 @@ import subprocess
 import sys
 from dataclasses import replace
 
-import numpy as np
 import pytest
 from sharing_checks import (
     imported,
@@ -110,7 +109,7 @@ def test_released_while_work_is_pending(rig, exporter, image, device, context, o
     if not rig.has_semaphores:
         return
     value = 1 if rig.has_timelines else None
-    found = np.zeros(DESC.shape, DESC.dtype)
+    found = bl.usm_empty(DESC.shape, DESC.dtype, ordered)  # a copy to the host's memory may wait for its turn
     with (
         bl.Queue(device, context, in_order=True) as other,
         exporter.semaphore(timeline=rig.has_timelines) as made,
@@ -118,12 +117,12 @@ def test_released_while_work_is_pending(rig, exporter, image, device, context, o
     ):
         with imported_semaphore(made, ordered) as awaited, mapped_image(image, ordered) as handle:
             ordered.ext_oneapi_wait_external_semaphore(awaited, value)
-            copied = ordered.ext_oneapi_copy(handle, found, src_desc=DESC)
+            copied = ordered.ext_oneapi_copy(handle, found, src_desc=DESC, dst_desc=DESC)
             assert copied.status != "complete"
         assert copied.status != "complete"
         other.ext_oneapi_signal_external_semaphore(ready, value).wait_and_throw()
         copied.wait_and_throw()
-    same([found], pixels_for(DESC, 3))
+    same([found.numpy(ordered)], pixels_for(DESC, 3))
 
 
 WAITING = """

@@ -312,13 +312,13 @@ def prepare_semaphore(queue: Queue, semaphore: Semaphore, wait: bool) -> Callabl
     place, stream = _place(queue, semaphore), queue.streams[0]
 
     def again(value: int | None) -> Event:
-        if stream.pending is None or getrefcount(stream.pending) > 2:
+        event = stream.pending
+        if event is None or getrefcount(event) > 3:  # else nobody has kept it, and it serves again
+            del event
             queue.primary.activate()
             with stream.lock:
                 stream.before(())
             stream.pending = event = Event(stream, 0)
-        else:  # nobody has kept the event of the command before: it serves again
-            event = stream.pending
         result = call(place, value or 0)
         if result != SUCCESS:
             refuse_in_fork()

@@ -255,17 +255,17 @@ class CommandStream(Commands):
         try:
             if self.native is None:
                 raise self.unusable()
-            made = command(value)
             event = _new_event(self._event)
             event._stream = self
-            event._native = made
+            event._native = command(value)
             if keep is not self._last_bundle:
                 self.bundles.add(keep)
                 self._last_bundle = keep
-            if not self._dirty or self._countdown <= 0:
-                self._took(event, ())
+            countdown = self._countdown
+            if countdown > 0 and self._dirty:
+                self._countdown = countdown - 1
             else:
-                self._countdown -= 1
+                self._took(event, ())
         finally:
             self._release()
         return event
