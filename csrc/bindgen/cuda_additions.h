@@ -72,12 +72,13 @@ static uint64_t bindless_texture_create_of_array(CUcontext context, uint64_t arr
 static uint64_t bindless_surface_create(CUcontext context, uint64_t array);
 static CUresult bindless_image_destroy(CUcontext context, uint64_t number, int sampled);
 
-/* Where a semaphore is signalled and waited for. */
+/* A signal of a semaphore, or a wait. */
 typedef struct bindless_semaphore {
     CUcontext context;
     CUexternalSemaphore semaphore;
     CUstream stream;
+    uint64_t value;
 } bindless_semaphore_t;
 
-static CUresult bindless_semaphore_signal(const bindless_semaphore_t *place, uint64_t value);
-static CUresult bindless_semaphore_wait(const bindless_semaphore_t *place, uint64_t value);
+static CUresult bindless_semaphore_signal(const bindless_semaphore_t *command);
+static CUresult bindless_semaphore_wait(const bindless_semaphore_t *command);

@@ -1,32 +1,32 @@
 /*
- * The signal of an external semaphore and the wait for it as one call each: a number is all that changes between two
- * of them. A binary semaphore takes any.
+ * The signal of an external semaphore and the wait for it as one call each, from a description in which the value is all
+ * that changes between two of them. Binary semaphores take any.
  */
 #ifndef BINDLESS_CUDA_SEMAPHORE_H
 #define BINDLESS_CUDA_SEMAPHORE_H
 
 #include "cuda_current.h"
 
-static CUresult bindless_semaphore_signal(const bindless_semaphore_t *place, uint64_t value)
+static CUresult bindless_semaphore_signal(const bindless_semaphore_t *command)
 {
     CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS parameters = {0};
-    CUresult result = bindless_activate(place->context);
+    CUresult result = bindless_activate(command->context);
     if (result != CUDA_SUCCESS) {
         return result;
     }
-    parameters.params.fence.value = value;
-    return cuSignalExternalSemaphoresAsync(&place->semaphore, &parameters, 1, place->stream);
+    parameters.params.fence.value = command->value;
+    return cuSignalExternalSemaphoresAsync(&command->semaphore, &parameters, 1, command->stream);
 }
 
-static CUresult bindless_semaphore_wait(const bindless_semaphore_t *place, uint64_t value)
+static CUresult bindless_semaphore_wait(const bindless_semaphore_t *command)
 {
     CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS parameters = {0};
-    CUresult result = bindless_activate(place->context);
+    CUresult result = bindless_activate(command->context);
     if (result != CUDA_SUCCESS) {
         return result;
     }
-    parameters.params.fence.value = value;
-    return cuWaitExternalSemaphoresAsync(&place->semaphore, &parameters, 1, place->stream);
+    parameters.params.fence.value = command->value;
+    return cuWaitExternalSemaphoresAsync(&command->semaphore, &parameters, 1, command->stream);
 }
 
 #endif

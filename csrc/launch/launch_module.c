@@ -613,7 +613,25 @@ static PyObject *commands_count_launches(Commands *self, PyObject *unused)
     return PyLong_FromLong(count);
 }
 
+static int submit(Commands *self, Prepared *launch, PyObject *const *values, PyObject **given);
+
+/* A prepared command of one argument: its event, or None where Python has to look at it. */
+static PyObject *commands_submit_one(Commands *self, PyObject *const *given, Py_ssize_t count)
+{
+    PyObject *event = NULL;
+    if (count != 2 || !PyType_IsSubtype(Py_TYPE(given[0]), (PyTypeObject *)prepared_type) ||
+        ((Prepared *)given[0])->count != 1) {
+        PyErr_SetString(PyExc_TypeError, "submit_one takes a Prepared of one argument, and that");
+        return NULL;
+    }
+    if (submit(self, (Prepared *)given[0], &given[1], &event) == OTHERWISE)
+        Py_RETURN_NONE;
+    return event;
+}
+
 static PyMethodDef commands_methods[] = {
+    {"submit_one", (PyCFunction)(void (*)(void))commands_submit_one, METH_FASTCALL,
+     "Submits a prepared command of one argument; None where that takes Python."},
     {"remember", (PyCFunction)commands_remember, METH_O, "Repeats this launch from now on when it comes again."},
     {"forget_launches", (PyCFunction)commands_forget_launches, METH_NOARGS, "Forgets those remembered."},
     {"count_launches", (PyCFunction)commands_count_launches, METH_NOARGS, "How many are remembered."},

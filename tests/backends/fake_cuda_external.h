@@ -12,7 +12,11 @@ EXPORT CUresult cuImportExternalMemory(CUexternalMemory *out, const CUDA_EXTERNA
     ENTER_CONTEXT("cuImportExternalMemory");
     struct stat status;
     if (d->type == CU_EXTERNAL_MEMORY_HANDLE_TYPE_DMABUF_FD) return CUDA_ERROR_NOT_SUPPORTED;
-    if (d->type != CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD || fstat(d->handle.fd, &status) || !S_ISREG(status.st_mode)) return CUDA_ERROR_INVALID_VALUE;
+    if (d->type != CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD || fstat(d->handle.fd, &status)) return CUDA_ERROR_INVALID_VALUE;
+    if (!S_ISREG(status.st_mode)) { /* the real driver closes what it refuses here */
+        close(d->handle.fd);
+        return CUDA_ERROR_UNKNOWN;
+    }
     if ((size_t)status.st_size < d->size || d->flags & ~(unsigned)CUDA_EXTERNAL_MEMORY_DEDICATED) return CUDA_ERROR_INVALID_VALUE;
     void *base = mmap(NULL, d->size, PROT_READ | PROT_WRITE, MAP_SHARED, d->handle.fd, 0);
     if (base == MAP_FAILED) return CUDA_ERROR_INVALID_VALUE;

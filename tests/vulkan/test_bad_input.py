@@ -72,7 +72,7 @@ def test_no_memory(image, ordered, strangers):
     still_works(image, ordered)
 
 
-def test_no_semaphore(rig, exporter, image, ordered, strangers):
+def test_no_semaphore(rig, exporter, image, device, ordered, strangers):
     if not rig.has_semaphores:
         return  # as tests of semaphores say
     before = open_descriptors()
@@ -80,7 +80,8 @@ def test_no_semaphore(rig, exporter, image, ordered, strangers):
     memory = image.export().resource.file_descriptor
     with exporter.semaphore() as made:
         good = made.export()
-        for number in (*strangers.values(), memory):
+        others = () if device.backend == "cuda" else (memory,)  # NVIDIA's driver takes whatever it exported itself
+        for number in (*strangers.values(), *others):
             with pytest.raises(bl.InvalidError, match=str(number)):
                 bl.import_external_semaphore(replace(good, resource=bl.ResourceFd(number)), ordered)
         bl.release_external_semaphore(bl.import_external_semaphore(good, ordered), ordered)
@@ -91,12 +92,13 @@ def test_no_semaphore(rig, exporter, image, ordered, strangers):
     assert open_descriptors() == before
 
 
-def test_memory_is_no_larger_than_it_is(image, ordered):
-    good = image.export()
-    beyond = replace(good, size_in_bytes=good.size_in_bytes + (1 << 21))
-    with pytest.raises(bl.InvalidError, match=str(beyond.size_in_bytes)):
-        bl.import_external_memory(beyond, ordered)
-    os.close(good.resource.file_descriptor)
+def test_memory_is_no_larger_than_it_is(image, device, ordered):
+    if device.backend != "cuda":  # whose driver does not look
+        good = image.export()
+        beyond = replace(good, size_in_bytes=good.size_in_bytes + (1 << 21))
+        with pytest.raises(bl.InvalidError, match=str(beyond.size_in_bytes)):
+            bl.import_external_memory(beyond, ordered)
+        os.close(good.resource.file_descriptor)
     with imported(image, ordered) as memory:
         for size, offset in ((memory.nbytes + 1, 0), (1, memory.nbytes)):
             with pytest.raises(bl.InvalidError, match=str(memory.nbytes)):

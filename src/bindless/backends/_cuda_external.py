@@ -9,8 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Sequence
-from sys import getrefcount
-from typing import Any
+from typing import Any, NoReturn
 
 from ..drivers import cuda as driver
 from ..model.aspects import Aspect
@@ -27,13 +26,15 @@ from ..model.external import (
 )
 from ._cuda_context import Allocation, Context
 from ._cuda_device import Device, PrimaryContext
-from ._cuda_errors import SUCCESS, check, fail, release
+from ._cuda_errors import check, fail, release
 from ._cuda_event import Event
 from ._cuda_fork import in_fork, refuse_in_fork
 from ._cuda_format import fits_surfaces, require_channels
 from ._cuda_image import ImageStorage, array_descriptor, end_copies, free_image
 from ._cuda_memory import free
 from ._cuda_queue import Queue
+from ._cuda_stream import Stream
+from .direct_launch import DirectLaunch
 
 __all__ = [
     "aspects",
@@ -112,7 +113,8 @@ class Semaphore:
 class _Handed:
     """A resource in a descriptor of the driver for the time of an import.
 
-    Leaving the block with an error closes the duplicate, which the driver did not take; else it is the driver's.
+    What the driver gets is a duplicate. Leaving the block with an error closes it, where the driver, which did not take
+    it, has not closed it all the same: NVIDIA's does that with files of some kinds.
     """
 
     def __init__(self, handle: Any, resource: Any) -> None:
@@ -131,8 +133,15 @@ class _Handed:
             handle.win32.name = self._kept
 
     def __exit__(self, kind: object, *_: object) -> None:
-        if kind is not None and self._own >= 0:
+        if kind is not None and self._own >= 0 and self._is_open():
             os.close(self._own)
+
+    def _is_open(self) -> bool:
+        """Whether the duplicate's number still means what it did."""
+        try:
+            return os.path.sameopenfile(self._own, self._resource.file_descriptor)
+        except OSError:
+            return False
 
 
 def _is_dma_buf(number: int) -> bool:
@@ -290,40 +299,48 @@ _CALLS = (
     (lib.bindless_semaphore_signal, "cuSignalExternalSemaphoresAsync"),
     (lib.bindless_semaphore_wait, "cuWaitExternalSemaphoresAsync"),
 )
+_SUBMIT = tuple(
+    int(ffi.cast("uintptr_t", ffi.addressof(lib, name)))
+    for name in ("bindless_semaphore_signal", "bindless_semaphore_wait")
+)
 
 
-def _place(queue: Queue, semaphore: Semaphore) -> Any:
-    place = ffi.new("bindless_semaphore_t *")
-    place.context, place.semaphore, place.stream = semaphore.primary.handle, semaphore.handle, queue.streams[0].handle
-    return place
+def _described(queue: Queue, semaphore: Semaphore) -> Any:
+    made = ffi.new("bindless_semaphore_t *")
+    made.context, made.semaphore, made.stream = semaphore.primary.handle, semaphore.handle, queue.streams[0].handle
+    return made
 
 
 def _submit(queue: Queue, semaphore: Semaphore, wait: bool, value: int | None, waits: Sequence[Event]) -> Event:
     call, name = _CALLS[wait]
-    place = _place(queue, semaphore)
-    return queue.run(lambda _: call(place, value or 0), name, waits, f"value {value}")
+    described = _described(queue, semaphore)
+    described.value = value or 0
+    return queue.run(lambda _: call(described), name, waits, f"value {value}")
 
 
-def prepare_semaphore(queue: Queue, semaphore: Semaphore, wait: bool) -> Callable[[int | None], Event]:
+def prepare_semaphore(queue: Queue, semaphore: Semaphore, wait: bool) -> Callable[[int | None], Event] | DirectLaunch:
     """See ``ExternalSemaphoreProtocol``."""
-    call, name = _CALLS[wait]
     if queue.untimed is None:
         return lambda value: _submit(queue, semaphore, wait, value, ())
-    place, stream = _place(queue, semaphore), queue.streams[0]
+    described = _described(queue, semaphore)
 
-    def again(value: int | None) -> Event:
-        event = stream.pending
-        if event is None or getrefcount(event) > 3:  # else nobody has kept it, and it serves again
-            del event
-            queue.primary.activate()
-            with stream.lock:
-                stream.before(())
-            stream.pending = event = Event(stream, 0)
-        result = call(place, value or 0)
-        if result != SUCCESS:
-            refuse_in_fork()
-            fail(result, name, f"value {value}")
-        stream.submitted = event.index = stream.submitted + 1
-        return event
+    def settle(stream: Stream) -> None:
+        queue.primary.activate()
+        with stream.lock:
+            stream.before(())
 
-    return again
+    def refused(result: int) -> NoReturn:
+        refuse_in_fork()
+        fail(result, _CALLS[wait][1], f"value {described.value}")
+
+    return DirectLaunch(
+        submit=_SUBMIT[wait],
+        descriptions=(int(ffi.cast("uintptr_t", described)),),
+        lanes=queue.streams,
+        mark=Event,
+        places=(int(ffi.cast("uintptr_t", ffi.addressof(described, "value"))),),
+        sizes=(8,),
+        settle=settle,
+        refused=refused,
+        keep=(described, semaphore),
+    )

@@ -273,8 +273,11 @@ class ExternalSemaphoreProtocol(Protocol):
 
     def prepare_semaphore(
         self, queue: NativeQueue, semaphore: NativeSemaphore, wait: bool
-    ) -> Callable[[int | None], NativeEvent]:
-        """The wait or the signal to be repeated with other values, called as ``prepare_launch`` says."""
+    ) -> Callable[[int | None], NativeEvent] | DirectLaunch:
+        """The wait or the signal to be repeated with other values, called as ``prepare_launch`` says.
+
+        A ``DirectLaunch`` has one argument, the value: an integer of 64 bits without a sign.
+        """
 
 
 class LinkingProtocol(Protocol):

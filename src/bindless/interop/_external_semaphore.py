@@ -45,4 +45,5 @@ def release_external_semaphore(semaphore: ExternalSemaphore, *where: Any) -> Non
     """
     device, context = resolve(where)
     require_semaphore(semaphore)
+    semaphore._forget_commands()
     let_go(semaphore, device, context)

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
+from ..backends.direct_launch import DirectLaunch
+from ..drivers._launch import Prepared
 from ..model.errors import Error, InvalidError
 from ..model.external import ExternalSemaphoreDescriptor
 from . import _lifetime
@@ -52,6 +54,10 @@ class ExternalSemaphore:
             _lifetime.Rank.EXTERNAL, _context._resource, backend.release_semaphore, _context._native_context, _native
         )
 
+    def _forget_commands(self) -> None:
+        """They keep the native semaphore; the next one is prepared anew."""
+        self._prepared = (_NO_QUEUE,)
+
     @property
     def raw_handle(self) -> int:
         """The driver's handle. Raises ``InvalidError`` once it was released."""
@@ -86,13 +92,17 @@ def submit_semaphore(
     plain = type(value) is int and 0 <= value < 1 << 64 if prepared[3] else value is None
     number: Any = value if plain else semaphore.descriptor.check_value(value)
     try:
-        if depends_on == () and stream.blocker is None:
-            event = stream.submit_again(prepared[1 + waits], number, resource)
-        else:
+        event: Event | None = None
+        if depends_on == ():
+            command = prepared[1 + waits]
+            if type(command) is Prepared:
+                event = stream.submit_one(command, number)
+            elif stream.blocker is None:
+                event = stream.submit_again(command, number, resource)
+        if event is None:
             backend: Any = stream.backend
-            command = backend.wait_semaphore if waits else backend.signal_semaphore
-            operation = partial(command, stream.native, semaphore._native, number)
-            event = stream.submit(operation, depends_on, (resource,))
+            submit = backend.wait_semaphore if waits else backend.signal_semaphore
+            event = stream.submit(partial(submit, stream.native, semaphore._native, number), depends_on, (resource,))
     except Error as error:
         raise as_invalid(error, f"{semaphore!r} was not {'waited for' if waits else 'signalled'}") from error
     if waits:
@@ -110,10 +120,35 @@ def _prepare(queue: Queue, semaphore: ExternalSemaphore) -> tuple[tuple[Any, ...
         raise InvalidError("semaphores order the commands of in-order queues alone: make the queue with in_order=True")
     resource = of_context(semaphore, queue.device, queue.context)
     backend: Any = stream.backend
-    prepare = backend.prepare_semaphore
-    commands = (prepare(native, semaphore._native, wait) for wait in (False, True))
-    semaphore._prepared = prepared = (native, *commands, semaphore.descriptor.has_values)
+    valued = semaphore.descriptor.has_values
+    commands: list[object] = []
+    for wait in (False, True):
+        command = backend.prepare_semaphore(native, semaphore._native, wait)
+        commands.append(_direct(command, resource, valued) if isinstance(command, DirectLaunch) else command)
+    semaphore._prepared = prepared = (native, *commands, valued)
     return prepared, resource
+
+
+class _Use:
+    """What commands on their way keep of a semaphore."""
+
+    __slots__ = ("resource",)
+
+    _open = True
+
+    def __init__(self, resource: _lifetime.Resource) -> None:
+        self.resource = resource
+
+
+def _direct(command: DirectLaunch, resource: _lifetime.Resource, valued: bool) -> Prepared:
+    """A wait or signal as one call of the driver, given the value, or None for a binary semaphore."""
+    (place,), (size,) = command.places, command.sizes
+    assert place is not None
+    slot = ("number", place, size, True, False, None) if valued else ("same", 0, 0, False, False, None)
+    return Prepared(
+        command, 1, _Use(resource), command.mark, command.lanes, command.settle, command.refused,
+        (command, command.keep), command.submit, command.descriptions, (slot,),
+    )  # fmt: skip
 
 
 def waits_outside(stream: CommandStream | None) -> str:
