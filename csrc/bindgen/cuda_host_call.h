@@ -86,8 +86,9 @@ static CUresult bindless_end_piece(bindless_stager_t *stager, int slot, size_t n
         int array = call->arrays - 1;
         bindless_arrange(call, items, begins);
         unsigned char *host = (unsigned char *)(uintptr_t)call->host[array];
-        memcpy(host + number * staging->items * call->size[array], stager->buffers[slot] + begins[array],
-               items * call->size[array]);
+        bindless_give(staging, host + number * staging->items * call->size[array], stager->buffers[slot] + begins[array],
+                      items * call->size[array]);
+        blr_stream_end();
     }
     return result;
 }
@@ -155,8 +156,8 @@ static CUresult bindless_call(bindless_staging_t *staging, const bindless_call_t
     CUresult result = bindless_prepare_calls(staging);
     if (result == CUDA_SUCCESS) {
         size_t room = staging->piece - (size_t)call->arrays * BINDLESS_ARRAY_ALIGNMENT;
-        /* Several pieces for every thread, so that the first result is not long in coming, nor the last. */
-        size_t wanted = call->count * size / ((size_t)staging->threads * 2 * BINDLESS_STAGING_BUFFERS);
+        /* Every buffer has a piece of smaller calls, too. */
+        size_t wanted = call->count * size / ((size_t)staging->threads * BINDLESS_STAGING_BUFFERS);
         wanted = wanted < BINDLESS_SMALLEST_PIECE ? BINDLESS_SMALLEST_PIECE : wanted;
         size_t items = (room < wanted ? room : wanted) / size;
         staging->items = items > BINDLESS_CALL_GRANULARITY ? items / BINDLESS_CALL_GRANULARITY * BINDLESS_CALL_GRANULARITY
@@ -164,6 +165,7 @@ static CUresult bindless_call(bindless_staging_t *staging, const bindless_call_t
                                                            : 1;
         staging->count = (call->count + staging->items - 1) / staging->items;
         staging->job = NULL;
+        staging->past_caches = call->count * size >= BINDLESS_CACHES;
         staging->call = call;
         bindless_round(staging);
         result = (CUresult)atomic_load(&staging->result);

@@ -13,12 +13,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../reference/stream_bytes.h"
 #include "../reference/threads.h"
 #include "cuda_copy.h"
 #include "cuda_current.h"
 #include "cuda_image.h"
 
-enum { BINDLESS_SMALLEST_PIECE = 512 << 10 };
+enum { BINDLESS_SMALLEST_PIECE = 512 << 10, BINDLESS_SMALLEST_STREAM = 256, BINDLESS_CACHES = 8 << 20 };
 
 /* One thread, with what is its own. */
 typedef struct bindless_stager {
@@ -41,6 +42,7 @@ struct bindless_staging {
     uint64_t round; /* counts copies */
     int working;    /* threads that have not finished this round's */
     const bindless_stage_t *job; /* NULL: a call */
+    int past_caches;             /* whether so much comes that none of it will be in the caches when it is read */
     const bindless_call_t *call;
     size_t items; /* of a piece of the call */
     CUstream stream;
@@ -74,9 +76,20 @@ static bindless_piece_t bindless_piece_of(const bindless_staging_t *staging, siz
     return piece;
 }
 
-/* Between the host's memory and a buffer, whose rows lie without gaps. */
-static void bindless_move(const bindless_stage_t *job, bindless_piece_t piece, unsigned char *buffer)
+/* What the device gave to the host's memory; many bytes past the caches, which hold no more of them than of the rest. */
+static void bindless_give(const bindless_staging_t *staging, unsigned char *host, const unsigned char *buffer, size_t size)
 {
+    if (staging->past_caches && size >= BINDLESS_SMALLEST_STREAM) {
+        blr_stream_bytes(host, buffer, size);
+    } else {
+        memcpy(host, buffer, size);
+    }
+}
+
+/* Between the host's memory and a buffer, whose rows lie without gaps. */
+static void bindless_move(const bindless_staging_t *staging, bindless_piece_t piece, unsigned char *buffer)
+{
+    const bindless_stage_t *job = staging->job;
     unsigned char *host = (unsigned char *)(uintptr_t)job->host + piece.z * job->host_slice + piece.y * job->host_pitch;
     int whole_rows = job->host_pitch == job->width || piece.height == 1;
     size_t slice = job->width * piece.height;
@@ -89,9 +102,10 @@ static void bindless_move(const bindless_stage_t *job, bindless_piece_t piece, u
         if (job->to_device) {
             memcpy(buffer + line * length, place, length);
         } else {
-            memcpy(place, buffer + line * length, length);
+            bindless_give(staging, place, buffer + line * length, length);
         }
     }
+    blr_stream_end();
 }
 
 /* The device's half of a piece. */
@@ -137,7 +151,7 @@ static CUresult bindless_upload(bindless_stager_t *stager)
         bindless_piece_t piece = bindless_piece_of(staging, number);
         result = cuEventSynchronize(stager->events[slot]);
         if (result == CUDA_SUCCESS) {
-            bindless_move(staging->job, piece, stager->buffers[slot]);
+            bindless_move(staging, piece, stager->buffers[slot]);
             result = bindless_submit(stager, slot, piece);
         }
     }
@@ -165,7 +179,7 @@ static CUresult bindless_download(bindless_stager_t *stager)
             int last = (slot + BINDLESS_STAGING_BUFFERS - 1) % BINDLESS_STAGING_BUFFERS;
             result = cuEventSynchronize(stager->events[last]);
             if (result == CUDA_SUCCESS) {
-                bindless_move(staging->job, coming, stager->buffers[last]);
+                bindless_move(staging, coming, stager->buffers[last]);
             }
         }
         if (!more) {
@@ -314,6 +328,7 @@ static CUresult bindless_stage(bindless_staging_t *staging, CUstream stream, con
     staging->count = staging->rows < job->height ? job->depth * staging->blocks
                                                  : (job->depth + staging->slices - 1) / staging->slices;
     staging->job = job;
+    staging->past_caches = total >= BINDLESS_CACHES;
     staging->stream = stream;
     bindless_round(staging);
     CUresult result = (CUresult)atomic_load(&staging->result);

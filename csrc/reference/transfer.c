@@ -1,12 +1,9 @@
 #include "transfer.h"
 
+#include "stream_bytes.h"
 #include "thread_pool.h"
 
 #include <string.h>
-
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
 
 /* Below this, calling other threads costs more than they save. */
 #define PARALLEL_FROM ((uint64_t)1 << 20)
@@ -17,44 +14,10 @@
 
 /* ---------------------------------------------------------------- one thread */
 
-#if defined(__SSE2__)
-/* Past the caches: the lines written are not read first. */
-static void stream_bytes(unsigned char *destination, const unsigned char *source, uint64_t size)
-{
-    uint64_t head = (16 - (uintptr_t)destination % 16) % 16;
-    if (head > size)
-        head = size;
-    memcpy(destination, source, head);
-    destination += head;
-    source += head;
-    size -= head;
-    for (; size >= 64; size -= 64, source += 64, destination += 64) {
-        __m128i a = _mm_loadu_si128((const __m128i *)(const void *)source);
-        __m128i b = _mm_loadu_si128((const __m128i *)(const void *)(source + 16));
-        __m128i c = _mm_loadu_si128((const __m128i *)(const void *)(source + 32));
-        __m128i d = _mm_loadu_si128((const __m128i *)(const void *)(source + 48));
-        _mm_stream_si128((__m128i *)(void *)destination, a);
-        _mm_stream_si128((__m128i *)(void *)(destination + 16), b);
-        _mm_stream_si128((__m128i *)(void *)(destination + 32), c);
-        _mm_stream_si128((__m128i *)(void *)(destination + 48), d);
-    }
-    memcpy(destination, source, size);
-}
-
-static void stream_end(void) { _mm_sfence(); }
-#else
-static void stream_bytes(unsigned char *destination, const unsigned char *source, uint64_t size)
-{
-    memcpy(destination, source, size);
-}
-
-static void stream_end(void) {}
-#endif
-
 static void copy_bytes(unsigned char *destination, const unsigned char *source, uint64_t size, bool stream)
 {
     if (stream && size >= 256)
-        stream_bytes(destination, source, size);
+        blr_stream_bytes(destination, source, size);
     else
         memcpy(destination, source, size);
 }
@@ -89,7 +52,7 @@ static bool copy_part(void *argument, uint64_t begin, uint64_t end)
         }
     }
     if (work->stream)
-        stream_end();
+        blr_stream_end();
     return true;
 }
 
@@ -159,7 +122,7 @@ static bool fill_part(void *argument, uint64_t begin, uint64_t end)
         copy_bytes(work->destination + offset, work->tile, size, work->stream);
     }
     if (work->stream)
-        stream_end();
+        blr_stream_end();
     return true;
 }
 
