@@ -74,6 +74,8 @@ static int bindless_submit(const void *launch);
 static cl_int bindless_enqueue(bindless_kernel_t *kernel, cl_command_queue queue, const bindless_range_t *range,
                                const char *values, const bindless_settings_t *settings, cl_uint count,
                                const cl_event *waits, cl_event *event);
+static void *bindless_allocate_shared_virtual(bindless_lock_t *lock, cl_context context, cl_svm_mem_flags flags,
+                                              size_t size, cl_uint alignment);
 static void bindless_free_shared_virtual(bindless_lock_t *lock, cl_context context, void *memory);
 
 static void bindless_ask_events(cl_uint count, const cl_event *events, cl_int *statuses);

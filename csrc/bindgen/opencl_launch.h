@@ -19,7 +19,8 @@ static cl_int bindless_set_argument(cl_kernel kernel, cl_uint index, int kind, s
         return clSetKernelArgMemPointerINTEL(kernel, index, pointer);
     }
     if (pointer == NULL) { /* no buffer: NVIDIA's driver leaves the argument as it was otherwise */
-        return clSetKernelArg(kernel, index, size, NULL);
+        const cl_mem none = NULL;
+        return clSetKernelArg(kernel, index, sizeof none, &none);
     }
     return clSetKernelArgSVMPointer(kernel, index, pointer);
 }
@@ -122,6 +123,16 @@ static int bindless_submit(const void *description)
         bindless_events_add(launch->events, event);
     }
     return result;
+}
+
+/* One at a time, for NVIDIA's driver finds no memory for one beside the end of another. */
+static void *bindless_allocate_shared_virtual(bindless_lock_t *lock, cl_context context, cl_svm_mem_flags flags,
+                                              size_t size, cl_uint alignment)
+{
+    blr_mutex_lock(&lock->mutex);
+    void *memory = clSVMAlloc(context, flags, size, alignment);
+    blr_mutex_unlock(&lock->mutex);
+    return memory;
 }
 
 /* No launch lists the memory meanwhile: drivers look at what is listed. */

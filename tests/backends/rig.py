@@ -22,6 +22,18 @@ __all__ = ["Array", "Rig", "pixels_of"]
 Array = npt.NDArray[Any]
 
 
+_kept: dict[int, Any] = {}
+
+
+def _context(backend: BackendProtocol, device: Any) -> Any:
+    """A new context; of OpenCL's GPUs one for all tests, for one takes their driver a quarter of a second."""
+    if backend.backend != "opencl" or device.type != "gpu":
+        return backend.create_context([device])
+    if id(device) not in _kept:
+        _kept[id(device)] = backend.create_context([device])
+    return _kept[id(device)]
+
+
 class Rig:
     """One backend with a context and an in-order queue, and what tests do with them in a line.
 
@@ -31,7 +43,7 @@ class Rig:
     def __init__(self, backend: BackendProtocol, device: Any) -> None:
         self.backend = backend
         self.device = device
-        self.context = backend.create_context([device])
+        self.context = _context(backend, device)
         self.queue = backend.create_queue(self.context, device, in_order=True, profiling=False)
         self._queues = [self.queue]
         self._undo: list[Callable[[], object]] = []
@@ -41,7 +53,8 @@ class Rig:
             self.backend.release_queue(queue)
         for undo in reversed(self._undo):
             undo()
-        self.backend.release_context(self.context)
+        if self.context is not _kept.get(id(self.device)):
+            self.backend.release_context(self.context)
 
     def make_queue(self, *, in_order: bool = True, profiling: bool = False) -> Any:
         queue = self.backend.create_queue(self.context, self.device, in_order=in_order, profiling=profiling)

@@ -57,7 +57,8 @@ def test_a_platform_without_a_device(cl: bl.Device, failing: Path) -> None:
         library.have_no_device()
         import bindless as bl
         from bindless.cli import main
-        print([(platform.backend == "opencl", len(platform.get_devices())) for platform in bl.get_platforms()][0])
+        found = [len(platform.get_devices()) for platform in bl.get_platforms() if platform.backend == "opencl"]
+        print(len(found) > 0, sum(found))
         print(len(bl.get_devices("opencl:*:*")), len(bl.get_devices("reference:*:*")))
         try:
             bl.Queue("opencl:*:*")
@@ -66,7 +67,7 @@ def test_a_platform_without_a_device(cl: bl.Device, failing: Path) -> None:
         main(["doctor"])
         """,
     )
-    assert found[:2] == ["(True, 0)", "0 1"]
+    assert found[:2] == ["True 0", "0 1"]
     assert found[2].startswith("no device fits selector 'opencl:*:*'")
     assert any(cl.platform.name in line and "no device" in line for line in found[3:]), found
 

@@ -147,7 +147,7 @@ def test_kernels_find_addresses_in_memory(rig: Rig, means: str) -> None:
     """Of allocations made after the kernel, and without those that are freed."""
     if means == "buffers":
         pytest.skip("addresses of buffers mean nothing in a kernel")
-    source = b"kernel void through(global int *const global *table) { table[0][get_global_id(0)] += 1; }"
+    source = b"kernel void through(global const ulong *table) { ((global int *)table[0])[get_global_id(0)] += 1; }"
     kernel = get_kernel(load_module(rig.context, rig.device, source), "through")
     for _ in range(3):
         target = rig.new(np.arange(16, dtype="int32"))

@@ -70,7 +70,8 @@ def test_parts_of_a_device(cl: bl.Device) -> None:
 
 
 def run(program: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    kept = {key: value for key, value in os.environ.items() if key not in ("BINDLESS_LIBOPENCL", "OCL_ICD_VENDORS")}
+    chosen = ("BINDLESS_LIBOPENCL", "OCL_ICD_VENDORS", "OCL_ICD_FILENAMES")
+    kept = {key: value for key, value in os.environ.items() if key not in chosen}
     return subprocess.run(
         [sys.executable, "-c", textwrap.dedent(program)],
         capture_output=True,

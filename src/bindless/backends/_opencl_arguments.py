@@ -37,7 +37,17 @@ class Arguments:
         begins: where each begins among these bytes.
     """
 
-    def __init__(self, native: Any, name: str, context: Context, means: Means, lock: Any, signature: Signature) -> None:
+    def __init__(
+        self,
+        native: Any,
+        name: str,
+        context: Context,
+        means: Means,
+        lock: Any,
+        signature: Signature,
+        indirect: bool = True,
+    ) -> None:
+        """Of a kernel that finds addresses in memory, too, unless it is not ``indirect``."""
         self._name = name
         self._context = context
         self._means = means
@@ -51,7 +61,8 @@ class Arguments:
         self._kept = [lock, context.now]
         self.described = ffi.new("bindless_kernel_t *")
         self.described.kernel, self.described.lock, self.described.now = native, lock, context.now
-        self.described.listed = means is _opencl_svm
+        self.described.listed = indirect and means is _opencl_svm
+        self._was_listed = False
         self.described.numbers = _opencl_buffers.NUMBERS.start
         self.begins: tuple[int, ...] = ()
         self.direct = self._describe()
@@ -80,8 +91,11 @@ class Arguments:
         rows = [self._found(index, source, kind, values[source]) for source, kind, index in self._plan]
         settings, listed = ffi.new("bindless_settings_t *"), ffi.new("bindless_setting_t[]", rows)
         settings.generation, settings.count, settings.rows = generation, len(rows), listed
-        bases: list[Any] = _opencl_svm.bases(self._context) if self._means is _opencl_svm else []
+        bases: list[Any] = _opencl_svm.bases(self._context) if self.described.listed else []
+        if not bases and self._was_listed:
+            bases = [_opencl_svm.anchor(self._context)]
         if bases:
+            self._was_listed = True
             array = ffi.new("void *[]", bases)
             settings.listed, settings.list = len(bases), array
             rows.append((0, 0, array))

@@ -78,7 +78,8 @@ class Context:
         functions: built-in kernels by device and name.
         loading: held while one is loaded.
         launching: bindless_lock_t, held while a kernel that lists shared virtual memory is launched, and while such
-            memory is freed; never while Python runs.
+            memory is allocated or freed; never while Python runs.
+        anchor: shared virtual memory that is listed where there is no other; None until then.
     """
 
     def __init__(self, devices: Sequence[Device], native: Any = None, owned: bool = True) -> None:
@@ -104,6 +105,7 @@ class Context:
         self.functions: dict[tuple[Device, str], Kernel] = {}
         self.loading = threading.Lock()
         self.launching = new_lock()
+        self.anchor: Any = None
         self._bases: list[int] = []
 
     @property
@@ -173,5 +175,8 @@ class Context:
         for sampler in self.samplers.values():
             release(lib.clReleaseSampler(sampler), "clReleaseSampler")
         self.samplers.clear()
+        anchor, self.anchor = self.anchor, None
+        if anchor is not None:
+            lib.bindless_free_shared_virtual(self.launching, native, anchor)
         if self.owned:
             release(lib.clReleaseContext(native), "clReleaseContext")

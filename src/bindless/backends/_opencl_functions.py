@@ -61,7 +61,7 @@ def _load(context: Context, device: Device, source: bytes, name: str) -> Kernel:
         module = load_module(context, device, source, options="-cl-std=CL1.2")
         _built[device, name] = packed_of(module)
     try:
-        return get_kernel(module, name)
+        return get_kernel(module, name, indirect=False)
     except Error:
         module.close()
         raise

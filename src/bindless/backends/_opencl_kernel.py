@@ -39,8 +39,10 @@ class Kernel:
         owned: whether its reference is given back with its module.
     """
 
-    def __init__(self, module: Module, name: str, native: Any = None, owned: bool = True) -> None:
-        """Makes a kernel, or takes a ``native`` one."""
+    def __init__(
+        self, module: Module, name: str, native: Any = None, owned: bool = True, indirect: bool = True
+    ) -> None:
+        """Makes a kernel, or takes a ``native`` one; ``indirect`` where it may find addresses in memory."""
         self.module = module
         self.context = module.context
         self.name = name
@@ -66,7 +68,7 @@ class Kernel:
         self._total = -1 if self.sizes is None else sum(self.sizes)
         # Arguments are set and the kernel enqueued under a lock: the context's where launches list its allocations.
         lock = self.context.launching if self.means is _opencl_svm else new_lock()
-        self.set = Arguments(self.native, name, self.context, self.means, lock, self.signature)
+        self.set = Arguments(self.native, name, self.context, self.means, lock, self.signature, indirect)
 
     def _limit(self, name: int) -> int:
         found = driver.get_info("clGetKernelWorkGroupInfo", self.native, self.device.handle, name)
@@ -217,13 +219,13 @@ def _unknown(module: Module, name: str) -> InvalidError:
     return InvalidError(f"no kernel is named {name!r}; the module has kernels {listed}", backend="opencl")
 
 
-def get_kernel(module: Module, name: str) -> Kernel:
-    """A kernel of a module, the same one each time."""
+def get_kernel(module: Module, name: str, indirect: bool = True) -> Kernel:
+    """A kernel of a module, the same one each time; ``indirect`` where it may find addresses in memory."""
     if module.native is None:
         raise InvalidError(f"kernel {name!r}: the module was released", backend="opencl")
     found: Kernel | None = module.kernels.get(name)
     if found is None:
         if name not in module.names():
             raise _unknown(module, name)
-        found = module.kernels.setdefault(name, Kernel(module, name))
+        found = module.kernels.setdefault(name, Kernel(module, name, indirect=indirect))
     return found

@@ -311,7 +311,7 @@ def load_module(
         except BuildError:
             pass  # a driver that does not take its binary back compiles the source anew
     program = create_program(context, place, source, specialization)
-    made = Module(context, place, program, signatures_of(source), build(program, place, flags))
+    made = Module(context, place, program, signatures_of(source), build(program, place, flags, _hint(source)))
     if kept is not None:
         packed = packed_of(made)
         if packed:
@@ -319,15 +319,15 @@ def load_module(
     return made
 
 
-def build(program: Any, device: Device, options: bytes) -> str:
-    """Builds a program, which is released if that fails; gives what the compiler said."""
+def build(program: Any, device: Device, options: bytes, hint: str = "") -> str:
+    """Builds a program, which is released if that fails; gives what the compiler said. A hint is told of failures."""
     result = lib.clBuildProgram(
         program, 1, ffi.new("cl_device_id[]", [device.handle]), ffi.new("char[]", options), ffi.NULL, ffi.NULL
     )
     said = build_log(program, device)
     if result != SUCCESS:
         lib.clReleaseProgram(program)
-        raise build_error(result, "clBuildProgram", device, said)
+        raise build_error(result, "clBuildProgram", device, "\n".join(filter(None, (said, hint))))
     return said
 
 

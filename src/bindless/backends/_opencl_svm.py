@@ -40,7 +40,9 @@ def allocate(
         if device.svm & lib.CL_DEVICE_SVM_ATOMICS:
             flags |= lib.CL_MEM_SVM_ATOMICS
     more = alignment if alignment > _MOST_ALIGNED else 0
-    found = lib.clSVMAlloc(context.handle, flags, nbytes + reserve + more, 0 if more else alignment)
+    found = lib.bindless_allocate_shared_virtual(
+        context.launching, context.handle, flags, nbytes + reserve + more, 0 if more else alignment
+    )
     if found == ffi.NULL:
         raise device.no_memory(lib.CL_MEM_OBJECT_ALLOCATION_FAILURE, "clSVMAlloc", kind, nbytes, alignment)
     owner = None if kind is UsmKind.host else device
@@ -82,3 +84,14 @@ def prefetch(context: Context, address: int, nbytes: int) -> Command | None:
 def bases(context: Context) -> list[Any]:
     """Where the allocations begin: those that are listed may be used by addresses that kernels find in memory."""
     return [_pointer(own.start) for own in tuple(context.allocations.values()) if own.buffer is None]
+
+
+def anchor(context: Context) -> Any:
+    """Memory that lives as long as the context, to be listed where there is no other: no list is empty, and the one
+    before has what was freed."""
+    if context.anchor is None:
+        made = lib.bindless_allocate_shared_virtual(context.launching, context.handle, lib.CL_MEM_READ_WRITE, 64, 0)
+        if made == ffi.NULL:
+            raise context.devices[0].no_memory(lib.CL_MEM_OBJECT_ALLOCATION_FAILURE, "clSVMAlloc", UsmKind.device, 64)
+        context.anchor = made
+    return context.anchor
