@@ -45,6 +45,8 @@ void blr_allocate_fail_after(int64_t count)
 
 int64_t blr_allocate_count(void) { return atomic_load(&allocations); }
 
+bool blr_allocate_will_fail(void) { return atomic_load(&fail_at) > 0; }
+
 static bool allocation_fails(void) { return atomic_fetch_add(&allocations, 1) + 1 == atomic_load(&fail_at); }
 #else
 static bool allocation_fails(void) { return false; }

@@ -6,12 +6,18 @@
 #ifndef BLR_ALLOCATE_H
 #define BLR_ALLOCATE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 void *blr_new(size_t size);
 void blr_delete(void *pointer);
 char *blr_copy_text(const char *text);
+
+/* Zeroed memory for what every command needs for a moment: blocks are kept when they are given back, a few of each size, so
+ * that commands come to do without allocations. */
+void *blr_block_new(size_t size);
+void blr_block_delete(void *block);
 
 /* Zeroed memory whose size the machine can really back; alignment is a power of two. */
 struct blr_pages {
@@ -32,6 +38,8 @@ uint64_t blr_memory_available(void);
 void blr_allocate_fail_after(int64_t count);
 /* How many allocations happened since the last call of blr_allocate_fail_after. */
 int64_t blr_allocate_count(void);
+/* Whether one of the next is to fail: nothing is taken from what is kept then, so that each can. */
+bool blr_allocate_will_fail(void);
 #endif
 
 #endif

@@ -11,12 +11,12 @@ static void destroy(struct blr_object *object)
     blr_delete(event->message);
     blr_condition_destroy(&event->changed);
     blr_context_release(event->context);
-    blr_delete(event);
+    blr_block_delete(event);
 }
 
 struct blr_event *blr_event_new(struct blr_context *context, uint64_t queue)
 {
-    struct blr_event *event = blr_new(sizeof *event);
+    struct blr_event *event = blr_block_new(sizeof *event);
     if (event == NULL) {
         blr_fail(BLR_RESULT_OUT_OF_MEMORY, "no memory for an event");
         return NULL;
@@ -26,7 +26,7 @@ struct blr_event *blr_event_new(struct blr_context *context, uint64_t queue)
     blr_condition_init(&event->changed);
     if (blr_object_register(&event->object, BLR_KIND_EVENT, destroy) != BLR_RESULT_SUCCESS) {
         blr_condition_destroy(&event->changed);
-        blr_delete(event);
+        blr_block_delete(event);
         return NULL;
     }
     blr_context_retain(context);

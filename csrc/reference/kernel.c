@@ -8,6 +8,7 @@
 
 #define MAX_WORK_GROUP_SIZE 1024u
 #define MOST_GROUP_BYTES ((uint64_t)64 << 20) /* of registers and memory of one work-group */
+#define MOST_IDLE_BYTES ((uint64_t)4 << 20)   /* of workers that a kernel keeps */
 
 struct blr_kernel *blr_kernel_acquire(blr_kernel_t handle)
 {
@@ -19,9 +20,51 @@ void blr_kernel_release(struct blr_kernel *kernel) { blr_object_release(&kernel-
 static void destroy(struct blr_object *object)
 {
     struct blr_kernel *kernel = (struct blr_kernel *)object;
+    for (struct blr_spirv_worker *worker = kernel->idle, *next; worker != NULL; worker = next) {
+        next = worker->next;
+        blr_spirv_worker_free(worker);
+    }
+    blr_mutex_destroy(&kernel->mutex);
     blr_object_release(&kernel->module->object);
     blr_delete(kernel);
 }
+
+/* ---------------------------------------------------------------- workers */
+
+struct blr_spirv_worker *blr_kernel_take_worker(struct blr_kernel *kernel, struct blr_spirv_launch *launch)
+{
+    blr_mutex_lock(&kernel->mutex);
+    struct blr_spirv_worker **link = &kernel->idle, *worker;
+    while ((worker = *link) != NULL && !blr_spirv_worker_fits(worker, launch))
+        link = &worker->next;
+    if (worker != NULL) {
+        *link = worker->next;
+        kernel->idle_bytes -= blr_spirv_worker_bytes(worker);
+    }
+    blr_mutex_unlock(&kernel->mutex);
+    if (worker == NULL)
+        return blr_spirv_worker_new(launch);
+    blr_spirv_worker_start(worker, launch);
+    return worker;
+}
+
+void blr_kernel_leave_worker(struct blr_kernel *kernel, struct blr_spirv_worker *worker)
+{
+    const uint64_t bytes = blr_spirv_worker_bytes(worker);
+    blr_spirv_worker_rest(worker);
+    blr_mutex_lock(&kernel->mutex);
+    const bool kept = kernel->idle_bytes + bytes <= MOST_IDLE_BYTES;
+    if (kept) {
+        worker->next = kernel->idle;
+        kernel->idle = worker;
+        kernel->idle_bytes += bytes;
+    }
+    blr_mutex_unlock(&kernel->mutex);
+    if (!kept)
+        blr_spirv_worker_free(worker);
+}
+
+/* ---------------------------------------------------------------- kernels */
 
 /* Groups that wait at barriers have all their work-items in registers at once. */
 static uint32_t largest_group(const struct blr_spirv_program *program)
@@ -57,10 +100,12 @@ static blr_result_t create(struct blr_module *module, const char *name, blr_kern
     struct blr_kernel *kernel = blr_new(sizeof *kernel);
     if (kernel == NULL)
         return blr_fail(BLR_RESULT_OUT_OF_MEMORY, "no memory for a kernel");
+    blr_mutex_init(&kernel->mutex);
     kernel->program = program;
     kernel->max_work_group_size = largest_group(program);
     blr_result_t result = blr_object_register(&kernel->object, BLR_KIND_KERNEL, destroy);
     if (result != BLR_RESULT_SUCCESS) {
+        blr_mutex_destroy(&kernel->mutex);
         blr_delete(kernel);
         return result;
     }

@@ -21,13 +21,15 @@ struct launch_command {
     struct blr_command command;
     struct blr_kernel *kernel; /* retained */
     struct blr_spirv_launch launch;
-    unsigned char *values;     /* bytes of all arguments */
+    struct blr_allocation **allocations; /* retained; behind the arrays below as long as there is room */
+    uint32_t room;                       /* for allocations */
+    bool moved;                          /* they are memory of their own */
+    uint32_t view_count;
+    /* Behind the command itself, one place for each argument: */
     const unsigned char **value_of;
     uint64_t *local_offsets;
-    struct blr_allocation **allocations; /* retained */
-    uint32_t room;                       /* for allocations */
     struct blr_image_view **views;       /* retained */
-    uint32_t view_count;
+    unsigned char *values;               /* bytes of all arguments */
     blr_mutex_t mutex;
     struct blr_spirv_worker *idle;   /* under the mutex */
     struct blr_spirv_worker *failed;
@@ -41,11 +43,8 @@ static void release(struct blr_command *command)
         blr_memory_release(own->allocations[i]);
     for (uint32_t i = 0; i < own->view_count; i++)
         blr_image_view_release(own->views[i]);
-    blr_delete(own->allocations);
-    blr_delete(own->views);
-    blr_delete(own->values);
-    blr_delete(own->value_of);
-    blr_delete(own->local_offsets);
+    if (own->moved)
+        blr_delete(own->allocations);
     if (own->kernel != NULL)
         blr_kernel_release(own->kernel);
 }
@@ -59,7 +58,7 @@ static struct blr_spirv_worker *take_worker(struct launch_command *own)
     if (worker != NULL)
         own->idle = worker->next;
     blr_mutex_unlock(&own->mutex);
-    return worker != NULL ? worker : blr_spirv_worker_new(&own->launch);
+    return worker != NULL ? worker : blr_kernel_take_worker(own->kernel, &own->launch);
 }
 
 static bool run_part(void *argument, uint64_t begin, uint64_t end)
@@ -116,10 +115,11 @@ static blr_result_t run(struct blr_command *command)
         result = blr_fail(own->failed->result, "%s", own->failed->fault.message);
     else if (own->no_memory)
         result = blr_fail(BLR_RESULT_OUT_OF_MEMORY, "no memory for the registers of kernel '%.80s'", launch->name);
-    blr_spirv_worker_free(own->failed);
+    if (own->failed != NULL)
+        blr_kernel_leave_worker(own->kernel, own->failed);
     while (own->idle != NULL) {
         struct blr_spirv_worker *next = own->idle->next;
-        blr_spirv_worker_free(own->idle);
+        blr_kernel_leave_worker(own->kernel, own->idle);
         own->idle = next;
     }
     blr_mutex_destroy(&own->mutex);
@@ -212,9 +212,11 @@ static bool make_room(struct launch_command *own, uint32_t more)
         return false;
     if (count > 0)
         memcpy(moved, own->allocations, count * sizeof *moved);
-    blr_delete(own->allocations);
+    if (own->moved)
+        blr_delete(own->allocations);
     own->allocations = moved;
     own->launch.allocations = moved;
+    own->moved = true;
     own->room = room;
     return true;
 }
@@ -259,6 +261,37 @@ static bool keep_named(struct launch_command *own, const unsigned char *bytes, e
     return true;
 }
 
+static uint64_t value_bytes(const struct blr_spirv_program *program)
+{
+    uint64_t bytes = 16;
+    for (uint32_t i = 0; i < program->argument_count; i++)
+        bytes += (program->arguments[i].size + 15) / 16 * 16;
+    return bytes;
+}
+
+/* A command with room for the arguments of a kernel, all in one piece; it takes the kernel over. */
+static struct launch_command *new_command(struct blr_kernel *kernel)
+{
+    const struct blr_spirv_program *program = kernel->program;
+    const size_t count = program->argument_count + 1u, front = (sizeof(struct launch_command) + 15) / 16 * 16;
+    const size_t arrays = (4 * count * sizeof(uint64_t) + 15) / 16 * 16;
+    struct launch_command *own = blr_command_new(front + arrays + value_bytes(program), run, release);
+    if (own == NULL) {
+        blr_kernel_release(kernel);
+        return NULL;
+    }
+    unsigned char *next = (unsigned char *)own + front;
+    own->kernel = kernel;
+    own->value_of = (const unsigned char **)(void *)next;
+    own->local_offsets = (uint64_t *)(void *)(next + count * sizeof(uint64_t));
+    own->views = (struct blr_image_view **)(void *)(next + 2 * count * sizeof(uint64_t));
+    own->allocations = (struct blr_allocation **)(void *)(next + 3 * count * sizeof(uint64_t));
+    own->room = (uint32_t)count;
+    own->values = next + arrays;
+    own->launch.allocations = own->allocations;
+    return own;
+}
+
 static blr_result_t set_arguments(struct launch_command *own, const blr_launch_t *given)
 {
     const struct blr_spirv_program *program = own->kernel->program;
@@ -270,16 +303,6 @@ static blr_result_t set_arguments(struct launch_command *own, const blr_launch_t
     if (count > 0 && (given->arguments == NULL || given->argument_sizes == NULL))
         return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "arguments or argument_sizes is NULL: kernel '%.80s' takes %u",
                         launch->name, count);
-    uint64_t bytes = 16;
-    for (uint32_t i = 0; i < count; i++)
-        bytes += (program->arguments[i].size + 15) / 16 * 16;
-    own->values = blr_new(bytes);
-    own->value_of = blr_new((count + 1u) * sizeof *own->value_of);
-    own->local_offsets = blr_new((count + 1u) * sizeof *own->local_offsets);
-    own->views = blr_new((count + 1u) * sizeof *own->views);
-    if (own->values == NULL || own->value_of == NULL || own->local_offsets == NULL || own->views == NULL ||
-        !make_room(own, count + 1u))
-        return blr_fail(BLR_RESULT_OUT_OF_MEMORY, "no memory for %u arguments", count);
     launch->values = own->value_of;
     launch->local_offsets = own->local_offsets;
     launch->local_bytes = program->uses_local ? (program->local_bytes + 127) / 128 * 128 : 0;
@@ -314,12 +337,8 @@ static blr_result_t set_arguments(struct launch_command *own, const blr_launch_t
 
 /* ---------------------------------------------------------------- the call */
 
-static blr_result_t prepare(struct launch_command *own, struct blr_queue *queue, blr_kernel_t kernel,
-                            const blr_launch_t *given)
+static blr_result_t prepare(struct launch_command *own, struct blr_queue *queue, const blr_launch_t *given)
 {
-    own->kernel = blr_kernel_acquire(kernel);
-    if (own->kernel == NULL)
-        return BLR_RESULT_INVALID_HANDLE;
     if (own->kernel->module->context != queue->context)
         return blr_fail(BLR_RESULT_INVALID_HANDLE, "the kernel is of another context than the queue");
     own->launch.program = own->kernel->program;
@@ -334,18 +353,21 @@ static blr_result_t prepare(struct launch_command *own, struct blr_queue *queue,
     return result;
 }
 
-blr_result_t blrEnqueueKernel(blr_queue_t handle, blr_kernel_t kernel, const blr_launch_t *launch, uint32_t num_waits,
+blr_result_t blrEnqueueKernel(blr_queue_t handle, blr_kernel_t kernel_handle, const blr_launch_t *launch, uint32_t num_waits,
                               const blr_event_t *waits, blr_event_t *event)
 {
     struct blr_queue *queue = blr_queue_acquire(handle);
     if (queue == NULL)
         return BLR_RESULT_INVALID_HANDLE;
     blr_result_t result = BLR_RESULT_OUT_OF_MEMORY;
+    struct blr_kernel *kernel;
     struct launch_command *own;
     if (launch == NULL) {
         result = blr_fail(BLR_RESULT_INVALID_ARGUMENT, "launch is NULL: a description of the launch is needed");
-    } else if ((own = blr_command_new(sizeof *own, run, release)) != NULL) {
-        result = prepare(own, queue, kernel, launch);
+    } else if ((kernel = blr_kernel_acquire(kernel_handle)) == NULL) {
+        result = BLR_RESULT_INVALID_HANDLE;
+    } else if ((own = new_command(kernel)) != NULL) {
+        result = prepare(own, queue, launch);
         if (result == BLR_RESULT_SUCCESS)
             result = blr_submit(queue, &own->command, num_waits, waits, event);
         else

@@ -4,6 +4,7 @@
 
 #include "context.h"
 #include "spirv_program.h"
+#include "threads.h"
 
 /* A kernel's name, and its program unless it needs what is in another module. */
 struct blr_module_kernel {
@@ -28,10 +29,21 @@ struct blr_kernel {
     struct blr_module *module; /* retained */
     const struct blr_spirv_program *program;
     uint32_t max_work_group_size;
+    blr_mutex_t mutex;
+    struct blr_spirv_worker *idle; /* of launches that are done, for the next one; under the mutex */
+    uint64_t idle_bytes;
 };
+
+struct blr_spirv_launch;
+struct blr_spirv_worker;
 
 struct blr_module *blr_module_acquire(blr_module_t handle);
 struct blr_kernel *blr_kernel_acquire(blr_kernel_t handle);
 void blr_kernel_release(struct blr_kernel *kernel);
+
+/* A worker for a launch of the kernel, one that another launch has left or a new one; NULL after blr_fail. */
+struct blr_spirv_worker *blr_kernel_take_worker(struct blr_kernel *kernel, struct blr_spirv_launch *launch);
+/* Takes a worker back when its launch is done. */
+void blr_kernel_leave_worker(struct blr_kernel *kernel, struct blr_spirv_worker *worker);
 
 #endif

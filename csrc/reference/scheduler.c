@@ -15,7 +15,7 @@ static _Thread_local struct blr_error *current_host_error;
 void *blr_command_new(size_t size, blr_result_t (*run)(struct blr_command *command),
                       void (*release)(struct blr_command *command))
 {
-    struct blr_command *command = blr_new(size);
+    struct blr_command *command = blr_block_new(size);
     if (command == NULL) {
         blr_fail(BLR_RESULT_OUT_OF_MEMORY, "no memory for a command of %zu bytes", size);
         return NULL;
@@ -29,7 +29,7 @@ static void free_command(struct blr_command *command)
 {
     if (command->edges != command->inline_edges)
         blr_delete(command->edges);
-    blr_delete(command);
+    blr_block_delete(command);
 }
 
 void blr_command_discard(struct blr_command *command)

@@ -385,22 +385,19 @@ bool blr_spirv_run_groups(struct blr_spirv_worker *worker, uint64_t begin, uint6
 
 /* ---------------------------------------------------------------- workers */
 
+static uint32_t words_of(const struct blr_spirv_program *program) { return (program->block_count + 63) / 64; }
+
 static bool make_batch(struct blr_spirv_batch *batch, struct blr_spirv_worker *worker)
 {
-    const struct blr_spirv_program *program = worker->launch->program;
-    uint32_t words = (program->block_count + 63) / 64;
+    const struct blr_spirv_program *program = worker->program;
     batch->worker = worker;
     batch->registers = new_aligned(program->register_bytes + 64);
     batch->scratch = new_aligned(program->scratch_bytes + 64);
     batch->private_memory = new_aligned(program->private_bytes * BLR_LANES + 64);
     batch->arrived = blr_new(program->block_count * sizeof(uint64_t));
-    batch->occupied = blr_new(words * sizeof(uint64_t));
-    if (batch->registers == NULL || batch->scratch == NULL || batch->private_memory == NULL || batch->arrived == NULL ||
-        batch->occupied == NULL)
-        return false;
-    fill_presets(batch);
-    fill_launch_builtins(batch);
-    return true;
+    batch->occupied = blr_new(words_of(program) * sizeof(uint64_t));
+    return batch->registers != NULL && batch->scratch != NULL && batch->private_memory != NULL && batch->arrived != NULL &&
+           batch->occupied != NULL;
 }
 
 static void free_batch(struct blr_spirv_batch *batch)
@@ -412,39 +409,82 @@ static void free_batch(struct blr_spirv_batch *batch)
     blr_delete(batch->occupied);
 }
 
+/* Batches that a worker of the launch has at once. */
+static uint32_t batches_of(const struct blr_spirv_launch *launch)
+{
+    const bool grouped = launch->program->has_barriers || launch->program->uses_local;
+    return grouped ? (uint32_t)((launch->local[0] * launch->local[1] * launch->local[2] + BLR_LANES - 1) / BLR_LANES) : 1;
+}
+
+bool blr_spirv_worker_fits(const struct blr_spirv_worker *worker, const struct blr_spirv_launch *launch)
+{
+    return batches_of(launch) <= worker->batch_room && launch->local_bytes <= worker->local_room;
+}
+
+uint64_t blr_spirv_worker_bytes(const struct blr_spirv_worker *worker)
+{
+    const struct blr_spirv_program *program = worker->program;
+    return sizeof *worker + worker->local_room +
+           worker->batch_room * (sizeof *worker->batches + program->register_bytes + program->scratch_bytes +
+                                 program->private_bytes * BLR_LANES + program->block_count * sizeof(uint64_t));
+}
+
+void blr_spirv_worker_start(struct blr_spirv_worker *worker, struct blr_spirv_launch *launch)
+{
+    worker->launch = launch;
+    worker->next = NULL;
+    worker->patience = PATIENCE;
+    worker->fault.happened = false;
+    worker->batch_count = batches_of(launch);
+    for (uint32_t i = 0; i < worker->batch_count; i++) {
+        struct blr_spirv_batch *batch = &worker->batches[i];
+        memset(batch->arrived, 0, launch->program->block_count * sizeof(uint64_t));
+        memset(batch->occupied, 0, words_of(launch->program) * sizeof(uint64_t));
+        fill_presets(batch);
+        fill_launch_builtins(batch);
+    }
+}
+
 struct blr_spirv_worker *blr_spirv_worker_new(struct blr_spirv_launch *launch)
 {
     struct blr_spirv_worker *worker = blr_new(sizeof *worker);
-    uint64_t size = launch->local[0] * launch->local[1] * launch->local[2];
-    bool grouped = launch->program->has_barriers || launch->program->uses_local;
-    uint32_t count = grouped ? (uint32_t)((size + BLR_LANES - 1) / BLR_LANES) : 1;
     if (worker == NULL)
         return NULL;
-    worker->launch = launch;
-    worker->patience = PATIENCE;
+    worker->program = launch->program;
+    worker->local_room = launch->local_bytes;
     worker->local = new_aligned(launch->local_bytes + 64);
-    worker->batches = new_aligned(count * sizeof *worker->batches);
+    worker->batches = new_aligned(batches_of(launch) * sizeof *worker->batches);
     bool made = worker->local != NULL && worker->batches != NULL;
-    for (uint32_t i = 0; made && i < count; i++) {
-        worker->batch_count++;
-        made = make_batch(&worker->batches[i], worker);
+    while (made && worker->batch_room < batches_of(launch))
+        made = make_batch(&worker->batches[worker->batch_room++], worker);
+    if (!made) {
+        blr_spirv_worker_free(worker);
+        return NULL;
     }
-    if (made)
-        return worker;
-    blr_spirv_worker_free(worker);
-    return NULL;
+    blr_spirv_worker_start(worker, launch);
+    return worker;
+}
+
+void blr_spirv_worker_rest(struct blr_spirv_worker *worker)
+{
+    for (uint32_t i = 0; i < worker->range_count; i++)
+        blr_memory_release(worker->ranges[i].allocation);
+    worker->range_count = worker->range_next = 0;
+    for (uint32_t i = 0; i < BLR_SPIRV_CACHED_VIEWS; i++)
+        if (worker->views[i] != NULL)
+            blr_image_view_release(worker->views[i]);
+    memset(worker->views, 0, sizeof worker->views);
+    if (worker->pairs != NULL)
+        memset(worker->pairs, 0, BLR_SPIRV_CACHED_PAIRS * sizeof *worker->pairs);
+    worker->launch = NULL;
 }
 
 void blr_spirv_worker_free(struct blr_spirv_worker *worker)
 {
     if (worker == NULL)
         return;
-    for (uint32_t i = 0; i < worker->range_count; i++)
-        blr_memory_release(worker->ranges[i].allocation);
-    for (uint32_t i = 0; i < BLR_SPIRV_CACHED_VIEWS; i++)
-        if (worker->views[i] != NULL)
-            blr_image_view_release(worker->views[i]);
-    for (uint32_t i = 0; i < worker->batch_count; i++)
+    blr_spirv_worker_rest(worker);
+    for (uint32_t i = 0; i < worker->batch_room; i++)
         free_batch(&worker->batches[i]);
     blr_delete(worker->pairs);
     delete_aligned(worker->batches);

@@ -43,10 +43,12 @@ struct blr_spirv_fault {
 /* One thread's share: the registers of one batch after another, or of all batches of one work-group. */
 struct blr_spirv_worker {
     struct blr_spirv_worker *next;
-    struct blr_spirv_launch *launch;
+    const struct blr_spirv_program *program;
+    struct blr_spirv_launch *launch;    /* NULL between launches */
     struct blr_spirv_batch *batches;
-    uint32_t batch_count;
+    uint32_t batch_count, batch_room;
     unsigned char *local;
+    uint64_t local_room;
     struct blr_spirv_range ranges[BLR_SPIRV_CACHED_RANGES];
     uint32_t range_count, range_next;
     struct blr_image_view *views[BLR_SPIRV_CACHED_VIEWS]; /* retained, or NULL */
@@ -134,5 +136,12 @@ bool blr_spirv_run_groups(struct blr_spirv_worker *worker, uint64_t begin, uint6
 /* A worker for a launch; NULL after blr_fail. */
 struct blr_spirv_worker *blr_spirv_worker_new(struct blr_spirv_launch *launch);
 void blr_spirv_worker_free(struct blr_spirv_worker *worker);
+
+/* A worker whose launch is done lets go of all that it retains, and serves another launch of the same program if that
+ * needs no more room. */
+void blr_spirv_worker_rest(struct blr_spirv_worker *worker);
+bool blr_spirv_worker_fits(const struct blr_spirv_worker *worker, const struct blr_spirv_launch *launch);
+void blr_spirv_worker_start(struct blr_spirv_worker *worker, struct blr_spirv_launch *launch);
+uint64_t blr_spirv_worker_bytes(const struct blr_spirv_worker *worker);
 
 #endif

@@ -107,6 +107,17 @@ def use(backend: Any, device: Any, context: Any, queue: Any, undo: ExitStack) ->
     event = backend.launch(queue, kernel, (64,), None, [])
     event = backend.barrier(queue, [event])
     backend.event_status(event)
+    recorder = backend.create_queue(context, device, in_order=True, profiling=False, immediate=None)
+    undo.callback(backend.release_queue, recorder)
+    commands = [
+        lambda waits: backend.fill(recorder, first, b"abcd", 16, waits),
+        lambda waits: backend.launch(recorder, kernel, (64,), None, [], waits),
+        lambda waits: backend.copy(recorder, second, first, 64, waits),
+    ]
+    graph = backend.record_graph(recorder, commands)
+    undo.callback(backend.release_graph, graph)
+    for _ in range(2):
+        event = backend.launch_graph(queue, graph, [event])
     backend.wait_queue(queue)
 
 

@@ -334,6 +334,35 @@ static void launches(void)
 }
 
 /* Everything from the module to the end of a launch with the n-th allocation failing, for every n. */
+/* Commands, events and registers of a launch serve the next one. */
+static void without_allocations(void)
+{
+    enum { COUNT = 256 };
+    blr_module_t module;
+    blr_kernel_t kernel = open_kernel(&module);
+    uint32_t *data = NULL, value = 35;
+    OK(blrMemoryAllocate(context, BLR_MEMORY_SHARED, COUNT * 4, 0, (void **)&data));
+    const void *arguments[] = {&data, &value};
+    const uint64_t sizes[] = {8, 4};
+    const blr_launch_t launch = {.dimensions = 1, .global_size = {COUNT}, .argument_count = 2, .arguments = arguments,
+                                 .argument_sizes = sizes};
+    for (int i = 0; i < 102; i++) {
+        blr_event_t event;
+        value = (uint32_t)i;
+        OK(blrEnqueueKernel(queue, kernel, &launch, 0, NULL, &event));
+        OK(blrEventWait(event, BLR_TIMEOUT_INFINITE));
+        OK(blrEventRelease(event));
+        OK(blrQueueWait(queue, BLR_TIMEOUT_INFINITE));
+        CHECK(data[0] == value + 7 && data[COUNT - 1] == value + 7);
+        if (i == 1)
+            blr_allocate_fail_after(0); /* counts from here */
+    }
+    CHECK_EQUAL(0, blr_allocate_count());
+    OK(blrKernelDestroy(kernel));
+    OK(blrModuleDestroy(module));
+    OK(blrMemoryFree(context, data));
+}
+
 static void without_memory(void)
 {
     struct words w;
@@ -371,7 +400,7 @@ static void without_memory(void)
         while (object_count() != before) /* the thread that ran it gives back what it kept */
             ;
     }
-    CHECK(n > 15);
+    CHECK(n > 10);
     CHECK(data[99] == 42);
     OK(blrMemoryFree(context, data));
 }
@@ -404,6 +433,7 @@ int main(void)
     reflection();
     launches();
     constants_from_constants();
+    without_allocations();
     without_memory();
     OK(blrQueueDestroy(queue));
     OK(blrContextDestroy(context));

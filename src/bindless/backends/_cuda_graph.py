@@ -13,7 +13,7 @@ from ._cuda_event import Event
 from ._cuda_fork import in_fork
 from ._cuda_queue import Queue
 
-__all__ = ["Graph", "launch_graph", "record_graph", "release_graph"]
+__all__ = ["Graph", "launch_graph", "record_graph", "records_graphs", "release_graph"]
 
 lib, ffi = driver.lib, driver.ffi
 
@@ -23,6 +23,11 @@ class Graph:
 
     def __init__(self, primary: PrimaryContext, native: Any) -> None:
         self.primary, self.native = primary, native
+
+
+def records_graphs(queue: Queue) -> bool:
+    """Every queue does."""
+    return True
 
 
 def record_graph(queue: Queue, commands: Sequence[Callable[[Sequence[Event]], Event]]) -> Graph:

@@ -12,14 +12,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from ..drivers import level_zero as driver
 from ._level_zero_device import Device
 from ._level_zero_errors import NOT_READY, SUCCESS, check, release
 from .native_contract import QueueGroupRecord
 
-__all__ = ["Command", "ImmediateList", "RegularLists", "in_sequence"]
+__all__ = ["ClosedList", "Command", "ImmediateList", "Lists", "RegularLists", "in_sequence"]
 
 lib, ffi = driver.lib, driver.ffi
 
@@ -45,6 +45,27 @@ def in_sequence(parts: Sequence[Command]) -> Command:
     return command
 
 
+class ClosedList:
+    """The command that executes a regular list which is closed.
+
+    Args:
+        places: where its handle is.
+        append: zeCommandListImmediateAppendCommandListsExp; None where the driver has no such function, and where only
+            command queues execute it.
+    """
+
+    def __init__(self, places: Any, append: Callable[..., int] | None) -> None:
+        self.places, self._append = places, append
+
+    def __call__(self, own: Any, signal: Any, count: int, waits: Any) -> int:
+        assert self._append is not None
+        return int(self._append(own, 1, self.places, signal, count, waits))
+
+
+def _nothing(own: Any, signal: Any, count: int, waits: Any) -> int:
+    return int(lib.zeCommandListAppendBarrier(own, signal, count, waits))
+
+
 def _queue_desc(device: Device, group: QueueGroupRecord, engine: int) -> Any:
     flags = lib.ZE_COMMAND_QUEUE_FLAG_IN_ORDER if device.driver.keeps_order else 0
     return driver.make_struct(
@@ -54,6 +75,25 @@ def _queue_desc(device: Device, group: QueueGroupRecord, engine: int) -> Any:
         flags=flags,
         mode=lib.ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS,
     )
+
+
+class Lists(Protocol):
+    """How a stream's commands are submitted."""
+
+    is_direct: bool
+    handle: Any
+
+    def run(self, command: Command, signal: Any = ..., count: int = ..., waits: Any = ...) -> int:
+        """Submits a command, which runs after all before it."""
+
+    def tidy(self) -> None:
+        """Lets the driver finish what it keeps of work that is done."""
+
+    def forgive(self) -> None:
+        """Has the driver forget a failure that was told."""
+
+    def close(self) -> None:
+        """Gives what is owned back; its work is done."""
 
 
 class ImmediateList:
@@ -105,6 +145,10 @@ class ImmediateList:
         """Lets the driver finish what it keeps of work that is done; see ``RegularLists``."""
         if self._synchronize is not None:
             self._synchronize(self.handle, 0)
+
+    def forgive(self) -> None:
+        """Takes a failure that was told from the driver, which tells it with everything later else."""
+        self.tidy()
 
     def close(self) -> None:
         """Destroys it; its work is done."""
@@ -158,6 +202,8 @@ class RegularLists:
 
     def run(self, command: Command, signal: Any = _NULL, count: int = 0, waits: Any = _NULL) -> int:
         """Executes a command in a list of its own, after all before it."""
+        if isinstance(command, ClosedList):
+            return self._execute(command, signal, count, waits)
         places = self._take()
         own = places[0][0]
         result: int = lib.zeCommandListAppendBarrier(own, _NULL, 0, _NULL)
@@ -173,6 +219,12 @@ class RegularLists:
             lib.zeCommandListReset(own)
             self._free.append(places)
         return result
+
+    def _execute(self, command: ClosedList, signal: Any, count: int, waits: Any) -> int:
+        """Executes a list that is there already, between what waits and what signals."""
+        result = self.run(_nothing, _NULL, count, waits) if count else SUCCESS
+        result = result or lib.zeCommandQueueExecuteCommandLists(self.handle, 1, command.places, _NULL)
+        return result if signal == _NULL else result or self.run(_nothing, signal)
 
     def _take(self) -> tuple[Any, Any]:
         """The places of an empty list and an unsignalled fence."""
@@ -201,6 +253,10 @@ class RegularLists:
             check(lib.zeFenceReset(places[1][0]), "zeFenceReset")
             check(lib.zeCommandListReset(places[0][0]), "zeCommandListReset")
             self._free.append(places)
+
+    def forgive(self) -> None:
+        """See ``ImmediateList``."""
+        lib.zeCommandQueueSynchronize(self.handle, 0)
 
     def close(self) -> None:
         """Destroys the queue and its lists; its work is done, but its last fence may not be signalled yet."""

@@ -16,7 +16,7 @@ from ._level_zero_device import Device
 from ._level_zero_errors import NOT_READY, SUCCESS, error, fail
 from ._level_zero_event import Event, TimedEvent, wait_until_signalled
 from ._level_zero_fork import refuse_in_fork
-from ._level_zero_lists import Command, ImmediateList, RegularLists
+from ._level_zero_lists import Command, Lists
 from ._level_zero_pool import NativeEvent
 from ._recording import RecordingStream
 
@@ -44,9 +44,7 @@ class Stream(RecordingStream[Event]):
         lists: how commands are submitted.
     """
 
-    def __init__(
-        self, context: Context, device: Device, lists: ImmediateList | RegularLists, profiling: bool = False
-    ) -> None:
+    def __init__(self, context: Context, device: Device, lists: Lists, profiling: bool = False) -> None:
         super().__init__(profiling)
         self.context = context
         self.device = device
@@ -225,6 +223,9 @@ class Stream(RecordingStream[Event]):
         """The error of work that failed, which is over then."""
         self.reached(index)
         words = self.context.driver.last_error()
+        with self.lock:
+            if not self.closed:
+                self.lists.forgive()
         return error(result, call, words, Errc.kernel)
 
     # ------------------------------------------------------------------ the whole stream

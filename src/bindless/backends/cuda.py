@@ -243,6 +243,7 @@ class CudaBackend:
     end_export = staticmethod(_cuda_ipc.end_export)
     open_memory = staticmethod(_cuda_ipc.open_memory)
     close_memory = staticmethod(_cuda_ipc.close_memory)
+    records_graphs = staticmethod(_cuda_graph.records_graphs)
     record_graph = staticmethod(_cuda_graph.record_graph)
     launch_graph = staticmethod(_cuda_graph.launch_graph)
     release_graph = staticmethod(_cuda_graph.release_graph)

@@ -4,8 +4,9 @@ Each group of methods is a module: ``_level_zero_driver`` and ``_level_zero_devi
 (discovery), ``_level_zero_context``, ``_level_zero_queue`` over ``_level_zero_stream``, ``_level_zero_lists`` and
 ``_level_zero_event``, ``_level_zero_memory``, ``_level_zero_image``, ``_level_zero_handle``, ``_level_zero_copy``,
 ``_level_zero_module``, ``_level_zero_link``, ``_level_zero_kernel``, ``_level_zero_launch``, ``_level_zero_functions``;
-beside the contract ``_level_zero_extra``, ``_level_zero_fence``, ``_level_zero_ipc``, ``_level_zero_shared_events`` and
-``_level_zero_virtual``. Here they are only put together; docs/level_zero.md tells what calls become.
+beside the contract ``_level_zero_graph``, ``_level_zero_extra``, ``_level_zero_fence``, ``_level_zero_ipc``,
+``_level_zero_shared_events`` and ``_level_zero_virtual``. Here they are only put together; docs/level_zero.md tells
+what calls become.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from . import (
     _level_zero_extra,
     _level_zero_fence,
     _level_zero_functions,
+    _level_zero_graph,
     _level_zero_handle,
     _level_zero_image,
     _level_zero_info,
@@ -219,6 +221,10 @@ class LevelZeroBackend:
     launch_indirect = staticmethod(_level_zero_extra.launch_indirect)
     prefer_cache = staticmethod(_level_zero_extra.prefer_cache)
     link_loaded = staticmethod(_level_zero_extra.link_loaded)
+    records_graphs = staticmethod(_level_zero_graph.records_graphs)
+    record_graph = staticmethod(_level_zero_graph.record_graph)
+    launch_graph = staticmethod(_level_zero_graph.launch_graph)
+    release_graph = staticmethod(_level_zero_graph.release_graph)
     create_fence = staticmethod(_level_zero_fence.create_fence)
     signal_fence = staticmethod(_level_zero_fence.signal_fence)
     wait_fence = staticmethod(_level_zero_fence.wait_fence)

@@ -270,6 +270,9 @@ class ModuleLinkProtocol(Protocol):
 class GraphProtocol(Protocol):
     """Commands that are recorded once and submitted as one."""
 
+    def records_graphs(self, queue: NativeQueue) -> bool:
+        """Whether the queue takes graphs."""
+
     def record_graph(
         self, queue: NativeQueue, commands: Sequence[Callable[[Sequence[NativeEvent]], NativeEvent]]
     ) -> NativeGraph:

@@ -34,8 +34,9 @@ class CommandGraph:
     """Commands in the order in which they were added; calling it submits all of them to its queue.
 
     Arguments are checked and packed when a command is added, and keep their values; memory is kept alive, and what it
-    holds is read by each run. On CUDA the graph is one of the driver's (a CUgraph), whose launch costs a fraction of
-    what its commands cost one by one. Elsewhere the commands are submitted one after the other.
+    holds is read by each run. On CUDA the graph is one of the driver's (a CUgraph), on Level Zero a command list that
+    is closed once, where the driver executes such: a run costs a fraction of what the commands cost one by one, and
+    runs come one after the other. Elsewhere the commands are submitted one after the other.
 
     Args:
         queue: where it runs.
@@ -50,7 +51,8 @@ class CommandGraph:
         queue._native  # noqa: B018  raises if it has ended
         self.queue = queue
         self._backend = queue._backend
-        self._graphs = cast(GraphProtocol, self._backend) if hasattr(self._backend, "record_graph") else None
+        graphs = cast(GraphProtocol, self._backend) if hasattr(self._backend, "record_graph") else None
+        self._graphs = graphs if graphs is not None and graphs.records_graphs(queue._native) else None
         # Commands are planned for the queue that takes them: with a driver's graph one that only records.
         self._recorder = queue if self._graphs is None else Another(queue.device, queue.context, in_order=True)
         self._commands: list[Operation] = []

@@ -1,0 +1,145 @@
+"""``CommandGraph`` on Level Zero: a command list that is closed once, executed by every run."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from compile import compiled_text, load
+
+import bindless as bl
+
+pytestmark = pytest.mark.on_level_zero
+
+# Writes where the memory says: a fault unless that is within it.
+_PLACED = "kernel void placed(global const ulong *where, global int *out) { out[where[0]] += 1; }"
+
+
+@pytest.fixture(params=["immediate", "regular", "one by one"])
+def made(request: pytest.FixtureRequest, device: bl.Device, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """Makes queues of a kind; immediate lists of older drivers cannot execute others, and take commands one by one."""
+    with bl.Context(device) as context:
+        if request.param == "one by one":
+            native = context._native.driver
+            known = native.function
+            hidden = "zeCommandListImmediateAppendCommandListsExp"
+            monkeypatch.setattr(native, "function", lambda name: None if name == hidden else known(name))
+        regular = request.param == "regular"
+
+        def make(in_order: bool = True, **options: Any) -> bl.Queue:
+            return bl.Queue(device, context, in_order=in_order, no_immediate_command_list=regular, **options)
+
+        yield make
+
+
+def test_runs_follow_each_other_and_other_commands(made: Any) -> None:
+    """Each run sees what was before it, and what comes later sees the run."""
+    with made() as queue:
+        kernels = load(queue, "simple")
+        increment = kernels.get_kernel("increment")
+        array, found = bl.usm_empty((64,), np.int32, queue), np.zeros(64, np.int32)
+        with bl.CommandGraph(queue) as graph:
+            for _ in range(7):
+                graph.parallel_for(64, increment, array)
+            queue.fill(array, 100)
+            for _ in range(3):
+                graph()
+                queue.parallel_for(64, increment, array)
+            queue.memcpy(found, array).wait()
+            assert set(found) == {124}
+
+
+@pytest.mark.parametrize("in_order", [True, False], ids=["in order", "out of order"])
+def test_runs_of_several_threads(made: Any, in_order: bool) -> None:
+    """Runs of one graph come one after the other, whichever thread asks: no addition is lost."""
+    with made(in_order) as queue:
+        kernels = load(queue, "simple")
+        array = bl.usm_empty((256,), np.int32, queue)
+        queue.fill(array, 0).wait()
+        with bl.CommandGraph(queue) as graph:
+            graph.parallel_for(256, kernels.get_kernel("increment"), array)
+            graph.finalize()
+            threads = [threading.Thread(target=lambda: [graph() for _ in range(20)]) for _ in range(4)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            queue.wait()
+            assert set(array.numpy(queue)) == {80}
+
+
+def test_a_run_after_a_fault(made: Any) -> None:
+    """A kernel's fault is that run's, and the next one runs again."""
+    with made() as queue:
+        bundle = bl.load_kernel_bundle(compiled_text(_PLACED, "spirv"), queue)
+        where, out = bl.usm_empty((1,), np.uint64, queue), bl.usm_empty((4,), np.int32, queue)
+        queue.fill(out, 0)
+        with bl.CommandGraph(queue) as graph:
+            graph.parallel_for(1, bundle.get_kernel("placed"), where, out)
+            for place, fails in ((0, False), (1 << 40, True), (2, False), (1 << 40, True), (2, False)):
+                queue.fill(where, np.uint64(place)).wait()
+                event = graph()
+                if fails:
+                    with pytest.raises(bl.KernelError, match="'placed'"):
+                        event.wait_and_throw()
+                else:
+                    event.wait_and_throw()
+            assert list(out.numpy(queue)) == [1, 0, 2, 0]
+
+
+def test_the_kernel_is_destroyed_while_the_graph_lives(made: Any) -> None:
+    """It is refused then, and what runs already is not disturbed."""
+    with made() as queue:
+        bundle = load(queue, "simple")
+        array = bl.usm_empty((64,), np.int32, queue)
+        queue.fill(array, 0)
+        with bl.CommandGraph(queue) as graph:
+            graph.parallel_for(64, bundle.get_kernel("increment"), array)
+            event = graph()
+            bundle.close()
+            with pytest.raises(bl.InvalidError):
+                graph()
+            event.wait_and_throw()
+            assert set(array.numpy(queue)) == {1}
+
+
+@pytest.mark.parametrize("made", ["immediate", "regular"], indirect=True)
+def test_what_is_refused_is_recorded_anew(made: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A command that the driver refuses leaves no half of a graph, and none of the recorder's state."""
+    with made() as queue:
+        array = bl.usm_empty((64,), np.int32, queue)
+        refusals = [bl.SyclRuntimeError("refused on purpose")]
+        with bl.CommandGraph(queue) as graph:
+            graph.fill(array, 3)
+            graph.fill(array, 4)
+            command = graph._commands[1]
+
+            def refused(waits: Any) -> Any:
+                if refusals:
+                    raise refusals.pop()
+                return command(waits)
+
+            graph._commands[1] = refused
+            with pytest.raises(bl.SyclRuntimeError, match="on purpose"):
+                graph()
+            graph().wait()
+            assert set(array.numpy(queue)) == {4}
+
+
+def test_a_profiling_queue_and_waits(made: Any) -> None:
+    """Times of a run, and a run that waits for another queue's command."""
+    with made(False, enable_profiling=True) as queue, made() as other:
+        array = bl.usm_empty((1 << 16,), np.int32, queue)
+        with bl.CommandGraph(queue) as graph:
+            graph.memcpy(array[: 1 << 15], array[1 << 15 :])
+            graph.fill(array[1 << 15 :], 9)
+            for value in range(4):
+                event = graph(depends_on=other.fill(array, value))
+                event.wait()
+                found = array.numpy(queue)
+                assert set(found[: 1 << 15]) == {value} and set(found[1 << 15 :]) == {9}
+                times = [event.get_profiling_info(f"command_{name}") for name in ("submit", "start", "end")]
+                assert times == sorted(times)
