@@ -10,7 +10,7 @@ import statistics
 import subprocess
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -32,22 +32,30 @@ class Row:
     ratios: Mapping[str, float]
     target: str
     each: float = 0.0  # calls of ours that ``seconds`` are, where the difference of one is told too
+    processor: float = 0.0  # of these seconds, what this thread was at work, where that is told too
+    processor_ratios: Mapping[str, float] = field(default_factory=dict)
 
     def peer(self, name: str) -> str:
         """The ratio to a peer, and where it is asked for what one call of ours takes longer."""
-        ratio = self.ratios[name]
-        more = f" ({self.seconds * (1 - ratio) / self.each * 1e6:+.2f} us a call)" if self.each else ""
-        return f"{name} {ratio:.2f}{more}"
+        told = f"{name} {self.ratios[name]:.2f}{self._more(self.seconds, self.ratios[name])}"
+        if name in self.processor_ratios:
+            ratio = self.processor_ratios[name]
+            told += f" [processor {ratio:.2f}{self._more(self.processor, ratio)}]"
+        return told
+
+    def _more(self, seconds: float, ratio: float) -> str:
+        return f" ({seconds * (1 - ratio) / self.each * 1e6:+.2f} us a call)" if self.each else ""
 
 
 _ROWS: list[Row] = []
 
 
-def _once(work: Work, calls: int) -> float:
-    start = time.perf_counter()
+def _once(work: Work, calls: int) -> tuple[float, float]:
+    """Seconds of a call, and those of this thread's processor time."""
+    start, processor = time.perf_counter(), time.thread_time()
     for _ in range(calls):
         work()
-    return (time.perf_counter() - start) / calls
+    return (time.perf_counter() - start) / calls, (time.thread_time() - processor) / calls
 
 
 @pytest.fixture
@@ -56,7 +64,9 @@ def compare(benchmark: Any, request: pytest.FixtureRequest) -> Callable[..., Map
 
     ``items`` of one call turn the time into a rate; ``calls`` is how often a round calls the work;
     ``target`` is the text of the figure wanted; ``known`` has seconds of peers measured by another program;
-    ``each`` is how many calls of the driver ours stands for, to tell the difference of one.
+    ``each`` is how many calls of the driver ours stands for, to tell the difference of one. ``least`` takes the
+    shortest round instead of the median, for calls of microseconds where other threads want the processor too, and
+    tells this thread's processor time beside.
     """
 
     def run(
@@ -71,18 +81,24 @@ def compare(benchmark: Any, request: pytest.FixtureRequest) -> Callable[..., Map
         target: str = "",
         known: Mapping[str, float] | None = None,
         each: float = 0.0,
+        least: bool = False,
     ) -> Mapping[str, float]:
         everyone = {"ours": ours, **peers}
         for work in everyone.values():
             work()
-        times: dict[str, list[float]] = {key: [] for key in everyone}
+        times: dict[str, list[tuple[float, float]]] = {key: [] for key in everyone}
         for _ in range(rounds):
             for key, work in everyone.items():
                 times[key].append(_once(work, calls))
-        seconds = {key: statistics.median(values) for key, values in times.items()}
+        middle: Callable[[list[float]], float] = min if least else statistics.median
+        seconds = {key: middle([wall for wall, _ in values]) for key, values in times.items()}
+        processor = {key: middle([own for _, own in values]) for key, values in times.items()} if least else {}
         ratios = {key: value / seconds["ours"] for key, value in {**seconds, **(known or {})}.items() if key != "ours"}
+        own = {key: value / processor["ours"] for key, value in processor.items() if key != "ours"}
         rate = f"{items / seconds['ours'] / 1e6:.1f} M{unit}/s" if items else ""
-        _ROWS.append(Row(name or request.node.name, seconds["ours"], rate, ratios, target, each))
+        _ROWS.append(
+            Row(name or request.node.name, seconds["ours"], rate, ratios, target, each, processor.get("ours", 0.0), own)
+        )
         benchmark.extra_info.update({f"{_ROWS[-1].name}: ratio {key}": value for key, value in ratios.items()})
         nonlocal timed
         if not timed:  # pytest-benchmark keeps one timing a test; the ratios are in its extra_info

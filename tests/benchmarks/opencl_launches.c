@@ -1,5 +1,5 @@
-/* Launches as a C program makes them: arguments set, a kernel enqueued with an event, the queue flushed. The functions
-   are those of the library that is open already. */
+/* Launches as a C program makes them: the argument that changes is set, a kernel enqueued with an event, the queue
+   flushed. The functions are those of the library that is open already. */
 #include <stddef.h>
 #include <stdint.h>
 
@@ -8,17 +8,17 @@ typedef int32_t (*enqueue)(void *queue, void *kernel, uint32_t dimensions, const
                            const size_t *group, uint32_t count, void *const *waits, void **event);
 typedef int32_t (*one_argument)(void *object);
 
-int launch_many(set_argument set, enqueue run, one_argument release, one_argument flush, one_argument finish,
-                void *queue, void *kernel, int count)
+int launch_many(set_argument set, enqueue run, one_argument release, one_argument flush, void *queue, void *kernel,
+                uint32_t index, int count)
 {
     const size_t whole = 1;
     for (int32_t i = 0; i < count; ++i) {
         void *event = NULL;
-        int32_t result = set(kernel, 0, sizeof i, &i);
+        int32_t result = set(kernel, index, sizeof i, &i);
         if (result == 0) result = run(queue, kernel, 1, NULL, &whole, &whole, 0, NULL, &event);
         if (result == 0) result = flush(queue);
         if (result != 0) return result;
         release(event);
     }
-    return finish(queue);
+    return 0;
 }

@@ -139,6 +139,8 @@ class Event(Mark):
                 _release(found)
             elif found != ffi.NULL:
                 self.native = found
+                if self.stream.pending is self:  # it serves no other launch
+                    self.stream.pending = None
         return self.native
 
     def failure(self) -> Error | None:

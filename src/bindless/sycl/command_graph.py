@@ -27,7 +27,7 @@ __all__ = ["CommandGraph"]
 class _Step(Protocol):
     """Submits a command anew; launches bound to their arguments do."""
 
-    def __call__(self, *, depends_on: Iterable[Event] | Event) -> Event: ...
+    def __call__(self, *, depends_on: Iterable[Event] | Event = ()) -> Event: ...
 
 
 class CommandGraph:
@@ -100,7 +100,7 @@ class CommandGraph:
                 raise InvalidError("this graph has run, or was finalized: its commands are settled; make another one")
             stream = self.queue._stream
             self._commands.append(command)
-            self._steps.append(step or (lambda *, depends_on: stream.submit(command, depends_on, keep)))
+            self._steps.append(step or (lambda *, depends_on=(): stream.submit(command, depends_on, keep)))
             self._keep.extend(keep)
 
     def __len__(self) -> int:
@@ -151,7 +151,7 @@ class CommandGraph:
         first, *others = self._steps
         event = first(depends_on=depends_on)
         for step in others:  # a queue in order needs not be told
-            event = step(depends_on=() if stream.in_order else event)
+            event = step() if stream.in_order else step(depends_on=event)
         return event
 
     def _require_memory(self) -> None:
