@@ -121,6 +121,53 @@ def test_a_signal_follows_all_earlier_work(ordered: bl.Queue, timeline: Timeline
     shared.close()
 
 
+def test_queues_take_turns(device: bl.Device, context: bl.Context, timeline: Timeline) -> None:
+    """What one queue's commands have prepared is not another's, nor a closed queue's or a released semaphore's."""
+    with bl.Queue(device, context, in_order=True) as first, bl.Queue(device, context, in_order=True) as second:
+        semaphore = import_semaphore(timeline.fd, "timeline_fd", first)
+        for value in range(1, 7, 2):
+            first.ext_oneapi_wait_external_semaphore(semaphore, value - 1)
+            first.ext_oneapi_signal_external_semaphore(semaphore, value)
+            second.ext_oneapi_wait_external_semaphore(semaphore, value)
+            second.ext_oneapi_signal_external_semaphore(semaphore, value + 1)
+        first.wait()
+        second.wait()
+        assert timeline.value == 6
+        first.close()
+        with pytest.raises(bl.InvalidError, match="make a new Queue"):
+            first.ext_oneapi_signal_external_semaphore(semaphore, 7)
+        second.ext_oneapi_signal_external_semaphore(semaphore, 8).wait()
+        bl.release_external_semaphore(semaphore, second)
+        with pytest.raises(bl.InvalidError, match="was released"):
+            second.ext_oneapi_signal_external_semaphore(semaphore, 9)
+        assert timeline.value == 8
+
+
+def test_values_of_64_bits(ordered: bl.Queue, timeline: Timeline) -> None:
+    semaphore = import_semaphore(timeline.fd, "timeline_fd", ordered)
+    for value in (2**63 - 1, 2**63, np.uint64(2**63 + 1), 2**64 - 1):
+        ordered.ext_oneapi_signal_external_semaphore(semaphore, value)
+        ordered.ext_oneapi_wait_external_semaphore(semaphore, value).wait()
+        assert timeline.value == value
+
+
+def test_a_signal_after_work_of_the_host(ordered: bl.Queue, timeline: Timeline) -> None:
+    """It comes after a host task that the queue holds, without keeping the caller."""
+    semaphore = import_semaphore(timeline.fd, "timeline_fd", ordered)
+    ordered.ext_oneapi_signal_external_semaphore(semaphore, 1).wait()
+    begin, seen = threading.Event(), list[int]()
+
+    def on_host() -> None:
+        begin.wait(60)
+        seen.append(timeline.value)
+
+    ordered.submit(lambda handler: handler.host_task(on_host))
+    signalled = ordered.ext_oneapi_signal_external_semaphore(semaphore, 2)
+    begin.set()
+    signalled.wait()
+    assert seen == [1] and timeline.value == 2
+
+
 @pytest.mark.parametrize("form", ["alone", "one event", "several"])
 def test_forms_of_the_queue(ordered: bl.Queue, queue: bl.Queue, timeline: Timeline, event_fd: int, form: str) -> None:
     """With and without value, after none, one and several events, of any queue (R46)."""
