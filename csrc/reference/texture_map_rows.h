@@ -48,6 +48,13 @@ static inline __attribute__((always_inline)) void place_axis(const struct blr_ma
     const float scale = map->scale[axis], bias = map->bias[axis];
     float *restrict at = part->at + axis;
     float *restrict step_x = steps ? part->step_x + axis : NULL, *restrict step_y = steps ? part->step_y + axis : NULL;
+    if (!projective && a == 0.0) {        /* a picture that is not turned: one number for the whole row */
+        const double value = a * first + constant;
+        const float place = units ? in_units(value, scale, bias) : (float)value;
+        for (int32_t i = 0; i < (int32_t)part->count; i++)
+            at[2 * i] = place;
+        return;
+    }
     for (int32_t i = 0; i < (int32_t)part->count; i++) {
         const double x = first + (double)i, depth = wa * x + depth_constant;
         double value = a * x + constant;

@@ -189,12 +189,14 @@ static void test_large_results(unsigned char *texels)
     free(texture);
 }
 
-/* The map of a picture: affine, projective, with parts that lie nowhere; in pixels or with units of 0..1. */
+/* The map of a picture: affine, turned or not, projective, with parts that lie nowhere; in pixels or with units of 0..1. */
 static void choose_map(blr_image_map_t *map)
 {
     memset(map, 0, sizeof *map);
     for (int k = 0; k < 6; k++)
         map->matrix[k] = ldexp((double)unit() - 0.5, 4 - (int)below(6));
+    for (int k = 1; below(4) == 0 && k < 4; k += 2)       /* not turned */
+        map->matrix[k] = 0.0;
     map->matrix[8] = below(2) ? 1.0 : 0.5 + (double)unit();
     for (int k = 6; below(2) && k < 8; k++)
         map->matrix[k] = ldexp((double)unit() - 0.5, -(int)below(4));
