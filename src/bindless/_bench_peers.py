@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from ._bench_rows import Peer, Work
 
-__all__ = ["available", "numpy_linear", "sampling_peers_2d", "sampling_peers_3d", "warp_peers"]
+__all__ = ["available", "numpy_linear", "remap_peers", "sampling_peers_2d", "sampling_peers_3d", "warp_peers"]
 
 Array = npt.NDArray[Any]
 
@@ -59,21 +59,30 @@ def sampling_peers_2d(
     share = few / len(points)
     real = pixels if pixels.dtype == np.float32 else pixels.astype(np.float32) / np.float32(255)
     peers = {"numpy": Peer(lambda: numpy_linear(real, points[:few]), share)}
-    ndimage, cv2, torch = available("scipy.ndimage"), available("cv2"), available("torch")
+    ndimage, torch = available("scipy.ndimage"), available("torch")
     if ndimage is not None and pixels.shape[2] == 1:
         rows = np.ascontiguousarray(points[:few, ::-1].T) - 0.5
         peers["scipy"] = Peer(lambda: ndimage.map_coordinates(real[..., 0], rows, order=1, mode="nearest"), share)
-    if cv2 is not None and len(points) % 1024 == 0:
-        x, y = (np.ascontiguousarray(points[:, axis].reshape(-1, 1024) - np.float32(0.5)) for axis in (0, 1))
-
-        def remap(source: Array) -> Work:
-            return lambda: cv2.remap(source, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
-
-        peers["OpenCV remap"] = Peer(remap(real), wanted=wanted)
-        if pixels.dtype == np.uint8:
-            peers["OpenCV remap, to bytes"] = Peer(remap(pixels))
+    peers |= remap_peers(pixels, points, wanted=wanted)
     if torch is not None:
         peers["torch grid_sample"] = Peer(_grid_sample(torch, "cpu", real, points))
+    return peers
+
+
+def remap_peers(pixels: Array, points: Array, *, wanted: float | None = None) -> dict[str, Peer]:
+    """OpenCV's ``remap`` on the processor, to floats and, of bytes, to bytes; for whole rows of 1024 places."""
+    cv2 = available("cv2")
+    if cv2 is None or len(points) % 1024:
+        return {}
+    real = pixels if pixels.dtype == np.float32 else pixels.astype(np.float32) / np.float32(255)
+    x, y = (np.ascontiguousarray(points[:, axis].reshape(-1, 1024) - np.float32(0.5)) for axis in (0, 1))
+
+    def remap(source: Array) -> Work:
+        return lambda: cv2.remap(source, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+
+    peers = {"OpenCV remap": Peer(remap(real), wanted=wanted)}
+    if pixels.dtype == np.uint8:
+        peers["OpenCV remap, to bytes"] = Peer(remap(pixels))
     return peers
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._bench_by_hand import by_hand
-from ._bench_peers import available, sampling_peers_2d, sampling_peers_3d, warp_peers
+from ._bench_peers import available, remap_peers, sampling_peers_2d, sampling_peers_3d, warp_peers
 from ._bench_rows import Bench, Peer, Work
 from ._image_grid import cube_directions
 from .image import Image
@@ -308,9 +308,11 @@ def measure_pictures(bench: Bench) -> None:
     for dtype, channels, wanted in (("uint8", 4, 1.0), ("uint8", 3, 1.0), ("float32", 4, 1.0), ("float32", 1, None)):
         pixels = _pixels((side, side, channels), dtype)
         with Image(pixels, queue=bench.queue) as image:
-            peers = {"sample() at an array of places": Peer(lambda image=image: image.sample(points))}  # type: ignore[misc]
-            peers |= warp_peers(pixels, matrix, wanted=wanted)
             shared: dict[str, Any] = {"amount": side * side, "unit": "pixels"}
+            sample = lambda image=image: image.sample(points)  # noqa: E731
+            bench.measure(f"Image.sample {dtype} x{channels}", sample, remap_peers(pixels, points), **shared)
+            peers = {"sample() at an array of places": Peer(sample)}
+            peers |= warp_peers(pixels, matrix, wanted=wanted)
             warp = lambda image=image: image.warp(matrix, (side, side))  # noqa: E731
             bench.measure(f"Image.warp {dtype} x{channels}", warp, peers, **shared)
             if channels == 4:
