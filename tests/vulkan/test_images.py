@@ -155,7 +155,7 @@ def test_vulkan_clears_we_sample(rig, queue, exporter):
             bl.destroy_image_handle(view, queue)
 
 
-def test_levels_that_vulkan_blits(rig, queue, exporter):
+def test_levels_that_vulkan_blits(rig, draws, queue, exporter):
     """Vulkan reduces each level from the one before; we sample all of them, and between them."""
     desc = description((32, 16), 5, "unorm_int8", 4)
     flat = np.zeros(levels_of(desc)[0].shape, np.uint8)

@@ -20,7 +20,7 @@ LIGHTS = np.array([(6, 1.2, 0.4), (0.5, 3, 0.8), (0.3, 0.8, 7), (4, 3.4, 0.6), (
 
 
 @pytest.fixture
-def example(rig: Rig, manifest: str | None, monkeypatch: pytest.MonkeyPatch):
+def example(rig: Rig, draws: None, manifest: str | None, monkeypatch: pytest.MonkeyPatch):
     """Imports an example, whose Vulkan is the driver of the run."""
     monkeypatch.syspath_prepend(str(FOLDER))
     with drivers(manifest):

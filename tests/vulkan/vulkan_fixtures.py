@@ -11,6 +11,8 @@ BINDLESS_REQUIRE       with vulkan in it a driver that is missing fails
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
@@ -102,6 +104,21 @@ def rig(instance: Instance, driver: str, device: bl.Device) -> Iterator[Rig]:
     made = Rig(fitting[0])
     yield made
     made.close()
+
+
+@pytest.fixture(scope="session")
+def draws(rig: Rig, driver: str) -> None:
+    """Fails where a GPU's Vulkan driver does not draw, whoever asks it to, instead of waiting for ever."""
+    if driver != "native":
+        return
+    from bindless.interop import vulkan as sharing
+
+    uuid = sharing.device_uuid(rig.physical_device).hex()
+    program = str(Path(__file__).with_name("vulkan_alone.py"))
+    done = subprocess.run([sys.executable, program, uuid, "20"], capture_output=True, text=True, check=False)
+    if done.returncode:
+        why = f"Vulkan does not draw on this GPU, without this package or CUDA: {done.stdout}{done.stderr}"
+        pytest.fail(why, pytrace=False)
 
 
 @pytest.fixture
