@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from bindless.backends._reference_objects import Event
 from bindless.backends.contract import BackendProtocol, NativeEvent
 from bindless.model.copy_region import CopyRegion, HostMemory, ImageMemory, UsmMemory
 from bindless.model.descriptor import ImageDescriptor
@@ -34,6 +36,35 @@ def _context(backend: BackendProtocol, device: Any) -> Any:
     return _kept[id(device)]
 
 
+class _Keeper:
+    """A backend whose events do not go by themselves: what tests were given, and did not give back, goes in the end."""
+
+    def __init__(self, backend: BackendProtocol) -> None:
+        self._backend = backend
+        self._events: dict[int, Event] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._backend, name)
+        if not callable(found):
+            return found
+
+        @functools.wraps(found)
+        def call(*arguments: Any, **options: Any) -> Any:
+            if name == "release_event":
+                self._events.pop(id(arguments[0]), None)
+            made = found(*arguments, **options)
+            if isinstance(made, Event):
+                self._events[id(made)] = made
+            return made
+
+        return call
+
+    def release_events(self) -> None:
+        for event in self._events.values():
+            self._backend.release_event(event)
+        self._events.clear()
+
+
 class Rig:
     """One backend with a context and an in-order queue, and what tests do with them in a line.
 
@@ -41,7 +72,8 @@ class Rig:
     """
 
     def __init__(self, backend: BackendProtocol, device: Any) -> None:
-        self.backend = backend
+        keeps = not getattr(backend, "events_release_themselves", False)
+        self.backend: Any = _Keeper(backend) if keeps else backend
         self.device = device
         self.context = _context(backend, device)
         self.queue = backend.create_queue(self.context, device, in_order=True, profiling=False)
@@ -53,6 +85,8 @@ class Rig:
             self.backend.release_queue(queue)
         for undo in reversed(self._undo):
             undo()
+        if isinstance(self.backend, _Keeper):
+            self.backend.release_events()
         if self.context is not _kept.get(id(self.device)):
             self.backend.release_context(self.context)
 
