@@ -98,6 +98,35 @@ def test_repeated_launch(compare: Compare, ordered: bl.Queue, in_c: Any) -> None
     _compare_launches(compare, ordered, in_c, repeated=True)
 
 
+def test_graph(compare: Compare, ordered: bl.Queue, in_c: Any) -> None:
+    """A graph of the same launches, a closed command list, beside C that launches each, and plain launches."""
+    out = bl.usm_empty((1,), np.uint64, ordered)
+    kernel, arguments = _kernel(ordered), (out, np.uint64(5), np.uint32(7), np.float32(2.5))
+    with bl.Queue(ordered.device, context=ordered.context, in_order=True) as own, bl.CommandGraph(ordered) as graph:
+        peer = _kernel(own)
+        handles = _handle(ordered.context), _handle(own), _handle(peer)
+        for _ in range(CALLS):
+            graph.parallel_for(1, kernel, *arguments)
+
+        def c() -> None:
+            values = ctypes.c_uint64(int(out.pointer)), ctypes.c_uint64(5), ctypes.c_uint32(7), ctypes.c_float(2.5)
+            assert in_c.launches(*handles, CALLS, 0, *values) == 0
+
+        def plain() -> None:
+            for _ in range(CALLS):
+                ordered.parallel_for(1, kernel, *arguments)
+            ordered.wait()
+
+        compare(
+            lambda: graph().wait(),
+            {"C": c, "plain launches": plain},
+            items=CALLS,
+            unit="launches",
+            each=CALLS,
+            target="below C",
+        )
+
+
 @pytest.mark.parametrize("nbytes", [64, 65536])
 def test_copy(compare: Compare, ordered: bl.Queue, in_c: Any, nbytes: int) -> None:
     to, source = (bl.usm_empty(nbytes, np.uint8, ordered) for _ in range(2))

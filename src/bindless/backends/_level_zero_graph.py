@@ -9,7 +9,7 @@ from typing import Any
 
 from ..drivers import level_zero as driver
 from ..model.errors import InvalidError
-from ._level_zero_errors import check, release
+from ._level_zero_errors import SUCCESS, check, release
 from ._level_zero_event import Event
 from ._level_zero_fork import in_fork, refuse_in_fork
 from ._level_zero_lists import ClosedList, Command, RegularLists
@@ -28,12 +28,17 @@ class _Recording:
 
     is_direct = False
 
-    def __init__(self, handle: Any) -> None:
+    def __init__(self, handle: Any, in_order: bool) -> None:
         self.handle = handle
+        self._in_order = in_order  # the driver keeps the order of commands; else barriers do
+        self._barrier = True  # between what was executed before and the first command
 
     def run(self, command: Command, signal: Any = _NULL, count: int = 0, waits: Any = _NULL) -> int:
         """Appends a command to the list."""
-        result: int = lib.zeCommandListAppendBarrier(self.handle, _NULL, 0, _NULL)
+        result = SUCCESS
+        if self._barrier:
+            result = lib.zeCommandListAppendBarrier(self.handle, _NULL, 0, _NULL)
+        self._barrier = not self._in_order
         return result or command(self.handle, signal, count, waits)
 
     def tidy(self) -> None:
@@ -76,11 +81,13 @@ def record_graph(queue: Queue, commands: Sequence[Callable[[Sequence[Event]], Ev
     (stream,) = queue.streams
     group = queue.device.compute_group
     assert group is not None  # the queue is of it
-    desc = driver.make_struct("ze_command_list_desc_t", commandQueueGroupOrdinal=group.ordinal)
+    in_order = queue.device.driver.keeps_order
+    flags = lib.ZE_COMMAND_LIST_FLAG_IN_ORDER if in_order else 0
+    desc = driver.make_struct("ze_command_list_desc_t", commandQueueGroupOrdinal=group.ordinal, flags=flags)
     places = ffi.new("ze_command_list_handle_t *")
     check(lib.zeCommandListCreate(queue.context.handle, queue.device.handle, desc, places), "zeCommandListCreate")
     try:
-        with _recording(stream, places[0]):
+        with _recording(stream, _Recording(places[0], in_order)):
             for command in commands:
                 command(())
         check(lib.zeCommandListClose(places[0]), "zeCommandListClose", f"{len(commands)} commands")
@@ -91,9 +98,9 @@ def record_graph(queue: Queue, commands: Sequence[Callable[[Sequence[Event]], Ev
 
 
 @contextlib.contextmanager
-def _recording(stream: Stream, handle: Any) -> Iterator[None]:
-    """Within it the commands of a stream go to a list."""
-    lists, stream.lists = stream.lists, _Recording(handle)
+def _recording(stream: Stream, recording: _Recording) -> Iterator[None]:
+    """Within it the commands of a stream are recorded."""
+    lists, stream.lists = stream.lists, recording
     try:
         yield
     finally:
