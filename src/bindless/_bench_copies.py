@@ -19,6 +19,7 @@ __all__ = ["measure_copies"]
 
 _SIZES = (1, 4, 16, 64, 256)  # MiB
 _MOST_ON_PROCESSORS = 64
+_CALLED = 32  # MiB that a round copies at least: short calls one by one tell more of the caches than of themselves
 _HOST, _DEVICE, _ARRAY = 1, 2, 3  # CUmemorytype
 # Ratios to the driver's copy that the project aims at, on GPUs: of the largest size, and of all others.
 _WANTED = {"numpy to image": 4.0, "image to numpy": 3.0, "image to image": 4.0, "image to device memory": 4.0}
@@ -100,6 +101,7 @@ def _measure_size(bench: Bench, mebibytes: int, driver: _DriverCopies | None, on
                 peers,
                 amount=pixels.nbytes,
                 unit="bytes",
+                calls=max(_CALLED // mebibytes, 1),
                 bound="memory" if within else "",
                 bound_seconds=bench.traffic(2 * pixels.nbytes) if within else 0.0,
                 size=pixels.nbytes,

@@ -16,7 +16,7 @@ __all__ = ["KEPT_BYTES", "empty_result"]
 
 Array = npt.NDArray[Any]
 
-KEPT_BYTES = 128 << 20  # of all that no result uses
+KEPT_BYTES = 256 << 20  # of all that no result uses
 _SMALLEST = 1 << 20
 # Memory without a result, by its bytes. Lists are only appended to and popped from, each in one step: results end in
 # whatever thread and at whatever moment.
