@@ -9,11 +9,13 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
+from functools import cache
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 import bindless as bl
@@ -34,9 +36,13 @@ Compare = Callable[..., Any]
 Work = Callable[[], None]
 SIDE = 4096
 DESC = bl.ImageDescriptor(SIDE, SIDE, num_channels=4, channel_type="unorm_int8")
-PIXELS = np.random.default_rng(5).integers(0, 256, DESC.shape, np.uint8)
 FRAMES = 24
 PAIRS = 200
+
+
+@cache
+def pixels() -> npt.NDArray[np.uint8]:
+    return np.random.default_rng(5).integers(0, 256, DESC.shape, np.uint8)
 
 
 @pytest.fixture
@@ -56,7 +62,7 @@ class Frames:
         images = [stack.enter_context(exporter.image(DESC)) for _ in range(in_flight)]
         for image in images:
             rig.start(image)
-            rig.write(image, [PIXELS])
+            rig.write(image, [pixels()])
             stack.enter_context(mapped_image(image, queue))
         self.nothing = rig.record(rig.barrier)
         self.turns: list[_Turn] = []
@@ -98,13 +104,13 @@ class Frames:
             if index >= count - 1:
                 slot = (index - count + 1) % count
                 self.rig.wait_for(self.fences[slot])
-                pixels = self.staging[slot].bytes.reshape(DESC.shape)
-                self.queue.ext_oneapi_copy(pixels, self.ours[slot]).wait()
+                frame = self.staging[slot].bytes.reshape(DESC.shape)
+                self.queue.ext_oneapi_copy(frame, self.ours[slot]).wait()
 
     def arrived(self) -> bool:
         found = np.zeros(DESC.shape, DESC.dtype)
         self.queue.ext_oneapi_copy(self.ours[-1], found).wait()
-        return np.array_equal(found, PIXELS)
+        return np.array_equal(found, pixels())
 
 
 class _Turn:
@@ -153,6 +159,8 @@ def test_frame(compare: Compare, rig: Rig, ordered: bl.Queue, draws: bool, in_fl
     family = queue_family(rig.physical_device, draws=draws)
     if family is None:
         pytest.skip("no queues here that only copy")
+    if in_flight > 1 and ordered.backend != "cuda":
+        pytest.skip("a processor has no contexts that frames could share the change of")
     with ExitStack() as stack:
         own = stack.enter_context(closing(Rig(rig.physical_device, family)))
         exporter = Exporter(own.physical_device, own.device, ordered)
