@@ -7,7 +7,7 @@ from typing import Any
 
 from ..drivers import level_zero as driver
 from ..model.descriptor import ImageDescriptor
-from ..model.enums import AddressingMode, Errc, FilteringMode, ImageType, UsmKind
+from ..model.enums import AddressingMode, Errc, FilteringMode, ImageType
 from ..model.errors import FeatureNotSupportedError, SyclRuntimeError
 from ..model.sampler import BindlessImageSampler
 from . import _lookup
@@ -18,6 +18,7 @@ from ._level_zero_fork import in_fork, refuse_in_fork
 from ._level_zero_format import image_desc, require_format
 from ._level_zero_image import View, bindless_desc, make_resident, require_bindless
 from ._level_zero_memory import pitch_of, pointer_info
+from ._linear_image import require_pitch, require_place
 
 __all__ = [
     "create_sampled_image",
@@ -166,37 +167,15 @@ def _pitched_desc(context: Context, device: Device, address: int, pitch: int, de
 
 def _require_linear(context: Context, device: Device, address: int, pitch: int, desc: ImageDescriptor) -> None:
     """The pitch fits, the sizes are the device's, and the image lies in memory of the context."""
-    if pitch < desc.row_size:
-        raise SyclRuntimeError(
-            f"pitch {pitch} is less than a row of {desc.row_size} bytes ({desc.width} pixels of {desc.pixel_size}); "
-            "pitched_alloc_device gives a valid one",
-            backend="level_zero",
-        )
+    require_pitch(pitch, desc, "level_zero")
     unit = pitch_align(device)
     if pitch % unit:
         raise SyclRuntimeError(
-            f"pitch {pitch} is no multiple of {unit} bytes: pitched_alloc_device gives a valid one",
+            f"pitch={pitch} is no multiple of {unit} bytes: pitched_alloc_device gives a valid one",
             backend="level_zero",
         )
-    widest, highest = int(device.pitched.maxImageLinearWidth), int(device.pitched.maxImageLinearHeight)
-    for name, value, most in (("width", desc.width, widest), ("height", desc.height, highest)):
-        if value > most:
-            raise SyclRuntimeError(
-                f"{name}={value}: USM images of {device.name} have at most {most}", backend="level_zero"
-            )
-    found = pointer_info(context, address)
-    if found.kind is UsmKind.unknown:
-        raise SyclRuntimeError(
-            f"{address:#x} is no unified memory of this context: allocate it by malloc_device or pitched_alloc_device",
-            backend="level_zero",
-        )
-    needed, there = pitch * (desc.height - 1) + desc.row_size, found.base + found.size - address
-    if needed > there:
-        raise SyclRuntimeError(
-            f"{desc.height} rows with pitch {pitch} take {needed} bytes; {there} are left of the allocation at "
-            f"{found.base:#x}",
-            backend="level_zero",
-        )
+    most = int(device.pitched.maxImageLinearWidth), int(device.pitched.maxImageLinearHeight)
+    require_place(address, pitch, desc, most, pointer_info(context, address), device.name, "level_zero")
 
 
 def destroy_image(context: Context, handle: int, sampled: bool) -> None:

@@ -19,6 +19,7 @@ from ..model.info import (
     partition_property,
 )
 from . import _level_zero_external, _lookup
+from ._image_aspects import IMAGES, LINEAR_IMAGES
 from ._level_zero_device import Device, sub_devices, vendor_name
 from ._level_zero_errors import SUCCESS
 from ._level_zero_handle import pitch_align
@@ -55,22 +56,6 @@ _MODULES = {
 }
 
 # What every driver with bindless images has of them.
-_IMAGES = frozenset(
-    (
-        Aspect.ext_oneapi_bindless_images,
-        Aspect.ext_oneapi_bindless_sampled_image_fetch_1d,
-        Aspect.ext_oneapi_bindless_sampled_image_fetch_2d,
-        Aspect.ext_oneapi_bindless_sampled_image_fetch_3d,
-    )
-)
-_LINEAR_IMAGES = frozenset(
-    (
-        Aspect.ext_oneapi_bindless_images_2d_usm,
-        Aspect.ext_oneapi_bindless_images_sample_2d_usm,
-        Aspect.ext_oneapi_bindless_sampled_image_fetch_2d_usm,
-    )
-)
-
 # Not here, and why:
 #   mipmap and its relatives, cubemap, unique_addressing_per_dim: Level Zero has none.
 #   images_1d_usm: nor one-dimensional images over linear memory; a pitched image of height 1 does it.
@@ -98,11 +83,11 @@ def aspects(device: Device) -> frozenset[Aspect]:
 
 
 def _images(device: Device) -> set[Aspect]:
-    found = set(_IMAGES)
+    found = set(IMAGES)
     if device.image.maxImageArraySlices:
         found.add(Aspect.ext_oneapi_image_array)
     if device.pitched.maxImageLinearWidth and device.driver.function("zeMemGetPitchFor2dImage") is not None:
-        found.update(_LINEAR_IMAGES)
+        found.update(LINEAR_IMAGES)
         if device.memory_access.sharedSingleDeviceAllocCapabilities & _RW:
             found.add(Aspect.ext_oneapi_bindless_images_shared_usm)
     return found

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..drivers import level_zero as driver
 from ..model.errors import InvalidError, NdRangeError
+from ._kernel_base import KernelBase, kernel_of, unknown_kernel
 from ._level_zero_device import Device
 from ._level_zero_errors import SUCCESS, check
 from ._level_zero_module import Module
@@ -19,7 +20,6 @@ lib, ffi = driver.lib, driver.ffi
 
 _NULL = ffi.NULL
 
-_MOST_SHAPES = 1024
 _POINTER_SIZE = 8
 
 # What kernels may reach by addresses that they find in memory.
@@ -45,7 +45,7 @@ class Shape:
         self.count = ffi.new("ze_group_count_t *", count)
 
 
-class Kernel:
+class Kernel(KernelBase[Shape]):
     """A kernel of a module, with what is cached for launching it.
 
     Attributes:
@@ -57,6 +57,8 @@ class Kernel:
         shapes: of the sizes launched so far.
         owned: whether it is destroyed with its module.
     """
+
+    backend = "level_zero"
 
     def __init__(self, module: Module, name: str, made: Any = None, owned: bool = True) -> None:
         """Makes a kernel, or takes a ze_kernel_handle_t that was ``made`` elsewhere."""
@@ -79,15 +81,14 @@ class Kernel:
         signature = module.signatures.get(name)
         parameters = None if signature is None else signature.parameters
         self.parameters = parameters
-        self.sizes = None if parameters is None else tuple(parameter.size for parameter in parameters)
+        sizes = None if parameters is None else tuple(parameter.size for parameter in parameters)
+        count = int(self.properties.numKernelArgs)
+        super().__init__(sizes, count if sizes is None else len(sizes))
         self.kinds = None if parameters is None else tuple(parameter.kind for parameter in parameters)
-        self.shapes: dict[tuple[tuple[int, ...], tuple[int, ...] | None], Shape] = {}
-        self._total = -1 if self.sizes is None else sum(self.sizes)
-        self._count = int(self.properties.numKernelArgs)
         self._group: tuple[int, int, int] | None = None
         # What is set, and which of it is set anew each time: all but plain values.
         self._set: tuple[bytes | int, ...] | None = None
-        kinds = self.kinds or ("",) * self._count
+        kinds = self.kinds or ("",) * count
         self._addresses = tuple(index for index, kind in enumerate(kinds) if kind != "value")
         self._handles = frozenset(index for index, kind in enumerate(kinds) if kind in _OPAQUE)
 
@@ -135,37 +136,8 @@ class Kernel:
 
     # ------------------------------------------------------------------ arguments
 
-    def takes(self, arguments: Sequence[bytes | int]) -> bool:
-        """Whether arguments are values alone, as many bytes as the parameters together; quick, and enough for most."""
-        try:
-            return len(b"".join(arguments)) == self._total and len(arguments) == self._count  # type: ignore[arg-type]
-        except TypeError:
-            return False
-
-    def require(self, arguments: Sequence[bytes | int]) -> None:
-        """Refuses arguments that the kernel has no parameters for.
-
-        Raises:
-            InvalidError: the count, a size, or more local memory than the device has.
-        """
-        count = int(self.properties.numKernelArgs) if self.sizes is None else len(self.sizes)
-        found = [argument if isinstance(argument, int) else len(argument) for argument in arguments]
-        if len(found) != count or (
-            self.sizes is not None
-            and any(
-                not isinstance(argument, int) and len(argument) != size for argument, size in zip(arguments, self.sizes)
-            )
-        ):
-            wanted = f"{count} parameters" + ("" if self.sizes is None else f" of {list(self.sizes)} bytes")
-            raise InvalidError(f"kernel {self.name!r} has {wanted}, the arguments have {found}", backend="level_zero")
-        shared = sum(argument for argument in arguments if isinstance(argument, int))
-        most = int(self.device.compute.maxSharedLocalMemory)
-        if shared > most:
-            raise InvalidError(
-                f"kernel {self.name!r} asks for {shared} bytes of local memory; {self.device.name} has at most {most} "
-                "a work-group",
-                backend="level_zero",
-            )
+    def _most_local(self) -> int:
+        return int(self.device.compute.maxSharedLocalMemory)
 
     def set_group(self, group: tuple[int, int, int]) -> int:
         """Sets the work-group of the next launch; the lock is held."""
@@ -215,16 +187,6 @@ class Kernel:
         return int(ffi.cast("uintptr_t", native)).to_bytes(_POINTER_SIZE, "little")
 
     # ------------------------------------------------------------------ shape
-
-    def shape(self, global_size: tuple[int, ...], local_size: tuple[int, ...] | None) -> Shape:
-        """The work-groups of a launch; they divide the range exactly."""
-        key = (global_size, local_size)
-        found = self.shapes.get(key)
-        if found is None:
-            if len(self.shapes) >= _MOST_SHAPES:
-                self.shapes.clear()
-            found = self.shapes[key] = self._new_shape(global_size, local_size)
-        return found
 
     def _new_shape(self, global_size: tuple[int, ...], local_size: tuple[int, ...] | None) -> Shape:
         local = self._suggest(global_size) if local_size is None else local_size
@@ -281,26 +243,14 @@ def _create(module: Module, name: str) -> Any:
     desc = driver.make_struct("ze_kernel_desc_t", pKernelName=ffi.new("char[]", name.encode()))
     result = lib.zeKernelCreate(module.native, desc, slot)
     if result == lib.ZE_RESULT_ERROR_INVALID_KERNEL_NAME:
-        raise _unknown(module, name)
+        raise unknown_kernel(module, name, "level_zero")
     check(result, "zeKernelCreate", f"kernel {name!r}")
     return slot[0]
 
 
-def _unknown(module: Module, name: str) -> InvalidError:
-    listed = ", ".join(module.names()) or "none"
-    return InvalidError(f"no kernel is named {name!r}; the module has kernels {listed}", backend="level_zero")
-
-
 def get_kernel(module: Module, name: str) -> Kernel:
     """A kernel of a module, the same one each time."""
-    if module.native is None:
-        raise InvalidError(f"kernel {name!r}: the module was released", backend="level_zero")
-    found: Kernel | None = module.kernels.get(name)
-    if found is None:
-        if name not in module.names():
-            raise _unknown(module, name)
-        found = module.kernels[name] = Kernel(module, name)
-    return found
+    return kernel_of(module, name, lambda: Kernel(module, name), "level_zero")
 
 
 def _divisor(size: int, most: int) -> int:

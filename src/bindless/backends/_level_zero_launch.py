@@ -35,7 +35,7 @@ def launch(
     if kernel.device is not queue.device:
         _refuse(queue, kernel)
     shape = kernel.shapes.get((global_size, local_size)) or kernel.shape(global_size, local_size)
-    if not kernel.takes(arguments):
+    if kernel.packed(arguments) is None:
         kernel.require(arguments)
     if waits or queue.profiling or queue.closed:
         return launch_shape(queue, kernel, shape, arguments, waits)

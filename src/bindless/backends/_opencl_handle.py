@@ -8,10 +8,11 @@ from typing import Any
 
 from ..drivers import opencl as driver
 from ..model.descriptor import ImageDescriptor
-from ..model.enums import AddressingMode, Errc, FilteringMode, ImageType, UsmKind
+from ..model.enums import AddressingMode, Errc, FilteringMode, ImageType
 from ..model.errors import FeatureNotSupportedError, SyclRuntimeError
 from ..model.sampler import BindlessImageSampler
 from . import _lookup, _opencl_buffers
+from ._linear_image import require_pitch, require_place
 from ._opencl_context import Context
 from ._opencl_device import Device
 from ._opencl_errors import SUCCESS, fail, made
@@ -197,13 +198,8 @@ def _create(context: Context, buffer: Any, pitch: int, desc: ImageDescriptor, de
 
 def _require_linear(context: Context, device: Device, address: int, pitch: int, desc: ImageDescriptor) -> None:
     """The pitch fits, the sizes are the device's, and the image lies in memory of the context."""
+    require_pitch(pitch, desc, "opencl")
     unit = device.linear_alignment * desc.pixel_size
-    if pitch < desc.row_size:
-        raise SyclRuntimeError(
-            f"pitch={pitch} is less than a row of {desc.row_size} bytes ({desc.width} pixels of {desc.pixel_size}); "
-            "pitched_alloc_device gives a valid one",
-            backend="opencl",
-        )
     for name, value in (("pitch", pitch), ("address", address)):
         if value % unit:
             raise SyclRuntimeError(
@@ -211,26 +207,8 @@ def _require_linear(context: Context, device: Device, address: int, pitch: int, 
                 "pitched_alloc_device gives a valid one",
                 backend="opencl",
             )
-    widest, highest = (
-        device.number(lib.CL_DEVICE_IMAGE2D_MAX_WIDTH),
-        device.number(lib.CL_DEVICE_IMAGE2D_MAX_HEIGHT),
-    )
-    for name, value, most in (("width", desc.width, widest), ("height", desc.height, highest)):
-        if value > most:
-            raise SyclRuntimeError(f"{name}={value}: USM images of {device.name} have at most {most}", backend="opencl")
-    found = pointer_info(context, address)
-    if found.kind is UsmKind.unknown:
-        raise SyclRuntimeError(
-            f"{address:#x} is no unified memory of this context: allocate it by malloc_device or pitched_alloc_device",
-            backend="opencl",
-        )
-    needed, there = pitch * (desc.height - 1) + desc.row_size, found.base + found.size - address
-    if needed > there:
-        raise SyclRuntimeError(
-            f"{desc.height} rows with pitch {pitch} take {needed} bytes; {there} are left of the allocation at "
-            f"{found.base:#x}",
-            backend="opencl",
-        )
+    most = device.number(lib.CL_DEVICE_IMAGE2D_MAX_WIDTH), device.number(lib.CL_DEVICE_IMAGE2D_MAX_HEIGHT)
+    require_place(address, pitch, desc, most, pointer_info(context, address), device.name, "opencl")
 
 
 def destroy_image(context: Context, handle: int, sampled: bool) -> None:

@@ -19,6 +19,7 @@ from ..model.info import (
     partition_property,
 )
 from . import _lookup
+from ._image_aspects import IMAGES, LINEAR_IMAGES
 from ._opencl_device import Device
 from ._opencl_memory import means_of, pitch_align
 from .contract import DeviceRecord
@@ -48,22 +49,6 @@ _EXTENSIONS = {
 
 _ATOMIC = lib.CL_UNIFIED_SHARED_MEMORY_CONCURRENT_ATOMIC_ACCESS_INTEL
 
-_IMAGES = frozenset(
-    (
-        Aspect.ext_oneapi_bindless_images,
-        Aspect.ext_oneapi_bindless_sampled_image_fetch_1d,
-        Aspect.ext_oneapi_bindless_sampled_image_fetch_2d,
-        Aspect.ext_oneapi_bindless_sampled_image_fetch_3d,
-    )
-)
-_LINEAR_IMAGES = frozenset(
-    (
-        Aspect.ext_oneapi_bindless_images_2d_usm,
-        Aspect.ext_oneapi_bindless_images_sample_2d_usm,
-        Aspect.ext_oneapi_bindless_sampled_image_fetch_2d_usm,
-    )
-)
-
 # Not here, and why:
 #   mipmap and its relatives: only cl_khr_mipmap_image has them, which no driver that was tried offers.
 #   cubemap, unique_addressing_per_dim: OpenCL has neither.
@@ -88,11 +73,11 @@ def aspects(device: Device) -> frozenset[Aspect]:
         found.add(Aspect.host_debuggable)
     if device.has_images:
         found.add(Aspect.image)
-        found.update(_IMAGES)
+        found.update(IMAGES)
         if device.number(lib.CL_DEVICE_IMAGE_MAX_ARRAY_SIZE):
             found.add(Aspect.ext_oneapi_image_array)
         if device.has_linear_images:
-            found.update(_LINEAR_IMAGES)
+            found.update(LINEAR_IMAGES)
             if UsmKind.shared in kinds:
                 found.add(Aspect.ext_oneapi_bindless_images_shared_usm)
     return frozenset(found)

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..drivers import opencl as driver
-from ..model.errors import InvalidError, NdRangeError
+from ..model.errors import NdRangeError
 from . import _opencl_svm, _opencl_usm
+from ._kernel_base import KernelBase, kernel_of
 from ._opencl_arguments import Arguments
 from ._opencl_context import new_lock
 from ._opencl_device import Device
@@ -22,10 +23,9 @@ __all__ = ["Kernel", "get_kernel"]
 lib, ffi = driver.lib, driver.ffi
 
 _NULL = ffi.NULL
-_MOST_SHAPES = 1024
 
 
-class Kernel:
+class Kernel(KernelBase[Any]):
     """A kernel of a module, with what is cached for launching it.
 
     Attributes:
@@ -35,9 +35,11 @@ class Kernel:
         name: of the kernel.
         signature: its arguments.
         set: what the driver is given for them.
-        shapes: of the sizes launched so far.
+        shapes: bindless_range_t * by the sizes launched so far.
         owned: whether its reference is given back with its module.
     """
+
+    backend = "opencl"
 
     def __init__(
         self, module: Module, name: str, native: Any = None, owned: bool = True, indirect: bool = True
@@ -62,10 +64,8 @@ class Kernel:
                 lib.clReleaseKernel(self.native)
             raise
         arguments = self.signature.arguments
-        self.sizes = None if arguments is None else tuple(argument.size for argument in arguments)
-        self.count = len({native.source for native in self.signature.natives})
-        self.shapes: dict[tuple[tuple[int, ...], tuple[int, ...] | None], Any] = {}
-        self._total = -1 if self.sizes is None else sum(self.sizes)
+        sizes = None if arguments is None else tuple(argument.size for argument in arguments)
+        super().__init__(sizes, len({native.source for native in self.signature.natives}))
         # Arguments are set and the kernel enqueued under a lock: the context's where launches list its allocations.
         lock = self.context.launching if self.means is _opencl_svm else new_lock()
         self.set = Arguments(self.native, name, self.context, self.means, lock, self.signature, indirect)
@@ -123,54 +123,14 @@ class Kernel:
 
     # ------------------------------------------------------------------ arguments
 
-    def packed(self, arguments: Sequence[bytes | int]) -> bytes | None:
-        """The arguments one behind the other, where they are values alone, as many bytes as the parameters together;
-        quick, and enough for most."""
-        try:
-            found = b"".join(arguments)  # type: ignore[arg-type]
-        except TypeError:
-            return None
-        return found if len(found) == self._total and len(arguments) == self.count else None
-
-    def require(self, arguments: Sequence[bytes | int]) -> None:
-        """Refuses arguments that the kernel has no parameters for.
-
-        Raises:
-            InvalidError: the count, a size, or more local memory than the device has.
-        """
-        found = [argument if isinstance(argument, int) else len(argument) for argument in arguments]
-        if len(found) != self.count or (
-            self.sizes is not None
-            and any(
-                not isinstance(argument, int) and len(argument) != size for argument, size in zip(arguments, self.sizes)
-            )
-        ):
-            wanted = f"{self.count} parameters" + ("" if self.sizes is None else f" of {list(self.sizes)} bytes")
-            raise InvalidError(f"kernel {self.name!r} has {wanted}, the arguments have {found}", backend="opencl")
-        shared = sum(argument for argument in arguments if isinstance(argument, int))
-        most = self.device.number(lib.CL_DEVICE_LOCAL_MEM_SIZE) if shared else 0
-        if shared > most:
-            raise InvalidError(
-                f"kernel {self.name!r} asks for {shared} bytes of local memory; {self.device.name} has at most {most} "
-                "a work-group",
-                backend="opencl",
-            )
+    def _most_local(self) -> int:
+        return self.device.number(lib.CL_DEVICE_LOCAL_MEM_SIZE)
 
     def find(self, arguments: Sequence[bytes | int]) -> Any:
         """What the driver is given for them, as bindless_settings_t."""
         return self.set.find(arguments)
 
     # ------------------------------------------------------------------ shape
-
-    def shape(self, global_size: tuple[int, ...], local_size: tuple[int, ...] | None) -> Any:
-        """The bindless_range_t of a launch, whose work-groups divide the range exactly."""
-        key = (global_size, local_size)
-        found = self.shapes.get(key)
-        if found is None:
-            if len(self.shapes) >= _MOST_SHAPES:
-                self.shapes.clear()
-            found = self.shapes[key] = self._new_shape(global_size, local_size)
-        return found
 
     def _new_shape(self, global_size: tuple[int, ...], local_size: tuple[int, ...] | None) -> Any:
         if local_size is None and self.required is not None:
@@ -214,18 +174,6 @@ def _range_of(whole: tuple[int, ...], group: tuple[int, ...] | None) -> Any:
 _MULTIPLE = lib.CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE
 
 
-def _unknown(module: Module, name: str) -> InvalidError:
-    listed = ", ".join(module.names()) or "none"
-    return InvalidError(f"no kernel is named {name!r}; the module has kernels {listed}", backend="opencl")
-
-
 def get_kernel(module: Module, name: str, indirect: bool = True) -> Kernel:
     """A kernel of a module, the same one each time; ``indirect`` where it may find addresses in memory."""
-    if module.native is None:
-        raise InvalidError(f"kernel {name!r}: the module was released", backend="opencl")
-    found: Kernel | None = module.kernels.get(name)
-    if found is None:
-        if name not in module.names():
-            raise _unknown(module, name)
-        found = module.kernels.setdefault(name, Kernel(module, name, indirect=indirect))
-    return found
+    return kernel_of(module, name, lambda: Kernel(module, name, indirect=indirect), "opencl")
