@@ -2,34 +2,33 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+from failing_library import build
 
 import bindless as bl
 from bindless.backends import _opencl_device
 from bindless.drivers.opencl import lib
 from bindless.model.enums import UsmKind
+from opencl_devices import parametrize_devices, require_device
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    if "cl" in metafunc.fixturenames:
-        try:
-            found = bl.get_devices("opencl:*:*")
-        except bl.Error:
-            found = ()
-        names = [device.platform.name.split()[0] for device in found]
-        metafunc.parametrize("cl", found or [None], ids=names or ["none"])
+    parametrize_devices(metafunc)
 
 
 @pytest.fixture(autouse=True)
 def _present(request: pytest.FixtureRequest) -> None:
-    if "cl" in request.fixturenames and request.getfixturevalue("cl") is None:
-        reason = "no OpenCL device here: apt install pocl-opencl-icd ocl-icd-libopencl1, or set BINDLESS_LIBOPENCL"
-        if "opencl" in os.environ.get("BINDLESS_REQUIRE", "").split(","):
-            pytest.fail(f"BINDLESS_REQUIRE asks for opencl: {reason}", pytrace=False)
-        pytest.skip(reason)
+    if "cl" in request.fixturenames:
+        require_device(request.getfixturevalue("cl"))
+
+
+@pytest.fixture(scope="session")
+def failing(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The library that fails, in front of the one that the tests use."""
+    return build(tmp_path_factory.mktemp("driver") / "libfailing.so")
 
 
 @pytest.fixture

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
-import sys
-import textwrap
 from pathlib import Path
 
 import numpy as np
 import pytest
+from failing_library import run
 
 import bindless as bl
 from bindless.drivers import opencl as driver
@@ -18,36 +14,6 @@ from bindless.drivers import opencl as driver
 pytestmark = pytest.mark.opencl
 
 lib = driver.lib
-
-
-@pytest.fixture(scope="module")
-def failing(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The library that fails, in front of the one that the tests use."""
-    compiler = shutil.which(os.environ.get("CC", "cc"))
-    if compiler is None:
-        pytest.skip("needs a C compiler: apt install gcc, or set CC")
-    driver.load()
-    behind = str(driver.path())
-    found = [behind, f"-Wl,-rpath,{Path(behind).parent}"] if os.path.isabs(behind) else [f"-l:{behind}"]
-    made = tmp_path_factory.mktemp("driver") / "libfailing.so"
-    source = Path(__file__).with_name("failing_driver.c")
-    options = ["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared", "-Wl,--no-as-needed"]
-    subprocess.run([compiler, *options, source, "-o", made, *found, "-ldl"], check=True)
-    return made
-
-
-def run(failing: Path, program: str) -> list[str]:
-    """Lines that a program prints which uses it."""
-    head = f"import ctypes\nlibrary = ctypes.CDLL({str(failing)!r})\n"
-    done = subprocess.run(
-        [sys.executable, "-X", "faulthandler", "-c", head + textwrap.dedent(program)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        env={**os.environ, "BINDLESS_LIBOPENCL": str(failing)},
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout.splitlines()
 
 
 def test_a_platform_without_a_device(cl: bl.Device, failing: Path) -> None:

@@ -9,12 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.opencl.test_opencl_failures import failing, run
+from failing_library import run
 
 import bindless as bl
 from bindless.drivers import opencl as driver
-
-__all__ = ["failing"]
 
 pytestmark = pytest.mark.opencl
 

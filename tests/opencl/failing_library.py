@@ -1,0 +1,44 @@
+"""Programs on an OpenCL library that fails when it is told to: ``failing_driver.c``."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from bindless.drivers import opencl as driver
+
+__all__ = ["build", "run"]
+
+
+def build(made: Path) -> Path:
+    """Compiles it in front of the library that the tests use; the test is skipped where there is no compiler."""
+    compiler = shutil.which(os.environ.get("CC", "cc"))
+    if compiler is None:
+        pytest.skip("needs a C compiler: apt install gcc, or set CC")
+    driver.load()
+    behind = str(driver.path())
+    found = [behind, f"-Wl,-rpath,{Path(behind).parent}"] if os.path.isabs(behind) else [f"-l:{behind}"]
+    source = Path(__file__).with_name("failing_driver.c")
+    options = ["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared", "-Wl,--no-as-needed"]
+    subprocess.run([compiler, *options, source, "-o", made, *found, "-ldl"], check=True)
+    return made
+
+
+def run(failing: Path, program: str) -> list[str]:
+    """Lines that a program prints which uses it."""
+    head = f"import ctypes\nlibrary = ctypes.CDLL({str(failing)!r})\n"
+    done = subprocess.run(
+        [sys.executable, "-X", "faulthandler", "-c", head + textwrap.dedent(program)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, "BINDLESS_LIBOPENCL": str(failing)},
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
