@@ -4,14 +4,16 @@
 #if BLR_HAS_X86_BLOCKS
 
 #include "sample_block_bytes_avx512.h"
+#include "sample_block_half_avx512.h"
 #include "sample_block_one_avx512.h"
 
 /* Of two channels the spreading of the weights takes more than single precision saves. */
 #define BLEND_FP32(block, out, stream, channels, several, rows)                                 \
     ((several) || (channels) == 2 ? blend_wide(block, out, stream, channels, several, rows)     \
                                   : blend_wide_ones(block, out, stream, channels, rows))
-#define BLEND_FP16(block, out, stream, channels, several, rows) \
-    blend_floats(block, out, stream, true, channels, several, rows)
+#define BLEND_FP16(block, out, stream, channels, several, rows)                     \
+    ((several) ? blend_floats(block, out, stream, true, channels, true, rows)       \
+               : blend_wide_half(block, out, stream, channels, rows))
 #define BLEND_BYTES(block, out, stream, channels, several, rows)           \
     ((channels) == 4 ? blend_wide_bytes(block, out, stream, several, rows) \
                      : blend_bytes(block, out, stream, channels, several, rows))
