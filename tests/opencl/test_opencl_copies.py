@@ -1,0 +1,78 @@
+"""What copies cost: one command of the driver each, of as many bytes as are copied, and no memory in between."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import bindless as bl
+from bindless.drivers import opencl as driver
+
+pytestmark = pytest.mark.opencl
+
+NBYTES = 1 << 20
+_WORK = re.compile(r"clEnqueue(?!Marker|Barrier)|clCreate(Buffer|Image|SubBuffer)|MemAlloc|clSVMAlloc")
+
+
+class Counted:
+    """The driver's functions; ``calls`` are those that move bytes or make memory, with their numbers."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[str, set[int]]] = []
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(driver.lib, name)
+        if not _WORK.search(name):
+            return found
+
+        def call(*arguments: Any) -> Any:
+            self.calls.append((name, {value for value in arguments if isinstance(value, int)}))
+            return found(*arguments)
+
+        return call
+
+
+@pytest.fixture
+def counted(monkeypatch: pytest.MonkeyPatch) -> Counted:
+    made = Counted()
+    for name, module in tuple(sys.modules.items()):
+        if name.startswith("bindless.backends._opencl") and getattr(module, "lib", None) is driver.lib:
+            monkeypatch.setattr(module, "lib", made)
+    return made
+
+
+def test_copies_of_memory_are_one_command(cl: bl.Device, cl_queue: bl.Queue, counted: Counted) -> None:
+    host = np.random.default_rng(1).integers(0, 256, NBYTES, "u1")
+    back = np.empty_like(host)
+    first, second = (bl.usm_empty(NBYTES, "u1", cl_queue) for _ in range(2))
+    pairs: tuple[tuple[Any, Any], ...] = ((first, host), (second, first), (back, second))
+    for dst, src in pairs:
+        counted.calls.clear()
+        cl_queue.memcpy(dst, src, NBYTES).wait()
+        assert len(counted.calls) == 1, counted.calls
+        ((name, numbers),) = counted.calls
+        assert re.fullmatch(r"clEnqueue(MemcpyINTEL|SVMMemcpy|CopyBuffer|ReadBuffer|WriteBuffer)", name)
+        assert NBYTES in numbers
+    assert np.array_equal(back, host)
+
+
+def test_copies_of_images_are_one_command(cl: bl.Device, cl_queue: bl.Queue, counted: Counted) -> None:
+    desc = bl.ImageDescriptor(256, 256, num_channels=4, channel_type="fp32")
+    host = np.random.default_rng(2).random(desc.shape, "f4")
+    back = np.empty_like(host)
+    with bl.ImageMem(desc, cl_queue) as first, bl.ImageMem(desc, cl_queue) as second:
+        copies: tuple[tuple[str, Callable[[], bl.Event]], ...] = (
+            ("clEnqueueWriteImage", lambda: cl_queue.ext_oneapi_copy(host, first)),
+            ("clEnqueueCopyImage", lambda: cl_queue.ext_oneapi_copy(first, second)),
+            ("clEnqueueReadImage", lambda: cl_queue.ext_oneapi_copy(second, back)),
+        )
+        for expected, copy in copies:
+            counted.calls.clear()
+            copy().wait()
+            assert [name for name, _ in counted.calls] == [expected]
+    assert np.array_equal(back, host)
