@@ -11,6 +11,7 @@ typedef struct bindless_launch {
 
 static CUresult bindless_activate(CUcontext context);
 static CUresult bindless_launch(const bindless_launch_t *launch);
+static CUresult bindless_record(CUcontext context, CUevent event, CUstream stream);
 
 static CUresult bindless_copy_box(CUstream stream, int source_type, uint64_t source, size_t source_x, size_t source_y,
                                   size_t source_z, size_t source_pitch, size_t source_rows, int destination_type,

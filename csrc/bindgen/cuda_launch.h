@@ -17,4 +17,10 @@ static CUresult bindless_launch(const bindless_launch_t *launch)
                           launch->block[1], launch->block[2], launch->shared, launch->stream, launch->parameters, NULL);
 }
 
+static CUresult bindless_record(CUcontext context, CUevent event, CUstream stream)
+{
+    CUresult result = bindless_activate(context);
+    return result == CUDA_SUCCESS ? cuEventRecord(event, stream) : result;
+}
+
 #endif

@@ -10,6 +10,7 @@
  *   Commands    the commands of a queue, with the launches prepared for it
  *   Prepared    one of them: the driver's function, what it is given, how arguments become bytes
  *   Event       a command's end, as users hold it
+ *   Lock        of a queue; reentrant, Ctrl-C ends a wait for it
  *   Lane        a stream of the driver, whose last event is recorded only if somebody keeps it
  *   Mark        the end of a command in a lane
  */
@@ -46,6 +47,12 @@ typedef struct {
     PyObject *stream, *native;
 } Event;
 
+typedef struct {
+    PyObject_HEAD
+    PyThread_type_lock lock;
+    unsigned long owner, depth;
+} Lock;
+
 /* How an argument becomes bytes. */
 typedef enum { NUMBER, POINTER, ARRAY, HANDLE, FIXED } Kind;
 
@@ -78,9 +85,9 @@ typedef struct {
 
 typedef struct {
     PyObject_HEAD
-    PyObject *native, *blocker, *context, *bundles, *last_bundle, *event_type, *acquire, *release, *batch_list;
+    PyObject *native, *blocker, *context, *bundles, *last_bundle, *event_type, *lock, *batch_list;
     long long batch, countdown;
-    char dirty, in_order;
+    char dirty;
     unsigned turn;
     Prepared *rows[ROWS];
 } Commands;
@@ -95,9 +102,9 @@ typedef struct {
     PyObject *stream, *prepared, *arguments;
 } Bound;
 
-static PyObject *mark_type, *lane_type, *event_type, *prepared_type, *commands_type, *submitter_type, *bound_type;
+static PyObject *lock_type, *mark_type, *lane_type, *event_type, *prepared_type, *commands_type, *submitter_type, *bound_type;
 static PyObject *str_owner, *str_open, *str_context, *str_contiguous, *str_packed, *str_raw_handle, *str_took,
-    *str_depends_on, *str_any, *str_again, *str_bundle_open;
+    *str_depends_on, *str_any, *str_again, *str_bundle_open, *str_waits;
 
 /* What a way can end in besides an object. */
 enum { OTHERWISE = 0, DONE = 1, FAILED = -1 };
@@ -131,6 +138,89 @@ static bool is_true(PyObject *object, PyObject *name)
     Py_XDECREF(value);
     return result;
 }
+
+/* ------------------------------------------------------------------ the lock of a queue */
+
+/* False with an exception of a signal's handler. */
+static bool take(Lock *self)
+{
+    unsigned long me = PyThread_get_thread_ident();
+    if (self->depth > 0 && self->owner == me) {
+        self->depth++;
+        return true;
+    }
+    if (!PyThread_acquire_lock(self->lock, NOWAIT_LOCK)) {
+        PyLockStatus status;
+        do {
+            Py_BEGIN_ALLOW_THREADS
+            status = PyThread_acquire_lock_timed(self->lock, -1, 1);
+            Py_END_ALLOW_THREADS
+            if (status == PY_LOCK_INTR && Py_MakePendingCalls() < 0)
+                return false;
+        } while (status != PY_LOCK_ACQUIRED);
+    }
+    self->owner = me;
+    self->depth = 1;
+    return true;
+}
+
+static void give_back(Lock *self)
+{
+    if (--self->depth == 0) {
+        self->owner = 0;
+        PyThread_release_lock(self->lock);
+    }
+}
+
+static PyObject *lock_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
+{
+    (void)keywords;
+    if (PyTuple_Size(arguments) != 0) {
+        PyErr_SetString(PyExc_TypeError, "Lock takes no arguments");
+        return NULL;
+    }
+    Lock *self = (Lock *)make((PyObject *)type);
+    if (self != NULL && (self->lock = PyThread_allocate_lock()) == NULL) {
+        Py_DECREF(self);
+        return PyErr_NoMemory();
+    }
+    return (PyObject *)self;
+}
+
+static void lock_dealloc(Lock *self)
+{
+    if (self->lock != NULL) {
+        if (self->depth > 0)
+            PyThread_release_lock(self->lock);
+        PyThread_free_lock(self->lock);
+    }
+    finish((PyObject *)self);
+}
+
+static PyObject *lock_acquire(Lock *self, PyObject *unused)
+{
+    (void)unused;
+    return take(self) ? Py_NewRef(Py_True) : NULL;
+}
+
+static PyObject *lock_release(Lock *self, PyObject *unused)
+{
+    (void)unused;
+    if (self->depth == 0 || self->owner != PyThread_get_thread_ident()) {
+        PyErr_SetString(PyExc_RuntimeError, "this thread does not hold the lock");
+        return NULL;
+    }
+    give_back(self);
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef lock_methods[] = {
+    {"acquire", (PyCFunction)lock_acquire, METH_NOARGS, "Waits for it; once more if this thread holds it already."},
+    {"release", (PyCFunction)lock_release, METH_NOARGS, "Undoes one acquire."},
+    {"__enter__", (PyCFunction)lock_acquire, METH_NOARGS, "Acquires."},
+    {"__exit__", (PyCFunction)lock_release, METH_VARARGS, "Releases."},
+    {NULL, NULL, 0, NULL},
+};
 
 /* ------------------------------------------------------------------ types that only hold */
 
@@ -521,8 +611,7 @@ static int commands_traverse(Commands *self, visitproc visit, void *arg)
     Py_VISIT(self->bundles);
     Py_VISIT(self->last_bundle);
     Py_VISIT(self->event_type);
-    Py_VISIT(self->acquire);
-    Py_VISIT(self->release);
+    Py_VISIT(self->lock);
     Py_VISIT(self->batch_list);
     for (int i = 0; i < ROWS; i++)
         Py_VISIT(self->rows[i]);
@@ -538,8 +627,7 @@ static int commands_clear(Commands *self)
     Py_CLEAR(self->bundles);
     Py_CLEAR(self->last_bundle);
     Py_CLEAR(self->event_type);
-    Py_CLEAR(self->acquire);
-    Py_CLEAR(self->release);
+    Py_CLEAR(self->lock);
     Py_CLEAR(self->batch_list);
     return 0;
 }
@@ -558,13 +646,11 @@ static PyMemberDef commands_members[] = {
     {"bundles", T_OBJECT, offsetof(Commands, bundles), 0, NULL},
     {"_last_bundle", T_OBJECT, offsetof(Commands, last_bundle), 0, NULL},
     {"_event", T_OBJECT, offsetof(Commands, event_type), 0, NULL},
-    {"_acquire", T_OBJECT, offsetof(Commands, acquire), 0, NULL},
-    {"_release", T_OBJECT, offsetof(Commands, release), 0, NULL},
+    {"lock", T_OBJECT, offsetof(Commands, lock), 0, NULL},
     {"_batch", T_OBJECT, offsetof(Commands, batch_list), 0, NULL},
     {"batch", T_LONGLONG, offsetof(Commands, batch), 0, NULL},
     {"_countdown", T_LONGLONG, offsetof(Commands, countdown), 0, NULL},
     {"_dirty", T_BOOL, offsetof(Commands, dirty), 0, NULL},
-    {"in_order", T_BOOL, offsetof(Commands, in_order), 0, NULL},
     {NULL, 0, 0, 0, NULL},
 };
 
@@ -650,32 +736,22 @@ static int account(Commands *self, Prepared *launch, PyObject *event, PyObject *
         self->last_bundle = Py_NewRef(launch->bundle);
         Py_XDECREF(before);
     }
-    PyObject *keep = NULL;
-    if (launch->has_memory && !self->in_order) {
-        keep = PyTuple_New(launch->count);
-        if (keep == NULL)
-            return FAILED;
-        for (int i = 0; i < launch->count; i++)
-            PyTuple_SetItem(keep, i, Py_NewRef(is_memory(&launch->slots[i]) ? values[i] : Py_None));
-    } else if (launch->has_memory) {
-        for (int i = 0; i < launch->count; i++) {
-            Slot *slot = &launch->slots[i];
-            if (is_memory(slot) && slot->batch != self->batch) {
-                if (PyList_Append(self->batch_list, values[i]) < 0)
-                    return FAILED;
-                slot->batch = self->batch;
-            }
+    for (int i = 0; launch->has_memory && i < launch->count; i++) {
+        Slot *slot = &launch->slots[i];
+        if (is_memory(slot) && slot->batch != self->batch) {
+            if (PyList_Append(self->batch_list, values[i]) < 0)
+                return FAILED;
+            slot->batch = self->batch;
         }
     }
-    if (keep == NULL && self->dirty && self->countdown > 0) {
+    if (self->dirty && self->countdown > 0) {
         if (PyList_Size(self->batch_list) > 0) /* where nothing is kept there is nothing to let go of either */
             self->countdown--;
         return DONE;
     }
-    if (keep == NULL)
-        keep = PyTuple_New(0);
-    PyObject *done = keep == NULL ? NULL : PyObject_CallMethodObjArgs((PyObject *)self, str_took, event, keep, NULL);
-    Py_XDECREF(keep);
+    PyObject *nothing = PyTuple_New(0);
+    PyObject *done = nothing == NULL ? NULL : PyObject_CallMethodObjArgs((PyObject *)self, str_took, event, nothing, NULL);
+    Py_XDECREF(nothing);
     Py_XDECREF(done);
     return done == NULL ? FAILED : DONE;
 }
@@ -747,32 +823,60 @@ static int submit_locked(Commands *self, Prepared *launch, PyObject *const *valu
     return DONE;
 }
 
-static int submit(Commands *self, Prepared *launch, PyObject *const *values, PyObject **given)
+/* What the event of a launch remembers of those it waits for, weak references; NULL where the driver has something to do
+ * for them, or the value is wrong. Those of its own queue, if that is in order, come before it anyway. */
+static PyObject *own_waits(const Commands *self, const Prepared *launch, PyObject *depends_on)
 {
-    if (launch->bundle == NULL || self->acquire == NULL || self->release == NULL || !is_true(launch->bundle, str_bundle_open))
+    bool many = PyTuple_CheckExact(depends_on), listed = PyList_CheckExact(depends_on);
+    Py_ssize_t count = many ? PyTuple_Size(depends_on) : listed ? PyList_Size(depends_on) : 1;
+    if (launch->lane_count != 1)
+        return NULL;
+    PyObject *waits = PyTuple_New(count);
+    for (Py_ssize_t i = 0; waits != NULL && i < count; i++) {
+        PyObject *item = many ? PyTuple_GetItem(depends_on, i) : listed ? PyList_GetItem(depends_on, i) : depends_on;
+        PyObject *weak = NULL;
+        if ((PyObject *)Py_TYPE(item) == self->event_type && ((Event *)item)->stream == (PyObject *)self &&
+            ((Event *)item)->native != NULL && ((Event *)item)->native != Py_None)
+            weak = PyWeakref_NewRef(item, NULL);
+        if (weak == NULL)
+            Py_CLEAR(waits);
+        else
+            PyTuple_SetItem(waits, i, weak);
+    }
+    PyErr_Clear();
+    return waits;
+}
+
+/* depends_on: NULL or what the caller gave. */
+static int submit(Commands *self, Prepared *launch, PyObject *const *values, PyObject *depends_on, PyObject **given)
+{
+    PyObject *waits = NULL;
+    if (depends_on != NULL && (!PyTuple_CheckExact(depends_on) || PyTuple_Size(depends_on) > 0)) {
+        waits = own_waits(self, launch, depends_on);
+        if (waits == NULL)
+            return OTHERWISE;
+    }
+
+    PyObject *lock = self->lock;
+    if (launch->bundle == NULL || lock == NULL || (PyObject *)Py_TYPE(lock) != lock_type ||
+        !is_true(launch->bundle, str_bundle_open)) {
+        Py_XDECREF(waits);
         return OTHERWISE;
+    }
     Py_INCREF(self); /* others may run while this thread waits for the lock or is in the driver */
     Py_INCREF(launch);
+    Py_INCREF(lock);
     int result = FAILED;
-    PyObject *held = PyObject_CallNoArgs(self->acquire);
-    if (held == NULL)
-        goto end;
-    Py_DECREF(held);
-    result = submit_locked(self, launch, values, given);
-    PyObject *type, *error, *trace;
-    if (result == FAILED)
-        PyErr_Fetch(&type, &error, &trace);
-    PyObject *released = PyObject_CallNoArgs(self->release);
-    Py_XDECREF(released);
-    if (released == NULL && result == DONE) {
+    if (take((Lock *)lock)) {
+        result = submit_locked(self, launch, values, given);
+        give_back((Lock *)lock);
+    }
+    if (result == DONE && waits != NULL && PyTuple_Size(waits) > 0 && PyObject_SetAttr(*given, str_waits, waits) < 0) {
         Py_CLEAR(*given);
         result = FAILED;
-    } else if (result == FAILED) {
-        PyErr_Restore(type, error, trace);
-    } else if (released == NULL) {
-        result = FAILED;
     }
-end:
+    Py_XDECREF(waits);
+    Py_DECREF(lock);
     Py_DECREF(launch);
     Py_DECREF(self);
     return result;
@@ -800,15 +904,16 @@ static void submitter_dealloc(Submitter *self)
     finish((PyObject *)self);
 }
 
-static bool has_no_dependencies(PyObject *const *arguments, Py_ssize_t count, PyObject *names)
+/* The value of depends_on, NULL if it is not given; false where there is another keyword. */
+static bool read_depends_on(PyObject *const *arguments, Py_ssize_t count, PyObject *names, PyObject **depends_on)
 {
+    *depends_on = NULL;
     if (names == NULL)
         return true;
-    if (PyTuple_Size(names) != 1)
+    if (PyTuple_Size(names) != 1 || PyUnicode_Compare(PyTuple_GetItem(names, 0), str_depends_on) != 0)
         return false;
-    PyObject *value = arguments[count];
-    return PyUnicode_Compare(PyTuple_GetItem(names, 0), str_depends_on) == 0 && PyTuple_CheckExact(value) &&
-           PyTuple_Size(value) == 0;
+    *depends_on = arguments[count];
+    return true;
 }
 
 static PyObject *call_any(PyObject *self, PyObject *method_name, PyObject *const *arguments, Py_ssize_t count,
@@ -838,7 +943,8 @@ end:
 
 static PyObject *submitter_parallel_for(Submitter *self, PyObject *const *arguments, Py_ssize_t count, PyObject *names)
 {
-    if (count >= 2 && has_no_dependencies(arguments, count, names) && self->stream != NULL &&
+    PyObject *depends_on;
+    if (count >= 2 && read_depends_on(arguments, count, names, &depends_on) && self->stream != NULL &&
         PyType_IsSubtype(Py_TYPE(self->stream), (PyTypeObject *)commands_type)) {
         Commands *commands = (Commands *)self->stream;
         PyObject *space = arguments[0], *kernel = arguments[1];
@@ -850,7 +956,7 @@ static PyObject *submitter_parallel_for(Submitter *self, PyObject *const *argume
         if (row != NULL && row->kernel == kernel && row->count == count - 2 && row->dimensions == dimensions &&
             (dimensions ? memcmp(row->sizes, sizes, sizeof sizes) == 0 : row->space == space)) {
             PyObject *event = NULL;
-            int result = submit(commands, row, arguments + 2, &event);
+            int result = submit(commands, row, arguments + 2, depends_on, &event);
             if (result != OTHERWISE)
                 return event;
         }
@@ -908,7 +1014,9 @@ static void bound_dealloc(Bound *self)
 
 static PyObject *bound_call(Bound *self, PyObject *arguments, PyObject *keywords)
 {
-    if (PyTuple_Size(arguments) == 0 && (keywords == NULL || PyDict_Size(keywords) == 0) && self->prepared != NULL &&
+    PyObject *depends_on = keywords == NULL ? NULL : PyDict_GetItemWithError(keywords, str_depends_on);
+    if (PyTuple_Size(arguments) == 0 && (keywords == NULL || PyDict_Size(keywords) == (depends_on != NULL)) &&
+        self->prepared != NULL &&
         self->stream != NULL && self->arguments != NULL && PyList_CheckExact(self->arguments) &&
         PyType_IsSubtype(Py_TYPE(self->prepared), (PyTypeObject *)prepared_type) &&
         PyType_IsSubtype(Py_TYPE(self->stream), (PyTypeObject *)commands_type)) {
@@ -917,7 +1025,7 @@ static PyObject *bound_call(Bound *self, PyObject *arguments, PyObject *keywords
         if (PyList_Size(self->arguments) == launch->count) {
             for (int i = 0; i < launch->count; i++)
                 values[i] = Py_NewRef(PyList_GetItem(self->arguments, i));
-            int result = submit((Commands *)self->stream, launch, values, &event);
+            int result = submit((Commands *)self->stream, launch, values, depends_on, &event);
             for (int i = 0; i < launch->count; i++)
                 Py_DECREF(values[i]);
             if (result != OTHERWISE)
@@ -949,6 +1057,11 @@ static PyMemberDef bound_members[] = {
 #define SPEC(name, type, text)                                                                                         \
     static PyType_Spec name##_spec = {"bindless.drivers._launch." text, sizeof(type), 0, BASE, name##_slots};
 
+static PyType_Slot lock_slots[] = {
+    {Py_tp_new, lock_new}, {Py_tp_dealloc, lock_dealloc}, {Py_tp_methods, lock_methods}, {0, NULL},
+};
+static PyType_Spec lock_spec = {"bindless.drivers._launch.Lock", sizeof(Lock), 0, Py_TPFLAGS_DEFAULT, lock_slots};
+
 SLOTS(mark, mark_members, {Py_tp_new, PyType_GenericNew}, )
 SLOTS(lane, lane_members, {Py_tp_new, PyType_GenericNew}, )
 SLOTS(event, event_members, {Py_tp_new, PyType_GenericNew}, )
@@ -975,10 +1088,10 @@ PyMODINIT_FUNC PyInit__launch(void)
         {&str_owner, "_owner"}, {&str_open, "open"}, {&str_context, "context"}, {&str_contiguous, "_contiguous"},
         {&str_packed, "_packed"}, {&str_raw_handle, "_raw_handle"}, {&str_took, "_took"},
         {&str_depends_on, "depends_on"}, {&str_any, "_parallel_for_any"}, {&str_again, "_again"},
-        {&str_bundle_open, "_open"},
+        {&str_bundle_open, "_open"}, {&str_waits, "_waits"},
     };
     static const struct { PyObject **at; PyType_Spec *spec; const char *name; } types[] = {
-        {&mark_type, &mark_spec, "Mark"}, {&lane_type, &lane_spec, "Lane"}, {&event_type, &event_spec, "Event"},
+        {&lock_type, &lock_spec, "Lock"}, {&mark_type, &mark_spec, "Mark"}, {&lane_type, &lane_spec, "Lane"}, {&event_type, &event_spec, "Event"},
         {&prepared_type, &prepared_spec, "Prepared"}, {&commands_type, &commands_spec, "Commands"},
         {&submitter_type, &submitter_spec, "Submitter"}, {&bound_type, &bound_spec, "Bound"},
     };

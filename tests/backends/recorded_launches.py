@@ -249,6 +249,37 @@ def test_an_event_that_is_kept_is_recorded_before_the_next_launch(fake: Fake, ru
     assert not fake.lines("cuEventRecord")
 
 
+def test_what_a_launch_waits_for(fake: Fake, device: bl.Device) -> None:
+    """In an in-order queue its own events are before it; all others the driver is told of."""
+    with bl.Queue(device, in_order=True) as run, bl.Queue(device, in_order=True) as other, bl.Queue(device) as free:
+        kernel = kernel_of(run, "nothing")
+        bound = kernel.bind(run, 8)
+        for launch in (lambda **waits: run.parallel_for(8, kernel, **waits), bound):
+            for _ in range(3):
+                launch()
+            fake.clear()
+            first = launch()
+            second = launch(depends_on=first)
+            third = launch(depends_on=[first, second])
+            fourth = launch(depends_on=(third,))
+            assert [event.get_wait_list() for event in (first, second, third, fourth)] == [
+                (), (first,), (first, second), (third,)
+            ]  # fmt: skip
+            assert not fake.lines("cuStreamWaitEvent")
+            foreign, kept = other.parallel_for(8, kernel), free.parallel_for(8, kernel)
+            assert launch(depends_on=[first, foreign, kept]).get_wait_list() == (first, foreign, kept)
+            assert len(fake.lines("cuStreamWaitEvent")) == 2
+            with pytest.raises(bl.InvalidError, match="depends_on"):
+                launch(depends_on=[first, 5])
+            with pytest.raises(bl.InvalidError, match="depends_on"):
+                launch(depends_on=5)
+            fourth.wait()
+        alone = [free.parallel_for(8, kernel) for _ in range(3)]
+        fake.clear()
+        free.parallel_for(8, kernel, depends_on=alone)
+        assert len(fake.lines("cuStreamWaitEvent")) == 2  # it follows one of the three
+
+
 def test_a_host_task_holds_launches_back(fake: Fake, device: bl.Device) -> None:
     with bl.Queue(device, in_order=True) as run:
         kernel, gate = kernel_of(run, "nothing"), threading.Event()

@@ -10,7 +10,7 @@ from ..drivers import cuda as driver
 from ..model.enums import Errc
 from ..model.errors import InvalidError
 from ._cuda_errors import SUCCESS, check, fail
-from ._cuda_event import Event
+from ._cuda_event import Event, NativeEvent
 from ._cuda_fork import refuse_in_fork
 from ._cuda_kernel import Kernel, Packing, Shape
 from ._cuda_queue import Queue
@@ -22,7 +22,7 @@ __all__ = ["launch", "launch_packed", "prepare_launch"]
 lib, ffi = driver.lib, driver.ffi
 
 _NULL = ffi.NULL
-_launch = lib.bindless_launch
+_launch, _record = lib.bindless_launch, lib.bindless_record
 _SUBMIT = int(ffi.cast("uintptr_t", ffi.addressof(lib, "bindless_launch")))
 
 
@@ -134,10 +134,21 @@ def prepare_launch(
         one.grid, one.block = shape[:3], shape[3:]
         one.parameters, one.shared = packing.pointers, shared
 
+    primary = queue.primary
+
     def settle(stream: Stream) -> None:
-        queue.primary.activate()
         with stream.lock:
-            stream.before(())
+            event = stream.pending
+            if event is not None and event.index > stream.done:
+                if not primary.events[False]:
+                    primary.activate()
+                native = NativeEvent(primary, False)
+                result = _record(primary.handle, native.handle, stream.handle)
+                if result != SUCCESS:
+                    refuse_in_fork()
+                    fail(result, "cuEventRecord")
+                event.native = native
+            stream.pending = None
 
     def refused(result: int) -> NoReturn:
         refuse_in_fork()

@@ -59,6 +59,10 @@ class Queue(RecordingQueue[Stream, Event]):
         """Submits a command; see ``Stream.run``."""
         return self.stream(waits).run(command, call, waits, details)
 
+    def ends(self) -> list[Event]:
+        """Events that have happened once everything submitted so far to the streams that commands go round is done."""
+        return [stream.pending or stream.barrier() for stream in self.ordered if stream.done < stream.submitted]
+
     def wait(self) -> None:
         """Returns when all work submitted so far is done. Interruptible."""
         if not self.closed:

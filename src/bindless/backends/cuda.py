@@ -231,6 +231,7 @@ class CudaBackend:
 
     launch = staticmethod(_cuda_launch.launch)
     prepare_launch = staticmethod(_cuda_launch.prepare_launch)
+    queue_ends = staticmethod(Queue.ends)
 
     # ------------------------------------------------------------------ beside the contract: native_contract.py
 

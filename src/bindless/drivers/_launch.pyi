@@ -3,6 +3,14 @@
 from collections.abc import Iterable
 from typing import Any
 
+class Lock:
+    """Of a queue; reentrant, and Ctrl-C ends a wait for it."""
+
+    def acquire(self) -> bool: ...
+    def release(self) -> None: ...
+    def __enter__(self) -> bool: ...
+    def __exit__(self, *_: object) -> None: ...
+
 class Mark:
     """The end of a command in a lane."""
 
@@ -54,11 +62,9 @@ class Commands:
     context: Any
     bundles: Any
     batch: int
-    in_order: bool
     _last_bundle: Any
     _event: Any
-    _acquire: Any
-    _release: Any
+    lock: Lock
     _batch: Any
     _countdown: int
     _dirty: bool

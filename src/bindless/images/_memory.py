@@ -34,6 +34,10 @@ _E = TypeVar("_E", bound=Error)
 # Key in what a descriptor keeps: the aspects, an object of each device's own, of the last device that takes it.
 _PASSED = "image memory"
 
+# Bytes of image memory allocated since the last look at what completed work has left, and those that make for another.
+_unswept = 0
+_SWEPT_AFTER = 1 << 20
+
 _NOT_TO_BE_FREED = {
     "level": "is one level of a mipmap, borrowed from it: free the mipmap",
     "ImageMem": "is owned by an ImageMem: close that instead",
@@ -58,11 +62,20 @@ def _allocate(desc: ImageDescriptor, device: Device, context: Context) -> int:
     if type(desc) is not ImageDescriptor or desc.prepared.get(_PASSED, _PASSED) is not device._aspects:
         _check(desc, device)
     if active:
-        sweep()
+        _sweep_now_and_then(desc.nbytes)
     try:
         return context._backend.allocate_image(context._native_context, device._record.native, desc)
     except Error as error:
         return _allocate_after(error, desc, device, context)
+
+
+def _sweep_now_and_then(nbytes: int) -> None:
+    """Lets go of what completed work used, once as much was allocated as is worth the questions to the drivers."""
+    global _unswept
+    _unswept += nbytes
+    if _unswept >= _SWEPT_AFTER:
+        _unswept = 0
+        sweep()
 
 
 def _check(desc: ImageDescriptor, device: Device) -> None:

@@ -1,16 +1,15 @@
 """``CommandStream``: one native queue and the commands on their way in it.
 
-Work that has been submitted must find its memory alive, also when everyone has dropped the queue and the event. What a
-command uses is held here until the command is known to be complete, and a stream with unfinished commands stays in
-``active``. Finding out costs a driver call, and a backend may save itself the marking of a command whose event nobody
-keeps. So the events themselves are held only where nothing else tells the end of a command: in an in-order queue one
-in so many ends a batch of commands; in an out-of-order queue each that uses memory is held. It is asked for at every so
-many submissions, at waits, and when memory is needed.
+Submitted work must find its memory alive, also when everyone has dropped the queue and the event. What a command uses
+is held here until it is known to be complete, and a stream with unfinished commands stays in ``active``. Finding out
+costs a driver call, and a backend may save itself the marking of a command whose event nobody keeps. So events are held
+only where nothing else tells the end of a command: in an in-order queue one in so many ends a batch of commands; in an
+out-of-order queue each that uses memory is held, but for repeated launches: events at the ends of the driver's own
+queues end a batch of these. It is asked for at every so many submissions, at waits, and when memory is needed.
 """
 
 from __future__ import annotations
 
-import threading
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
@@ -19,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..backends.contract import BackendProtocol, NativeEvent, NativeKernel, NativeQueue
-from ..drivers._launch import Commands
+from ..drivers._launch import Commands, Lock
 from ..model.errors import DeviceLostError, Error, InvalidError, SyclRuntimeError
 from . import _lifetime
 from ._activity import active, birth, events_of_users, streams, sweep, wait_for_all, wait_for_users
@@ -73,13 +72,15 @@ class CommandStream(Commands):
 
     __slots__ = (
         "__weakref__",
+        "_acquire",
         "_events_cross_contexts",
         "_held",
         "_launch",
         "_reason",
+        "_release",
         "backend",
         "device",
-        "lock",
+        "in_order",
         "log",
         "outside",
         "prepared",
@@ -109,7 +110,7 @@ class CommandStream(Commands):
         self.backend = backend
         self.in_order = in_order
         self.profiling = profiling
-        self.lock = threading.RLock()
+        self.lock = Lock()
         self.log = ErrorLog(context, handler)
         self.waiters = 0
         self.tasks: dict[Event, Sequence[object]] = {}
@@ -207,8 +208,6 @@ class CommandStream(Commands):
             event = _new_event(self._event)
             event._stream = self
             event._native = made
-            event._task = event._error = None
-            event._done = False
             if waits:
                 event._waits = tuple(map(weakref.ref, waits))
             if bundle is not self._last_bundle:
@@ -286,9 +285,15 @@ class CommandStream(Commands):
         self._countdown -= 1
         if self._countdown < 0:
             if self._batch:
-                self._held.append((event, self._batch))
-                self._new_batch()
+                self._end_batch(event)
             self._reap()
+
+    def _end_batch(self, last: Event | None = None) -> None:
+        """From now on the batch is held by an event, in order that of the last command; the lock is held."""
+        if not self.in_order or last is None:
+            ends = [self._event(self, native, ()) for native in self.backend.queue_ends(self.native)]
+            last = Event._of_all(self, tuple(ends))
+        self._held.append((last, self._new_batch()))
 
     def _new_batch(self) -> list[object]:
         """Begins another; returns the one before."""
@@ -487,6 +492,8 @@ class CommandStream(Commands):
     def wait_for_users(self, owner: object) -> None:
         """Waits for the commands submitted so far that use memory of ``owner``."""
         with self.lock:
+            if not self.in_order and self.native is not None and _uses(self._batch, owner):
+                self._end_batch()
             events = [event for event, keep in (*self._held, *self.tasks.items()) if _uses(keep, owner)]
             everything = owner in self.bundles or _uses(self._batch, owner)
         for event in events:
@@ -500,6 +507,8 @@ class CommandStream(Commands):
             if self.native is None or not self._dirty:
                 return []
             self._reap()
+            if not self.in_order and _uses(self._batch, owner):
+                self._end_batch()
             deferred = [event for event, keep in self.tasks.items() if _uses(keep, owner) and not _comes_later(event)]
             users = [event for event, keep in self._held if _uses(keep, owner)]
             if self.in_order and (users or _uses(self._batch, owner)):
@@ -549,7 +558,7 @@ class CommandStream(Commands):
 
     def forget(self) -> None:
         """In the child of a fork: nothing of this can be used or released."""
-        self.lock = threading.RLock()
+        self.lock = Lock()
         self._acquire, self._release = self.lock.acquire, self.lock.release
         self.end(FORKED)
         self.log.forget()
