@@ -272,7 +272,7 @@ def threads(device: bl.Device, seconds: float, seed: int) -> int:
 
     def run(worker: Worker) -> None:
         try:
-            submit_until(worker, lambda: time.monotonic() > stop or bool(failures))
+            submit_until(worker, lambda: (worker.done > 0 and time.monotonic() > stop) or bool(failures))
         except BaseException as error:
             failures.append(error)
 

@@ -30,7 +30,7 @@ class PrimaryContext:
         handle: CUcontext; NULL in the child of a fork, where every call with it fails.
         events: events at rest, without and with timing (see ``_cuda_event``).
         made: addresses of the package's own events.
-        anchors: by bytes of a pixel, arrays that keep the driver's blocks of image memory (see ``_cuda_image``).
+        rest: freed arrays by kind, to be used again (see ``_cuda_image``).
         staging: buffers for copies of ordinary host memory (see ``_cuda_staging``).
     """
 
@@ -46,7 +46,7 @@ class PrimaryContext:
         self.address = int(ffi.cast("uintptr_t", self.handle))
         self.events: tuple[list[Any], list[Any]] = ([], [])
         self.made: set[int] = set()
-        self.anchors: dict[int, int | None] = {}
+        self.rest: dict[str, list[int]] = {}
         self.staging: Any = None
         unusable_after_fork(self)
 

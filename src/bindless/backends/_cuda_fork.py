@@ -15,9 +15,10 @@ NULL = driver.ffi.NULL
 
 
 class _Handled(Protocol):
-    """A context; its handle goes with each call."""
+    """A context; its handle goes with each call, and with it what lies at rest there."""
 
     handle: Any
+    rest: Any
 
 
 _contexts: weakref.WeakSet[_Handled] = weakref.WeakSet()
@@ -26,7 +27,7 @@ _contexts: weakref.WeakSet[_Handled] = weakref.WeakSet()
 def _forget_handles() -> None:
     """The next use of each context fails and comes to ``refuse_in_fork``."""
     for context in _contexts:
-        context.handle = NULL
+        context.handle, context.rest = NULL, {}
 
 
 _guard = ForkGuard("cuda", "CUDA", _forget_handles)

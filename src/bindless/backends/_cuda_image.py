@@ -24,6 +24,7 @@ __all__ = [
     "allocate_image",
     "array_descriptor",
     "end_copies",
+    "end_rest",
     "free_image",
     "image_info",
     "image_level",
@@ -50,11 +51,14 @@ class ImageStorage:
         parent: raw handle of the mipmap that a level belongs to, else 0.
         levels: of a mipmap, raw handles of the levels asked for so far, by number.
         texture_kind: see there.
+        kind: of arrays that are kept at rest when they are freed, else empty.
+        most_at_rest: how many of the kind are.
         geometry: as surface instructions call it: ``2d``, with layers or faces ``a2d``.
     """
 
     __slots__ = (
-        "desc", "description", "geometry", "is_mipmap", "levels", "parent", "primary", "texture_kind", "writable",
+        "desc", "description", "geometry", "is_mipmap", "kind", "levels", "most_at_rest", "parent", "primary",
+        "texture_kind", "writable",
     )  # fmt: skip
 
     def __init__(
@@ -63,6 +67,7 @@ class ImageStorage:
         self.primary, self.desc, self.description = primary, desc, description
         self.writable, self.parent = writable, parent
         self.is_mipmap = desc.type is ImageType.mipmap
+        self.kind, self.most_at_rest = "", 0
         self.levels: dict[int, int] = {}
         self.texture_kind = texture_kind(desc)
         layered = desc.type in (ImageType.array, ImageType.cubemap)
@@ -104,29 +109,68 @@ def array_descriptor(desc: ImageDescriptor, writable: bool) -> Any:
     )
 
 
-# Arrays of at most this many bytes share blocks of the driver's, each with those of the same pixel size.
-_SHARES_A_BLOCK = 1 << 20
-_ANCHORS = {1: (1, "unsigned_int8"), 2: (1, "unsigned_int16"), 4: (1, "fp32"), 8: (2, "fp32"), 16: (4, "fp32")}
+# Arrays at rest: bytes of one kind, arrays of one kind, kinds in a context.
+_BYTES_AT_REST, _ARRAYS_AT_REST, _KINDS_AT_REST = 1 << 20, 8, 16
 
 
-def _keep_warm(primary: PrimaryContext, desc: ImageDescriptor) -> None:
-    """Makes a context's anchor array for a pixel size, once: without, the first array takes a block and gives it back.
+def _kind(description: Any) -> str:
+    """What arrays have to have in common to stand for each other."""
+    form = description.Format, description.NumChannels, description.Flags
+    return f"{description.Width} {description.Height} {description.Depth} {form}"
 
-    Measured: 70 microseconds for each array without another of its pixel size, 3 with one.
+
+def _put_to_rest(storage: ImageStorage, handle: int) -> bool:
+    """Keeps a freed array for the next one of its kind, if it is small and there are few.
+
+    The driver makes arrays in blocks for each pixel size: the first of a block and the last cost 25 to 35 microseconds
+    each, others 1, and one at rest nothing. It clears no memory either where a process frees and makes arrays.
     """
-    size = desc.pixel_size
-    if desc.nbytes <= _SHARES_A_BLOCK and size in _ANCHORS and size not in primary.anchors:
-        channels, kind = _ANCHORS[size]
-        tiny = ImageDescriptor(1, 1, num_channels=channels, channel_type=kind)
-        primary.anchors[size] = _create(primary.handle, array_descriptor(tiny, False), 0) or None
+    primary, kind = storage.primary, storage.kind
+    rest = primary.rest.get(kind)
+    if rest is None:
+        if len(primary.rest) >= _KINDS_AT_REST:
+            end_rest(primary)
+        rest = primary.rest.setdefault(kind, [])
+    if len(rest) >= storage.most_at_rest:
+        return False
+    rest.append(handle)
+    if primary.rest.get(kind) is rest:
+        return True
+    try:  # another thread has ended the rest just now
+        rest.remove(handle)
+    except ValueError:
+        return True
+    return False
+
+
+def end_rest(primary: PrimaryContext) -> None:
+    """Destroys all arrays at rest."""
+    kinds, primary.rest = primary.rest, {}
+    for rest in kinds.values():
+        while rest:
+            try:
+                release(_destroy(primary.handle, rest.pop(), False), "cuArrayDestroy")
+            except IndexError:  # another thread took it
+                break
+
+
+def _wake(storage: ImageStorage) -> int:
+    """An array at rest of this kind, or 0."""
+    rest = storage.primary.rest.get(storage.kind)
+    try:
+        return rest.pop() if rest else 0
+    except IndexError:  # another thread took it
+        return 0
 
 
 def _prepare(primary: PrimaryContext, desc: ImageDescriptor) -> ImageStorage:
     """Works out what arrays for a descriptor are on a device; the descriptor keeps that."""
     require_channels(desc.num_channels)
-    _keep_warm(primary, desc)
     writable = fits_surfaces(primary.device, desc)
     storage = ImageStorage(primary, desc, array_descriptor(desc, writable), writable)
+    if not storage.is_mipmap and desc.nbytes <= _BYTES_AT_REST:
+        storage.kind = _kind(storage.description)
+        storage.most_at_rest = min(_BYTES_AT_REST // desc.nbytes, _ARRAYS_AT_REST)
     desc.prepared[primary.device] = storage
     return storage
 
@@ -141,7 +185,10 @@ def allocate_image(context: Context, device: Device, desc: ImageDescriptor) -> i
         storage = ImageStorage(primary, desc, storage.description, storage.writable)
         handle = _create(primary.handle, storage.description, desc.num_levels)
     else:
-        handle = _create(primary.handle, storage.description, 0)
+        handle = _wake(storage) or _create(primary.handle, storage.description, 0)
+    if not handle and primary.rest:
+        end_rest(primary)
+        handle = _create(primary.handle, storage.description, desc.num_levels if storage.is_mipmap else 0)
     if not handle:
         _refused(device, storage)
     context.images[handle] = storage
@@ -177,6 +224,8 @@ def free_image(context: Context, handle: int, desc: ImageDescriptor) -> None:
         for level in storage.levels.values():
             context.images.pop(level, None)
     end_copies(context, storage, handle)
+    if storage.most_at_rest and _put_to_rest(storage, handle):
+        return
     result = _destroy(storage.primary.handle, handle, storage.is_mipmap)
     if result != SUCCESS:
         release(result, "cuMipmappedArrayDestroy" if storage.is_mipmap else "cuArrayDestroy")
