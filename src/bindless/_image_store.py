@@ -34,6 +34,7 @@ from .model.errors import InvalidError
 from .model.handles import SampledImageHandle, UnsampledImageHandle
 from .model.sampler import BindlessImageSampler
 from .sycl._lifetime import is_finished
+from .sycl._whole_copies import upload
 from .sycl.queue import Queue
 from .sycl.usm import UsmArray, usm_empty
 
@@ -134,7 +135,7 @@ class ImageStore:
         if desc.type is ImageType.mipmap:
             fill_levels(memory, desc, _padded(pixels, desc), queue)
         elif desc.nbytes <= _SMALL and queue.is_in_order:  # of an array of its own, and before all that comes later
-            queue.ext_oneapi_copy(_padded(pixels, desc, own=True), memory)
+            upload(queue, _padded(pixels, desc, own=True), memory)
         else:
             queue.ext_oneapi_copy(_padded(pixels, desc), memory).wait()
 

@@ -34,9 +34,10 @@ _E = TypeVar("_E", bound=Error)
 # Key in what a descriptor keeps: the aspects, an object of each device's own, of the last device that takes it.
 _PASSED = "image memory"
 
-# Bytes of image memory allocated since the last look at what completed work has left, and those that make for another.
+# Bytes of image memory allocated since the last look at what completed work has left, those that make for another, and
+# as how many the smallest image counts.
 _unswept = 0
-_SWEPT_AFTER = 1 << 20
+_SWEPT_AFTER, _LEAST_COUNTED = 1 << 20, 1 << 17
 
 _NOT_TO_BE_FREED = {
     "level": "is one level of a mipmap, borrowed from it: free the mipmap",
@@ -72,7 +73,7 @@ def _allocate(desc: ImageDescriptor, device: Device, context: Context) -> int:
 def _sweep_now_and_then(nbytes: int) -> None:
     """Lets go of what completed work used, once as much was allocated as is worth the questions to the drivers."""
     global _unswept
-    _unswept += nbytes
+    _unswept += max(nbytes, _LEAST_COUNTED)
     if _unswept >= _SWEPT_AFTER:
         _unswept = 0
         sweep()

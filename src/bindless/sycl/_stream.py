@@ -172,7 +172,11 @@ class CommandStream(Commands):
         with self.lock:
             if self.native is None:
                 raise self.unusable()
-            event = self._event(self, operation(natives), waits)
+            made = operation(natives)
+            event = _new_event(self._event)
+            event._stream, event._native = self, made
+            if waits:
+                event._waits = tuple(map(weakref.ref, waits))
             self._took(event, keep)
         return event
 
@@ -206,8 +210,7 @@ class CommandStream(Commands):
                 raise self.unusable()
             made = self._launch(native, kernel, global_size, local_size, arguments, natives)
             event = _new_event(self._event)
-            event._stream = self
-            event._native = made
+            event._stream, event._native = self, made
             if waits:
                 event._waits = tuple(map(weakref.ref, waits))
             if bundle is not self._last_bundle:
@@ -231,8 +234,7 @@ class CommandStream(Commands):
                 raise self.unusable()
             made = prepared.again()
             event = _new_event(self._event)
-            event._stream = self
-            event._native = made
+            event._stream, event._native = self, made
             if bundle is not self._last_bundle:
                 self.bundles.add(bundle)
                 self._last_bundle = bundle
@@ -255,8 +257,7 @@ class CommandStream(Commands):
             if self.native is None:
                 raise self.unusable()
             event = _new_event(self._event)
-            event._stream = self
-            event._native = command(value)
+            event._stream, event._native = self, command(value)
             if keep is not self._last_bundle:
                 self.bundles.add(keep)
                 self._last_bundle = keep
@@ -291,8 +292,7 @@ class CommandStream(Commands):
     def _end_batch(self, last: Event | None = None) -> None:
         """From now on the batch is held by an event, in order that of the last command; the lock is held."""
         if not self.in_order or last is None:
-            ends = [self._event(self, native, ()) for native in self.backend.queue_ends(self.native)]
-            last = Event._of_all(self, tuple(ends))
+            last = Event._of_all(self, tuple(Event(self, native) for native in self.backend.queue_ends(self.native)))
         self._held.append((last, self._new_batch()))
 
     def _new_batch(self) -> list[object]:
