@@ -87,7 +87,7 @@ typedef struct {
     PyObject_HEAD
     PyObject *native, *blocker, *context, *bundles, *last_bundle, *event_type, *lock, *batch_list;
     long long batch, countdown;
-    char dirty;
+    char dirty, in_order, in_batches; /* in_batches: memory is held by batches of commands, else by each event */
     unsigned turn;
     Prepared *rows[ROWS];
 } Commands;
@@ -651,6 +651,8 @@ static PyMemberDef commands_members[] = {
     {"batch", T_LONGLONG, offsetof(Commands, batch), 0, NULL},
     {"_countdown", T_LONGLONG, offsetof(Commands, countdown), 0, NULL},
     {"_dirty", T_BOOL, offsetof(Commands, dirty), 0, NULL},
+    {"in_order", T_BOOL, offsetof(Commands, in_order), 0, NULL},
+    {"_in_batches", T_BOOL, offsetof(Commands, in_batches), 0, NULL},
     {NULL, 0, 0, 0, NULL},
 };
 
@@ -699,7 +701,7 @@ static PyObject *commands_count_launches(Commands *self, PyObject *unused)
     return PyLong_FromLong(count);
 }
 
-static int submit(Commands *self, Prepared *launch, PyObject *const *values, PyObject **given);
+static int submit(Commands *self, Prepared *launch, PyObject *const *values, PyObject *depends_on, PyObject **given);
 
 /* A prepared command of one argument: its event, or None where Python has to look at it. */
 static PyObject *commands_submit_one(Commands *self, PyObject *const *given, Py_ssize_t count)
@@ -710,7 +712,7 @@ static PyObject *commands_submit_one(Commands *self, PyObject *const *given, Py_
         PyErr_SetString(PyExc_TypeError, "submit_one takes a Prepared of one argument, and that");
         return NULL;
     }
-    if (submit(self, (Prepared *)given[0], &given[1], &event) == OTHERWISE)
+    if (submit(self, (Prepared *)given[0], &given[1], NULL, &event) == OTHERWISE)
         Py_RETURN_NONE;
     return event;
 }
@@ -736,22 +738,28 @@ static int account(Commands *self, Prepared *launch, PyObject *event, PyObject *
         self->last_bundle = Py_NewRef(launch->bundle);
         Py_XDECREF(before);
     }
+    PyObject *keep = NULL;
+    if (launch->has_memory && !self->in_batches && (keep = PyTuple_New(launch->count)) == NULL)
+        return FAILED;
     for (int i = 0; launch->has_memory && i < launch->count; i++) {
         Slot *slot = &launch->slots[i];
-        if (is_memory(slot) && slot->batch != self->batch) {
+        if (keep != NULL) {
+            PyTuple_SetItem(keep, i, Py_NewRef(is_memory(slot) ? values[i] : Py_None));
+        } else if (is_memory(slot) && slot->batch != self->batch) {
             if (PyList_Append(self->batch_list, values[i]) < 0)
                 return FAILED;
             slot->batch = self->batch;
         }
     }
-    if (self->dirty && self->countdown > 0) {
+    if (keep == NULL && self->dirty && self->countdown > 0) {
         if (PyList_Size(self->batch_list) > 0) /* where nothing is kept there is nothing to let go of either */
             self->countdown--;
         return DONE;
     }
-    PyObject *nothing = PyTuple_New(0);
-    PyObject *done = nothing == NULL ? NULL : PyObject_CallMethodObjArgs((PyObject *)self, str_took, event, nothing, NULL);
-    Py_XDECREF(nothing);
+    if (keep == NULL)
+        keep = PyTuple_New(0);
+    PyObject *done = keep == NULL ? NULL : PyObject_CallMethodObjArgs((PyObject *)self, str_took, event, keep, NULL);
+    Py_XDECREF(keep);
     Py_XDECREF(done);
     return done == NULL ? FAILED : DONE;
 }
@@ -825,11 +833,11 @@ static int submit_locked(Commands *self, Prepared *launch, PyObject *const *valu
 
 /* What the event of a launch remembers of those it waits for, weak references; NULL where the driver has something to do
  * for them, or the value is wrong. Those of its own queue, if that is in order, come before it anyway. */
-static PyObject *own_waits(const Commands *self, const Prepared *launch, PyObject *depends_on)
+static PyObject *own_waits(const Commands *self, PyObject *depends_on)
 {
     bool many = PyTuple_CheckExact(depends_on), listed = PyList_CheckExact(depends_on);
     Py_ssize_t count = many ? PyTuple_Size(depends_on) : listed ? PyList_Size(depends_on) : 1;
-    if (launch->lane_count != 1)
+    if (!self->in_order)
         return NULL;
     PyObject *waits = PyTuple_New(count);
     for (Py_ssize_t i = 0; waits != NULL && i < count; i++) {
@@ -852,7 +860,7 @@ static int submit(Commands *self, Prepared *launch, PyObject *const *values, PyO
 {
     PyObject *waits = NULL;
     if (depends_on != NULL && (!PyTuple_CheckExact(depends_on) || PyTuple_Size(depends_on) > 0)) {
-        waits = own_waits(self, launch, depends_on);
+        waits = own_waits(self, depends_on);
         if (waits == NULL)
             return OTHERWISE;
     }

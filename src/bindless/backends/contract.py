@@ -18,8 +18,8 @@ Rules
     method on the same thread: a lock that they take is not held while Python objects are made, or is reentrant.
   - A backend whose native events end with their last reference has ``events_release_themselves = True``; then
     ``release_event`` need not be called.
-  - ``launches_directly = True``: ``prepare_launch`` gives functions of the driver, which the facade calls from C, and
-    ``queue_ends`` events after everything submitted so far.
+  - ``launches_directly = True``: ``prepare_launch`` gives functions of the driver, which the facade calls from C. If
+    there is ``queue_ends``, it gives events after everything submitted so far to a queue out of order.
   - A backend has ``events_cross_contexts = True`` if commands can wait for events of its other contexts, and
     ``memory_crosses_contexts = True`` if ``copy`` takes addresses of any of them. Without, the host stands between.
   - A failure after which the native context is of no use any more is a ``DeviceLostError``, then for every call.
@@ -571,8 +571,6 @@ class BackendProtocol(Protocol):
         The one exception to the rule on threads: the caller does not call it, nor submit to the queue, from two threads
         at once, and no more once the module or the queue was released.
         """
-
-    def queue_ends(self, queue: NativeQueue) -> list[NativeEvent]: ...
 
     # ------------------------------------------------------------------ streams of other libraries
 

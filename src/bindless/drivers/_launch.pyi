@@ -68,6 +68,8 @@ class Commands:
     _batch: Any
     _countdown: int
     _dirty: bool
+    in_order: bool
+    _in_batches: bool
 
     def submit_one(self, launch: Prepared, value: object, /) -> Any: ...
     def remember(self, launch: Prepared, /) -> None: ...

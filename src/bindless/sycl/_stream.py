@@ -13,7 +13,7 @@ from __future__ import annotations
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -80,7 +80,6 @@ class CommandStream(Commands):
         "_release",
         "backend",
         "device",
-        "in_order",
         "log",
         "outside",
         "prepared",
@@ -108,7 +107,7 @@ class CommandStream(Commands):
         self.context = context
         self.device = device
         self.backend = backend
-        self.in_order = in_order
+        self.in_order, self._in_batches = in_order, in_order or hasattr(backend, "queue_ends")
         self.profiling = profiling
         self.lock = Lock()
         self.log = ErrorLog(context, handler)
@@ -292,7 +291,8 @@ class CommandStream(Commands):
     def _end_batch(self, last: Event | None = None) -> None:
         """From now on the batch is held by an event, in order that of the last command; the lock is held."""
         if not self.in_order or last is None:
-            last = Event._of_all(self, tuple(Event(self, native) for native in self.backend.queue_ends(self.native)))
+            backend: Any = self.backend
+            last = Event._of_all(self, tuple(Event(self, native) for native in backend.queue_ends(self.native)))
         self._held.append((last, self._new_batch()))
 
     def _new_batch(self) -> list[object]:
