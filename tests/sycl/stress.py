@@ -403,6 +403,8 @@ def _in_child(queue: bl.Queue, device: bl.Device) -> None:
 
 def leave(device: bl.Device, seconds: float, seed: int) -> int:
     """The interpreter ends in the midst of everything: daemon threads submit, the collector runs, work is under way."""
+    for name in bl.__all__:  # CPython 3.11 frees the lock of imports under a thread that is importing at the end
+        getattr(bl, name)
     context = bl.Context(device)
     shared = [bl.Queue(device, context, in_order=index % 2 == 0) for index in range(2)]
     workers = [Worker(seed * 100 + index, device, context, shared) for index in range(6)]
