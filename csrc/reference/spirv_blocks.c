@@ -58,29 +58,39 @@ static void follow_edge(struct blr_spirv_batch *batch, const struct blr_spirv_ed
     blr_spirv_arrive(batch, edge->target, lanes);
 }
 
-static uint64_t lanes_that_hold(const struct blr_spirv_batch *batch, uint32_t place)
+/* Lanes whose byte is 1; the others are 0. */
+static uint64_t lanes_of_bytes(const uint8_t *bytes)
 {
-    const uint8_t *condition = batch->registers + place;
     uint64_t lanes = 0;
     for (uint32_t byte = 0; byte < 8; byte++) {
         uint64_t eight;
-        memcpy(&eight, condition + byte * 8, 8);
-        /* Each byte is 0 or 1: gathers the bits into the highest byte. */
+        memcpy(&eight, bytes + byte * 8, 8);
+        /* Gathers the bits into the highest byte. */
         lanes |= ((eight * 0x0102040810204080u) >> 56) << byte * 8;
     }
     return lanes;
 }
 
+static uint64_t lanes_that_hold(const struct blr_spirv_batch *batch, uint32_t place)
+{
+    return lanes_of_bytes(batch->registers + place);
+}
+
+#define EQUAL(T)                                                                                                       \
+    for (size_t i = 0; i < BLR_LANES; i++)                                                                             \
+        equal[i] = (uint64_t)((const T *)selector)[i] == literal
+
 static uint64_t lanes_that_equal(const struct blr_spirv_batch *batch, uint32_t place, uint32_t size, uint64_t literal)
 {
-    const unsigned char *selector = batch->registers + place;
-    uint64_t lanes = 0;
-    for (uint32_t i = 0; i < BLR_LANES; i++) {
-        uint64_t value = 0;
-        memcpy(&value, selector + (size_t)i * size, size);
-        lanes |= (uint64_t)(value == literal) << i;
+    const void *selector = batch->registers + place;
+    uint8_t equal[BLR_LANES];
+    switch (size) {
+    case 1: EQUAL(uint8_t); break;
+    case 2: EQUAL(uint16_t); break;
+    case 4: EQUAL(uint32_t); break;
+    default: EQUAL(uint64_t); break;
     }
-    return lanes;
+    return lanes_of_bytes(equal);
 }
 
 static void follow_switch(struct blr_spirv_batch *batch, const struct blr_spirv_block *block,

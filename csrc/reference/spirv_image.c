@@ -164,12 +164,12 @@ static void collect(const struct blr_spirv_batch *batch, const struct items *ite
 {
     const uint32_t *source = blr_register(batch, place);
     uint32_t *to = target;
-    for (uint32_t c = 0; c < components; c++, source += BLR_LANES) {
+    for (size_t c = 0; c < components; c++, source += BLR_LANES) {
         if (items->count == BLR_LANES)
-            for (uint32_t n = 0; n < BLR_LANES; n++)
+            for (size_t n = 0; n < BLR_LANES; n++)
                 to[n * components + c] = source[n];
         else
-            for (uint32_t n = 0; n < items->count; n++)
+            for (size_t n = 0; n < items->count; n++)
                 to[n * components + c] = source[items->lane[n]];
     }
 }
@@ -227,9 +227,14 @@ static void take_values(const struct blr_spirv_op *op, const struct items *items
     if (size == 4 && use->size == 4) {
         const uint32_t *values = (const uint32_t *)(const void *)items->values;
         uint32_t *r = (uint32_t *)result;
-        for (uint32_t c = 0; c < use->components; c++, r += BLR_LANES)
-            for (uint32_t n = 0; n < items->count; n++)
-                r[items->lane[n]] = values[n * use->components + c];
+        const size_t components = use->components;
+        for (size_t c = 0; c < components; c++, r += BLR_LANES)
+            if (items->count == BLR_LANES)
+                for (size_t n = 0; n < BLR_LANES; n++)
+                    r[n] = values[n * components + c];
+            else
+                for (size_t n = 0; n < items->count; n++)
+                    r[items->lane[n]] = values[n * components + c];
         return;
     }
     for (uint32_t n = 0; n < items->count; n++)
@@ -315,6 +320,16 @@ static void for_each_image(struct blr_spirv_batch *batch, const struct blr_spirv
     const uint64_t *handles = blr_register(batch, op->in[0]);
     const uint64_t *samplers = use->samples ? handles + BLR_LANES : NULL;
     struct items items;
+    uint64_t other = 0;
+    for (uint32_t lane = 0; lane < BLR_LANES; lane++)
+        other |= (handles[lane] ^ handles[0]) | (samplers == NULL ? 0 : samplers[lane] ^ samplers[0]);
+    if (batch->mask == BLR_ALL_LANES && other == 0) {
+        for (uint32_t lane = 0; lane < BLR_LANES; lane++)
+            items.lane[lane] = (uint8_t)lane;
+        items.count = BLR_LANES;
+        function(batch, op, handles[0], samplers != NULL ? samplers[0] : 0, &items, result);
+        return;
+    }
     for (uint64_t left = batch->mask; left != 0;) {
         uint32_t first = 0;
         while ((left >> first & 1) == 0)

@@ -3,6 +3,7 @@
 
 #include "spirv_extended.h"
 #include "spirv_geometry.h"
+#include "spirv_image.h"
 #include "spirv_lanes.h"
 #include "spirv_operations.h"
 
@@ -19,7 +20,8 @@ static const blr_spirv_run_t others[] = {
     blr_spirv_run_copy,       blr_spirv_run_extract,    blr_spirv_run_extract_wrapped, blr_spirv_run_insert,
     blr_spirv_run_bitcast,    blr_spirv_run_choose,     blr_spirv_run_any,             blr_spirv_run_all,
     blr_spirv_run_offset,     blr_spirv_run_difference, blr_spirv_run_load,            blr_spirv_run_store,
-    blr_spirv_run_move_memory, blr_spirv_run_explicit_cast, blr_spirv_run_semantics};
+    blr_spirv_run_move_memory, blr_spirv_run_explicit_cast, blr_spirv_run_semantics, blr_spirv_run_image,
+    blr_spirv_run_image_query};
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 
 static uint32_t add_row(blr_spirv_run_t *runs, uint32_t count, const blr_spirv_run_t row[4])

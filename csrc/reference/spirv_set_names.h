@@ -48,6 +48,8 @@
 #define blr_spirv_run_move_memory BLR_IN_SET(blr_spirv_run_move_memory)
 #define blr_spirv_run_explicit_cast BLR_IN_SET(blr_spirv_run_explicit_cast)
 #define blr_spirv_run_semantics BLR_IN_SET(blr_spirv_run_semantics)
+#define blr_spirv_run_image BLR_IN_SET(blr_spirv_run_image)
+#define blr_spirv_run_image_query BLR_IN_SET(blr_spirv_run_image_query)
 #define blr_spirv_run_batch BLR_IN_SET(blr_spirv_run_batch)
 #define blr_spirv_set_of_this BLR_IN_SET(blr_spirv_set_of_this)
 

@@ -1,6 +1,7 @@
 /* Operations of kernels in every set of instructions that this processor has: the same bits as the plain ones. */
 #include "fixture.h"
 
+#include "spirv_image.h"
 #include "spirv_operations.h"
 #include "spirv_set.h"
 
@@ -58,10 +59,12 @@ static bool both_nan(size_t at)
     return false;
 }
 
+/* What reads and writes more than registers. */
 static bool touches_memory(blr_spirv_run_t run)
 {
     return run == blr_spirv_run_load || run == blr_spirv_run_store || run == blr_spirv_run_move_memory ||
-           run == blr_spirv_run_explicit_cast || run == blr_spirv_run_semantics;
+           run == blr_spirv_run_explicit_cast || run == blr_spirv_run_semantics || run == blr_spirv_run_image ||
+           run == blr_spirv_run_image_query;
 }
 
 static void compare_operations(const struct blr_spirv_set *set)
