@@ -50,6 +50,7 @@ def means(request: pytest.FixtureRequest, cl: bl.Device, monkeypatch: pytest.Mon
         monkeypatch.setitem(native.__dict__, "has_usm", False)
     if request.param == "coarse svm":
         monkeypatch.setitem(native.__dict__, "svm", lib.CL_DEVICE_SVM_COARSE_GRAIN_BUFFER)
+        monkeypatch.setitem(native.__dict__, "takes_ptx", True)  # as NVIDIA's, which needs care with null pointers
     if request.param == "buffers":
         monkeypatch.setitem(native.__dict__, "svm", 0)
     return str(request.param)

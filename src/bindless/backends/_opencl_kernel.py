@@ -69,6 +69,12 @@ class Kernel(KernelBase[Any]):
         # Arguments are set and the kernel enqueued under a lock: the context's where launches list its allocations.
         lock = self.context.launching if self.means is _opencl_svm else new_lock()
         self.set = Arguments(self.native, name, self.context, self.means, lock, self.signature, indirect)
+        self._indirect = indirect
+        # NVIDIA's driver takes no null pointer for an argument that was an address of shared virtual memory before.
+        self._pointers: tuple[int, ...] = ()
+        if native is None and self.means is _opencl_svm and self.device.takes_ptx:
+            self._pointers = tuple(part.source for part in self.signature.natives if part.kind in ("pointer", ""))
+        self._with_nulls: dict[tuple[int, ...], Kernel] = {}
 
     def _limit(self, name: int) -> int:
         found = driver.get_info("clGetKernelWorkGroupInfo", self.native, self.device.handle, name)
@@ -85,6 +91,8 @@ class Kernel(KernelBase[Any]):
     def close(self) -> None:
         """Gives the driver's kernel back."""
         native, self.native = self.native, None
+        for twin in self._with_nulls.values():
+            twin.close()
         if native is not None and self.owned:
             release(lib.clReleaseKernel(native), "clReleaseKernel")
 
@@ -129,6 +137,23 @@ class Kernel(KernelBase[Any]):
     def find(self, arguments: Sequence[bytes | int]) -> Any:
         """What the driver is given for them, as bindless_settings_t."""
         return self.set.find(arguments)
+
+    def for_nulls(self, arguments: Sequence[bytes | int]) -> Kernel:
+        """The kernel to launch with these arguments: where the driver confuses null pointers with those before, each
+        choice of null pointers has a cl_kernel of its own."""
+        if not self._pointers or len(arguments) != self.count:
+            return self
+        nulls = tuple(at for at in self._pointers if not any(arguments[at]))  # type: ignore[arg-type]
+        if not nulls:
+            return self
+        found = self._with_nulls.get(nulls)
+        if found is None:
+            made = Kernel(self.module, self.name, indirect=self._indirect)
+            made._pointers = ()
+            found = self._with_nulls.setdefault(nulls, made)
+            if found is not made:  # another thread was quicker
+                made.close()
+        return found
 
     # ------------------------------------------------------------------ shape
 

@@ -49,6 +49,7 @@ def launch_shape(
     if handle is None:
         queue.refuse()
     refuse_in_fork()
+    kernel = kernel.for_nulls(arguments)
     packed = kernel.packed(arguments)
     if packed is None:
         kernel.require(arguments)
@@ -74,6 +75,7 @@ def prepare_launch(
     arguments: Sequence[bytes | int],
 ) -> DirectLaunch | None:
     """A launch to be repeated; see the contract. None with local memory, and where events have times."""
+    kernel = kernel.for_nulls(arguments)
     shape, known = kernel.shape(global_size, local_size), kernel.set
     packed = kernel.packed(arguments)
     if queue.profiling or queue.handle is None or packed is None or not known.direct:
