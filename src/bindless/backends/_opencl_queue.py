@@ -135,6 +135,10 @@ class Queue:
             self.run(lib.clEnqueueBarrierWithWaitList, "clEnqueueBarrierWithWaitList", waits)
         return self.run(lib.clEnqueueBarrierWithWaitList, "clEnqueueBarrierWithWaitList")
 
+    def ends(self) -> Sequence[Event]:
+        """An event after everything before it, which nothing later waits for."""
+        return (self.run(_marker, "clEnqueueMarkerWithWaitList"),)
+
     # ------------------------------------------------------------------ the end of commands
 
     def _ask(self) -> tuple[int, list[tuple[Event, int]]]:

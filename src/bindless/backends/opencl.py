@@ -108,6 +108,8 @@ class OpenCLBackend:
     def wait_queue(self, queue: Queue) -> None:
         queue.wait()
 
+    queue_ends = staticmethod(Queue.ends)
+
     def queue_is_idle(self, queue: Queue) -> bool:
         return queue.is_idle()
 
