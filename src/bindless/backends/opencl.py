@@ -3,7 +3,8 @@
 Each group of methods is a module: ``_opencl_device`` with ``_opencl_info`` (discovery), ``_opencl_context``,
 ``_opencl_queue`` with ``_opencl_event`` and ``_opencl_wait``, ``_opencl_memory`` over ``_opencl_usm``, ``_opencl_svm``
 and ``_opencl_buffers``, ``_opencl_image``, ``_opencl_handle``, ``_opencl_copy``, ``_opencl_module`` with
-``_opencl_link``, ``_opencl_kernel`` with ``_opencl_signature``, ``_opencl_launch``, ``_opencl_functions``,
+``_opencl_link``, ``_opencl_kernel`` with ``_opencl_signature`` and ``_opencl_arguments``, ``_opencl_launch``,
+``_opencl_functions``,
 ``_opencl_native`` with ``_opencl_programs`` and ``_opencl_references`` (objects made elsewhere). Here they are only put
 together; docs/opencl.md tells what calls become.
 """
