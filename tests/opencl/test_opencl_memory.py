@@ -162,12 +162,13 @@ def test_kernels_find_addresses_in_memory(rig: Rig, means: str) -> None:
 def test_memory_comes_and_goes_beside_launches(rig: Rig) -> None:
     """Kernels of several threads, and memory that others allocate and free meanwhile."""
     module = load_module(rig.context, rig.device, SUM)
+    shared = get_kernel(module, "sum")
     failures: list[BaseException] = []
 
     def work(number: int) -> None:
         try:
             queue = Queue(rig.context, rig.device, True, False)
-            kernel = Kernel(module, "sum")
+            kernel = shared if number % 2 else Kernel(module, "sum")
             a, b = np.full(64, number, "int32"), np.ones(64, "int32")
             for _ in range(25):
                 places = [memory.allocate(rig.context, rig.device, UsmKind.device, 256) for _ in range(2)]
@@ -182,7 +183,8 @@ def test_memory_comes_and_goes_beside_launches(rig: Rig) -> None:
                 assert np.array_equal(out, b + 4 * a)
                 for address in places:
                     memory.free(rig.context, address)
-            kernel.close()
+            if kernel is not shared:
+                kernel.close()
             queue.close()
         except BaseException as error:
             failures.append(error)

@@ -24,6 +24,9 @@ _POINTER_SIZE = 8
 # Kind, size and place of what the driver is given.
 _Row = tuple[int, int, Any]
 
+# Values, the bindless_settings_t for them, and what that points to.
+Found = tuple[tuple["bytes | int", ...], Any, object]
+
 
 class Arguments:
     """The arguments of one kernel.
@@ -57,7 +60,7 @@ class Arguments:
         if means is not _opencl_buffers:
             unified = means is _opencl_usm
             self._address = lib.BINDLESS_UNIFIED_ADDRESS if unified else lib.BINDLESS_SHARED_VIRTUAL_ADDRESS
-        self._last: tuple[tuple[bytes | int, ...], Any, object] = ((), None, None)
+        self._last: Found = ((), None, None)
         self._kept = [lock, context.now]
         self.described = ffi.new("bindless_kernel_t *")
         self.described.kernel, self.described.lock, self.described.now = native, lock, context.now
@@ -83,11 +86,12 @@ class Arguments:
         described.count, described.arguments, described.size, described.values = len(rows), listed, size, values
         return True
 
-    def find(self, arguments: Sequence[bytes | int]) -> Any:
-        """bindless_settings_t for the context's generation, which is good as long as that is."""
-        generation, values = int(self._context.now[0]), tuple(arguments)
-        if self._last[1] is not None and self._last[1].generation == generation and self._last[0] == values:
-            return self._last[1]
+    def find(self, arguments: Sequence[bytes | int]) -> Found:
+        """bindless_settings_t for the context's generation, which is good as long as that is; second in what keeps it,
+        for another thread may find others meanwhile."""
+        generation, values, last = int(self._context.now[0]), tuple(arguments), self._last
+        if last[1] is not None and last[1].generation == generation and last[0] == values:
+            return last
         rows = [self._found(index, source, kind, values[source]) for source, kind, index in self._plan]
         settings, listed = ffi.new("bindless_settings_t *"), ffi.new("bindless_setting_t[]", rows)
         settings.generation, settings.count, settings.rows = generation, len(rows), listed
@@ -99,8 +103,8 @@ class Arguments:
             array = ffi.new("void *[]", bases)
             settings.listed, settings.list = len(bases), array
             rows.append((0, 0, array))
-        self._last = values, settings, (rows, listed)
-        return settings
+        found = self._last = values, settings, (rows, listed)
+        return found
 
     def _found(self, index: int, source: int, kind: str, value: bytes | int) -> _Row:
         if isinstance(value, int):

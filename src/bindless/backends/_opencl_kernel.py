@@ -135,7 +135,7 @@ class Kernel(KernelBase[Any]):
         return self.device.number(lib.CL_DEVICE_LOCAL_MEM_SIZE)
 
     def find(self, arguments: Sequence[bytes | int]) -> Any:
-        """What the driver is given for them, as bindless_settings_t."""
+        """What the driver is given for them, as bindless_settings_t, second in what keeps it."""
         return self.set.find(arguments)
 
     def for_nulls(self, arguments: Sequence[bytes | int]) -> Kernel:

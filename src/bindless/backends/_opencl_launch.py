@@ -61,7 +61,8 @@ def launch_shape(
     if values != _NULL:
         result = _enqueue(known.described, handle, shape, values, _NULL, count, events, slot)
     while result == _IN_PYTHON:  # again where what was found is out of date already
-        result = _enqueue(known.described, handle, shape, values, kernel.find(arguments), count, events, slot)
+        found = kernel.find(arguments)
+        result = _enqueue(known.described, handle, shape, values, found[1], count, events, slot)
     if result != SUCCESS:
         fail(result, LAUNCH, f"kernel {kernel.name!r}")
     return queue.note(Event(slot[0], LAUNCH, queue.profiling))

@@ -242,7 +242,7 @@ class _ForeignKernel(Kernel):
             return super().find(arguments)
         settings = ffi.new("bindless_settings_t *")  # of none
         settings.generation = self.context.now[0]
-        return settings
+        return (), settings, None
 
 
 def adopt_kernel(module: Module, handle: NativeHandle, owned: bool) -> Kernel:
