@@ -1,4 +1,4 @@
-"""The short way of launches; csrc/launch/launch_module.c."""
+"""The short way of launches; csrc/launch."""
 
 from collections.abc import Iterable
 from typing import Any

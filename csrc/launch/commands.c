@@ -1,0 +1,142 @@
+/* The commands of a queue, with the launches prepared for it. */
+
+#include "launch.h"
+
+static void drop_rows(Commands *self)
+{
+    for (int i = 0; i < ROWS; i++) {
+        Prepared *row = self->rows[i];
+        self->rows[i] = NULL;
+        if (row != NULL) {
+            row->kernel = NULL;
+            Py_CLEAR(row->watch); /* whose callback refers to it */
+            Py_DECREF(row);
+        }
+    }
+}
+
+static int commands_traverse(Commands *self, visitproc visit, void *arg)
+{
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT(self->native);
+    Py_VISIT(self->blocker);
+    Py_VISIT(self->context);
+    Py_VISIT(self->bundles);
+    Py_VISIT(self->last_bundle);
+    Py_VISIT(self->event_type);
+    Py_VISIT(self->lock);
+    Py_VISIT(self->batch_list);
+    for (int i = 0; i < ROWS; i++)
+        Py_VISIT(self->rows[i]);
+    return 0;
+}
+
+static int commands_clear(Commands *self)
+{
+    drop_rows(self);
+    Py_CLEAR(self->native);
+    Py_CLEAR(self->blocker);
+    Py_CLEAR(self->context);
+    Py_CLEAR(self->bundles);
+    Py_CLEAR(self->last_bundle);
+    Py_CLEAR(self->event_type);
+    Py_CLEAR(self->lock);
+    Py_CLEAR(self->batch_list);
+    return 0;
+}
+
+static void commands_dealloc(Commands *self)
+{
+    PyObject_GC_UnTrack(self);
+    commands_clear(self);
+    finish((PyObject *)self);
+}
+
+static PyMemberDef commands_members[] = {
+    {"native", T_OBJECT, offsetof(Commands, native), 0, NULL},
+    {"blocker", T_OBJECT, offsetof(Commands, blocker), 0, NULL},
+    {"context", T_OBJECT, offsetof(Commands, context), 0, NULL},
+    {"bundles", T_OBJECT, offsetof(Commands, bundles), 0, NULL},
+    {"_last_bundle", T_OBJECT, offsetof(Commands, last_bundle), 0, NULL},
+    {"_event", T_OBJECT, offsetof(Commands, event_type), 0, NULL},
+    {"lock", T_OBJECT, offsetof(Commands, lock), 0, NULL},
+    {"_batch", T_OBJECT, offsetof(Commands, batch_list), 0, NULL},
+    {"batch", T_LONGLONG, offsetof(Commands, batch), 0, NULL},
+    {"_countdown", T_LONGLONG, offsetof(Commands, countdown), 0, NULL},
+    {"_dirty", T_BOOL, offsetof(Commands, dirty), 0, NULL},
+    {"in_order", T_BOOL, offsetof(Commands, in_order), 0, NULL},
+    {"_in_batches", T_BOOL, offsetof(Commands, in_batches), 0, NULL},
+    {NULL, 0, 0, 0, NULL},
+};
+
+unsigned row_of(PyObject *kernel, PyObject *space, const long long sizes[3], int dimensions, Py_ssize_t count)
+{
+    uint64_t mixed = (uint64_t)(uintptr_t)kernel >> 4;
+    if (dimensions == 0)
+        mixed += (uint64_t)(uintptr_t)space >> 4;
+    else
+        mixed += (uint64_t)sizes[0] * 31 + (uint64_t)sizes[1] * 37 + (uint64_t)sizes[2] * 41 + (unsigned)dimensions;
+    mixed = (mixed + (uint64_t)count) * 0x9E3779B97F4A7C15u;
+    return (unsigned)(mixed >> 58); /* ROWS is 2 to the 6 */
+}
+
+static PyObject *commands_remember(Commands *self, PyObject *launch)
+{
+    if (!PyType_IsSubtype(Py_TYPE(launch), (PyTypeObject *)prepared_type)) {
+        PyErr_SetString(PyExc_TypeError, "remember takes a Prepared");
+        return NULL;
+    }
+    Prepared *made = (Prepared *)launch;
+    unsigned row = row_of(made->kernel, made->space, made->sizes, made->dimensions, made->count);
+    Prepared *before = self->rows[row];
+    self->rows[row] = (Prepared *)Py_NewRef(launch);
+    if (before != NULL) {
+        before->kernel = NULL;
+        Py_CLEAR(before->watch);
+        Py_DECREF(before);
+    }
+    Py_RETURN_NONE;
+}
+
+static PyObject *commands_forget_launches(Commands *self, PyObject *unused)
+{
+    (void)unused;
+    drop_rows(self);
+    Py_RETURN_NONE;
+}
+
+static PyObject *commands_count_launches(Commands *self, PyObject *unused)
+{
+    (void)unused;
+    long count = 0;
+    for (int i = 0; i < ROWS; i++)
+        count += self->rows[i] != NULL && self->rows[i]->kernel != NULL;
+    return PyLong_FromLong(count);
+}
+
+/* A prepared command of one argument: its event, or None where Python has to look at it. */
+static PyObject *commands_submit_one(Commands *self, PyObject *const *given, Py_ssize_t count)
+{
+    PyObject *event = NULL;
+    if (count != 2 || !PyType_IsSubtype(Py_TYPE(given[0]), (PyTypeObject *)prepared_type) ||
+        ((Prepared *)given[0])->count != 1) {
+        PyErr_SetString(PyExc_TypeError, "submit_one takes a Prepared of one argument, and that");
+        return NULL;
+    }
+    if (submit(self, (Prepared *)given[0], &given[1], NULL, &event) == OTHERWISE)
+        Py_RETURN_NONE;
+    return event;
+}
+
+static PyMethodDef commands_methods[] = {
+    {"submit_one", (PyCFunction)(void (*)(void))commands_submit_one, METH_FASTCALL,
+     "Submits a prepared command of one argument; None where that takes Python."},
+    {"remember", (PyCFunction)commands_remember, METH_O, "Repeats this launch from now on when it comes again."},
+    {"forget_launches", (PyCFunction)commands_forget_launches, METH_NOARGS, "Forgets those remembered."},
+    {"count_launches", (PyCFunction)commands_count_launches, METH_NOARGS, "How many are remembered."},
+    {NULL, NULL, 0, NULL},
+};
+
+
+SLOTS(commands, commands_members, {Py_tp_new, PyType_GenericNew}, {Py_tp_methods, commands_methods}, )
+SPEC(commands, Commands, "Commands")

@@ -1,0 +1,153 @@
+/* The short way of launches: a launch that a queue has seen before goes from Python's call to the driver's without
+ * Python code in between, which would take as long as the driver.
+ *
+ * The types here are bases of the package's own. They hold the attributes that the way touches; everything else about
+ * them is Python, and so is every launch that is not exactly like one that was prepared: then parallel_for and a bound
+ * launch call the Python method that knows all cases and all errors.
+ *
+ *   Submitter   a queue: parallel_for
+ *   Bound       a bound launch: the call
+ *   Commands    the commands of a queue, with the launches prepared for it
+ *   Prepared    one of them: the driver's function, what it is given, how arguments become bytes
+ *   Event       a command's end, as users hold it
+ *   Lock        of a queue; reentrant, Ctrl-C ends a wait for it
+ *   Lane        a stream of the driver, whose last event is recorded only if somebody keeps it
+ *   Mark        the end of a command in a lane
+ */
+
+#ifndef BINDLESS_LAUNCH_H
+#define BINDLESS_LAUNCH_H
+
+#define Py_LIMITED_API 0x030A0000
+#include <Python.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <structmember.h>
+
+enum { ROWS = 64, MOST_LANES = 8, MOST_ARGUMENTS = 64 };
+
+/* The driver's function: takes the description of a launch, gives 0 or the driver's error, or INT32_MIN where Python has
+ * to see to something first. */
+enum { IN_PYTHON = INT32_MIN };
+typedef int (*submit_function)(const void *description);
+
+typedef struct {
+    PyObject_HEAD
+    PyObject *stream, *native;
+    long long index;
+} Mark;
+
+typedef struct {
+    PyObject_HEAD
+    PyObject *pending;
+    long long submitted, done;
+    char used;
+} Lane;
+
+typedef struct {
+    PyObject_HEAD
+    PyObject *stream, *native;
+} Event;
+
+typedef struct {
+    PyObject_HEAD
+    PyThread_type_lock lock;
+    unsigned long owner, depth;
+} Lock;
+
+/* How an argument becomes bytes. */
+typedef enum { NUMBER, POINTER, ARRAY, HANDLE, FIXED } Kind;
+
+typedef struct {
+    unsigned char *place;
+    int size;
+    Kind kind;
+    bool integers_as_floats;
+    bool takes_integers, takes_floats;
+    PyObject *type;   /* of memory and handles; borrowed, the types are immortal */
+    PyObject *value;  /* fixed: the value, kept. Memory: the one last seen, not kept here but by the batch below */
+    PyObject *owner;  /* of that memory */
+    long long batch;
+} Slot;
+
+typedef struct {
+    PyObject_HEAD
+    PyObject *kernel; /* borrowed: the weak reference below forgets this launch with it. NULL: forgotten */
+    PyObject *watch;
+    PyObject *space;  /* of a range that is neither an int nor a tuple of ints */
+    long long sizes[3];
+    int dimensions;
+    PyObject *bundle, *mark_type, *lanes, *settle, *refused, *keep;
+    submit_function submit;
+    const void *descriptions[MOST_LANES];
+    int lane_count, count;
+    bool has_memory;
+    Slot *slots;
+} Prepared;
+
+typedef struct {
+    PyObject_HEAD
+    PyObject *native, *blocker, *context, *bundles, *last_bundle, *event_type, *lock, *batch_list;
+    long long batch, countdown;
+    char dirty, in_order, in_batches; /* in_batches: memory is held by batches of commands, else by each event */
+    unsigned turn;
+    Prepared *rows[ROWS];
+} Commands;
+
+typedef struct {
+    PyObject_HEAD
+    PyObject *stream;
+} Submitter;
+
+typedef struct {
+    PyObject_HEAD
+    PyObject *stream, *prepared, *arguments;
+} Bound;
+
+extern PyObject *lock_type, *mark_type, *lane_type, *event_type, *prepared_type,
+    *commands_type, *submitter_type, *bound_type;
+extern PyObject *str_owner, *str_open, *str_context, *str_contiguous, *str_packed, *str_raw_handle, *str_took,
+    *str_depends_on, *str_any, *str_again, *str_bundle_open, *str_waits;
+extern PyType_Spec lock_spec, mark_spec, lane_spec, event_spec, prepared_spec, commands_spec, submitter_spec, bound_spec;
+
+/* What a way can end in besides an object. */
+enum { OTHERWISE = 0, DONE = 1, FAILED = -1 };
+
+static inline bool is_memory(const Slot *slot)
+{
+    return slot->kind == POINTER || slot->kind == ARRAY;
+}
+
+/* objects.c: an object of a heap type; its end, after its contents; whether an attribute is True. */
+PyObject *make(PyObject *type);
+void finish(PyObject *self);
+bool is_true(PyObject *object, PyObject *name);
+
+/* lock.c. take: false with an exception of a signal's handler. */
+bool take(Lock *self);
+void give_back(Lock *self);
+
+/* prepared.c: sizes of a range as ints; false for another kind of range, and where there is nothing to launch. */
+bool read_space(PyObject *space, long long sizes[3], int *dimensions);
+
+/* arguments.c: puts the values where the driver reads them; OTHERWISE where Python has to look at one. */
+int put_arguments(const Commands *commands, Prepared *launch, PyObject *const *values);
+
+/* commands.c: where a prepared launch lies. */
+unsigned row_of(PyObject *kernel, PyObject *space, const long long sizes[3], int dimensions, Py_ssize_t count);
+
+/* submit.c: DONE with an event; depends_on is NULL or what the caller gave. */
+int submit(Commands *self, Prepared *launch, PyObject *const *values, PyObject *depends_on, PyObject **given);
+
+#define SLOTS(name, members_, ...)                                                                                     \
+    static PyType_Slot name##_slots[] = {                                                                              \
+        {Py_tp_traverse, name##_traverse}, {Py_tp_clear, name##_clear}, {Py_tp_dealloc, name##_dealloc},               \
+        {Py_tp_members, members_}, __VA_ARGS__ {0, NULL},                                                              \
+    };
+
+#define BASE (Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC)
+#define SPEC(name, type, text)                                                                                         \
+    PyType_Spec name##_spec = {"bindless.drivers._launch." text, sizeof(type), 0, BASE, name##_slots};
+
+#endif

@@ -1,0 +1,123 @@
+/* Objects of the types here, and the types that only hold: Mark, Lane, Event. */
+
+#include "launch.h"
+
+PyObject *make(PyObject *type)
+{
+    allocfunc allocate = (allocfunc)PyType_GetSlot((PyTypeObject *)type, Py_tp_alloc);
+    return allocate((PyTypeObject *)type, 0);
+}
+
+/* The end of an object of a heap type, after its contents. */
+void finish(PyObject *self)
+{
+    PyTypeObject *type = Py_TYPE(self);
+    freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
+    release(self);
+    Py_DECREF(type);
+}
+
+bool is_true(PyObject *object, PyObject *name)
+{
+    PyObject *value = PyObject_GetAttr(object, name);
+    bool result = value == Py_True;
+    if (value == NULL)
+        PyErr_Clear();
+    Py_XDECREF(value);
+    return result;
+}
+
+static int mark_traverse(Mark *self, visitproc visit, void *arg)
+{
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT(self->stream);
+    Py_VISIT(self->native);
+    return 0;
+}
+
+static int mark_clear(Mark *self)
+{
+    Py_CLEAR(self->stream);
+    Py_CLEAR(self->native);
+    return 0;
+}
+
+static void mark_dealloc(Mark *self)
+{
+    PyObject_GC_UnTrack(self);
+    mark_clear(self);
+    finish((PyObject *)self);
+}
+
+static PyMemberDef mark_members[] = {
+    {"stream", T_OBJECT, offsetof(Mark, stream), 0, NULL},
+    {"native", T_OBJECT, offsetof(Mark, native), 0, NULL},
+    {"index", T_LONGLONG, offsetof(Mark, index), 0, NULL},
+    {NULL, 0, 0, 0, NULL},
+};
+
+static int lane_traverse(Lane *self, visitproc visit, void *arg)
+{
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT(self->pending);
+    return 0;
+}
+
+static int lane_clear(Lane *self)
+{
+    Py_CLEAR(self->pending);
+    return 0;
+}
+
+static void lane_dealloc(Lane *self)
+{
+    PyObject_GC_UnTrack(self);
+    lane_clear(self);
+    finish((PyObject *)self);
+}
+
+static PyMemberDef lane_members[] = {
+    {"pending", T_OBJECT, offsetof(Lane, pending), 0, NULL},
+    {"submitted", T_LONGLONG, offsetof(Lane, submitted), 0, NULL},
+    {"done", T_LONGLONG, offsetof(Lane, done), 0, NULL},
+    {"used", T_BOOL, offsetof(Lane, used), 0, NULL},
+    {NULL, 0, 0, 0, NULL},
+};
+
+static int event_traverse(Event *self, visitproc visit, void *arg)
+{
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT(self->stream);
+    Py_VISIT(self->native);
+    return 0;
+}
+
+static int event_clear(Event *self)
+{
+    Py_CLEAR(self->stream);
+    Py_CLEAR(self->native);
+    return 0;
+}
+
+static void event_dealloc(Event *self)
+{
+    PyObject_GC_UnTrack(self);
+    event_clear(self);
+    finish((PyObject *)self);
+}
+
+static PyMemberDef event_members[] = {
+    {"_stream", T_OBJECT, offsetof(Event, stream), 0, NULL},
+    {"_native", T_OBJECT, offsetof(Event, native), 0, NULL},
+    {NULL, 0, 0, 0, NULL},
+};
+
+
+SLOTS(mark, mark_members, {Py_tp_new, PyType_GenericNew}, )
+SPEC(mark, Mark, "Mark")
+
+SLOTS(lane, lane_members, {Py_tp_new, PyType_GenericNew}, )
+SPEC(lane, Lane, "Lane")
+
+SLOTS(event, event_members, {Py_tp_new, PyType_GenericNew}, )
+SPEC(event, Event, "Event")

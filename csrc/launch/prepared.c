@@ -1,0 +1,184 @@
+/* A prepared launch. */
+
+#include "launch.h"
+
+static int prepared_traverse(Prepared *self, visitproc visit, void *arg)
+{
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT(self->watch);
+    Py_VISIT(self->space);
+    Py_VISIT(self->bundle);
+    Py_VISIT(self->lanes);
+    Py_VISIT(self->settle);
+    Py_VISIT(self->refused);
+    Py_VISIT(self->keep);
+    for (int i = 0; i < self->count; i++)
+        if (self->slots[i].kind == FIXED)
+            Py_VISIT(self->slots[i].value);
+    return 0;
+}
+
+/* Nothing is launched by it any more. What it uses stays until it goes: a launch may be under way. */
+static int prepared_clear(Prepared *self)
+{
+    self->kernel = NULL;
+    Py_CLEAR(self->watch);
+    Py_CLEAR(self->space);
+    Py_CLEAR(self->bundle);
+    Py_CLEAR(self->lanes);
+    Py_CLEAR(self->settle);
+    Py_CLEAR(self->refused);
+    Py_CLEAR(self->keep);
+    for (int i = 0; i < self->count; i++)
+        if (self->slots[i].kind == FIXED)
+            Py_CLEAR(self->slots[i].value);
+    return 0;
+}
+
+static void prepared_dealloc(Prepared *self)
+{
+    PyObject_GC_UnTrack(self);
+    prepared_clear(self);
+    PyMem_Free(self->slots);
+    finish((PyObject *)self);
+}
+
+static PyObject *prepared_forget(Prepared *self, PyObject *unused)
+{
+    (void)unused;
+    self->kernel = NULL;
+    Py_RETURN_NONE;
+}
+
+/* Sizes of a range as ints; false for another kind of range, and where there is nothing to launch. */
+bool read_space(PyObject *space, long long sizes[3], int *dimensions)
+{
+    if (PyLong_CheckExact(space)) {
+        int overflow;
+        sizes[0] = PyLong_AsLongLongAndOverflow(space, &overflow);
+        sizes[1] = sizes[2] = *dimensions = 1;
+        return !overflow && sizes[0] > 0;
+    }
+    if (!PyTuple_CheckExact(space))
+        return false;
+    Py_ssize_t count = PyTuple_Size(space);
+    if (count < 1 || count > 3)
+        return false;
+    sizes[1] = sizes[2] = 1;
+    *dimensions = (int)count + 1; /* (n,) is not n: sizes of a required work-group differ */
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *size = PyTuple_GetItem(space, i);
+        int overflow;
+        if (!PyLong_CheckExact(size))
+            return false;
+        sizes[i] = PyLong_AsLongLongAndOverflow(size, &overflow);
+        if (overflow || sizes[i] < 1)
+            return false;
+    }
+    return true;
+}
+
+static bool read_slot(PyObject *row, Slot *slot)
+{
+    const char *kind;
+    unsigned long long place;
+    int integers, floats;
+    PyObject *value;
+    if (!PyArg_ParseTuple(row, "sKippO", &kind, &place, &slot->size, &integers, &floats, &value))
+        return false;
+    slot->place = (unsigned char *)(uintptr_t)place;
+    slot->batch = -1;
+    slot->takes_integers = integers;
+    slot->takes_floats = floats;
+    switch (kind[0]) {
+    case 'n':
+    case 'f': /* a number where integers become floats */
+        slot->kind = NUMBER;
+        slot->integers_as_floats = kind[0] == 'f';
+        return true;
+    case 'p':
+    case 'a':
+    case 'h':
+        slot->kind = kind[0] == 'p' ? POINTER : kind[0] == 'a' ? ARRAY : HANDLE;
+        slot->type = (PyObject *)Py_TYPE(value);
+        return true;
+    default:
+        slot->kind = FIXED;
+        slot->value = Py_NewRef(value);
+        return true;
+    }
+}
+
+static PyObject *prepared_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
+{
+    (void)keywords;
+    PyObject *kernel, *space, *bundle, *mark, *lanes, *settle, *refused, *keep, *descriptions, *slots;
+    unsigned long long submit;
+    if (!PyArg_ParseTuple(arguments, "OOOOO!OOOKO!O!:Prepared", &kernel, &space, &bundle, &mark, &PyTuple_Type, &lanes,
+                          &settle, &refused, &keep, &submit, &PyTuple_Type, &descriptions, &PyTuple_Type, &slots))
+        return NULL;
+    Py_ssize_t lane_count = PyTuple_Size(lanes), count = PyTuple_Size(slots);
+    if (lane_count < 1 || lane_count > MOST_LANES || PyTuple_Size(descriptions) != lane_count ||
+        count > MOST_ARGUMENTS || !PyType_Check(mark) || !PyType_IsSubtype((PyTypeObject *)mark, (PyTypeObject *)mark_type)) {
+        PyErr_SetString(PyExc_ValueError, "a prepared launch has 1 to 8 lanes with a description each, 64 arguments at most");
+        return NULL;
+    }
+    Prepared *self = (Prepared *)make((PyObject *)type);
+    if (self == NULL)
+        return NULL;
+    self->slots = PyMem_Calloc((size_t)count + 1, sizeof(Slot));
+    if (self->slots == NULL) {
+        Py_DECREF(self);
+        return PyErr_NoMemory();
+    }
+    for (Py_ssize_t i = 0; i < lane_count; i++) {
+        PyObject *lane = PyTuple_GetItem(lanes, i);
+        unsigned long long address = PyLong_AsUnsignedLongLong(PyTuple_GetItem(descriptions, i));
+        if (PyErr_Occurred() || !PyType_IsSubtype(Py_TYPE(lane), (PyTypeObject *)lane_type)) {
+            if (!PyErr_Occurred())
+                PyErr_SetString(PyExc_TypeError, "lanes are of the type Lane");
+            Py_DECREF(self);
+            return NULL;
+        }
+        self->descriptions[i] = (const void *)(uintptr_t)address;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        if (!read_slot(PyTuple_GetItem(slots, i), &self->slots[i])) {
+            Py_DECREF(self);
+            return NULL;
+        }
+        self->count = (int)i + 1;
+        self->has_memory = self->has_memory || is_memory(&self->slots[i]);
+    }
+    self->lane_count = (int)lane_count;
+    if (!read_space(space, self->sizes, &self->dimensions)) {
+        self->dimensions = 0;
+        self->space = Py_NewRef(space);
+    }
+    submit_function function;
+    void *address = (void *)(uintptr_t)submit;
+    memcpy(&function, &address, sizeof function);
+    self->submit = function;
+    self->kernel = kernel;
+    self->bundle = Py_NewRef(bundle);
+    self->mark_type = mark; /* a type of the package: immortal */
+    self->lanes = Py_NewRef(lanes);
+    self->settle = Py_NewRef(settle);
+    self->refused = Py_NewRef(refused);
+    self->keep = Py_NewRef(keep);
+    return (PyObject *)self;
+}
+
+static PyMemberDef prepared_members[] = {
+    {"watch", T_OBJECT, offsetof(Prepared, watch), 0, NULL},
+    {NULL, 0, 0, 0, NULL},
+};
+
+static PyMethodDef prepared_methods[] = {
+    {"forget", (PyCFunction)prepared_forget, METH_O, "Nothing is launched by it any more."},
+    {NULL, NULL, 0, NULL},
+};
+
+
+SLOTS(prepared, prepared_members, {Py_tp_new, prepared_new}, {Py_tp_methods, prepared_methods}, )
+SPEC(prepared, Prepared, "Prepared")

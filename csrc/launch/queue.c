@@ -1,0 +1,170 @@
+/* What users call: a queue, and a bound launch. */
+
+#include "launch.h"
+
+static int submitter_traverse(Submitter *self, visitproc visit, void *arg)
+{
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT(self->stream);
+    return 0;
+}
+
+static int submitter_clear(Submitter *self)
+{
+    Py_CLEAR(self->stream);
+    return 0;
+}
+
+static void submitter_dealloc(Submitter *self)
+{
+    PyObject_GC_UnTrack(self);
+    submitter_clear(self);
+    finish((PyObject *)self);
+}
+
+/* The value of depends_on, NULL if it is not given; false where there is another keyword. */
+static bool read_depends_on(PyObject *const *arguments, Py_ssize_t count, PyObject *names, PyObject **depends_on)
+{
+    *depends_on = NULL;
+    if (names == NULL)
+        return true;
+    if (PyTuple_Size(names) != 1 || PyUnicode_Compare(PyTuple_GetItem(names, 0), str_depends_on) != 0)
+        return false;
+    *depends_on = arguments[count];
+    return true;
+}
+
+static PyObject *call_any(PyObject *self, PyObject *method_name, PyObject *const *arguments, Py_ssize_t count,
+                          PyObject *names)
+{
+    PyObject *method = PyObject_GetAttr(self, method_name), *positional = PyTuple_New(count), *keywords = NULL;
+    PyObject *result = NULL;
+    if (method == NULL || positional == NULL)
+        goto end;
+    for (Py_ssize_t i = 0; i < count; i++)
+        PyTuple_SetItem(positional, i, Py_NewRef(arguments[i]));
+    if (names != NULL) {
+        keywords = PyDict_New();
+        for (Py_ssize_t i = 0; keywords != NULL && i < PyTuple_Size(names); i++)
+            if (PyDict_SetItem(keywords, PyTuple_GetItem(names, i), arguments[count + i]) < 0)
+                Py_CLEAR(keywords);
+        if (keywords == NULL)
+            goto end;
+    }
+    result = PyObject_Call(method, positional, keywords);
+end:
+    Py_XDECREF(method);
+    Py_XDECREF(positional);
+    Py_XDECREF(keywords);
+    return result;
+}
+
+static PyObject *submitter_parallel_for(Submitter *self, PyObject *const *arguments, Py_ssize_t count, PyObject *names)
+{
+    PyObject *depends_on;
+    if (count >= 2 && read_depends_on(arguments, count, names, &depends_on) && self->stream != NULL &&
+        PyType_IsSubtype(Py_TYPE(self->stream), (PyTypeObject *)commands_type)) {
+        Commands *commands = (Commands *)self->stream;
+        PyObject *space = arguments[0], *kernel = arguments[1];
+        long long sizes[3] = {1, 1, 1};
+        int dimensions = 0;
+        if (!read_space(space, sizes, &dimensions))
+            dimensions = 0;
+        Prepared *row = commands->rows[row_of(kernel, space, sizes, dimensions, count - 2)];
+        if (row != NULL && row->kernel == kernel && row->count == count - 2 && row->dimensions == dimensions &&
+            (dimensions ? memcmp(row->sizes, sizes, sizeof sizes) == 0 : row->space == space)) {
+            PyObject *event = NULL;
+            int result = submit(commands, row, arguments + 2, depends_on, &event);
+            if (result != OTHERWISE)
+                return event;
+        }
+    }
+    return call_any((PyObject *)self, str_any, arguments, count, names);
+}
+
+static PyMemberDef submitter_members[] = {
+    {"_stream", T_OBJECT_EX, offsetof(Submitter, stream), 0, NULL},
+    {NULL, 0, 0, 0, NULL},
+};
+
+static PyMethodDef submitter_methods[] = {
+    {"parallel_for", (PyCFunction)(void (*)(void))submitter_parallel_for, METH_FASTCALL | METH_KEYWORDS,
+     "parallel_for($self, index_space, kernel, *arguments, depends_on=())\n--\n\n"
+     "Runs a kernel once for every item of a range.\n\n"
+     "Args:\n"
+     "    index_space: an int, a tuple, a ``Range`` or an ``NdRange`` of one to three dimensions. The last one is\n"
+     "        dimension 0 of the native kernel (CL, OpenCL kernel conventions and SYCL). Without items nothing runs.\n"
+     "    kernel: of a bundle loaded in the queue's context.\n"
+     "    arguments: numbers, numpy scalars, image handles, ``UsmPointer``, ``UsmArray``, ``LocalAccessor``, and other\n"
+     "        libraries' arrays on the queue's device (see ``from_dlpack``).\n"
+     "    depends_on: events that it waits for.\n\n"
+     "Raises:\n"
+     "    InvalidError: an argument of the wrong count, size or kind; the message names it.\n"
+     "    NdRangeError: a range or work-group that the kernel cannot have.\n"},
+    {NULL, NULL, 0, NULL},
+};
+
+
+SLOTS(submitter, submitter_members, {Py_tp_new, PyType_GenericNew}, {Py_tp_methods, submitter_methods}, )
+SPEC(submitter, Submitter, "Submitter")
+
+static int bound_traverse(Bound *self, visitproc visit, void *arg)
+{
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT(self->stream);
+    Py_VISIT(self->prepared);
+    Py_VISIT(self->arguments);
+    return 0;
+}
+
+static int bound_clear(Bound *self)
+{
+    Py_CLEAR(self->stream);
+    Py_CLEAR(self->prepared);
+    Py_CLEAR(self->arguments);
+    return 0;
+}
+
+static void bound_dealloc(Bound *self)
+{
+    PyObject_GC_UnTrack(self);
+    bound_clear(self);
+    finish((PyObject *)self);
+}
+
+static PyObject *bound_call(Bound *self, PyObject *arguments, PyObject *keywords)
+{
+    PyObject *depends_on = keywords == NULL ? NULL : PyDict_GetItemWithError(keywords, str_depends_on);
+    if (PyTuple_Size(arguments) == 0 && (keywords == NULL || PyDict_Size(keywords) == (depends_on != NULL)) &&
+        self->prepared != NULL &&
+        self->stream != NULL && self->arguments != NULL && PyList_CheckExact(self->arguments) &&
+        PyType_IsSubtype(Py_TYPE(self->prepared), (PyTypeObject *)prepared_type) &&
+        PyType_IsSubtype(Py_TYPE(self->stream), (PyTypeObject *)commands_type)) {
+        Prepared *launch = (Prepared *)self->prepared;
+        PyObject *values[MOST_ARGUMENTS], *event = NULL;
+        if (PyList_Size(self->arguments) == launch->count) {
+            for (int i = 0; i < launch->count; i++)
+                values[i] = Py_NewRef(PyList_GetItem(self->arguments, i));
+            int result = submit((Commands *)self->stream, launch, values, depends_on, &event);
+            for (int i = 0; i < launch->count; i++)
+                Py_DECREF(values[i]);
+            if (result != OTHERWISE)
+                return event;
+        }
+    }
+    PyObject *method = PyObject_GetAttr((PyObject *)self, str_again);
+    PyObject *result = method == NULL ? NULL : PyObject_Call(method, arguments, keywords);
+    Py_XDECREF(method);
+    return result;
+}
+
+static PyMemberDef bound_members[] = {
+    {"_stream", T_OBJECT, offsetof(Bound, stream), 0, NULL},
+    {"_direct", T_OBJECT, offsetof(Bound, prepared), 0, NULL},
+    {"_arguments", T_OBJECT, offsetof(Bound, arguments), 0, NULL},
+    {NULL, 0, 0, 0, NULL},
+};
+
+
+SLOTS(bound, bound_members, {Py_tp_new, PyType_GenericNew}, {Py_tp_call, bound_call}, )
+SPEC(bound, Bound, "Bound")

@@ -1,0 +1,171 @@
+/* From a prepared launch to the driver. */
+
+#include "launch.h"
+
+/* What a command just submitted leaves to do: its memory is held until it is complete. The lock is held. */
+static int account(Commands *self, Prepared *launch, PyObject *event, PyObject *const *values)
+{
+    if (launch->bundle != self->last_bundle) {
+        if (PySet_Add(self->bundles, launch->bundle) < 0)
+            return FAILED;
+        PyObject *before = self->last_bundle;
+        self->last_bundle = Py_NewRef(launch->bundle);
+        Py_XDECREF(before);
+    }
+    PyObject *keep = NULL;
+    if (launch->has_memory && !self->in_batches && (keep = PyTuple_New(launch->count)) == NULL)
+        return FAILED;
+    for (int i = 0; launch->has_memory && i < launch->count; i++) {
+        Slot *slot = &launch->slots[i];
+        if (keep != NULL) {
+            PyTuple_SetItem(keep, i, Py_NewRef(is_memory(slot) ? values[i] : Py_None));
+        } else if (is_memory(slot) && slot->batch != self->batch) {
+            if (PyList_Append(self->batch_list, values[i]) < 0)
+                return FAILED;
+            slot->batch = self->batch;
+        }
+    }
+    if (keep == NULL && self->dirty && self->countdown > 0) {
+        if (PyList_Size(self->batch_list) > 0) /* where nothing is kept there is nothing to let go of either */
+            self->countdown--;
+        return DONE;
+    }
+    if (keep == NULL)
+        keep = PyTuple_New(0);
+    PyObject *done = keep == NULL ? NULL : PyObject_CallMethodObjArgs((PyObject *)self, str_took, event, keep, NULL);
+    Py_XDECREF(keep);
+    Py_XDECREF(done);
+    return done == NULL ? FAILED : DONE;
+}
+
+/* Submits and gives the event; the lock is held. */
+static int submit_locked(Commands *self, Prepared *launch, PyObject *const *values, PyObject **given)
+{
+    if (self->native == NULL || self->native == Py_None || (self->blocker != NULL && self->blocker != Py_None) ||
+        launch->kernel == NULL || self->batch_list == NULL || self->bundles == NULL || self->event_type == NULL)
+        return OTHERWISE;
+    int result = put_arguments(self, launch, values);
+    if (result != DONE)
+        return result;
+    int turn = launch->lane_count == 1 ? 0 : (int)(self->turn++ % (unsigned)launch->lane_count);
+    Lane *lane = (Lane *)PyTuple_GetItem(launch->lanes, turn);
+    if (lane->pending != NULL && lane->pending != Py_None && Py_REFCNT(lane->pending) > 1) {
+        PyObject *settled = PyObject_CallFunctionObjArgs(launch->settle, (PyObject *)lane, NULL);
+        if (settled == NULL)
+            return FAILED;
+        Py_DECREF(settled);
+    }
+    Event *event = (Event *)make(self->event_type);
+    if (event == NULL)
+        return FAILED;
+    Mark *mark;
+    if (lane->pending != NULL && (PyObject *)Py_TYPE(lane->pending) == launch->mark_type) {
+        mark = (Mark *)Py_NewRef(lane->pending); /* nobody has kept the mark of the command before: it serves again */
+    } else {
+        mark = (Mark *)make(launch->mark_type);
+        if (mark == NULL) {
+            Py_DECREF(event);
+            return FAILED;
+        }
+        mark->stream = Py_NewRef((PyObject *)lane);
+    }
+    event->stream = Py_NewRef((PyObject *)self);
+    event->native = (PyObject *)mark;
+    submit_function submit = launch->submit;
+    const void *description = launch->descriptions[turn];
+    int refusal;
+    Py_BEGIN_ALLOW_THREADS
+    refusal = submit(description);
+    Py_END_ALLOW_THREADS
+    if (refusal == IN_PYTHON) {
+        Py_DECREF(event);
+        return OTHERWISE;
+    }
+    if (refusal != 0) {
+        Py_DECREF(event);
+        PyObject *raised = PyObject_CallFunction(launch->refused, "i", refusal);
+        if (raised != NULL) {
+            PyErr_Format(PyExc_RuntimeError, "the driver refused a launch with %d", refusal);
+            Py_DECREF(raised);
+        }
+        return FAILED;
+    }
+    mark->index = ++lane->submitted;
+    lane->used = 1;
+    if (lane->pending != (PyObject *)mark) {
+        PyObject *before = lane->pending;
+        lane->pending = Py_NewRef((PyObject *)mark);
+        Py_XDECREF(before);
+    }
+    if (account(self, launch, (PyObject *)event, values) != DONE) {
+        Py_DECREF(event);
+        return FAILED;
+    }
+    *given = (PyObject *)event;
+    return DONE;
+}
+
+/* What the event of a launch remembers of those it waits for, weak references; NULL where the driver has something to do
+ * for them, or the value is wrong. Those of its own queue, if that is in order, come before it anyway. */
+static PyObject *own_waits(const Commands *self, PyObject *depends_on)
+{
+    bool many = PyTuple_CheckExact(depends_on), listed = PyList_CheckExact(depends_on);
+    Py_ssize_t count = many ? PyTuple_Size(depends_on) : listed ? PyList_Size(depends_on) : 1;
+    if (!self->in_order)
+        return NULL;
+    PyObject *waits = PyTuple_New(count);
+    for (Py_ssize_t i = 0; waits != NULL && i < count; i++) {
+        PyObject *item = many ? PyTuple_GetItem(depends_on, i) : listed ? PyList_GetItem(depends_on, i) : depends_on;
+        PyObject *weak = NULL;
+        if ((PyObject *)Py_TYPE(item) == self->event_type && ((Event *)item)->stream == (PyObject *)self &&
+            ((Event *)item)->native != NULL && ((Event *)item)->native != Py_None)
+            weak = PyWeakref_NewRef(item, NULL);
+        if (weak == NULL)
+            Py_CLEAR(waits);
+        else
+            PyTuple_SetItem(waits, i, weak);
+    }
+    PyErr_Clear();
+    return waits;
+}
+
+/* As submit, and what is given is not let go of by others meanwhile. */
+static int submit_held(Commands *self, Prepared *launch, PyObject *const *values, PyObject *depends_on, PyObject **given)
+{
+    if (launch->bundle == NULL || !is_true(launch->bundle, str_bundle_open))
+        return OTHERWISE;
+    PyObject *waits = NULL;
+    if (depends_on != NULL && (!PyTuple_CheckExact(depends_on) || PyTuple_Size(depends_on) > 0)) {
+        waits = own_waits(self, depends_on);
+        if (waits == NULL)
+            return OTHERWISE;
+    }
+    PyObject *lock = self->lock;
+    if (lock == NULL || (PyObject *)Py_TYPE(lock) != lock_type) {
+        Py_XDECREF(waits);
+        return OTHERWISE;
+    }
+    int result = FAILED;
+    Py_INCREF(lock);
+    if (take((Lock *)lock)) {
+        result = submit_locked(self, launch, values, given);
+        give_back((Lock *)lock);
+    }
+    Py_DECREF(lock);
+    if (result == DONE && waits != NULL && PyTuple_Size(waits) > 0 && PyObject_SetAttr(*given, str_waits, waits) < 0) {
+        Py_CLEAR(*given);
+        result = FAILED;
+    }
+    Py_XDECREF(waits);
+    return result;
+}
+
+int submit(Commands *self, Prepared *launch, PyObject *const *values, PyObject *depends_on, PyObject **given)
+{
+    Py_INCREF(self); /* others may run while this thread reads attributes, waits for the lock or is in the driver */
+    Py_INCREF(launch);
+    int result = submit_held(self, launch, values, depends_on, given);
+    Py_DECREF(launch);
+    Py_DECREF(self);
+    return result;
+}
