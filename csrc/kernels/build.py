@@ -11,6 +11,7 @@ Needs clang, llvm-link, opt and llc of LLVM 22 (`apt install clang-22 llvm-22`).
 from __future__ import annotations
 
 import argparse
+import gzip
 import hashlib
 import json
 import sys
@@ -30,7 +31,7 @@ from catalogue import MODULES, Module  # noqa: E402
 
 COMPILER = REPOSITORY / "src" / "bindless" / "compiler"
 OUTPUT = REPOSITORY / "src" / "bindless" / "kernels"
-SUFFIX = {"ptx": ".ptx", "spirv": ".spv", "opencl_c": ".cl"}
+SUFFIX = {"ptx": ".ptx.gz", "spirv": ".spv", "opencl_c": ".cl"}
 STANDARD, OF_MIPMAPS = "CL1.2", "CL2.0"  # of OpenCL C: all devices with images take the first
 
 
@@ -52,6 +53,16 @@ def shared_sources() -> list[Path]:
 
 def sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
+
+
+def packed(name: str, data: bytes) -> bytes:
+    """A file of the package: PTX is text, five times as long as it need be."""
+    return gzip.compress(data, 9, mtime=0) if name.endswith(".gz") else data
+
+
+def unpacked(path: Path) -> bytes:
+    """What ``packed`` was given. Another zlib packs otherwise, so that files are compared by this."""
+    return gzip.decompress(path.read_bytes()) if path.name.endswith(".gz") else path.read_bytes()
 
 
 def build(module: Module, target: str, toolchain: Toolchain, prelude: Path | None, folder: Path, anew: bool) -> bytes:
@@ -85,7 +96,7 @@ def build_all(modules: list[Module], toolchain: Toolchain, jobs: int, *, anew: b
 
 
 def manifest(modules: list[Module], artifacts: dict[str, bytes], toolchain: Toolchain) -> str:
-    """How each artifact was made, as JSON text."""
+    """How each artifact was made, as JSON text; hashes are of what is in packed files."""
 
     def hashes(paths: Iterable[Path]) -> dict[str, str]:
         return {path.relative_to(REPOSITORY).as_posix(): sha256(path.read_bytes()) for path in paths}
@@ -118,13 +129,13 @@ def differences(artifacts: dict[str, bytes], text: str) -> list[str]:
     wrong = [
         name
         for name, data in artifacts.items()
-        if not (OUTPUT / name).is_file() or (OUTPUT / name).read_bytes() != data
+        if not (OUTPUT / name).is_file() or unpacked(OUTPUT / name) != data
     ]
     known = {*artifacts, "manifest.json"}
     wrong += [
         f"{path.name} (no module makes it)"
         for path in OUTPUT.iterdir()
-        if path.suffix in SUFFIX.values() and path.name not in known
+        if path.name.endswith(tuple(SUFFIX.values())) and path.name not in known
     ]
     if not (OUTPUT / "manifest.json").is_file() or (OUTPUT / "manifest.json").read_text() != text:
         wrong.append("manifest.json")
@@ -150,7 +161,7 @@ def main() -> int:
     if options.output:
         options.output.mkdir(parents=True, exist_ok=True)
         for name, data in artifacts.items():
-            (options.output / name).write_bytes(data)
+            (options.output / name.removesuffix(".gz")).write_bytes(data)
         return 0
     text = manifest(modules, artifacts, toolchain)
     if options.check:
@@ -162,7 +173,7 @@ def main() -> int:
             )
         return 1 if wrong else 0
     for name, data in artifacts.items():
-        (OUTPUT / name).write_bytes(data)
+        (OUTPUT / name).write_bytes(packed(name, data))
     (OUTPUT / "manifest.json").write_text(text)
     print(f"{len(artifacts)} artifacts, {sum(map(len, artifacts.values()))} bytes")
     return 0

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+import zlib
 from functools import cache
 from importlib.resources import files
 from typing import Any, Literal
@@ -16,6 +17,8 @@ from typing import Any, Literal
 from ._constant_argument import with_constant_argument
 
 __all__ = ["Target", "kernels", "manifest", "module_of", "modules", "source", "specialised"]
+
+_GZIP = 16 + zlib.MAX_WBITS
 
 Target = Literal["ptx", "spirv", "opencl_c"]
 
@@ -25,7 +28,7 @@ def manifest() -> dict[str, Any]:
     """The manifest as written by the build: ``build``, ``tools``, ``sources`` (path to SHA-256) and ``modules``.
 
     A module's entry has ``sources``, ``kernels`` (name to its arguments, as OpenCL C) and ``artifacts`` (target to
-    ``file``, ``sha256``, ``commands``). Do not change it: every caller gets the same object.
+    ``file``, ``sha256`` of what is in it unpacked). Do not change it: every caller gets the same object.
     """
     document: dict[str, Any] = json.loads(files(__name__).joinpath("manifest.json").read_text(encoding="utf-8"))
     return document
@@ -75,7 +78,7 @@ def source(name: str, target: Target) -> bytes:
             f"the built-in module {name!r} does not exist for target {target!r}, only for {', '.join(artifacts)}"
         )
     data = files(__name__).joinpath(artifacts[target]["file"]).read_bytes()
-    return data + b"\0" if target == "ptx" else data
+    return zlib.decompress(data, _GZIP) + b"\0" if target == "ptx" else data
 
 
 def _format_argument(kernel_name: str) -> int:
