@@ -127,9 +127,7 @@ def manifest(modules: list[Module], artifacts: dict[str, bytes], toolchain: Tool
 def differences(artifacts: dict[str, bytes], text: str) -> list[str]:
     """What is not committed as it would be built now."""
     wrong = [
-        name
-        for name, data in artifacts.items()
-        if not (OUTPUT / name).is_file() or unpacked(OUTPUT / name) != data
+        name for name, data in artifacts.items() if not (OUTPUT / name).is_file() or unpacked(OUTPUT / name) != data
     ]
     known = {*artifacts, "manifest.json"}
     wrong += [

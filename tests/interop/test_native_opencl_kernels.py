@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from opencl_devices import parametrize_devices, require_device
 from raw_opencl import Raw, ffi, lib
 
 import bindless as bl
 from bindless import opencl
+from opencl_devices import parametrize_devices, require_device
 
 pytestmark = pytest.mark.opencl
 

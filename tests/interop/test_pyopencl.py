@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from opencl_devices import parametrize_devices, require_device
 
 import bindless as bl
 from bindless import opencl
 from bindless.backends import _opencl_lent
+from opencl_devices import parametrize_devices, require_device
 
 pytestmark = [
     pytest.mark.opencl,
