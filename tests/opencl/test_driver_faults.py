@@ -3,6 +3,7 @@ mended, and then says so."""
 
 from __future__ import annotations
 
+import gc
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -75,3 +76,60 @@ def test_threads_allocate_and_free_at_once(context: Any) -> None:
     for thread in threads:
         thread.join()
     assert failed == []
+
+
+def test_a_fill_lets_go_of_its_context(cl: bl.Device, context: Any) -> None:
+    """NVIDIA's driver keeps the contexts that shared memory was filled in, half a gigabyte of the device's each."""
+    try:
+        beside = bl.Context(bl.Device("cuda"))
+    except bl.Error:
+        pytest.skip("CUDA tells how much memory of the device is free")
+    free = []
+    with beside:
+        for _ in range(3):
+            filled_and_released(cl._record.native.handle)
+            free.append(free_memory(beside))
+    assert free[0] - free[-1] < 500 << 20
+
+
+def test_contexts_come_and_go(cl: bl.Device) -> None:
+    """With fills, copies, images and kernels in each, the device has as much memory as before."""
+    try:
+        beside = bl.Context(bl.Device("cuda"))
+    except bl.Error:
+        pytest.skip("CUDA tells how much memory of the device is free")
+    free = []
+    with beside:
+        for _ in range(4):
+            with bl.Context(cl) as own, bl.Queue(context=own) as queue:
+                array = bl.usm_empty(1000, "u1", queue)
+                queue.memset(array, 7).wait()
+                assert array.numpy(queue).tolist() == [7] * 1000
+                queue.fill(array[100:200], 9).wait()
+                assert array.numpy(queue).tolist() == [7] * 100 + [9] * 100 + [7] * 800
+            del array, own, queue
+            gc.collect()
+            free.append(free_memory(beside))
+    assert free[0] - free[-1] < 500 << 20
+
+
+def filled_and_released(device: Any) -> None:
+    own = lib.clCreateContext(ffi.NULL, 1, ffi.new("cl_device_id[]", [device]), ffi.NULL, ffi.NULL, ffi.NULL)
+    queue = lib.clCreateCommandQueue(own, device, 0, ffi.NULL)
+    memory = lib.clSVMAlloc(own, lib.CL_MEM_READ_WRITE, 64, 0)
+    assert lib.clEnqueueSVMMemFill(queue, memory, b"\1", 1, 64, 0, ffi.NULL, ffi.NULL) == 0
+    assert lib.clFinish(queue) == 0
+    lib.clSVMFree(own, memory)
+    lib.clReleaseCommandQueue(queue)
+    lib.clReleaseContext(own)
+
+
+def free_memory(beside: bl.Context) -> int:
+    """Bytes of the device that nobody has, as CUDA tells."""
+    from bindless.drivers import cuda
+
+    free, total = cuda.ffi.new("size_t *"), cuda.ffi.new("size_t *")
+    (primary,) = beside._native.primaries.values()
+    with primary:
+        cuda.check(cuda.lib.cuMemGetInfo(free, total), "cuMemGetInfo")
+    return int(free[0])

@@ -12,7 +12,6 @@ from ..model.enums import ImageType, UsmKind
 from . import _opencl_svm
 from ._opencl_buffers import Temporary
 from ._opencl_context import Context
-from ._opencl_errors import made
 from ._opencl_event import Event
 from ._opencl_image import storage_of
 from ._opencl_memory import copy, copy_commands, means_of
@@ -102,8 +101,7 @@ class _Side:
         if own.buffer is not None:
             self.buffer, self.offset = own.buffer, self.address - own.base
         elif own.kind is UsmKind.device and _is_coarse(context):
-            flags = lib.CL_MEM_READ_WRITE | lib.CL_MEM_USE_HOST_PTR
-            self._made = made("clCreateBuffer", context.handle, flags, own.size, ffi.cast("void *", own.base))
+            self._made = _opencl_svm.as_buffer(context, own)
             self.buffer, self.offset = self._made, self.address - own.base
 
     def close(self) -> None:
@@ -115,7 +113,7 @@ class _Side:
 def _is_coarse(context: Context) -> bool:
     """Whether the host reaches device memory only after mapping it."""
     device = context.devices[0]
-    return means_of(device) is _opencl_svm and UsmKind.shared not in _opencl_svm.kinds(device)
+    return means_of(device) is _opencl_svm and _opencl_svm.is_coarse(device)
 
 
 def _parts(

@@ -8,10 +8,11 @@ from ..drivers import opencl as driver
 from ..model.enums import UsmKind
 from ._opencl_context import Allocation, Context
 from ._opencl_device import Device
+from ._opencl_errors import made, release
 from ._opencl_queue import Command
 from .contract import PointerRecord
 
-__all__ = ["allocate", "bases", "copies", "fill", "find", "free", "kinds", "prefetch"]
+__all__ = ["allocate", "as_buffer", "bases", "copies", "fill", "find", "free", "is_coarse", "kinds", "prefetch"]
 
 lib, ffi = driver.lib, driver.ffi
 
@@ -67,10 +68,31 @@ def copies(context: Context, dst: int, src: int, nbytes: int) -> list[Command]:
     return [lambda queue, *events: lib.clEnqueueSVMMemcpy(queue, 0, target, source, nbytes, *events)]
 
 
+def is_coarse(device: Device) -> bool:
+    """Whether the host reaches this memory only after mapping it."""
+    return not device.svm & _FINE
+
+
+def as_buffer(context: Context, own: Allocation) -> Any:
+    """A new cl_mem that is an allocation: of the caller, who may release it as soon as its commands are submitted."""
+    flags = lib.CL_MEM_READ_WRITE | lib.CL_MEM_USE_HOST_PTR
+    return made("clCreateBuffer", context.handle, flags, own.size, _pointer(own.base))
+
+
 def fill(context: Context, dst: int, pattern: bytes, nbytes: int) -> Command:
     """A fill; the driver takes the pattern over."""
-    target = _pointer(dst)
-    return lambda queue, *events: lib.clEnqueueSVMMemFill(queue, target, pattern, len(pattern), nbytes, *events)
+    target, own = _pointer(dst), context.allocation_of(dst)
+    if own is None or not is_coarse(context.devices[0]):
+        return lambda queue, *events: lib.clEnqueueSVMMemFill(queue, target, pattern, len(pattern), nbytes, *events)
+
+    # NVIDIA's clEnqueueSVMMemFill keeps the context for good, with half a gigabyte of the device's memory.
+    def command(queue: Any, *events: Any) -> int:
+        memory = as_buffer(context, own)
+        result = lib.clEnqueueFillBuffer(queue, memory, pattern, len(pattern), dst - own.base, nbytes, *events)
+        release(lib.clReleaseMemObject(memory), "clReleaseMemObject")
+        return int(result)
+
+    return command
 
 
 def prefetch(context: Context, address: int, nbytes: int) -> Command | None:
@@ -90,8 +112,8 @@ def anchor(context: Context) -> Any:
     """Memory that lives as long as the context, to be listed where there is no other: no list is empty, and the one
     before has what was freed."""
     if context.anchor is None:
-        made = lib.bindless_allocate_shared_virtual(context.launching, context.handle, lib.CL_MEM_READ_WRITE, 64, 0)
-        if made == ffi.NULL:
+        found = lib.bindless_allocate_shared_virtual(context.launching, context.handle, lib.CL_MEM_READ_WRITE, 64, 0)
+        if found == ffi.NULL:
             raise context.devices[0].no_memory(lib.CL_MEM_OBJECT_ALLOCATION_FAILURE, "clSVMAlloc", UsmKind.device, 64)
-        context.anchor = made
+        context.anchor = found
     return context.anchor
