@@ -191,6 +191,7 @@ def test_no_command_is_lost(device: bl.Device, monkeypatch: pytest.MonkeyPatch, 
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs POSIX interval timers")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # of an interrupt in a finalizer
 def test_signals_leave_no_lock_held(device: bl.Device) -> None:
     """Real signals among commands: whatever they meet, the stream's lock is free afterwards and the queue works."""
 

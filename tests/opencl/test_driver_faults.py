@@ -33,6 +33,17 @@ def context(cl: bl.Device, request: pytest.FixtureRequest) -> Iterator[Any]:
     lib.clReleaseContext(made)
 
 
+@pytest.fixture
+def beside() -> Iterator[bl.Context]:
+    """Of CUDA, which tells how much memory of the device is free."""
+    try:
+        made = bl.Context(bl.Device("cuda"))
+    except bl.Error:
+        pytest.skip("CUDA tells how much memory of the device is free")
+    with made:
+        yield made
+
+
 def test_an_argument_that_was_shared_virtual_memory_can_be_null(cl: bl.Device, context: Any) -> None:
     """NVIDIA's driver says yes to the null pointer, and no to the launch."""
     queue = lib.clCreateCommandQueue(context, cl._record.native.handle, 0, ffi.NULL)
@@ -78,38 +89,28 @@ def test_threads_allocate_and_free_at_once(context: Any) -> None:
     assert failed == []
 
 
-def test_a_fill_lets_go_of_its_context(cl: bl.Device, context: Any) -> None:
+def test_a_fill_lets_go_of_its_context(cl: bl.Device, context: Any, beside: bl.Context) -> None:
     """NVIDIA's driver keeps the contexts that shared memory was filled in, half a gigabyte of the device's each."""
-    try:
-        beside = bl.Context(bl.Device("cuda"))
-    except bl.Error:
-        pytest.skip("CUDA tells how much memory of the device is free")
     free = []
-    with beside:
-        for _ in range(3):
-            filled_and_released(cl._record.native.handle)
-            free.append(free_memory(beside))
+    for _ in range(3):
+        filled_and_released(cl._record.native.handle)
+        free.append(free_memory(beside))
     assert free[0] - free[-1] < 500 << 20
 
 
-def test_contexts_come_and_go(cl: bl.Device) -> None:
-    """With fills, copies, images and kernels in each, the device has as much memory as before."""
-    try:
-        beside = bl.Context(bl.Device("cuda"))
-    except bl.Error:
-        pytest.skip("CUDA tells how much memory of the device is free")
+def test_contexts_come_and_go(cl: bl.Device, beside: bl.Context) -> None:
+    """With fills and copies in each, the device has as much memory as before."""
     free = []
-    with beside:
-        for _ in range(4):
-            with bl.Context(cl) as own, bl.Queue(context=own) as queue:
-                array = bl.usm_empty(1000, "u1", queue)
-                queue.memset(array, 7).wait()
-                assert array.numpy(queue).tolist() == [7] * 1000
-                queue.fill(array[100:200], 9).wait()
-                assert array.numpy(queue).tolist() == [7] * 100 + [9] * 100 + [7] * 800
-            del array, own, queue
-            gc.collect()
-            free.append(free_memory(beside))
+    for _ in range(4):
+        with bl.Context(cl) as own, bl.Queue(context=own) as queue:
+            array = bl.usm_empty(1000, "u1", queue)
+            queue.memset(array, 7).wait()
+            assert array.numpy(queue).tolist() == [7] * 1000
+            queue.fill(array[100:200], 9).wait()
+            assert array.numpy(queue).tolist() == [7] * 100 + [9] * 100 + [7] * 800
+        del array, own, queue
+        gc.collect()
+        free.append(free_memory(beside))
     assert free[0] - free[-1] < 500 << 20
 
 
