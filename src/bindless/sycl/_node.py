@@ -157,27 +157,30 @@ class Node:
 
     def _proceed(self) -> None:
         """Everything is there."""
-        needs, self._needs = self._needs, ()
         if self.error is None and self._launch is not None:
-            natives: list[NativeEvent] = []
-            stream = self.event._stream
-            assert stream is not None
-            try:
-                for event in needs:
-                    event._collect(stream, natives, [])
-                self._launch(natives)
-            except Error as error:
-                self.error = error
-            except Exception as error:  # whatever it was, those that wait shall not wait for ever
-                self.error = SyclRuntimeError(f"the command was not submitted: {type(error).__name__}: {error}")
-                self.error.__cause__ = error
-        elif self.error is None and self._function is not None:
+            self._submit(self._launch)
+        self._needs = ()  # before it is over: whoever waits for that may ask whether they are gone
+        if self.error is None and self._function is not None:
             try:
                 pool.run(self._call)
                 return
             except Error as error:
                 self.error = error
         self._end()
+
+    def _submit(self, launch: Launch) -> None:
+        natives: list[NativeEvent] = []
+        stream = self.event._stream
+        assert stream is not None
+        try:
+            for event in self._needs:
+                event._collect(stream, natives, [])
+            launch(natives)
+        except Error as error:
+            self.error = error
+        except Exception as error:  # whatever it was, those that wait shall not wait for ever
+            self.error = SyclRuntimeError(f"the command was not submitted: {type(error).__name__}: {error}")
+            self.error.__cause__ = error
 
     def run_here(self, needs: tuple[Event, ...]) -> None:
         """Instead of ``start``: waits and runs the function on this thread. Interrupted, it goes on on another."""
@@ -298,16 +301,21 @@ class Gate(Node):
 
 
 class _Settling:
-    """A job that waits for a native event on behalf of a node."""
+    """A job that waits for a native event on behalf of a node, once."""
 
     __slots__ = ("_event", "_needed", "_node")
 
     def __init__(self, node: Node, event: Event, needed: bool) -> None:
-        self._node, self._event, self._needed = node, event, needed
+        self._node, self._needed = node, needed
+        self._event: Event | None = event
 
     def __call__(self) -> None:
-        self._event._settle()
-        self._node.look_again(self._event, self._needed)
+        event, self._event = self._event, None
+        assert event is not None
+        event._settle()
+        self._node._await(event, self._needed)
+        del event  # what follows may be the last that was to keep it
+        self._node._arrive()
 
 
 _gates: weakref.WeakSet[Gate] = weakref.WeakSet()
