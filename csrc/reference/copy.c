@@ -57,7 +57,9 @@ static blr_result_t enqueue_copy(struct blr_queue *queue, void *destination, con
     copy->destination = destination;
     copy->source = source;
     copy->size = size;
+    copy->command.is_repeatable = true;
     copy->command.is_brief = size <= BLR_BRIEF_BYTES;
+    copy->command.is_instant = blr_transfer_is_instant(queue->in_order, size);
     return blr_submit(queue, &copy->command, num_waits, waits, event);
 }
 
@@ -99,7 +101,9 @@ static blr_result_t enqueue_fill(struct blr_queue *queue, void *destination, con
     memcpy(fill->pattern, pattern, pattern_size);
     fill->pattern_size = pattern_size;
     fill->size = count;
+    fill->command.is_repeatable = true;
     fill->command.is_brief = pattern_size * count <= BLR_BRIEF_BYTES;
+    fill->command.is_instant = blr_transfer_is_instant(queue->in_order, pattern_size * count);
     return blr_submit(queue, &fill->command, num_waits, waits, event);
 }
 

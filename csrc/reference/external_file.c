@@ -3,6 +3,7 @@
 #endif
 
 #include "external_file.h"
+#include "shared_flag.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,6 +23,10 @@ struct llvmpipe_header {
 
 #define LLVMPIPE_DATA_OFFSET 4096u
 #define LLVMPIPE_MARK 64u
+
+#if !defined(F_SEAL_FUTURE_WRITE) /* of Linux 5.1 */
+#define F_SEAL_FUTURE_WRITE 0x0010
+#endif
 
 bool blr_file_is_named(int file, const char *name)
 {
@@ -68,14 +73,20 @@ static blr_result_t look(struct blr_external_file *external, int given)
     if (flags >= 0 && (flags & O_ACCMODE) != O_RDWR)
         return blr_fail(BLR_RESULT_INVALID_ARGUMENT,
                         "file descriptor %d is not open for both reading and writing, as shared memory has to be", given);
+    int seals = fcntl(file, F_GET_SEALS);
+    if (seals > 0 && (seals & (F_SEAL_WRITE | F_SEAL_FUTURE_WRITE)))
+        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "the memory of file descriptor %d is sealed against writes", given);
+    if (blr_file_is_named(file, BLR_SHARED_FLAG_NAME))
+        return blr_fail(BLR_RESULT_INVALID_ARGUMENT,
+                        "file descriptor %d names no memory, but a binary semaphore of SwiftShader: import it as such", given);
     external->size = (uint64_t)end;
-    if (blr_file_is_named(file, "/memfd:SwiftShader.Memory.")) {
+    if (blr_file_is_named(file, BLR_SWIFTSHADER_MEMORY)) {
         external->exporter = BLR_EXPORTER_SWIFTSHADER;
     } else if (has_llvmpipe_header(file, external->size)) {
         external->exporter = BLR_EXPORTER_LLVMPIPE;
         external->offset = LLVMPIPE_DATA_OFFSET;
         external->size -= LLVMPIPE_DATA_OFFSET;
-    } else if (blr_file_is_named(file, "/memfd:llvmpipe memory fd")) {
+    } else if (blr_file_is_named(file, BLR_LLVMPIPE_MEMORY)) {
         return blr_fail(BLR_RESULT_UNSUPPORTED,
                         "the memory of file descriptor %d is llvmpipe's, but does not begin with the header of the versions "
                         "that are known here (22.3)", given);

@@ -34,6 +34,9 @@ struct blr_mapping {
 /* Whether the file's maker named it so, up to the end of the text. */
 bool blr_file_is_named(int file, const char *name);
 
+#define BLR_SWIFTSHADER_MEMORY "/memfd:SwiftShader.Memory."
+#define BLR_LLVMPIPE_MEMORY "/memfd:llvmpipe memory fd"
+
 /* Looks at the memory that a descriptor names and keeps a descriptor of its own. */
 blr_result_t blr_external_open(struct blr_external_file *external, int file);
 void blr_external_close(struct blr_external_file *external);

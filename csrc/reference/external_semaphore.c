@@ -38,6 +38,9 @@ static blr_result_t open_timeline(struct blr_semaphore *semaphore, int given)
     if (blr_file_is_named(semaphore->file, BLR_SHARED_FLAG_NAME))
         return blr_fail(BLR_RESULT_INVALID_ARGUMENT,
                         "file descriptor %d is no timeline, but a binary semaphore of SwiftShader: import it as such", given);
+    if (blr_file_is_named(semaphore->file, BLR_SWIFTSHADER_MEMORY) || blr_file_is_named(semaphore->file, BLR_LLVMPIPE_MEMORY))
+        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "file descriptor %d is no timeline, but memory of Vulkan's: import it as such",
+                        given);
     void *mapped = mmap(NULL, sizeof *semaphore->timeline, PROT_READ | PROT_WRITE, MAP_SHARED, semaphore->file, 0);
     if (mapped == MAP_FAILED)
         return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "file descriptor %d cannot be mapped: %s", given, strerror(errno));

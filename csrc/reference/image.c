@@ -9,6 +9,8 @@
 /* Levels start on a cache line; a sampler may read a whole register that begins with the last pixel. */
 #define LEVEL_ALIGN 64u
 #define TAIL 64u
+#define LINE 64u
+#define PAGE 4096u
 
 uint32_t blr_image_dimensions(const blr_image_desc_t *desc) { return desc->depth > 0 ? 3 : desc->height > 0 ? 2 : 1; }
 
@@ -130,6 +132,10 @@ blr_result_t blr_image_check_desc(const blr_image_desc_t *desc)
 
 static uint64_t level_extent(uint64_t extent, uint32_t level) { return extent == 0 ? 0 : extent >> level > 0 ? extent >> level : 1; }
 
+/* Rows that lie whole pages apart would share the sets of the caches, with each other and with the arrays of a call that walks
+ * along them: a line more keeps them apart. */
+static uint64_t row_pitch(uint64_t row_size) { return row_size % PAGE == 0 ? row_size + LINE : row_size; }
+
 /* Where each level lies, relative to the first, and the size of all. With the limits checked, nothing overflows. */
 static uint64_t lay_out(const blr_image_desc_t *desc, struct blr_texture_level *levels)
 {
@@ -139,7 +145,7 @@ static uint64_t lay_out(const blr_image_desc_t *desc, struct blr_texture_level *
         level->width = (uint32_t)level_extent(desc->width, i);
         level->height = desc->height > 0 ? (uint32_t)level_extent(desc->height, i) : 1;
         level->depth = desc->depth > 0 ? (uint32_t)level_extent(desc->depth, i) : 1;
-        level->row_pitch = level->width * pixel;
+        level->row_pitch = level->height > 1 ? row_pitch(level->width * pixel) : level->width * pixel;
         level->slice_pitch = level->row_pitch * level->height;
         level->data = (void *)(uintptr_t)offset;
         uint64_t slices = (uint64_t)level->depth * blr_image_layers(desc);

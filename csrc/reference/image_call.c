@@ -11,6 +11,7 @@
 /* Items that one thread takes at a time; a call of this many runs on one thread, and may run on a waiting one. */
 #define SMALLEST_PART 4096u
 #define BRIEF_ITEMS 65536u
+#define INSTANT_ITEMS 64u
 
 enum { COORDINATES, LAYERS, LEVELS, GRADIENT_X, GRADIENT_Y, VALUES, ARRAY_COUNT };
 
@@ -233,7 +234,9 @@ static blr_result_t prepare(struct image_call_command *own, struct blr_queue *qu
         result = check_values(call, &own->view->texture);
     if (result == BLR_RESULT_SUCCESS && call->count > 0)
         result = check_arrays(own, queue->context);
+    own->command.is_repeatable = true;
     own->command.is_brief = call->count <= BRIEF_ITEMS;
+    own->command.is_instant = call->count <= INSTANT_ITEMS;
     return result;
 }
 

@@ -212,7 +212,10 @@ static blr_result_t prepare(struct image_copy_command *copy, struct blr_queue *q
         .source_row_pitch = copy->source.row_pitch,
         .source_slice_pitch = copy->source.slice_pitch,
     };
-    copy->command.is_brief = copy->box.row_size * copy->box.rows * copy->box.slices <= BLR_BRIEF_BYTES;
+    const uint64_t bytes = copy->box.row_size * copy->box.rows * copy->box.slices;
+    copy->command.is_repeatable = true;
+    copy->command.is_brief = bytes <= BLR_BRIEF_BYTES;
+    copy->command.is_instant = blr_transfer_is_instant(queue->in_order, bytes);
     return BLR_RESULT_SUCCESS;
 }
 

@@ -1,4 +1,6 @@
 /* A kernel over a range of work-items as a command. */
+#include "kernel_launch.h"
+
 #include "device.h"
 #include "image_handle.h"
 #include "module.h"
@@ -14,6 +16,7 @@
 #include <string.h>
 
 #define BRIEF_ITEMS 4096u
+#define INSTANT_OPERATIONS 64u /* of batches: a few microseconds */
 #define SMALLEST_PART 1024u /* work-items that one thread takes at a time */
 #define MAX_LOCAL_BYTES ((uint64_t)64 << 20)
 
@@ -30,10 +33,6 @@ struct launch_command {
     uint64_t *local_offsets;
     struct blr_image_view **views;       /* retained */
     unsigned char *values;               /* bytes of all arguments */
-    blr_mutex_t mutex;
-    struct blr_spirv_worker *idle;   /* under the mutex */
-    struct blr_spirv_worker *failed;
-    bool no_memory;
 };
 
 static void release(struct blr_command *command)
@@ -51,78 +50,89 @@ static void release(struct blr_command *command)
 
 /* ---------------------------------------------------------------- execution */
 
-static struct blr_spirv_worker *take_worker(struct launch_command *own)
+/* One run of a launch, which stays as it is: it may run again, and in several threads at a time. */
+struct run {
+    struct blr_kernel *kernel;
+    struct blr_spirv_launch launch;
+    blr_mutex_t mutex;
+    struct blr_spirv_worker *idle;   /* under the mutex */
+    struct blr_spirv_worker *failed;
+    bool no_memory;
+};
+
+static struct blr_spirv_worker *take_worker(struct run *run)
 {
-    blr_mutex_lock(&own->mutex);
-    struct blr_spirv_worker *worker = own->idle;
+    blr_mutex_lock(&run->mutex);
+    struct blr_spirv_worker *worker = run->idle;
     if (worker != NULL)
-        own->idle = worker->next;
-    blr_mutex_unlock(&own->mutex);
-    return worker != NULL ? worker : blr_kernel_take_worker(own->kernel, &own->launch);
+        run->idle = worker->next;
+    blr_mutex_unlock(&run->mutex);
+    return worker != NULL ? worker : blr_kernel_take_worker(run->kernel, &run->launch);
 }
 
 static bool run_part(void *argument, uint64_t begin, uint64_t end)
 {
-    struct launch_command *own = argument;
-    if (begin >= atomic_load_explicit(&own->launch.end, memory_order_relaxed))
+    struct run *run = argument;
+    if (begin >= atomic_load_explicit(&run->launch.end, memory_order_relaxed))
         return false;
-    struct blr_spirv_worker *worker = take_worker(own);
-    bool grouped = own->launch.program->has_barriers || own->launch.program->uses_local;
+    struct blr_spirv_worker *worker = take_worker(run);
+    bool grouped = run->launch.program->has_barriers || run->launch.program->uses_local;
     if (worker == NULL)
-        atomic_store(&own->launch.end, 0);
+        atomic_store(&run->launch.end, 0);
     else
         worker->part = begin;
     bool done = worker != NULL &&
                 (grouped ? blr_spirv_run_groups(worker, begin, end) : blr_spirv_run_items(worker, begin, end));
-    blr_mutex_lock(&own->mutex);
+    blr_mutex_lock(&run->mutex);
     if (worker == NULL) {
-        own->no_memory = true;
+        run->no_memory = true;
     } else {
-        if (worker->fault.happened && (own->failed == NULL || worker->part < own->failed->part)) {
-            struct blr_spirv_worker *later = own->failed;
-            own->failed = worker;
+        if (worker->fault.happened && (run->failed == NULL || worker->part < run->failed->part)) {
+            struct blr_spirv_worker *later = run->failed;
+            run->failed = worker;
             worker = later;
         }
         if (worker != NULL) {
-            worker->next = own->idle;
-            own->idle = worker;
+            worker->next = run->idle;
+            run->idle = worker;
         }
     }
-    blr_mutex_unlock(&own->mutex);
+    blr_mutex_unlock(&run->mutex);
     return done;
 }
 
-static blr_result_t run(struct blr_command *command)
+static blr_result_t run_launch(struct blr_command *command)
 {
-    struct launch_command *own = (struct launch_command *)command;
-    struct blr_spirv_launch *launch = &own->launch;
+    const struct launch_command *own = (const struct launch_command *)command;
+    struct run run = {.kernel = own->kernel, .launch = own->launch};
+    struct blr_spirv_launch *launch = &run.launch;
     uint64_t groups = launch->groups[0] * launch->groups[1] * launch->groups[2];
     uint64_t group_size = launch->local[0] * launch->local[1] * launch->local[2];
     bool grouped = launch->program->has_barriers || launch->program->uses_local;
-    blr_mutex_init(&own->mutex);
+    blr_mutex_init(&run.mutex);
     atomic_init(&launch->end, UINT64_MAX);
     if (launch->timeout > 0)
         launch->deadline = blr_clock_now() + (uint64_t)(launch->timeout * 1e9);
     if (grouped) {
-        blr_parallel_for(groups, blr_parallel_grain(groups, (SMALLEST_PART + group_size - 1) / group_size), run_part, own);
+        blr_parallel_for(groups, blr_parallel_grain(groups, (SMALLEST_PART + group_size - 1) / group_size), run_part, &run);
     } else {
         uint64_t items = groups * group_size;
         uint64_t grain = blr_parallel_grain(items, SMALLEST_PART);
-        blr_parallel_for(items, (grain + BLR_LANES - 1) / BLR_LANES * BLR_LANES, run_part, own);
+        blr_parallel_for(items, (grain + BLR_LANES - 1) / BLR_LANES * BLR_LANES, run_part, &run);
     }
     blr_result_t result = BLR_RESULT_SUCCESS;
-    if (own->failed != NULL)
-        result = blr_fail(own->failed->result, "%s", own->failed->fault.message);
-    else if (own->no_memory)
+    if (run.failed != NULL)
+        result = blr_fail(run.failed->result, "%s", run.failed->fault.message);
+    else if (run.no_memory)
         result = blr_fail(BLR_RESULT_OUT_OF_MEMORY, "no memory for the registers of kernel '%.80s'", launch->name);
-    if (own->failed != NULL)
-        blr_kernel_leave_worker(own->kernel, own->failed);
-    while (own->idle != NULL) {
-        struct blr_spirv_worker *next = own->idle->next;
-        blr_kernel_leave_worker(own->kernel, own->idle);
-        own->idle = next;
+    if (run.failed != NULL)
+        blr_kernel_leave_worker(run.kernel, run.failed);
+    while (run.idle != NULL) {
+        struct blr_spirv_worker *next = run.idle->next;
+        blr_kernel_leave_worker(run.kernel, run.idle);
+        run.idle = next;
     }
-    blr_mutex_destroy(&own->mutex);
+    blr_mutex_destroy(&run.mutex);
     return result;
 }
 
@@ -194,7 +204,9 @@ static blr_result_t set_sizes(struct launch_command *own, const blr_launch_t *gi
     if (group > own->kernel->max_work_group_size)
         return blr_fail(BLR_RESULT_INVALID_SIZE, "a work-group of %" PRIu64 " work-items: kernel '%.80s' runs with at most %u",
                         group, launch->name, own->kernel->max_work_group_size);
-    own->command.is_brief = items <= BRIEF_ITEMS && !own->kernel->program->has_loops;
+    const struct blr_spirv_program *program = own->kernel->program;
+    own->command.is_brief = items <= BRIEF_ITEMS && !program->has_loops;
+    own->command.is_instant = own->command.is_brief && (items + BLR_LANES - 1) / BLR_LANES * program->op_count <= INSTANT_OPERATIONS;
     return BLR_RESULT_SUCCESS;
 }
 
@@ -275,12 +287,14 @@ static struct launch_command *new_command(struct blr_kernel *kernel)
     const struct blr_spirv_program *program = kernel->program;
     const size_t count = program->argument_count + 1u, front = (sizeof(struct launch_command) + 15) / 16 * 16;
     const size_t arrays = (4 * count * sizeof(uint64_t) + 15) / 16 * 16;
-    struct launch_command *own = blr_command_new(front + arrays + value_bytes(program), run, release);
+    struct launch_command *own = blr_command_new(front + arrays + value_bytes(program), run_launch, release);
     if (own == NULL) {
         blr_kernel_release(kernel);
         return NULL;
     }
+    own->command.edges = own->command.inline_edges;
     unsigned char *next = (unsigned char *)own + front;
+    own->command.is_repeatable = true;
     own->kernel = kernel;
     own->value_of = (const unsigned char **)(void *)next;
     own->local_offsets = (uint64_t *)(void *)(next + count * sizeof(uint64_t));
@@ -337,12 +351,12 @@ static blr_result_t set_arguments(struct launch_command *own, const blr_launch_t
 
 /* ---------------------------------------------------------------- the call */
 
-static blr_result_t prepare(struct launch_command *own, struct blr_queue *queue, const blr_launch_t *given)
+static blr_result_t prepare(struct launch_command *own, const struct blr_context *context, const blr_launch_t *given)
 {
-    if (own->kernel->module->context != queue->context)
+    if (own->kernel->module->context != context)
         return blr_fail(BLR_RESULT_INVALID_HANDLE, "the kernel is of another context than the queue");
     own->launch.program = own->kernel->program;
-    own->launch.context = queue->context;
+    own->launch.context = own->kernel->module->context;
     own->launch.run_batch = blr_spirv_best_set()->run_batch;
     own->launch.name = own->kernel->program->entry->name;
     blr_result_t result = blr_device_time_limit(&own->launch.timeout);
@@ -353,26 +367,43 @@ static blr_result_t prepare(struct launch_command *own, struct blr_queue *queue,
     return result;
 }
 
-blr_result_t blrEnqueueKernel(blr_queue_t handle, blr_kernel_t kernel_handle, const blr_launch_t *launch, uint32_t num_waits,
+static blr_result_t make(const struct blr_context *context, blr_kernel_t handle, const blr_launch_t *given,
+                         struct launch_command **launch)
+{
+    if (given == NULL)
+        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "launch is NULL: a description of the launch is needed");
+    struct blr_kernel *kernel = blr_kernel_acquire(handle);
+    if (kernel == NULL)
+        return BLR_RESULT_INVALID_HANDLE;
+    struct launch_command *own = new_command(kernel);
+    if (own == NULL)
+        return BLR_RESULT_OUT_OF_MEMORY;
+    blr_result_t result = prepare(own, context, given);
+    if (result == BLR_RESULT_SUCCESS)
+        *launch = own;
+    else
+        blr_command_discard(&own->command);
+    return result;
+}
+
+struct blr_command *blr_launch_new(const struct blr_context *context, blr_kernel_t kernel, const blr_launch_t *launch)
+{
+    struct launch_command *own;
+    if (make(context, kernel, launch, &own) != BLR_RESULT_SUCCESS)
+        return NULL;
+    return &own->command;
+}
+
+blr_result_t blrEnqueueKernel(blr_queue_t handle, blr_kernel_t kernel, const blr_launch_t *launch, uint32_t num_waits,
                               const blr_event_t *waits, blr_event_t *event)
 {
     struct blr_queue *queue = blr_queue_acquire(handle);
     if (queue == NULL)
         return BLR_RESULT_INVALID_HANDLE;
-    blr_result_t result = BLR_RESULT_OUT_OF_MEMORY;
-    struct blr_kernel *kernel;
     struct launch_command *own;
-    if (launch == NULL) {
-        result = blr_fail(BLR_RESULT_INVALID_ARGUMENT, "launch is NULL: a description of the launch is needed");
-    } else if ((kernel = blr_kernel_acquire(kernel_handle)) == NULL) {
-        result = BLR_RESULT_INVALID_HANDLE;
-    } else if ((own = new_command(kernel)) != NULL) {
-        result = prepare(own, queue, launch);
-        if (result == BLR_RESULT_SUCCESS)
-            result = blr_submit(queue, &own->command, num_waits, waits, event);
-        else
-            blr_command_discard(&own->command);
-    }
+    blr_result_t result = make(queue->context, kernel, launch, &own);
+    if (result == BLR_RESULT_SUCCESS)
+        result = blr_submit(queue, &own->command, num_waits, waits, event);
     blr_queue_release(queue);
     return result;
 }

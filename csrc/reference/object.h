@@ -31,6 +31,7 @@ enum blr_kind {
     BLR_KIND_KERNEL,
     BLR_KIND_EXTERNAL_MEMORY,
     BLR_KIND_EXTERNAL_SEMAPHORE,
+    BLR_KIND_BATCH,
     /* of the Level Zero driver, which keeps its objects in the same table */
     BLR_KIND_ZE_DRIVER,
     BLR_KIND_ZE_DEVICE,

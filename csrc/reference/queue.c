@@ -1,6 +1,7 @@
 #include "queue.h"
 
 #include "allocate.h"
+#include "batch.h"
 #include "event.h"
 #include "thread_pool.h"
 
@@ -185,6 +186,7 @@ static void destroy(struct blr_object *object)
         blr_event_release(event);
         event = next;
     }
+    blr_batch_drop(queue);
     blr_condition_destroy(&queue->work);
     blr_condition_destroy(&queue->progress);
     blr_context_release(queue->context);
@@ -335,6 +337,8 @@ blr_result_t blrEnqueueBarrier(blr_queue_t handle, uint32_t num_waits, const blr
     if (command != NULL) {
         command->is_barrier = true;
         command->is_brief = true;
+        command->is_repeatable = true;
+        command->is_instant = true;
         result = blr_submit(queue, command, num_waits, waits, event);
     }
     blr_queue_release(queue);

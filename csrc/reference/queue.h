@@ -10,7 +10,11 @@
 
 #include "scheduler.h"
 
+#include <stdatomic.h>
+
 #define BLR_QUEUE_MAX_WORKERS 16
+
+struct blr_batch;
 
 struct blr_queue {
     struct blr_object object;
@@ -21,6 +25,7 @@ struct blr_queue {
     uint64_t submitted; /* sequence number of the newest command */
     struct blr_command *oldest, *newest; /* not complete */
     struct blr_command *barrier; /* the newest barrier that is not complete, out of order */
+    struct blr_batch *_Atomic recording; /* commands go there; NULL when they run. Changed under the lock */
     struct blr_command *ready_first, **ready_last; /* the last is the link where the next one goes */
     uint32_t ready_count;
     uint32_t running_functions; /* functions of the host at work, and waits for what is outside */

@@ -133,8 +133,9 @@ BLR_INLINE_BLEND void box_columns(const struct blr_block *block, uint32_t q, uin
     __m128 pairs[2][4];
     const struct blr_boxes *box = &block->box[q];
     const unsigned char *upper = (const unsigned char *)box->base, *lower = upper + box->row_step;
+    const uint32_t *place = &block->place[box->level][item];
     for (int k = 0; k < 4; k++) {
-        const uint32_t first = block->place[box->level][item + 2 * k], second = block->place[box->level][item + 2 * k + 1];
+        const uint32_t first = place[2 * k], second = place[2 * k + 1];
         __m128 above = _mm_castsi128_ps(_mm_loadl_epi64((const __m128i *)(upper + first)));
         __m128 below = _mm_castsi128_ps(_mm_loadl_epi64((const __m128i *)(lower + first)));
         pairs[0][k] = _mm_loadh_pi(above, (const __m64 *)(upper + second));

@@ -48,22 +48,6 @@ BLR_INLINE int32_t box_position(float x, const struct level_rows *level, int d, 
     return most(position, low);
 }
 
-BLR_INLINE void box_weights(int32_t whole, int32_t x, int32_t y, const bool integers, struct blr_block *restrict block,
-                            uint32_t q, int i)
-{
-    int32_t right = (whole * x + 128) >> 8, left = whole - right;
-    int32_t p0 = (left * (256 - y) + 128) >> 8, p3 = (right * y + 128) >> 8;
-    if (integers) {
-        block->pair[q][0][i] = p0 | (right - p3) << 16;
-        block->pair[q][1][i] = (left - p0) | p3 << 16;
-    } else {
-        block->weight[q][0][i] = p0;
-        block->weight[q][1][i] = right - p3;
-        block->weight[q][2][i] = left - p0;
-        block->weight[q][3][i] = p3;
-    }
-}
-
 /* Of one level, with a share of each item if there is another; false, and nothing useful done, when an item is not
  * inside. */
 BLR_INLINE bool box_items(const struct blr_texture *texture, const struct block_work *restrict work, const int dimensions,
@@ -90,12 +74,14 @@ BLR_INLINE bool box_items(const struct blr_texture *texture, const struct block_
             int32_t slice = z >> 8, behind = z & 255;
             place += (uint32_t)slice * slice_pitch;
             outside |= slice | (last[2] - slice);
-            box_weights(256 - behind, x & 255, y & 255, integers, block, 0, i);
-            box_weights(behind, x & 255, y & 255, integers, block, 1, i);
+            set_weights(column_weights(256 - behind, x & 255), y & 255, integers, block, 0, i);
+            set_weights(column_weights(behind, x & 255), y & 255, integers, block, 1, i);
         } else {
             if (layered)
                 place += (uint32_t)work->layer[i] * slice_pitch;
-            box_weights(shared ? share[i] : 256, x & 255, y & 255, integers, block, slot, i);
+            /* Of 256, x is the share of the right column. */
+            const uint32_t columns = shared ? column_weights(share[i], x & 255) : 256 + (uint32_t)(x & 255) * 0xffff;
+            set_weights(columns, y & 255, integers, block, slot, i);
         }
         block->place[slot][i] = place;
     }

@@ -113,23 +113,7 @@ BLR_INLINE_BLEND void row_pairs_fp32(const struct blr_block *block, uint32_t q, 
     *right = _mm256_shuffle_ps(a, b, _MM_SHUFFLE(3, 1, 3, 1));
 }
 
-BLR_INLINE_BLEND void load_lanes(const struct blr_block *block, uint32_t q, uint32_t item, const bool half,
-                                 const int channels, const bool boxes, struct lanes *lanes)
-{
-    const uint32_t pixel_size = (uint32_t)channels * (half ? 2 : 4);
-    if (!half && channels == 1 && (boxes || block->dense[item >> 3])) {
-        row_pairs_fp32(block, q, 0, item, boxes, &lanes->texel[0], &lanes->texel[1]);
-        row_pairs_fp32(block, q, 1, item, boxes, &lanes->texel[2], &lanes->texel[3]);
-    } else {
-        for (int k = 0; k < 4; k++) {
-            uintptr_t worked_out[16];
-            const uintptr_t *texel = texels_at(block, q, k, item, 8 / LANES_OF(channels), pixel_size, boxes, worked_out);
-            lanes->texel[k] = half ? texels_fp16(texel, channels) : texels_fp32(texel, channels);
-        }
-    }
-    for (int k = 0; k < 4; k++)
-        lanes->weight[k] = lanes_of_ints(&block->weight[q][k][item], channels);
-}
+#include "sample_block_lanes_load.h"
 
 BLR_INLINE_BLEND uint32_t items_of_lanes(__m256i lanes, const int channels)
 {

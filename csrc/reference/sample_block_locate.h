@@ -204,28 +204,42 @@ BLR_INLINE void emit_texels(const struct blr_texture *texture, const struct leve
     }
 }
 
+/* The weights of a row, left | right << 16, and of them what the lower row takes: rounded to the nearest, a half of the left one
+ * down and of the right one up. Nothing reaches from one number into the other: weights are at most 256, y is at most 255. */
+BLR_INLINE uint32_t column_weights(int32_t whole, int32_t x)
+{
+    const uint32_t right = ((uint32_t)(whole * x) + 128) >> 8;
+    return (uint32_t)whole + right * 0xffff;
+}
+
+BLR_INLINE uint32_t lower_weights(uint32_t columns, int32_t y)
+{
+    return (columns * (uint32_t)y + (128 << 16 | 127)) >> 8 & 0x00ff00ff;
+}
+
+BLR_INLINE void set_weights(uint32_t columns, int32_t y, const bool integers, struct blr_block *restrict block, uint32_t q, int i)
+{
+    const uint32_t lower = lower_weights(columns, y), upper = columns - lower;
+    if (integers) {
+        block->pair[q][0][i] = (int32_t)upper;
+        block->pair[q][1][i] = (int32_t)lower;
+    } else {
+        block->weight[q][0][i] = (int32_t)(upper & 0xffff);
+        block->weight[q][1][i] = (int32_t)(upper >> 16);
+        block->weight[q][2][i] = (int32_t)(lower & 0xffff);
+        block->weight[q][3][i] = (int32_t)(lower >> 16);
+    }
+}
+
 BLR_INLINE void emit_weights(const int32_t *restrict x, const int32_t *restrict y, const int32_t *restrict whole,
                              const bool integers, struct blr_block *restrict block, uint32_t q)
 {
     if (integers) {
-        int32_t *restrict upper = block->pair[q][0], *restrict lower = block->pair[q][1];
-        BLR_EACH_ITEM {
-            int32_t right = (whole[i] * x[i] + 128) >> 8, left = whole[i] - right;
-            int32_t p0 = (left * (256 - y[i]) + 128) >> 8, p3 = (right * y[i] + 128) >> 8;
-            upper[i] = p0 | (right - p3) << 16;
-            lower[i] = (left - p0) | p3 << 16;
-        }
-        return;
-    }
-    int32_t *restrict w0 = block->weight[q][0], *restrict w1 = block->weight[q][1];
-    int32_t *restrict w2 = block->weight[q][2], *restrict w3 = block->weight[q][3];
-    BLR_EACH_ITEM {
-        int32_t right = (whole[i] * x[i] + 128) >> 8, left = whole[i] - right;
-        int32_t p0 = (left * (256 - y[i]) + 128) >> 8, p3 = (right * y[i] + 128) >> 8;
-        w0[i] = p0;
-        w1[i] = right - p3;
-        w2[i] = left - p0;
-        w3[i] = p3;
+        BLR_EACH_ITEM
+            set_weights(column_weights(whole[i], x[i]), y[i], true, block, q, i);
+    } else {
+        BLR_EACH_ITEM
+            set_weights(column_weights(whole[i], x[i]), y[i], false, block, q, i);
     }
 }
 

@@ -43,31 +43,44 @@ BLR_INLINE_BLEND __m512 wide_one(const __m512 texel[4], const __m512 weight[4], 
         wholes = k ? _mm512_fmadd_ps(whole, weight[k], wholes) : _mm512_mul_ps(whole, weight[k]);
         fractions = k ? _mm512_fmadd_ps(fraction, weight[k], fractions) : _mm512_mul_ps(fraction, weight[k]);
     }
-    /* Sums of fewer than 24 bits are not rounded. */
-    __m512 sum = _mm512_add_ps(wholes, fractions);
-    __mmask16 rounded = _mm512_cmp_ps_mask(_mm512_andnot_ps(sign, sum), _mm512_set1_ps(0x1p10f), _CMP_GE_OQ);
-    __m512 nudge = _mm512_or_ps(_mm512_and_ps(sum, sign), _mm512_set1_ps(0x1p-16f));
-    sum = _mm512_add_ps(wholes, _mm512_mask_add_ps(fractions, rounded, fractions, nudge));
+    /* Sums below 2^10 have fewer than 24 bits and are not rounded; from 2^8 on the nudge does nothing to them. */
+    __mmask16 rounded = _mm512_cmp_ps_mask(_mm512_abs_ps(wholes), _mm512_set1_ps(0x1p9f), _CMP_GE_OQ);
+    __m512 nudge = _mm512_or_ps(_mm512_and_ps(wholes, sign), _mm512_set1_ps(0x1p-16f));
+    __m512 sum = _mm512_add_ps(wholes, _mm512_mask_add_ps(fractions, rounded, fractions, nudge));
     return _mm512_mul_ps(sum, _mm512_castsi512_ps(_mm512_sub_epi32(exponent, EXPONENT16(21))));
 }
 
+BLR_INLINE_BLEND void wide_load_ones(const struct blr_block *block, uint32_t item, const int channels, const bool boxes,
+                                     const bool windows, __m512 texel[4])
+{
+    const struct window window = windows ? find_window(block, item) : (struct window){.found = false};
+    wide_load_texels(block, 0, item, channels, boxes, windows ? &window : NULL, texel);
+}
+
+/* Texels are loaded while those before are blended, which is a long chain of steps; of one channel loading takes longer. */
 BLR_INLINE_BLEND uint64_t blend_wide_one(const struct blr_block *block, float *out, bool stream, const int channels,
                                          const bool boxes, const bool windows)
 {
     const uint32_t step = 16 / LANES_OF(channels);
     uint64_t again = 0;
+    const bool ahead = channels > 1;
+    __m512 texel[4], next[4];
+    if (ahead)
+        wide_load_ones(block, 0, channels, boxes, windows, next);
     for (uint32_t first = 0; first < block->count; first += 16) {
         __m512 weights[4];
         for (int k = 0; k < 4; k++)
             weights[k] = _mm512_cvtepi32_ps(_mm512_load_si512(&block->weight[0][k][first]));
         for (int part = 0; part < LANES_OF(channels); part++, out += 16) {
             const uint32_t item = first + (uint32_t)part * step;
-            const struct window window = windows ? find_window(block, item) : (struct window){.found = false};
-            __m512 texel[4], weight[4];
+            __m512 weight[4];
             __mmask16 small;
-            wide_load_texels(block, 0, item, channels, boxes, windows ? &window : NULL, texel);
-            for (int k = 0; k < 4; k++)
+            for (int k = 0; k < 4; k++) {
                 weight[k] = wide_spread(weights[k], part, channels);
+                if (ahead)
+                    texel[k] = next[k];
+            }
+            wide_load_ones(block, (item + ahead * step) % BLR_BLOCK, channels, boxes, windows, ahead ? next : texel);
             __m512 value = wide_one(texel, weight, &small);
             store_wide(out, value, stream);
             __mmask16 doubtful = _mm512_fpclass_ps_mask(value, 0x99);       /* NaNs and infinities */

@@ -119,6 +119,7 @@ static bool make_fetch_plan(const struct blr_texture *texture, const blr_image_c
     plan->finish = finish_of_codes(texture->format);
     plan->direct = !plan->finish && blr_element_size(call->value_type) == sizeof(float) &&
                    call->value_channels == plan->lanes && plan->channels == plan->lanes;
+    plan->direct_size = plan->lanes * (uint32_t)sizeof(float);
     plan->stream = call->count * call->value_channels * blr_element_size(call->value_type) >= STREAM_BYTES;
     return plan->blend != NULL;
 }
@@ -133,9 +134,10 @@ static bool fetch_blocks(const struct blr_texture *texture, const blr_image_call
     const bool verbatim = call->value_type == texture->format->storage && call->value_channels == texture->desc.num_channels;
     if (!start_pixels(texture, call, &run) || !make_fetch_plan(texture, call, &plan))
         return false;
-    memset(&block, 0, sizeof block);
-    block.quads = 1;
+    block.quads = 1; /* and of that the first addresses, which are all that is looked at */
     block.count = BLR_BLOCK;
+    block.boxes_only = false;
+    memset(block.dense, 0, sizeof block.dense);
     uint64_t item = begin;
     for (uint32_t count = first_count(&plan, begin); item < end; item += count, count = BLR_BLOCK) {
         if (end - item < BLR_BLOCK || count < BLR_BLOCK) {

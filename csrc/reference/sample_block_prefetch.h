@@ -14,23 +14,25 @@
     ((cache) == CLOSE_CACHE ? __builtin_prefetch((const void *)(address), 0, CLOSE_CACHE)                         \
                             : __builtin_prefetch((const void *)(address), 0, LARGER_CACHE))
 
-/* Whether most items lie within two lines of the item before, judged by some of them. */
-#define FOLLOW_EACH_OTHER(place)                                                                                 \
-    ((place[1] - place[0] + 128 <= 256) + (place[17] - place[16] + 128 <= 256) +                                 \
-         (place[33] - place[32] + 128 <= 256) + (place[49] - place[48] + 128 <= 256) >= 3)
+/* Whether most items lie within so many bytes of the item before, judged by some of them. */
+#define FOLLOW_EACH_OTHER(place, bytes)                                                                          \
+    ((place[1] - place[0] + bytes <= 2 * bytes) + (place[17] - place[16] + bytes <= 2 * bytes) +                 \
+         (place[33] - place[32] + bytes <= 2 * bytes) + (place[49] - place[48] + bytes <= 2 * bytes) >= 3)
 
-BLR_INLINE void fetch_boxes(const struct blr_block *block, uint32_t step, const bool large, const int cache)
+/* Both rows of each step-th item, at one or two places that lie so many bytes from its first texel. */
+BLR_INLINE void fetch_boxes(const struct blr_block *block, uint32_t step, const int before, const int after, const int cache)
 {
     for (uint32_t q = 0; q < block->quads; q++) {
         const struct blr_boxes *box = &block->box[q];
         const uint32_t *place = block->place[box->level];
-        const uintptr_t upper = box->base, lower = upper + box->row_step;
+        const uintptr_t upper = box->base - (uintptr_t)before, lower = upper + box->row_step;
+        const uintptr_t apart = (uintptr_t)(before + after);
         for (uint32_t i = 0; i < block->count; i += step) {
             BLR_PREFETCH(upper + place[i], cache);
             BLR_PREFETCH(lower + place[i], cache);
-            if (large) {
-                BLR_PREFETCH(upper + place[i] + 16, cache);
-                BLR_PREFETCH(lower + place[i] + 16, cache);
+            if (apart) {
+                BLR_PREFETCH(upper + place[i] + apart, cache);
+                BLR_PREFETCH(lower + place[i] + apart, cache);
             }
         }
     }
@@ -49,18 +51,20 @@ static void fetch_ahead(const struct blr_texture *texture, const struct blr_bloc
     const bool large = texture->pixel_size >= 12;
     if (block->boxes_only) {
         const uint32_t *place = block->place[0];
-        if (!FOLLOW_EACH_OTHER(place))
-            large ? fetch_boxes(block, 1, true, LARGER_CACHE) : fetch_boxes(block, 1, false, LARGER_CACHE);
+        if (!FOLLOW_EACH_OTHER(place, 128))
+            large ? fetch_boxes(block, 1, 0, 16, LARGER_CACHE) : fetch_boxes(block, 1, 0, 0, LARGER_CACHE);
         else if (place[BLR_BLOCK - 1] - place[0] + 256 <= 512)
-            fetch_boxes(block, 32, false, CLOSE_CACHE);
+            fetch_boxes(block, 32, 0, 0, CLOSE_CACHE);
+        else if (large && FOLLOW_EACH_OTHER(place, 32))
+            fetch_boxes(block, 2, 16, 32, LARGER_CACHE);
         else if (large)
-            fetch_boxes(block, 1, true, LARGER_CACHE);
+            fetch_boxes(block, 1, 0, 16, LARGER_CACHE);
         else
-            fetch_boxes(block, 4, false, CLOSE_CACHE);
+            fetch_boxes(block, 4, 0, 0, CLOSE_CACHE);
         return;
     }
     const uintptr_t *texel = block->texel[0][0];
-    if (!FOLLOW_EACH_OTHER(texel))
+    if (!FOLLOW_EACH_OTHER(texel, 128))
         fetch_texels(block, 1, LARGER_CACHE);
     else
         large ? fetch_texels(block, 1, LARGER_CACHE) : fetch_texels(block, 4, CLOSE_CACHE);

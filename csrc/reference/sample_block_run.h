@@ -32,7 +32,8 @@ struct plan {
     bool boxes;                           /* worth trying whether all items have boxes of neighbours */
     bool level_boxes;                     /* the same for two levels, or levels that vary from block to block */
     bool level_varies;
-    bool direct;                          /* the caller's array takes what the blend leaves */
+    bool direct;                          /* the caller's array takes what the blend leaves, */
+    uint32_t direct_size;                 /* of so many bytes an item */
     bool stream;
     struct blr_level_pair levels;         /* of all items, unless they vary */
     const struct kind *kind;
@@ -76,6 +77,16 @@ static bool make_plan(const struct blr_texture *texture, const blr_image_call_t 
                                       (channels == 4 && texture->desc.channel_type == BLR_CHANNEL_UNORM_INT8));
     plan->direct = !plan->finish && blr_element_size(call->value_type) == sizeof(float) &&
                    call->value_channels == plan->lanes && channels == plan->lanes;
+    plan->direct_size = plan->lanes * (uint32_t)sizeof(float);
+#ifdef BLEND_TO_BYTES
+    if (texture->blends && !plan->taps && texture->desc.channel_type == BLR_CHANNEL_UNSIGNED_INT8 && channels == 4 &&
+        call->value_channels == 4 && blr_element_size(call->value_type) == 1) {
+        plan->blend = to_bytes_4;
+        plan->finish = NULL;
+        plan->direct = plan->dense = true;
+        plan->direct_size = 4;
+    }
+#endif
     plan->stream = call->count * call->value_channels * blr_element_size(call->value_type) >= STREAM_BYTES;
     plan->level_varies = texture->num_levels > 1 && (call->operation == BLR_OPERATION_SAMPLE_GRADIENT ||
                                                      (call->operation == BLR_OPERATION_SAMPLE_LOD && call->levels));
@@ -310,14 +321,21 @@ static void end_block(const struct plan *plan, uint64_t begin, uint32_t count, u
 static uint32_t blend_block(const struct plan *plan, uint64_t begin, const struct blr_block *block)
 {
     uint32_t count = block->count;
-    if (plan->direct && count == BLR_BLOCK) {
-        float *out = (float *)plan->call->values + begin * plan->lanes;
-        redo_items(plan, begin, count, plan->blend(block, out, plan->stream && (uintptr_t)out % 64 == 0));
-    } else {
-        union block_values values;
+    union block_values values;
+    if (!plan->direct) {
         uint64_t again = plan->blend(block, values.real, false);
         end_block(plan, begin, count, &values, again);
+        return count;
     }
+    unsigned char *out = (unsigned char *)plan->call->values + begin * plan->direct_size;
+    uint64_t again;
+    if (count == BLR_BLOCK) {
+        again = plan->blend(block, (float *)out, plan->stream && (uintptr_t)out % 64 == 0);
+    } else {
+        again = plan->blend(block, values.real, false);
+        memcpy(out, &values, count * plan->direct_size);
+    }
+    redo_items(plan, begin, count, again);
     return count;
 }
 

@@ -1,6 +1,7 @@
 #include "scheduler.h"
 
 #include "allocate.h"
+#include "batch.h"
 #include "event.h"
 #include "queue.h"
 
@@ -53,6 +54,17 @@ blr_result_t blr_scheduler_fail_current(blr_result_t code, const char *message)
     return BLR_RESULT_SUCCESS;
 }
 
+/* Runs the command on the calling thread, which is not one of the queue's. Called and returning with the lock. */
+static void execute_here(struct blr_command *command)
+{
+    /* The numbers are the same whatever rounding and treatment of denormals the caller has set. */
+    fenv_t own;
+    fegetenv(&own);
+    fesetenv(FE_DFL_ENV);
+    blr_scheduler_execute(command);
+    fesetenv(&own);
+}
+
 /* ---------------------------------------------------------------- submission */
 
 static void depend(struct blr_command *command, struct blr_event *event, bool ordering)
@@ -72,6 +84,17 @@ static void depend(struct blr_command *command, struct blr_event *event, bool or
     command->waiting_for++;
 }
 
+static void follow(struct blr_command *command)
+{
+    struct blr_event *before = *command->follows;
+    if (before != NULL) {
+        depend(command, before, true);
+        blr_event_release(before);
+    }
+    blr_event_retain(command->event);
+    *command->follows = command->event;
+}
+
 /* Commands of the queue that a barrier has to wait for: those since the barrier before it, which covers the rest. */
 static uint32_t count_since_barrier(const struct blr_queue *queue)
 {
@@ -88,7 +111,7 @@ static bool link_command(struct blr_queue *queue, struct blr_command *command, u
                          struct blr_event *const *waits)
 {
     bool barrier = command->is_barrier && !queue->in_order;
-    size_t edges = (size_t)num_waits + (barrier ? count_since_barrier(queue) : 1);
+    size_t edges = (size_t)num_waits + (barrier ? count_since_barrier(queue) : 1) + (command->follows != NULL);
     if (edges > BLR_INLINE_EDGES) {
         struct blr_edge *own = blr_new(edges * sizeof *own);
         if (own == NULL)
@@ -97,6 +120,8 @@ static bool link_command(struct blr_queue *queue, struct blr_command *command, u
     }
     for (uint32_t i = 0; i < num_waits; i++)
         depend(command, waits[i], false);
+    if (command->follows != NULL)
+        follow(command);
     if (queue->in_order) {
         if (queue->newest != NULL)
             depend(command, queue->newest->event, true);
@@ -142,6 +167,8 @@ static blr_result_t submit_with(struct blr_queue *queue, struct blr_command *com
         result = blr_fail(BLR_RESULT_OUT_OF_MEMORY, "the system has no thread for the queue");
     else if (!link_command(queue, command, num_waits, waits))
         result = blr_fail(BLR_RESULT_OUT_OF_MEMORY, "no memory for what a command waits for");
+    else if (command->waiting_for == 0 && command->is_instant)
+        execute_here(command);
     else if (command->waiting_for == 0)
         blr_queue_push_ready(queue, command);
     blr_mutex_unlock(&blr_scheduler_mutex);
@@ -178,7 +205,8 @@ blr_result_t blr_submit(struct blr_queue *queue, struct blr_command *command, ui
             waits[acquired++] = wait;
     }
     if (result == BLR_RESULT_SUCCESS)
-        result = submit_with(queue, command, num_waits, waits, event);
+        result = blr_batch_of(queue) != NULL ? blr_batch_record(queue, command, num_waits)
+                                             : submit_with(queue, command, num_waits, waits, event);
     for (uint32_t i = 0; i < acquired; i++)
         blr_event_release(waits[i]);
     if (waits != inline_waits)
@@ -311,11 +339,6 @@ bool blr_scheduler_help(struct blr_queue *queue, uint64_t sequence, uint64_t dea
         return false;
     if (deadline != BLR_NO_DEADLINE && (!(*link)->is_brief || blr_clock_now() >= deadline))
         return false;
-    /* The numbers are the same whatever rounding and treatment of denormals the caller has set. */
-    fenv_t own;
-    fegetenv(&own);
-    fesetenv(FE_DFL_ENV);
-    blr_scheduler_execute(blr_queue_take_ready(queue, link));
-    fesetenv(&own);
+    execute_here(blr_queue_take_ready(queue, link));
     return true;
 }

@@ -36,6 +36,9 @@ struct blr_command {
     bool waits_outside;    /* for what this driver does not do: like a function of the host it keeps its thread */
     bool is_barrier;
     bool is_brief;         /* a waiting thread may run it even if it has a deadline */
+    bool is_instant;       /* done sooner than another thread is woken: who submits it runs it, if nothing is ahead of it */
+    bool is_repeatable;    /* run leaves it as it was, so that a batch can hold it */
+    struct blr_event **follows; /* or NULL: waits for the event there, however that ends, and puts its own there; retained */
 
     /* under the lock */
     uint64_t sequence;     /* number within the queue */
@@ -55,7 +58,8 @@ void *blr_command_new(size_t size, blr_result_t (*run)(struct blr_command *comma
 /* For a command that was never submitted. */
 void blr_command_discard(struct blr_command *command);
 
-/* Hands the command over, also when it fails. The event's handle goes to *event unless that is NULL. */
+/* Hands the command over, also when it fails. The event's handle goes to *event unless that is NULL. A queue that records keeps
+ * the command for the batch, and the handle is NULL. */
 blr_result_t blr_submit(struct blr_queue *queue, struct blr_command *command, uint32_t num_waits,
                         const blr_event_t *waits, blr_event_t *event);
 

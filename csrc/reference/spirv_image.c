@@ -153,7 +153,7 @@ struct items {
     float point[BLR_LANES * 3], dx[BLR_LANES * 3], dy[BLR_LANES * 3];
     uint32_t layer[BLR_LANES];
     float level[BLR_LANES];
-    _Alignas(16) unsigned char values[BLR_LANES * 16];
+    _Alignas(64) unsigned char values[BLR_LANES * 16]; /* a line of the cache: the unit does 64 items then in one block */
     uint8_t lane[BLR_LANES];
     uint32_t count;
 };
@@ -219,7 +219,8 @@ static int64_t integer_at(const unsigned char *element, blr_element_type_t type)
     }
 }
 
-static void take_values(const struct blr_spirv_op *op, const struct items *items, blr_element_type_t type,
+/* From one item after the other, of so many channels, to registers. Channels that the image lacks are 0. */
+static void take_values(const struct blr_spirv_op *op, const struct items *items, blr_element_type_t type, size_t channels,
                         unsigned char *result)
 {
     const struct blr_spirv_image_use *use = op->info;
@@ -227,22 +228,27 @@ static void take_values(const struct blr_spirv_op *op, const struct items *items
     if (size == 4 && use->size == 4) {
         const uint32_t *values = (const uint32_t *)(const void *)items->values;
         uint32_t *r = (uint32_t *)result;
-        const size_t components = use->components;
-        for (size_t c = 0; c < components; c++, r += BLR_LANES)
-            if (items->count == BLR_LANES)
+        for (size_t c = 0; c < channels; c++, r += BLR_LANES)
+            if (items->count == BLR_LANES && channels == 4)
                 for (size_t n = 0; n < BLR_LANES; n++)
-                    r[n] = values[n * components + c];
+                    r[n] = values[n * 4 + c];
+            else if (items->count == BLR_LANES)
+                for (size_t n = 0; n < BLR_LANES; n++)
+                    r[n] = values[n * channels + c];
             else
                 for (size_t n = 0; n < items->count; n++)
-                    r[items->lane[n]] = values[n * components + c];
+                    r[items->lane[n]] = values[n * channels + c];
+        memset(r, 0, (use->components - channels) * BLR_LANES * sizeof *r);
         return;
     }
     for (uint32_t n = 0; n < items->count; n++)
         for (uint32_t c = 0; c < use->components; c++) {
-            const unsigned char *element = items->values + (n * use->components + c) * size;
+            const unsigned char *element = items->values + (n * channels + c) * size;
             unsigned char *place = result + (c * BLR_LANES + items->lane[n]) * use->size;
             int64_t number;
-            if (use->floats) {
+            if (c >= channels) {
+                memset(place, 0, use->size);
+            } else if (use->floats) {
                 memcpy(place, element, use->size);
             } else {
                 number = integer_at(element, type);
@@ -292,6 +298,9 @@ static bool call_image(struct blr_spirv_batch *batch, const struct blr_spirv_op 
         call.operation = texture->desc.type != BLR_IMAGE_MIPMAP                     ? BLR_OPERATION_SAMPLE
                          : use->operation == BLR_OPERATION_SAMPLE ? BLR_OPERATION_SAMPLE_LOD
                                                                   : use->operation;
+    /* No more channels than there are, unless others stand in their places. */
+    if (texture->desc.num_channels < use->components && texture->desc.num_channels != 3 && !texture->swizzled)
+        call.value_channels = texture->desc.num_channels;
     gather(batch, op, texture, items);
     bool exact = call.operation == BLR_OPERATION_FETCH || call.operation == BLR_OPERATION_WRITE;
     call.coordinates = exact ? (const void *)items->at : (const void *)items->point;
@@ -307,7 +316,7 @@ static bool call_image(struct blr_spirv_batch *batch, const struct blr_spirv_op 
     struct blr_fault outside = {0};
     blr_texture_run(texture, &call, 0, items->count, &outside);
     if (call.operation != BLR_OPERATION_WRITE)
-        take_values(op, items, call.value_type, result);
+        take_values(op, items, call.value_type, call.value_channels, result);
     return true;
 }
 

@@ -22,24 +22,72 @@ enum pattern {
     PATTERN_FAULT,
     PATTERN_ROW,      /* one element behind the other, each in the place of its lane */
     PATTERN_SAME,     /* one address for all */
+    PATTERN_ROWS,     /* sixteen lanes in a row each, as those of square work-groups */
+    PATTERN_RUNS,     /* one address for sixteen lanes each */
     PATTERN_SCATTERED /* in good, where lanes that take no part have an address that may be read */
 };
 
+#define PART 16u
+#define PARTS (BLR_LANES / PART)
+
 struct span {
     uint64_t first;   /* the address of lane 0 in a row, or of all */
+    uint64_t parts[PARTS]; /* of the first lane of each sixteen */
     uint64_t good[BLR_LANES];
 };
 
-/* Looks up size bytes at the address of every lane of the mask, together where possible. */
-static enum pattern check(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, const uint64_t *addresses, uint64_t size,
-                          bool write, struct span *span)
+/* Eight addresses as registers hold them: what was stored so is read so, or the processor waits for its stores. */
+typedef uint64_t eight __attribute__((vector_size(64), may_alias));
+
+static uint64_t any_of(const eight *bits)
+{
+    uint64_t all = 0;
+    for (int i = 0; i < 8; i++)
+        all |= (*bits)[i];
+    return all;
+}
+
+/* Looks up a number of size bytes at the address of every lane, together if they lie in rows or in runs of sixteen. */
+static enum pattern check_parts(struct blr_spirv_batch *batch, const uint64_t *addresses, uint64_t size, bool write,
+                                struct span *span)
+{
+    const eight *eights = (const eight *)(const void *)addresses;
+    const eight near = (eight){0, 1, 2, 3, 4, 5, 6, 7} * size, far = near + 8 * size;
+    eight same = {0}, row = {0};
+    for (uint32_t part = 0; part < PARTS; part++) {
+        const eight one = eights[2 * part] - addresses[part * PART], other = eights[2 * part + 1] - addresses[part * PART];
+        same |= one | other;
+        row |= (one ^ near) | (other ^ far);
+    }
+    const uint64_t off_same = any_of(&same), off_row = any_of(&row);
+    if (off_same != 0 && off_row != 0)
+        return PATTERN_SCATTERED;
+    const uint64_t start = addresses[0], length = off_same == 0 ? size : PART * size;
+    uint64_t low = UINT64_MAX, high = 0, apart = 0, gaps = 0;
+    for (uint32_t part = 0; part < PARTS; part++) {
+        const uint64_t first = addresses[part * PART];
+        span->parts[part] = first;
+        low = first < low ? first : low;
+        high = first > high ? first : high;
+        apart |= first ^ start;
+        gaps |= first ^ (start + part * PART * size);
+    }
+    if (high > UINT64_MAX - length || !blr_spirv_reachable(batch, low, high - low + length, write))
+        return PATTERN_SCATTERED;
+    span->first = start;
+    if (off_same == 0)
+        return apart == 0 ? PATTERN_SAME : PATTERN_RUNS;
+    return gaps == 0 ? PATTERN_ROW : PATTERN_ROWS;
+}
+
+/* The same for the lanes of the mask, should they lie in one row or at one address. */
+static enum pattern check_some(struct blr_spirv_batch *batch, const uint64_t *addresses, uint64_t size, bool write,
+                               struct span *span)
 {
     const uint64_t mask = batch->mask;
     const uint32_t first = (uint32_t)__builtin_ctzll(mask), last = 63u - (uint32_t)__builtin_clzll(mask);
-    const uint64_t start = addresses[first];
-    uint64_t off_row = 0, off_same = 0, low = UINT64_MAX, high = 0;
-    if (batch->expanded != mask)
-        blr_spirv_expand_mask(batch);
+    const uint64_t start = addresses[first], bytes = ((uint64_t)last - first + 1) * size;
+    uint64_t off_row = 0, off_same = 0;
     for (uint32_t i = 0; i < BLR_LANES; i++) {
         const uint64_t distance = addresses[i] - start;
         off_same |= distance & batch->mask64[i];
@@ -48,11 +96,19 @@ static enum pattern check(struct blr_spirv_batch *batch, const struct blr_spirv_
     span->first = start;
     if (off_same == 0 && blr_spirv_reachable(batch, start, size, write))
         return PATTERN_SAME;
-    const uint64_t bytes = ((uint64_t)last - first + 1) * size;
     if (off_row == 0 && start <= UINT64_MAX - bytes && blr_spirv_reachable(batch, start, bytes, write)) {
         span->first -= first * size;
         return PATTERN_ROW;
     }
+    return PATTERN_SCATTERED;
+}
+
+/* The same for every lane by itself. */
+static enum pattern check_each(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, const uint64_t *addresses,
+                               uint64_t size, bool write, struct span *span)
+{
+    const uint64_t start = addresses[__builtin_ctzll(batch->mask)];
+    uint64_t low = UINT64_MAX, high = 0;
     for (uint32_t i = 0; i < BLR_LANES; i++) {
         const uint64_t address = addresses[i] ^ ((addresses[i] ^ start) & ~batch->mask64[i]);
         span->good[i] = address;
@@ -61,12 +117,30 @@ static enum pattern check(struct blr_spirv_batch *batch, const struct blr_spirv_
     }
     if (high <= UINT64_MAX - size && blr_spirv_reachable(batch, low, high - low + size, write))
         return PATTERN_SCATTERED;
-    for (uint32_t i = first; i <= last; i++)
-        if ((mask >> i & 1) != 0 && !blr_spirv_reachable(batch, addresses[i], size, write)) {
+    for (uint64_t left = batch->mask; left != 0; left &= left - 1) {
+        const uint32_t i = (uint32_t)__builtin_ctzll(left);
+        if (!blr_spirv_reachable(batch, addresses[i], size, write)) {
             out_of_reach(batch, op, i, addresses[i], size, write);
             return PATTERN_FAULT;
         }
+    }
     return PATTERN_SCATTERED;
+}
+
+/* single: one number at each address. */
+static enum pattern check(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, const uint64_t *addresses, uint64_t size,
+                          bool single, bool write, struct span *span)
+{
+    enum pattern pattern;
+    if (single && batch->mask == BLR_ALL_LANES) {
+        pattern = check_parts(batch, addresses, size, write, span);
+        if (pattern != PATTERN_SCATTERED)
+            return pattern;
+    }
+    if (batch->expanded != batch->mask)
+        blr_spirv_expand_mask(batch);
+    pattern = check_some(batch, addresses, size, write, span);
+    return pattern != PATTERN_SCATTERED ? pattern : check_each(batch, op, addresses, size, write, span);
 }
 
 /* ---------------------------------------------------------------- loads */
@@ -94,23 +168,49 @@ static enum pattern check(struct blr_spirv_batch *batch, const struct blr_spirv_
         }                                                                                                              \
     }
 
+#define LOAD_PARTS(T)                                                                                                  \
+    for (uint32_t part = 0; part < PARTS; part++, result += PART * sizeof(T)) {                                        \
+        const unsigned char *from = (const unsigned char *)(uintptr_t)span->parts[part];                               \
+        T value;                                                                                                       \
+        memcpy(&value, from, sizeof value);                                                                            \
+        if (rows)                                                                                                      \
+            memcpy(result, from, PART * sizeof(T));                                                                    \
+        else                                                                                                           \
+            for (uint32_t i = 0; i < PART; i++)                                                                        \
+                ((T *)result)[i] = value;                                                                              \
+    }
+
+static void load_parts(const struct span *span, bool rows, uint32_t size, unsigned char *restrict result)
+{
+    switch (size) {
+    case 1: LOAD_PARTS(uint8_t); break;
+    case 2: LOAD_PARTS(uint16_t); break;
+    case 4: LOAD_PARTS(uint32_t); break;
+    default: LOAD_PARTS(uint64_t); break;
+    }
+}
+
 void blr_spirv_run_load(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result)
 {
     const uint64_t *addresses = blr_register(batch, op->in[0]);
     const uint32_t components = op->count / BLR_LANES;
     const bool whole = batch->mask == BLR_ALL_LANES;
     struct span span;
-    const enum pattern pattern = check(batch, op, addresses, (uint64_t)components * op->element, false, &span);
+    const enum pattern pattern = check(batch, op, addresses, (uint64_t)components * op->element, components == 1, false, &span);
     if (pattern == PATTERN_FAULT) {
         memset(result, 0, (size_t)op->count * op->element);
         return;
     }
     const unsigned char *from = (const unsigned char *)(uintptr_t)span.first;
-    switch (op->element) {
-    case 1: LOAD(uint8_t); break;
-    case 2: LOAD(uint16_t); break;
-    case 4: LOAD(uint32_t); break;
-    default: LOAD(uint64_t); break;
+    if (pattern == PATTERN_ROWS || pattern == PATTERN_RUNS) {
+        load_parts(&span, pattern == PATTERN_ROWS, op->element, result);
+    } else {
+        switch (op->element) {
+        case 1: LOAD(uint8_t); break;
+        case 2: LOAD(uint16_t); break;
+        case 4: LOAD(uint32_t); break;
+        default: LOAD(uint64_t); break;
+        }
     }
     for (uint32_t i = 0; op->literal != 0 && i < op->count; i++)
         result[i] = result[i] != 0;
@@ -140,6 +240,18 @@ void blr_spirv_run_load(struct blr_spirv_batch *batch, const struct blr_spirv_op
         }                                                                                                              \
     }
 
+/* Of a run the last one stays. */
+static void store_parts(const struct span *span, bool rows, uint32_t size, const unsigned char *values)
+{
+    for (uint32_t part = 0; part < PARTS; part++, values += (size_t)PART * size) {
+        unsigned char *to = (unsigned char *)(uintptr_t)span->parts[part];
+        if (rows)
+            memcpy(to, values, (size_t)PART * size);
+        else
+            memcpy(to, values + (size_t)(PART - 1) * size, size);
+    }
+}
+
 void blr_spirv_run_store(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result)
 {
     (void)result;
@@ -149,9 +261,13 @@ void blr_spirv_run_store(struct blr_spirv_batch *batch, const struct blr_spirv_o
     const uint32_t last = 63u - (uint32_t)__builtin_clzll(batch->mask);
     const bool whole = batch->mask == BLR_ALL_LANES;
     struct span span;
-    const enum pattern pattern = check(batch, op, addresses, (uint64_t)components * size, true, &span);
+    const enum pattern pattern = check(batch, op, addresses, (uint64_t)components * size, components == 1, true, &span);
     if (pattern == PATTERN_FAULT)
         return;
+    if (pattern == PATTERN_ROWS || pattern == PATTERN_RUNS) {
+        store_parts(&span, pattern == PATTERN_ROWS, size, values);
+        return;
+    }
     unsigned char *to = (unsigned char *)(uintptr_t)span.first;
     switch (size) {
     case 1: STORE(uint8_t); break;

@@ -105,6 +105,7 @@ struct blr_spirv_argument {
 struct blr_spirv_program {
     const struct blr_spirv_entry *entry;
     const struct blr_spirv_op *ops;
+    uint32_t op_count;
     const struct blr_spirv_block *blocks;
     uint32_t block_count, first_block;
     const struct blr_spirv_edge *edges;

@@ -70,6 +70,9 @@ static bool find_allocation(struct blr_spirv_worker *worker, uint64_t address, u
 bool blr_spirv_reachable(struct blr_spirv_batch *batch, uint64_t address, uint64_t size, bool write)
 {
     struct blr_spirv_worker *worker = batch->worker;
+    const uint64_t local = (uint64_t)(uintptr_t)worker->local;
+    if (blr_spirv_within(address, size, local, local + worker->launch->local_bytes))
+        return true;
     for (int pass = 0;; pass++) {
         for (uint32_t i = 0; i < worker->range_count; i++) {
             const struct blr_spirv_range *range = &worker->ranges[i];
@@ -78,9 +81,6 @@ bool blr_spirv_reachable(struct blr_spirv_batch *batch, uint64_t address, uint64
         }
         if (pass > 0)
             return false;
-        uint64_t local = (uint64_t)(uintptr_t)worker->local;
-        if (blr_spirv_within(address, size, local, local + worker->launch->local_bytes))
-            return true;
         uint64_t own = worker->launch->program->private_bytes;
         for (uint32_t i = 0; own > 0 && i < worker->batch_count; i++) {
             uint64_t first = (uint64_t)(uintptr_t)worker->batches[i].private_memory;

@@ -209,6 +209,7 @@ void blr_spirv_finish(struct blr_spirv_builder *builder, const uint32_t *order, 
     for (uint32_t i = 0; i < builder->builtin_count; i++)
         builder->builtins[i].place = place_of(builder, builder->builtin_values[i], 0);
     program->ops = ops;
+    program->op_count = op_count;
     program->blocks = blocks;
     program->block_count = count;
     program->first_block = builder->parts[0].number;

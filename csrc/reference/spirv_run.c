@@ -249,14 +249,22 @@ static enum course course_of(enum blr_spirv_builtin what, uint32_t c, bool singl
     }
 }
 
-static void fill_row(unsigned char *place, uint8_t size, uint64_t value, uint64_t step, uint32_t count)
+static void fill_row(unsigned char *place, uint8_t size, uint64_t value, bool counts, size_t count)
 {
-    if (size == 4)
-        for (uint32_t i = 0; i < count; i++)
-            ((uint32_t *)place)[i] = (uint32_t)(value + i * step);
+    uint32_t *narrow = (uint32_t *)(void *)place;
+    uint64_t *wide = (uint64_t *)(void *)place;
+    if (size == 4 && counts)
+        for (size_t i = 0; i < count; i++)
+            narrow[i] = (uint32_t)value + (uint32_t)i;
+    else if (size == 4)
+        for (size_t i = 0; i < count; i++)
+            narrow[i] = (uint32_t)value;
+    else if (counts)
+        for (size_t i = 0; i < count; i++)
+            wide[i] = value + i;
     else
-        for (uint32_t i = 0; i < count; i++)
-            ((uint64_t *)place)[i] = value + i * step;
+        for (size_t i = 0; i < count; i++)
+            wide[i] = value;
 }
 
 static void fill_builtins(struct blr_spirv_batch *batch, uint32_t lanes)
@@ -280,7 +288,7 @@ static void fill_builtins(struct blr_spirv_batch *batch, uint32_t lanes)
                     fill_row(place, use->size, builtin_value(launch, &at, use->what, c), course == COURSE_COUNTS, count);
                 else
                     for (uint32_t n = 0; n < count; n++, item.index += single ? 0 : 1)
-                        fill_row(place + (size_t)n * use->size, use->size, builtin_value(launch, &item, use->what, c), 0, 1);
+                        fill_row(place + (size_t)n * use->size, use->size, builtin_value(launch, &item, use->what, c), false, 1);
             }
         }
         advance(launch, &at, count);

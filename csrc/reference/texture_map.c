@@ -60,14 +60,32 @@ static uint32_t first_count(const unsigned char *values, uint32_t size)
     return rest % size ? AT_ONCE : AT_ONCE - BLR_BLOCK + rest / size;
 }
 
+/* The same pixels as integers, whose samples are the codes of the unsigned normalized ones: of a sum Q of weights times codes
+ * both come to (Q + 128) / 256 rounded down, as does (257 Q + 128) / 256, rounded down, of 65535. False where they are not,
+ * and of pixels of less than four bytes, of which floats are quicker. */
+static bool as_integers(const struct blr_texture *texture, struct blr_texture *integers)
+{
+    if (texture->format->class != BLR_CLASS_UNORM || texture->pixel_size < 4 || texture->swizzled || (texture->flags & BLR_TEXTURE_EXACT_FILTERING))
+        return false;
+    *integers = *texture;
+    integers->desc.channel_type = texture->format->size == 1 ? BLR_CHANNEL_UNSIGNED_INT8 : BLR_CHANNEL_UNSIGNED_INT16;
+    integers->format = blr_format_get(integers->desc.channel_type);
+    return true;
+}
+
 void blr_run_mapped(const struct blr_texture *texture, const blr_image_call_t *call, uint64_t begin, uint64_t end,
                     struct blr_fault *fault)
 {
     struct picture_part part;
+    struct blr_texture integers;
     const struct blr_map_rows *rows = rows_of(texture);
     const struct blr_format *format = texture->format;
     const uint32_t element = blr_element_size(call->value_type);
-    const bool codes = format->maximum != 0 && call->value_type != BLR_ELEMENT_F32 && call->value_type != BLR_ELEMENT_F16;
+    bool codes = format->maximum != 0 && call->value_type != BLR_ELEMENT_F32 && call->value_type != BLR_ELEMENT_F16;
+    if (codes && as_integers(texture, &integers)) {
+        texture = &integers;
+        codes = false;
+    }
     const bool gradients = call->operation == BLR_OPERATION_SAMPLE_GRADIENT;
     const uint32_t size = call->value_channels * element;
     uint32_t count = codes ? AT_ONCE : first_count((unsigned char *)call->values + begin * size, size);

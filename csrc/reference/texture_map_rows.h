@@ -31,38 +31,42 @@ extern const struct blr_map_rows blr_map_rows_avx512;
 
 #ifdef BLR_MAP_NAME
 
-/* Floats of a coordinate of the image from those in the map's own units. */
-static inline float in_units(double value, float scale, float bias)
+/* One coordinate of the image along a row: a x + constant, over a depth of the same form where the map is projective. */
+struct map_line {
+    double a, b, constant;
+    float scale, bias;                    /* from the map's own units to floats of the image */
+};
+
+static inline struct map_line map_line(const blr_image_map_t *map, int row, double y)
 {
-    return (float)value / scale + bias;
+    const double *m = map->matrix + 3 * row;
+    const int axis = row < 2 ? row : 0;
+    return (struct map_line){m[0], m[1], m[1] * y + m[2], map->scale[axis], map->bias[axis]};
 }
 
-static inline __attribute__((always_inline)) void place_axis(const struct blr_map_part *restrict part, const int axis,
-                                                             const int projective, const int units, const int steps)
+static inline __attribute__((always_inline)) float map_units(double value, const struct map_line *line, const int units)
 {
-    const blr_image_map_t *map = part->map;
-    const double *m = map->matrix + 3 * axis, *w = map->matrix + 6;
+    return units ? (float)value / line->scale + line->bias : (float)value;
+}
+
+static inline __attribute__((always_inline)) void place_items_of(const struct blr_map_part *restrict part, const int projective,
+                                                                 const int units, const int steps)
+{
     const double y = (double)part->row + 0.5, first = (double)part->column + 0.5;
-    const double constant = m[1] * y + m[2], depth_constant = w[1] * y + w[2];
-    const double a = m[0], b = m[1], wa = w[0], wb = w[1];
-    const float scale = map->scale[axis], bias = map->bias[axis];
-    float *restrict at = part->at + axis;
-    float *restrict step_x = steps ? part->step_x + axis : NULL, *restrict step_y = steps ? part->step_y + axis : NULL;
-    if (!projective && a == 0.0) {        /* a picture that is not turned: one number for the whole row */
-        const double value = a * first + constant;
-        const float place = units ? in_units(value, scale, bias) : (float)value;
-        for (int32_t i = 0; i < (int32_t)part->count; i++)
-            at[2 * i] = place;
-        return;
-    }
+    const struct map_line u = map_line(part->map, 0, y), v = map_line(part->map, 1, y), w = map_line(part->map, 2, y);
+    float *restrict at = part->at, *restrict step_x = part->step_x, *restrict step_y = part->step_y;
     for (int32_t i = 0; i < (int32_t)part->count; i++) {
-        const double x = first + (double)i, depth = wa * x + depth_constant;
-        double value = a * x + constant;
-        value = projective ? value / depth : value;
-        at[2 * i] = units ? in_units(value, scale, bias) : (float)value;
+        const double x = first + (double)i, depth = w.a * x + w.constant;
+        double place_u = u.a * x + u.constant, place_v = v.a * x + v.constant;
+        place_u = projective ? place_u / depth : place_u;
+        place_v = projective ? place_v / depth : place_v;
+        at[2 * i] = map_units(place_u, &u, units);
+        at[2 * i + 1] = map_units(place_v, &v, units);
         if (steps) {
-            step_x[2 * i] = (float)((a - value * wa) / depth) / scale;
-            step_y[2 * i] = (float)((b - value * wb) / depth) / scale;
+            step_x[2 * i] = (float)((u.a - place_u * w.a) / depth) / u.scale;
+            step_x[2 * i + 1] = (float)((v.a - place_v * w.a) / depth) / v.scale;
+            step_y[2 * i] = (float)((u.b - place_u * w.b) / depth) / u.scale;
+            step_y[2 * i + 1] = (float)((v.b - place_v * w.b) / depth) / v.scale;
         }
     }
 }
@@ -72,16 +76,14 @@ static void place_row(const struct blr_map_part *part)
     const blr_image_map_t *map = part->map;
     const bool projective = map->matrix[6] != 0.0 || map->matrix[7] != 0.0 || map->matrix[8] != 1.0;
     const bool units = map->scale[0] != 1.0f || map->scale[1] != 1.0f || map->bias[0] != 0.0f || map->bias[1] != 0.0f;
-    for (int axis = 0; axis < 2; axis++) {
-        if (part->step_x)
-            place_axis(part, axis, 1, 1, 1);
-        else if (projective)
-            place_axis(part, axis, 1, 1, 0);
-        else if (units)
-            place_axis(part, axis, 0, 1, 0);
-        else
-            place_axis(part, axis, 0, 0, 0);
-    }
+    if (part->step_x)
+        place_items_of(part, 1, 1, 1);
+    else if (projective)
+        place_items_of(part, 1, 1, 0);
+    else if (units)
+        place_items_of(part, 0, 1, 0);
+    else
+        place_items_of(part, 0, 0, 0);
 }
 
 static inline int32_t code_of(float value, float lowest, float largest)

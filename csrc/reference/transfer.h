@@ -7,6 +7,12 @@
 
 /* Moves at most this many bytes on a thread that is waiting, even if its wait has a deadline. */
 #define BLR_BRIEF_BYTES ((uint64_t)1 << 20)
+/* Whether who submits a copy does it: handing it to another thread, whose caches have none of it, would take about as long.
+ * Out of order others may want to run meanwhile, so that there it has to be a matter of a microsecond. */
+static inline bool blr_transfer_is_instant(bool in_order, uint64_t bytes)
+{
+    return bytes <= (in_order ? (uint64_t)4 << 20 : (uint64_t)16 << 10);
+}
 
 /* Bytes from one place to another, as if through a third: the two may overlap. */
 void blr_transfer_line(void *destination, const void *source, uint64_t size);

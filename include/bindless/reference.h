@@ -163,6 +163,7 @@ typedef struct blr_event *blr_event_t;
 typedef struct blr_image *blr_image_t;
 typedef struct blr_module *blr_module_t;
 typedef struct blr_kernel *blr_kernel_t;
+typedef struct blr_batch *blr_batch_t;
 typedef struct blr_external_memory *blr_external_memory_t;
 typedef struct blr_external_semaphore *blr_external_semaphore_t;
 
@@ -604,6 +605,24 @@ BLR_API blr_result_t blrKernelGetArgument(blr_kernel_t kernel, uint32_t index, b
  * BINDLESS_REFERENCE_TIMEOUT seconds (600 by default, 0 for no limit). What it had written by then stays. */
 BLR_API blr_result_t blrEnqueueKernel(blr_queue_t queue, blr_kernel_t kernel, const blr_launch_t *launch,
                                       uint32_t num_waits, const blr_event_t *waits, blr_event_t *event);
+
+/* ---------------------------------------------------------------- batches */
+
+/* Until blrQueueEndRecording the queue, which is in order, keeps what is enqueued in it and runs none of it: kernels, copies, fills,
+ * image calls and barriers, without events to wait for. Everything is checked as usual; the event is NULL. */
+BLR_API blr_result_t blrQueueBeginRecording(blr_queue_t queue);
+
+/* A batch of what was recorded, or with batch NULL nothing. It keeps the memory, images and kernels that its commands use. */
+BLR_API blr_result_t blrQueueEndRecording(blr_queue_t queue, blr_batch_t *batch);
+
+/* Runs the commands of a batch, one after the other, as one command of any queue of the context: arguments are as they were recorded,
+ * memory as it is then. The first that fails ends the run, and its failure is the batch's. Runs of one batch come one
+ * after the other, whatever queues they are in. */
+BLR_API blr_result_t blrEnqueueBatch(blr_queue_t queue, blr_batch_t batch, uint32_t num_waits, const blr_event_t *waits,
+                                     blr_event_t *event);
+
+/* Runs that were submitted go on. */
+BLR_API blr_result_t blrBatchDestroy(blr_batch_t batch);
 
 #ifdef __cplusplus
 }

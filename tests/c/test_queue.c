@@ -167,7 +167,7 @@ static void copies_pass_waiting_functions(void)
  * them to the end of their own wait in time. */
 static void waiting_threads_help(void)
 {
-    enum { WORKERS = 16, LARGE = 3 << 20 };
+    enum { WORKERS = 16, SMALL = 64 << 10, LARGE = 3 << 20 }; /* less than SMALL is copied by who submits it */
     blr_queue_t queue = open_queue(context, BLR_QUEUE_OUT_OF_ORDER);
     blr_event_t small = NULL, large = NULL, gate = NULL, gated = NULL, later = NULL;
     struct rendezvous all_busy, leave;
@@ -180,7 +180,7 @@ static void waiting_threads_help(void)
     for (int i = 0; i < WORKERS; i++)
         OK(blrEnqueueHostFunction(queue, meet_twice, both, 0, NULL, NULL));
     meet(&all_busy);
-    OK(blrEnqueueCopy(queue, to, from, 8, 0, NULL, &small));
+    OK(blrEnqueueCopy(queue, to, from, SMALL, 0, NULL, &small));
     FAILS(TIMEOUT, blrEventWait(small, 0), "not complete");
     CHECK(status_of(small) == BLR_EVENT_SUBMITTED);
     OK(blrEventWait(small, 10 * SECOND));
@@ -190,8 +190,8 @@ static void waiting_threads_help(void)
     OK(blrEventWait(large, BLR_TIMEOUT_INFINITE));
     CHECK(memcmp(from, to, LARGE) == 0);
     OK(blrEventCreateUser(context, &gate));
-    OK(blrEnqueueCopy(queue, to, from, 8, 1, &gate, &gated));
-    OK(blrEnqueueCopy(queue, to, from, 8, 0, NULL, &later));
+    OK(blrEnqueueCopy(queue, to, from, SMALL, 1, &gate, &gated));
+    OK(blrEnqueueCopy(queue, to, from, SMALL, 0, NULL, &later));
     FAILS(TIMEOUT, blrEventWait(gated, 5 * MILLISECOND), "not complete");
     CHECK(status_of(later) == BLR_EVENT_SUBMITTED); /* of no use to that wait */
     OK(blrEventSignalUser(gate, BLR_RESULT_SUCCESS));
@@ -207,6 +207,34 @@ static void waiting_threads_help(void)
     rendezvous_destroy(&all_busy);
     rendezvous_destroy(&leave);
     free(from);
+}
+
+/* What is done in no time is done by the thread that submits it, unless it comes after something else. */
+static void small_work_is_done_at_once(void)
+{
+    for (int flags = BLR_QUEUE_OUT_OF_ORDER; flags <= BLR_QUEUE_IN_ORDER; flags++) {
+        blr_queue_t queue = open_queue(context, (blr_queue_flags_t)flags);
+        blr_event_t gate = NULL, gated = NULL, small = NULL, next = NULL;
+        unsigned char from[64], to[64] = {0}, other[64] = {0};
+        fill_random(from, sizeof from, 9);
+        OK(blrEnqueueCopy(queue, to, from, sizeof to, 0, NULL, &small));
+        CHECK(status_of(small) == BLR_EVENT_COMPLETE);
+        CHECK(memcmp(to, from, sizeof to) == 0);
+        OK(blrEventRelease(small));
+        OK(blrEventCreateUser(context, &gate));
+        OK(blrEnqueueCopy(queue, other, from, sizeof other, 1, &gate, &gated));
+        OK(blrEnqueueFill(queue, to, from, 4, 16, 0, NULL, &next));
+        CHECK(status_of(gated) == BLR_EVENT_SUBMITTED);
+        CHECK(status_of(next) == (flags == BLR_QUEUE_IN_ORDER ? BLR_EVENT_SUBMITTED : BLR_EVENT_COMPLETE));
+        OK(blrEventSignalUser(gate, BLR_RESULT_SUCCESS));
+        OK(blrQueueWait(queue, BLR_TIMEOUT_INFINITE));
+        CHECK(memcmp(other, from, sizeof other) == 0);
+        CHECK(memcmp(to, from, 4) == 0 && memcmp(to + 60, from, 4) == 0);
+        OK(blrQueueDestroy(queue));
+        OK(blrEventRelease(gate));
+        OK(blrEventRelease(gated));
+        OK(blrEventRelease(next));
+    }
 }
 
 static void queues_overlap(void)
@@ -518,6 +546,7 @@ int main(void)
     out_of_order_overlaps();
     copies_pass_waiting_functions();
     waiting_threads_help();
+    small_work_is_done_at_once();
     queues_overlap();
     dependencies_hold();
     barriers();

@@ -333,7 +333,6 @@ static void launches(void)
     OK(blrMemoryFree(context, data));
 }
 
-/* Everything from the module to the end of a launch with the n-th allocation failing, for every n. */
 /* Commands, events and registers of a launch serve the next one. */
 static void without_allocations(void)
 {
@@ -363,6 +362,7 @@ static void without_allocations(void)
     OK(blrMemoryFree(context, data));
 }
 
+/* Everything from the module to the end of a launch with the n-th allocation failing, for every n. */
 static void without_memory(void)
 {
     struct words w;

@@ -35,6 +35,41 @@ def test_writes_beyond_the_end(queue: bl.Queue) -> None:
     _still_works(queue)
 
 
+def test_rows_of_sixteen_beyond_the_end(queue: bl.Queue, run: Any) -> None:
+    """The last of four rows ends one number late: the lane is named, and what lies before is read."""
+    text = """kernel void peek(global const int *in, global int *out)
+        { const size_t i = get_global_id(0); out[i] = in[i / 16 * 100 + i % 16]; }"""
+    for count in (316, 315):
+        source = np.arange(count, dtype=np.int32)
+        if count == 316:
+            _, out = run(text, "peek", 64, source, np.zeros(64, np.int32))
+            np.testing.assert_array_equal(out, (np.arange(4)[:, None] * 100 + np.arange(16)).reshape(-1))
+        else:
+            with pytest.raises(bl.KernelError, match=r"'peek', work-item \(63, 0, 0\): reads 4 bytes at"):
+                run(text, "peek", 64, source, np.zeros(64, np.int32))
+    _still_works(queue)
+
+
+@pytest.mark.parametrize("in_order", [True, False])
+def test_a_fault_in_a_graph_ends_its_run(queue: bl.Queue, in_order: bool) -> None:
+    """Commands before it are done, those behind it are not; later runs, and what is in the queue besides, go on."""
+    kernels = load(queue, "simple")
+    with bl.Queue(queue.device, queue.context, in_order=in_order) as own, bl.CommandGraph(own) as graph:
+        first, short, last = (bl.usm_empty((100,), np.int32, own) for _ in range(3))
+        graph.fill(first, np.int32(1))
+        graph.parallel_for(130, kernels.get_kernel("fill"), short, 5)
+        graph.fill(last, np.int32(1))
+        for _ in range(2):
+            own.fill(first, 0).wait()
+            own.fill(last, 0).wait()
+            event = graph()
+            with pytest.raises(bl.KernelError, match=r"kernel 'fill', work-item \(100, 0, 0\): writes 4 bytes"):
+                event.wait_and_throw()
+            assert set(first.numpy(own)) == {1} and set(last.numpy(own)) == {0}
+        own.wait_and_throw()
+    _still_works(queue)
+
+
 @pytest.mark.parametrize("address", [0, 8, 1 << 40, 2**64 - 4, 2**64 - 1])
 def test_reads_from_nowhere(queue: bl.Queue, run: Any, address: int) -> None:
     text = """kernel void peek(ulong where, global int *out)

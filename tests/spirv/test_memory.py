@@ -43,6 +43,48 @@ def test_arrays_of_the_work_item(run: Any) -> None:
     np.testing.assert_array_equal(out.view(np.uint32), [model(int(n)) for n in x])
 
 
+@pytest.mark.parametrize(
+    ("element", "lanes"),
+    [("char", 1), ("short", 1), ("int", 1), ("long", 1), ("float", 2), ("short", 4), ("double", 4)],
+)
+@pytest.mark.parametrize("stride", [16, 17, 40, 3])
+def test_rows_and_runs_of_sixteen(run: Any, element: str, lanes: int, stride: int) -> None:
+    """What square work-groups read and write: sixteen neighbours each, or one place for sixteen work-items."""
+    kind = f"{element}{lanes}" if lanes > 1 else element
+    text = f"""
+    kernel void read(global const {kind} *in, global {kind} *rows, global {kind} *runs, uint stride)
+    {{
+        const size_t i = get_global_id(0), part = i / 16 * stride;
+        rows[i] = in[part + i % 16];
+        runs[i] = in[part];
+    }}
+    kernel void write(global const {kind} *in, global {kind} *rows, global {kind} *runs, uint stride)
+    {{
+        const size_t i = get_global_id(0), part = i / 16 * stride;
+        if (stride >= 16) rows[part + i % 16] = in[i];
+        runs[part] = in[i];
+    }}"""
+    dtype = np.dtype({"char": "i1", "short": "i2", "int": "i4", "long": "i8", "float": "f4", "double": "f8"}[element])
+    items = np.arange(150)
+    row, run_ = items // 16 * stride + items % 16, items // 16 * stride
+    source = (
+        np.random.default_rng(stride).integers(0, 100, (int(row.max()) + 1, lanes)).astype(dtype)
+    )  # to its very end
+    _, rows, runs = run(
+        text, "read", 150, source, *(np.zeros((150, lanes), dtype) for _ in range(2)), np.uint32(stride)
+    )
+    np.testing.assert_array_equal(rows, source[row])
+    np.testing.assert_array_equal(runs, source[run_])
+    _, rows, runs = run(text, "write", 150, rows, *(np.zeros_like(source) for _ in range(2)), np.uint32(stride))
+    expected = np.zeros_like(source)
+    if stride >= 16:
+        expected[row] = source[row]
+    np.testing.assert_array_equal(rows, expected)
+    of_sixteen = {int(place): source[row[items // 16 * stride == place]] for place in np.unique(run_)}
+    for place, values in of_sixteen.items():  # one of those that were written there
+        assert (values == runs[place]).all(1).any()
+
+
 def test_structs(run: Any) -> None:
     text = """
     struct inner { char tag; double weight; short pair[3]; };

@@ -139,6 +139,7 @@ typedef struct blr_event *blr_event_t;
 typedef struct blr_image *blr_image_t;
 typedef struct blr_module *blr_module_t;
 typedef struct blr_kernel *blr_kernel_t;
+typedef struct blr_batch *blr_batch_t;
 typedef struct blr_external_memory *blr_external_memory_t;
 typedef struct blr_external_semaphore *blr_external_semaphore_t;
 typedef int blr_swizzle_t;

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include "reference_types.h"
 
-#define BINDLESS_FUNCTION_COUNT 66
+#define BINDLESS_FUNCTION_COUNT 70
 static const struct { const char *name; const char *symbol; } bindless_entries[BINDLESS_FUNCTION_COUNT] = {
   {"blrGetVersion", "blrGetVersion"},
   {"blrGetLastError", "blrGetLastError"},
@@ -75,6 +75,10 @@ static const struct { const char *name; const char *symbol; } bindless_entries[B
   {"blrKernelGetProperties", "blrKernelGetProperties"},
   {"blrKernelGetArgument", "blrKernelGetArgument"},
   {"blrEnqueueKernel", "blrEnqueueKernel"},
+  {"blrQueueBeginRecording", "blrQueueBeginRecording"},
+  {"blrQueueEndRecording", "blrQueueEndRecording"},
+  {"blrEnqueueBatch", "blrEnqueueBatch"},
+  {"blrBatchDestroy", "blrBatchDestroy"},
 };
 
 #include "driver_table.h"
@@ -542,6 +546,34 @@ static blr_result_t blrEnqueueKernel(blr_queue_t queue, blr_kernel_t kernel, con
   bindless_call_t bindless_call = (bindless_call_t)bindless_slots[65];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(queue, kernel, launch, num_waits, waits, event);
+}
+static blr_result_t blrQueueBeginRecording(blr_queue_t queue)
+{
+  typedef blr_result_t (*bindless_call_t)(blr_queue_t queue);
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[66];
+  if (!bindless_call) return BINDLESS_MISSING;
+  return bindless_call(queue);
+}
+static blr_result_t blrQueueEndRecording(blr_queue_t queue, blr_batch_t *batch)
+{
+  typedef blr_result_t (*bindless_call_t)(blr_queue_t queue, blr_batch_t *batch);
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[67];
+  if (!bindless_call) return BINDLESS_MISSING;
+  return bindless_call(queue, batch);
+}
+static blr_result_t blrEnqueueBatch(blr_queue_t queue, blr_batch_t batch, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event)
+{
+  typedef blr_result_t (*bindless_call_t)(blr_queue_t queue, blr_batch_t batch, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event);
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[68];
+  if (!bindless_call) return BINDLESS_MISSING;
+  return bindless_call(queue, batch, num_waits, waits, event);
+}
+static blr_result_t blrBatchDestroy(blr_batch_t batch)
+{
+  typedef blr_result_t (*bindless_call_t)(blr_batch_t batch);
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[69];
+  if (!bindless_call) return BINDLESS_MISSING;
+  return bindless_call(batch);
 }
 
 #include "plain_functions.h"

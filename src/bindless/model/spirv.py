@@ -10,7 +10,9 @@ from .errors import BuildError
 from .module import Constant, KernelSignature, ModuleDescription
 from .spirv_types import LEAST, Types
 
-__all__ = ["describe", "is_spirv"]
+__all__ = ["BINDLESS_IMAGES", "capabilities", "describe", "is_spirv"]
+
+BINDLESS_IMAGES = 6528  # the capability of image handles in memory
 
 _MAGIC = 0x07230203
 _HEADER = 5  # words
@@ -19,6 +21,7 @@ _OP_NAME = 5
 _OP_STRING = 7
 _OP_ENTRY_POINT = 15
 _OP_EXECUTION_MODE = 16
+_OP_CAPABILITY = 17
 _OP_TYPE_INT = 21
 _OP_TYPE_FLOAT = 22
 _OP_SPEC_CONSTANT_TRUE = 48
@@ -37,6 +40,19 @@ _MODEL_KERNEL = 6
 def is_spirv(source: bytes) -> bool:
     """Whether it begins as a SPIR-V module does, in either byte order."""
     return source[:4] in (struct.pack("<I", _MAGIC), struct.pack(">I", _MAGIC))
+
+
+def capabilities(source: bytes) -> frozenset[int]:
+    """Numbers of the capabilities that a module asks for; they are its first instructions."""
+    order, begin = "<" if source[:4] == struct.pack("<I", _MAGIC) else ">", 4 * _HEADER
+    found = set()
+    while len(source) >= begin + 8:
+        first, number = struct.unpack_from(f"{order}2I", source, begin)
+        if first != 2 << 16 | _OP_CAPABILITY:
+            break
+        found.add(number)
+        begin += 8
+    return frozenset(found)
 
 
 def describe(source: bytes) -> ModuleDescription:
