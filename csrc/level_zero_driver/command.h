@@ -15,6 +15,7 @@ struct blz_command {
     struct blz_command *next;
     ze_result_t (*run)(const struct blz_command *command);  /* on the thread of a stream; reports by blz_fail */
     void (*release)(struct blz_command *command);           /* gives back what the command holds; may be NULL */
+    bool is_instant;                                        /* done sooner than another thread is woken */
     struct blz_event *signal;                               /* retained, or NULL */
     uint32_t wait_count;
     struct blz_event **waits;                               /* retained */

@@ -45,6 +45,7 @@ static ze_result_t fill_copy(struct copy_command *own, struct blz_context *conte
     own->to = to;
     own->from = from;
     own->size = size;
+    own->command.is_instant = blr_transfer_is_instant(false, size);
     ze_result_t result = blz_region_keep(&own->destination, context, to, size, "dstptr");
     return result == ZE_RESULT_SUCCESS ? blz_region_keep(&own->source, source_context, from, size, "srcptr") : result;
 }
@@ -123,6 +124,7 @@ static ze_result_t fill_in(struct fill_command *own, struct blz_context *context
     own->to = to;
     own->pattern_size = pattern_size;
     own->count = size / pattern_size;
+    own->command.is_instant = blr_transfer_is_instant(false, size);
     memcpy(own->pattern, pattern, pattern_size);
     return blz_region_keep(&own->destination, context, to, size, "ptr");
 }

@@ -2,6 +2,7 @@
 #include "command.h"
 #include "kernel.h"
 #include "list.h"
+#include "reference/kernel_launch.h"
 #include "reference/memory.h"
 
 #include <inttypes.h>
@@ -15,6 +16,7 @@ struct launch {
     uint64_t *sizes;
     unsigned char *bytes;
     struct blr_object **kept;       /* retained, or NULL */
+    struct blr_command *ready;      /* the same for the reference driver; NULL if the groups lie in memory, or it would fail */
 };
 
 struct launch_command {
@@ -36,6 +38,8 @@ static void drop(struct launch *launch)
     blr_delete(launch->sizes);
     blr_delete(launch->bytes);
     blr_delete(launch->kept);
+    if (launch->ready != NULL)
+        blr_command_discard(launch->ready);
     if (launch->kernel != NULL)
         blz_kernel_release(launch->kernel);
 }
@@ -52,20 +56,34 @@ static void release(struct blz_command *command)
 
 /* ---------------------------------------------------------------- execution */
 
-static ze_result_t run_launch(const struct launch *launch, const ze_group_count_t *groups)
+static bool is_empty(const ze_group_count_t *groups)
+{
+    return groups->groupCountX == 0 || groups->groupCountY == 0 || groups->groupCountZ == 0;
+}
+
+/* The launch as the reference driver takes it. */
+static blr_launch_t describe(const struct launch *launch, const ze_group_count_t *groups)
 {
     const uint64_t counts[3] = {groups->groupCountX, groups->groupCountY, groups->groupCountZ};
     blr_launch_t given = {.dimensions = 3,
                           .argument_count = launch->argument_count,
                           .arguments = launch->values,
                           .argument_sizes = launch->sizes};
-    if (counts[0] == 0 || counts[1] == 0 || counts[2] == 0)
-        return ZE_RESULT_SUCCESS;
     for (int c = 0; c < 3; c++) {
         given.local_size[c] = launch->group[c];
         given.global_size[c] = counts[c] * launch->group[c];
         given.global_offset[c] = launch->offset[c];
     }
+    return given;
+}
+
+static ze_result_t run_launch(const struct launch *launch, const ze_group_count_t *groups)
+{
+    if (launch->ready != NULL)
+        return blz_result(launch->ready->run(launch->ready));
+    if (is_empty(groups))
+        return ZE_RESULT_SUCCESS;
+    const blr_launch_t given = describe(launch, groups);
     blr_queue_t queue = blz_stream_native();
     blr_result_t result = blrEnqueueKernel(queue, launch->kernel->native, &given, 0, NULL, NULL);
     if (result == BLR_RESULT_SUCCESS)
@@ -140,6 +158,18 @@ static ze_result_t prepare(struct launch *launch, ze_kernel_handle_t handle, con
     return result;
 }
 
+/* Makes a launch ready to run. Where that fails it fails again when it runs, which is the time to tell it. */
+static void make_ready(struct launch *launch, const struct blz_list *list, const ze_group_count_t *groups)
+{
+    if (is_empty(groups))
+        return;
+    const blr_launch_t given = describe(launch, groups);
+    struct blr_error unseen;
+    struct blr_error *before = blr_error_redirect(&unseen);
+    launch->ready = blr_launch_new(list->context->reference, launch->kernel->native, &given);
+    blr_error_redirect(before);
+}
+
 /* Memory that a command reads when it runs. */
 static ze_result_t use(struct launch_command *own, int number, const struct blz_list *list, const void *pointer, uint64_t size,
                        const char *name)
@@ -181,6 +211,8 @@ static ze_result_t fill(struct launch_command *own, const struct blz_list *list,
         own->groups_at = request->groups;
     } else if (result == ZE_RESULT_SUCCESS) {
         own->groups = *request->groups;
+        make_ready(own->launches, list, &own->groups);
+        own->command.is_instant = own->launches->ready != NULL && own->launches->ready->is_instant;
     }
     uint64_t groups = (uint64_t)own->groups.groupCountX * own->groups.groupCountY;
     groups = groups > UINT32_MAX ? groups : groups * own->groups.groupCountZ;

@@ -7,6 +7,7 @@
 #include "command.h"
 #include "fence.h"
 
+#include <fenv.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -208,6 +209,10 @@ static void run_work(struct blz_stream *stream, struct blz_work *work)
     struct blr_error *before = blr_error_redirect(&unseen);
     struct blz_stream *outer = current;
     struct blz_fence *fence = work->fence;
+    /* The numbers are the same whatever rounding and treatment of denormals the thread has set. */
+    fenv_t own;
+    fegetenv(&own);
+    fesetenv(FE_DFL_ENV);
     current = stream;
     if (work->command != NULL)
         run_command(stream, work->command, &unseen);
@@ -228,6 +233,7 @@ static void run_work(struct blz_stream *stream, struct blz_work *work)
     if (fence != NULL)
         blr_object_release((struct blr_object *)fence);
     current = outer;
+    fesetenv(&own);
     blr_error_redirect(before);
 }
 
@@ -290,6 +296,18 @@ static bool start_thread(struct blz_stream *stream)
 
 /* ---------------------------------------------------------------- submission and waiting */
 
+/* Whether the calling thread does the work sooner than it could wake the stream's. Needs the mutex. */
+static bool is_done_here(const struct blz_stream *stream, const struct blz_work *work)
+{
+    const struct blz_command *command = work->command;
+    if (stream->first != NULL || stream->running || work->next != NULL || command == NULL || !command->is_instant)
+        return false;
+    for (uint32_t i = 0; i < command->wait_count; i++)
+        if (!blz_slot_is_set(command->waits[i]->slot))
+            return false;
+    return true;
+}
+
 ze_result_t blz_stream_submit(struct blz_stream *stream, struct blz_work *first, bool at_once)
 {
     blr_mutex_lock(&stream->mutex);
@@ -297,12 +315,15 @@ ze_result_t blz_stream_submit(struct blz_stream *stream, struct blz_work *first,
         blr_mutex_unlock(&stream->mutex);
         return blz_fail(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no thread could be started for a command queue");
     }
+    const bool here = is_done_here(stream, first);
     *stream->last = first;
     for (; first != NULL; first = first->next) {
         stream->last = &first->next;
         stream->submitted++;
     }
-    if (!at_once && stream->idle)
+    if (here)
+        run_first(stream);
+    else if (!at_once && stream->idle)
         blr_condition_signal(&stream->work);
     blr_mutex_unlock(&stream->mutex);
     return ZE_RESULT_SUCCESS;

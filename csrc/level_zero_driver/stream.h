@@ -35,7 +35,7 @@ void blz_stream_retain(struct blz_stream *stream);
 void blz_stream_release(struct blz_stream *stream);
 
 /* Hands work over, in a chain by next. When it fails the work is still the caller's. at_once: the caller waits for it right
- * away, so that no other thread need be woken. */
+ * away, so that no other thread need be woken. An instant command with nothing ahead of it is done before this returns. */
 ze_result_t blz_stream_submit(struct blz_stream *stream, struct blz_work *first, bool at_once);
 
 /* Waits until all work submitted so far is done: NOT_READY after so many nanoseconds; else the oldest failure that nobody was told

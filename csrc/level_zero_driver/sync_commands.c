@@ -15,6 +15,8 @@ static ze_result_t append_order(ze_command_list_handle_t handle, ze_event_handle
         return result;
     struct blz_command *command = blz_command_new(sizeof *command, NULL, NULL);
     result = command == NULL ? ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY : ZE_RESULT_SUCCESS;
+    if (command != NULL)
+        command->is_instant = true;
     return blz_list_end(list, command, result, signal, wait_count, waits);
 }
 
