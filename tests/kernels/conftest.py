@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from host_kernels import REASON, RUNS, HostKernels
 
+import bindless as bl
+
 
 @pytest.fixture(scope="session")
 def host_kernels(tmp_path_factory: pytest.TempPathFactory) -> HostKernels:
@@ -12,3 +14,10 @@ def host_kernels(tmp_path_factory: pytest.TempPathFactory) -> HostKernels:
     if not RUNS:
         pytest.skip(REASON)
     return HostKernels(tmp_path_factory.mktemp("kernels"))
+
+
+@pytest.fixture
+def needs_spirv(device: bl.Device) -> None:
+    """For tests of what the tool writes into SPIR-V, where it is not the OpenCL C that a driver compiles."""
+    if device.backend is bl.Backend.opencl and device._record.native.il_function is None:
+        pytest.skip(f"{device.name} takes no SPIR-V")

@@ -13,7 +13,10 @@ import pytest
 
 import bindless as bl
 
-pytestmark = pytest.mark.skipif(shutil.which("clang-22") is None, reason="needs clang-22: apt install clang-22 llvm-22")
+pytestmark = [
+    pytest.mark.skipif(shutil.which("clang-22") is None, reason="needs clang-22: apt install clang-22 llvm-22"),
+    pytest.mark.usefixtures("needs_spirv"),
+]
 
 Array = npt.NDArray[Any]
 INTEGERS = {

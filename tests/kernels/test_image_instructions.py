@@ -52,7 +52,7 @@ def built() -> bl.KernelFile:
 
 @pytest.mark.parametrize("value", _CLASSES)
 @pytest.mark.parametrize(("dims", "layered"), GEOMETRIES)
-def test_functions(dims: int, layered: bool, value: str, built: bl.KernelFile, queue: bl.Queue) -> None:  # R33 R34
+def test_functions(dims: int, layered: bool, value: str, built: bl.KernelFile, queue: bl.Queue) -> None:  # R58 R59 R68
     rng = np.random.default_rng(dims)
     form = {"type": "array", "array_size": 3} if layered else {}
     desc = bl.ImageDescriptor(*(8, 8, 8)[:dims], channel_type=_CLASSES[value], **form)

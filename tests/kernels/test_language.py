@@ -10,7 +10,10 @@ import pytest
 
 import bindless as bl
 
-pytestmark = pytest.mark.skipif(shutil.which("clang-22") is None, reason="needs clang-22: apt install clang-22 llvm-22")
+pytestmark = [
+    pytest.mark.skipif(shutil.which("clang-22") is None, reason="needs clang-22: apt install clang-22 llvm-22"),
+    pytest.mark.usefixtures("needs_spirv"),
+]
 
 _TYPES = {"int": np.int32, "uint": np.uint32, "long": np.int64, "ulong": np.uint64}
 _PRAGMAS = "".join(f"#pragma OPENCL EXTENSION cl_khr_int64_{part}_atomics : enable\n" for part in ("base", "extended"))
@@ -78,6 +81,46 @@ def test_atomics(name: str, atomics: bl.KernelFile, queue: bl.Queue) -> None:
     queue.parallel_for(bl.NdRange(512, 64), kernel, out, _usm(queue, values)).wait_and_throw()
     groups = values.reshape(8, 64)
     np.testing.assert_array_equal(out.numpy(queue), np.stack([groups.min(1), groups.max(1)], 1))
+
+
+CHOSEN = """
+kernel void chosen(global atomic_int *out, int shared)
+{
+    local atomic_int own;
+    if (get_local_id(0) == 0) atomic_init(&own, 100);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    atomic_int *counter = shared ? (atomic_int *)&own : (atomic_int *)out;
+    atomic_fetch_add(counter, 2);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (get_local_id(0) == 0) atomic_store(out + 1, atomic_load(&own));
+}
+"""
+
+
+def test_atomics_where_the_memory_is_chosen(queue: bl.Queue) -> None:
+    kernel = bl.load_kernel_bundle(bl.build(CHOSEN, targets="spirv"), queue).get_kernel("chosen")
+    for shared, wanted in ((0, [133, 100]), (1, [5, 228])):
+        out = _usm(queue, np.array([5, 0], np.int32))
+        queue.parallel_for(bl.NdRange(64, 64), kernel, out, shared).wait_and_throw()
+        assert out.numpy(queue).tolist() == wanted
+
+
+def test_atomics_say_which_memory(atomics: bl.KernelFile) -> None:
+    """Some drivers have no atomic functions for generic pointers."""
+    words = np.frombuffer(atomics.sections[0].data, "<u4").tolist()
+    storage: dict[int, int] = {}  # of types of pointers
+    types: dict[int, int] = {}
+    found, at = set(), 5
+    while at < len(words):
+        code, length = words[at] & 0xFFFF, words[at] >> 16
+        if code == 32:  # OpTypePointer
+            storage[words[at + 1]] = words[at + 2]
+        elif length > 2 and words[at + 1] in storage:
+            types[words[at + 2]] = words[at + 1]
+        elif 227 <= code <= 242:  # atomic instructions; the pointer follows the result
+            found.add(storage[types[words[at + (1 if code == 228 else 3)]]])
+        at += length
+    assert found == {4, 5}  # of the work-group, and of all
 
 
 def test_any_and_all(queue: bl.Queue) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,8 @@ pytestmark = pytest.mark.skipif(
     reason="needs clang-22: apt install clang-22 llvm-22",
 )
 
+Take = Callable[[str], bl.Kernel]
+
 # OpenCL C's name, numpy's dtype, number of elements.
 VECTORS = [
     ("float4", "f4", 4), ("float3", "f4", 3), ("float2", "f4", 2), ("float16", "f4", 16), ("double4", "f8", 4),
@@ -26,12 +29,12 @@ VECTORS = [
     ("ulong3", "u8", 3),
 ]  # fmt: skip
 
+TAKE = """
+kernel void take_{0}(global {0} *out, int before, {0} value, int after) {{ out[0] = value; out[1] = before + after; }}
+"""
+HALVES = "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n" + TAKE.format("half8")
 SOURCE = (
-    "\n".join(
-        f"kernel void take_{name}(global {name} *out, int before, {name} value, int after)\n"
-        "{ out[0] = value; out[1] = before + after; }"
-        for name, _, _ in VECTORS
-    )
+    "".join(TAKE.format(name) for name, dtype, _ in VECTORS if dtype != "f2")
     + """
 typedef struct { float3 origin; float2 size; uchar4 tint[3]; double scale; } box_t;
 kernel void take_box(global box_t *out, box_t box) { *out = box; }
@@ -50,12 +53,26 @@ kernel void take_numbers(global double *out, float f, double d, int i, uchar u)
 
 @pytest.fixture(scope="module")
 def built() -> bl.KernelFile:
-    return bl.build("#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n" + SOURCE)
+    return bl.build(SOURCE)
 
 
 @pytest.fixture
 def bundle(built: bl.KernelFile, queue: bl.Queue) -> bl.KernelBundle:
     return bl.load_kernel_bundle(built, queue)
+
+
+@pytest.fixture
+def take(bundle: bl.KernelBundle, queue: bl.Queue) -> Take:
+    """The kernel that takes a vector."""
+
+    def found(name: str) -> bl.Kernel:
+        if name.startswith("half"):
+            if not queue.device.has(bl.Aspect.fp16):
+                pytest.skip(f"{queue.device.name} has no fp16")
+            return bl.load_kernel_bundle(bl.build(HALVES), queue).get_kernel(f"take_{name}")
+        return bundle.get_kernel(f"take_{name}")
+
+    return found
 
 
 def _values(dtype: str, count: int) -> npt.NDArray[Any]:
@@ -67,8 +84,8 @@ def _values(dtype: str, count: int) -> npt.NDArray[Any]:
 
 
 @pytest.mark.parametrize(("name", "dtype", "count"), VECTORS)
-def test_vectors(name: str, dtype: str, count: int, bundle: bl.KernelBundle, queue: bl.Queue) -> None:
-    kernel = bundle.get_kernel(f"take_{name}")
+def test_vectors(name: str, dtype: str, count: int, take: Take, queue: bl.Queue) -> None:
+    kernel = take(name)
     values = _values(dtype, count)
     room = 4 if count == 3 else count
     padded = np.zeros(room, dtype)
@@ -145,10 +162,10 @@ def test_numbers_are_converted_to_the_source_s_type(bundle: bl.KernelBundle, que
         ("float4", np.array([None] * 4), "it holds Python objects"),
     ],
 )
-def test_values_that_do_not_fit(name: str, value: Any, message: str, bundle: bl.KernelBundle, queue: bl.Queue) -> None:
-    out = bl.usm_empty((64,), np.uint8, queue)
+def test_values_that_do_not_fit(name: str, value: Any, message: str, take: Take, queue: bl.Queue) -> None:
+    kernel, out = take(name), bl.usm_empty((64,), np.uint8, queue)
     with pytest.raises(bl.InvalidError, match=r"argument 2 \('value'\).*" + message):
-        queue.single_task(bundle.get_kernel(f"take_{name}"), out, 0, value, 0)
+        queue.single_task(kernel, out, 0, value, 0)
 
 
 def test_structures_that_do_not_fit(bundle: bl.KernelBundle, queue: bl.Queue) -> None:
@@ -159,6 +176,7 @@ def test_structures_that_do_not_fit(bundle: bl.KernelBundle, queue: bl.Queue) ->
         queue.single_task(bundle.get_kernel("take_box"), out, np.zeros(4))
 
 
+@pytest.mark.usefixtures("needs_spirv")
 def test_sources_that_tell_no_types(built: bl.KernelFile, queue: bl.Queue, tmp_path: Path) -> None:
     """SPIR-V without words of the source has types still, PTX alone has sizes."""
     section = next(s for s in built.sections if (s.language == "ptx") == (queue.device.backend is bl.Backend.cuda))

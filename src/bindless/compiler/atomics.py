@@ -1,19 +1,27 @@
 """Atomic functions of OpenCL C that LLVM's translator to SPIR-V does not know, by the instruction that it knows.
 
 Those of OpenCL C 1 are relaxed. Minimum and maximum of later versions are as strong as any order that is asked for.
+Later versions take generic pointers, which compilers of some drivers have no atomic functions for: where a pointer was
+made generic for the call alone, the call takes it as it was.
 """
 
 from __future__ import annotations
 
 import re
 
-__all__ = ["with_atomics"]
+__all__ = ["in_their_memory", "with_atomics"]
 
 _DECLARATION = re.compile(
     r"^declare spir_func [^@\n]*(@_Z\d+(?:atom(?:ic)?_(xchg|min|max|inc|dec)|atomic_fetch_(min|max)(?:_explicit)?)"
     r"PU3AS(\d)VU?(?:7_Atomic)?([ijlmf])[^(\n]*)\(([^\n]*)\)[^\n]*$",
     re.MULTILINE,
 )
+_FUNCTION = re.compile(r"^define .*?^}", re.MULTILINE | re.DOTALL)
+_CAST = re.compile(r"^  (%[\w.]+) = addrspacecast ptr addrspace\(([13])\) (\S+) to ptr addrspace\(4\)$", re.MULTILINE)
+_OF_VARIABLE = r"addrspacecast \(ptr addrspace\(([13])\) (@[\w.]+) to ptr addrspace\(4\)\)"
+_POINTER = rf"ptr addrspace\(4\) ((?:noundef )?)(%[\w.]+|{_OF_VARIABLE})"
+_CALL = re.compile(r"(@_Z\d+atomic_\w+?)PU3AS4(V\w*)\(" + _POINTER)
+_INSTRUCTION = re.compile(r"((?:atomicrmw|cmpxchg) (?:\w+ )*?)" + _POINTER)
 _TYPES = {"i": "i32", "j": "i32", "l": "i64", "m": "i64", "f": "float"}
 
 
@@ -38,3 +46,37 @@ def _definition(declaration: re.Match[str]) -> str:
         f'  %old = atomicrmw {operation} ptr addrspace({space}) %p, {type_} {value} syncscope("device") {order}\n'
         f"  ret {type_} %old\n}}"
     )
+
+
+def in_their_memory(text: str) -> str:
+    """Optimised LLVM IR whose atomic operations on global and local memory say so."""
+    declared: dict[str, None] = {}
+
+    def function(match: re.Match[str]) -> str:
+        known = {name: (space, pointer) for name, space, pointer in _CAST.findall(match[0])}
+
+        def plain(name: str, space: str | None, variable: str | None) -> tuple[str, str] | None:
+            return (space, variable) if space and variable else known.get(name)
+
+        def call(found: re.Match[str]) -> str:
+            begin, rest, words, *pointer = found.groups()
+            own = plain(*pointer)
+            if own is None:
+                return found[0]
+            known_as, wanted = f"{begin}PU3AS4{rest}", f"{begin}PU3AS{own[0]}{rest}"
+            line = re.search(rf"^declare .*{re.escape(known_as)}\(.*$", text, re.MULTILINE)
+            assert line is not None
+            changed = line[0].replace(known_as, wanted).replace("addrspace(4)", f"addrspace({own[0]})", 1)
+            declared[changed] = None
+            return f"{wanted}(ptr addrspace({own[0]}) {words}{own[1]}"
+
+        def instruction(found: re.Match[str]) -> str:
+            begin, words, *pointer = found.groups()
+            own = plain(*pointer)
+            return found[0] if own is None else f"{begin}ptr addrspace({own[0]}) {words}{own[1]}"
+
+        return _INSTRUCTION.sub(instruction, _CALL.sub(call, match[0]))
+
+    changed = _FUNCTION.sub(function, text)
+    there = set(text.splitlines())
+    return "\n".join([changed, *(line for line in declared if line not in there), ""])

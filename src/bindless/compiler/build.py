@@ -50,7 +50,7 @@ def build(
     they are on PATH.
 
     Args:
-        source: the text of the kernels, or the path of a file: a string without a line break is a path.
+        source: the text of the kernels, or the path of a file: a string without line breaks and braces is a path.
         output: a file to write; by custom its name ends in ``.blk``.
         targets: ``spirv`` (Level Zero and the reference device), ``ptx`` (NVIDIA GPUs), ``opencl_c`` (OpenCL devices),
             or some of them. All by default; OpenCL's is then left out where handles do not come as parameters, which
@@ -173,7 +173,7 @@ def _texts(values: Sequence[str], what: str) -> list[str]:
 
 def _source(source: str | os.PathLike[str]) -> tuple[bytes, str, Path | None]:
     """The text, its name, and the folder that it lies in, if in any."""
-    if isinstance(source, str) and "\n" in source:
+    if isinstance(source, str) and ("\n" in source or "{" in source):
         return source.encode(), "source.cl", None
     if not isinstance(source, (str, os.PathLike)):
         raise InvalidError(f"source: a {type(source).__name__} is neither a path nor the text of kernels")
@@ -182,7 +182,7 @@ def _source(source: str | os.PathLike[str]) -> tuple[bytes, str, Path | None]:
         return path.read_bytes(), path.name, path.parent
     except (OSError, ValueError) as error:
         raise InvalidError(
-            f"source={os.fspath(source)!r} cannot be read: {error}; a text has line breaks, a path has none"
+            f"source={os.fspath(source)!r} cannot be read: {error}; a text has line breaks or braces, a path has none"
         ) from error
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..model.errors import BuildError
-from .atomics import with_atomics
+from .atomics import in_their_memory, with_atomics
 from .conversions import with_conversions
 from .image_instructions import with_image_instructions
 from .local_arguments import with_local_arguments
@@ -99,7 +99,7 @@ def _translate(
 ) -> bytes:
     optimised = toolchain.optimise(linked, folder / "optimised.ll", kernels, level)
     if target.triple == TARGETS["spirv"].triple:
-        optimised.write_text(with_instructions(optimised.read_text()))
+        optimised.write_text(in_their_memory(with_instructions(optimised.read_text())))
     return toolchain.translate(optimised, folder / "artifact", target)
 
 

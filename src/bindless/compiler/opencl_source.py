@@ -35,6 +35,11 @@ _ANALYSIS = ("-w", "-fno-discard-value-names", "-gline-tables-only")
 _OURS = ("__bindless_", "bindless_constant_")
 _CONSTANT = re.compile(r"bindless_constant_(\w+)")
 _NUMBER = re.compile(r"(0[xX][\da-fA-F]+|\d+)[uUlL]*")
+_VALUES = {
+    "int": re.compile(r"(-?(?:0[xX][\da-fA-F]+|[1-9]\d*|0))[uU]?"),
+    "uint": re.compile(r"(0[xX][\da-fA-F]+|[1-9]\d*|0)[uU]?"),
+    "float": re.compile(r"(-?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)[fF]?"),
+}
 _HEAD = "#pragma OPENCL FP_CONTRACT OFF\n"
 _EXTENSIONS = {"half": "cl_khr_fp16", "double": "cl_khr_fp64"}
 
@@ -288,17 +293,22 @@ class _Source:
         return head + "\n".join([*parts, *definitions, *self._constants(kept)])
 
     def _constants(self, kept: Iterable[Item]) -> Iterator[str]:
-        """Specialization constants: macros that the device's compiler is given, BINDLESS_CONSTANT_ and the number."""
-        for type_, number in self._constants_used(kept):
+        """Specialization constants: macros that the device's compiler is given, BINDLESS_CONSTANT_ and the number.
+
+        A comment has the type, and the value of the source where that is a plain number.
+        """
+        for (type_, number), otherwise in self._constants_used(kept).items():
             name = f"BINDLESS_CONSTANT_{int(number.rstrip('uUlL'), 0)}"
             macro = f"BINDLESS_OR_{number}(otherwise)"
-            yield f"/* {name} {'float' if type_ == 'float' else 'int'} 4 */"
+            value = _VALUES[type_].fullmatch(otherwise) if type_ in _VALUES else None
+            given = f" = {value[1]}" if value else ""
+            yield f"/* {name} {'float' if type_ == 'float' else 'int'} 4{given} */"
             yield f"#ifdef {name}\n#define {macro} {name}\n#else\n#define {macro} (otherwise)\n#endif"
             yield f"#define bindless_constant_{type_}(number, otherwise) (({type_})BINDLESS_OR_##number(otherwise))"
 
-    def _constants_used(self, kept: Iterable[Item]) -> dict[tuple[str, str], None]:
-        """Their types and numbers, each once."""
-        found: dict[tuple[str, str], None] = {}
+    def _constants_used(self, kept: Iterable[Item]) -> dict[tuple[str, str], str]:
+        """Their types and numbers, each once, and the values that stand where they are first used."""
+        found: dict[tuple[str, str], str] = {}
         for item in kept:
             words = [token for token in item.tokens if token.strip()]
             for place, word in enumerate(words):
@@ -311,7 +321,7 @@ class _Source:
                         f"{self._name}: {word}({number}...) in {item.name!r}: on OpenCL devices the number of a "
                         "specialization constant is a plain integer"
                     )
-                found[match[1], number] = None
+                found.setdefault((match[1], number), "".join(words[place + 4 : words.index(")", place)]))
         return found
 
 
