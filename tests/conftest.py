@@ -17,7 +17,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -28,7 +28,7 @@ import bindless as bl
 sys.path.insert(0, str(Path(__file__).parent / "spirv"))
 # kept_kernels.py: what they were compiled to on another machine.
 sys.path.insert(0, str(Path(__file__).parent))
-from opencl_faults import blends_like_the_reference, lacks_format, mark_faults
+from opencl_faults import blends_like_the_reference, lacks_format, mark_faults, unlisted_version
 
 if os.environ.get("BINDLESS_TEST_KERNELS"):
     from kept_kernels import build
@@ -150,9 +150,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             items[:] = [item for item in items if item.get_closest_marker(marker) is None]
 
 
-def pytest_report_header(config: pytest.Config) -> str:
+def pytest_report_header(config: pytest.Config) -> list[str]:
     device = config.stash[_DEVICE]
-    return f"bindless device: {device.name}, driver {device.driver_version} [{device.backend}]"
+    lines = [f"bindless device: {device.name}, driver {device.driver_version} [{device.backend}]"]
+    unlisted = unlisted_version(device) if device.backend == "opencl" else ""
+    return [*lines, f"note: {unlisted}"] if unlisted else lines
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
@@ -164,25 +166,46 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         pytest.skip(f"needs {name}: {install}")
 
 
+def _lacking(config: pytest.Config, refusal: bl.Error) -> str:
+    """The device's words, where it refuses what it announces that it lacks; what the reference has is never missing."""
+    device = config.stash[_DEVICE]
+    lacking = re.search(r"has no images of (\d|so many) channels of (\w+)", str(refusal))
+    if (
+        device.backend == "opencl"
+        and lacking is not None
+        and (lacking[1] in ("2", "so many") or lacks_format(device.platform.name, lacking[2]))
+    ):
+        return f"a format that the driver does not list: {refusal}"
+    if device.backend == "opencl" and "takes no SPIR-V" in str(refusal) and not device._record.native.takes_il:
+        return str(refusal)
+    named = re.search(r"Aspect\.(\w+)|device\.has\('(\w+)'\)", str(refusal))
+    if device.backend == "reference" or named is None or device.has(named[1] or named[2]):
+        return ""
+    return f"no {named[1] or named[2]}: {refusal}"
+
+
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
-    """A test that comes to what the device announces that it lacks ends there, skipped with the device's words. What
-    the reference has is never missing."""
+def pytest_fixture_setup(request: pytest.FixtureRequest) -> Generator[None, object, object]:
+    """As ``pytest_runtest_call``, for what a fixture asks for."""
     try:
-        yield
+        return (yield)
     except bl.FeatureNotSupportedError as refusal:
-        device = item.config.stash[_DEVICE]
-        lacking = re.search(r"has no images of (\d|so many) channels of (\w+)", str(refusal))
-        if (
-            device.backend == "opencl"
-            and lacking is not None
-            and (lacking[1] in ("2", "so many") or lacks_format(device.platform.name, lacking[2]))
-        ):
-            pytest.skip(f"a format that the driver does not list: {refusal}")
-        named = re.search(r"Aspect\.(\w+)", str(refusal))
-        if device.backend == "reference" or named is None or device.has(named[1]):
+        reason = _lacking(request.config, refusal)
+        if not reason:
             raise
-        pytest.skip(f"no {named[1]}: {refusal}")
+    pytest.skip(reason)  # here, so that nothing keeps what the test had
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    """A test that comes to what the device announces that it lacks ends there, skipped with the device's words."""
+    try:
+        return (yield)
+    except bl.FeatureNotSupportedError as refusal:
+        reason = _lacking(item.config, refusal)
+        if not reason:
+            raise
+    pytest.skip(reason)
 
 
 @pytest.fixture(scope="session")

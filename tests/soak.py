@@ -17,7 +17,6 @@ import gc
 import os
 import random
 import sys
-import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -194,26 +193,11 @@ class Soak:
         workers = [
             stress.Worker(self.random.randrange(1 << 30), self.device, self.context, shared) for _ in range(THREADS)
         ]
-        failures: list[BaseException] = []
-        left_out = (stress.run_kernel,) if self.device.backend == "opencl" else ()
-
-        def work(worker: stress.Worker) -> None:
-            chosen = [work for work in stress.works(self.device) if work not in left_out]
-            try:
-                for _ in range(20):
-                    worker.random.choice(chosen)(worker)
-            except BaseException as failure:
-                failures.append(failure)
-
-        running = [threading.Thread(target=work, args=(worker,)) for worker in workers]
-        for thread in running:
-            thread.start()
-        for thread in running:
-            thread.join()
-        for worker in workers:
-            worker.own.close()
-        if failures:
-            raise failures[0]
+        try:
+            stress.together(workers, lambda worker: worker.done >= 20)
+        finally:
+            for worker in workers:
+                worker.own.close()
 
     # ------------------------------------------------------------------ memory of others
 
@@ -280,8 +264,10 @@ def read(soak: Soak, seconds: float) -> Reading:
     return Reading(seconds, soak.done, pages * os.sysconf("SC_PAGE_SIZE") / MEBIBYTE, descriptors, counts)
 
 
-def grown(before: Reading, after: Reading, pools: int) -> list[str]:
-    """What there is more of, in words; so many objects of the driver may be."""
+def grown(early: list[Reading], after: Reading, pools: int) -> list[str]:
+    """What there is more of than before, in words; so many objects of the driver may be. What the package keeps for
+    later comes and goes, so counts are compared with the most that there were."""
+    before = early[-1]
     found = []
     if after.resident > before.resident + MORE_RESIDENT:
         found.append(f"{after.resident - before.resident:.1f} MiB of resident memory, {MORE_RESIDENT} may be")
@@ -289,8 +275,9 @@ def grown(before: Reading, after: Reading, pools: int) -> list[str]:
         found.append(f"{after.descriptors - before.descriptors} descriptors")
     for name, value in after.counts.items():
         allowed = MORE_ON_DEVICE if name == "used_mebibytes" else pools if name == "driver" else 0
-        if value > before.counts[name] + allowed:
-            found.append(f"{value - before.counts[name]} of {name}")
+        most = max(reading.counts[name] for reading in early)
+        if value > most + allowed:
+            found.append(f"{value - most} of {name}")
     return found
 
 
@@ -307,23 +294,24 @@ def main() -> int:
     device = bl.Device(arguments.device if ":" in arguments.device else f"{arguments.device}:*:*")
     soak = Soak(device, arguments.seed)
     print(f"{device.name}, driver {device.driver_version} [{device.backend}]", flush=True)
-    start, warm, latest = time.monotonic(), None, None
+    start, warm = time.monotonic(), 0
+    readings: list[Reading] = []
     total = 60 * arguments.minutes
     while (passed := time.monotonic() - start) < total:
         end = min(passed + arguments.every, total)
         while time.monotonic() - start < end:
             soak.rotate()
-        latest = read(soak, time.monotonic() - start)
-        print(latest, flush=True)
-        if warm is None and latest.seconds >= total / 5:
-            warm = latest
+        readings.append(read(soak, time.monotonic() - start))
+        print(readings[-1], flush=True)
+        if not warm and readings[-1].seconds >= total / 5:
+            warm = len(readings)
     for refusal in sorted(soak.lacks):
         print(f"not there: {refusal}")
-    if warm is None or latest is None or latest is warm:
+    if not 0 < warm < len(readings):
         print("too short to tell: give more minutes, or readings more often")
         return 2
-    more = grown(warm, latest, MORE_POOLS if device.backend == "level_zero" else 0)
-    print(f"grown since {warm.seconds:.0f} s: {'; '.join(more) or 'nothing'}")
+    more = grown(readings[:warm], readings[-1], MORE_POOLS if device.backend == "level_zero" else 0)
+    print(f"grown since {readings[warm - 1].seconds:.0f} s: {'; '.join(more) or 'nothing'}")
     return 1 if more else 0
 
 

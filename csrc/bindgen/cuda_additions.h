@@ -11,6 +11,7 @@ typedef struct bindless_launch {
 
 static CUresult bindless_activate(CUcontext context);
 static CUresult bindless_launch(const bindless_launch_t *launch);
+static int bindless_stream_query(const bindless_launch_t *launch);
 static CUresult bindless_record(CUcontext context, CUevent event, CUstream stream);
 
 static CUresult bindless_copy_box(CUstream stream, int source_type, uint64_t source, size_t source_x, size_t source_y,
@@ -18,6 +19,27 @@ static CUresult bindless_copy_box(CUstream stream, int source_type, uint64_t sou
                                   uint64_t destination, size_t destination_x, size_t destination_y,
                                   size_t destination_z, size_t destination_pitch, size_t destination_rows,
                                   size_t width_in_bytes, size_t height, size_t depth);
+
+/* A copy to be repeated: what bindless_copy_box takes, and where. */
+typedef struct bindless_copy_side {
+    int type;
+    uint64_t place;
+    size_t x;
+    size_t y;
+    size_t z;
+    size_t pitch;
+    size_t rows;
+} bindless_copy_side_t;
+typedef struct bindless_copy {
+    CUcontext context;
+    CUstream stream;
+    bindless_copy_side_t source;
+    bindless_copy_side_t destination;
+    size_t width;
+    size_t height;
+    size_t depth;
+} bindless_copy_t;
+static CUresult bindless_copy_again(const bindless_copy_t *copy);
 
 /* A box between host memory and a device, see bindless_copy_box; bytes, but for y, z, height, depth and rows. */
 typedef struct bindless_stage {
@@ -41,6 +63,15 @@ enum { BINDLESS_STAGING_BUFFERS = 2 }; /* of a thread */
 
 static bindless_staging_t *bindless_staging_create(CUcontext context, int threads, size_t piece);
 static CUresult bindless_stage(bindless_staging_t *staging, CUstream stream, const bindless_stage_t *job);
+
+/* The same to be repeated. */
+typedef struct bindless_staged {
+    CUcontext context;
+    CUstream stream;
+    bindless_staging_t *staging;
+    bindless_stage_t job;
+} bindless_staged_t;
+static int bindless_stage_again(const bindless_staged_t *copy);
 
 /* A kernel over arrays of host memory, whose items it takes piece by piece; the last array is the result, if it has one. */
 enum { BINDLESS_CALL_ARRAYS = 6, BINDLESS_CALL_PARAMETERS = 32 };

@@ -4,6 +4,8 @@
 #ifndef BINDLESS_CUDA_COPY_H
 #define BINDLESS_CUDA_COPY_H
 
+#include "cuda_current.h"
+
 /*
  * A box of bytes between two places, each an array (its address; x in bytes, y, z) or linear memory (the address of the
  * box itself; the bytes between rows, and the rows between slices).
@@ -39,6 +41,18 @@ static CUresult bindless_copy_box(CUstream stream, int source_type, uint64_t sou
     copy.dstDevice = destination;
     copy.dstArray = (CUarray)(uintptr_t)destination;
     return cuMemcpy3DAsync(&copy, stream);
+}
+
+static CUresult bindless_copy_again(const bindless_copy_t *copy)
+{
+    const bindless_copy_side_t *from = &copy->source, *to = &copy->destination;
+    CUresult result = bindless_activate(copy->context);
+    if (result != CUDA_SUCCESS) {
+        return result;
+    }
+    return bindless_copy_box(copy->stream, from->type, from->place, from->x, from->y, from->z, from->pitch, from->rows,
+                             to->type, to->place, to->x, to->y, to->z, to->pitch, to->rows, copy->width, copy->height,
+                             copy->depth);
 }
 
 #endif

@@ -153,6 +153,7 @@ static CUresult bindless_call(bindless_staging_t *staging, const bindless_call_t
         size += call->size[array];
     }
     blr_mutex_lock(&staging->turn);
+    bindless_staging_grow(staging, staging->most);
     CUresult result = bindless_prepare_calls(staging);
     if (result == CUDA_SUCCESS) {
         size_t room = staging->piece - (size_t)call->arrays * BINDLESS_ARRAY_ALIGNMENT;
@@ -167,7 +168,7 @@ static CUresult bindless_call(bindless_staging_t *staging, const bindless_call_t
         staging->job = NULL;
         staging->past_caches = call->count * size >= BINDLESS_CACHES;
         staging->call = call;
-        bindless_round(staging);
+        bindless_round(staging, staging->threads);
         result = (CUresult)atomic_load(&staging->result);
     }
     blr_mutex_unlock(&staging->turn);

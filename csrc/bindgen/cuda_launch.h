@@ -17,6 +17,16 @@ static CUresult bindless_launch(const bindless_launch_t *launch)
                           launch->block[1], launch->block[2], launch->shared, launch->stream, launch->parameters, NULL);
 }
 
+/* Whether all work of the stream is done: INT32_MIN if not. */
+static int bindless_stream_query(const bindless_launch_t *launch)
+{
+    CUresult result = bindless_activate(launch->context);
+    if (result == CUDA_SUCCESS) {
+        result = cuStreamQuery(launch->stream);
+    }
+    return result == CUDA_ERROR_NOT_READY ? INT32_MIN : (int)result;
+}
+
 static CUresult bindless_record(CUcontext context, CUevent event, CUstream stream)
 {
     CUresult result = bindless_activate(context);

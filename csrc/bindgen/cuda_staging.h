@@ -19,7 +19,9 @@
 #include "cuda_current.h"
 #include "cuda_image.h"
 
-enum { BINDLESS_SMALLEST_PIECE = 512 << 10, BINDLESS_SMALLEST_STREAM = 256, BINDLESS_CACHES = 8 << 20 };
+enum { BINDLESS_SMALLEST_PIECE = 256 << 10, BINDLESS_SMALLEST_STREAM = 256, BINDLESS_CACHES = 8 << 20 };
+/* Bytes for each of the first threads, and for each of more. */
+enum { BINDLESS_SHARE = 1 << 20, BINDLESS_FIRST_THREADS = 4, BINDLESS_LARGE_SHARE = 2 << 20, BINDLESS_LAST_PIECES = 4 };
 
 /* One thread, with what is its own. */
 typedef struct bindless_stager {
@@ -33,20 +35,21 @@ typedef struct bindless_stager {
 struct bindless_staging {
     CUcontext context;
     size_t piece;
-    int threads;
+    int most, threads; /* that there may be, and are; the first is whoever copies */
     bindless_stager_t *stagers;
     blr_mutex_t turn;   /* held by a copy: one at a time */
     blr_mutex_t submit; /* held between a copy and the record of its event */
     blr_mutex_t lock;   /* of what follows */
     blr_condition_t begin, end;
-    uint64_t round; /* counts copies */
-    int working;    /* threads that have not finished this round's */
+    int wanted;  /* threads that are called and have not come */
+    int working; /* of those called, that have not finished */
     const bindless_stage_t *job; /* NULL: a call */
     int past_caches;             /* whether so much comes that none of it will be in the caches when it is read */
     const bindless_call_t *call;
     size_t items; /* of a piece of the call */
     CUstream stream;
     size_t rows, slices, blocks, count; /* of a piece; pieces of a slice; pieces */
+    size_t whole, last_rows;            /* of one slice: pieces before those that are smaller; rows of these */
     atomic_size_t next;
     atomic_int result;
 };
@@ -60,6 +63,17 @@ static bindless_piece_t bindless_piece_of(const bindless_staging_t *staging, siz
 {
     const bindless_stage_t *job = staging->job;
     bindless_piece_t piece = {0, 0, job->height, 1};
+    if (job->depth == 1) {
+        /* From the device the last pieces are small, for the bus rests while they are moved on; to it the first. */
+        size_t at = job->to_device ? staging->count - 1 - number : number;
+        int is_whole = at < staging->whole;
+        piece.y = is_whole ? at * staging->rows : staging->whole * staging->rows + (at - staging->whole) * staging->last_rows;
+        piece.height = is_whole ? staging->rows : staging->last_rows;
+        if (piece.height > job->height - piece.y) {
+            piece.height = job->height - piece.y;
+        }
+        return piece;
+    }
     if (staging->slices > 1 || staging->rows >= job->height) {
         size_t left = job->depth - number * staging->slices;
         piece.z = number * staging->slices;
@@ -209,15 +223,14 @@ static void bindless_stager_main(void *argument)
 {
     bindless_stager_t *stager = argument;
     bindless_staging_t *staging = stager->staging;
-    uint64_t seen = 0;
     CUresult made = cuCtxSetCurrent(staging->context);
     for (;;) {
         int none = CUDA_SUCCESS;
         blr_mutex_lock(&staging->lock);
-        while (staging->round == seen) {
+        while (staging->wanted == 0) {
             blr_condition_wait(&staging->begin, &staging->lock, BLR_NO_DEADLINE);
         }
-        seen = staging->round;
+        staging->wanted--;
         blr_mutex_unlock(&staging->lock);
         if (made == CUDA_SUCCESS) {
             bindless_take_part(stager);
@@ -232,85 +245,118 @@ static void bindless_stager_main(void *argument)
     }
 }
 
-/* The buffers, events and threads, for good; the context is current. The caller of a copy is one of the threads. */
+static void bindless_stager_end(bindless_stager_t *stager)
+{
+    for (int slot = 0; slot < BINDLESS_STAGING_BUFFERS; slot++) {
+        if (stager->events[slot] != NULL) {
+            cuEventDestroy(stager->events[slot]);
+        }
+    }
+    if (stager->buffers[0] != NULL) {
+        cuMemFreeHost(stager->buffers[0]);
+    }
+    memset(stager, 0, sizeof *stager);
+}
+
+/* One more thread with its buffers and events, for good; the context is current. The first is whoever copies. */
+static CUresult bindless_stager_begin(bindless_staging_t *staging)
+{
+    bindless_stager_t *stager = &staging->stagers[staging->threads];
+    void *memory = NULL;
+    blr_thread_t started;
+    stager->staging = staging;
+    CUresult result = cuMemHostAlloc(&memory, BINDLESS_STAGING_BUFFERS * staging->piece,
+                                     CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP);
+    for (int slot = 0; slot < BINDLESS_STAGING_BUFFERS && result == CUDA_SUCCESS; slot++) {
+        stager->buffers[slot] = (unsigned char *)memory + (size_t)slot * staging->piece;
+        result = cuEventCreate(&stager->events[slot], CU_EVENT_DISABLE_TIMING);
+    }
+    if (result == CUDA_SUCCESS && staging->threads > 0) {
+        if (blr_thread_create(&started, bindless_stager_main, stager)) {
+            blr_thread_detach(started);
+        } else {
+            result = CUDA_ERROR_OUT_OF_MEMORY;
+        }
+    }
+    if (result == CUDA_SUCCESS) {
+        staging->threads++;
+    } else {
+        bindless_stager_end(stager);
+    }
+    return result;
+}
+
+/* Makes as many threads as are wanted, of which fewer do as well; the turn is held. */
+static int bindless_staging_grow(bindless_staging_t *staging, int wanted)
+{
+    while (staging->threads < wanted && staging->threads < staging->most) {
+        if (bindless_stager_begin(staging) != CUDA_SUCCESS) {
+            staging->most = staging->threads;
+        }
+    }
+    return wanted < staging->threads ? wanted : staging->threads;
+}
+
+/* For good; the context is current. */
 static bindless_staging_t *bindless_staging_create(CUcontext context, int threads, size_t piece)
 {
     bindless_staging_t *staging = calloc(1, sizeof *staging);
     CUresult result = CUDA_ERROR_OUT_OF_MEMORY;
-    unsigned char *memory = NULL;
     if (staging != NULL) {
         staging->stagers = calloc((size_t)threads, sizeof *staging->stagers);
     }
-    if (staging == NULL || staging->stagers == NULL) {
-        goto failed;
+    if (staging != NULL && staging->stagers != NULL) {
+        staging->context = context;
+        staging->piece = piece;
+        staging->most = threads;
+        blr_mutex_init(&staging->turn);
+        blr_mutex_init(&staging->submit);
+        blr_mutex_init(&staging->lock);
+        blr_condition_init(&staging->begin);
+        blr_condition_init(&staging->end);
+        result = bindless_stager_begin(staging);
     }
-    staging->context = context;
-    staging->piece = piece;
-    blr_mutex_init(&staging->turn);
-    blr_mutex_init(&staging->submit);
-    blr_mutex_init(&staging->lock);
-    blr_condition_init(&staging->begin);
-    blr_condition_init(&staging->end);
-    result = cuMemHostAlloc((void **)&memory, (size_t)threads * BINDLESS_STAGING_BUFFERS * piece,
-                            CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP);
-    for (int thread = 0; thread < threads && result == CUDA_SUCCESS; thread++) {
-        bindless_stager_t *stager = &staging->stagers[thread];
-        stager->staging = staging;
-        for (int slot = 0; slot < BINDLESS_STAGING_BUFFERS && result == CUDA_SUCCESS; slot++) {
-            stager->buffers[slot] = memory + (size_t)(thread * BINDLESS_STAGING_BUFFERS + slot) * piece;
-            result = cuEventCreate(&stager->events[slot], CU_EVENT_DISABLE_TIMING);
-        }
-    }
-    if (result != CUDA_SUCCESS) {
-        goto failed;
-    }
-    staging->threads = 1;
-    for (int thread = 1; thread < threads; thread++) {
-        blr_thread_t started;
-        if (!blr_thread_create(&started, bindless_stager_main, &staging->stagers[thread])) {
-            break; /* fewer do as well */
-        }
-        blr_thread_detach(started);
-        staging->threads++;
-    }
-    bindless_refused = CUDA_SUCCESS;
-    return staging;
-
-failed:
-    for (int thread = 0; staging != NULL && staging->stagers != NULL && thread < threads; thread++) {
-        for (int slot = 0; slot < BINDLESS_STAGING_BUFFERS; slot++) {
-            if (staging->stagers[thread].events[slot] != NULL) {
-                cuEventDestroy(staging->stagers[thread].events[slot]);
-            }
-        }
-    }
-    if (memory != NULL) {
-        cuMemFreeHost(memory);
+    bindless_refused = result;
+    if (result == CUDA_SUCCESS) {
+        return staging;
     }
     if (staging != NULL) {
         free(staging->stagers);
         free(staging);
     }
-    bindless_refused = result;
     return NULL;
 }
 
-/* All threads take pieces until there are none; the caller is one of them. */
-static void bindless_round(bindless_staging_t *staging)
+/* So many threads take pieces until there are none; the caller is one of them. */
+static void bindless_round(bindless_staging_t *staging, int threads)
 {
     atomic_store(&staging->next, 0);
     atomic_store(&staging->result, CUDA_SUCCESS);
-    blr_mutex_lock(&staging->lock);
-    staging->working = staging->threads - 1;
-    staging->round++;
-    blr_condition_broadcast(&staging->begin);
-    blr_mutex_unlock(&staging->lock);
-    bindless_take_part(&staging->stagers[0]);
-    blr_mutex_lock(&staging->lock);
-    while (staging->working > 0) {
-        blr_condition_wait(&staging->end, &staging->lock, BLR_NO_DEADLINE);
+    if (threads > 1) {
+        blr_mutex_lock(&staging->lock);
+        staging->wanted = staging->working = threads - 1;
+        for (int thread = 1; thread < threads; thread++) {
+            blr_condition_signal(&staging->begin);
+        }
+        blr_mutex_unlock(&staging->lock);
     }
-    blr_mutex_unlock(&staging->lock);
+    bindless_take_part(&staging->stagers[0]);
+    if (threads > 1) {
+        blr_mutex_lock(&staging->lock);
+        staging->working -= staging->wanted; /* those that have not come yet need not */
+        staging->wanted = 0;
+        while (staging->working > 0) {
+            blr_condition_wait(&staging->end, &staging->lock, BLR_NO_DEADLINE);
+        }
+        blr_mutex_unlock(&staging->lock);
+    }
+}
+
+static int bindless_threads_for(const bindless_staging_t *staging, size_t bytes)
+{
+    size_t first = bytes / BINDLESS_SHARE, more = bytes / BINDLESS_LARGE_SHARE;
+    size_t threads = first < BINDLESS_FIRST_THREADS ? first : more < BINDLESS_FIRST_THREADS ? BINDLESS_FIRST_THREADS : more;
+    return threads < 1 ? 1 : threads > (size_t)staging->most ? staging->most : (int)threads;
 }
 
 /* A copy of a box whose rows are no longer than a buffer; the context is current, and the stream idle. */
@@ -319,7 +365,8 @@ static CUresult bindless_stage(bindless_staging_t *staging, CUstream stream, con
     blr_mutex_lock(&staging->turn);
     /* Small copies have smaller pieces, so that every thread has some. */
     size_t total = job->width * job->height * job->depth;
-    size_t piece = total / ((size_t)staging->threads * BINDLESS_STAGING_BUFFERS);
+    int threads = bindless_staging_grow(staging, bindless_threads_for(staging, total));
+    size_t piece = total / ((size_t)threads * BINDLESS_STAGING_BUFFERS);
     piece = piece < BINDLESS_SMALLEST_PIECE ? BINDLESS_SMALLEST_PIECE : piece;
     piece = piece > staging->piece ? staging->piece : piece;
     staging->rows = piece / job->width > 0 ? piece / job->width : 1;
@@ -327,10 +374,17 @@ static CUresult bindless_stage(bindless_staging_t *staging, CUstream stream, con
     staging->blocks = staging->rows < job->height ? (job->height + staging->rows - 1) / staging->rows : 1;
     staging->count = staging->rows < job->height ? job->depth * staging->blocks
                                                  : (job->depth + staging->slices - 1) / staging->slices;
+    if (job->depth == 1) {
+        size_t large = staging->count > 2 * (size_t)threads ? (size_t)threads : 0; /* that become smaller */
+        staging->whole = staging->count - large;
+        staging->last_rows = staging->rows / BINDLESS_LAST_PIECES > 0 ? staging->rows / BINDLESS_LAST_PIECES : 1;
+        size_t done = staging->whole * staging->rows < job->height ? staging->whole * staging->rows : job->height;
+        staging->count = staging->whole + (job->height - done + staging->last_rows - 1) / staging->last_rows;
+    }
     staging->job = job;
     staging->past_caches = total >= BINDLESS_CACHES;
     staging->stream = stream;
-    bindless_round(staging);
+    bindless_round(staging, threads);
     CUresult result = (CUresult)atomic_load(&staging->result);
     if (result != CUDA_SUCCESS) {
         /* Pieces on their way would read buffers that the next copy fills, and land behind it. */
@@ -338,6 +392,21 @@ static CUresult bindless_stage(bindless_staging_t *staging, CUstream stream, con
     }
     blr_mutex_unlock(&staging->turn);
     return result;
+}
+
+/* INT32_MIN where Python has to see to something first: the stream is at work, or the memory is known to the driver. */
+static int bindless_stage_again(const bindless_staged_t *copy)
+{
+    unsigned int type;
+    CUresult result = bindless_activate(copy->context);
+    if (result != CUDA_SUCCESS) {
+        return (int)result;
+    }
+    if (cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, copy->job.host) == CUDA_SUCCESS ||
+        cuStreamQuery(copy->stream) != CUDA_SUCCESS) {
+        return INT32_MIN;
+    }
+    return (int)bindless_stage(copy->staging, copy->stream, &copy->job);
 }
 
 #endif

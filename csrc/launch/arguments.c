@@ -56,7 +56,7 @@ static int put_handle(const Slot *slot, PyObject *value)
 static int put_memory(const Commands *commands, Slot *slot, PyObject *value)
 {
     if (slot->value == value && slot->batch == commands->batch)
-        return is_true(slot->owner, str_open) ? DONE : OTHERWISE;
+        return ((Openable *)slot->owner)->open ? DONE : OTHERWISE;
     if ((PyObject *)Py_TYPE(value) != slot->type)
         return OTHERWISE;
     PyObject *owner = PyObject_GetAttr(value, str_owner);
@@ -66,7 +66,8 @@ static int put_memory(const Commands *commands, Slot *slot, PyObject *value)
     int result = OTHERWISE;
     char *bytes;
     Py_ssize_t size;
-    if (context == commands->context && packed != NULL && is_true(owner, str_open) && (slot->kind == POINTER || is_true(value, str_contiguous)) &&
+    if (context == commands->context && packed != NULL && PyType_IsSubtype(Py_TYPE(owner), (PyTypeObject *)openable_type) &&
+        ((Openable *)owner)->open && (slot->kind == POINTER || is_true(value, str_contiguous)) &&
         PyBytes_AsStringAndSize(packed, &bytes, &size) == 0 && size == 8) {
         memcpy(slot->place, bytes, 8);
         slot->value = value;

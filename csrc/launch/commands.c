@@ -26,6 +26,7 @@ static int commands_traverse(Commands *self, visitproc visit, void *arg)
     Py_VISIT(self->event_type);
     Py_VISIT(self->lock);
     Py_VISIT(self->batch_list);
+    Py_VISIT(self->copies);
     for (int i = 0; i < ROWS; i++)
         Py_VISIT(self->rows[i]);
     return 0;
@@ -42,6 +43,7 @@ static int commands_clear(Commands *self)
     Py_CLEAR(self->event_type);
     Py_CLEAR(self->lock);
     Py_CLEAR(self->batch_list);
+    Py_CLEAR(self->copies);
     return 0;
 }
 
@@ -61,6 +63,7 @@ static PyMemberDef commands_members[] = {
     {"_event", T_OBJECT, offsetof(Commands, event_type), 0, NULL},
     {"lock", T_OBJECT, offsetof(Commands, lock), 0, NULL},
     {"_batch", T_OBJECT, offsetof(Commands, batch_list), 0, NULL},
+    {"copies", T_OBJECT, offsetof(Commands, copies), 0, NULL},
     {"batch", T_LONGLONG, offsetof(Commands, batch), 0, NULL},
     {"_countdown", T_LONGLONG, offsetof(Commands, countdown), 0, NULL},
     {"_dirty", T_BOOL, offsetof(Commands, dirty), 0, NULL},
@@ -123,7 +126,7 @@ static PyObject *commands_submit_one(Commands *self, PyObject *const *given, Py_
         PyErr_SetString(PyExc_TypeError, "submit_one takes a Prepared of one argument, and that");
         return NULL;
     }
-    if (submit(self, (Prepared *)given[0], &given[1], NULL, &event) == OTHERWISE)
+    if (submit(self, (Prepared *)given[0], &given[1], NULL, NULL, NULL, &event) == OTHERWISE)
         Py_RETURN_NONE;
     return event;
 }

@@ -9,8 +9,10 @@
  *   Bound       a bound launch: the call
  *   Commands    the commands of a queue, with the launches prepared for it
  *   Prepared    one of them: the driver's function, what it is given, how arguments become bytes
+ *   Copies      the copies prepared for it, each a Copy, which repeats what Submitter.ext_oneapi_copy is given
  *   Event       a command's end, as users hold it
  *   Lock        of a queue; reentrant, Ctrl-C ends a wait for it
+ *   Openable    memory and bundles of kernels, which users close
  *   Lane        a stream of the driver, whose last event is recorded only if somebody keeps it
  *   Mark        the end of a command in a lane
  */
@@ -25,12 +27,16 @@
 #include <string.h>
 #include <structmember.h>
 
-enum { ROWS = 64, MOST_LANES = 8, MOST_ARGUMENTS = 64 };
+enum { ROWS = 64, MOST_LANES = 8, MOST_ARGUMENTS = 64, REPEATS_FOR_ONE = 8 };
 
 /* The driver's function: takes the description of a launch, gives 0 or the driver's error, or INT32_MIN where Python has
  * to see to something first. */
 enum { IN_PYTHON = INT32_MIN };
 typedef int (*submit_function)(const void *description);
+
+/* Another: 0 when all is done, NOT_READY when not, else the driver's error. */
+enum { NOT_READY = INT32_MIN };
+typedef int (*query_function)(const void *lane);
 
 typedef struct {
     PyObject_HEAD
@@ -42,19 +48,29 @@ typedef struct {
     PyObject_HEAD
     PyObject *pending;
     long long submitted, done;
+    unsigned long long query, asked; /* a function of the driver's that tells whether all is done, and what it is given; or 0 */
     char used;
 } Lane;
 
 typedef struct {
     PyObject_HEAD
-    PyObject *stream, *native;
+    PyObject *stream, *native, *task, *error;
+    char done;
 } Event;
+
+/* The interpreter lock guards its fields: without others in the way it takes no lock of the system's. */
+typedef struct {
+    PyObject_HEAD
+    unsigned long owner, depth;
+    PyThread_type_lock bell; /* locked, but when it was rung for one who waits */
+    unsigned long waiting, passed; /* how often others were quicker than who waits */
+    bool rung;
+} Lock;
 
 typedef struct {
     PyObject_HEAD
-    PyThread_type_lock lock;
-    unsigned long owner, depth;
-} Lock;
+    char open;
+} Openable;
 
 /* How an argument becomes bytes. */
 typedef enum { NUMBER, POINTER, ARRAY, HANDLE, FIXED } Kind;
@@ -88,10 +104,10 @@ typedef struct {
 
 typedef struct {
     PyObject_HEAD
-    PyObject *native, *blocker, *context, *bundles, *last_bundle, *event_type, *lock, *batch_list;
+    PyObject *native, *blocker, *context, *bundles, *last_bundle, *event_type, *lock, *batch_list, *copies;
     long long batch, countdown;
     char dirty, in_order, in_batches; /* in_batches: memory is held by batches of commands, else by each event */
-    unsigned turn;
+    unsigned turn, repeats;
     Prepared *rows[ROWS];
 } Commands;
 
@@ -105,11 +121,12 @@ typedef struct {
     PyObject *stream, *prepared, *arguments;
 } Bound;
 
-extern PyObject *lock_type, *mark_type, *lane_type, *event_type, *prepared_type,
-    *commands_type, *submitter_type, *bound_type;
+extern PyObject *lock_type, *openable_type, *mark_type, *lane_type, *event_type, *prepared_type,
+    *commands_type, *submitter_type, *bound_type, *copy_type, *copies_type;
 extern PyObject *str_owner, *str_open, *str_context, *str_contiguous, *str_packed, *str_raw_handle, *str_took,
-    *str_depends_on, *str_any, *str_again, *str_bundle_open, *str_waits;
-extern PyType_Spec lock_spec, mark_spec, lane_spec, event_spec, prepared_spec, commands_spec, submitter_spec, bound_spec;
+    *str_depends_on, *str_any, *str_again, *str_waits, *str_copy_any;
+extern PyType_Spec lock_spec, openable_spec, mark_spec, lane_spec, event_spec, prepared_spec, commands_spec, submitter_spec, bound_spec,
+    copy_spec, copies_spec;
 
 /* What a way can end in besides an object. */
 enum { OTHERWISE = 0, DONE = 1, FAILED = -1 };
@@ -137,8 +154,24 @@ int put_arguments(const Commands *commands, Prepared *launch, PyObject *const *v
 /* commands.c: where a prepared launch lies. */
 unsigned row_of(PyObject *kernel, PyObject *space, const long long sizes[3], int dimensions, Py_ssize_t count);
 
-/* submit.c: DONE with an event; depends_on is NULL or what the caller gave. */
-int submit(Commands *self, Prepared *launch, PyObject *const *values, PyObject *depends_on, PyObject **given);
+/* Puts the numbers of a command where the driver reads them: DONE, OTHERWISE or FAILED. It calls nothing of Python's. */
+typedef int (*fill_function)(const void *what);
+
+/* submit.c: DONE with an event; depends_on is NULL or what the caller gave. The values are put in place, or fill(what) is
+ * called, last of all. takes_commands: whether the queue is open and waits for nothing that its driver does not know. */
+int submit(Commands *self, Prepared *launch, PyObject *const *values, fill_function fill, const void *what,
+           PyObject *depends_on, PyObject **given);
+bool takes_commands(const Commands *self);
+
+/* queue.c: the Python method that knows all cases. */
+PyObject *call_any(PyObject *self, PyObject *method_name, PyObject *const *arguments, Py_ssize_t count, PyObject *names);
+
+/* copies.c: Submitter.ext_oneapi_copy; given.c: makes ready, once. */
+PyObject *submitter_copy(Submitter *self, PyObject *const *arguments, Py_ssize_t count, PyObject *names);
+bool name_attributes(void);
+
+/* wait.c: Event._settle_here. */
+PyObject *event_settle(Event *self, PyObject *unused);
 
 #define SLOTS(name, members_, ...)                                                                                     \
     static PyType_Slot name##_slots[] = {                                                                              \

@@ -2,10 +2,10 @@
 
 #include "launch.h"
 
-PyObject *lock_type, *mark_type, *lane_type, *event_type, *prepared_type,
-    *commands_type, *submitter_type, *bound_type;
+PyObject *lock_type, *openable_type, *mark_type, *lane_type, *event_type, *prepared_type,
+    *commands_type, *submitter_type, *bound_type, *copy_type, *copies_type;
 PyObject *str_owner, *str_open, *str_context, *str_contiguous, *str_packed, *str_raw_handle, *str_took,
-    *str_depends_on, *str_any, *str_again, *str_bundle_open, *str_waits;
+    *str_depends_on, *str_any, *str_again, *str_waits, *str_copy_any;
 
 static struct PyModuleDef definition = {
     PyModuleDef_HEAD_INIT, "_launch", "The short way of launches.", -1, NULL, NULL, NULL, NULL, NULL,
@@ -17,17 +17,20 @@ PyMODINIT_FUNC PyInit__launch(void)
         {&str_owner, "_owner"}, {&str_open, "open"}, {&str_context, "context"}, {&str_contiguous, "_contiguous"},
         {&str_packed, "_packed"}, {&str_raw_handle, "_raw_handle"}, {&str_took, "_took"},
         {&str_depends_on, "depends_on"}, {&str_any, "_parallel_for_any"}, {&str_again, "_again"},
-        {&str_bundle_open, "_open"}, {&str_waits, "_waits"},
+        {&str_waits, "_waits"}, {&str_copy_any, "_copy_any"},
     };
     static const struct { PyObject **at; PyType_Spec *spec; const char *name; } types[] = {
         {&lock_type, &lock_spec, "Lock"}, {&mark_type, &mark_spec, "Mark"}, {&lane_type, &lane_spec, "Lane"},
-        {&event_type, &event_spec, "Event"},
+        {&event_type, &event_spec, "Event"}, {&openable_type, &openable_spec, "Openable"},
         {&prepared_type, &prepared_spec, "Prepared"}, {&commands_type, &commands_spec, "Commands"},
         {&submitter_type, &submitter_spec, "Submitter"}, {&bound_type, &bound_spec, "Bound"},
+        {&copy_type, &copy_spec, "Copy"}, {&copies_type, &copies_spec, "Copies"},
     };
     PyObject *module = PyModule_Create(&definition);
     if (module == NULL)
         return NULL;
+    if (!name_attributes())
+        goto failed;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if ((*names[i].at = PyUnicode_InternFromString(names[i].text)) == NULL)
             goto failed;

@@ -2,24 +2,34 @@
 
 #include "launch.h"
 
+/* How often others may be quicker than who was woken: without an end it would never come to the lock where calls that
+   let other threads run are made under it. */
+enum { MOST_PASSED = 16 };
+
 /* False with an exception of a signal's handler. */
 bool take(Lock *self)
 {
+    bool woken = false;
     unsigned long me = PyThread_get_thread_ident();
     if (self->depth > 0 && self->owner == me) {
         self->depth++;
         return true;
     }
-    if (!PyThread_acquire_lock(self->lock, NOWAIT_LOCK)) {
+    while (self->depth > 0 || (self->rung && !woken && self->passed >= MOST_PASSED)) {
         PyLockStatus status;
-        do {
-            Py_BEGIN_ALLOW_THREADS
-            status = PyThread_acquire_lock_timed(self->lock, -1, 1);
-            Py_END_ALLOW_THREADS
-            if (status == PY_LOCK_INTR && Py_MakePendingCalls() < 0)
-                return false;
-        } while (status != PY_LOCK_ACQUIRED);
+        self->waiting++;
+        Py_BEGIN_ALLOW_THREADS
+        status = PyThread_acquire_lock_timed(self->bell, -1, 1);
+        Py_END_ALLOW_THREADS
+        self->waiting--;
+        if (status == PY_LOCK_ACQUIRED) {
+            self->rung = false;
+            woken = true;
+        }
+        else if (status == PY_LOCK_INTR && Py_MakePendingCalls() < 0)
+            return false;
     }
+    self->passed = woken || self->waiting == 0 ? 0 : self->passed + 1;
     self->owner = me;
     self->depth = 1;
     return true;
@@ -29,7 +39,10 @@ void give_back(Lock *self)
 {
     if (--self->depth == 0) {
         self->owner = 0;
-        PyThread_release_lock(self->lock);
+        if (self->waiting > 0 && !self->rung) { /* who is woken looks whether others were quicker, and then waits on */
+            self->rung = true;
+            PyThread_release_lock(self->bell);
+        }
     }
 }
 
@@ -41,19 +54,21 @@ static PyObject *lock_new(PyTypeObject *type, PyObject *arguments, PyObject *key
         return NULL;
     }
     Lock *self = (Lock *)make((PyObject *)type);
-    if (self != NULL && (self->lock = PyThread_allocate_lock()) == NULL) {
+    if (self != NULL && (self->bell = PyThread_allocate_lock()) == NULL) {
         Py_DECREF(self);
         return PyErr_NoMemory();
     }
+    if (self != NULL)
+        PyThread_acquire_lock(self->bell, NOWAIT_LOCK);
     return (PyObject *)self;
 }
 
 static void lock_dealloc(Lock *self)
 {
-    if (self->lock != NULL) {
-        if (self->depth > 0)
-            PyThread_release_lock(self->lock);
-        PyThread_free_lock(self->lock);
+    if (self->bell != NULL) {
+        if (!self->rung)
+            PyThread_release_lock(self->bell);
+        PyThread_free_lock(self->bell);
     }
     finish((PyObject *)self);
 }

@@ -1,4 +1,4 @@
-/* Objects of the types here, and the types that only hold: Mark, Lane, Event. */
+/* Objects of the types here, and the types that only hold: Mark, Lane, Event, Openable. */
 
 #include "launch.h"
 
@@ -81,6 +81,8 @@ static PyMemberDef lane_members[] = {
     {"submitted", T_LONGLONG, offsetof(Lane, submitted), 0, NULL},
     {"done", T_LONGLONG, offsetof(Lane, done), 0, NULL},
     {"used", T_BOOL, offsetof(Lane, used), 0, NULL},
+    {"query", T_ULONGLONG, offsetof(Lane, query), 0, NULL},
+    {"asked", T_ULONGLONG, offsetof(Lane, asked), 0, NULL},
     {NULL, 0, 0, 0, NULL},
 };
 
@@ -89,6 +91,8 @@ static int event_traverse(Event *self, visitproc visit, void *arg)
     Py_VISIT(Py_TYPE(self));
     Py_VISIT(self->stream);
     Py_VISIT(self->native);
+    Py_VISIT(self->task);
+    Py_VISIT(self->error);
     return 0;
 }
 
@@ -96,6 +100,8 @@ static int event_clear(Event *self)
 {
     Py_CLEAR(self->stream);
     Py_CLEAR(self->native);
+    Py_CLEAR(self->task);
+    Py_CLEAR(self->error);
     return 0;
 }
 
@@ -109,8 +115,22 @@ static void event_dealloc(Event *self)
 static PyMemberDef event_members[] = {
     {"_stream", T_OBJECT, offsetof(Event, stream), 0, NULL},
     {"_native", T_OBJECT, offsetof(Event, native), 0, NULL},
+    {"_task", T_OBJECT, offsetof(Event, task), 0, NULL},
+    {"_error", T_OBJECT, offsetof(Event, error), 0, NULL},
+    {"_done", T_BOOL, offsetof(Event, done), 0, NULL},
     {NULL, 0, 0, 0, NULL},
 };
+
+static PyMemberDef openable_members[] = {
+    {"_open", T_BOOL, offsetof(Openable, open), 0, NULL},
+    {NULL, 0, 0, 0, NULL},
+};
+
+static PyType_Slot openable_slots[] = {
+    {Py_tp_new, PyType_GenericNew}, {Py_tp_dealloc, finish}, {Py_tp_members, openable_members}, {0, NULL},
+};
+PyType_Spec openable_spec = {"bindless.drivers._launch.Openable", sizeof(Openable), 0,
+                             Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, openable_slots};
 
 
 SLOTS(mark, mark_members, {Py_tp_new, PyType_GenericNew}, )
@@ -119,5 +139,11 @@ SPEC(mark, Mark, "Mark")
 SLOTS(lane, lane_members, {Py_tp_new, PyType_GenericNew}, )
 SPEC(lane, Lane, "Lane")
 
-SLOTS(event, event_members, {Py_tp_new, PyType_GenericNew}, )
+static PyMethodDef event_methods[] = {
+    {"_settle_here", (PyCFunction)event_settle, METH_NOARGS,
+     "Whether the command is known to be complete after a short wait; False where Python has to look at it."},
+    {NULL, NULL, 0, NULL},
+};
+
+SLOTS(event, event_members, {Py_tp_new, PyType_GenericNew}, {Py_tp_methods, event_methods}, )
 SPEC(event, Event, "Event")

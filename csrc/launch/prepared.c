@@ -117,6 +117,10 @@ static PyObject *prepared_new(PyTypeObject *type, PyObject *arguments, PyObject 
     if (!PyArg_ParseTuple(arguments, "OOOOO!OOOKO!O!:Prepared", &kernel, &space, &bundle, &mark, &PyTuple_Type, &lanes,
                           &settle, &refused, &keep, &submit, &PyTuple_Type, &descriptions, &PyTuple_Type, &slots))
         return NULL;
+    if (!PyType_IsSubtype(Py_TYPE(bundle), (PyTypeObject *)openable_type)) {
+        PyErr_SetString(PyExc_TypeError, "bundle: an Openable");
+        return NULL;
+    }
     Py_ssize_t lane_count = PyTuple_Size(lanes), count = PyTuple_Size(slots);
     if (lane_count < 1 || lane_count > MOST_LANES || PyTuple_Size(descriptions) != lane_count ||
         count > MOST_ARGUMENTS || !PyType_Check(mark) || !PyType_IsSubtype((PyTypeObject *)mark, (PyTypeObject *)mark_type)) {

@@ -34,8 +34,8 @@ static bool read_depends_on(PyObject *const *arguments, Py_ssize_t count, PyObje
     return true;
 }
 
-static PyObject *call_any(PyObject *self, PyObject *method_name, PyObject *const *arguments, Py_ssize_t count,
-                          PyObject *names)
+PyObject *call_any(PyObject *self, PyObject *method_name, PyObject *const *arguments, Py_ssize_t count,
+                   PyObject *names)
 {
     PyObject *method = PyObject_GetAttr(self, method_name), *positional = PyTuple_New(count), *keywords = NULL;
     PyObject *result = NULL;
@@ -74,7 +74,7 @@ static PyObject *submitter_parallel_for(Submitter *self, PyObject *const *argume
         if (row != NULL && row->kernel == kernel && row->count == count - 2 && row->dimensions == dimensions &&
             (dimensions ? memcmp(row->sizes, sizes, sizeof sizes) == 0 : row->space == space)) {
             PyObject *event = NULL;
-            int result = submit(commands, row, arguments + 2, depends_on, &event);
+            int result = submit(commands, row, arguments + 2, NULL, NULL, depends_on, &event);
             if (result != OTHERWISE)
                 return event;
         }
@@ -88,6 +88,20 @@ static PyMemberDef submitter_members[] = {
 };
 
 static PyMethodDef submitter_methods[] = {
+    {"ext_oneapi_copy", (PyCFunction)(void (*)(void))submitter_copy, METH_FASTCALL | METH_KEYWORDS,
+     "ext_oneapi_copy($self, src, dst, *, src_desc=None, dst_desc=None, src_offset=(0, 0, 0), dst_offset=(0, 0, 0), "
+     "src_extent=None, dst_extent=None, copy_extent=None, src_pitch=None, dst_pitch=None, depends_on=())\n--\n\n"
+     "Copies pixels between image memory, USM and host arrays (BI, Explicit copies).\n\n"
+     "Args:\n"
+     "    src, dst: a numpy array or another buffer, an ``ImageMem`` or its handle, a ``UsmPointer`` or ``UsmArray``.\n"
+     "    src_desc, dst_desc: the images; known for ``ImageMem`` and its handles.\n"
+     "    src_offset, dst_offset: first pixel, (x, y, z); z is the layer or face of an array or cubemap.\n"
+     "    src_extent, dst_extent: pixels of a whole host image of which a part is copied.\n"
+     "    copy_extent: pixels to copy; None copies everything.\n"
+     "    src_pitch, dst_pitch: bytes between the rows of linear memory; None for tightly packed.\n"
+     "    depends_on: events that the copy waits for.\n\n"
+     "Raises:\n"
+     "    InvalidError: one of BI's failure scenarios; the message has its number and the offending values.\n"},
     {"parallel_for", (PyCFunction)(void (*)(void))submitter_parallel_for, METH_FASTCALL | METH_KEYWORDS,
      "parallel_for($self, index_space, kernel, *arguments, depends_on=())\n--\n\n"
      "Runs a kernel once for every item of a range.\n\n"
@@ -145,7 +159,7 @@ static PyObject *bound_call(Bound *self, PyObject *arguments, PyObject *keywords
         if (PyList_Size(self->arguments) == launch->count) {
             for (int i = 0; i < launch->count; i++)
                 values[i] = Py_NewRef(PyList_GetItem(self->arguments, i));
-            int result = submit((Commands *)self->stream, launch, values, depends_on, &event);
+            int result = submit((Commands *)self->stream, launch, values, NULL, NULL, depends_on, &event);
             for (int i = 0; i < launch->count; i++)
                 Py_DECREF(values[i]);
             if (result != OTHERWISE)

@@ -15,6 +15,7 @@ static int account(Commands *self, Prepared *launch, PyObject *event, PyObject *
     PyObject *keep = NULL;
     if (launch->has_memory && !self->in_batches && (keep = PyTuple_New(launch->count)) == NULL)
         return FAILED;
+    bool more = false;
     for (int i = 0; launch->has_memory && i < launch->count; i++) {
         Slot *slot = &launch->slots[i];
         if (keep != NULL) {
@@ -23,10 +24,12 @@ static int account(Commands *self, Prepared *launch, PyObject *event, PyObject *
             if (PyList_Append(self->batch_list, values[i]) < 0)
                 return FAILED;
             slot->batch = self->batch;
+            more = true;
         }
     }
     if (keep == NULL && self->dirty && self->countdown > 0) {
-        if (PyList_Size(self->batch_list) > 0) /* where nothing is kept there is nothing to let go of either */
+        /* Where nothing is kept there is nothing to let go of either; where no more is, there is time for that. */
+        if (more || (PyList_Size(self->batch_list) > 0 && ++self->repeats % REPEATS_FOR_ONE == 0))
             self->countdown--;
         return DONE;
     }
@@ -38,26 +41,31 @@ static int account(Commands *self, Prepared *launch, PyObject *event, PyObject *
     return done == NULL ? FAILED : DONE;
 }
 
-/* Submits and gives the event; the lock is held. */
-static int submit_locked(Commands *self, Prepared *launch, PyObject *const *values, PyObject **given)
+bool takes_commands(const Commands *self)
 {
-    if (self->native == NULL || self->native == Py_None || (self->blocker != NULL && self->blocker != Py_None) ||
-        launch->kernel == NULL || self->batch_list == NULL || self->bundles == NULL || self->event_type == NULL)
+    return self->native != NULL && self->native != Py_None && (self->blocker == NULL || self->blocker == Py_None) &&
+           self->batch_list != NULL && self->bundles != NULL;
+}
+
+/* Submits and gives the event; the lock is held. */
+static int submit_locked(Commands *self, Prepared *launch, PyObject *const *values, fill_function fill, const void *what,
+                         PyObject **given)
+{
+    if (self->event_type == NULL || launch->lanes == NULL)
         return OTHERWISE;
-    int result = put_arguments(self, launch, values);
-    if (result != DONE)
-        return result;
     int turn = launch->lane_count == 1 ? 0 : (int)(self->turn++ % (unsigned)launch->lane_count);
     Lane *lane = (Lane *)PyTuple_GetItem(launch->lanes, turn);
-    if (lane->pending != NULL && lane->pending != Py_None && Py_REFCNT(lane->pending) > 1) {
-        PyObject *settled = PyObject_CallFunctionObjArgs(launch->settle, (PyObject *)lane, NULL);
-        if (settled == NULL)
-            return FAILED;
-        Py_DECREF(settled);
-    }
     Event *event = (Event *)make(self->event_type);
     if (event == NULL)
         return FAILED;
+    if (lane->pending != NULL && lane->pending != Py_None && Py_REFCNT(lane->pending) > 1) {
+        PyObject *settled = PyObject_CallFunctionObjArgs(launch->settle, (PyObject *)lane, NULL);
+        if (settled == NULL) {
+            Py_DECREF(event);
+            return FAILED;
+        }
+        Py_DECREF(settled);
+    }
     Mark *mark;
     if (lane->pending != NULL && (PyObject *)Py_TYPE(lane->pending) == launch->mark_type) {
         mark = (Mark *)Py_NewRef(lane->pending); /* nobody has kept the mark of the command before: it serves again */
@@ -71,6 +79,14 @@ static int submit_locked(Commands *self, Prepared *launch, PyObject *const *valu
     }
     event->stream = Py_NewRef((PyObject *)self);
     event->native = (PyObject *)mark;
+    /* Last of all: what is above may collect garbage, whose finalizers may launch the same, or close the queue. */
+    int result = OTHERWISE;
+    if (takes_commands(self) && launch->kernel != NULL)
+        result = fill == NULL ? put_arguments(self, launch, values) : fill(what);
+    if (result != DONE) {
+        Py_DECREF(event);
+        return result;
+    }
     submit_function submit = launch->submit;
     const void *description = launch->descriptions[turn];
     int refusal;
@@ -117,7 +133,7 @@ static PyObject *own_waits(const Commands *self, PyObject *depends_on)
     for (Py_ssize_t i = 0; waits != NULL && i < count; i++) {
         PyObject *item = many ? PyTuple_GetItem(depends_on, i) : listed ? PyList_GetItem(depends_on, i) : depends_on;
         PyObject *weak = NULL;
-        if ((PyObject *)Py_TYPE(item) == self->event_type && ((Event *)item)->stream == (PyObject *)self &&
+        if (item != NULL && (PyObject *)Py_TYPE(item) == self->event_type && ((Event *)item)->stream == (PyObject *)self &&
             ((Event *)item)->native != NULL && ((Event *)item)->native != Py_None)
             weak = PyWeakref_NewRef(item, NULL);
         if (weak == NULL)
@@ -130,9 +146,10 @@ static PyObject *own_waits(const Commands *self, PyObject *depends_on)
 }
 
 /* As submit, and what is given is not let go of by others meanwhile. */
-static int submit_held(Commands *self, Prepared *launch, PyObject *const *values, PyObject *depends_on, PyObject **given)
+static int submit_held(Commands *self, Prepared *launch, PyObject *const *values, fill_function fill, const void *what,
+                       PyObject *depends_on, PyObject **given)
 {
-    if (launch->bundle == NULL || !is_true(launch->bundle, str_bundle_open))
+    if (launch->bundle == NULL || !((Openable *)launch->bundle)->open)
         return OTHERWISE;
     PyObject *waits = NULL;
     if (depends_on != NULL && (!PyTuple_CheckExact(depends_on) || PyTuple_Size(depends_on) > 0)) {
@@ -148,7 +165,7 @@ static int submit_held(Commands *self, Prepared *launch, PyObject *const *values
     int result = FAILED;
     Py_INCREF(lock);
     if (take((Lock *)lock)) {
-        result = submit_locked(self, launch, values, given);
+        result = submit_locked(self, launch, values, fill, what, given);
         give_back((Lock *)lock);
     }
     Py_DECREF(lock);
@@ -160,11 +177,12 @@ static int submit_held(Commands *self, Prepared *launch, PyObject *const *values
     return result;
 }
 
-int submit(Commands *self, Prepared *launch, PyObject *const *values, PyObject *depends_on, PyObject **given)
+int submit(Commands *self, Prepared *launch, PyObject *const *values, fill_function fill, const void *what,
+           PyObject *depends_on, PyObject **given)
 {
     Py_INCREF(self); /* others may run while this thread reads attributes, waits for the lock or is in the driver */
     Py_INCREF(launch);
-    int result = submit_held(self, launch, values, depends_on, given);
+    int result = submit_held(self, launch, values, fill, what, depends_on, given);
     Py_DECREF(launch);
     Py_DECREF(self);
     return result;

@@ -5,11 +5,13 @@ from __future__ import annotations
 import ctypes
 import subprocess
 import sys
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from . import kernels
+from ._bench_native_launches import native_launches
 from ._bench_peers import available
 from ._bench_rows import Bench, Peer, Work
 from .image import Image
@@ -20,7 +22,9 @@ from .model.descriptor import ImageDescriptor
 from .model.enums import Backend
 from .model.sampler import BindlessImageSampler
 from .sycl.command_graph import CommandGraph
+from .sycl.kernel import Kernel
 from .sycl.kernel_bundle import load_kernel_bundle
+from .sycl.queue import Queue
 from .sycl.usm import usm_empty
 
 __all__ = ["measure_calls", "measure_import"]
@@ -34,6 +38,7 @@ _LANGUAGES: dict[Backend, kernels.Target] = {
     Backend.opencl: "opencl_c",
     Backend.reference: "spirv",
 }
+_TYPES = (ctypes.c_uint64, ctypes.c_uint64, ctypes.c_uint32, ctypes.c_float)
 _FOUR = "void four(unsigned long long *out, unsigned long long a, unsigned b, float c)"
 
 # What the project aims at, in seconds, and as ratios to others; of creation and launches, on GPUs.
@@ -172,14 +177,12 @@ def _measure_launches(bench: Bench) -> None:
         ):
             kernel = bundle.get_kernel(name)
 
-            def launch(kernel: Any = kernel, given: tuple[Any, ...] = given) -> None:
-                for _ in range(_CALLS):
-                    queue.parallel_for(1, kernel, *given)
-                queue.wait()
+            launch = _launches(queue, kernel, given)
 
-            peers: dict[str, Peer] = {}
+            plain = (np.uint64(out.pointer.address), *numbers) if given else ()
+            peers = {peer: Peer(work) for peer, work in native_launches(queue, source, name, plain, _CALLS).items()}
             if queue.device.backend is Backend.cuda:
-                peers = _launch_peers(source, name, (np.uint64(out.pointer.address), *numbers) if given else ())
+                peers = _launch_peers(source, name, plain)
             bench.measure(f"{_CALLS} launches with {label} arguments, and a wait", launch, peers)
             bound = kernel.bind(queue, 1, *given)
 
@@ -197,11 +200,31 @@ def _measure_launches(bench: Bench) -> None:
                     graph()
                     queue.wait()
 
-                bench.measure(f"a graph of {_CALLS} launches with {label} arguments, and a wait", launch_graph, peers)
+                below = {peer: replace(of, wanted=1.0) for peer, of in peers.items()}  # the launches, one by one
+                bench.measure(f"a graph of {_CALLS} launches with {label} arguments, and a wait", launch_graph, below)
+
+
+def _launches(queue: Queue, kernel: Kernel, given: tuple[Any, ...]) -> Work:
+    """Written as in a program: taking arguments out of a tuple costs Python a part of a launch."""
+    if not given:
+
+        def launch() -> None:
+            for _ in range(_CALLS):
+                queue.parallel_for(1, kernel)
+            queue.wait()
+
+        return launch
+
+    def launch_four(a: Any = given[0], b: Any = given[1], c: Any = given[2], d: Any = given[3]) -> None:
+        for _ in range(_CALLS):
+            queue.parallel_for(1, kernel, a, b, c, d)
+        queue.wait()
+
+    return launch_four
 
 
 def _launch_peers(source: bytes, name: str, arguments: tuple[Any, ...]) -> dict[str, Peer]:
-    """The same launches by the driver through the bindings, by CuPy and by cuda.core."""
+    """The same launches by the driver through the bindings, through others' bindings, by CuPy and by cuda.core."""
     from .drivers import cuda as driver
 
     lib, ffi, check = driver.lib, driver.ffi, driver.check
@@ -219,11 +242,55 @@ def _launch_peers(source: bytes, name: str, arguments: tuple[Any, ...]) -> dict[
         check(lib.cuStreamSynchronize(stream[0]), "cuStreamSynchronize")
 
     peers = {"cuLaunchKernel by the bindings": Peer(bare, wanted=_WANTED_LAUNCH[name])}
+    handle, queue = (int(ffi.cast("uintptr_t", native)) for native in (function[0], stream[0]))
+    peers["ctypes cuLaunchKernel"] = Peer(_ctypes_launches(handle, queue, arguments), wanted=1.0)
+    bound = _bindings_launches(handle, queue, arguments)
+    if bound is not None:
+        peers["cuda.bindings cuLaunchKernel"] = Peer(bound, wanted=1.0)
     for peer, make in (("CuPy RawKernel", _cupy_launches), ("cuda.core", _core_launches)):
         work = make(source, name, arguments)
         if work is not None:
             peers[peer] = Peer(work, wanted=1.0)
     return peers
+
+
+def _native_arguments(arguments: tuple[Any, ...]) -> list[Any]:
+    return [kind(argument.item()) for kind, argument in zip(_TYPES, arguments)]
+
+
+def _ctypes_launches(function: int, stream: int, arguments: tuple[Any, ...]) -> Work:
+    """With everything converted beforehand that can be."""
+    from .drivers import cuda as driver
+
+    library = ctypes.CDLL(driver.path())
+    launch_kernel, wait = library.cuLaunchKernel, library.cuStreamSynchronize
+    pointer, number = ctypes.c_void_p, ctypes.c_uint
+    launch_kernel.argtypes = [pointer, *[number] * 7, pointer, pointer, pointer]
+    handle, queue, native = pointer(function), pointer(stream), _native_arguments(arguments)
+    packed = (pointer * len(native))(*map(ctypes.addressof, native)) if native else None
+
+    def launch(kept: Any = native) -> None:
+        for _ in range(_CALLS):
+            launch_kernel(handle, 1, 1, 1, 1, 1, 1, 0, queue, packed, None)
+        wait(queue)
+
+    return launch
+
+
+def _bindings_launches(function: int, stream: int, arguments: tuple[Any, ...]) -> Work | None:
+    bindings = available("cuda.bindings.driver")
+    if bindings is None:
+        return None
+    handle, queue = bindings.CUfunction(function), bindings.CUstream(stream)
+    values = [argument.item() for argument in arguments]
+    packed = (tuple(values), _TYPES[: len(values)]) if values else 0
+
+    def launch() -> None:
+        for _ in range(_CALLS):
+            bindings.cuLaunchKernel(handle, 1, 1, 1, 1, 1, 1, 0, queue, packed, 0)
+        bindings.cuStreamSynchronize(queue)
+
+    return launch
 
 
 def _cupy_launches(source: bytes, name: str, arguments: tuple[Any, ...]) -> Work | None:
@@ -250,15 +317,22 @@ def _core_launches(source: bytes, name: str, arguments: tuple[Any, ...]) -> Work
     device.set_current()
     kernel, stream = core.ObjectCode.from_ptx(source).get_kernel(name), device.create_stream()
     config = core.LaunchConfig(grid=1, block=1)
-    types = (ctypes.c_uint64, ctypes.c_uint64, ctypes.c_uint32, ctypes.c_float)
-    native = [kind(argument.item()) for kind, argument in zip(types, arguments)]
+    if not arguments:
 
-    def launch() -> None:
+        def launch() -> None:
+            for _ in range(_CALLS):
+                core.launch(stream, config, kernel)
+            stream.sync()
+
+        return launch
+    first, second, third, fourth = _native_arguments(arguments)
+
+    def launch_four() -> None:
         for _ in range(_CALLS):
-            core.launch(stream, config, kernel, *native)
+            core.launch(stream, config, kernel, first, second, third, fourth)
         stream.sync()
 
-    return launch
+    return launch_four
 
 
 def measure_import(bench: Bench) -> None:

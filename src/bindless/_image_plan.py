@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,63 +15,78 @@ from .model.errors import InvalidError
 from .model.sampler import BindlessImageSampler
 from .sycl.device import Device
 
-__all__ = ["require_filter", "sampler_of", "stored_as"]
+__all__ = ["Plan", "planned"]
 
 _KINDS_KEPT = 256
-_Result = TypeVar("_Result")
-
-Plan = tuple[ImageDescriptor, ImageDescriptor, tuple[int, ...]]
 
 
-def _remembered(make: Callable[..., _Result]) -> Callable[..., _Result]:
-    """Calls a function once for equal arguments. What cannot be hashed is an argument that it refuses, or a list."""
-    kept = lru_cache(_KINDS_KEPT)(make)
+class Plan(NamedTuple):
+    """What an ``Image`` is made of.
 
-    def call(*arguments: Any) -> _Result:
-        try:
-            return kept(*arguments)
-        except TypeError:
-            return make(*arguments)
+    Attributes:
+        described: the image that the array is.
+        stored: what is allocated for it on the device.
+        shape: of the array, with its channels.
+        has_channel_axis: whether the array has them as its last axis.
+        sampler: the sampler asked for.
+    """
 
-    return call
+    described: ImageDescriptor
+    stored: ImageDescriptor
+    shape: tuple[int, ...]
+    has_channel_axis: bool
+    sampler: BindlessImageSampler
 
 
-@_remembered
-def stored_as(
+def planned(*arguments: Any) -> Plan:
+    """``_planned``, worked out once for equal arguments."""
+    try:
+        return _remembered(*arguments)
+    except TypeError:  # one cannot be hashed: it is a list, or refused
+        return _planned(*arguments)
+
+
+def _planned(
+    device: Device,
     shape: tuple[int, ...],
     dtype: np.dtype[Any],
     dimensions: int | None,
     channel_type: ImageChannelType | str | None,
-    kind: ImageType,
     mipmaps: bool,
-    device: Device,
+    layers: bool,
+    cubemap: bool,
+    addressing: AddressingMode | str | Sequence[AddressingMode | str],
+    filtering: FilteringMode | str,
+    coordinate: CoordinateNormalizationMode | str,
+    max_anisotropy: float,
 ) -> Plan:
-    """The image that an array is, what is allocated for it on a device, and the array's shape with its channels.
+    """The plan of an array of this shape and dtype on a device, with the options of ``Image``.
 
     Raises:
-        InvalidError: the shape or the dtype is not that of an image.
+        InvalidError: the shape or the dtype is not that of an image, an option is not known, or they do not fit.
     """
+    if bool(mipmaps) + bool(layers) + bool(cubemap) > 1:
+        raise InvalidError(
+            f"mipmaps={mipmaps}, layers={layers}, cubemap={cubemap}: an image is one of the three; "
+            "make one Image for each layer or face that needs mipmaps"
+        )
+    kind = ImageType.array if layers else ImageType.cubemap if cubemap else ImageType.standard
+    sampler = BindlessImageSampler(
+        addressing, coordinate, filtering, mipmap_filtering=filtering, max_anisotropy=max_anisotropy
+    )
     if 0 in shape:
         raise InvalidError(f"an array of shape {shape} has no pixels")
     array = np.broadcast_to(np.empty((), dtype), shape)
     described = ImageDescriptor.from_array(array, dimensions=dimensions, channel_type=channel_type, type=kind)
-    return described, _device_descriptor(described, mipmaps, device), described.shape
+    _require_filter(described, sampler, mipmaps)
+    stored = _device_descriptor(described, mipmaps, device)
+    return Plan(described, stored, described.shape, len(shape) == len(described.shape), sampler)
 
 
-@_remembered
-def sampler_of(
-    addressing: AddressingMode | str | Sequence[AddressingMode | str],
-    coordinate: CoordinateNormalizationMode | str,
-    filtering: FilteringMode | str,
-    max_anisotropy: float,
-) -> BindlessImageSampler:
-    """The sampler asked for. Raises ``InvalidError`` for a mode that is not known."""
-    return BindlessImageSampler(
-        addressing, coordinate, filtering, mipmap_filtering=filtering, max_anisotropy=max_anisotropy
-    )
+_remembered = lru_cache(_KINDS_KEPT)(_planned)
 
 
-def require_filter(described: ImageDescriptor, sampler: BindlessImageSampler, mipmaps: bool) -> None:
+def _require_filter(described: ImageDescriptor, sampler: BindlessImageSampler, mipmaps: bool) -> None:
     """Refuses what neither the array nor the options alone can tell."""
     if sampler.filtering is FilteringMode.linear and described.dtype.itemsize == 4 and described.channel.is_integer:
         raise InvalidError(

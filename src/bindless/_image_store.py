@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._image_levels import fill_levels
+from ._image_upload import free_array
 from .images import (
     ImageMem,
     create_image,
@@ -34,7 +35,6 @@ from .model.errors import InvalidError
 from .model.handles import SampledImageHandle, UnsampledImageHandle
 from .model.sampler import BindlessImageSampler
 from .sycl._lifetime import is_finished
-from .sycl._whole_copies import upload
 from .sycl.queue import Queue
 from .sycl.usm import UsmArray, usm_empty
 
@@ -80,7 +80,7 @@ class ImageStore:
     Args:
         pixels: shape of ``described``.
         described: the image as the user sees it, with type ``standard`` for a mipmap.
-        descriptor: what is allocated for it, see ``stored_as``.
+        descriptor: what is allocated for it, see ``Plan``.
         queue: does all work; every method that gives values waits.
     """
 
@@ -117,16 +117,20 @@ class ImageStore:
         """Destroys the handles and frees the memory, once. Those of a closed context end with it."""
         with self._lock:
             memory, self._memory = self._memory, None
-            handles: list[SampledImageHandle | UnsampledImageHandle] = [*self._unsampled.values()]
-            handles += [reader.handle for reader in self._readers.values()]
-            self._readers.clear()
-            self._unsampled.clear()
-        if memory is None:
-            return
+            if self._readers or self._unsampled:
+                self._end_handles()
+        if memory is not None:
+            memory.close()
+
+    def _end_handles(self) -> None:
+        """Destroys them; the lock is held."""
+        handles: list[SampledImageHandle | UnsampledImageHandle] = [*self._unsampled.values()]
+        handles += [reader.handle for reader in self._readers.values()]
+        self._readers.clear()
+        self._unsampled.clear()
         context = self._queue.context
         for handle in () if context.closed else handles:
             destroy_image_handle(handle, self._queue.device, context)
-        memory.close()
 
     # ------------------------------------------------------------------ pixels
 
@@ -134,8 +138,13 @@ class ImageStore:
         queue, memory, desc = self._queue, self.memory(), self.descriptor
         if desc.type is ImageType.mipmap:
             fill_levels(memory, desc, _padded(pixels, desc), queue)
-        elif desc.nbytes <= _SMALL and queue.is_in_order:  # of an array of its own, and before all that comes later
-            upload(queue, _padded(pixels, desc, own=True), memory)
+        elif desc.nbytes <= _SMALL and queue._stream.in_order:  # of an own array, and before all that comes later
+            own = free_array(queue, desc) if pixels.shape == desc.shape else None
+            if own is None:
+                own = _padded(pixels, desc, own=True)
+            else:
+                own[...] = pixels
+            queue.ext_oneapi_copy(own, memory)
         else:
             queue.ext_oneapi_copy(_padded(pixels, desc), memory).wait()
 
@@ -266,7 +275,7 @@ def _padded(pixels: Array, desc: ImageDescriptor, own: bool = False) -> Array:
     """
     shape = desc.shape
     if pixels.shape == shape:
-        return np.array(pixels, desc.dtype, order="C") if own else np.ascontiguousarray(pixels, desc.dtype)
+        return pixels.astype(desc.dtype, "C") if own else np.ascontiguousarray(pixels, desc.dtype)
     padded = np.zeros(shape, desc.dtype)
     padded[tuple(slice(n) for n in pixels.shape)] = pixels
     return padded

@@ -15,7 +15,7 @@ from ._image_area import shrink, to_storage
 from ._image_device import mapped, shrunk
 from ._image_grid import cube_directions, grid, panorama_coordinates, projection_matrix, warp_coordinates
 from ._image_parallel import in_blocks
-from ._image_plan import require_filter, sampler_of, stored_as
+from ._image_plan import planned
 from ._image_queue import default_queue
 from ._image_store import ImageStore, Reader
 from .images._results import empty_result
@@ -84,21 +84,21 @@ class Image:
         queue: Queue | None = None,
         dimensions: int | None = None,
     ) -> None:
-        if bool(mipmaps) + bool(layers) + bool(cubemap) > 1:
-            raise InvalidError(
-                f"mipmaps={mipmaps}, layers={layers}, cubemap={cubemap}: an image is one of the three; "
-                "make one Image for each layer or face that needs mipmaps"
-            )
-        kind = ImageType.array if layers else ImageType.cubemap if cubemap else ImageType.standard
         pixels = np.asarray(array)
-        self._sampler = sampler = sampler_of(addressing, coordinate, filtering, max_anisotropy)
-        self._queue = queue = default_queue() if queue is None else queue
+        if queue is None:
+            queue = default_queue()
+        elif not isinstance(queue, Queue):
+            raise InvalidError(f"queue={queue!r} is no Queue")
+        self._queue = queue
+        plan = planned(
+            queue.device, pixels.shape, pixels.dtype, dimensions, channel_type, mipmaps, layers, cubemap,
+            addressing, filtering, coordinate, max_anisotropy,
+        )  # fmt: skip
+        self._described, stored, shape, self._has_channel_axis, self._sampler = plan
         self._mipmaps = bool(mipmaps)
-        plan = stored_as(pixels.shape, pixels.dtype, dimensions, channel_type, kind, self._mipmaps, queue.device)
-        self._described, stored, shape = plan
-        require_filter(self._described, sampler, self._mipmaps)
-        self._has_channel_axis = pixels.ndim == len(shape)
-        self._store = ImageStore(pixels.reshape(shape), self._described, stored, queue)
+        self._store = ImageStore(
+            pixels if self._has_channel_axis else pixels.reshape(shape), self._described, stored, queue
+        )
 
     @classmethod
     def from_equirectangular(
@@ -561,8 +561,8 @@ class Image:
 
 def _sizes(value: int | Sequence[int], count: int, name: str, order: str) -> tuple[int, ...]:
     """``count`` positive integers."""
-    items = (value,) if isinstance(value, SupportsIndex) else tuple(value)
     try:
+        items = (value,) if isinstance(value, SupportsIndex) else tuple(value)
         sizes = tuple(operator.index(item) for item in items)
     except TypeError:
         raise InvalidError(f"{name}={value!r} is not made of integers; it is {order}") from None

@@ -203,7 +203,7 @@ def test_what_goes_to_the_driver_as_before(
         pageable = np.zeros(desc.shape, np.float32)
         assert count(pageable) == 1
         monkeypatch.setattr(_cuda_staging, "SMALLEST", {True: 1, False: 1})
-        for name, value in (("_threads", 2), ("staging_bytes", 0), ("staging_bytes", 1 << 40)):
+        for name, value in (("_threads", 2), ("staging_bytes", 0), ("staging_bytes", 1 << 60)):
             with monkeypatch.context() as patch:
                 patch.setattr(_cuda_staging, "_threads", lambda: 5)
                 patch.setattr(_cuda_staging, name, lambda value=value: value)
@@ -220,6 +220,81 @@ def test_what_goes_to_the_driver_as_before(
     monkeypatch.setenv("BINDLESS_STAGING", "lots")
     with pytest.raises(bl.InvalidError, match=r"BINDLESS_STAGING='lots'.*MiB"):
         _cuda_staging.staging_bytes()
+
+
+def test_repeated_copies(queue: bl.Queue, fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
+    """Small ones by the driver, large ones by a kernel that is prepared for its images; what the driver refuses is told
+    as the first time, and nothing of it is held."""
+    desc = bl.ImageDescriptor(64, 64, num_channels=4, channel_type="unorm_int8")
+    pixels = np.full(desc.shape, 3, np.uint8)
+    with bl.ImageMem(desc, queue) as first, bl.ImageMem(desc, queue) as second:
+        for source, target in ((pixels, first), (first, second)):
+            for _ in range(3):
+                fake.clear()
+                queue.ext_oneapi_copy(source, target).wait()
+                assert len(fake.lines("cuMemcpy3DAsync")) == 1 and not fake.lines("cuLaunchKernel")
+            fake.fail("cuMemcpy3DAsync", 1)
+            with pytest.raises(bl.InvalidError, match=r"cuMemcpy3DAsync.*64 x 64 x 1 pixels of 4 bytes"):
+                queue.ext_oneapi_copy(source, target)
+            queue.ext_oneapi_copy(source, target).wait()
+        monkeypatch.setattr(_cuda_copy_kernels, "SMALLEST", 1)
+        queue._stream.copies.forget()
+        for _ in range(5):
+            fake.clear()
+            queue.ext_oneapi_copy(second, first).wait()
+            assert len(fake.lines("cuLaunchKernel")) == 1 and not fake.lines("cuMemcpy3DAsync")
+        with bl.ImageMem(desc, queue) as third:  # a surface of its own
+            for _ in range(3):
+                queue.ext_oneapi_copy(second, third).wait()
+        fake.fail("cuLaunchKernel", 701)
+        with pytest.raises(bl.Error, match="bindless_copy"):
+            queue.ext_oneapi_copy(second, first)
+        queue.ext_oneapi_copy(second, first).wait()
+
+
+def test_repeated_copies_through_buffers(queue: bl.Queue, fake: Fake, staging: Any) -> None:  # noqa: F811
+    """Other arrays of the same shape; pinned memory goes to the driver as it is."""
+    desc = bl.ImageDescriptor(512, 128, num_channels=4, channel_type="fp32")
+    pinned = bl.usm_empty(desc.shape, desc.dtype, queue, kind="host")
+    with bl.ImageMem(desc, queue) as image:
+        for turn in range(6):
+            pixels, out = np.full(desc.shape, turn, np.float32), np.zeros(desc.shape, np.float32)
+            fake.clear()
+            queue.ext_oneapi_copy(pixels, image).wait()
+            assert len(fake.lines("cuMemcpy3DAsync")) > 1
+            queue.ext_oneapi_copy(image, out).wait()
+            assert np.array_equal(out, pixels)
+            fake.clear()
+            queue.ext_oneapi_copy(image, np.asarray(pinned)).wait()
+            assert len(fake.lines("cuMemcpy3DAsync")) == 1
+            assert np.array_equal(np.asarray(pinned), pixels)
+    pinned.close()
+
+
+def test_small_copies_that_are_repeated_have_a_buffer(
+    queue: bl.Queue,
+    fake: Fake,  # noqa: F811
+    device: bl.Device,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """From the third on, in pieces; the memory is that of one thread."""
+    primary = device._record.native.context()
+    monkeypatch.setattr(_cuda_staging, "_threads", lambda: 5)
+    monkeypatch.setattr(primary, "staging", None)
+    desc = bl.ImageDescriptor(511, 64, num_channels=4, channel_type="fp32")  # a shape of its own
+    before = fake.library.fake_live_allocations()
+    with bl.ImageMem(desc, queue) as image:
+        for turn in range(5):
+            pixels, out = np.full(desc.shape, turn, np.float32), np.zeros(desc.shape, np.float32)
+            fake.clear()
+            queue.ext_oneapi_copy(pixels, image).wait()
+            assert len(fake.lines("cuMemcpy3DAsync")) == 1  # less than 2 MiB
+            fake.clear()
+            queue.ext_oneapi_copy(image, out).wait()
+            assert len(fake.lines("cuMemcpy3DAsync")) == (1 if turn < 2 else 2)
+            assert np.array_equal(out, pixels)
+    assert primary.staging.native is not None
+    assert fake.library.fake_live_allocations() == before + 1
 
 
 def test_a_graph_is_one_of_the_drivers(queue: bl.Queue, fake: Fake, staging: Any) -> None:  # noqa: F811
@@ -335,3 +410,42 @@ def test_pieces_that_fail(
         finally:
             fake.library.fake_work(0, 0, 0, ctypes.c_size_t(0))
         bl.destroy_image_handle(image, queue)
+
+
+def test_small_images_go_through_pinned_memory(device: bl.Device, fake: Fake) -> None:  # noqa: F811
+    """From some of a kind on: each in turn, never one whose copy the driver has not done; it ends with the context."""
+    rng = np.random.default_rng(1)
+    before = fake.library.fake_live_allocations()
+    with bl.Context(device) as context, bl.Queue(device, context, in_order=True) as queue:
+
+        def made(count: int) -> list[tuple[npt.NDArray[Any], bl.Image]]:
+            arrays = [rng.integers(0, 255, (9, 5, 4)).astype(np.uint8) for _ in range(count)]
+            return [(array, bl.Image(array, queue=queue)) for array in arrays]
+
+        for array, image in made(60):
+            assert np.array_equal(image.numpy(), array)
+        assert fake.library.fake_live_allocations() == before
+        for _ in range(5):
+            images = made(50)  # more than there are arrays, and nobody asks the driver meanwhile
+            for array, image in images:
+                assert np.array_equal(image.numpy(), array)
+                array[:] = 0
+            del images, image
+        (pinned,) = (row[1] for row in context._uploads.values())
+        assert len(pinned) == 16 and fake.library.fake_live_allocations() == before + 1
+        grey = rng.integers(0, 255, (9, 5)).astype(np.uint8)
+        assert np.array_equal(bl.Image(grey, queue=queue).numpy(), grey)
+        del pinned
+    gc.collect()
+    assert fake.library.fake_live_allocations() == before
+
+
+def test_small_images_without_pinned_memory(device: bl.Device, fake: Fake) -> None:  # noqa: F811
+    """Where there is none left they are copied as all others."""
+    array = np.arange(9 * 5 * 4, dtype=np.uint8).reshape(9, 5, 4)
+    with bl.Context(device) as context, bl.Queue(device, context, in_order=True) as queue:
+        fake.fail("cuMemHostAlloc", 2)
+        for _ in range(80):
+            with bl.Image(array, queue=queue) as image:
+                assert np.array_equal(image.numpy(), array)
+        assert [len(row[1]) for row in context._uploads.values()] == [0]

@@ -16,7 +16,7 @@ from rig import Rig, pixels_of
 
 import bindless as bl
 from bindless import kernels
-from bindless.backends._cuda_image import end_rest
+from bindless.backends._cuda_rest import end_rest
 from bindless.drivers import cuda as driver
 from bindless.model.descriptor import ImageDescriptor
 from bindless.model.enums import EventStatus, UsmKind
@@ -545,6 +545,86 @@ def test_a_small_array_is_used_again(rig: Rig, fake: Fake) -> None:
         freed(small, first[:1])
 
 
+def test_a_texture_or_surface_is_used_again(rig: Rig, fake: Fake) -> None:
+    """One of each kind over a memory, of which the driver hears nothing; over no other memory, by no other sampler."""
+    backend, context = rig.backend, rig.context
+    primary = context.primary(None)
+    end_rest(primary)
+    desc = ImageDescriptor(33, 5, num_channels=4, channel_type="unorm_int8")
+    codes = ImageDescriptor(33, 5, num_channels=4, channel_type="unsigned_int8")
+    samplers = [BindlessImageSampler("clamp_to_edge", filtering=mode) for mode in ("linear", "nearest")]
+
+    def allocated(of: ImageDescriptor = desc) -> int:
+        return backend.allocate_image(context, rig.device, of)
+
+    def made(memory: int, sampler: BindlessImageSampler | None, of: ImageDescriptor = desc) -> int:
+        if sampler is None:
+            return backend.create_unsampled_image(context, rig.device, memory, of)
+        return backend.create_sampled_image(context, rig.device, memory, of, sampler)
+
+    def calls() -> int:
+        count = len(fake.lines("cuTexObjectCreate")) + len(fake.lines("cuSurfObjectCreate"))
+        fake.clear()
+        return count
+
+    memory, other = allocated(), allocated()
+    live = fake.library.fake_live_objects()
+    fake.clear()
+    for sampler in (None, *samplers):
+        first = made(memory, sampler)
+        assert calls() == 1
+        twin = made(memory, sampler)
+        assert twin != first and calls() == 1  # the other one is in use
+        for image in (first, twin):
+            backend.destroy_image(context, image, sampler is not None)
+            with pytest.raises(SyclRuntimeError, match="destroyed before"):
+                backend.destroy_image(context, image, sampler is not None)
+        assert made(memory, sampler) == first and calls() == 0
+        backend.destroy_image(context, first, sampler is not None)
+    assert fake.library.fake_live_objects() == live + 3
+    backend.destroy_image(context, made(other, samplers[0]), True)
+    assert calls() == 1 and fake.library.fake_live_objects() == live + 4
+    # Those of an array that rests do, too, and serve what is made of it next, if that reads it alike.
+    backend.free_image(context, memory, desc)
+    assert allocated() == memory
+    for sampler, asked in ((samplers[1], 0), (None, 0)):
+        backend.destroy_image(context, made(memory, sampler), sampler is not None)
+        assert calls() == asked
+    backend.free_image(context, memory, desc)
+    assert allocated(codes) == memory
+    backend.destroy_image(context, made(memory, samplers[1], codes), True)
+    assert calls() == 1
+    backend.free_image(context, memory, codes)
+    # An array that ends takes them along; so does a level of a mipmap.
+    end_rest(primary)
+    assert fake.library.fake_live_objects() == live
+    for big in (
+        ImageDescriptor(1024, 1024, num_channels=4, channel_type="fp32"),
+        ImageDescriptor(8, 8, type="mipmap", num_levels=2),
+    ):
+        memory = allocated(big)
+        level = backend.image_level(context, memory, 1) if big.num_levels > 1 else memory
+        backend.destroy_image(
+            context, made(level, None, big.get_mip_level_desc(1) if big.num_levels > 1 else big), False
+        )
+        assert fake.library.fake_live_objects() == live + 1
+        backend.free_image(context, memory, big)
+        assert fake.library.fake_live_objects() == live
+    # There are a few of a memory, and of some memories.
+    for filtering in ("linear", "nearest"):
+        for mode in ("clamp_to_edge", "ext_oneapi_clamp_to_border", "none"):
+            backend.destroy_image(context, made(other, BindlessImageSampler(mode, filtering=filtering)), True)
+    assert fake.library.fake_live_objects() == live + 4
+    many = [allocated() for _ in range(100)]
+    for memory in many:
+        backend.destroy_image(context, made(memory, None), False)
+    assert fake.library.fake_live_objects() <= live + 64 + 4
+    for memory in (*many, other):
+        backend.free_image(context, memory, desc)
+    end_rest(primary)
+    assert fake.library.fake_live_objects() == live
+
+
 def lib_out_of_memory() -> int:
     return int(driver.lib.CUDA_ERROR_OUT_OF_MEMORY)
 
@@ -626,6 +706,8 @@ def test_numbers_of_images_are_unique_over_devices(device: bl.Device, fake: Fake
     context = backend.create_context(devices)
     desc = ImageDescriptor(8, 8)
     sampler = BindlessImageSampler("clamp_to_edge")
+    for native in devices:
+        end_rest(native.context())
     memories = [backend.allocate_image(context, native, desc) for native in devices]
     live = fake.library.fake_live_objects()
     images = [
@@ -639,6 +721,16 @@ def test_numbers_of_images_are_unique_over_devices(device: bl.Device, fake: Fake
         backend.create_sampled_image(context, devices[1], memories[0], desc, sampler)
     for image in images:
         backend.destroy_image(context, image, sampled=True)
+    assert fake.library.fake_live_objects() == live + 2  # one of each memory rests
+    # What rests has a number that may be an image of the other device by now.
+    again = [
+        backend.create_sampled_image(context, devices[turn], memories[turn], desc, sampler) for turn in (0, 1, 1, 0)
+    ]
+    assert len(set(again)) == 4
+    for image in again:
+        backend.destroy_image(context, image, sampled=True)
+    for native in devices:
+        end_rest(native.context())
     assert fake.library.fake_live_objects() == live
     for memory in memories:
         backend.free_image(context, memory, desc)

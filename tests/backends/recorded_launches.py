@@ -309,3 +309,71 @@ def test_wrong_calls_are_those_of_python(run: bl.Queue) -> None:
     bound(depends_on=bound()).wait()
     with pytest.raises(TypeError):
         bound(1)
+
+
+class Finalized:
+    """Garbage in a cycle, whose finalizer the collector calls wherever it happens to run."""
+
+    def __init__(self, action: Callable[[], object]) -> None:
+        self.me, self.action = self, action
+
+    def __del__(self) -> None:
+        self.action()
+
+
+@pytest.fixture
+def collecting() -> Iterator[None]:
+    """The collector runs at almost every new object, that of a launch among them."""
+    before = gc.get_threshold()
+    yield
+    gc.set_threshold(*before)
+
+
+def test_a_finalizer_may_launch_the_same(fake: Fake, run: bl.Queue, collecting: None) -> None:
+    """In the midst of a launch: neither takes the other's arguments."""
+    kernel = kernel_of(run, "widths")
+    fake.parameters(1, 2, 4, 8, 4, 8)
+    for number in range(3):
+        run.parallel_for(1, kernel, 1, 2, 3, number, 5.0, 6.0)
+    given(fake)
+    inner: list[int] = []
+
+    def launch_again() -> None:
+        inner.append(1000 + len(inner))
+        run.parallel_for(1, kernel, 1, 2, 3, inner[-1], 5.0, 6.0)
+
+    for number in range(50):
+        Finalized(launch_again)
+        gc.set_threshold(1)
+        run.parallel_for(1, kernel, 1, 2, 3, number, 5.0, 6.0)
+        gc.set_threshold(100000)
+    gc.collect()
+    counts = [int.from_bytes(row[3], "little") for row in given(fake)]
+    assert [count for count in counts if count < 1000] == list(range(50))
+    assert [count for count in counts if count >= 1000] == inner and inner
+    run.wait()
+
+
+def test_a_finalizer_may_close_the_queue(fake: Fake, device: bl.Device, collecting: None) -> None:
+    """In the midst of a launch, which then goes nowhere."""
+    for kept in (False, True):
+        queue = bl.Queue(device, in_order=True)
+        kernel = kernel_of(queue, "nothing")
+        event = queue.parallel_for(1, kernel)
+        for _ in range(3):
+            event = queue.parallel_for(1, kernel)
+        if not kept:
+            del event
+        given(fake)
+        Finalized(queue.close)
+        gc.set_threshold(1)
+        try:
+            with pytest.raises(bl.InvalidError, match="closed"):
+                for _ in range(1000):
+                    queue.parallel_for(1, kernel)
+        finally:
+            gc.set_threshold(100000)
+        count = len(given(fake))
+        with pytest.raises(bl.InvalidError, match="closed"):
+            queue.parallel_for(1, kernel)
+        assert len(given(fake)) == 0 and count < 1000

@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pytest
 
 import bindless as bl
+from bindless.backends import _cuda_copy
 from bindless.backends import _cuda_copy_kernels as kernels
 
 SIDES = ("linear", "1d", "a1d", "2d", "a2d", "3d")
@@ -130,8 +131,8 @@ def test_every_bit(source: str, target: str, queue: bl.Queue, monkeypatch: pytes
         return  # nobody's kernel
     rng = np.random.default_rng([list(KINDS).index(source), list(KINDS).index(target)])
     launched: list[int] = []
-    original = kernels.launch_packed
-    monkeypatch.setattr(kernels, "launch_packed", lambda *given: (launched.append(1), original(*given))[1])
+    original = _cuda_copy.launch_packed
+    monkeypatch.setattr(_cuda_copy, "launch_packed", lambda *given: (launched.append(1), original(*given))[1])
     for channel_type, channels in FORMATS:
         first = Place(source, channel_type, channels, queue, rng)
         second = Place(target, channel_type, channels, queue, rng)

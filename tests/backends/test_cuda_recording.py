@@ -49,6 +49,10 @@ def test_large_copies(library: Path) -> None:
     run(library, str(HERE / "recorded_copies.py"))
 
 
+def test_copies_that_are_repeated(library: Path) -> None:
+    run(library, str(HERE.parent / "images" / "test_repeated_copies.py"))
+
+
 def test_what_lies_below_sycl(library: Path) -> None:
     run(library, str(HERE / "recorded_native.py"))
 

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import bindless as bl
+from interrupts import interrupted_in
 
 
 @pytest.fixture
@@ -191,9 +192,7 @@ def test_an_array_outlives_its_host_accessor_and_its_buffer(queue):
 def test_an_interrupted_host_access_leaves_everything_in_order(queue, gate):
     buffer = bl.Buffer(np.zeros(4, np.int32))
     held(queue, buffer, gate, "write")
-    interrupt = threading.Timer(0.1, signal.pthread_kill, (threading.get_ident(), signal.SIGINT))
-    interrupt.start()
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt), interrupted_in("_settle"):
         buffer.get_host_access()
     later = fill(queue, buffer, 5)
     assert later.status is bl.EventStatus.submitted

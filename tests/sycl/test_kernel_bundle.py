@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import re
 import struct
 
 import pytest
@@ -11,6 +12,7 @@ from fake_backend import KERNELS, FakeBackend, LinkingBackend
 import bindless as bl
 from bindless.backends import registry
 from bindless.model.enums import Backend, DeviceType
+from bindless.sycl._bundle_modules import choose_modules
 
 
 @pytest.fixture
@@ -269,3 +271,32 @@ def test_kernels_answer_for_each_device(fake, queue):
         kernel.get_info("colour")
     with pytest.raises(bl.InvalidError, match="is not a device of"):
         kernel.get_info("work_group_size", bl.Device("reference"))
+
+
+SOURCES = {
+    "SPIR-V": b"\x03\x02\x23\x07" + bytes(16),
+    "PTX": b".version 6.3\n.target sm_75\n.address_size 64\n",
+    "a cubin": b"\x7fELF" + bytes(60),
+    "a fat binary of CUDA": b"\x50\xed\x55\xba" + bytes(12),
+    "OpenCL C": b"kernel void k(global int *out) { *out = 1; }",
+    "CUDA C++": b'extern "C" __global__ void k(int *out) { *out = 1; }',
+}
+TAKEN = {
+    bl.Backend.cuda: ("PTX", "a cubin", "a fat binary of CUDA"),
+    bl.Backend.opencl: ("SPIR-V", "OpenCL C", "PTX", "a cubin"),  # of its driver, or none
+    bl.Backend.level_zero: ("SPIR-V",),
+    bl.Backend.reference: ("SPIR-V",),
+}
+
+
+@pytest.mark.parametrize("backend", TAKEN)
+@pytest.mark.parametrize("language", SOURCES)
+def test_a_source_in_another_language_is_told_by_its_name(backend, language):
+    source = SOURCES[language]
+    if language in TAKEN[backend]:
+        assert choose_modules(source, backend, ()) == (source,)
+        return
+    with pytest.raises(
+        bl.BuildError, match=f"the source is {re.escape(language)}; the {backend} backend takes .*build"
+    ):
+        choose_modules(source, backend, ())

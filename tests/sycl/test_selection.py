@@ -226,6 +226,14 @@ def test_a_missing_backend_is_told_once_with_its_reason(fakes, monkeypatch):
         registry.backend("cuda")
 
 
+def test_a_library_that_is_not_there_is_told_in_one_line(fakes, monkeypatch):
+    """The paths that were tried are the doctor's."""
+    error = bl.PlatformError("the driver could not be loaded. Tried:\n  /nowhere/lib.so: no such file")
+    monkeypatch.setattr(registry, "failures", lambda: {Backend.cuda: error})
+    with pytest.raises(bl.InvalidError, match=r"cuda is missing: the driver could not be loaded; `bindless doctor`"):
+        bl.Device("accelerator")
+
+
 def test_an_unknown_backend_and_one_without_support_are_refused(fakes, monkeypatch):
     with pytest.raises(bl.InvalidError, match="backend='vulkan' is not known"):
         registry.backend("vulkan")

@@ -116,11 +116,11 @@ def test_nothing_is_divided_that_is_not_named(divided, monkeypatch):
 
 
 def test_a_device_that_is_not_divided_says_so(device):
-    if device.get_info("partition_max_sub_devices"):
-        assert device.get_info("partition_properties")  # tests/opencl divides it
+    if device.get_info("partition_properties"):
+        assert device.get_info("partition_max_sub_devices")  # tests/opencl divides it
         return
-    assert device.get_info("partition_max_sub_devices") == 0
-    assert device.get_info("partition_properties") == device.get_info("partition_affinity_domains") == ()
+    assert device.get_info("partition_max_sub_devices") <= 1  # itself, on NVIDIA's OpenCL
+    assert device.get_info("partition_affinity_domains") == ()
     assert device.get_info("partition_type_property") == "no_partition"
     assert device.get_info("partition_type_affinity_domain") == "not_applicable"
     assert device.parent is None and device.get_info("parent_device") is None

@@ -6,6 +6,7 @@ import gc
 import random
 import signal
 import threading
+import time
 import weakref
 from collections.abc import Callable
 
@@ -13,7 +14,9 @@ import numpy as np
 import pytest
 
 import bindless as bl
+from bindless.drivers._launch import Lock
 from bindless.sycl import _stream
+from interrupts import interrupted_in
 
 
 def in_threads(count: int, work: Callable[[int], None]) -> None:
@@ -91,6 +94,32 @@ def test_closing_while_others_submit_ends_in_the_queue_s_own_error(device, conte
         in_threads(4, work)
 
 
+@pytest.mark.parametrize("in_order", [False, True])
+@pytest.mark.parametrize("deferred", [False, True])
+def test_memory_that_is_freed_in_the_midst_of_a_call_is_refused(device, context, in_order, deferred):
+    """As another thread may do it between the look at the address and the driver's call."""
+    queue = bl.Queue(device, context, in_order=in_order)
+    other, host, gate = bl.usm_empty(256, "u1", queue), np.zeros(256, "u1"), threading.Event()
+
+    def late(array):
+        array.close()
+        if deferred:
+            yield queue.submit(lambda handler: handler.host_task(gate.wait))
+
+    for call in (
+        lambda array: queue.memset(array, 1, 256, depends_on=late(array)),
+        lambda array: queue.fill(array, np.uint8(1), 256, depends_on=late(array)),
+        lambda array: queue.memcpy(host, array, 256, depends_on=late(array)),
+        lambda array: queue.memcpy(array, other, 256, depends_on=late(array)),
+    ):
+        gate.clear()
+        with pytest.raises(bl.InvalidError, match="were freed"):
+            call(bl.usm_empty(256, "u1", queue))
+        gate.set()
+        queue.wait_and_throw()
+    queue.close()
+
+
 def test_an_error_is_recorded_once_however_many_wait(fake):
     queue = bl.Queue(async_handler=lambda errors: taken.append(errors))
     taken: list[bl.ExceptionList] = []
@@ -160,11 +189,9 @@ def test_a_wait_can_be_interrupted_and_taken_up_again(fake, wait):
     gate = threading.Event()
     array = bl.usm_empty(4, "u1", queue)
     event = queue._enqueue(fake.gate(queue._native, gate), keep=(array,))
-    interrupt = threading.Timer(0.1, signal.pthread_kill, (threading.get_ident(), signal.SIGINT))
     give_up = threading.Timer(20, gate.set)
-    interrupt.start()
     give_up.start()
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt), interrupted_in("wait"):
         wait(queue, event)
     give_up.cancel()
     assert event.status is not bl.EventStatus.complete
@@ -202,3 +229,54 @@ def test_a_queue_closed_during_a_wait_ends_after_it(fake):
     gate.set()
     thread.join(20)
     assert failures == [] and fake.alive["queue"] == 0
+
+
+def test_the_end_waits_for_a_queue_that_another_thread_waits_for(fake):
+    """At the end of the interpreter: whoever else waits leaves the native queue to what comes after."""
+    queue = bl.Queue()
+    stream, wait = queue._stream, fake.wait_queue
+    waiting, ending = threading.Event(), threading.Event()
+    found: list[int] = []
+
+    def slowly(native: object) -> None:
+        if threading.current_thread() is thread:
+            waiting.set()
+            ending.wait(20)
+        else:
+            ending.set()
+            thread.join(20)
+            found.append(fake.alive["queue"])
+        wait(native)
+
+    fake.wait_queue = slowly
+    thread = threading.Thread(target=queue.wait)
+    thread.start()
+    assert waiting.wait(20)
+    assert stream.finish("the end") == [] and found == [1]
+    stream.resource.close()
+
+
+def test_the_lock_of_a_queue_comes_to_who_waits_for_it():
+    """Others take it again at once, and let threads run only while they have it, as the driver's calls do."""
+    lock, ended = Lock(), threading.Event()
+
+    def busy() -> None:
+        while not ended.is_set():
+            with lock:
+                time.sleep(0)
+
+    def once() -> None:
+        with lock:
+            ended.set()
+
+    threads = [threading.Thread(target=busy) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    try:
+        waiting = threading.Thread(target=once, daemon=True)
+        waiting.start()
+        assert ended.wait(60)
+    finally:
+        ended.set()
+        for thread in threads:
+            thread.join()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..model.enums import UsmKind
 from ..model.errors import InvalidError
@@ -13,7 +13,9 @@ from ._cuda_device import Device, PrimaryContext
 if TYPE_CHECKING:
     from ._cuda_image import ImageStorage
 
-__all__ = ["Allocation", "Context"]
+__all__ = ["Allocation", "Context", "View"]
+
+View = tuple[PrimaryContext, int, Any]
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,8 @@ class Context:
         primaries: the primary context of each.
         allocations: by address.
         images: image memory by raw handle, levels of mipmaps included.
-        textures, surfaces: primary context of each sampled and each unsampled image, by its number.
+        textures, surfaces: of each sampled and each unsampled image, by its number: its primary context, the raw handle
+            of its memory, 0 of USM, and the texture descriptor.
         copied: surfaces that large copies go through, by the raw handle of their image memory.
         opened: primary context of memory of other processes, by address.
         mapped: the mipmapped array of each image mapped of external memory, by its raw handle.
@@ -58,8 +61,8 @@ class Context:
         self.primaries: dict[Device, PrimaryContext] = {device: device.context() for device in self.devices}
         self.allocations: dict[int, Allocation] = {}
         self.images: dict[int, ImageStorage] = {}
-        self.textures: dict[int, PrimaryContext] = {}
-        self.surfaces: dict[int, PrimaryContext] = {}
+        self.textures: dict[int, View] = {}
+        self.surfaces: dict[int, View] = {}
         self.copied: dict[int, int] = {}
         self.opened: dict[int, PrimaryContext] = {}
         self.mapped: dict[int, int] = {}

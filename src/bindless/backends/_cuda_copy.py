@@ -3,7 +3,7 @@ or by a kernel (``_cuda_copy_kernels``) where that is quicker."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from ..drivers import cuda as driver
@@ -11,12 +11,13 @@ from ..model.copy_region import CopyRegion, Endpoint, Extent, HostMemory, ImageM
 from ..model.errors import InvalidError
 from . import _cuda_staging
 from ._cuda_context import Context
-from ._cuda_copy_kernels import copy_by_kernel
+from ._cuda_copy_kernels import kernel_of_copy
 from ._cuda_event import Event
 from ._cuda_image import storage_of
+from ._cuda_launch import launch_packed
 from ._cuda_queue import Queue
 
-__all__ = ["copy_image"]
+__all__ = ["copy_image", "place_of", "staged_job"]
 
 lib = driver.lib
 
@@ -37,7 +38,7 @@ def _is_contiguous(end: HostMemory | UsmMemory, extent: Extent) -> bool:
     return (height == 1 or end.row_pitch == row) and (depth == 1 or end.slice_pitch == row * height)
 
 
-def _place(end: Endpoint, context: Context, extent: Extent) -> tuple[int, ...]:
+def place_of(end: Endpoint, context: Context, extent: Extent) -> tuple[int, ...]:
     """A side of ``bindless_copy_box``: type, address, x in bytes, y, z, bytes between rows, rows between slices."""
     if isinstance(end, ImageMemory):
         if storage_of(context, end.handle).is_mipmap:
@@ -61,11 +62,11 @@ def _place(end: Endpoint, context: Context, extent: Extent) -> tuple[int, ...]:
     return kind, _start(end), 0, 0, 0, pitch, rows
 
 
-def _staged(queue: Queue, region: CopyRegion) -> Callable[[Any], int] | None:
-    """A large copy between an image and the host's ordinary memory."""
+def staged_job(queue: Queue, region: CopyRegion, again: bool = False) -> tuple[Any, tuple[Any, ...]] | None:
+    """The buffers and what they are told of a large copy between an image and the host's ordinary memory, or None."""
     src, dst, (width, height, depth), _, pixel_size = region
     row = width * pixel_size
-    if row * height * depth < _cuda_staging.SMALLEST[isinstance(src, HostMemory)]:
+    if row * height * depth < _cuda_staging.smallest(isinstance(src, HostMemory), again):
         return None
     if isinstance(src, HostMemory) and isinstance(dst, ImageMemory):
         host, device = src, dst
@@ -73,9 +74,9 @@ def _staged(queue: Queue, region: CopyRegion) -> Callable[[Any], int] | None:
         host, device = dst, src
     else:
         return None
-    place = _place(device, queue.context, region.extent)
+    place = place_of(device, queue.context, region.extent)
     pitches = _start(host), host.row_pitch, host.slice_pitch
-    return _cuda_staging.staged_copy(queue, host is src, pitches, place, (row, height, depth))
+    return _cuda_staging.staged_job(queue, host is src, pitches, place, (row, height, depth), again)
 
 
 def copy_image(queue: Queue, region: CopyRegion, waits: Sequence[Event] = ()) -> Event:
@@ -86,12 +87,12 @@ def copy_image(queue: Queue, region: CopyRegion, waits: Sequence[Event] = ()) ->
     """
     src, dst, extent, _, pixel_size = region
     if isinstance(src, ImageMemory) or isinstance(dst, ImageMemory):
-        moved = copy_by_kernel(queue, region, waits)
-        if moved is not None:
-            return moved
-        staged = _staged(queue, region)
-        if staged is not None:
-            return queue.run(staged, "cuMemcpy3DAsync", waits, region)
+        kernel = kernel_of_copy(queue, region)
+        if kernel is not None:
+            return launch_packed(queue, *kernel, waits)
+        job = staged_job(queue, region)
+        if job is not None:
+            return queue.run(_cuda_staging.staged(*job), "cuMemcpy3DAsync", waits, region)
     elif _is_contiguous(src, extent) and _is_contiguous(dst, extent):
         source, destination, nbytes = _start(src), _start(dst), region.nbytes
         return queue.run(
@@ -99,5 +100,5 @@ def copy_image(queue: Queue, region: CopyRegion, waits: Sequence[Event] = ()) ->
         )
     width, height, depth = extent
     context, row = queue.context, width * pixel_size
-    box = *_place(src, context, extent), *_place(dst, context, extent), row, height, depth
+    box = *place_of(src, context, extent), *place_of(dst, context, extent), row, height, depth
     return queue.run(lambda stream: _copy_box(stream, *box), "cuMemcpy3DAsync", waits, region)

@@ -9,26 +9,23 @@ from __future__ import annotations
 
 import struct
 import threading
-from collections.abc import Sequence
 
 from ..drivers import cuda as driver
 from ..model.copy_region import CopyRegion, HostMemory, ImageMemory, UsmMemory
 from ..model.enums import UsmKind
 from ._cuda_context import Context
-from ._cuda_event import Event
 from ._cuda_image import ImageStorage
 from ._cuda_kernel import Kernel, Shape
-from ._cuda_launch import launch_packed
 from ._cuda_memory import pointer_info
 from ._cuda_module import load_module
 from ._cuda_queue import Queue
 
-__all__ = ["SMALLEST", "copy_by_kernel", "source_of"]
+__all__ = ["SMALLEST", "kernel_of_copy", "source_of"]
 
 lib = driver.lib
 
-# Bytes from which on a kernel is the quicker: launching it takes longer than asking the driver for its copy.
-SMALLEST = 1 << 20
+# Bytes from which on a kernel is worth being loaded: below it is as quick as the driver's copy.
+SMALLEST = 256 << 10
 # Smaller blobs than this fill no memory bus.
 _LEAST_BLOB, _LARGEST_BLOB = 4, 16
 
@@ -226,8 +223,9 @@ def _linear_side(queue: Queue, end: UsmMemory, height: int, depth: int) -> _Side
     return _LINEAR, address, _NOWHERE, (pitch, slice_pitch), multiples
 
 
-def copy_by_kernel(queue: Queue, region: CopyRegion, waits: Sequence[Event] = ()) -> Event | None:
-    """A copy of at least ``SMALLEST`` bytes by a kernel; None where that cannot be, or is no better."""
+def kernel_of_copy(queue: Queue, region: CopyRegion) -> tuple[Kernel, Shape, tuple[int, ...], bytes] | None:
+    """The kernel of a copy of at least ``SMALLEST`` bytes, with the shape of its launch and the sizes and values of its
+    arguments; None where there is none, or it is no better."""
     src, dst, (width, height, depth), _, pixel_size = region
     row = width * pixel_size
     if row * height * depth < SMALLEST or depth > _MOST_SLICES or isinstance(src, HostMemory):
@@ -247,8 +245,7 @@ def copy_by_kernel(queue: Queue, region: CopyRegion, waits: Sequence[Event] = ()
         return None
     key = queue.primary.address, source, target, blob, row, height, depth
     plan = _plans.get(key) or _plan(queue, key)
-    packed = _PARAMETERS.pack(origin, place, *at, *to, *pitches, *other, row // blob, height)
-    return launch_packed(queue, plan[0], plan[1], _SIZES, packed, waits)
+    return *plan, _SIZES, _PARAMETERS.pack(origin, place, *at, *to, *pitches, *other, row // blob, height)
 
 
 def _plan(queue: Queue, key: tuple[int, str, str, int, int, int, int]) -> _Plan:

@@ -30,7 +30,8 @@ class PrimaryContext:
         handle: CUcontext; NULL in the child of a fork, where every call with it fails.
         events: events at rest, without and with timing (see ``_cuda_event``).
         made: addresses of the package's own events.
-        rest: freed arrays by kind, to be used again (see ``_cuda_image``).
+        rest: freed arrays by kind, to be used again (see ``_cuda_rest``).
+        views: textures and surfaces to be used again, by raw handle of their memory and by texture descriptor.
         staging: buffers for copies of ordinary host memory (see ``_cuda_staging``).
     """
 
@@ -47,6 +48,7 @@ class PrimaryContext:
         self.events: tuple[list[Any], list[Any]] = ([], [])
         self.made: set[int] = set()
         self.rest: dict[str, list[int]] = {}
+        self.views: dict[int, dict[Any, int]] = {}
         self.staging: Any = None
         unusable_after_fork(self)
 

@@ -30,10 +30,11 @@ from ._cuda_errors import check, fail, release
 from ._cuda_event import Event
 from ._cuda_fork import in_fork, refuse_in_fork
 from ._cuda_format import fits_surfaces, require_channels
-from ._cuda_image import ImageStorage, array_descriptor, end_copies, free_image
+from ._cuda_image import ImageStorage, array_descriptor, end_use, free_image
 from ._cuda_memory import free
 from ._cuda_queue import Queue
 from ._cuda_stream import Stream
+from ._descriptors import take_back
 from .direct_launch import DirectLaunch
 
 __all__ = [
@@ -113,8 +114,7 @@ class Semaphore:
 class _Handed:
     """A resource in a descriptor of the driver for the time of an import.
 
-    What the driver gets is a duplicate. Leaving the block with an error closes it, where the driver, which did not take
-    it, has not closed it all the same: NVIDIA's does that with files of some kinds.
+    What the driver gets is a duplicate. Leaving the block with an error closes it.
     """
 
     def __init__(self, handle: Any, resource: Any) -> None:
@@ -133,15 +133,8 @@ class _Handed:
             handle.win32.name = self._kept
 
     def __exit__(self, kind: object, *_: object) -> None:
-        if kind is not None and self._own >= 0 and self._is_open():
-            os.close(self._own)
-
-    def _is_open(self) -> bool:
-        """Whether the duplicate's number still means what it did."""
-        try:
-            return os.path.sameopenfile(self._own, self._resource.file_descriptor)
-        except OSError:
-            return False
+        if kind is not None and self._own >= 0:
+            take_back(self._own, self._resource.file_descriptor)
 
 
 def _is_dma_buf(number: int) -> bool:
@@ -237,7 +230,7 @@ def unmap_image(context: Context, handle: int, desc: ImageDescriptor) -> None:
         return
     storage = context.images.pop(handle)
     if not in_fork():
-        end_copies(context, storage, handle)
+        end_use(context, storage, handle)
         with storage.primary:
             result = lib.cuMipmappedArrayDestroy(ffi.cast("CUmipmappedArray", mipmapped))
             release(result, "cuMipmappedArrayDestroy")
@@ -324,11 +317,6 @@ def prepare_semaphore(queue: Queue, semaphore: Semaphore, wait: bool) -> Callabl
         return lambda value: _submit(queue, semaphore, wait, value, ())
     described = _described(queue, semaphore)
 
-    def settle(stream: Stream) -> None:
-        queue.primary.activate()
-        with stream.lock:
-            stream.before(())
-
     def refused(result: int) -> NoReturn:
         refuse_in_fork()
         fail(result, _CALLS[wait][1], f"value {described.value}")
@@ -340,7 +328,7 @@ def prepare_semaphore(queue: Queue, semaphore: Semaphore, wait: bool) -> Callabl
         mark=Event,
         places=(int(ffi.cast("uintptr_t", ffi.addressof(described, "value"))),),
         sizes=(8,),
-        settle=settle,
+        settle=Stream.prepare,
         refused=refused,
         keep=(described, semaphore),
     )

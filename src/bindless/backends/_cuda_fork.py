@@ -19,6 +19,7 @@ class _Handled(Protocol):
 
     handle: Any
     rest: Any
+    views: Any
 
 
 _contexts: weakref.WeakSet[_Handled] = weakref.WeakSet()
@@ -27,7 +28,7 @@ _contexts: weakref.WeakSet[_Handled] = weakref.WeakSet()
 def _forget_handles() -> None:
     """The next use of each context fails and comes to ``refuse_in_fork``."""
     for context in _contexts:
-        context.handle, context.rest = NULL, {}
+        context.handle, context.rest, context.views = NULL, {}, {}
 
 
 _guard = ForkGuard("cuda", "CUDA", _forget_handles)

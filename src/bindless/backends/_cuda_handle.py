@@ -11,12 +11,13 @@ from ..model.enums import AddressingMode, Errc, FilteringMode, ImageType
 from ..model.errors import SyclRuntimeError
 from ..model.sampler import BindlessImageSampler
 from . import _lookup
-from ._cuda_context import Context
-from ._cuda_device import Device, PrimaryContext
+from ._cuda_context import Context, View
+from ._cuda_device import Device
 from ._cuda_errors import SUCCESS, fail, release
 from ._cuda_fork import refuse_in_fork
 from ._cuda_format import array_format, require_channels
 from ._cuda_image import texture_kind
+from ._cuda_rest import view_to_rest, wake_view
 
 __all__ = [
     "MAX_ANISOTROPY",
@@ -54,21 +55,20 @@ def _unknown(context: Context, device: Device, handle: int) -> NoReturn:
     )
 
 
-def _unique(
-    numbers: dict[int, PrimaryContext], primary: PrimaryContext, sampled: bool, number: int, again: Callable[[], int]
-) -> int:
+def _unique(numbers: dict[int, View], view: View, sampled: bool, number: int, again: Callable[[], int]) -> int:
     """The number of a new object, made again as long as an image of another device has it.
 
     Numbers count up by CUDA context, and a context of ours may hold several of those.
 
     Args:
         numbers: the images of the context.
+        view: what it is to be there.
         number: what making it gave: 0 where the driver refused.
         again: makes another one.
     """
     rejected = []
     try:
-        while number and numbers.setdefault(number, primary) is not primary:
+        while number and numbers.setdefault(number, view) is not view:
             rejected.append(number)
             number = again()
         if not number:
@@ -78,7 +78,7 @@ def _unique(
             fail(result, call, "the image could not be made", Errc.runtime)
     finally:
         for other in rejected:
-            _destroy(primary.handle, other, sampled)
+            _destroy(view[0].handle, other, sampled)
     return number
 
 
@@ -99,10 +99,11 @@ def create_unsampled_image(context: Context, device: Device, handle: int, desc: 
             backend="cuda",
         )
     primary, surfaces = storage.primary, context.surfaces
-    number = _create_surface(primary.handle, handle)
-    if number and surfaces.setdefault(number, primary) is primary:
+    view = primary, handle, None
+    number: int = wake_view(primary, handle, None) or _create_surface(primary.handle, handle)
+    if number and surfaces.setdefault(number, view) is view:
         return number
-    return _unique(surfaces, primary, False, number, lambda: _create_surface(primary.handle, handle))
+    return _unique(surfaces, view, False, number, lambda: _create_surface(primary.handle, handle))
 
 
 def texture_descriptor(desc: ImageDescriptor, sampler: BindlessImageSampler, fetch_only: bool = False) -> Any:
@@ -163,10 +164,11 @@ def create_sampled_image(
     primary, mipmap, textures = storage.primary, storage.is_mipmap, context.textures
     kind = storage.texture_kind if desc is storage.desc else texture_kind(desc)
     texture = sampler.prepared.get(kind) or _prepare(desc, sampler, kind)
-    number = _create_texture(primary.handle, handle, mipmap, texture)
-    if number and textures.setdefault(number, primary) is primary:
+    view = primary, handle, texture
+    number: int = wake_view(primary, handle, texture) or _create_texture(primary.handle, handle, mipmap, texture)
+    if number and textures.setdefault(number, view) is view:
         return number
-    return _unique(textures, primary, True, number, lambda: _create_texture(primary.handle, handle, mipmap, texture))
+    return _unique(textures, view, True, number, lambda: _create_texture(primary.handle, handle, mipmap, texture))
 
 
 def _prepare(desc: ImageDescriptor, sampler: BindlessImageSampler, kind: str) -> Any:
@@ -197,7 +199,7 @@ def create_sampled_image_usm(
     def make() -> int:
         return lib.bindless_texture_create(primary.handle, resource, texture)
 
-    return _unique(context.textures, primary, True, make(), make)
+    return _unique(context.textures, (primary, 0, texture), True, make(), make)
 
 
 def _require_multiple(name: str, value: int, unit: int, way_out: str) -> None:
@@ -266,7 +268,11 @@ def _pitched(device: Device, address: int, pitch: int, desc: ImageDescriptor) ->
 
 def destroy_image(context: Context, handle: int, sampled: bool) -> None:
     """Destroys an image in the CUDA context that it was made in: in another, its number names another object."""
-    primary = _lookup.take_view(context.textures if sampled else context.surfaces, handle, sampled, "cuda")
+    views = context.textures if sampled else context.surfaces
+    view = views.pop(handle, None) or _lookup.take_view(views, handle, sampled, "cuda")
+    primary, memory, texture = view
+    if memory and view_to_rest(primary, memory, texture, handle):
+        return
     result = _destroy(primary.handle, handle, sampled)
     if result != SUCCESS:
         release(result, "cuTexObjectDestroy" if sampled else "cuSurfObjectDestroy")

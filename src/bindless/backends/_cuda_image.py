@@ -17,14 +17,14 @@ from ._cuda_device import Device, PrimaryContext
 from ._cuda_errors import SUCCESS, check, fail, release
 from ._cuda_fork import refuse_in_fork
 from ._cuda_format import CHANNEL_TYPES, array_format, exceeded, fits_surfaces, require_channels
+from ._cuda_rest import array_to_rest, end_rest, end_views, wake_array
 from .contract import ImageRecord
 
 __all__ = [
     "ImageStorage",
     "allocate_image",
     "array_descriptor",
-    "end_copies",
-    "end_rest",
+    "end_use",
     "free_image",
     "image_info",
     "image_level",
@@ -109,58 +109,14 @@ def array_descriptor(desc: ImageDescriptor, writable: bool) -> Any:
     )
 
 
-# Arrays at rest: bytes of one kind, arrays of one kind, kinds in a context.
-_BYTES_AT_REST, _ARRAYS_AT_REST, _KINDS_AT_REST = 1 << 20, 8, 16
+# Arrays at rest: bytes of one kind, arrays of one kind.
+_BYTES_AT_REST, _ARRAYS_AT_REST = 1 << 20, 8
 
 
 def _kind(description: Any) -> str:
     """What arrays have to have in common to stand for each other."""
     form = description.Format, description.NumChannels, description.Flags
     return f"{description.Width} {description.Height} {description.Depth} {form}"
-
-
-def _put_to_rest(storage: ImageStorage, handle: int) -> bool:
-    """Keeps a freed array for the next one of its kind, if it is small and there are few.
-
-    The driver makes arrays in blocks for each pixel size: the first of a block and the last cost 25 to 35 microseconds
-    each, others 1, and one at rest nothing. It clears no memory either where a process frees and makes arrays.
-    """
-    primary, kind = storage.primary, storage.kind
-    rest = primary.rest.get(kind)
-    if rest is None:
-        if len(primary.rest) >= _KINDS_AT_REST:
-            end_rest(primary)
-        rest = primary.rest.setdefault(kind, [])
-    if len(rest) >= storage.most_at_rest:
-        return False
-    rest.append(handle)
-    if primary.rest.get(kind) is rest:
-        return True
-    try:  # another thread has ended the rest just now
-        rest.remove(handle)
-    except ValueError:
-        return True
-    return False
-
-
-def end_rest(primary: PrimaryContext) -> None:
-    """Destroys all arrays at rest."""
-    kinds, primary.rest = primary.rest, {}
-    for rest in kinds.values():
-        while rest:
-            try:
-                release(_destroy(primary.handle, rest.pop(), False), "cuArrayDestroy")
-            except IndexError:  # another thread took it
-                break
-
-
-def _wake(storage: ImageStorage) -> int:
-    """An array at rest of this kind, or 0."""
-    rest = storage.primary.rest.get(storage.kind)
-    try:
-        return rest.pop() if rest else 0
-    except IndexError:  # another thread took it
-        return 0
 
 
 def _prepare(primary: PrimaryContext, desc: ImageDescriptor) -> ImageStorage:
@@ -185,7 +141,7 @@ def allocate_image(context: Context, device: Device, desc: ImageDescriptor) -> i
         storage = ImageStorage(primary, desc, storage.description, storage.writable)
         handle = _create(primary.handle, storage.description, desc.num_levels)
     else:
-        handle = _wake(storage) or _create(primary.handle, storage.description, 0)
+        handle = wake_array(primary, storage.kind) or _create(primary.handle, storage.description, 0)
     if not handle and primary.rest:
         end_rest(primary)
         handle = _create(primary.handle, storage.description, desc.num_levels if storage.is_mipmap else 0)
@@ -203,18 +159,31 @@ def _refused(device: Device, storage: ImageStorage) -> NoReturn:
     fail(result, call, reason, Errc.memory_allocation)
 
 
-def end_copies(context: Context, storage: ImageStorage, handle: int) -> None:
-    """Before an array or a mipmap ends: destroys the surfaces that large copies went through."""
+def _end_copies(context: Context, storage: ImageStorage, handle: int) -> None:
+    """Destroys the surfaces that large copies went through."""
+    for array in (handle, *storage.levels.values()):
+        surface = context.copied.pop(array, 0)
+        if surface:
+            release(lib.bindless_image_destroy(storage.primary.handle, surface, False), "cuSurfObjectDestroy")
+
+
+def end_use(context: Context, storage: ImageStorage, handle: int) -> None:
+    """Before an array or a mipmap ends: destroys what was made over it and is not a user's."""
     if context.copied:
+        _end_copies(context, storage, handle)
+    if storage.primary.views:
         for array in (handle, *storage.levels.values()):
-            surface = context.copied.pop(array, 0)
-            if surface:
-                release(lib.bindless_image_destroy(storage.primary.handle, surface, False), "cuSurfObjectDestroy")
+            end_views(storage.primary, array)
 
 
 def free_image(context: Context, handle: int, desc: ImageDescriptor) -> None:
     """Frees image memory and forgets the levels of a mipmap."""
-    storage = _lookup.take_storage(context.images, handle, "cuda")
+    storage = context.images.pop(handle, None) or _lookup.take_storage(context.images, handle, "cuda")
+    if storage.most_at_rest:
+        if context.copied:
+            _end_copies(context, storage, handle)
+        if array_to_rest(storage.primary, storage.kind, storage.most_at_rest, handle):
+            return
     if storage.parent:
         context.images[handle] = storage
         raise MemoryAllocationError(
@@ -223,9 +192,7 @@ def free_image(context: Context, handle: int, desc: ImageDescriptor) -> None:
     if storage.is_mipmap:
         for level in storage.levels.values():
             context.images.pop(level, None)
-    end_copies(context, storage, handle)
-    if storage.most_at_rest and _put_to_rest(storage, handle):
-        return
+    end_use(context, storage, handle)
     result = _destroy(storage.primary.handle, handle, storage.is_mipmap)
     if result != SUCCESS:
         release(result, "cuMipmappedArrayDestroy" if storage.is_mipmap else "cuArrayDestroy")

@@ -16,6 +16,7 @@ from ..model.errors import InvalidError, NdRangeError
 from ._cuda_device import Device
 from ._cuda_errors import SUCCESS, check
 from ._cuda_module import Module
+from ._kernel_base import Shaped
 from .contract import KernelArgument, KernelRecord
 
 __all__ = ["Kernel", "Packing", "Packings"]
@@ -26,7 +27,6 @@ Shape = tuple[int, int, int, int, int, int]
 
 _LOCAL_ALIGNMENT = 16
 _OFFSET_SIZES = (4, 8)
-_MOST_SHAPES = 1024
 
 _BLOCK_LIMITS = (
     lib.CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X,
@@ -74,7 +74,7 @@ class Packings(list[Packing]):
         self.sizes = sizes
 
 
-class Kernel:
+class Kernel(Shaped[Shape]):
     """A kernel of a module, with what is cached for launching it.
 
     Attributes:
@@ -84,11 +84,11 @@ class Kernel:
         primary: where it runs.
         free: memory for the arguments of launches.
         total: bytes of all arguments, -1 where nothing tells.
-        shapes: blocks and threads of the sizes launched so far.
         sizes: bytes of each parameter, or None where neither driver nor PTX tells.
     """
 
     def __init__(self, module: Module, name: str, native: Any = None) -> None:
+        super().__init__()
         self.module = module
         self.name = name
         self.primary = module.primary
@@ -97,7 +97,6 @@ class Kernel:
             self.native = module.function(name) if native is None else native
             self.max_threads = self._attribute(lib.CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)
             self.sizes = self._sizes()
-        self.shapes: dict[tuple[tuple[int, ...], tuple[int, ...] | None], Shape] = {}
         self.free = Packings(self.sizes or ())
         self.total = sum(self.sizes) if self.sizes is not None else -1
         self._shared_limit = 48 * 1024
@@ -189,17 +188,8 @@ class Kernel:
 
     # ------------------------------------------------------------------ shape
 
-    def shape(self, global_size: tuple[int, ...], local_size: tuple[int, ...] | None) -> Shape:
-        """Blocks and threads of a launch, by dimension; work-groups divide the range exactly."""
-        key = (global_size, local_size)
-        shape = self.shapes.get(key)
-        if shape is None:
-            if len(self.shapes) >= _MOST_SHAPES:
-                self.shapes.clear()
-            shape = self.shapes[key] = self._new_shape(global_size, local_size)
-        return shape
-
     def _new_shape(self, global_size: tuple[int, ...], local_size: tuple[int, ...] | None) -> Shape:
+        """Blocks and threads of a launch, by dimension; work-groups divide the range exactly."""
         local = self._suggest(global_size) if local_size is None else local_size
         sizes = (*global_size, 1, 1)[:3]
         block = (*local, 1, 1)[:3]

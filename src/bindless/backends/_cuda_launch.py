@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NoReturn
 
 from ..drivers import cuda as driver
@@ -17,7 +18,7 @@ from ._cuda_queue import Queue
 from ._cuda_stream import Stream
 from .direct_launch import DirectLaunch
 
-__all__ = ["launch", "launch_packed", "prepare_launch"]
+__all__ = ["launch", "launch_packed", "prepare_launch", "prepare_packed"]
 
 lib, ffi = driver.lib, driver.ffi
 
@@ -122,12 +123,28 @@ def prepare_launch(
     shape = kernel.shape(global_size, local_size)
     values, shared = kernel.arguments(arguments)
     lengths = tuple(map(len, values))
-    packing = Packing(lengths)
-    packing.bytes[:] = b"".join(values)
-    first = int(ffi.cast("uintptr_t", packing.storage))
+    direct, first = _prepare(queue, kernel, shape, lengths, b"".join(values), shared)
     ends = itertools.accumulate(lengths)
     places = iter([first + end - length for length, end in zip(lengths, ends)])
     listed = len(values) == len(arguments)  # else local memory is no parameter
+    return replace(
+        direct,
+        places=tuple(next(places) if listed or isinstance(given, bytes) else None for given in arguments),
+        sizes=tuple(len(given) if isinstance(given, bytes) else 0 for given in arguments),
+    )
+
+
+def prepare_packed(queue: Queue, kernel: Kernel, shape: Shape, sizes: tuple[int, ...], packed: bytes) -> DirectLaunch:
+    """A launch to be repeated with these arguments, as ``launch_packed`` takes them."""
+    return _prepare(queue, kernel, shape, sizes, packed, 0)[0]
+
+
+def _prepare(
+    queue: Queue, kernel: Kernel, shape: Shape, sizes: tuple[int, ...], packed: bytes, shared: int
+) -> tuple[DirectLaunch, int]:
+    """The launch, with no argument that changes, and the address of the first one."""
+    packing = Packing(sizes)
+    packing.bytes[:] = packed
     described = ffi.new("bindless_launch_t[]", len(queue.ordered))
     for one, stream in zip(described, queue.ordered):
         one.context, one.stream, one.function = queue.primary.handle, stream.handle, kernel.native
@@ -154,17 +171,18 @@ def prepare_launch(
         refuse_in_fork()
         _refused(result, kernel, shape, shared)
 
-    return DirectLaunch(
+    direct = DirectLaunch(
         submit=_SUBMIT,
         descriptions=tuple(int(ffi.cast("uintptr_t", described + at)) for at in range(len(queue.ordered))),
         lanes=queue.ordered,
         mark=Event,
-        places=tuple(next(places) if listed or isinstance(given, bytes) else None for given in arguments),
-        sizes=tuple(len(given) if isinstance(given, bytes) else 0 for given in arguments),
+        places=(),
+        sizes=(),
         settle=settle,
         refused=refused,
-        keep=(packing, described),
+        keep=(packing, described, kernel),
     )
+    return direct, int(ffi.cast("uintptr_t", packing.storage))
 
 
 def _refuse(queue: Queue, kernel: Kernel) -> NoReturn:

@@ -17,6 +17,7 @@ from ._cuda_context import Context
 from ._cuda_device import Device, PrimaryContext, driver_release
 from ._cuda_errors import SUCCESS, check, error, release
 from ._cuda_fork import in_fork
+from ._kernel_base import unknown_kernel
 from ._module_cache import ModuleCache, cache
 
 __all__ = ["Build", "Module", "add_input", "describe_module", "linker", "load_module", "require_source"]
@@ -98,10 +99,10 @@ class Module:
         result = lib.cuModuleGetFunction(slot, self.native, ffi.new("char[]", name.encode()))
         if result == lib.CUDA_ERROR_NOT_FOUND:
             try:
-                listed = ", ".join(self.names()) or "none"
+                names = self.names()
             except FeatureNotSupportedError:
-                listed = "of names that this driver does not tell"
-            raise InvalidError(f"no kernel is named {name!r}; the module has kernels {listed}", backend="cuda")
+                names = ("of names that this driver does not tell",)
+            raise unknown_kernel(names, name, "cuda")
         check(result, "cuModuleGetFunction", f"kernel {name!r}")
         return slot[0]
 

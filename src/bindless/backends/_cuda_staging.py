@@ -18,13 +18,26 @@ from ._cuda_errors import SUCCESS
 from ._cuda_queue import Queue
 from ._cuda_wait import wait_until_ready
 
-__all__ = ["SMALLEST", "VARIABLE", "is_ordinary", "staged_bytes", "staged_copy", "staging_bytes", "staging_of"]
+__all__ = [
+    "AGAIN",
+    "SMALLEST",
+    "VARIABLE",
+    "is_ordinary",
+    "smallest",
+    "staged",
+    "staged_bytes",
+    "staged_job",
+    "staging_bytes",
+    "staging_of",
+]
 
 lib, ffi = driver.lib, driver.ffi
 
 VARIABLE = "BINDLESS_STAGING"
-# Bytes from which on threads are worth being woken: from a device, and to it (True).
+# Bytes from which on copies go this way, from a device and to it (True): when they are made once, and again and again,
+# which is worth buffers. Then smaller ones are too: from a device one thread is better than the driver.
 SMALLEST = {False: 2 << 20, True: 4 << 20}
+AGAIN = {False: 128 << 10, True: 2 << 20}
 
 _DEFAULT_MEBIBYTES = 64
 _MOST_THREADS = 12
@@ -59,6 +72,11 @@ def _threads() -> int:
     """Threads that can copy at once."""
     count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return min(count, _MOST_THREADS)
+
+
+def smallest(to_device: bool, again: bool) -> int:
+    """Bytes of the smallest copy that goes this way."""
+    return min(SMALLEST[to_device], AGAIN[to_device]) if again else SMALLEST[to_device]
 
 
 class Staging:
@@ -103,35 +121,44 @@ def _is_of_device(address: int) -> bool:
     return bool(known and kind[0] == lib.CU_MEMORYTYPE_DEVICE and not shared)
 
 
-def staged_copy(
+def staged_job(
     queue: Queue,
     to_device: bool,
     host: tuple[int, int, int],
     device: tuple[int, ...],
     extent: tuple[int, int, int],
-) -> Callable[[Any], int] | None:
-    """The command of a copy; None where the driver's own does as well.
+    again: bool = False,
+) -> tuple[Any, tuple[Any, ...]] | None:
+    """The buffers for a copy, bindless_staging_t, and the fields of its bindless_stage_t.
+
+    None where the driver's own does as well.
 
     Args:
         host: address of the first byte, bytes between rows and slices.
         device: type, address, x in bytes, y, z, bytes between rows, rows between slices: a side of
             ``bindless_copy_box``.
         extent: bytes of a row, rows, slices.
+        again: whether it is prepared to be repeated.
     """
     width, height, depth = extent
-    if width * height * depth < SMALLEST[to_device] or queue.capturing:
+    if width * height * depth < smallest(to_device, again) or queue.capturing:
         return None
     primary = queue.primary
     primary.activate()
     staging = staging_of(primary)
     if staging.native is None or width > staging.piece or not is_ordinary(host[0]):
         return None
-    job = ffi.new("bindless_stage_t *", (to_device, *host, *device, *extent))
+    return staging.native, (to_device, *host, *device, *extent)
+
+
+def staged(staging: Any, fields: tuple[Any, ...]) -> Callable[[Any], int]:
+    """The command of such a copy."""
+    job = ffi.new("bindless_stage_t *", fields)
 
     def command(stream: Any) -> int:
         # The array may be that of a command before, which has to be done with it; so does the driver's copy.
         result = wait_until_ready(lib.cuStreamQuery, stream)
-        return lib.bindless_stage(staging.native, stream, job) if result == SUCCESS else result
+        return lib.bindless_stage(staging, stream, job) if result == SUCCESS else result
 
     return command
 
@@ -147,14 +174,15 @@ def staged_bytes(queue: Queue, dst: int, src: int, nbytes: int) -> Callable[[Any
         return None
     lines = nbytes // _LINE
     place = (int(lib.CU_MEMORYTYPE_UNIFIED), device, 0, 0, 0, _LINE, lines)
-    command = staged_copy(queue, to_device, (host, _LINE, _LINE * lines), place, (_LINE, lines, 1))
-    done = lines * _LINE
-    if command is None or done == nbytes:
+    job = staged_job(queue, to_device, (host, _LINE, _LINE * lines), place, (_LINE, lines, 1))
+    if job is None:
+        return None
+    done, command = lines * _LINE, staged(*job)
+    if done == nbytes:
         return command
-    staged = command
 
     def whole(stream: Any) -> int:
-        result = staged(stream)
+        result = command(stream)
         return lib.cuMemcpyAsync(dst + done, src + done, nbytes - done, stream) if result == SUCCESS else result
 
     return whole

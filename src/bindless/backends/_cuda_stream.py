@@ -19,6 +19,9 @@ __all__ = ["AdoptedStream", "Stream", "nothing"]
 lib, ffi = driver.lib, driver.ffi
 
 
+_QUERY = int(ffi.cast("uintptr_t", ffi.addressof(lib, "bindless_stream_query")))
+
+
 def nothing(stream: Any) -> int:
     """The command of an event that only waits."""
     return SUCCESS
@@ -47,6 +50,7 @@ class Stream(RecordingStream[Event]):
         self.launch = ffi.new("bindless_launch_t *")
         self.launch.context = context.handle
         self.launch.stream = self.handle
+        self.query, self.asked = _QUERY, int(ffi.cast("uintptr_t", self.launch))
         self.launched: tuple[int, ...] | None = None
         self.parameters: Any = ffi.NULL
         self.shared = 0
@@ -88,6 +92,12 @@ class Stream(RecordingStream[Event]):
             native = event.native
             if native is not None and event.stream is not self and not event.is_known_complete:
                 check(lib.cuStreamWaitEvent(self.handle, native.handle, 0), "cuStreamWaitEvent")
+
+    def prepare(self) -> None:
+        """``before`` a command that is submitted elsewhere and waits for nothing."""
+        self.context.activate()
+        with self.lock:
+            self.before(())
 
     def after(self) -> Event:
         """The event of the command just submitted; the lock is held."""

@@ -1,13 +1,13 @@
-"""What kernels have in common whose drivers take their arguments one by one."""
+"""What kernels have in common, whatever the driver."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from ..model.errors import InvalidError
 
-__all__ = ["KernelBase", "kernel_of", "unknown_kernel"]
+__all__ = ["KernelBase", "Shaped", "kernel_of", "unknown_kernel"]
 
 _MOST_SHAPES = 1024
 
@@ -24,8 +24,33 @@ class _Module(Protocol):
     def names(self) -> tuple[str, ...]: ...
 
 
-class KernelBase(Generic[_Shape]):
-    """The arguments that a kernel takes, and the ranges that it was launched over.
+class Shaped(Generic[_Shape]):
+    """A kernel that remembers the ranges it was launched over.
+
+    Attributes:
+        shapes: ranges as the driver takes them, by global and local size.
+    """
+
+    def __init__(self) -> None:
+        self.shapes: dict[tuple[Sizes, Sizes | None], _Shape] = {}
+
+    def shape(self, global_size: Sizes, local_size: Sizes | None) -> _Shape:
+        """A range as the driver takes it; its work-groups divide it exactly."""
+        key = (global_size, local_size)
+        found = self.shapes.get(key)
+        if found is None:
+            if len(self.shapes) >= _MOST_SHAPES:
+                self.shapes.clear()
+            found = self.shapes[key] = self._new_shape(global_size, local_size)
+        return found
+
+    def _new_shape(self, global_size: Sizes, local_size: Sizes | None) -> _Shape:
+        """``shape`` of sizes that were not launched yet; raises ``NdRangeError``."""
+        raise NotImplementedError
+
+
+class KernelBase(Shaped[_Shape]):
+    """The arguments that a kernel takes one by one.
 
     Attributes:
         backend: for errors.
@@ -33,7 +58,6 @@ class KernelBase(Generic[_Shape]):
         device: it runs on.
         sizes: of its parameters, None where the source does not tell.
         count: of its parameters.
-        shapes: ranges as the driver takes them, by global and local size.
     """
 
     backend: ClassVar[str]
@@ -41,9 +65,9 @@ class KernelBase(Generic[_Shape]):
     device: Any
 
     def __init__(self, sizes: Sizes | None, count: int) -> None:
+        super().__init__()
         self.sizes = sizes
         self.count = count
-        self.shapes: dict[tuple[Sizes, Sizes | None], _Shape] = {}
         self._total = -1 if sizes is None else sum(sizes)
 
     def packed(self, arguments: Sequence[bytes | int]) -> bytes | None:
@@ -83,24 +107,10 @@ class KernelBase(Generic[_Shape]):
         """Bytes of local memory that a work-group of the device may have."""
         raise NotImplementedError
 
-    def shape(self, global_size: Sizes, local_size: Sizes | None) -> _Shape:
-        """A range as the driver takes it; its work-groups divide it exactly."""
-        key = (global_size, local_size)
-        found = self.shapes.get(key)
-        if found is None:
-            if len(self.shapes) >= _MOST_SHAPES:
-                self.shapes.clear()
-            found = self.shapes[key] = self._new_shape(global_size, local_size)
-        return found
 
-    def _new_shape(self, global_size: Sizes, local_size: Sizes | None) -> _Shape:
-        """``shape`` of sizes that were not launched yet; raises ``NdRangeError``."""
-        raise NotImplementedError
-
-
-def unknown_kernel(module: _Module, name: str, backend: str) -> InvalidError:
-    """The error of a name that a module has no kernel of."""
-    listed = ", ".join(module.names()) or "none"
+def unknown_kernel(names: Iterable[str], name: str, backend: str) -> InvalidError:
+    """The error of a name that a module, which has kernels of these names, has no kernel of."""
+    listed = ", ".join(names) or "none"
     return InvalidError(f"no kernel is named {name!r}; the module has kernels {listed}", backend=backend)
 
 
@@ -115,6 +125,6 @@ def kernel_of(module: _Module, name: str, make: Callable[[], _Kernel], backend: 
     found: _Kernel | None = module.kernels.get(name)
     if found is None:
         if name not in module.names():
-            raise unknown_kernel(module, name, backend)
+            raise unknown_kernel(module.names(), name, backend)
         found = module.kernels.setdefault(name, make())
     return found

@@ -243,7 +243,7 @@ def _create(module: Module, name: str) -> Any:
     desc = driver.make_struct("ze_kernel_desc_t", pKernelName=ffi.new("char[]", name.encode()))
     result = lib.zeKernelCreate(module.native, desc, slot)
     if result == lib.ZE_RESULT_ERROR_INVALID_KERNEL_NAME:
-        raise unknown_kernel(module, name, "level_zero")
+        raise unknown_kernel(module.names(), name, "level_zero")
     check(result, "zeKernelCreate", f"kernel {name!r}")
     return slot[0]
 

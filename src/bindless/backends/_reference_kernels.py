@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..model.errors import BuildError, InvalidError, NdRangeError
+from ._kernel_base import unknown_kernel
 from .contract import KernelArgument, KernelRecord
 
 __all__ = ["Kernel", "Kernels", "Module", "Object"]
@@ -159,8 +160,7 @@ class Kernels:
     def get(self, module: Module, name: str) -> Kernel:
         """The kernel of this name; ``InvalidError`` lists those that there are."""
         if name not in module.names:
-            listed = ", ".join(module.names) or "none"
-            raise InvalidError(f"no kernel is named {name!r}; the module has kernels {listed}", backend="reference")
+            raise unknown_kernel(module.names, name, "reference")
         if name not in module.kernels:
             kernel = self._ffi.new("blr_kernel_t *")
             self._check(self._lib.blrKernelCreate(module.handle, name.encode(), kernel), "blrKernelCreate")

@@ -18,6 +18,8 @@ Rules
     method on the same thread: a lock that they take is not held while Python objects are made, or is reentrant.
   - A backend whose native events end with their last reference has ``events_release_themselves = True``; then
     ``release_event`` need not be called.
+  - ``copies_pinned_quicker = True``: a copy from host memory that the driver allocated takes the caller less time than
+    one from other memory.
   - ``launches_directly = True``: ``prepare_launch`` gives functions of the driver, which the facade calls from C. If
     there is ``queue_ends``, it gives events after everything submitted so far to a queue out of order.
   - A backend has ``events_cross_contexts = True`` if commands can wait for events of its other contexts, and
@@ -507,7 +509,12 @@ class BackendProtocol(Protocol):
         """Destroys an image, not its memory."""
 
     def copy_image(self, queue: NativeQueue, region: CopyRegion, waits: Sequence[NativeEvent] = ()) -> NativeEvent:
-        """Any of BI's copies."""
+        """Any of BI's copies. A backend may offer beside it
+
+            prepare_copy(queue, region) -> DirectCopy | None
+
+        the same copy to be repeated, with other arrays of the same shape; None where it takes Python each time.
+        """
 
     def image_call(self, queue: NativeQueue, call: ImageCall, waits: Sequence[NativeEvent] = ()) -> NativeEvent:
         """Runs a device function over arrays that the device can reach."""

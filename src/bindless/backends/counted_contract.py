@@ -78,6 +78,11 @@ class CountedProtocol(InteropProtocol, Protocol):
         ``InvalidError`` for programs that are further than the state; ``BuildError`` with the log if they do not build.
         """
 
+    def adopt_programs_of(
+        self, context: NativeContext, devices: Sequence[NativeDevice], kernels: Sequence[NativeHandle]
+    ) -> AdoptedBundle:
+        """What an executable bundle has of the programs of native kernels, as ``adopt_programs`` tells of programs."""
+
     def program_of(self, context: NativeContext, handle: NativeHandle) -> NativeHandle:
         """The program of a native kernel of the context."""
 

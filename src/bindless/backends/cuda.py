@@ -25,6 +25,7 @@ from ..model.module import ModuleDescription
 from ..model.native_handle import NativeHandle
 from . import (
     _cuda_copy,
+    _cuda_copy_again,
     _cuda_external,
     _cuda_extra,
     _cuda_functions,
@@ -74,6 +75,7 @@ class CudaBackend:
     backend = Backend.cuda
     # An event goes back to its context with its last reference; see ``Event.__del__``.
     events_release_themselves = True
+    copies_pinned_quicker = True
     launches_directly = True
     events_cross_contexts = memory_crosses_contexts = True
 
@@ -176,6 +178,7 @@ class CudaBackend:
     create_sampled_image_usm = staticmethod(_cuda_handle.create_sampled_image_usm)
     destroy_image = staticmethod(_cuda_handle.destroy_image)
     copy_image = staticmethod(_cuda_copy.copy_image)
+    prepare_copy = staticmethod(_cuda_copy_again.prepare_copy)
 
     def image_call(self, queue: Queue, call: ImageCall, waits: Sequence[Event] = ()) -> Event:
         return _cuda_functions.image_call(queue, call, waits)

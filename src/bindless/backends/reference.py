@@ -8,7 +8,6 @@ from typing import Any
 from ..model import spirv
 from ..model.aspects import Aspect
 from ..model.channels import CHANNELS, ELEMENTS
-from ..model.copy_region import CopyRegion, Endpoint, ImageMemory
 from ..model.descriptor import ImageDescriptor
 from ..model.enums import (
     AddressingMode,
@@ -32,7 +31,7 @@ from ..model.image_call import ImageCall
 from ..model.module import ModuleDescription
 from ..model.native_handle import NativeHandle
 from ..model.sampler import BindlessImageSampler
-from . import _reference_external, _reference_extra
+from . import _reference_copy, _reference_external, _reference_extra, _reference_graph
 from ._reference_info import ASPECTS, device_info, text
 from ._reference_kernels import Kernel, Kernels, Module, Object
 from ._reference_native import TYPE_OF, TYPES, Natives
@@ -397,22 +396,8 @@ class ReferenceBackend:
     def destroy_image(self, context: Context, handle: int, sampled: bool) -> None:
         self._check(self._lib.blrImageHandleDestroy(context.handle, handle), "blrImageHandleDestroy")
 
-    def _endpoint(self, end: Endpoint) -> tuple[Any, ...]:
-        """A ``blr_copy_endpoint_t``."""
-        if isinstance(end, ImageMemory):
-            return self._image(end.handle), self._null, 0, 0, end.offset
-        return self._null, self._pointer(end.address), end.row_pitch, end.slice_pitch, end.offset
-
-    def copy_image(self, queue: Queue, region: CopyRegion, waits: Sequence[Event] = ()) -> Event:
-        sides = self._endpoint(region.src), self._endpoint(region.dst)
-        native = self._ffi.new("blr_copy_region_t *", (*sides, region.extent, region.pixel_size))
-        event = self._ffi.new("blr_event_t *")
-        count, events = self._waits(waits)
-        self._check(
-            self._lib.blrEnqueueCopyImage(queue.handle, native, count, events, event),
-            "blrEnqueueCopyImage",
-        )
-        return Event(event[0], queue.profiling)
+    copy_image = _reference_copy.copy_image
+    prepare_copy = _reference_copy.prepare_copy
 
     def image_call(self, queue: Queue, call: ImageCall, waits: Sequence[Event] = ()) -> Event:
         ffi = self._ffi
@@ -525,6 +510,10 @@ class ReferenceBackend:
     launch_cooperative = _reference_extra.launch_cooperative
     most_cooperative_groups = _reference_extra.most_cooperative_groups
     prefer_cache = _reference_extra.prefer_cache
+    records_graphs = _reference_graph.records_graphs
+    record_graph = _reference_graph.record_graph
+    launch_graph = _reference_graph.launch_graph
+    release_graph = _reference_graph.release_graph
 
     # ------------------------------------------------------------------ memory and semaphores of others
 

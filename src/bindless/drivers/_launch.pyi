@@ -11,6 +11,11 @@ class Lock:
     def __enter__(self) -> bool: ...
     def __exit__(self, *_: object) -> None: ...
 
+class Openable:
+    """Memory, and bundles of kernels: commands ask whether they are open still."""
+
+    _open: bool
+
 class Mark:
     """The end of a command in a lane."""
 
@@ -25,12 +30,19 @@ class Lane:
     submitted: int
     done: int
     used: bool
+    query: int
+    asked: int
 
 class Event:
     """A command's end, as users hold it."""
 
     _stream: Any
     _native: Any
+    _task: Any
+    _error: Any
+    _done: bool
+
+    def _settle_here(self) -> bool: ...
 
 class Prepared:
     """A launch to be repeated; ``DirectLaunch`` says of what."""
@@ -54,6 +66,38 @@ class Prepared:
     ) -> Prepared: ...
     def forget(self, _: object, /) -> None: ...
 
+class Copy:
+    """A copy to be repeated; ``DirectCopy`` says of what."""
+
+    def __new__(
+        cls,
+        copies: Copies,
+        source: object,
+        destination: object,
+        source_places: tuple[int, ...],
+        destination_places: tuple[int, ...],
+        source_offset: int,
+        destination_offset: int,
+        names: tuple[str, ...],
+        values: tuple[object, ...],
+        launch: Prepared | None,
+        submit: int,
+        description: int,
+        made: object,
+        refused: object,
+        keep: object,
+        /,
+    ) -> Copy: ...
+    def forget(self, _: object, /) -> None: ...
+
+class Copies:
+    """The copies prepared for a queue, of these types of images, memory and arrays."""
+
+    def __new__(cls, image: type, memory: type, host: type, /) -> Copies: ...
+    def remember(self, copy: Copy, /) -> None: ...
+    def forget(self) -> None: ...
+    def count(self) -> int: ...
+
 class Commands:
     """The commands of a queue, with the launches prepared for it."""
 
@@ -61,6 +105,7 @@ class Commands:
     blocker: Any
     context: Any
     bundles: Any
+    copies: Copies | None
     batch: int
     _last_bundle: Any
     _event: Any
@@ -77,12 +122,30 @@ class Commands:
     def count_launches(self) -> int: ...
 
 class Submitter:
-    """A queue: ``parallel_for``, which calls ``_parallel_for_any`` for what was not prepared."""
+    """A queue: ``parallel_for`` and ``ext_oneapi_copy``, which call ``_parallel_for_any`` and ``_copy_any`` for what
+    was not prepared.
+    """
 
     _stream: Any
 
     def parallel_for(
         self, index_space: Any, kernel: Any, *arguments: object, depends_on: Iterable[Any] | Any = ...
+    ) -> Any: ...
+    def ext_oneapi_copy(
+        self,
+        src: Any,
+        dst: Any,
+        *,
+        src_desc: Any = ...,
+        dst_desc: Any = ...,
+        src_offset: Any = ...,
+        dst_offset: Any = ...,
+        src_extent: Any = ...,
+        dst_extent: Any = ...,
+        copy_extent: Any = ...,
+        src_pitch: Any = ...,
+        dst_pitch: Any = ...,
+        depends_on: Iterable[Any] | Any = ...,
     ) -> Any: ...
 
 class Bound:

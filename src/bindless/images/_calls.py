@@ -112,7 +112,11 @@ def find_image(
     if not sampled and not form.unsampled:
         raise InvalidError(f"{form.name}: {handle!r} is unsampled; create it with a sampler")
     raw = handle.raw_handle  # type: ignore[attr-defined]
-    record: HandleRecord | None = queue.context._handles.get(handle_key(raw, sampled))
+    try:
+        handles = queue.context._handles
+    except AttributeError:
+        raise InvalidError(f"{form.name}: queue={queue!r} is no Queue") from None
+    record: HandleRecord | None = handles.get(handle_key(raw, sampled))
     if record is None:
         if handle.descriptor is not None:  # type: ignore[attr-defined]
             raise InvalidError(

@@ -163,6 +163,8 @@ def _known(memory: object, context: Context) -> KnownMemory | None:
             f"create_image: {type(memory).__name__} is no memory; give an ImageMem, an ImageMemHandle, a UsmPointer or "
             "a UsmArray"
         )
+    if memory.closed:
+        raise SyclRuntimeError(f"{memory!r} owns no memory: it was made without a descriptor, or closed")
     record, home = memory._own()
     if home is not context and home != context:
         raise SyclRuntimeError(f"{memory!r} was allocated in another context: create the image there")
@@ -317,7 +319,13 @@ def destroy_image_handle(handle: SampledImageHandle | UnsampledImageHandle, *whe
         raise SyclRuntimeError(
             f"{handle!r} is no image of this context: it was destroyed already, or made in another context"
         )
+    backend, native = context._backend, context._native_context
     try:
-        record.end(context._backend, context._native_context)
+        try:
+            del record._unheld  # the beginning of ``Listed.end``: mostly nothing else has it
+        except AttributeError:
+            record.end(backend, native)
+        else:
+            backend.destroy_image(native, record.number, handle._sampled)
     except Error as error:
         raise as_error(SyclRuntimeError, error, f"{handle!r} was not destroyed") from error

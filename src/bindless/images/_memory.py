@@ -244,12 +244,12 @@ class ImageMem:
     __slots__ = ("__weakref__", "_context", "_resource", "_value")
 
     def __init__(self, desc: ImageDescriptor | ImageMem | None = None, *where: Any) -> None:
-        self._resource: MemoryRecord | None = None
-        self._context: Context | None = None
-        self._value = 0
+        self._resource: MemoryRecord | None
+        self._context: Context | None
         if desc is None:
             if where:
                 raise InvalidError("ImageMem: the first argument is an ImageDescriptor")
+            self._value, self._resource, self._context = 0, None, None
         elif isinstance(desc, ImageMem):
             if where:
                 raise InvalidError("ImageMem: a copy stays where its original is; give no queue, device or context")

@@ -112,6 +112,8 @@ class ImageDescriptor:
         Raises:
             InvalidError: the shape or the dtype is not that of an image.
         """
+        if not hasattr(array, "dtype"):
+            raise InvalidError(f"array={array!r} is no array: numpy.asarray(...) makes one")
         kind = coerce(ImageType, type, "type")
         layered = kind in (ImageType.array, ImageType.cubemap)
         channel = (
@@ -302,7 +304,8 @@ def range3(values: Sequence[int] | int | None, name: str) -> tuple[int, int, int
     """
     if values is None:
         return (0, 0, 0)
-    items = (values,) if not isinstance(values, Sequence) and not isinstance(values, np.ndarray) else tuple(values)
+    several = isinstance(values, Sequence) or (isinstance(values, np.ndarray) and values.ndim > 0)
+    items: tuple[int, ...] = tuple(values) if several else (values,)  # type: ignore[arg-type,assignment]
     if not 1 <= len(items) <= 3:
         raise InvalidError(f"{name}={values!r} has {len(items)} components; it has up to three: (x, y, z)")
     numbers = [integer(f"{name}[{index}]", item) for index, item in enumerate(items)]

@@ -36,6 +36,11 @@ class StringEnum(str, Enum):
     def __str__(self) -> str:
         return str(self.value)
 
+    @classmethod
+    def _missing_(cls, value: object) -> StringEnum | None:
+        """The member of an older name, such as ``AddressingMode("clamp")``."""
+        return cls.__members__.get(value) if isinstance(value, str) else None
+
 
 _E = TypeVar("_E", bound=StringEnum)
 

@@ -83,15 +83,15 @@ def _number(native: object) -> tuple[int, str] | None:
         return int(native), native.type
     if type(native).__module__ == "_cffi_backend":
         return _of_cffi(native)
+    if hasattr(native, "int_ptr"):  # first: a program of PyOpenCL takes other names for its kernels'
+        names = (_PYOPENCL.get(base.__name__, "") for base in type(native).__mro__)
+        return operator.index(native.int_ptr), next(filter(None, names), "")
     protocol = getattr(native, "__cuda_stream__", None)
     if protocol is not None:
         _, value = protocol() if callable(protocol) else protocol
         return operator.index(value) or 1, "CUstream"  # 1 is the driver's own name of the default stream
     if type(native).__module__.startswith("cuda.bindings"):
         return int(native), type(native).__name__  # type: ignore[call-overload]
-    if hasattr(native, "int_ptr"):
-        names = (_PYOPENCL.get(base.__name__, "") for base in type(native).__mro__)
-        return operator.index(native.int_ptr), next(filter(None, names), "")
     value = getattr(native, "value", native)  # ctypes.c_void_p
     if value is None and value is not native:
         return 0, ""

@@ -23,7 +23,7 @@ __all__ = ["BindlessImageSampler"]
 def _level(name: str, value: float) -> float:
     try:
         number = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InvalidError(f"{name}={value!r} is not a number") from None
     if not math.isfinite(number) or number < 0:
         raise InvalidError(f"{name}={number}: it is a finite number, 0 or more")
@@ -69,7 +69,11 @@ class BindlessImageSampler:
         max_anisotropy: float = 0.0,
         cubemap_filtering: CubemapFilteringMode | str = CubemapFilteringMode.disjointed,
     ) -> None:
-        modes: Sequence[AddressingMode | str] = (addressing,) * 3 if isinstance(addressing, str) else tuple(addressing)
+        modes: Sequence[AddressingMode | str]
+        try:
+            modes = (addressing,) * 3 if isinstance(addressing, str) else tuple(addressing)
+        except TypeError:
+            raise InvalidError(f"addressing={addressing!r} is neither a mode nor three of them: (x, y, z)") from None
         if len(modes) != 3:
             raise InvalidError(f"addressing={addressing!r} has {len(modes)} modes; it is one mode or three: (x, y, z)")
         assign = object.__setattr__

@@ -6,6 +6,7 @@ import sys
 import threading
 import time
 import weakref
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from ..model.errors import DeviceLostError, Error, ExceptionList, SyclRuntimeError
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from ._stream import CommandStream
     from .event import Event
 
-__all__ = ["active", "birth", "events_of_users", "streams", "sweep", "wait_for_all", "wait_for_users"]
+__all__ = ["active", "begin", "birth", "events_of_users", "streams", "sweep", "uses", "wait_for_all", "wait_for_users"]
 
 active: set[CommandStream] = set()
 """Those with work that is not known to be complete: it finds them alive.
@@ -64,6 +65,29 @@ class _Birth:
 birth = _Birth()
 
 
+def begin(stream: CommandStream, keep: Iterable[object]) -> None:
+    """Announces a command that uses ``keep`` before it is submitted or kept for later; the stream's lock is held.
+
+    Whoever frees memory says so first and then waits for the streams that are active, with their locks. So another
+    thread either waits for this command, or has freed before it, and then it is refused.
+
+    Raises:
+        InvalidError: some of the memory was freed.
+    """
+    if not stream._dirty:
+        stream._dirty = True
+        active.add(stream)
+    for item in keep:
+        owner = getattr(item, "_owner", None)
+        if owner is not None:
+            owner.require_open()
+
+
+def uses(keep: Iterable[object], owner: object) -> bool:
+    """Whether memory of ``owner`` is among what a command keeps."""
+    return any(item is owner or getattr(item, "_owner", None) is owner for item in keep)
+
+
 def sweep() -> None:
     """Lets go of what completed commands of any queue used."""
     for stream in active.copy():
@@ -97,7 +121,8 @@ def _finish() -> None:
             try:
                 stream.settle()
             except Error as error:
-                stream.log.record(error)
+                if stream.native is not None:  # else a thread has just closed it, and waited itself
+                    stream.log.record(error)
     # Daemon threads may still submit. From here on they are refused, which nobody needs to be told, and what they had
     # submitted is waited for too: memory that it uses goes next.
     birth.end()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import weakref
 from typing import TYPE_CHECKING, Any
 
+from ..drivers._launch import Openable
 from ..model.enums import UsmKind
 from ..model.errors import InvalidError, MemoryAllocationError
 from . import _lifetime
@@ -19,7 +20,7 @@ __all__ = ["Allocation", "Lease"]
 _LARGEST = 2**63 - 1
 
 
-class Allocation:
+class Allocation(Openable):
     """Memory that pointers and arrays share; it ends with the last of them, or when it is freed.
 
     What other libraries look at through a ``Lease`` stays as long as they do: freeing it ends its use here at once,
@@ -46,12 +47,13 @@ class Allocation:
         "kind",
         "lender",
         "nbytes",
-        "open",
         "ordinary",
         "owned",
         "read_only",
         "resource",
     )
+
+    open = Openable._open
 
     def __init__(
         self,

@@ -26,6 +26,12 @@ _LANGUAGES: Mapping[Backend, tuple[str, ...]] = {
     Backend.opencl: ("opencl_c", "spirv"),
 }
 _ELF = b"\x7fELF"
+# What a message says of them.
+_TAKEN: Mapping[Backend, str] = {
+    Backend.cuda: "PTX, a cubin or a fat binary of CUDA",
+    Backend.opencl: "OpenCL C or SPIR-V",
+}
+_TEXTS = (("CUDA C++", re.compile(rb"\b__global__\b")), ("OpenCL C", re.compile(rb"\b(__)?kernel\s[^;{]*\bvoid\b")))
 _BINARY = {_ELF: "a cubin", b"\x50\xed\x55\xba": "a fat binary of CUDA"}
 
 
@@ -66,8 +72,8 @@ def choose_modules(source: bytes | KernelFile, backend: Backend, devices: Sequen
     found = _language(source)
     if backend is Backend.opencl and (source[:4] == _ELF or found == "PTX"):
         return (source,)  # binaries of OpenCL drivers are such files, too; the driver's or none
-    if found is not None and backend is not Backend.cuda and found != "SPIR-V":
-        taken = "OpenCL C or SPIR-V" if backend is Backend.opencl else "SPIR-V"
+    taken = _TAKEN.get(backend, "SPIR-V")
+    if found is not None and found not in taken:
         raise BuildError(
             f"the source is {found}; the {backend} backend takes {taken}: `bindless build` makes one file for all",
             backend=str(backend),
@@ -85,7 +91,7 @@ def _of_file(file: KernelFile, backend: Backend, devices: Sequence[Device]) -> t
     raise BuildError(
         f"the kernel file holds {file.describe()}; {names} of the {backend} backend runs {' or '.join(wanted)}"
         f"{' for its own or an older generation' if backend is Backend.cuda else ''}: build it for that target "
-        f"(bindless build --target {wanted[-1]})",
+        f"(bindless build --target {'ptx' if backend is Backend.cuda else wanted[0]})",
         backend=str(backend),
     )
 
@@ -106,4 +112,7 @@ def _runs(section: Section, device: Device) -> bool:
 def _language(source: bytes) -> str | None:
     if is_spirv(source):
         return "SPIR-V"
-    return _BINARY.get(source[:4]) or ("PTX" if ptx.is_ptx(source) else None)
+    found = _BINARY.get(source[:4]) or ("PTX" if ptx.is_ptx(source) else None)
+    if found is not None or b"\0" in source:
+        return found
+    return next((name for name, words in _TEXTS if words.search(source)), None)

@@ -64,8 +64,15 @@ class BundleSource:
         self.modules = choose_modules(source, self._backend.backend, devices)
         self.options = _checked_options(options)
         described = [self._backend.describe_module(module) for module in self.modules]
+        told: Mapping[str, KernelSignature] = {}
+        if isinstance(source, KernelFile):  # which tells what a text alone does not
+            told = {kernel.name: kernel for kernel in source.kernels}
+            names = {section.data: section.kernels for section in source.sections}
+            described = [
+                replace(each, kernel_names=names[module]) if each.kernel_names is None else each
+                for each, module in zip(described, self.modules)
+            ]
         self._constants = tuple(description.constants for description in described)
-        told = {kernel.name: kernel for kernel in source.kernels} if isinstance(source, KernelFile) else {}
         self._described = _joined(described, told)
         self._values: dict[int, Any] = {}
         self._packed: dict[int, bytes] = {}

@@ -199,6 +199,8 @@ def _usm_side(
     context = queue.context
     if isinstance(value, int):
         address = value
+        if not 0 < address < 2**64:
+            raise InvalidError(f"the {name} address {address} is none: it is a positive number of 64 bits")
         record = queue._backend.pointer_info(context._native, address)
         kind, capacity = record.kind, record.base + record.size - address
         if kind is UsmKind.unknown:

@@ -70,9 +70,6 @@ def requirement_of(mode: AccessMode | str, no_init: bool) -> Requirement:
     Raises:
         InvalidError: no such mode, or contents that are to be read and discarded at once.
     """
-    found = OF_MODE.get((mode, no_init))  # a string enum is found by its string
-    if found is not None:
-        return found
     mode = coerce(AccessMode, mode, "mode")
     if no_init and mode is AccessMode.read:
         raise InvalidError("no_init=True with mode='read': there would be nothing to read; leave no_init out")

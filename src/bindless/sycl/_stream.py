@@ -21,7 +21,7 @@ from ..backends.contract import BackendProtocol, NativeEvent, NativeKernel, Nati
 from ..drivers._launch import Commands, Lock
 from ..model.errors import DeviceLostError, Error, InvalidError, SyclRuntimeError
 from . import _lifetime
-from ._activity import active, birth, events_of_users, streams, sweep, wait_for_all, wait_for_users
+from ._activity import active, begin, birth, events_of_users, streams, sweep, uses, wait_for_all, wait_for_users
 from ._error_log import AsyncHandler, ErrorLog
 from ._lifetime import FORKED
 from ._node import Node
@@ -164,13 +164,14 @@ class CommandStream(Commands):
         waits: tuple[Event, ...] = ()
         natives: Sequence[NativeEvent] = ()
         others: Sequence[Event] = ()
-        if depends_on != ():
+        if type(depends_on) is not tuple or depends_on:
             waits, natives, others = self.resolve(depends_on)
         if others or self.blocker is not None:
             return self._defer(operation, waits, keep, barrier)
         with self.lock:
             if self.native is None:
                 raise self.unusable()
+            begin(self, keep)
             made = operation(natives)
             event = _new_event(self._event)
             event._stream, event._native = self, made
@@ -193,7 +194,7 @@ class CommandStream(Commands):
         waits: tuple[Event, ...] = ()
         natives: Sequence[NativeEvent] = ()
         others: Sequence[Event] = ()
-        if depends_on != ():
+        if type(depends_on) is not tuple or depends_on:
             waits, natives, others = self.resolve(depends_on)
         if others or self.blocker is not None:
 
@@ -207,6 +208,7 @@ class CommandStream(Commands):
             native = self.native
             if native is None:
                 raise self.unusable()
+            begin(self, keep)
             made = self._launch(native, kernel, global_size, local_size, arguments, natives)
             event = _new_event(self._event)
             event._stream, event._native = self, made
@@ -345,11 +347,9 @@ class CommandStream(Commands):
         with self.lock:
             if self.native is None:
                 raise self.unusable()
+            begin(self, keep)
             blocker = self.blocker
             self.tasks[event] = keep
-            if not self._dirty:
-                self._dirty = True
-                active.add(self)
             if blocks:
                 self.blocker = event
         node.start(needs, after if blocker is None else (*after, blocker))
@@ -492,10 +492,10 @@ class CommandStream(Commands):
     def wait_for_users(self, owner: object) -> None:
         """Waits for the commands submitted so far that use memory of ``owner``."""
         with self.lock:
-            if not self.in_order and self.native is not None and _uses(self._batch, owner):
+            if not self.in_order and self.native is not None and uses(self._batch, owner):
                 self._end_batch()
-            events = [event for event, keep in (*self._held, *self.tasks.items()) if _uses(keep, owner)]
-            everything = owner in self.bundles or _uses(self._batch, owner)
+            events = [event for event, keep in (*self._held, *self.tasks.items()) if uses(keep, owner)]
+            everything = owner in self.bundles or uses(self._batch, owner)
         for event in events:
             event._settle()
         if everything and self.native is not None:
@@ -507,11 +507,11 @@ class CommandStream(Commands):
             if self.native is None or not self._dirty:
                 return []
             self._reap()
-            if not self.in_order and _uses(self._batch, owner):
+            if not self.in_order and uses(self._batch, owner):
                 self._end_batch()
-            deferred = [event for event, keep in self.tasks.items() if _uses(keep, owner) and not _comes_later(event)]
-            users = [event for event, keep in self._held if _uses(keep, owner)]
-            if self.in_order and (users or _uses(self._batch, owner)):
+            deferred = [event for event, keep in self.tasks.items() if uses(keep, owner) and not _comes_later(event)]
+            users = [event for event, keep in self._held if uses(keep, owner)]
+            if self.in_order and (users or uses(self._batch, owner)):
                 users = [self._event(self, self.backend.barrier(self.native, ()), ())]
                 self._took(users[0], ())
         return [*users, *deferred]
@@ -541,6 +541,7 @@ class CommandStream(Commands):
         with self.lock:
             native = self.native
             self.end(reason)
+            self.waiters += 1  # for good: others who wait leave the native queue to the end
         errors = self.log.take()
         if native is not None and not self.resource.closed:
             try:
@@ -569,6 +570,7 @@ class CommandStream(Commands):
     def _drop(self) -> None:
         self.prepared = None
         self.forget_launches()
+        self.copies = None
         self.outside = {}
         held, self._held = self._held, deque()
         batch = self._new_batch()
@@ -594,7 +596,3 @@ def _comes_later(event: Event) -> bool:
     """Whether a command waits for the host task that is asking."""
     task = event._task
     return task is not None and task.held_up_here() is not None
-
-
-def _uses(keep: Iterable[object], owner: object) -> bool:
-    return any(item is owner or getattr(item, "_owner", None) is owner for item in keep)

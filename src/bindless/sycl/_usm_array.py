@@ -438,8 +438,8 @@ def array_shape(shape: SupportsIndex | Sequence[SupportsIndex], unknown: int = 0
     Raises:
         InvalidError: a size is no integer or negative.
     """
-    items = tuple(shape) if isinstance(shape, (Sequence, np.ndarray)) else (shape,)
     try:
+        items = tuple(shape) if isinstance(shape, (Sequence, np.ndarray)) else (shape,)
         sizes = tuple(operator.index(item) for item in items)
     except TypeError:
         raise InvalidError(f"shape={shape!r}: it is an integer or a tuple of integers") from None

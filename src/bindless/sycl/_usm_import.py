@@ -66,6 +66,7 @@ def from_dlpack(x: Any, /, queue: Queue | None = None, *, copy: bool | None = No
         InvalidError: nothing that exports DLPack, memory that the queue's device does not reach, a capsule that was
             consumed before or is of a later major version, elements that numpy has no dtype for.
     """
+    _require_queue(queue)
     return _finished(_import_dlpack(x, queue), copy)
 
 
@@ -85,6 +86,7 @@ def as_usm_array(x: Any, /, queue: Queue | None = None, *, copy: bool | None = N
     Raises:
         InvalidError: nothing of these, a masked array, memory that the queue's device does not reach.
     """
+    _require_queue(queue)
     if isinstance(x, UsmArray) and (queue is None or x.context is queue.context):
         return x.copy(queue) if copy else x
     if isinstance(x, UsmPointer):
@@ -103,6 +105,13 @@ def as_usm_array(x: Any, /, queue: Queue | None = None, *, copy: bool | None = N
         f"a {type(x).__name__} exports no memory: it is a numpy array, or has __dlpack__, {_CUDA_INTERFACE} or "
         f"{_SYCL_INTERFACE}"
     )
+
+
+def _require_queue(queue: object) -> None:
+    from .queue import Queue
+
+    if queue is not None and not isinstance(queue, Queue):
+        raise InvalidError(f"queue={queue!r} is no Queue")
 
 
 def foreign_array(value: Any, queue: Queue) -> Any:

@@ -18,7 +18,7 @@ from ._usm_array import UsmArray
 if TYPE_CHECKING:
     from .queue import Queue
 
-__all__ = ["upload", "whole_copy"]
+__all__ = ["whole_copy"]
 
 _ORIGIN = (0, 0, 0)
 _Found = tuple[Endpoint, object] | None
@@ -45,18 +45,6 @@ def whole_copy(queue: Queue, src: Any, dst: Any) -> tuple[CopyRegion, tuple[obje
     if source is None or target is None:
         return None
     return CopyRegion.whole(source[0], target[0], desc), (source[1], target[1])
-
-
-def upload(queue: Queue, array: np.ndarray[Any, Any], memory: Any) -> None:
-    """Submits the copy of an array to an ``ImageMem`` of the queue that was made for just such: nothing is asked."""
-    raw, desc, _, _, keep = memory._image_memory()
-    host = HostMemory(address_of(array), desc.extent, desc.pixel_size, desc.nbytes, _ORIGIN)
-    region, backend, native = (
-        CopyRegion.whole(host, ImageMemory(raw, desc, _ORIGIN), desc),
-        queue._backend,
-        queue._native,
-    )
-    queue._stream.submit(lambda waits: backend.copy_image(native, region, waits), (), (array, keep))
 
 
 def _image(queue: Queue, value: Any) -> tuple[ImageMemory, object] | None:

@@ -64,7 +64,11 @@ class Accessor(HostView):
         target: Target | str = _device,
     ) -> None:
         self.buffer = _buffer
-        self._requirement = requirement = OF_MODE.get((mode, no_init)) or requirement_of(mode, no_init)
+        try:
+            requirement = OF_MODE.get((mode, no_init)) or requirement_of(mode, no_init)
+        except TypeError:  # what has no hash is no mode
+            requirement = requirement_of(mode, no_init)
+        self._requirement = requirement
         self._mode = mode
         self.no_init = no_init
         self.target = target if target is _device else coerce(Target, target, "target")

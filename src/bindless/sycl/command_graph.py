@@ -6,6 +6,8 @@ import threading
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
+import numpy as np
+
 from ..backends.contract import NativeEvent
 from ..backends.native_contract import GraphProtocol
 from ..model.errors import InvalidError
@@ -35,8 +37,9 @@ class CommandGraph:
 
     Arguments are checked and packed when a command is added, and keep their values; memory is kept alive, and what it
     holds is read by each run. On CUDA the graph is one of the driver's (a CUgraph), on Level Zero a command list that
-    is closed once, where the driver executes such: a run costs a fraction of what the commands cost one by one, and
-    runs come one after the other. Elsewhere the commands are submitted one after the other.
+    is closed once, where the driver executes such, and on the reference a batch: a run is one command, costs a fraction
+    of what the commands cost one by one, ends with the first that fails, and comes after the run before. Elsewhere the
+    commands are submitted one after the other.
 
     Args:
         queue: where it runs.
@@ -48,6 +51,8 @@ class CommandGraph:
     def __init__(self, queue: Queue) -> None:
         from .queue import Queue as Another
 
+        if not isinstance(queue, Another):
+            raise InvalidError(f"queue={queue!r} is no Queue")
         queue._native  # noqa: B018  raises if it has ended
         self.queue = queue
         self._backend = queue._backend
@@ -57,7 +62,9 @@ class CommandGraph:
         self._recorder = queue if self._graphs is None else Another(queue.device, queue.context, in_order=True)
         self._commands: list[Operation] = []
         self._steps: list[_Step] = []  # submit the commands one by one
-        self._keep: list[object] = []
+        self._keep: dict[int, object] = {}  # by identity, each once, without the numbers
+        self._kept: tuple[object, ...] = ()  # the same, and the driver's graph; settled when that is made
+        self._owned: tuple[UsmArray | UsmPointer | KernelBundle, ...] = ()  # of these, what may be freed meanwhile
         self._resource: _lifetime.Resource | None = None
         self._native: Any = None
         self._closed = False
@@ -101,7 +108,7 @@ class CommandGraph:
             stream = self.queue._stream
             self._commands.append(command)
             self._steps.append(step or (lambda *, depends_on=(): stream.submit(command, depends_on, keep)))
-            self._keep.extend(keep)
+            self._keep.update((id(item), item) for item in keep if not isinstance(item, (int, float, np.generic)))
 
     def __len__(self) -> int:
         return len(self._commands)
@@ -117,6 +124,10 @@ class CommandGraph:
         with self._lock:
             self._require_open()
             if self._native is None:
+                self._kept = tuple(self._keep.values())
+                self._owned = tuple(
+                    item for item in self._kept if isinstance(item, (UsmArray, UsmPointer, KernelBundle))
+                )
                 if self._graphs is None:
                     self._native = tuple(self._commands)
                 else:
@@ -124,6 +135,7 @@ class CommandGraph:
                     context = self.queue.context._resource
                     release = self._graphs.release_graph
                     self._resource = _lifetime.Resource(_lifetime.Rank.EVENT, context, release, graph)
+                    self._kept = (self._resource, *self._kept)
                     self._native = graph
         return self
 
@@ -147,7 +159,7 @@ class CommandGraph:
             def run(waits: Sequence[NativeEvent]) -> NativeEvent:
                 return graphs.launch_graph(target, graph, waits)
 
-            return stream.submit(run, depends_on, (self._resource, *self._keep))
+            return stream.submit(run, depends_on, self._kept)
         first, *others = self._steps
         event = first(depends_on=depends_on)
         for step in others:  # a queue in order needs not be told
@@ -155,11 +167,11 @@ class CommandGraph:
         return event
 
     def _require_memory(self) -> None:
-        for item in self._keep:
-            if isinstance(item, (UsmArray, UsmPointer)) and not item._owner.open:
-                raise item._owner.freed()
+        for item in self._owned:
             if isinstance(item, KernelBundle):
                 item._require_open()
+            elif not item._owner.open:
+                raise item._owner.freed()
 
     def _require_open(self) -> None:
         if self._closed:
@@ -169,7 +181,8 @@ class CommandGraph:
         """Lets go of everything; runs that are under way go on."""
         with self._lock:
             self._closed = True
-            self._commands, self._steps, self._keep, self._native, self._resource = [], [], [], None, None
+            self._commands, self._steps, self._native, self._resource = [], [], None, None
+            self._keep, self._kept, self._owned = {}, (), ()
             if self._recorder is not self.queue:
                 self._recorder.close()
 

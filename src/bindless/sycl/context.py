@@ -76,6 +76,8 @@ class Context:
         self._handles: dict[int, Any] = {}
         # Built-in kernels loaded in this context, by what the layer above calls them.
         self._kernels: dict[Any, Any] = {}
+        # Arrays that small images are uploaded from, by the identity of their descriptors.
+        self._uploads: dict[int, Any] = {}
         self._transfer: dict[Device, Queue] = {}
         # Where buffers keep their contents here.
         self._homes: dict[Device, Home] = {}
@@ -147,6 +149,7 @@ class Context:
             except Error as error:
                 first = first or error
         self._transfer.clear()
+        self._uploads.clear()
         if first is not None:
             raise first
 

@@ -34,12 +34,24 @@ from ._copy_sides import Side, resolve_side
 if TYPE_CHECKING:
     from .queue import Queue
 
-__all__ = ["ORIGIN", "Operation", "image_copy"]
+__all__ = ["ORIGIN", "OneCopy", "Operation", "image_copy"]
 
 Operation = Callable[[Sequence[NativeEvent]], NativeEvent]
 
 # The default of offsets: callers that pass theirs on are known by it.
 ORIGIN = (0, 0, 0)
+
+
+class OneCopy:
+    """An operation that is one copy."""
+
+    __slots__ = ("_copy", "_native", "region")
+
+    def __init__(self, queue: Queue, region: CopyRegion) -> None:
+        self._copy, self._native, self.region = queue._backend.copy_image, queue._native, region
+
+    def __call__(self, waits: Sequence[NativeEvent]) -> NativeEvent:
+        return self._copy(self._native, self.region, waits)
 
 
 def image_copy(
@@ -90,11 +102,9 @@ def image_copy(
         regions: tuple[CopyRegion, ...] = (_part(source, target, range3(copy_extent, "copy_extent")),)
     else:
         regions = _whole(source, target)
-    backend, native = queue._backend, queue._native
     keep = (source.keep, target.keep)
     if len(regions) == 1:
-        region = regions[0]
-        return (lambda waits: backend.copy_image(native, region, waits)), keep
+        return OneCopy(queue, regions[0]), keep
     operation, memory = _staged(queue, regions[0], regions[1])
     return operation, (*keep, memory)
 
@@ -190,9 +200,11 @@ def _pixel_shapes(side: Side, desc: ImageDescriptor, *, part: bool) -> list[tupl
         found.append(shape)
     else:
         if array.dtype != desc.dtype:
+            swapped = array.dtype.newbyteorder("=") == desc.dtype
+            bits = "" if swapped else f", or pass the bits with array.view({str(desc.dtype)!r})"
             raise InvalidError(
                 f"the {side.name} array is {array.dtype}, {desc.channel_type} channels are {desc.dtype}: convert with "
-                f"array.astype({str(desc.dtype)!r}), or pass the bits with array.view({str(desc.dtype)!r})"
+                f"array.astype({str(desc.dtype)!r}){bits}"
             )
         if len(shape) > 1 and shape[-1] == channels:
             found.append(shape[:-1])

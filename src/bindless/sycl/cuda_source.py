@@ -23,7 +23,7 @@ def compile_cuda(source: str | os.PathLike[str], *where: object, options: Sequen
     ``cudaTextureObject_t`` (sampled) and ``cudaSurfaceObject_t`` (unsampled). The last dimension of a range is ``x``.
 
     Args:
-        source: the text, or the path of a file: a string without a line break is a path.
+        source: the text, or the path of a file: a string without line breaks and braces is a path.
         where: a queue; or a device and a context.
         options: of NVRTC, such as ``"--std=c++17"``, ``"-DN=4"`` or ``"--use_fast_math"``.
 
@@ -87,5 +87,5 @@ def _read(source: object) -> tuple[str, str]:
             return file.read(), os.path.basename(os.fspath(source))
     except (OSError, ValueError) as error:
         raise InvalidError(
-            f"source={os.fspath(source)!r} cannot be read: {error}; a text has line breaks, a path has none"
+            f"source={os.fspath(source)!r} cannot be read: {error}; a text has line breaks or braces, a path has none"
         ) from error

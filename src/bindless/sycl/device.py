@@ -184,7 +184,7 @@ class Device:
         return isinstance(other, Device) and other._backend is self._backend and other._key() == self._key()
 
     def __hash__(self) -> int:
-        return hash((str(self.backend), self._record.index))
+        return hash((self._backend.backend, self._record.index))
 
     def __repr__(self) -> str:
         part = "" if self._parent is None else "sub-device of "

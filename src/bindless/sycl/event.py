@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
@@ -33,7 +34,7 @@ class Event(_launch.Event):
     several commands, or for none, is complete when those it waits for are.
     """
 
-    __slots__ = ("__weakref__", "_done", "_error", "_origin", "_parts", "_task", "_waits")
+    __slots__ = ("__weakref__", "_origin", "_parts", "_waits")
 
     _stream: CommandStream | None
     _native: NativeEvent | None
@@ -41,6 +42,7 @@ class Event(_launch.Event):
     _waits: tuple[ref[Event], ...]
     # What an event without a command of its own stands for.
     _parts: tuple[Event, ...]
+    # What the base holds besides.
     _error: Error | None
     # What the host has still to do for it.
     _task: Node | None
@@ -56,8 +58,6 @@ class Event(_launch.Event):
     ) -> None:
         self._stream = _stream
         self._native = _native
-        self._task = self._error = None
-        self._done = False
         if _waits:
             self._waits = tuple(map(ref, _waits))
 
@@ -94,7 +94,8 @@ class Event(_launch.Event):
         """
         if timeout is not None:
             self._wait_at_most(timeout)
-        self._settle()
+        if not self._settle_here():
+            self._settle()
         stream = self._stream
         if stream is not None:
             stream.reap()
@@ -105,7 +106,7 @@ class Event(_launch.Event):
             raise error
 
     def _wait_at_most(self, timeout: float) -> None:
-        if not timeout >= 0:
+        if not isinstance(timeout, Real) or not timeout >= 0:
             raise InvalidError(f"timeout={timeout!r}: it is seconds, at least 0")
         deadline, pause = time.monotonic() + timeout, _SHORTEST_PAUSE
         while not self._poll():
@@ -278,8 +279,5 @@ class OwnedEvent(Event):
 _UNSET: dict[str, Any] = {
     "_waits": (),
     "_parts": (),
-    "_error": None,
-    "_task": None,
-    "_done": False,
     "_origin": None,
 }

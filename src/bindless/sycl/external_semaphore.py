@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from ..backends.direct_launch import DirectLaunch
-from ..drivers._launch import Prepared
+from ..drivers._launch import Openable, Prepared
 from ..model.errors import Error, InvalidError
 from ..model.external import ExternalSemaphoreDescriptor
 from . import _lifetime
@@ -93,7 +93,7 @@ def submit_semaphore(
     number: Any = value if plain else semaphore.descriptor.check_value(value)
     try:
         event: Event | None = None
-        if depends_on == ():
+        if type(depends_on) is tuple and not depends_on:
             command = prepared[1 + waits]
             if type(command) is Prepared:
                 event = stream.submit_one(command, number)
@@ -129,15 +129,14 @@ def _prepare(queue: Queue, semaphore: ExternalSemaphore) -> tuple[tuple[Any, ...
     return prepared, resource
 
 
-class _Use:
+class _Use(Openable):
     """What commands on their way keep of a semaphore."""
 
     __slots__ = ("resource",)
 
-    _open = True
-
     def __init__(self, resource: _lifetime.Resource) -> None:
         self.resource = resource
+        self._open = True
 
 
 def _direct(command: DirectLaunch, resource: _lifetime.Resource, valued: bool) -> Prepared:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..backends.contract import KernelRecord, NativeKernel, NativeModule, NativeObject
+from ..drivers._launch import Openable
 from ..model.enums import BundleState, coerce
 from ..model.errors import InvalidError
 from ..model.kernel_file import KernelFile
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["KernelBundle", "load_kernel_bundle"]
 
 
-class KernelBundle:
+class KernelBundle(Openable):
     """Kernels for the devices of a context; ``load_kernel_bundle`` makes one.
 
     A bundle is in one of three states. ``input``: nothing is built; specialization constants can be set. ``object``:
@@ -46,7 +47,6 @@ class KernelBundle:
         "_logs",
         "_natives",
         "_objects",
-        "_open",
         "_programs",
         "_resources",
         "_source",
@@ -309,6 +309,8 @@ def load_kernel_bundle(
     """
     devices, context = where_to_load(where)
     wanted = coerce(BundleState, state, "state")
+    if specialization is not None and not isinstance(specialization, Mapping):
+        raise InvalidError(f"specialization={specialization!r}: it is a dict of numbers or names and values")
     found = BundleSource(context, read_source(source), options, devices)
     for number, value in (specialization or {}).items():
         found.set(number, value)

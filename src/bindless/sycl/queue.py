@@ -19,12 +19,13 @@ from ._arguments import memory_of, pack_arguments
 from ._host_task import HostTask
 from ._native_streams import cuda_stream_of
 from ._prepared import REPEATED_RANGES, PreparedLaunches
+from ._prepared_copies import PreparedCopies
 from ._stream import AsyncHandler, CommandStream, Operation, sweep
 from ._usm_import import foreign_arguments
 from ._whole_copies import whole_copy
 from .accessor import Accessor
 from .context import Context, default_context
-from .copies import ORIGIN, image_copy
+from .copies import ORIGIN, OneCopy, image_copy
 from .device import Device
 from .event import Event
 from .external_semaphore import submit_semaphore
@@ -63,7 +64,7 @@ class Queue(Submitter):
         FeatureNotSupportedError: the device records no times (``Aspect.queue_profiling``).
     """
 
-    __slots__ = ("__weakref__", "_backend", "_home", "context", "device")
+    __slots__ = ("__weakref__", "_backend", "_home", "_repeated", "context", "device")
 
     _stream: CommandStream
 
@@ -115,6 +116,7 @@ class Queue(Submitter):
         direct = bool(getattr(self._backend, "launches_directly", False))
         if (in_order or direct) and not enable_profiling:
             self._stream.prepared = PreparedLaunches(direct)
+        self._repeated = PreparedCopies.of(self._stream)
 
     @property
     def _native(self) -> NativeQueue:
@@ -228,7 +230,7 @@ class Queue(Submitter):
         """``parallel_for``, which repeats by itself what was prepared for that, and calls this for all else."""
         stream = self._stream
         launches, key = stream.prepared, None  # key: as PreparedLaunches says
-        if depends_on or type(index_space) not in REPEATED_RANGES:
+        if type(depends_on) is not tuple or depends_on or type(index_space) not in REPEATED_RANGES:
             launches = None
         if launches is not None and not launches.direct:
             key = id(kernel), index_space, *map(id, arguments)
@@ -426,61 +428,39 @@ class Queue(Submitter):
             return self._nothing(depends_on)
         return self._stream.submit(planned[0], depends_on, planned[1])
 
-    def ext_oneapi_copy(
-        self,
-        src: object,
-        dst: object,
-        *,
-        src_desc: ImageDescriptor | None = None,
-        dst_desc: ImageDescriptor | None = None,
-        src_offset: Sequence[int] | int = ORIGIN,
-        dst_offset: Sequence[int] | int = ORIGIN,
-        src_extent: Sequence[int] | int | None = None,
-        dst_extent: Sequence[int] | int | None = None,
-        copy_extent: Sequence[int] | int | None = None,
-        src_pitch: int | None = None,
-        dst_pitch: int | None = None,
-        depends_on: Events | Event = (),
-    ) -> Event:
-        """Copies pixels between image memory, USM and host arrays (BI, Explicit copies).
+    if TYPE_CHECKING:  # at run time it is the base's, which repeats what it knows without Python
 
-        Args:
-            src, dst: a numpy array or another buffer, an ``ImageMem`` or its handle, a ``UsmPointer`` or ``UsmArray``.
-            src_desc, dst_desc: the images; known for ``ImageMem`` and its handles.
-            src_offset, dst_offset: first pixel, (x, y, z); z is the layer or face of an array or cubemap.
-            src_extent, dst_extent: pixels of a whole host image of which a part is copied.
-            copy_extent: pixels to copy; None copies everything.
-            src_pitch, dst_pitch: bytes between the rows of linear memory; None for tightly packed.
-            depends_on: events that the copy waits for.
-
-        Raises:
-            InvalidError: one of BI's failure scenarios; the message has its number and the offending values.
-        """
-        if (
-            (src_offset is dst_offset is ORIGIN)
-            and (src_desc is None and dst_desc is None and copy_extent is None)
-            and (src_extent is None and dst_extent is None and src_pitch is None and dst_pitch is None)
-        ):
-            whole = whole_copy(self, src, dst)
-            if whole is not None:
-                region, kept = whole
-                native, copy = self._native, self._backend.copy_image
-                return self._stream.submit(lambda waits: copy(native, region, waits), depends_on, kept)
-        operation, keep = image_copy(
+        def ext_oneapi_copy(
             self,
-            src,
-            dst,
-            src_desc=src_desc,
-            dst_desc=dst_desc,
-            src_offset=src_offset,
-            dst_offset=dst_offset,
-            src_extent=src_extent,
-            dst_extent=dst_extent,
-            copy_extent=copy_extent,
-            src_pitch=src_pitch,
-            dst_pitch=dst_pitch,
-        )
-        return self._stream.submit(operation, depends_on, keep)
+            src: object,
+            dst: object,
+            *,
+            src_desc: ImageDescriptor | None = None,
+            dst_desc: ImageDescriptor | None = None,
+            src_offset: Sequence[int] | int = (0, 0, 0),
+            dst_offset: Sequence[int] | int = (0, 0, 0),
+            src_extent: Sequence[int] | int | None = None,
+            dst_extent: Sequence[int] | int | None = None,
+            copy_extent: Sequence[int] | int | None = None,
+            src_pitch: int | None = None,
+            dst_pitch: int | None = None,
+            depends_on: Events | Event = (),
+        ) -> Event: ...
+
+    def _copy_any(self, src: object, dst: object, *, depends_on: Events | Event = (), **places: Any) -> Event:
+        """``ext_oneapi_copy``, which repeats by itself what was prepared for that, and calls this for all else."""
+        stream = self._stream
+        given = {name: value for name, value in places.items() if value is not None and value is not ORIGIN}
+        whole = None if given else whole_copy(self, src, dst)
+        if whole is not None:
+            operation: Operation = OneCopy(self, whole[0])
+            keep = whole[1]
+        else:
+            operation, keep = image_copy(self, src, dst, **places)
+        event = stream.submit(operation, depends_on, keep)
+        if self._repeated is not None and type(operation) is OneCopy:
+            self._repeated.note(stream, src, dst, operation.region, places)
+        return event
 
     # ------------------------------------------------------------------ semaphores
 

@@ -124,5 +124,6 @@ def _inventory(devices: tuple[Device, ...]) -> str:
     if limit is not None:
         parts.append(f"limited by {limit[0]}={limit[1]!r}")
     for backend, error in registry.failures().items():
-        parts.append(f"{backend} is missing: {str(error).splitlines()[0]}")
-    return "; ".join(parts)
+        reason = str(error).splitlines()[0].removesuffix(" Tried:").removesuffix(".")
+        parts.append(f"{backend} is missing: {reason}")
+    return "; ".join(parts) + "; `bindless doctor` tells more"

@@ -1,0 +1,12 @@
+/* A copy as one call with one argument, which stays as it is but for what differs from the last. */
+#ifndef BINDLESS_REFERENCE_COPY_H
+#define BINDLESS_REFERENCE_COPY_H
+
+#include "reference_additions.h"
+
+static int bindless_copy_again(bindless_image_copy_t *copy)
+{
+    return (int)blrEnqueueCopyImage(copy->queue, &copy->region, 0, NULL, &copy->event);
+}
+
+#endif

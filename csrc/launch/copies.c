@@ -1,0 +1,180 @@
+/* The copies that a queue has made before: ext_oneapi_copy finds them there. */
+
+#include "copy.h"
+
+static void drop_rows(Copies *self)
+{
+    for (int i = 0; i < COPIES; i++) {
+        Copy *row = self->rows[i];
+        self->rows[i] = NULL;
+        if (row != NULL) {
+            row->forgotten = true;
+            Py_DECREF(row);
+        }
+    }
+}
+
+static int copies_traverse(Copies *self, visitproc visit, void *arg)
+{
+    Py_VISIT(Py_TYPE(self));
+    for (int i = 0; i < COPIES; i++)
+        Py_VISIT(self->rows[i]);
+    return 0;
+}
+
+static int copies_clear(Copies *self)
+{
+    drop_rows(self);
+    return 0;
+}
+
+static void copies_dealloc(Copies *self)
+{
+    PyObject_GC_UnTrack(self);
+    drop_rows(self);
+    finish((PyObject *)self);
+}
+
+static PyObject *copies_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
+{
+    (void)keywords;
+    Kinds kinds;
+    if (!PyArg_ParseTuple(arguments, "O!O!O!:Copies", &PyType_Type, &kinds.image, &PyType_Type, &kinds.memory,
+                          &PyType_Type, &kinds.host))
+        return NULL;
+    Copies *self = (Copies *)make((PyObject *)type);
+    if (self != NULL)
+        self->kinds = kinds;
+    return (PyObject *)self;
+}
+
+static PyObject *copies_remember(Copies *self, PyObject *copy)
+{
+    if (!PyType_IsSubtype(Py_TYPE(copy), (PyTypeObject *)copy_type)) {
+        PyErr_SetString(PyExc_TypeError, "remember takes a Copy");
+        return NULL;
+    }
+    unsigned row = self->next;
+    for (unsigned i = 0; i < COPIES; i++) /* a place that is free, else that of the oldest */
+        if (self->rows[i] == NULL || self->rows[i]->forgotten) {
+            row = i;
+            break;
+        }
+    if (row == self->next)
+        self->next = (row + 1) % COPIES;
+    Copy *before = self->rows[row];
+    self->rows[row] = (Copy *)Py_NewRef(copy);
+    if (before != NULL) {
+        before->forgotten = true;
+        Py_DECREF(before);
+    }
+    Py_RETURN_NONE;
+}
+
+static PyObject *copies_forget(Copies *self, PyObject *unused)
+{
+    (void)unused;
+    drop_rows(self);
+    Py_RETURN_NONE;
+}
+
+static PyObject *copies_count(Copies *self, PyObject *unused)
+{
+    (void)unused;
+    long count = 0;
+    for (int i = 0; i < COPIES; i++)
+        count += self->rows[i] != NULL && !self->rows[i]->forgotten;
+    return PyLong_FromLong(count);
+}
+
+static PyMethodDef copies_methods[] = {
+    {"remember", (PyCFunction)copies_remember, METH_O, "Repeats this copy from now on when it comes again."},
+    {"forget", (PyCFunction)copies_forget, METH_NOARGS, "Forgets those remembered."},
+    {"count", (PyCFunction)copies_count, METH_NOARGS, "How many are remembered."},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyMemberDef copies_members[] = {{NULL, 0, 0, 0, NULL}};
+
+SLOTS(copies, copies_members, {Py_tp_new, copies_new}, {Py_tp_methods, copies_methods}, )
+SPEC(copies, Copies, "Copies")
+
+/* ---------------------------------------------------------------- the call */
+
+/* Whether two values of a keyword mean the same: the same object, ints, or tuples of ints. */
+static bool is_same(PyObject *a, PyObject *b)
+{
+    if (a == b)
+        return true;
+    if (PyLong_CheckExact(a) && PyLong_CheckExact(b))
+        return PyObject_RichCompareBool(a, b, Py_EQ) == 1;
+    if (!PyTuple_CheckExact(a) || !PyTuple_CheckExact(b) || PyTuple_Size(a) != PyTuple_Size(b))
+        return false;
+    for (Py_ssize_t i = 0; i < PyTuple_Size(a); i++) {
+        PyObject *first = PyTuple_GetItem(a, i), *second = PyTuple_GetItem(b, i);
+        if (!PyLong_CheckExact(first) || !PyLong_CheckExact(second) ||
+            PyObject_RichCompareBool(first, second, Py_EQ) != 1)
+            return false;
+    }
+    return true;
+}
+
+/* Whether the keywords besides depends_on, whose place is given, are those of a copy, in its order. */
+static bool has_keywords(const Copy *copy, PyObject *names, PyObject *const *values, Py_ssize_t waits_at)
+{
+    Py_ssize_t count = names == NULL ? 0 : PyTuple_Size(names), wanted = PyTuple_Size(copy->names);
+    if (count - (waits_at >= 0) != wanted)
+        return false;
+    for (Py_ssize_t i = 0, at = 0; i < count; i++) {
+        if (i == waits_at)
+            continue;
+        if (PyTuple_GetItem(names, i) != PyTuple_GetItem(copy->names, at) ||
+            !is_same(values[i], PyTuple_GetItem(copy->values, at)))
+            return false;
+        at++;
+    }
+    return true;
+}
+
+static int copy_again(Commands *commands, Copies *copies, PyObject *const *arguments, PyObject *names, PyObject **event)
+{
+    Py_ssize_t waits_at = -1;
+    for (Py_ssize_t i = 0; names != NULL && i < PyTuple_Size(names); i++)
+        if (PyTuple_GetItem(names, i) == str_depends_on)
+            waits_at = i;
+    Given given[2];
+    memset(given, 0, sizeof given);
+    int result = FAILED;
+    if (read_given(arguments[0], &copies->kinds, &given[0]) && read_given(arguments[1], &copies->kinds, &given[1])) {
+        result = OTHERWISE;
+        for (int i = 0; result == OTHERWISE && i < COPIES && copies->rows[i] != NULL; i++) {
+            Copy *row = copies->rows[i];
+            if (row->forgotten || !fits(&row->sides[0], &given[0], commands) ||
+                !fits(&row->sides[1], &given[1], commands) || !has_keywords(row, names, arguments + 2, waits_at))
+                continue;
+            result = submit_copy(commands, row, given, waits_at < 0 ? NULL : arguments[2 + waits_at], event);
+            break;
+        }
+    }
+    let_go(&given[0]);
+    let_go(&given[1]);
+    return result;
+}
+
+PyObject *submitter_copy(Submitter *self, PyObject *const *arguments, Py_ssize_t count, PyObject *names)
+{
+    if (count == 2 && self->stream != NULL && PyType_IsSubtype(Py_TYPE(self->stream), (PyTypeObject *)commands_type)) {
+        Commands *commands = (Commands *)self->stream;
+        PyObject *copies = commands->copies, *event = NULL;
+        if (copies != NULL && (PyObject *)Py_TYPE(copies) == copies_type) {
+            Py_INCREF(commands);
+            Py_INCREF(copies);
+            int result = copy_again(commands, (Copies *)copies, arguments, names, &event);
+            Py_DECREF(copies);
+            Py_DECREF(commands);
+            if (result != OTHERWISE)
+                return event;
+        }
+    }
+    return call_any((PyObject *)self, str_copy_any, arguments, count, names);
+}

@@ -1,0 +1,273 @@
+/* From a prepared copy to the driver. */
+
+#include "copy.h"
+
+static int copy_traverse(Copy *self, visitproc visit, void *arg)
+{
+    Py_VISIT(Py_TYPE(self));
+    for (int i = 0; i < 2; i++) {
+        if (self->sides[i].any)
+            Py_VISIT(self->sides[i].object);
+        Py_VISIT(self->sides[i].watch);
+        Py_VISIT(self->sides[i].device);
+    }
+    Py_VISIT(self->names);
+    Py_VISIT(self->values);
+    Py_VISIT(self->launch);
+    Py_VISIT(self->made);
+    Py_VISIT(self->refused);
+    Py_VISIT(self->keep);
+    return 0;
+}
+
+static int copy_clear(Copy *self)
+{
+    self->forgotten = true;
+    for (int i = 0; i < 2; i++) {
+        if (self->sides[i].any)
+            Py_CLEAR(self->sides[i].object);
+        Py_CLEAR(self->sides[i].watch);
+        Py_CLEAR(self->sides[i].device);
+    }
+    Py_CLEAR(self->names);
+    Py_CLEAR(self->values);
+    Py_CLEAR(self->launch);
+    Py_CLEAR(self->made);
+    Py_CLEAR(self->refused);
+    Py_CLEAR(self->keep);
+    return 0;
+}
+
+static void copy_dealloc(Copy *self)
+{
+    PyObject_GC_UnTrack(self);
+    copy_clear(self);
+    finish((PyObject *)self);
+}
+
+static PyObject *copy_forget(Copy *self, PyObject *unused)
+{
+    (void)unused;
+    self->forgotten = true;
+    Py_RETURN_NONE;
+}
+
+static bool watch(Copy *self, Side *side, PyObject *object)
+{
+    PyObject *forget = PyObject_GetAttrString((PyObject *)self, "forget");
+    side->object = object;
+    side->watch = forget == NULL ? NULL : PyWeakref_NewRef(object, forget);
+    Py_XDECREF(forget);
+    return side->watch != NULL;
+}
+
+static bool read_side(Copy *self, int index, PyObject *value, PyObject *places, const Kinds *kinds)
+{
+    Side *side = &self->sides[index];
+    Given given;
+    bool done = PyTuple_Check(places) && PyTuple_Size(places) <= MOST_LANES && read_given(value, kinds, &given);
+    if (!done) {
+        if (!PyErr_Occurred())
+            PyErr_SetString(PyExc_TypeError, "places: a tuple of 8 addresses at most");
+        return false;
+    }
+    side->kind = given.kind;
+    side->written = index == 1;
+    side->batch = -1;
+    side->place_count = (int)PyTuple_Size(places);
+    for (int i = 0; i < side->place_count; i++)
+        side->places[i] = (uint64_t *)(uintptr_t)PyLong_AsUnsignedLongLong(PyTuple_GetItem(places, i));
+    if (given.kind == HOST) {
+        side->type = given.array->type;
+        side->item_size = given.array->item_size;
+        side->dimensions = given.array->dimensions;
+        for (int i = 0; i < side->dimensions; i++)
+            side->shape[i] = given.array->shape[i];
+    } else if (given.kind == IMAGE && side->place_count > 0) {
+        side->any = true;
+        side->object = Py_NewRef(given.descriptor);
+        side->device = Py_NewRef(given.device);
+    } else if (given.kind != OTHER) {
+        done = watch(self, side, given.kind == IMAGE ? given.record : value);
+    }
+    let_go(&given);
+    return done && !PyErr_Occurred();
+}
+
+static PyObject *copy_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
+{
+    (void)keywords;
+    PyObject *copies, *values[2], *places[2], *names, *others, *launch, *made, *refused, *keep;
+    unsigned long long submit, description, offsets[2];
+    if (!PyArg_ParseTuple(arguments, "O!OOOOKKO!O!OKKOOO:Copy", (PyTypeObject *)copies_type, &copies, &values[0],
+                          &values[1], &places[0], &places[1], &offsets[0], &offsets[1], &PyTuple_Type, &names,
+                          &PyTuple_Type, &others, &launch, &submit, &description, &made, &refused, &keep))
+        return NULL;
+    if (launch != Py_None && !PyType_IsSubtype(Py_TYPE(launch), (PyTypeObject *)prepared_type)) {
+        PyErr_SetString(PyExc_TypeError, "launch: a Prepared or None");
+        return NULL;
+    }
+    Copy *self = (Copy *)make((PyObject *)type);
+    for (int i = 0; self != NULL && i < 2; i++) {
+        if (!read_side(self, i, values[i], places[i], &((Copies *)copies)->kinds))
+            Py_CLEAR(self);
+        else
+            self->sides[i].offset = offsets[i];
+    }
+    if (self == NULL)
+        return NULL;
+    self->names = Py_NewRef(names);
+    self->values = Py_NewRef(others);
+    self->launch = Py_NewRef(launch);
+    self->made = Py_NewRef(made);
+    self->refused = Py_NewRef(refused);
+    self->keep = Py_NewRef(keep);
+    submit_function function;
+    void *address = (void *)(uintptr_t)submit;
+    memcpy(&function, &address, sizeof function);
+    self->submit = function;
+    self->description = (const void *)(uintptr_t)description;
+    return (PyObject *)self;
+}
+
+static PyMethodDef copy_methods[] = {
+    {"forget", (PyCFunction)copy_forget, METH_O, "Nothing is copied by it any more."},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyMemberDef copy_members[] = {{NULL, 0, 0, 0, NULL}};
+
+SLOTS(copy, copy_members, {Py_tp_new, copy_new}, {Py_tp_methods, copy_methods}, )
+SPEC(copy, Copy, "Copy")
+
+/* ---------------------------------------------------------------- submission, with the queue's lock held */
+
+typedef struct {
+    const Copy *copy;
+    const Given *given;
+} Filling;
+
+/* Puts addresses and handles where the driver reads them. */
+static int fill(const void *what)
+{
+    const Filling *filling = what;
+    for (int i = 0; i < 2; i++) {
+        uint64_t number;
+        int result = number_of(&filling->given[i], &number);
+        if (result != DONE)
+            return result;
+        const Side *side = &filling->copy->sides[i];
+        for (int place = 0; place < side->place_count; place++)
+            *side->places[place] = number + side->offset;
+    }
+    return DONE;
+}
+
+/* Where there are no lanes: the driver makes the event, and made() an object of it. */
+static int submit_alone(Commands *commands, Copy *copy, const Filling *filling, PyObject **given)
+{
+    Event *event = (Event *)make(commands->event_type);
+    if (event == NULL)
+        return FAILED;
+    int result = takes_commands(commands) && !copy->forgotten ? fill(filling) : OTHERWISE;
+    if (result != DONE) {
+        event->native = Py_NewRef(Py_None); /* nothing to release */
+        Py_DECREF(event);
+        return result;
+    }
+    submit_function submit = copy->submit;
+    const void *description = copy->description;
+    int refusal;
+    Py_BEGIN_ALLOW_THREADS
+    refusal = submit(description);
+    Py_END_ALLOW_THREADS
+    event->stream = Py_NewRef((PyObject *)commands);
+    if (refusal == 0) {
+        event->native = PyObject_CallNoArgs(copy->made);
+    } else if (refusal != IN_PYTHON) {
+        Py_XDECREF(PyObject_CallFunction(copy->refused, "i", refusal));
+        if (!PyErr_Occurred())
+            PyErr_Format(PyExc_RuntimeError, "the driver refused a copy with %d", refusal);
+    }
+    if (event->native != NULL) {
+        *given = (PyObject *)event;
+        return DONE;
+    }
+    event->native = Py_NewRef(Py_None); /* nothing to release */
+    Py_DECREF(event);
+    return refusal == IN_PYTHON ? OTHERWISE : FAILED;
+}
+
+/* What the copy uses stays until it is complete. */
+static int hold(Commands *commands, Copy *copy, const Given given[2], PyObject *event)
+{
+    bool alone = copy->launch == Py_None;
+    PyObject *keep = PyTuple_New(commands->in_batches ? 0 : 2);
+    for (int i = 0; keep != NULL && i < 2; i++) {
+        Side *side = &copy->sides[i];
+        PyObject *kept = kept_of(&given[i]);
+        if (!commands->in_batches) {
+            PyTuple_SetItem(keep, i, Py_NewRef(kept));
+        } else if (side->held != kept || side->batch != commands->batch) {
+            if (PyList_Append(commands->batch_list, kept) < 0)
+                Py_CLEAR(keep);
+            side->held = kept;
+            side->batch = commands->batch;
+            commands->countdown--;
+            if (side->kind == HOST) { /* large ones are looked after sooner */
+                long long bytes = side->item_size;
+                for (int axis = 0; axis < side->dimensions; axis++)
+                    bytes *= side->shape[axis];
+                commands->countdown -= bytes >> 20;
+            }
+        }
+    }
+    if (keep == NULL)
+        return FAILED;
+    int result = DONE;
+    if (!commands->in_batches || (alone && (!commands->dirty || commands->countdown <= 0))) {
+        PyObject *done = PyObject_CallMethodObjArgs((PyObject *)commands, str_took, event, keep, NULL);
+        result = done == NULL ? FAILED : DONE;
+        Py_XDECREF(done);
+    } else if (alone) {
+        commands->countdown--;
+    }
+    Py_DECREF(keep);
+    return result;
+}
+
+static int submit_locked(Commands *commands, Copy *copy, const Given given[2], PyObject *depends_on, PyObject **event)
+{
+    if (commands->event_type == NULL || copy->forgotten)
+        return OTHERWISE;
+    Filling filling = {copy, given};
+    int result = OTHERWISE;
+    if (copy->launch != Py_None)
+        result = submit(commands, (Prepared *)copy->launch, NULL, fill, &filling, depends_on, event);
+    else if (depends_on == NULL || (PyTuple_CheckExact(depends_on) && PyTuple_Size(depends_on) == 0))
+        result = submit_alone(commands, copy, &filling, event);
+    if (result == DONE && hold(commands, copy, given, *event) != DONE) {
+        Py_CLEAR(*event);
+        result = FAILED;
+    }
+    return result;
+}
+
+int submit_copy(Commands *commands, Copy *copy, const Given given[2], PyObject *depends_on, PyObject **event)
+{
+    PyObject *lock = commands->lock;
+    if (lock == NULL || (PyObject *)Py_TYPE(lock) != lock_type)
+        return OTHERWISE;
+    int result = FAILED;
+    Py_INCREF(commands); /* others may run while this thread waits for the lock or is in the driver */
+    Py_INCREF(copy);
+    Py_INCREF(lock);
+    if (take((Lock *)lock)) {
+        result = submit_locked(commands, copy, given, depends_on, event);
+        give_back((Lock *)lock);
+    }
+    Py_DECREF(lock);
+    Py_DECREF(copy);
+    Py_DECREF(commands);
+    return result;
+}

@@ -1,0 +1,113 @@
+/* What is given to be copied, and whether a prepared copy is one of such. */
+
+#include "copy.h"
+
+static PyObject *str_resource, *str_descriptor, *str_device, *str_number, *str_array_struct, *str_memory_context;
+
+bool name_attributes(void)
+{
+    static const struct { PyObject **at; const char *text; } names[] = {
+        {&str_resource, "_resource"}, {&str_descriptor, "descriptor"}, {&str_device, "device"},
+        {&str_number, "number"}, {&str_array_struct, "__array_struct__"}, {&str_memory_context, "_context"},
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if ((*names[i].at = PyUnicode_InternFromString(names[i].text)) == NULL)
+            return false;
+    return true;
+}
+
+void let_go(Given *given)
+{
+    Py_CLEAR(given->record);
+    Py_CLEAR(given->descriptor);
+    Py_CLEAR(given->device);
+    Py_CLEAR(given->context);
+    Py_CLEAR(given->capsule);
+    given->array = NULL;
+}
+
+/* kinds: of the types that are looked at. What has none of them, and what has no memory any more, is OTHER. */
+bool read_given(PyObject *value, const Kinds *kinds, Given *given)
+{
+    PyObject *type = (PyObject *)Py_TYPE(value);
+    memset(given, 0, sizeof *given);
+    given->value = value;
+    if (type == kinds->host) {
+        given->capsule = PyObject_GetAttr(value, str_array_struct);
+        given->array = given->capsule == NULL ? NULL : PyCapsule_GetPointer(given->capsule, NULL);
+        if (given->array == NULL)
+            return false;
+        given->kind = given->array->two == 2 && given->array->dimensions <= MOST_DIMENSIONS ? HOST : OTHER;
+    } else if (type == kinds->image) {
+        given->record = PyObject_GetAttr(value, str_resource);
+        if (given->record == NULL)
+            return false;
+        if (given->record == Py_None)
+            return true;
+        given->context = PyObject_GetAttr(value, str_memory_context);
+        given->descriptor = PyObject_GetAttr(given->record, str_descriptor);
+        given->device = PyObject_GetAttr(given->record, str_device);
+        if (given->context == NULL || given->descriptor == NULL || given->device == NULL)
+            return false;
+        given->kind = IMAGE;
+    } else if (type == kinds->memory) {
+        given->kind = MEMORY;
+    }
+    return true;
+}
+
+static bool fits_array(const Side *side, const Array *array)
+{
+    int wanted = ARRAY_CONTIGUOUS | ARRAY_NATIVE | (side->written ? ARRAY_WRITEABLE : 0);
+    if (array->type != side->type || array->item_size != side->item_size || array->dimensions != side->dimensions ||
+        (array->flags & wanted) != wanted)
+        return false;
+    for (int i = 0; i < side->dimensions; i++)
+        if (array->shape[i] != side->shape[i])
+            return false;
+    return true;
+}
+
+bool fits(const Side *side, const Given *given, const Commands *commands)
+{
+    if (side->kind != given->kind)
+        return false;
+    switch (side->kind) {
+    case HOST: return fits_array(side, given->array);
+    case MEMORY: return given->value == side->object;
+    case IMAGE:
+        return side->any ? given->descriptor == side->object && given->device == side->device &&
+                               given->context == commands->context
+                         : given->record == side->object;
+    default: return false;
+    }
+}
+
+/* OTHERWISE: it is not there any more. */
+int number_of(const Given *given, uint64_t *number)
+{
+    *number = 0;
+    if (given->kind == HOST) {
+        *number = (uint64_t)(uintptr_t)given->array->data;
+        return DONE;
+    }
+    if (given->kind == IMAGE) {
+        PyObject *raw = PyObject_GetAttr(given->record, str_number);
+        if (raw == NULL)
+            return FAILED;
+        *number = PyLong_AsUnsignedLongLong(raw);
+        Py_DECREF(raw);
+        return PyErr_Occurred() ? FAILED : DONE;
+    }
+    PyObject *owner = PyObject_GetAttr(given->value, str_owner);
+    if (owner == NULL)
+        return FAILED;
+    bool open = is_true(owner, str_open);
+    Py_DECREF(owner);
+    return open ? DONE : OTHERWISE;
+}
+
+PyObject *kept_of(const Given *given)
+{
+    return given->kind == IMAGE ? given->record : given->value;
+}

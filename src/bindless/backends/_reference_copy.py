@@ -1,0 +1,61 @@
+"""Copies of images of the reference backend, and those to be repeated as one call of C."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from ..model.copy_region import CopyRegion, Endpoint, ImageMemory, UsmMemory
+from ._reference_objects import Event, Queue
+from .direct_copy import DirectCall, DirectCopy
+
+if TYPE_CHECKING:
+    from .reference import ReferenceBackend
+
+__all__ = ["copy_image", "prepare_copy"]
+
+
+def _endpoint(backend: ReferenceBackend, end: Endpoint) -> tuple[Any, ...]:
+    """A ``blr_copy_endpoint_t``."""
+    if isinstance(end, ImageMemory):
+        return backend._image(end.handle), backend._null, 0, 0, end.offset
+    return backend._null, backend._pointer(end.address), end.row_pitch, end.slice_pitch, end.offset
+
+
+def _region(backend: ReferenceBackend, region: CopyRegion) -> tuple[Any, ...]:
+    """A ``blr_copy_region_t``."""
+    return _endpoint(backend, region.src), _endpoint(backend, region.dst), region.extent, region.pixel_size
+
+
+def copy_image(backend: ReferenceBackend, queue: Queue, region: CopyRegion, waits: Sequence[Event] = ()) -> Event:
+    """Any of BI's copies."""
+    native = backend._ffi.new("blr_copy_region_t *", _region(backend, region))
+    event = backend._ffi.new("blr_event_t *")
+    count, events = backend._waits(waits)
+    backend._check(backend._lib.blrEnqueueCopyImage(queue.handle, native, count, events, event), "blrEnqueueCopyImage")
+    return Event(event[0], queue.profiling)
+
+
+def prepare_copy(backend: ReferenceBackend, queue: Queue, region: CopyRegion) -> DirectCopy:
+    """A copy to be repeated."""
+    ffi, lib = backend._ffi, backend._lib
+    made = ffi.new("bindless_image_copy_t *", (queue.handle, _region(backend, region)))
+
+    def event() -> Event:
+        return Event(made.event, False)
+
+    def refused(result: int) -> NoReturn:
+        backend._check(result, "blrEnqueueCopyImage")
+        raise AssertionError(result)
+
+    def place(side: str, end: Endpoint) -> tuple[int, ...]:
+        if isinstance(end, UsmMemory):
+            return ()
+        field = "image" if isinstance(end, ImageMemory) else "pointer"
+        return (int(ffi.cast("uintptr_t", ffi.addressof(made, "region", side, field))),)
+
+    submit, description = (int(ffi.cast("uintptr_t", at)) for at in (ffi.addressof(lib, "bindless_copy_again"), made))
+    return DirectCopy(
+        DirectCall(submit, description, event, refused, made),
+        (place("source", region.src), place("destination", region.dst)),
+    )

@@ -1,0 +1,53 @@
+"""Arguments of a wrong kind, in every place that takes an object: an error that names the value, never Python's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import bindless as bl
+
+ARRAY = np.zeros((4, 2), np.float32)
+POINTS = np.zeros((4, 2), np.int32)
+WRONG = (3, "x", object(), (1,), ARRAY, np.array(1.5))
+
+CALLS: dict[str, Callable[[bl.Queue, Any], object]] = {
+    "from_array": lambda queue, wrong: bl.ImageDescriptor.from_array([wrong]),  # type: ignore[arg-type]
+    "fetch_image": lambda queue, wrong: bl.fetch_image(wrong, bl.SampledImageHandle(5), POINTS),
+    "sample_image": lambda queue, wrong: bl.sample_image(wrong, bl.SampledImageHandle(5), ARRAY),
+    "write_image": lambda queue, wrong: bl.write_image(wrong, bl.UnsampledImageHandle(5), POINTS, ARRAY),
+    "Image": lambda queue, wrong: bl.Image(ARRAY, queue=wrong),
+    "as_usm_array": lambda queue, wrong: bl.as_usm_array(ARRAY, wrong),
+    "from_dlpack": lambda queue, wrong: bl.from_dlpack(ARRAY, wrong),
+    "CommandGraph": lambda queue, wrong: bl.CommandGraph(wrong),
+    "depends_on": lambda queue, wrong: queue.ext_oneapi_copy(ARRAY, ARRAY.copy(), depends_on=wrong),
+    "offset": lambda queue, wrong: queue.ext_oneapi_copy(
+        ARRAY, ARRAY.copy(), src_desc=bl.ImageDescriptor(2, 4, num_channels=1), src_offset=(wrong,), copy_extent=(1, 1)
+    ),
+    "wait": lambda queue, wrong: queue.submit(lambda h: h.host_task(lambda: None)).wait(timeout=[wrong]),  # type: ignore[arg-type]
+    "mode": lambda queue, wrong: bl.Buffer(ARRAY).get_access(None, [wrong]),  # type: ignore[arg-type]
+    "make_context": lambda queue, wrong: bl.make_context(queue.backend, 64, wrong),
+    "specialization": lambda queue, wrong: bl.load_kernel_bundle(b"kernel", queue, specialization=[wrong]),  # type: ignore[arg-type]
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_wrong_kinds(queue: bl.Queue, name: str) -> None:
+    for wrong in WRONG:
+        with pytest.raises(bl.InvalidError):
+            CALLS[name](queue, wrong)
+
+
+def test_no_sizes(queue: bl.Queue) -> None:
+    for wrong in (np.array(3), np.array(1.5), None):
+        with pytest.raises(bl.InvalidError, match="shape="):
+            bl.usm_empty(wrong, np.float32, queue)  # type: ignore[arg-type]
+    with bl.Image(ARRAY, queue=queue) as image:
+        for nothing in (None, 1.5, object()):
+            with pytest.raises(bl.InvalidError, match="size="):
+                image.resize(nothing)  # type: ignore[arg-type]
+            with pytest.raises(bl.InvalidError, match="shape="):
+                image.warp(np.eye(3), nothing)  # type: ignore[arg-type]
