@@ -1,4 +1,4 @@
-"""Programs on an OpenCL library that fails when it is told to: ``failing_driver.c``."""
+"""Programs on OpenCL libraries of the tests: ``failing_driver.c``, which fails when it is told to, and others."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bindless.drivers import opencl as driver
 __all__ = ["build", "run"]
 
 
-def build(made: Path) -> Path:
+def build(made: Path, source: str = "failing_driver.c") -> Path:
     """Compiles it in front of the library that the tests use; the test is skipped where there is no compiler."""
     compiler = shutil.which(os.environ.get("CC", "cc"))
     if compiler is None:
@@ -24,9 +24,10 @@ def build(made: Path) -> Path:
     driver.load()
     behind = str(driver.path())
     found = [behind, f"-Wl,-rpath,{Path(behind).parent}"] if os.path.isabs(behind) else [f"-l:{behind}"]
-    source = Path(__file__).with_name("failing_driver.c")
     options = ["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared", "-Wl,--no-as-needed"]
-    subprocess.run([compiler, *options, source, "-o", made, *found, "-ldl"], check=True)
+    subprocess.run(
+        [compiler, *options, Path(__file__).with_name(source), "-o", made, *found, "-ldl", "-lpthread"], check=True
+    )
     return made
 
 

@@ -4,8 +4,11 @@ mended, and then says so."""
 from __future__ import annotations
 
 import gc
+import itertools
+import os
+import statistics
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -44,28 +47,57 @@ def beside() -> Iterator[bl.Context]:
         yield made
 
 
-def test_an_argument_that_was_shared_virtual_memory_can_be_null(cl: bl.Device, context: Any) -> None:
-    """NVIDIA's driver says yes to the null pointer, and no to the launch."""
+@pytest.mark.parametrize("then", ["null", "a buffer"])
+def test_an_argument_that_was_shared_virtual_memory_can_be(cl: bl.Device, context: Any, then: str) -> None:
+    """NVIDIA's driver says yes to the null pointer or the buffer, and no to the launch."""
     queue = lib.clCreateCommandQueue(context, cl._record.native.handle, 0, ffi.NULL)
     text, sizes = ffi.new("char const *[]", [ffi.from_buffer(FIRST)]), ffi.new("size_t[]", [len(FIRST)])
     program = lib.clCreateProgramWithSource(context, 1, text, sizes, ffi.NULL)
     assert lib.clBuildProgram(program, 0, ffi.NULL, b"", ffi.NULL, ffi.NULL) == 0
     kernel = lib.clCreateKernel(program, b"first", ffi.NULL)
     memory, out = (lib.clSVMAlloc(context, lib.CL_MEM_READ_WRITE, 64, 0) for _ in range(2))
+    five = ffi.new("int *", 5)
+    buffer = lib.clCreateBuffer(context, lib.CL_MEM_COPY_HOST_PTR, 4, five, ffi.NULL)
+    other, wanted = (ffi.NULL, -1) if then == "null" else (ffi.new("cl_mem *", buffer), 5)
     try:
         assert lib.clSetKernelArgSVMPointer(kernel, 0, memory) == lib.clSetKernelArgSVMPointer(kernel, 1, out) == 0
-        assert lib.clSetKernelArg(kernel, 0, 8, ffi.NULL) == 0
+        assert lib.clSetKernelArg(kernel, 0, 8, other) == 0
         one, found = ffi.new("size_t *", 1), ffi.new("int *")
         launched = lib.clEnqueueNDRangeKernel(queue, kernel, 1, ffi.NULL, one, ffi.NULL, 0, ffi.NULL, ffi.NULL)
         assert launched == 0
         assert lib.clEnqueueSVMMemcpy(queue, 1, found, out, 4, 0, ffi.NULL, ffi.NULL) == 0
-        assert found[0] == -1
+        assert found[0] == wanted
     finally:
         lib.clFinish(queue)
         for pointer in (memory, out):
             lib.clSVMFree(context, pointer)
+        lib.clReleaseMemObject(buffer)
         lib.clReleaseKernel(kernel)
         lib.clReleaseProgram(program)
+        lib.clReleaseCommandQueue(queue)
+
+
+def test_rows_go_between_buffers_and_layers(cl: bl.Device, context: Any) -> None:
+    """NVIDIA's driver has no layer of one-dimensional arrays for buffers but the first."""
+    queue = lib.clCreateCommandQueue(context, cl._record.native.handle, 0, ffi.NULL)
+    desc, pixel = ffi.new("cl_image_desc *"), ffi.new("cl_image_format *", (lib.CL_RGBA, lib.CL_FLOAT))
+    desc.image_type, desc.image_width, desc.image_height, desc.image_array_size = (
+        lib.CL_MEM_OBJECT_IMAGE1D_ARRAY, 4, 1, 2,
+    )  # fmt: skip
+    image = lib.clCreateImage(context, lib.CL_MEM_READ_WRITE, pixel, desc, ffi.NULL, ffi.NULL)
+    buffer = lib.clCreateBuffer(context, lib.CL_MEM_READ_WRITE, 128, ffi.NULL, ffi.NULL)
+    size = ffi.new("size_t[3]", (4, 1, 1))
+    to, of = lib.clEnqueueCopyBufferToImage, lib.clEnqueueCopyImageToBuffer
+    try:
+        first, second = (ffi.new("size_t[3]", (0, layer, 0)) for layer in (0, 1))
+        if to(queue, buffer, image, 0, first, size, 0, ffi.NULL, ffi.NULL) != lib.CL_SUCCESS:
+            pytest.fail("the first layer is refused, too")
+        assert to(queue, buffer, image, 64, second, size, 0, ffi.NULL, ffi.NULL) == lib.CL_SUCCESS
+        assert of(queue, image, buffer, second, size, 0, 0, ffi.NULL, ffi.NULL) == lib.CL_SUCCESS
+    finally:
+        lib.clFinish(queue)
+        lib.clReleaseMemObject(image)
+        lib.clReleaseMemObject(buffer)
         lib.clReleaseCommandQueue(queue)
 
 
@@ -91,17 +123,15 @@ def test_threads_allocate_and_free_at_once(context: Any) -> None:
 
 def test_a_fill_lets_go_of_its_context(cl: bl.Device, context: Any, beside: bl.Context) -> None:
     """NVIDIA's driver keeps the contexts that shared memory was filled in, half a gigabyte of the device's each."""
-    free = []
-    for _ in range(3):
-        filled_and_released(cl._record.native.handle)
-        free.append(free_memory(beside))
-    assert free[0] - free[-1] < 500 << 20
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        pytest.skip("other processes take and give the device's memory meanwhile: run this one without -n")
+    assert kept_by(lambda: filled_and_released(cl._record.native.handle), beside) < 250 << 20
 
 
 def test_contexts_come_and_go(cl: bl.Device, beside: bl.Context) -> None:
     """With fills and copies in each, the device has as much memory as before."""
-    free = []
-    for _ in range(4):
+
+    def work() -> None:
         with bl.Context(cl) as own, bl.Queue(context=own) as queue:
             array = bl.usm_empty(1000, "u1", queue)
             queue.memset(array, 7).wait()
@@ -110,8 +140,68 @@ def test_contexts_come_and_go(cl: bl.Device, beside: bl.Context) -> None:
             assert array.numpy(queue).tolist() == [7] * 100 + [9] * 100 + [7] * 800
         del array, own, queue
         gc.collect()
-        free.append(free_memory(beside))
-    assert free[0] - free[-1] < 500 << 20
+
+    assert kept_by(work, beside) < 250 << 20
+
+
+def test_atomics_through_generic_pointers(cl: bl.Device, request: pytest.FixtureRequest) -> None:
+    """Intel's compiler makes calls of them of functions that it does not have."""
+    native = cl._record.native
+    if native.il_function is None:
+        pytest.skip("the driver takes no SPIR-V")
+    if cl.platform.name.startswith("Intel"):
+        request.applymarker(pytest.mark.xfail(strict=True, raises=AssertionError, reason="a fault of Intel's compiler"))
+    results = []
+    for through_generic in (False, True):
+        module = incremented(through_generic)
+        own = lib.clCreateContext(ffi.NULL, 1, ffi.new("cl_device_id[]", [native.handle]), ffi.NULL, ffi.NULL, ffi.NULL)
+        program = lib.clCreateProgramWithIL(own, ffi.from_buffer(module), len(module), ffi.NULL)
+        results.append(lib.clBuildProgram(program, 0, ffi.NULL, b"", ffi.NULL, ffi.NULL))
+        lib.clReleaseProgram(program)
+        lib.clReleaseContext(own)
+    if results[0] != lib.CL_SUCCESS:
+        pytest.fail(f"one that is not generic does not build either: {results}")  # not this fault
+    assert results[1] == lib.CL_SUCCESS
+
+
+def test_a_program_lives_as_long_as_its_kernels(cl: bl.Device, request: pytest.FixtureRequest) -> None:
+    """Intel's driver forgets it with the program's last reference; the kernel runs still."""
+    if cl.platform.name.startswith("Intel"):
+        request.applymarker(pytest.mark.xfail(strict=True, raises=AssertionError, reason="a fault of Intel's driver"))
+    devices = ffi.new("cl_device_id[]", [cl._record.native.handle])
+    own = lib.clCreateContext(ffi.NULL, 1, devices, ffi.NULL, ffi.NULL, ffi.NULL)
+    text, sizes = ffi.new("char const *[]", [ffi.from_buffer(FIRST)]), ffi.new("size_t[]", [len(FIRST)])
+    program = lib.clCreateProgramWithSource(own, 1, text, sizes, ffi.NULL)
+    lib.clBuildProgram(program, 0, ffi.NULL, b"", ffi.NULL, ffi.NULL)
+    kernel = lib.clCreateKernel(program, b"first", ffi.NULL)
+    found, count = ffi.new("cl_program *"), ffi.new("cl_uint *")
+    try:
+        if lib.clReleaseProgram(program) or lib.clGetKernelInfo(kernel, lib.CL_KERNEL_PROGRAM, 8, found, ffi.NULL):
+            pytest.fail("the driver does not come this far")
+        assert lib.clGetProgramInfo(found[0], lib.CL_PROGRAM_REFERENCE_COUNT, 4, count, ffi.NULL) == lib.CL_SUCCESS
+    finally:
+        lib.clReleaseKernel(kernel)
+        lib.clReleaseContext(own)
+
+
+def incremented(through_generic: bool) -> bytes:
+    """SPIR-V of a kernel that adds one to its argument, by a pointer to global memory or one to any."""
+    void, number, outer, any_, type_, one, all_, kernel, given, label, cast, old = range(1, 13)
+    instructions = [
+        (17, 4), (17, 6), (17, 38),  # Addresses, Kernel, GenericPointer
+        (14, 2, 2),  # 64 bits, OpenCL
+        (15, 6, kernel, int.from_bytes(b"f\0\0\0", "little")),
+        (19, void), (21, number, 32, 0), (32, outer, 5, number), (32, any_, 8, number),
+        (33, type_, void, outer), (43, number, one, 1), (43, number, all_, 16),
+        (54, void, kernel, 0, type_), (55, outer, given), (248, label),
+        (121, any_, cast, given),
+        (234, number, old, cast if through_generic else given, one, all_, one),
+        (253,), (56,),
+    ]  # fmt: skip
+    words = [0x07230203, 0x00010200, 0, old + 1, 0]
+    for code, *operands in instructions:
+        words += [(1 + len(operands)) << 16 | code, *operands]
+    return b"".join(word.to_bytes(4, "little") for word in words)
 
 
 def filled_and_released(device: Any) -> None:
@@ -123,6 +213,15 @@ def filled_and_released(device: Any) -> None:
     lib.clSVMFree(own, memory)
     lib.clReleaseCommandQueue(queue)
     lib.clReleaseContext(own)
+
+
+def kept_by(work: Callable[[], None], beside: bl.Context) -> float:
+    """Bytes of the device that are gone after it has run, in the median: other processes have some of it, too."""
+    free = []
+    for _ in range(8):
+        work()
+        free.append(free_memory(beside))
+    return statistics.median(before - after for before, after in itertools.pairwise(free))
 
 
 def free_memory(beside: bl.Context) -> int:

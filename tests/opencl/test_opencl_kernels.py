@@ -153,6 +153,14 @@ def test_programs_that_do_not_build(cl_queue: bl.Queue) -> None:
         bl.load_kernel_bundle(b"kernel void k(void) {}", cl_queue, options="-cl-std=CL47.11")
 
 
+def test_a_program_without_kernels(cl_queue: bl.Queue) -> None:
+    """Intel's driver says of one that it was not built."""
+    bundle = bl.load_kernel_bundle(b"int twice(int x) { return 2 * x; }", cl_queue)
+    assert bundle.kernel_names == () and not bundle.has_kernel("twice")
+    with pytest.raises(bl.InvalidError, match="no kernel is named 'twice'"):
+        bundle.get_kernel("twice")
+
+
 def test_spir_v_that_is_cut_off_anywhere_is_refused(cl_queue: bl.Queue) -> None:
     """Intel's compiler ends the process for some of these."""
     if not cl_queue.device._record.native.takes_il:

@@ -18,9 +18,10 @@ from bindless.backends._opencl_kernel import Kernel, get_kernel
 from bindless.backends._opencl_launch import launch
 from bindless.backends._opencl_module import load_module
 from bindless.backends._opencl_queue import Queue
+from bindless.drivers.opencl import ffi, lib
 from bindless.model.copy_region import CopyRegion, HostMemory, ImageMemory, UsmMemory
 from bindless.model.descriptor import ImageDescriptor
-from bindless.model.enums import UsmKind
+from bindless.model.enums import ImageType, UsmKind
 
 pytestmark = pytest.mark.opencl
 
@@ -220,6 +221,68 @@ def test_images_and_pitched_memory(rig: Rig) -> None:
     expected[1:5, 5:11] = pixels[3:7, 2:8]
     assert np.array_equal(out, expected)
     free_image(rig.context, image, desc)
+
+
+def test_layers_that_are_rows(rig: Rig) -> None:
+    """All of them and a part, to and from device memory, and pixels of another size."""
+    desc = ImageDescriptor(20, type=ImageType.array, array_size=5, num_channels=4, channel_type="unsigned_int8")
+    pixels = np.random.default_rng(3).integers(0, 255, desc.shape, "uint8")
+    image = allocate_image(rig.context, rig.device, desc)
+    address = memory.allocate(rig.context, rig.device, UsmKind.device, pixels.nbytes)
+    host = HostMemory(pixels.ctypes.data, desc.extent, 4, pixels.nbytes)
+    out = np.zeros_like(pixels)
+    back = HostMemory(out.ctypes.data, desc.extent, 4, out.nbytes)
+    linear = UsmMemory(address, desc.row_size, desc)
+    event = copy_image(rig.queue, CopyRegion(host, linear, desc.extent))
+    event = copy_image(rig.queue, CopyRegion(linear, ImageMemory(image, desc), desc.extent), [event])
+    copy_image(rig.queue, CopyRegion(ImageMemory(image, desc), back, desc.extent), [event]).wait()
+    assert np.array_equal(out, pixels)
+    part = CopyRegion(ImageMemory(image, desc, (3, 0, 1)), linear._replace(offset=(1, 0, 2)), (6, 1, 3), part=True)
+    event = copy_image(rig.queue, part)
+    copy_image(rig.queue, CopyRegion(linear, back, desc.extent), [event]).wait()
+    expected = pixels.copy()
+    expected[2:5, 1:7] = pixels[1:4, 3:9]
+    assert np.array_equal(out, expected)
+    wide = ImageDescriptor(20, type=ImageType.array, array_size=5, num_channels=1, channel_type="unsigned_int32")
+    other = allocate_image(rig.context, rig.device, wide)
+    event = copy_image(rig.queue, CopyRegion(ImageMemory(image, desc), ImageMemory(other, wide), desc.extent))
+    copy_image(rig.queue, CopyRegion(ImageMemory(other, wide), back, desc.extent), [event]).wait()
+    assert np.array_equal(out, pixels)
+    free_image(rig.context, image, desc)
+    free_image(rig.context, other, wide)
+    memory.free(rig.context, address)
+
+
+def test_a_driver_that_aligns_as_it_likes(cl: bl.Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As PoCL 5 does, whose unified memory begins anywhere."""
+    from bindless.backends import _opencl_usm
+
+    if not cl._record.native.has_usm:
+        pytest.skip("the driver has no cl_intel_unified_shared_memory")
+    freed: list[int] = []
+
+    class Careless:
+        def __getattr__(self, name: str) -> Any:
+            return getattr(lib, name)
+
+        def clDeviceMemAllocINTEL(self, *arguments: Any) -> Any:
+            *others, nbytes, _, slot = arguments
+            found = lib.clDeviceMemAllocINTEL(*others, nbytes + 64, 0, slot)
+            return found + 64 if int(ffi.cast("uintptr_t", found)) % 128 == 0 else found  # nothing is aligned to 128
+
+        def clMemFreeINTEL(self, context: Any, pointer: Any) -> int:
+            freed.append(int(ffi.cast("uintptr_t", pointer)))
+            return 0
+
+    monkeypatch.setattr(_opencl_usm, "lib", Careless())
+    with bl.Context(cl) as context:
+        native = context._native
+        address = memory.allocate(native, cl._record.native, UsmKind.device, 100, 4096)
+        assert address % 4096 == 0
+        record = memory.pointer_info(native, address + 99)
+        assert (record.base, record.size) == (address, 100)
+        memory.free(native, address)
+    assert len(freed) == 2 and all(address % 128 for address in freed)
 
 
 def test_more_memory_than_there_is(rig: Rig) -> None:

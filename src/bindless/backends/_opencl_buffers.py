@@ -17,6 +17,7 @@ from ._opencl_context import Allocation, Context
 from ._opencl_device import Device
 from ._opencl_errors import SUCCESS, check, made, release
 from ._opencl_queue import Command
+from ._opencl_svm import as_buffer, is_coarse
 from .contract import PointerRecord
 
 __all__ = [
@@ -106,6 +107,9 @@ def _place(context: Context, address: int, nbytes: int) -> tuple[Any, int] | Non
             f"{nbytes} bytes at {address:#x}: the allocation ends {found.size - offset} bytes behind it",
             backend="opencl",
         )
+    if found.buffer is None:  # memory with an address: commands take it as the process's where the host reaches it
+        device = context.devices[0]
+        return None if device.has_usm or not is_coarse(device) else (as_buffer(context, found), offset)
     return found.buffer, offset
 
 

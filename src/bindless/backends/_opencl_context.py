@@ -17,6 +17,7 @@ from ._opencl_errors import made, release
 from ._opencl_fork import in_fork, refuse_in_fork
 
 if TYPE_CHECKING:
+    from ._opencl_handover import Handover
     from ._opencl_image import ImageStorage, View
     from ._opencl_kernel import Kernel
 
@@ -80,6 +81,7 @@ class Context:
         launching: bindless_lock_t, held while a kernel that lists shared virtual memory is launched, and while such
             memory is allocated or freed; never while Python runs.
         anchor: shared virtual memory that is listed where there is no other; None until then.
+        handover: the memory in it that others use too; None as long as there is none.
     """
 
     def __init__(self, devices: Sequence[Device], native: Any = None, owned: bool = True) -> None:
@@ -106,6 +108,7 @@ class Context:
         self.loading = threading.Lock()
         self.launching = new_lock()
         self.anchor: Any = None
+        self.handover: Handover | None = None
         self._bases: list[int] = []
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 from typing import Any
 
 from ..drivers import opencl as driver
@@ -12,8 +13,10 @@ from ..model.enums import ImageType, UsmKind
 from . import _opencl_svm
 from ._opencl_buffers import Temporary
 from ._opencl_context import Context
+from ._opencl_errors import made
 from ._opencl_event import Event
-from ._opencl_image import storage_of
+from ._opencl_format import image_desc, image_format
+from ._opencl_image import ImageStorage, storage_of
 from ._opencl_memory import copy, copy_commands, means_of
 from ._opencl_queue import Command, Queue
 
@@ -94,20 +97,13 @@ class _Side:
         self.address = _start(memory)
         self.buffer: Any = None
         self.offset = 0
-        self._made: Any = None
         own = context.allocation_of(self.address)
         if own is None:
             return
         if own.buffer is not None:
             self.buffer, self.offset = own.buffer, self.address - own.base
         elif own.kind is UsmKind.device and _is_coarse(context):
-            self._made = _opencl_svm.as_buffer(context, own)
-            self.buffer, self.offset = self._made, self.address - own.base
-
-    def close(self) -> None:
-        """After the commands were submitted: the driver keeps the buffer for them."""
-        if self._made is not None:
-            lib.clReleaseMemObject(self._made)
+            self.buffer, self.offset = _opencl_svm.as_buffer(context, own), self.address - own.base
 
 
 def _is_coarse(context: Context) -> bool:
@@ -149,14 +145,17 @@ def _with_image(
     to_image = image is region.dst
     side = _Side(context, memory)
     row, between = _pitches(memory, region.extent)
-    try:
-        commands = [
-            _command(native, side, to_image, *part)
-            for part in _parts(image, region.extent, row, between, side.buffer is not None)
-        ]
-        return queue.run_all(commands, "clEnqueueWriteImage" if to_image else "clEnqueueReadImage", waits, region)
-    finally:
-        side.close()
+    parts = _parts(image, region.extent, row, between, side.buffer is not None)
+    if side.buffer is not None and _needs_first_layer(queue, image.descriptor):
+        with _FirstLayer(context, storage_of(context, image.handle), region.extent[0]) as first:
+            commands = [
+                command
+                for origin, extent, place, *_ in parts
+                for command in first.commands(to_image, side.buffer, side.offset + place, origin, extent)
+            ]
+            return queue.run_in_sequence(commands, "clEnqueueCopyImage", waits, region)
+    commands = [_command(native, side, to_image, *part) for part in parts]
+    return queue.run_all(commands, "clEnqueueWriteImage" if to_image else "clEnqueueReadImage", waits, region)
 
 
 def _command(
@@ -175,6 +174,69 @@ def _command(
     return lambda queue, *events: call(queue, image, 0, start, size, row, between, pointer, *events)
 
 
+# ---------------------------------------------------------------------- layers that are rows
+
+
+def _needs_first_layer(queue: Queue, desc: ImageDescriptor) -> bool:
+    """NVIDIA's driver copies between buffers and layers that are rows, but only the first of an image."""
+    return queue.device.takes_ptx and _is_row_array(desc)
+
+
+class _FirstLayer:
+    """An image of one such layer, by which rows go between a buffer and the layers of another image."""
+
+    def __init__(self, context: Context, other: ImageStorage, width: int) -> None:
+        desc = ImageDescriptor(
+            width,
+            type="array",
+            array_size=1,
+            num_channels=other.desc.num_channels,
+            channel_type=other.desc.channel_type,
+        )
+        pixel = image_format(desc.channel_type, desc.num_channels)
+        self.other, self.line = other.handle, width * desc.pixel_size
+        self.image = made(
+            "clCreateImage", context.handle, lib.CL_MEM_READ_WRITE, pixel, image_desc(desc), ffi.NULL, details="between"
+        )
+
+    def __enter__(self) -> _FirstLayer:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """After the commands were submitted: the driver keeps the image for them."""
+        lib.clReleaseMemObject(self.image)
+
+    def commands(self, to_image: bool, buffer: Any, offset: int, origin: Extent, extent: Extent) -> list[Command]:
+        """One after the other: rows that follow each other in the buffer, and layers of the other image."""
+        image, other, start, size = self.image, self.other, _sizes((0, 0, 0)), _sizes((extent[0], 1, 1))
+        found: list[Command] = []
+        for number in range(extent[1]):
+            there, place = _sizes((origin[0], origin[1] + number, 0)), offset + number * self.line
+            if to_image:
+                found.append(
+                    lambda queue, *events, place=place: lib.clEnqueueCopyBufferToImage(
+                        queue, buffer, image, place, start, size, *events
+                    )
+                )
+                found.append(
+                    lambda queue, *events, there=there: lib.clEnqueueCopyImage(
+                        queue, image, other, start, there, size, *events
+                    )
+                )
+            else:
+                found.append(
+                    lambda queue, *events, there=there: lib.clEnqueueCopyImage(
+                        queue, other, image, there, start, size, *events
+                    )
+                )
+                found.append(
+                    lambda queue, *events, place=place: lib.clEnqueueCopyImageToBuffer(
+                        queue, image, buffer, start, size, place, *events
+                    )
+                )
+        return found
+
+
 # ---------------------------------------------------------------------- image to image
 
 
@@ -183,8 +245,9 @@ def _between_images(
 ) -> Event:
     context = queue.context
     source, target = storage_of(context, src.handle), storage_of(context, dst.handle)
-    of = tuple(map(_sizes, _region(src.descriptor, src.offset, region.extent)))
-    to = tuple(map(_sizes, _region(dst.descriptor, dst.offset, region.extent)))
+    whence = _region(src.descriptor, src.offset, region.extent)
+    whither = _region(dst.descriptor, dst.offset, region.extent)
+    of, to = tuple(map(_sizes, whence)), tuple(map(_sizes, whither))
     formats = [(side.desc.channel_type, side.desc.num_channels) for side in (source, target)]
     alike = formats[0] == formats[1] and source is not target
     if alike and _is_row_array(src.descriptor) == _is_row_array(dst.descriptor):
@@ -199,12 +262,18 @@ def _between_images(
     # The driver copies between equal formats and different images alone: bytes go through a buffer.
     between = Temporary(context, region.nbytes)
     buffer = between.buffer
-    commands: list[Command] = [
-        lambda handle, *events: lib.clEnqueueCopyImageToBuffer(handle, source.handle, buffer, of[0], of[1], 0, *events),
-        lambda handle, *events: lib.clEnqueueCopyBufferToImage(handle, buffer, target.handle, 0, to[0], to[1], *events),
+    parts: list[list[Command]] = [
+        [lambda queue, *more: lib.clEnqueueCopyImageToBuffer(queue, source.handle, buffer, of[0], of[1], 0, *more)],
+        [lambda queue, *more: lib.clEnqueueCopyBufferToImage(queue, buffer, target.handle, 0, to[0], to[1], *more)],
     ]
     try:
-        return queue.run_in_sequence(commands, "clEnqueueCopyImageToBuffer", waits, region)
+        with ExitStack() as kept:
+            sides = ((src, source, whence, False), (dst, target, whither, True))
+            for number, (end, storage, place, to_image) in enumerate(sides):
+                if _needs_first_layer(queue, end.descriptor):
+                    first = kept.enter_context(_FirstLayer(context, storage, region.extent[0]))
+                    parts[number] = first.commands(to_image, buffer, 0, *place)
+            return queue.run_in_sequence([*parts[0], *parts[1]], "clEnqueueCopyImageToBuffer", waits, region)
     finally:
         between.close()
 

@@ -80,13 +80,20 @@ class Launches(Lane):
         told: list[Error] = []
         found = ffi.new("cl_event[]", _MOST_FAILURES)
         while count := lib.bindless_events_failed(self.events, found, _MOST_FAILURES):
-            told += [error(status_of(handle), LAUNCH) for handle in Handles(found[0:count])]
+            told += [failure_of(status_of(handle), LAUNCH) for handle in Handles(found[0:count])]
         return told
 
     def close(self) -> None:
         """Lets go of all; the queue's work is done."""
         self.settle()
         lib.bindless_events_clear(self.events)
+
+
+def failure_of(status: int, call: str) -> Error:
+    """The error of a command that failed. PoCL gives those whose dependencies have failed a code that is none of a
+    command's."""
+    waited = lib.CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST
+    return error(waited if status == lib.CL_DEVICE_NOT_FOUND else status, call)
 
 
 class Event(Mark):
@@ -149,7 +156,7 @@ class Event(Mark):
         if status >= 0 or self.told:
             return None
         self.told = True
-        return error(status, self.call)
+        return failure_of(status, self.call)
 
     def wait(self) -> None:
         """Returns when it has happened; raises the error of its command. Interruptible."""
@@ -160,7 +167,7 @@ class Event(Mark):
             self.told = True
             if self.stream is not None:
                 lib.bindless_events_tell(self.stream.events, self.handle)
-            raise error(status, self.call)
+            raise failure_of(status, self.call)
 
     def status(self) -> EventStatus:
         """How far its command is; one that failed is complete."""

@@ -124,6 +124,9 @@ def _require_size(device: Device, desc: ImageDescriptor) -> None:
             f"array_size={desc.array_size}: arrays of {device.name} have at most {layers} layers; split the image",
             backend="opencl",
         )
+    whole = device.number(lib.CL_DEVICE_GLOBAL_MEM_SIZE)
+    if desc.nbytes > whole:  # some drivers say so when it is first used
+        raise MemoryAllocationError(f"{desc.nbytes} bytes for {desc}; {device.name} has {whole}", backend="opencl")
 
 
 def allocate_image(context: Context, device: Device, desc: ImageDescriptor) -> int:

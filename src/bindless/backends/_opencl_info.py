@@ -21,6 +21,7 @@ from ..model.info import (
 from . import _lookup
 from ._image_aspects import IMAGES, LINEAR_IMAGES
 from ._opencl_device import Device
+from ._opencl_external import aspects as external_aspects
 from ._opencl_memory import means_of, pitch_align
 from .contract import DeviceRecord
 
@@ -53,7 +54,6 @@ _ATOMIC = lib.CL_UNIFIED_SHARED_MEMORY_CONCURRENT_ATOMIC_ACCESS_INTEL
 #   mipmap and its relatives: only cl_khr_mipmap_image has them, which no driver that was tried offers.
 #   cubemap, unique_addressing_per_dim: OpenCL has neither.
 #   images_1d_usm and its relatives: images over buffers of one dimension are not sampled.
-#   external_memory_import, external_semaphore_import: not implemented.
 
 
 def aspects(device: Device) -> frozenset[Aspect]:
@@ -71,6 +71,7 @@ def aspects(device: Device) -> frozenset[Aspect]:
         found.add(Aspect.queue_profiling)
     if device.type is DeviceType.cpu:
         found.add(Aspect.host_debuggable)
+    found.update(external_aspects(device))
     if device.has_images:
         found.add(Aspect.image)
         found.update(IMAGES)

@@ -49,6 +49,9 @@ def launch_shape(
     if handle is None:
         queue.refuse()
     refuse_in_fork()
+    shared = queue.context.handover
+    if shared is not None and shared.away:
+        shared.take(queue, waits)
     kernel = kernel.for_nulls(arguments)
     packed = kernel.packed(arguments)
     if packed is None:

@@ -11,7 +11,7 @@ from ._opencl_context import Context
 from ._opencl_device import Device
 from ._opencl_errors import SUCCESS
 from ._opencl_fork import in_fork, refuse_in_fork
-from ._opencl_module import Module, build_error, build_log, create_program, options_of, signatures_of
+from ._opencl_module import Module, build_error, build_log, create_program, hint_of, options_of, signatures_of
 
 __all__ = ["Object", "compile_module", "link_modules"]
 
@@ -59,7 +59,7 @@ def compile_module(
     result = lib.clCompileProgram(made.native, 1, handles, flags, 0, ffi.NULL, ffi.NULL, ffi.NULL, ffi.NULL)
     said = build_log(made.native, place)
     if result != SUCCESS:
-        raise build_error(result, "clCompileProgram", place, said)
+        raise build_error(result, "clCompileProgram", place, "\n".join(filter(None, (said, hint_of(source)))))
     return made, said
 
 

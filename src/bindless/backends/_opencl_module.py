@@ -26,6 +26,7 @@ __all__ = [
     "build_log",
     "create_program",
     "describe_module",
+    "hint_of",
     "is_text",
     "load_kept",
     "load_module",
@@ -37,7 +38,9 @@ __all__ = [
 
 lib, ffi = driver.lib, driver.ffi
 
-# What `bindless build` writes into OpenCL C for a specialization constant.
+# How the text of `bindless build` begins: its quotients and roots are those of the other targets.
+_MADE = re.compile(rb"/\* [^\n]* for OpenCL devices, made by `bindless build`\. \*/")
+# What it writes into it for a specialization constant.
 _CONSTANT = re.compile(rb"\bBINDLESS_CONSTANT_(\d+)\b")
 _TYPED = re.compile(rb"BINDLESS_CONSTANT_(\d+) (bool|int|float) ([1248])(?: = (\S+))?")
 
@@ -95,8 +98,16 @@ class Module:
 
 
 def names_of(program: Any) -> tuple[str, ...]:
-    """Names of the kernels of a program that was built."""
-    text = driver.get_text("clGetProgramInfo", program, lib.CL_PROGRAM_KERNEL_NAMES)
+    """Names of the kernels of a program that was built. Of one without kernels Intel's driver says that it was not, and
+    NVIDIA's ends the process when asked for names: it is asked for their number."""
+    try:
+        if not any(driver.get_info("clGetProgramInfo", program, lib.CL_PROGRAM_NUM_KERNELS)):
+            return ()
+        text = driver.get_text("clGetProgramInfo", program, lib.CL_PROGRAM_KERNEL_NAMES)
+    except Error as refusal:
+        if refusal.native_code != lib.CL_INVALID_PROGRAM_EXECUTABLE:
+            raise
+        return ()
     return tuple(sorted(filter(None, text.split(";"))))
 
 
@@ -189,7 +200,7 @@ def create_program(
     else:
         found, call = _of_binary(context, device, source, slot), "clCreateProgramWithBinary"
     if slot[0] != SUCCESS or found == ffi.NULL:
-        raise build_error(slot[0] or lib.CL_INVALID_OPERATION, call, device, _hint(source))
+        raise build_error(slot[0] or lib.CL_INVALID_OPERATION, call, device, hint_of(source))
     try:
         _specialise(found, device, source, specialization or {})
     except BaseException:
@@ -210,7 +221,14 @@ def _of_binary(context: Context, device: Device, source: bytes, slot: Any) -> An
     return lib.clCreateProgramWithBinary(context.handle, 1, devices, sizes, binaries, ffi.NULL, slot)
 
 
-def _hint(source: bytes) -> str:
+def hint_of(source: bytes) -> str:
+    """What is told of a source that does not build."""
+    if spirv.is_spirv(source) and spirv.BINDLESS_IMAGES in spirv.capabilities(source):
+        return (
+            "the module finds image handles in memory (capability BindlessImagesINTEL), and OpenCL devices have none: "
+            "handles are arguments of kernels there. Build it with `bindless build --target opencl_c`, which names "
+            "what cannot be an argument"
+        )
     if spirv.is_spirv(source) or is_text(source):
         return ""
     return (
@@ -264,6 +282,9 @@ def options_of(device: Device, source: bytes, specialization: Mapping[int, bytes
     parts = ["-cl-kernel-arg-info"]
     if "-cl-std" not in options:
         parts.append("-cl-std=CL{}.{}".format(*device.c_version) if device.c_version >= (1, 2) else "")
+    exact = device.number(lib.CL_DEVICE_SINGLE_FP_CONFIG) & lib.CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT
+    if exact and _MADE.match(source):
+        parts.append("-cl-fp32-correctly-rounded-divide-sqrt")
     known = {constant.number: constant for constant in _constants_of(source)}
     for number, value in (specialization or {}).items():
         if number in known:
@@ -311,7 +332,7 @@ def load_module(
         except BuildError:
             pass  # a driver that does not take its binary back compiles the source anew
     program = create_program(context, place, source, specialization)
-    made = Module(context, place, program, signatures_of(source), build(program, place, flags, _hint(source)))
+    made = Module(context, place, program, signatures_of(source), build(program, place, flags, hint_of(source)))
     if kept is not None:
         packed = packed_of(made)
         if packed:

@@ -18,18 +18,19 @@ from ..drivers import opencl as driver
 from ..model.enums import BundleState
 from ..model.errors import Error, InvalidError
 from ..model.native_handle import NativeHandle
+from . import _opencl_svm
 from ._opencl_context import Context
 from ._opencl_device import Device
 from ._opencl_errors import SUCCESS
-from ._opencl_kernel import Kernel
+from ._opencl_kernel import Kernel, get_kernel
 from ._opencl_link import Object, link_modules
-from ._opencl_module import Module, build_error, build_log, names_of
+from ._opencl_module import Module, build_error, build_log
 from ._opencl_native import find_device, require_context
 from ._opencl_references import Reference, checked, handle_of, property_of
 from .contract import KernelRecord
 from .counted_contract import AdoptedBundle
 
-__all__ = ["adopt_kernel", "adopt_programs", "program_of"]
+__all__ = ["adopt_kernel", "adopt_programs", "adopt_programs_of", "program_of"]
 
 lib, ffi = driver.lib, driver.ffi
 
@@ -220,12 +221,85 @@ def program_of(context: Context, handle: NativeHandle) -> NativeHandle:
     return handle_of(program, "cl_program")
 
 
+class _EndedProgram(Module):
+    """That of kernels which outlived it. A program lives as long as its kernels, but Intel's driver forgets one that
+    the caller has released, and runs the kernels still."""
+
+    def __init__(self, context: Context, device: Device, program: NativeHandle, names: tuple[str, ...]) -> None:
+        super().__init__(context, device, ffi.cast("cl_program", int(program)), {}, owned=False)
+        self._names = names
+
+    def names(self) -> tuple[str, ...]:
+        """Of the kernels that are left."""
+        return self._names
+
+
+def adopt_programs_of(context: Context, devices: Sequence[Device], kernels: Sequence[NativeHandle]) -> AdoptedBundle:
+    """What an executable bundle has of the programs of native kernels.
+
+    Args:
+        devices: as for ``adopt_programs``.
+
+    Raises:
+        InvalidError: no kernels of the context, or not for these devices.
+        BuildError: as ``adopt_programs``.
+    """
+    of: dict[NativeHandle, list[NativeHandle]] = {}
+    for kernel in kernels:
+        of.setdefault(program_of(context, kernel), []).append(kernel)
+    alive = tuple(program for program in of if _is_alive(context, program))
+    ended = {program: made for program, made in of.items() if program not in alive}
+    if not ended:
+        return adopt_programs(context, devices, alive, BundleState.executable, False)
+    common = tuple(device for device in devices if all(_runs_on(device, k) for made in ended.values() for k in made))
+    if not common:
+        raise InvalidError(f"no device is common to the kernels {list(kernels)!r}", backend="opencl")
+    adopted = AdoptedBundle(common, {}, {}, (), ())
+    if alive:
+        adopted = adopt_programs(context, common, alive, BundleState.executable, False)
+    modules = {device: list(adopted.modules.get(device, ())) for device in adopted.devices}
+    for program, made in ended.items():
+        names = tuple(sorted({_name_of(ffi.cast("cl_kernel", int(kernel))) for kernel in made}))
+        for device, found in modules.items():
+            found.append(_EndedProgram(context, device, program, names))
+    return replace(adopted, modules=modules)
+
+
+def _is_alive(context: Context, program: NativeHandle) -> bool:
+    """Whether the driver knows a kernel's program."""
+    try:
+        require_context(context, checked(program), program)
+    except InvalidError:
+        return False
+    return True
+
+
+def _runs_on(device: Device, kernel: NativeHandle) -> bool:
+    """Whether a kernel was built for a device."""
+    slot = ffi.new("size_t *")
+    native, name = ffi.cast("cl_kernel", int(kernel)), lib.CL_KERNEL_WORK_GROUP_SIZE
+    found = lib.clGetKernelWorkGroupInfo(native, device.handle, name, ffi.sizeof("size_t"), slot, ffi.NULL)
+    return bool(found == SUCCESS)
+
+
+def _name_of(kernel: Any) -> str:
+    return driver.get_text("clGetKernelInfo", kernel, lib.CL_KERNEL_FUNCTION_NAME)
+
+
 class _ForeignKernel(Kernel):
     """A kernel that was made elsewhere. Without arguments it runs with those that were set there."""
 
     def __init__(self, module: Module, name: str, reference: Reference) -> None:
         super().__init__(module, name, reference.native, owned=False)
         self._reference = reference
+        # NVIDIA's driver takes no buffer for an argument that was an address of shared virtual memory before: there
+        # arguments are those of the program's own cl_kernel here.
+        self._apart = self.means is _opencl_svm and self.device.takes_ptx
+
+    def for_nulls(self, arguments: Sequence[bytes | int]) -> Kernel:
+        if arguments and self._apart:
+            return get_kernel(self.module, self.name).for_nulls(arguments)
+        return super().for_nulls(arguments)
 
     def record(self) -> KernelRecord:
         return replace(super().record(), may_be_set=True)
@@ -251,13 +325,13 @@ def adopt_kernel(module: Module, handle: NativeHandle, owned: bool) -> Kernel:
         raise InvalidError("the module was released", backend="opencl")
     native = checked(handle)
     if program_of(module.context, handle) != int(ffi.cast("uintptr_t", module.native)):
-        listed = ", ".join(names_of(module.native)) or "none"
+        listed = ", ".join(module.names()) or "none"
         raise InvalidError(
             f"{handle!r} is a kernel of another cl_program than the bundle's, which has kernels {listed}: give the "
             "bundle of its program, or its context instead",
             backend="opencl",
         )
-    name = driver.get_text("clGetKernelInfo", native, lib.CL_KERNEL_FUNCTION_NAME)
+    name = _name_of(native)
     reference = Reference(native, "cl_kernel", owned)
     try:
         return _ForeignKernel(module, name, reference)

@@ -79,17 +79,29 @@ class Queue:
 
     # ------------------------------------------------------------------ commands
 
-    def run(self, command: Command, call: str, waits: Sequence[Event] = (), details: object = "") -> Event:
+    def run(
+        self,
+        command: Command,
+        call: str,
+        waits: Sequence[Event] = (),
+        details: object = "",
+        *,
+        uses_memory: bool = True,
+    ) -> Event:
         """Submits a command.
 
         Args:
             call: the driver's function, for errors.
             details: the values concerned.
+            uses_memory: whether it may use memory that others use, too.
         """
         handle = self.handle
         if handle is None:
             self.refuse()
         refuse_in_fork()
+        shared = self.context.handover
+        if shared is not None and shared.away and uses_memory:
+            shared.take(self, waits)
         slot = _new_event()
         result = command(handle, len(waits), array_of(waits) if waits else _NULL, slot)
         if result != SUCCESS:
@@ -114,11 +126,14 @@ class Queue:
     ) -> Event:
         """Submits commands that may run in any order; the event is of all of them. None are a barrier for ``waits``."""
         if not commands:
-            return self.run(_marker, "clEnqueueMarkerWithWaitList", waits)
+            return self._mark(waits)
         events = [self.run(command, call, waits, details) for command in commands]
         if len(events) == 1 or self.in_order:
             return events[-1]
-        return self.run(_marker, "clEnqueueMarkerWithWaitList", events)
+        return self._mark(events)
+
+    def _mark(self, waits: Sequence[Event] = ()) -> Event:
+        return self.run(_marker, "clEnqueueMarkerWithWaitList", waits, uses_memory=False)
 
     def run_in_sequence(
         self, commands: Sequence[Command], call: str, waits: Sequence[Event] = (), details: object = ""
@@ -131,13 +146,14 @@ class Queue:
 
     def barrier(self, waits: Sequence[Event] = ()) -> Event:
         """An event after everything before it; of an out-of-order queue, everything later comes after it too."""
+        stop, name = lib.clEnqueueBarrierWithWaitList, "clEnqueueBarrierWithWaitList"
         if waits:
-            self.run(lib.clEnqueueBarrierWithWaitList, "clEnqueueBarrierWithWaitList", waits)
-        return self.run(lib.clEnqueueBarrierWithWaitList, "clEnqueueBarrierWithWaitList")
+            self.run(stop, name, waits, uses_memory=False)
+        return self.run(stop, name, uses_memory=False)
 
     def ends(self) -> Sequence[Event]:
         """An event after everything before it, which nothing later waits for."""
-        return (self.run(_marker, "clEnqueueMarkerWithWaitList"),)
+        return (self._mark(),)
 
     # ------------------------------------------------------------------ the end of commands
 
@@ -160,6 +176,9 @@ class Queue:
         """Returns when all work submitted so far is done; raises a failure that nobody has asked for. Interruptible."""
         refuse_in_fork()
         if self.handle is not None:
+            shared = self.context.handover
+            if shared is not None and shared.holder is self:
+                shared.give(self)
             self._settle()
             lib.clFinish(self.handle)  # what others have submitted to the same cl_command_queue
             self._raise_failures()

@@ -29,6 +29,7 @@ _COUNTS = {
     "cl_sampler": ("Sampler", "clGetSamplerInfo", lib.CL_SAMPLER_REFERENCE_COUNT),
 }
 _POINTER = 8
+_UNSEEN = -1
 
 
 # ---------------------------------------------------------------------- whether it is one
@@ -39,7 +40,7 @@ def _first_word(address: int) -> int | None:
     try:
         memory = os.open("/proc/self/mem", os.O_RDONLY)
     except OSError:
-        return 0  # this system does not let us look
+        return _UNSEEN  # this system does not let us look
     try:
         return int.from_bytes(os.pread(memory, _POINTER, address), "little")
     except (OSError, OverflowError):
@@ -60,7 +61,7 @@ def checked(handle: NativeHandle) -> Any:
     refuse_in_fork()
     known = {_first_word(int(ffi.cast("uintptr_t", platform.handle))) for platform in all_platforms()}
     word = _first_word(int(handle))
-    if int(handle) % _POINTER or word is None or (word not in known and word != 0):
+    if int(handle) % _POINTER or word is None or (word not in known and word != _UNSEEN):
         raise InvalidError(
             f"{handle!r} is no object of an OpenCL platform here: it was released too often or too early, or its "
             "number is another thing's; keep a reference until the call returns",

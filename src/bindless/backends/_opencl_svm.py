@@ -6,7 +6,7 @@ from typing import Any
 
 from ..drivers import opencl as driver
 from ..model.enums import UsmKind
-from ._opencl_context import Allocation, Context
+from ._opencl_context import WHOLE, Allocation, Context
 from ._opencl_device import Device
 from ._opencl_errors import made, release
 from ._opencl_queue import Command
@@ -74,9 +74,16 @@ def is_coarse(device: Device) -> bool:
 
 
 def as_buffer(context: Context, own: Allocation) -> Any:
-    """A new cl_mem that is an allocation: of the caller, who may release it as soon as its commands are submitted."""
-    flags = lib.CL_MEM_READ_WRITE | lib.CL_MEM_USE_HOST_PTR
-    return made("clCreateBuffer", context.handle, flags, own.size, _pointer(own.base))
+    """A cl_mem that is an allocation, made once: both end together. NVIDIA's driver releases none before the commands
+    are complete that use it, and keeps the caller until then."""
+    found = own.parts.get(WHOLE)
+    if found is None:
+        flags = lib.CL_MEM_READ_WRITE | lib.CL_MEM_USE_HOST_PTR
+        fresh = made("clCreateBuffer", context.handle, flags, own.size, _pointer(own.base))
+        found = own.parts.setdefault(WHOLE, fresh)
+        if found is not fresh:  # another thread was quicker
+            release(lib.clReleaseMemObject(fresh), "clReleaseMemObject")
+    return found
 
 
 def fill(context: Context, dst: int, pattern: bytes, nbytes: int) -> Command:
@@ -86,13 +93,8 @@ def fill(context: Context, dst: int, pattern: bytes, nbytes: int) -> Command:
         return lambda queue, *events: lib.clEnqueueSVMMemFill(queue, target, pattern, len(pattern), nbytes, *events)
 
     # NVIDIA's clEnqueueSVMMemFill keeps the context for good, with half a gigabyte of the device's memory.
-    def command(queue: Any, *events: Any) -> int:
-        memory = as_buffer(context, own)
-        result = lib.clEnqueueFillBuffer(queue, memory, pattern, len(pattern), dst - own.base, nbytes, *events)
-        release(lib.clReleaseMemObject(memory), "clReleaseMemObject")
-        return int(result)
-
-    return command
+    memory, offset = as_buffer(context, own), dst - own.base
+    return lambda queue, *events: lib.clEnqueueFillBuffer(queue, memory, pattern, len(pattern), offset, nbytes, *events)
 
 
 def prefetch(context: Context, address: int, nbytes: int) -> Command | None:

@@ -48,22 +48,32 @@ def allocate(
     context: Context, device: Device, kind: UsmKind, nbytes: int, alignment: int, reserve: int = 0
 ) -> Allocation:
     """New memory of a kind."""
+    owner = None if kind is UsmKind.host else device
+    start = base = _allocated(context, device, kind, nbytes + reserve, alignment)
+    if alignment and start % alignment:  # PoCL 5 aligns as it likes: a piece of more memory is aligned
+        release(lib.clMemFreeINTEL(context.handle, _pointer(start)), "clMemFreeINTEL")
+        start = _allocated(context, device, kind, nbytes + reserve + alignment, 0)
+        base = -(-start // alignment) * alignment
+    return Allocation(kind, owner, base, nbytes, start=start)
+
+
+def _allocated(context: Context, device: Device, kind: UsmKind, nbytes: int, alignment: int) -> int:
+    """Where the driver's own allocation begins."""
     slot = ffi.new("cl_int *")
     if kind is UsmKind.host:
         call = "clHostMemAllocINTEL"
-        found = lib.clHostMemAllocINTEL(context.handle, ffi.NULL, nbytes + reserve, alignment, slot)
+        found = lib.clHostMemAllocINTEL(context.handle, ffi.NULL, nbytes, alignment, slot)
     else:
         call = "clDeviceMemAllocINTEL" if kind is UsmKind.device else "clSharedMemAllocINTEL"
-        found = getattr(lib, call)(context.handle, device.handle, ffi.NULL, nbytes + reserve, alignment, slot)
+        found = getattr(lib, call)(context.handle, device.handle, ffi.NULL, nbytes, alignment, slot)
     if slot[0] != SUCCESS or found == ffi.NULL:
         raise device.no_memory(slot[0] or lib.CL_OUT_OF_HOST_MEMORY, call, kind, nbytes, alignment)
-    owner = None if kind is UsmKind.host else device
-    return Allocation(kind, owner, int(ffi.cast("uintptr_t", found)), nbytes)
+    return int(ffi.cast("uintptr_t", found))
 
 
 def free(context: Context, allocation: Allocation) -> None:
     """Frees it; commands that use it are complete."""
-    release(lib.clMemFreeINTEL(context.handle, _pointer(allocation.base)), "clMemFreeINTEL")
+    release(lib.clMemFreeINTEL(context.handle, _pointer(allocation.start)), "clMemFreeINTEL")
 
 
 def find(context: Context, address: int) -> PointerRecord:

@@ -4,7 +4,7 @@ Each group of methods is a module: ``_opencl_device`` with ``_opencl_info`` (dis
 ``_opencl_queue`` with ``_opencl_event`` and ``_opencl_wait``, ``_opencl_memory`` over ``_opencl_usm``, ``_opencl_svm``
 and ``_opencl_buffers``, ``_opencl_image``, ``_opencl_handle``, ``_opencl_copy``, ``_opencl_module`` with
 ``_opencl_link``, ``_opencl_kernel`` with ``_opencl_signature`` and ``_opencl_arguments``, ``_opencl_launch``,
-``_opencl_functions``,
+``_opencl_functions``, ``_opencl_external`` with ``_opencl_handover``,
 ``_opencl_native`` with ``_opencl_programs`` and ``_opencl_references`` (objects made elsewhere). Here they are only put
 together; docs/opencl.md tells what calls become.
 """
@@ -24,6 +24,7 @@ from ..model.native_handle import NativeHandle
 from . import (
     _opencl_buffers,
     _opencl_copy,
+    _opencl_external,
     _opencl_functions,
     _opencl_handle,
     _opencl_image,
@@ -39,6 +40,7 @@ from . import (
 from ._opencl_context import Context
 from ._opencl_device import Device, all_platforms, devices, platforms
 from ._opencl_event import Event
+from ._opencl_external import ExternalMemory, Semaphore
 from ._opencl_format import supports_format
 from ._opencl_kernel import Kernel, get_kernel
 from ._opencl_link import Object
@@ -59,6 +61,8 @@ _NATIVE: dict[type, tuple[str, Callable[[Any], Any]]] = {
     Module: ("cl_program", lambda module: module.native),
     Object: ("cl_program", lambda program: program.native),
     Kernel: ("cl_kernel", lambda kernel: kernel.native),
+    ExternalMemory: ("cl_mem", lambda memory: memory.buffer),
+    Semaphore: ("cl_semaphore_khr", lambda semaphore: semaphore.array[0]),
 }
 
 
@@ -196,6 +200,20 @@ class OpenCLBackend:
     launch = staticmethod(_opencl_launch.launch)
     prepare_launch = staticmethod(_opencl_launch.prepare_launch)
 
+    # ------------------------------------------------------------------ external memory and semaphores
+
+    import_memory = staticmethod(_opencl_external.import_memory)
+    release_memory = staticmethod(_opencl_external.release_memory)
+    map_image = staticmethod(_opencl_external.map_image)
+    unmap_image = staticmethod(_opencl_external.unmap_image)
+    map_linear = staticmethod(_opencl_external.map_linear)
+    unmap_linear = staticmethod(_opencl_external.unmap_linear)
+    import_semaphore = staticmethod(_opencl_external.import_semaphore)
+    release_semaphore = staticmethod(_opencl_external.release_semaphore)
+    wait_semaphore = staticmethod(_opencl_external.wait_semaphore)
+    signal_semaphore = staticmethod(_opencl_external.signal_semaphore)
+    prepare_semaphore = staticmethod(_opencl_external.prepare_semaphore)
+
     # ------------------------------------------------------------------ streams of other libraries
 
     def _no_streams(self) -> FeatureNotSupportedError:
@@ -229,6 +247,7 @@ class OpenCLBackend:
     adopt_memory = staticmethod(_opencl_native.adopt_memory)
     adopt_image = staticmethod(_opencl_native.adopt_image)
     adopt_programs = staticmethod(_opencl_programs.adopt_programs)
+    adopt_programs_of = staticmethod(_opencl_programs.adopt_programs_of)
     program_of = staticmethod(_opencl_programs.program_of)
     adopt_kernel = staticmethod(_opencl_programs.adopt_kernel)
     reference_count = staticmethod(_opencl_references.reference_count)

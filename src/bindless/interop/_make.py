@@ -148,7 +148,10 @@ def make_context(
     offers = backend_for(backend)
     handle = handle_for(offers, "context", native)
     interop = interop_of(offers)
-    chosen = (devices,) if isinstance(devices, Device) else tuple(devices)
+    try:
+        chosen = (devices,) if isinstance(devices, Device) else tuple(devices)
+    except TypeError:
+        raise InvalidError(f"devices={devices!r}: it takes a Device or several") from None
     for device in chosen:
         if not isinstance(device, Device):
             raise InvalidError(f"devices contains {device!r}: it takes Device objects")

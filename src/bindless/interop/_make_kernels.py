@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import cast
 
-from ..backends.contract import BackendProtocol
-from ..backends.counted_contract import CountedProtocol
+from ..backends.contract import BackendProtocol, NativeDevice
+from ..backends.counted_contract import AdoptedBundle, CountedProtocol
 from ..model.enums import Backend, BundleState, Ownership, coerce
 from ..model.errors import BuildError, FeatureNotSupportedError, InvalidError
 from ..model.native_handle import NativeHandle
@@ -19,7 +19,7 @@ from ..sycl.kernel_bundle import KernelBundle
 from ._backends import backend_for, handle_for, interop_of, require_context
 from ._ownership import chosen_device, is_owned, named_device, one_at_a_time, pass_on
 
-__all__ = ["bundle_of_programs", "kernel_in", "make_kernel", "make_kernel_bundle"]
+__all__ = ["bundle_of_kernels", "bundle_of_programs", "kernel_in", "make_kernel", "make_kernel_bundle"]
 
 
 @one_at_a_time
@@ -99,6 +99,30 @@ def bundle_of_programs(
     counted = cast(CountedProtocol, backend)
     facade = {device._record.native: device for device in devices}
     adopted = counted.adopt_programs(context._native, tuple(facade), handles, state, owned)
+    return _bundle(backend, context, facade, adopted, state)
+
+
+def bundle_of_kernels(
+    backend: BackendProtocol, context: Context, devices: Iterable[Device], kernels: Sequence[NativeHandle]
+) -> KernelBundle:
+    """An executable bundle of the programs of native kernels.
+
+    Raises:
+        InvalidError: kernels of another context, or for other devices.
+        BuildError: the driver says no.
+    """
+    facade = {device._record.native: device for device in devices}
+    adopted = cast(CountedProtocol, backend).adopt_programs_of(context._native, tuple(facade), kernels)
+    return _bundle(backend, context, facade, adopted, BundleState.executable)
+
+
+def _bundle(
+    backend: BackendProtocol,
+    context: Context,
+    facade: Mapping[NativeDevice, Device],
+    adopted: AdoptedBundle,
+    state: BundleState,
+) -> KernelBundle:
     source = BundleSource.untold(backend)
     if state is BundleState.input:
         source = BundleSource.of_modules(backend, adopted.sources)
@@ -147,9 +171,7 @@ def make_kernel(
     owned = is_owned(offers, "kernel", None, handle, ownership)
     if isinstance(bundle, Context) and hasattr(offers, "program_of"):
         within = require_context(offers, bundle)
-        counted = cast(CountedProtocol, offers)
-        program = counted.program_of(within._native, handle)
-        bundle = bundle_of_programs(offers, within, within.devices, (program,), BundleState.executable, False)
+        bundle = bundle_of_kernels(offers, within, within.devices, (handle,))
     if not isinstance(bundle, KernelBundle):
         raise InvalidError(f"bundle={bundle!r} is no KernelBundle")
     bundle._require_open()

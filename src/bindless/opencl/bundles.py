@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import cast
 
 from ..backends.contract import BackendProtocol
-from ..backends.counted_contract import CountedProtocol
 from ..interop._backends import backend_for, require_context
-from ..interop._make_kernels import bundle_of_programs, kernel_in
+from ..interop._make_kernels import bundle_of_kernels, bundle_of_programs, kernel_in
 from ..interop._ownership import named_device, one_at_a_time
 from ..model.enums import Backend, BundleState, coerce
 from ..model.errors import BuildError, Error, InvalidError
@@ -75,9 +73,7 @@ def create_bundle(
 def _of_kernels(
     backend: BackendProtocol, context: Context, devices: tuple[Device, ...], handles: Sequence[NativeHandle]
 ) -> KernelBundle:
-    counted = cast(CountedProtocol, backend)
-    programs = tuple(dict.fromkeys(counted.program_of(context._native, handle) for handle in handles))
-    made = bundle_of_programs(backend, context, devices, programs, BundleState.executable, False)
+    made = bundle_of_kernels(backend, context, devices, handles)
     for handle in handles:
         kernel = kernel_in(made, handle, False)
         made._kernels[kernel.name, kernel._device] = kernel._native, kernel._record
