@@ -68,4 +68,4 @@ def descriptors() -> int:
 
 def takes_files(device: bl.Device) -> bool:
     """Whether a device maps files: a GPU takes what its own drivers have exported, as tests/vulkan does."""
-    return device.vendor == "bindless" or device.name.startswith("Fake GPU")
+    return device.vendor == "bindless" or device.name.startswith(("Fake GPU", "Sharing "))

@@ -141,19 +141,19 @@ def test_in_order_queues_are_waited_for_too(device, context):
         assert (numpy_view(array) == 8).all()
 
 
-def test_the_host_as_the_wanted_device(queue, device):
-    for kind in KINDS:
-        array = bl.usm_empty(4, "i4", queue, kind=kind).copy_from([1, 2, 3, 4])
-        capsule = array.__dlpack__(dl_device=(1, 0), max_version=(1, 0))
-        managed = managed_of(capsule)
-        assert layout(managed)["device"] == (1, 0)
-        in_place = host_visible(device, kind)
-        assert (layout(managed)["address"] == array.address) is in_place
-        assert managed.flags == (0 if in_place else COPIED)
-        np.testing.assert_array_equal(np.from_dlpack(array, device="cpu"), [1, 2, 3, 4])
-        if not in_place:
-            with pytest.raises(BufferError, match="copy=False forbids"):
-                array.__dlpack__(dl_device=(1, 0), copy=False)
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_host_as_the_wanted_device(queue, device, kind):
+    array = bl.usm_empty(4, "i4", queue, kind=kind).copy_from([1, 2, 3, 4])
+    capsule = array.__dlpack__(dl_device=(1, 0), max_version=(1, 0))
+    managed = managed_of(capsule)
+    assert layout(managed)["device"] == (1, 0)
+    in_place = host_visible(device, kind)
+    assert (layout(managed)["address"] == array.address) is in_place
+    assert managed.flags == (0 if in_place else COPIED)
+    np.testing.assert_array_equal(np.from_dlpack(array, device="cpu"), [1, 2, 3, 4])
+    if not in_place:
+        with pytest.raises(BufferError, match="copy=False forbids"):
+            array.__dlpack__(dl_device=(1, 0), copy=False)
 
 
 @pytest.mark.parametrize("kind", KINDS)

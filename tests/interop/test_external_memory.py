@@ -16,11 +16,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from shared_files import SharedFile, descriptors, import_file, takes_files
+from shared_files import SharedFile, descriptors, import_file, import_semaphore
 
 import bindless as bl
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="file descriptors of memory are Linux's")
+pytestmark = [
+    pytest.mark.skipif(sys.platform != "linux", reason="file descriptors of memory are Linux's"),
+    pytest.mark.usefixtures("files"),
+]
 
 SHAPES = {1: (37,), 2: (13, 37), 3: (5, 7, 9)}
 FORMATS = [
@@ -32,12 +35,6 @@ FORMATS = [
     ("fp32", 4, np.float32),
     ("unsigned_int32", 2, np.uint32),
 ]
-
-
-@pytest.fixture(autouse=True)
-def _files(device: bl.Device) -> None:
-    if not takes_files(device):
-        pytest.skip(f"{device.name} imports what its own drivers export: tests/vulkan")
 
 
 @pytest.fixture
@@ -56,6 +53,11 @@ def random_pixels(shape: tuple[int, ...], dtype: Any, seed: int) -> np.ndarray[A
 
 
 DESC = descriptor_of((48, 64), 4, "unsigned_int8")
+
+
+def pitch_of(queue: bl.Queue) -> int:
+    """Bytes of a row of such an image in linear memory, more than it takes."""
+    return max(512, int(queue.device.get_info("image_row_pitch_align")))
 
 
 # ---------------------------------------------------------------------- images
@@ -173,12 +175,12 @@ def test_ranges(queue: bl.Queue, shared: SharedFile) -> None:
 
 def test_copies_between_both_maps(queue: bl.Queue, shared: SharedFile) -> None:
     """Linear memory and an image of one import, with a pitch of its own."""  # R57
-    pixels = random_pixels((48, 64, 4), np.uint8, 5)
-    shared.seen(pixels.shape, np.uint8, 32768)[...] = pixels
+    pixels, pitch = random_pixels((48, 64, 4), np.uint8, 5), pitch_of(queue)
+    shared.seen((48, pitch // 4, 4), np.uint8, 12288)[:, :64] = pixels
     memory = import_file(shared, queue)
     handle = bl.map_external_image_memory(memory, DESC, queue)
-    pointer = bl.map_external_linear_memory(memory, queue, size=pixels.nbytes, offset=32768)
-    queue.ext_oneapi_copy(pointer, handle, src_desc=DESC, dst_desc=DESC, src_pitch=256).wait()
+    pointer = bl.map_external_linear_memory(memory, queue, size=48 * pitch, offset=12288)
+    queue.ext_oneapi_copy(pointer, handle, src_desc=DESC, dst_desc=DESC, src_pitch=pitch).wait()
     assert np.array_equal(shared.seen(pixels.shape, np.uint8), pixels)
 
 
@@ -199,11 +201,11 @@ def test_surfaces_of_large_copies_end_with_the_map(
 
 
 def test_sampled_linear_memory(queue: bl.Queue, shared: SharedFile) -> None:
-    pitch = 512
-    pixels = shared.seen((48, pitch), np.uint8, 512)
+    pitch = pitch_of(queue)
+    pixels = shared.seen((48, pitch), np.uint8, 4096)
     pixels[...] = random_pixels((48, pitch), np.uint8, 6)
     memory = import_file(shared, queue)
-    pointer = bl.map_external_linear_memory(memory, queue, size=48 * pitch, offset=512)
+    pointer = bl.map_external_linear_memory(memory, queue, size=48 * pitch, offset=4096)
     image = bl.create_image(pointer, DESC, queue, sampler=bl.BindlessImageSampler("clamp_to_edge"), pitch=pitch)
     found = bl.sample_image(queue, image, np.float32([[10.5, 20.5], [63.5, 47.5]]))
     assert np.array_equal(found, [pixels[20, 40:44], pixels[47, 252:256]])
@@ -389,10 +391,15 @@ def test_handles_of_another_system(queue: bl.Queue) -> None:
 
 def test_descriptors_that_are_no_memory(queue: bl.Queue, shared: SharedFile) -> None:
     """Closed, reused and of other kinds: an error each, and the process goes on."""
+    import fcntl
+
     before = descriptors()
     reader, writer = os.pipe()
     folder = os.open("/", os.O_RDONLY)
     event = os.eventfd(0)
+    sealed = os.memfd_create("sealed", os.MFD_ALLOW_SEALING)
+    os.ftruncate(sealed, 4096)
+    fcntl.fcntl(sealed, fcntl.F_ADD_SEALS, fcntl.F_SEAL_WRITE)
     closed = os.dup(shared.fd)
     os.close(closed)
     for fd, words in (
@@ -401,10 +408,11 @@ def test_descriptors_that_are_no_memory(queue: bl.Queue, shared: SharedFile) -> 
         (folder, "a directory"),
         (closed, "not open"),
         (event, "import"),
+        (sealed, "import"),
     ):
         with pytest.raises(bl.InvalidError, match=words):
             bl.import_external_memory(bl.ExternalMemDescriptor(bl.ResourceFd(fd), "opaque_fd", 4096), queue)
-    for fd in (reader, writer, folder, event):
+    for fd in (reader, writer, folder, event, sealed):
         os.close(fd)
     assert descriptors() == before
     reused = os.dup(shared.fd)  # a number that meant another thing a moment ago
@@ -468,42 +476,42 @@ def test_images_that_do_not_fit(queue: bl.Queue, shared: SharedFile) -> None:
 EXPORTER = """
 import os, sys, mmap
 import numpy as np
-fd, timeline = int(sys.argv[1]), int(sys.argv[2])
+fd, semaphore = int(sys.argv[1]), int(sys.argv[2])
 pixels = np.frombuffer(mmap.mmap(fd, 1 << 16), np.uint8)
-value = np.frombuffer(mmap.mmap(timeline, 8), np.uint64)
 pixels[:] = 0
 pixels[: 48 * 64 * 4] = np.arange(48 * 64 * 4) % 199
 if sys.argv[3] == "dies":
     os.kill(os.getpid(), 9)
-value[0] = 1
+os.write(semaphore, (1).to_bytes(8, "little"))
 """
 
 
-def run_exporter(shared: SharedFile, timeline: SharedFile, end: str) -> int:
-    """Another process that writes the memory and raises the timeline, or dies before."""
-    arguments = [str(shared.fd), str(timeline.fd), end]
-    done = subprocess.run([sys.executable, "-c", EXPORTER, *arguments], pass_fds=(shared.fd, timeline.fd), timeout=100)
+def run_exporter(shared: SharedFile, semaphore: int, end: str) -> int:
+    """Another process that writes the memory and signals, a timeline to 1, or dies before."""
+    arguments = [str(shared.fd), str(semaphore), end]
+    done = subprocess.run([sys.executable, "-c", EXPORTER, *arguments], pass_fds=(shared.fd, semaphore), timeout=100)
     return done.returncode
 
 
 def test_memory_of_another_process(device: bl.Device, context: bl.Context, shared: SharedFile) -> None:
     """Ordered by a semaphore alone; and an exporter that dies before it signals leaves memory and process usable."""
-    timeline = SharedFile.make(8)
-    resource = bl.ResourceFd(os.dup(timeline.fd))
+    counts = device.backend != "opencl"  # whose semaphores are binary
+    kind, value, told = ("timeline_fd", 1, " to come to 1") if counts else ("opaque_fd", None, "")
+    signalled = SharedFile.make(8).fd if counts else os.eventfd(0)
     with bl.Queue(device, context, in_order=True) as queue:
-        semaphore = bl.import_external_semaphore(bl.ExternalSemaphoreDescriptor(resource, "timeline_fd"), queue)
+        semaphore = import_semaphore(signalled, kind, queue)
         memory = import_file(shared, queue)
         handle = bl.map_external_image_memory(memory, DESC, queue)
         found = np.zeros((48, 64, 4), np.uint8)
-        assert run_exporter(shared, timeline, "dies") == -9
-        queue.ext_oneapi_wait_external_semaphore(semaphore, 1)
+        assert run_exporter(shared, signalled, "dies") == -9
+        queue.ext_oneapi_wait_external_semaphore(semaphore, value)
         event = queue.ext_oneapi_copy(handle, found, src_desc=DESC)
-        with pytest.raises(bl.WaitTimeoutError, match=r"ExternalSemaphore timeline_fd .* to come to 1"):
+        with pytest.raises(bl.WaitTimeoutError, match=rf"ExternalSemaphore {kind} .*{told}"):
             event.wait(timeout=0.05)
-        assert run_exporter(shared, timeline, "signals") == 0
+        assert run_exporter(shared, signalled, "signals") == 0
         event.wait()
         assert np.array_equal(found.reshape(-1), np.arange(48 * 64 * 4) % 199)
-    timeline.close()
+    os.close(signalled)
 
 
 ENDINGS = {

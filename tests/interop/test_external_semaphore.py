@@ -16,24 +16,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from shared_files import SharedFile, Timeline, descriptors, import_file, import_semaphore, takes_files
+from shared_files import SharedFile, Timeline, descriptors, import_file, import_semaphore
 
 import bindless as bl
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="file descriptors of semaphores are Linux's")
-
-
-@pytest.fixture(autouse=True)
-def _files(device: bl.Device) -> None:
-    if not takes_files(device):
-        pytest.skip(f"{device.name} takes what its own drivers export: tests/vulkan")
-
-
-@pytest.fixture
-def ordered(device: bl.Device, context: bl.Context) -> Iterator[bl.Queue]:
-    """An in-order queue."""
-    with bl.Queue(device, context, in_order=True) as made:
-        yield made
+pytestmark = [
+    pytest.mark.skipif(sys.platform != "linux", reason="file descriptors of semaphores are Linux's"),
+    pytest.mark.usefixtures("files"),
+]
 
 
 @pytest.fixture

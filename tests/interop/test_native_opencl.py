@@ -260,6 +260,9 @@ def test_what_was_released_too_early_or_too_often_is_told(raw: Raw, context: bl.
     raw.release(kernel)
     with pytest.raises(bl.InvalidError, match=r"released too often or too early|INVALID_KERNEL"):
         bl.make_kernel("opencl", number, context)
+    zeros = np.zeros(64, np.uint64)  # memory that is there, and is no object
+    with pytest.raises(bl.InvalidError, match="released too often or too early"):
+        bl.make_context("opencl", zeros.ctypes.data)
     with pytest.raises(bl.InvalidError, match="a number does not tell its type"):
         opencl.get_reference_count(number)
     with pytest.raises(bl.InvalidError, match=r"released too often or too early|INVALID_KERNEL"):
@@ -328,6 +331,18 @@ def test_an_event_that_failed(raw: Raw, context: bl.Context) -> None:
     with pytest.raises(bl.Error, match="CL_OUT_OF_RESOURCES") as caught:
         event.wait()
     assert opencl.get_error_code(caught.value) == lib.CL_OUT_OF_RESOURCES
+
+
+def test_a_command_after_an_event_that_failed(raw: Raw, context: bl.Context, queue: bl.Queue) -> None:
+    if raw.facade.platform.name.startswith("Intel"):
+        pytest.skip("Intel's runtime runs it, or ends the process, for programs of raw calls too")
+    native = raw.event()
+    after = queue.memset(bl.usm_empty(16, "int32", queue), 1, depends_on=bl.make_event("opencl", native, context))
+    assert lib.clSetUserEventStatus(native, lib.CL_OUT_OF_RESOURCES) == 0
+    with pytest.raises(bl.Error) as caught:
+        after.wait()
+    failed = lib.CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST
+    assert opencl.get_error_code(caught.value) in (failed, lib.CL_OUT_OF_RESOURCES)
 
 
 def test_the_native_events_of_a_command(raw: Raw, context: bl.Context, queue: bl.Queue) -> None:

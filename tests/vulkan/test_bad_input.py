@@ -68,7 +68,31 @@ def test_no_memory(image, ordered, strangers):
     bl.release_external_memory(bl.import_external_memory(good, ordered), ordered)
     with pytest.raises(bl.InvalidError, match="not open"):  # the import took it over
         bl.import_external_memory(good, ordered)
-    assert open_descriptors() == before
+    assert open_descriptors() <= before  # fewer where a test before left something to the end of its commands
+    still_works(image, ordered)
+
+
+# NVIDIA's driver takes whatever it exported itself, as what it is told that it is.
+TRUSTING = ("cuda", "opencl")
+
+
+def test_each_as_the_other(rig, exporter, image, device, ordered):
+    """A semaphore is no memory, and memory is no semaphore and no timeline."""
+    if device.backend in TRUSTING:
+        return
+    memory = image.export()
+    before = open_descriptors()
+    for kind in ("opaque_fd", "timeline_fd"):
+        with pytest.raises(bl.InvalidError, match=str(memory.resource.file_descriptor)):
+            bl.import_external_semaphore(bl.ExternalSemaphoreDescriptor(memory.resource, kind), ordered)
+    if rig.has_semaphores:
+        with exporter.semaphore() as made:
+            resource = made.export().resource
+            with pytest.raises(bl.InvalidError, match="semaphore"):
+                bl.import_external_memory(replace(memory, resource=resource, size_in_bytes=64), ordered)
+            os.close(resource.file_descriptor)
+    assert open_descriptors() <= before
+    os.close(memory.resource.file_descriptor)
     still_works(image, ordered)
 
 
@@ -80,7 +104,7 @@ def test_no_semaphore(rig, exporter, image, device, ordered, strangers):
     memory = image.export().resource.file_descriptor
     with exporter.semaphore() as made:
         good = made.export()
-        others = () if device.backend == "cuda" else (memory,)  # NVIDIA's driver takes whatever it exported itself
+        others = () if device.backend in TRUSTING else (memory,)
         for number in (*strangers.values(), *others):
             with pytest.raises(bl.InvalidError, match=str(number)):
                 bl.import_external_semaphore(replace(good, resource=bl.ResourceFd(number)), ordered)
@@ -89,7 +113,7 @@ def test_no_semaphore(rig, exporter, image, device, ordered, strangers):
             bl.import_external_semaphore(good, ordered)
     os.close(memory)
     ordered.wait()
-    assert open_descriptors() == before
+    assert open_descriptors() <= before
 
 
 def test_memory_is_no_larger_than_it_is(image, device, ordered):
@@ -111,11 +135,11 @@ def test_released_while_work_is_pending(rig, exporter, image, device, context, o
     """The queue waits for a signal that comes once nothing of the imports is left but its commands."""
     if not rig.has_semaphores:
         return
-    value = 1 if rig.has_timelines else None
+    value = 1 if rig.shares_timelines else None
     found = bl.usm_empty(DESC.shape, DESC.dtype, ordered)  # a copy to the host's memory may wait for its turn
     with (
         bl.Queue(device, context, in_order=True) as other,
-        exporter.semaphore(timeline=rig.has_timelines) as made,
+        exporter.semaphore(timeline=rig.shares_timelines) as made,
         imported_semaphore(made, other) as ready,
     ):
         with imported_semaphore(made, ordered) as awaited, mapped_image(image, ordered) as handle:
@@ -157,7 +181,7 @@ def test_a_wait_for_vulkan_is_interrupted(rig, exporter, device):
     """Ctrl-C ends a wait on the host, a timeout names the semaphore, and another queue's signal ends the device's."""
     if not rig.has_semaphores:
         return
-    with exporter.semaphore(timeline=rig.has_timelines) as made:
+    with exporter.semaphore(timeline=rig.shares_timelines) as made:
         desc = made.export()
         number = desc.resource.file_descriptor
         program = WAITING.replace("BACKEND", device.backend).replace("NUMBER", str(number))

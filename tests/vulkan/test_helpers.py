@@ -24,7 +24,7 @@ PICTURE = bl.ImageDescriptor(45, 23, channel_type="unorm_int8")
 
 def test_device_is_found(rig, device):
     found = sharing.device_for(rig.physical_device)
-    assert found == device or found.backend == "reference"
+    assert found == device or found.backend == "reference" or found.uuid == device.uuid  # one GPU, several backends
     sharing.check_same_device(rig.physical_device, found)
     assert len(sharing.device_uuid(rig.physical_device)) == 16
     assert any(sharing.device_uuid(rig.physical_device))

@@ -17,6 +17,7 @@ from sharing_checks import (
 )
 
 import bindless as bl
+from opencl_faults import lacks_format
 
 pytestmark = pytest.mark.vulkan
 
@@ -106,6 +107,9 @@ def test_formats(rig, queue, exporter, channel_type):  # R57
                 bl.write_image(queue, view, coordinates, ours.reshape(-1, channels))
                 same(rig.read(image), [ours])
                 bl.destroy_image_handle(view, queue)
+    if queue.device.backend == "opencl" and lacks_format(queue.device.platform.name, channel_type):
+        assert not tested  # a format that the driver does not list
+        return
     # Vulkan has every one of these formats for storage, or for sampling in 8 and 16 bits.
     assert tested >= {1, 2, 4}
 

@@ -101,7 +101,7 @@ def rig(instance: Instance, driver: str, device: bl.Device) -> Iterator[Rig]:
     if not fitting:
         found = ", ".join(sharing.device_uuid(each).hex() for each in instance.physical_devices) or "none"
         _missing(driver, f"no Vulkan device is {device.name} with UUID {device.uuid.hex()} (there are {found})")
-    made = Rig(fitting[0])
+    made = Rig(fitting[0], takes_timelines=device.backend != "opencl")
     yield made
     made.close()
 

@@ -117,12 +117,18 @@ def queue_family(physical_device: Any, *, draws: bool = True) -> int | None:
 
 
 class Rig:
-    """A VkDevice with the extensions of sharing, and a queue that draws, computes and copies, or one of ``family``."""
+    """A VkDevice with the extensions of sharing, and a queue that draws, computes and copies, or one of ``family``.
 
-    def __init__(self, physical_device: Any, family: int | None = None) -> None:
+    Attributes:
+        has_timelines, has_semaphores: whether it exports such semaphores.
+        shares_timelines: whether the device that they are for imports timelines, too: OpenCL's are binary.
+    """
+
+    def __init__(self, physical_device: Any, family: int | None = None, *, takes_timelines: bool = True) -> None:
         self.physical_device = physical_device
         self.family = queue_family(physical_device) if family is None else family
         self.has_timelines = sharing.can_export_semaphore(physical_device, timeline=True)
+        self.shares_timelines = self.has_timelines and takes_timelines
         self.has_semaphores = sharing.can_export_semaphore(physical_device)
         feature = vk.VkPhysicalDeviceTimelineSemaphoreFeatures(timelineSemaphore=True) if self.has_timelines else None
         info = vk.VkDeviceCreateInfo(
