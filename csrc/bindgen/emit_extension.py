@@ -32,7 +32,7 @@ int bindless_trivial(uint32_t *first, uint32_t *second, uint32_t *third);
 ADDITIONS = {
     "cuda": ("cuda_additions.h", "cuda_calls.h"),
     "opencl": ("opencl_additions.h", "opencl_launch.h"),
-    "reference": ("reference_additions.h", "reference_copy.h"),
+    "reference": ("reference_additions.h", "reference_calls.h"),
 }
 
 

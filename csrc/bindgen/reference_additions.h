@@ -1,9 +1,25 @@
-/* What the reference's module offers besides the driver's API: read by cffi and by the compiler. The code is in
- * reference_copy.h. */
-/* A copy to be repeated, and the event of the last. */
+/* What the reference's module offers besides the driver's API: read by cffi and by the compiler. The code is behind
+ * reference_calls.h. */
+
+/* Commands to be repeated. The event of each goes to a place that the commands of a queue share. */
 typedef struct bindless_image_copy {
     blr_queue_t queue;
     blr_copy_region_t region;
-    blr_event_t event;
+    blr_event_t *event;
 } bindless_image_copy_t;
-static int bindless_copy_again(bindless_image_copy_t *copy);
+typedef struct bindless_launch {
+    blr_queue_t queue;
+    blr_kernel_t kernel;
+    blr_launch_t launch;
+    blr_event_t *event;
+} bindless_launch_t;
+static int bindless_copy_again(const bindless_image_copy_t *copy);
+static int bindless_launch_again(const bindless_launch_t *launch);
+
+/* Gives an event back. */
+static int bindless_event_release(blr_event_t event);
+
+/* The number of a new image of memory; 0 where the driver refuses it, and its last error says why. */
+static uint64_t bindless_unsampled_image(blr_context_t context, uint64_t memory, const blr_image_desc_t *desc);
+static uint64_t bindless_sampled_image(blr_context_t context, uint64_t memory, const blr_image_desc_t *desc,
+                                       const blr_sampler_desc_t *sampler);

@@ -2,11 +2,9 @@
 #ifndef BINDLESS_REFERENCE_COPY_H
 #define BINDLESS_REFERENCE_COPY_H
 
-#include "reference_additions.h"
-
-static int bindless_copy_again(bindless_image_copy_t *copy)
+static int bindless_copy_again(const bindless_image_copy_t *copy)
 {
-    return (int)blrEnqueueCopyImage(copy->queue, &copy->region, 0, NULL, &copy->event);
+    return (int)blrEnqueueCopyImage(copy->queue, &copy->region, 0, NULL, copy->event);
 }
 
 #endif

@@ -14,9 +14,6 @@ static int copy_traverse(Copy *self, visitproc visit, void *arg)
     Py_VISIT(self->names);
     Py_VISIT(self->values);
     Py_VISIT(self->launch);
-    Py_VISIT(self->made);
-    Py_VISIT(self->refused);
-    Py_VISIT(self->keep);
     return 0;
 }
 
@@ -32,9 +29,6 @@ static int copy_clear(Copy *self)
     Py_CLEAR(self->names);
     Py_CLEAR(self->values);
     Py_CLEAR(self->launch);
-    Py_CLEAR(self->made);
-    Py_CLEAR(self->refused);
-    Py_CLEAR(self->keep);
     return 0;
 }
 
@@ -97,16 +91,12 @@ static bool read_side(Copy *self, int index, PyObject *value, PyObject *places, 
 static PyObject *copy_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
 {
     (void)keywords;
-    PyObject *copies, *values[2], *places[2], *names, *others, *launch, *made, *refused, *keep;
-    unsigned long long submit, description, offsets[2];
-    if (!PyArg_ParseTuple(arguments, "O!OOOOKKO!O!OKKOOO:Copy", (PyTypeObject *)copies_type, &copies, &values[0],
-                          &values[1], &places[0], &places[1], &offsets[0], &offsets[1], &PyTuple_Type, &names,
-                          &PyTuple_Type, &others, &launch, &submit, &description, &made, &refused, &keep))
+    PyObject *copies, *values[2], *places[2], *names, *others, *launch;
+    unsigned long long offsets[2];
+    if (!PyArg_ParseTuple(arguments, "O!OOOOKKO!O!O!:Copy", (PyTypeObject *)copies_type, &copies, &values[0], &values[1],
+                          &places[0], &places[1], &offsets[0], &offsets[1], &PyTuple_Type, &names, &PyTuple_Type,
+                          &others, (PyTypeObject *)prepared_type, &launch))
         return NULL;
-    if (launch != Py_None && !PyType_IsSubtype(Py_TYPE(launch), (PyTypeObject *)prepared_type)) {
-        PyErr_SetString(PyExc_TypeError, "launch: a Prepared or None");
-        return NULL;
-    }
     Copy *self = (Copy *)make((PyObject *)type);
     for (int i = 0; self != NULL && i < 2; i++) {
         if (!read_side(self, i, values[i], places[i], &((Copies *)copies)->kinds))
@@ -119,14 +109,6 @@ static PyObject *copy_new(PyTypeObject *type, PyObject *arguments, PyObject *key
     self->names = Py_NewRef(names);
     self->values = Py_NewRef(others);
     self->launch = Py_NewRef(launch);
-    self->made = Py_NewRef(made);
-    self->refused = Py_NewRef(refused);
-    self->keep = Py_NewRef(keep);
-    submit_function function;
-    void *address = (void *)(uintptr_t)submit;
-    memcpy(&function, &address, sizeof function);
-    self->submit = function;
-    self->description = (const void *)(uintptr_t)description;
     return (PyObject *)self;
 }
 
@@ -163,45 +145,9 @@ static int fill(const void *what)
     return DONE;
 }
 
-/* Where there are no lanes: the driver makes the event, and made() an object of it. */
-static int submit_alone(Commands *commands, Copy *copy, const Filling *filling, PyObject **given)
-{
-    Event *event = (Event *)make(commands->event_type);
-    if (event == NULL)
-        return FAILED;
-    int result = takes_commands(commands) && !copy->forgotten ? fill(filling) : OTHERWISE;
-    if (result != DONE) {
-        event->native = Py_NewRef(Py_None); /* nothing to release */
-        Py_DECREF(event);
-        return result;
-    }
-    submit_function submit = copy->submit;
-    const void *description = copy->description;
-    int refusal;
-    Py_BEGIN_ALLOW_THREADS
-    refusal = submit(description);
-    Py_END_ALLOW_THREADS
-    event->stream = Py_NewRef((PyObject *)commands);
-    if (refusal == 0) {
-        event->native = PyObject_CallNoArgs(copy->made);
-    } else if (refusal != IN_PYTHON) {
-        Py_XDECREF(PyObject_CallFunction(copy->refused, "i", refusal));
-        if (!PyErr_Occurred())
-            PyErr_Format(PyExc_RuntimeError, "the driver refused a copy with %d", refusal);
-    }
-    if (event->native != NULL) {
-        *given = (PyObject *)event;
-        return DONE;
-    }
-    event->native = Py_NewRef(Py_None); /* nothing to release */
-    Py_DECREF(event);
-    return refusal == IN_PYTHON ? OTHERWISE : FAILED;
-}
-
 /* What the copy uses stays until it is complete. */
 static int hold(Commands *commands, Copy *copy, const Given given[2], PyObject *event)
 {
-    bool alone = copy->launch == Py_None;
     PyObject *keep = PyTuple_New(commands->in_batches ? 0 : 2);
     for (int i = 0; keep != NULL && i < 2; i++) {
         Side *side = &copy->sides[i];
@@ -225,12 +171,10 @@ static int hold(Commands *commands, Copy *copy, const Given given[2], PyObject *
     if (keep == NULL)
         return FAILED;
     int result = DONE;
-    if (!commands->in_batches || (alone && (!commands->dirty || commands->countdown <= 0))) {
+    if (!commands->in_batches) {
         PyObject *done = PyObject_CallMethodObjArgs((PyObject *)commands, str_took, event, keep, NULL);
         result = done == NULL ? FAILED : DONE;
         Py_XDECREF(done);
-    } else if (alone) {
-        commands->countdown--;
     }
     Py_DECREF(keep);
     return result;
@@ -241,11 +185,7 @@ static int submit_locked(Commands *commands, Copy *copy, const Given given[2], P
     if (commands->event_type == NULL || copy->forgotten)
         return OTHERWISE;
     Filling filling = {copy, given};
-    int result = OTHERWISE;
-    if (copy->launch != Py_None)
-        result = submit(commands, (Prepared *)copy->launch, NULL, fill, &filling, depends_on, event);
-    else if (depends_on == NULL || (PyTuple_CheckExact(depends_on) && PyTuple_Size(depends_on) == 0))
-        result = submit_alone(commands, copy, &filling, event);
+    int result = submit(commands, (Prepared *)copy->launch, NULL, fill, &filling, depends_on, event);
     if (result == DONE && hold(commands, copy, given, *event) != DONE) {
         Py_CLEAR(*event);
         result = FAILED;

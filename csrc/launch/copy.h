@@ -47,10 +47,7 @@ typedef struct {
     bool forgotten;
     Side sides[2];
     PyObject *names, *values; /* tuples: the keywords but for depends_on */
-    PyObject *launch;         /* a Prepared without arguments, or None: then */
-    submit_function submit;   /* is called with */
-    const void *description;
-    PyObject *made, *refused, *keep; /* and made() gives the native event */
+    PyObject *launch;         /* a Prepared without arguments */
 } Copy;
 
 typedef struct {

@@ -38,10 +38,15 @@ typedef int (*submit_function)(const void *description);
 enum { NOT_READY = INT32_MIN };
 typedef int (*query_function)(const void *lane);
 
+/* Gives an event of the driver's back. */
+typedef int (*release_function)(void *event);
+
 typedef struct {
     PyObject_HEAD
     PyObject *stream, *native;
     long long index;
+    unsigned long long number;  /* the driver's event that ends with the mark; or 0 */
+    unsigned long long let_go;  /* the function that it is given back by */
 } Mark;
 
 typedef struct {
@@ -49,6 +54,7 @@ typedef struct {
     PyObject *pending;
     long long submitted, done;
     unsigned long long query, asked; /* a function of the driver's that tells whether all is done, and what it is given; or 0 */
+    unsigned long long made, let_go; /* where the driver leaves the event of each command, and what gives it back; or 0 */
     char used;
 } Lane;
 
@@ -140,6 +146,9 @@ static inline bool is_memory(const Slot *slot)
 PyObject *make(PyObject *type);
 void finish(PyObject *self);
 bool is_true(PyObject *object, PyObject *name);
+
+/* objects.c: the driver's event of the command just submitted to a lane becomes a mark's. */
+void own_event(Mark *mark, const Lane *lane);
 
 /* lock.c. take: false with an exception of a signal's handler. */
 bool take(Lock *self);

@@ -27,6 +27,23 @@ bool is_true(PyObject *object, PyObject *name)
     return result;
 }
 
+static void release_event(unsigned long long number, unsigned long long let_go)
+{
+    release_function release;
+    void *address = (void *)(uintptr_t)let_go;
+    memcpy(&release, &address, sizeof release);
+    if (number != 0 && let_go != 0)
+        (void)release((void *)(uintptr_t)number); /* nobody is there to be told */
+}
+
+void own_event(Mark *mark, const Lane *lane)
+{
+    const unsigned long long number = mark->number, let_go = mark->let_go;
+    memcpy(&mark->number, (const void *)(uintptr_t)lane->made, sizeof mark->number);
+    mark->let_go = lane->let_go;
+    release_event(number, let_go);
+}
+
 static int mark_traverse(Mark *self, visitproc visit, void *arg)
 {
     Py_VISIT(Py_TYPE(self));
@@ -46,6 +63,7 @@ static void mark_dealloc(Mark *self)
 {
     PyObject_GC_UnTrack(self);
     mark_clear(self);
+    release_event(self->number, self->let_go);
     finish((PyObject *)self);
 }
 
@@ -53,6 +71,8 @@ static PyMemberDef mark_members[] = {
     {"stream", T_OBJECT, offsetof(Mark, stream), 0, NULL},
     {"native", T_OBJECT, offsetof(Mark, native), 0, NULL},
     {"index", T_LONGLONG, offsetof(Mark, index), 0, NULL},
+    {"number", T_ULONGLONG, offsetof(Mark, number), 0, NULL},
+    {"let_go", T_ULONGLONG, offsetof(Mark, let_go), 0, NULL},
     {NULL, 0, 0, 0, NULL},
 };
 
@@ -83,6 +103,8 @@ static PyMemberDef lane_members[] = {
     {"used", T_BOOL, offsetof(Lane, used), 0, NULL},
     {"query", T_ULONGLONG, offsetof(Lane, query), 0, NULL},
     {"asked", T_ULONGLONG, offsetof(Lane, asked), 0, NULL},
+    {"made", T_ULONGLONG, offsetof(Lane, made), 0, NULL},
+    {"let_go", T_ULONGLONG, offsetof(Lane, let_go), 0, NULL},
     {NULL, 0, 0, 0, NULL},
 };
 

@@ -47,6 +47,20 @@ bool takes_commands(const Commands *self)
            self->batch_list != NULL && self->bundles != NULL;
 }
 
+/* The mark of the last command gets what it needs to stand for itself, if somebody keeps it, for another one follows. */
+static int settle(const Prepared *launch, Lane *lane)
+{
+    if (lane->pending == NULL || lane->pending == Py_None || Py_REFCNT(lane->pending) == 1)
+        return DONE;
+    if (lane->made != 0) { /* it has its event */
+        Py_CLEAR(lane->pending);
+        return DONE;
+    }
+    PyObject *settled = PyObject_CallFunctionObjArgs(launch->settle, (PyObject *)lane, NULL);
+    Py_XDECREF(settled);
+    return settled == NULL ? FAILED : DONE;
+}
+
 /* Submits and gives the event; the lock is held. */
 static int submit_locked(Commands *self, Prepared *launch, PyObject *const *values, fill_function fill, const void *what,
                          PyObject **given)
@@ -58,13 +72,9 @@ static int submit_locked(Commands *self, Prepared *launch, PyObject *const *valu
     Event *event = (Event *)make(self->event_type);
     if (event == NULL)
         return FAILED;
-    if (lane->pending != NULL && lane->pending != Py_None && Py_REFCNT(lane->pending) > 1) {
-        PyObject *settled = PyObject_CallFunctionObjArgs(launch->settle, (PyObject *)lane, NULL);
-        if (settled == NULL) {
-            Py_DECREF(event);
-            return FAILED;
-        }
-        Py_DECREF(settled);
+    if (settle(launch, lane) != DONE) {
+        Py_DECREF(event);
+        return FAILED;
     }
     Mark *mark;
     if (lane->pending != NULL && (PyObject *)Py_TYPE(lane->pending) == launch->mark_type) {
@@ -106,6 +116,8 @@ static int submit_locked(Commands *self, Prepared *launch, PyObject *const *valu
         }
         return FAILED;
     }
+    if (lane->made != 0)
+        own_event(mark, lane);
     mark->index = ++lane->submitted;
     lane->used = 1;
     if (lane->pending != (PyObject *)mark) {

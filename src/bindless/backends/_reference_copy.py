@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
+from ..drivers import reference as driver
 from ..model.copy_region import CopyRegion, Endpoint, ImageMemory, UsmMemory
+from ._reference_launch import address_of, repeated
 from ._reference_objects import Event, Queue
-from .direct_copy import DirectCall, DirectCopy
+from .direct_copy import DirectCopy
 
 if TYPE_CHECKING:
     from .reference import ReferenceBackend
 
 __all__ = ["copy_image", "prepare_copy"]
+
+lib, ffi = driver.lib, driver.ffi
+
+_SUBMIT = address_of(ffi.addressof(lib, "bindless_copy_again"))
 
 
 def _endpoint(backend: ReferenceBackend, end: Endpoint) -> tuple[Any, ...]:
@@ -38,24 +44,15 @@ def copy_image(backend: ReferenceBackend, queue: Queue, region: CopyRegion, wait
 
 def prepare_copy(backend: ReferenceBackend, queue: Queue, region: CopyRegion) -> DirectCopy:
     """A copy to be repeated."""
-    ffi, lib = backend._ffi, backend._lib
-    made = ffi.new("bindless_image_copy_t *", (queue.handle, _region(backend, region)))
-
-    def event() -> Event:
-        return Event(made.event, False)
-
-    def refused(result: int) -> NoReturn:
-        backend._check(result, "blrEnqueueCopyImage")
-        raise AssertionError(result)
+    made = ffi.new("bindless_image_copy_t *", (queue.handle, _region(backend, region), queue.slot))
 
     def place(side: str, end: Endpoint) -> tuple[int, ...]:
         if isinstance(end, UsmMemory):
             return ()
         field = "image" if isinstance(end, ImageMemory) else "pointer"
-        return (int(ffi.cast("uintptr_t", ffi.addressof(made, "region", side, field))),)
+        return (address_of(ffi.addressof(made, "region", side, field)),)
 
-    submit, description = (int(ffi.cast("uintptr_t", at)) for at in (ffi.addressof(lib, "bindless_copy_again"), made))
     return DirectCopy(
-        DirectCall(submit, description, event, refused, made),
+        repeated(queue, _SUBMIT, "blrEnqueueCopyImage", made, None),
         (place("source", region.src), place("destination", region.dst)),
     )

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..drivers import reference as driver
+from ..drivers._launch import Lane, Mark
+
 __all__ = ["Context", "Device", "Event", "Queue"]
+
+lib, ffi = driver.lib, driver.ffi
+
+_RELEASE = int(ffi.cast("uintptr_t", ffi.addressof(lib, "bindless_event_release")))
 
 
 class Device:
@@ -25,19 +32,49 @@ class Context:
         self.handle, self.device, self.owned = handle, device, owned
 
 
-class Queue:
-    """A queue; one that is not ``owned`` is never destroyed here."""
+class Queue(Lane):
+    """A queue; one that is not ``owned`` is never destroyed here.
 
-    __slots__ = ("context", "handle", "owned", "profiling")
+    Attributes:
+        slot: a blr_event_t, where commands that are repeated leave their events.
+    """
+
+    __slots__ = ("context", "handle", "owned", "profiling", "slot")
 
     def __init__(self, handle: Any, context: Context, profiling: bool, owned: bool = True) -> None:
         self.handle, self.context, self.profiling, self.owned = handle, context, profiling, owned
+        self.slot = ffi.new("blr_event_t *")
+        self.made, self.let_go = int(ffi.cast("uintptr_t", self.slot)), _RELEASE
 
 
-class Event:
-    """A reference to an event."""
+class Event(Mark):
+    """A reference to an event, which goes with it; with the number 0 it was given back.
 
-    __slots__ = ("handle", "profiling")
+    Attributes:
+        profiling: whether it has times.
+    """
+
+    __slots__ = ("profiling",)
+
+    profiling: bool
 
     def __init__(self, handle: Any, profiling: bool) -> None:
-        self.handle, self.profiling = handle, profiling
+        """Takes a reference over."""
+        self.number, self.let_go = int(ffi.cast("uintptr_t", handle)), _RELEASE
+        self.profiling = profiling
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "profiling":  # what is repeated without Python is in queues without times
+            return False
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    @property
+    def handle(self) -> Any:
+        """blr_event_t."""
+        return ffi.cast("blr_event_t", self.number)
+
+    def release(self) -> None:
+        """Gives it back early."""
+        number, self.number = self.number, 0
+        if number:
+            lib.blrEventRelease(ffi.cast("blr_event_t", number))

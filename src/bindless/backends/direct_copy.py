@@ -2,32 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NoReturn
 
 from .direct_launch import DirectLaunch
 
-__all__ = ["DirectCall", "DirectCopy"]
-
-
-@dataclass(frozen=True)
-class DirectCall:
-    """A command of a driver that makes an event of each.
-
-    Attributes:
-        submit: address of a C function, as of ``DirectLaunch``.
-        description: address of what it is given.
-        made: gives the native event of the call just made; the queue's lock is held from before the call.
-        refused: given the driver's error, raises what it means.
-        keep: what the addresses point into.
-    """
-
-    submit: int
-    description: int
-    made: Callable[[], Any]
-    refused: Callable[[int], NoReturn]
-    keep: object
+__all__ = ["DirectCopy"]
 
 
 @dataclass(frozen=True)
@@ -41,6 +20,6 @@ class DirectCopy:
         offsets: bytes from those addresses to what goes there.
     """
 
-    command: DirectLaunch | DirectCall
+    command: DirectLaunch
     places: tuple[tuple[int, ...], tuple[int, ...]]
     offsets: tuple[int, int] = (0, 0)

@@ -23,7 +23,8 @@ class DirectLaunch:
         mark: the type of their events.
         places: by argument, where its bytes lie while the function runs; None of local memory.
         sizes: by argument, how many bytes these are.
-        settle: given a lane whose last event somebody keeps, before another command goes there.
+        settle: given a lane whose last event somebody keeps, before another command goes there; not called of lanes
+            where the driver makes an event of each.
         refused: given the driver's error, raises what it means.
         keep: what the addresses point into.
     """

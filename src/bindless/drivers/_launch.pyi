@@ -17,14 +17,20 @@ class Openable:
     _open: bool
 
 class Mark:
-    """The end of a command in a lane."""
+    """The end of a command in a lane; the driver's event of this ``number`` ends with it, given back by a function at
+    ``let_go``.
+    """
 
     stream: Any
     native: Any
     index: int
+    number: int
+    let_go: int
 
 class Lane:
-    """A stream of the driver, whose last mark is recorded only if somebody keeps it."""
+    """A stream of the driver, whose last mark is recorded only if somebody keeps it, or whose commands leave their
+    events at the address ``made``, to be given back by a function at ``let_go``.
+    """
 
     pending: Any
     submitted: int
@@ -32,6 +38,8 @@ class Lane:
     used: bool
     query: int
     asked: int
+    made: int
+    let_go: int
 
 class Event:
     """A command's end, as users hold it."""
@@ -80,12 +88,7 @@ class Copy:
         destination_offset: int,
         names: tuple[str, ...],
         values: tuple[object, ...],
-        launch: Prepared | None,
-        submit: int,
-        description: int,
-        made: object,
-        refused: object,
-        keep: object,
+        launch: Prepared,
         /,
     ) -> Copy: ...
     def forget(self, _: object, /) -> None: ...

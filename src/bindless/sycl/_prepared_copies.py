@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..backends.direct_copy import DirectCall, DirectCopy
+from ..backends.direct_copy import DirectCopy
 from ..drivers._launch import Copies, Copy, Openable, Prepared
 from ..model.copy_region import CopyRegion
 from ..model.descriptor import ImageDescriptor
@@ -104,14 +104,9 @@ class PreparedCopies:
             if copies is None:
                 copies = stream.copies = Copies(self._image, UsmArray, np.ndarray)
             command = direct.command
-            launch: Prepared | None = None
-            call: tuple[int, int, object] = (0, 0, None)
-            if isinstance(command, DirectCall):
-                call = command.submit, command.description, command.made
-            else:
-                launch = Prepared(
-                    direct, 1, _OPEN, command.mark, command.lanes, command.settle, command.refused,
-                    (direct, command.keep), command.submit, command.descriptions, (),
-                )  # fmt: skip
+            launch = Prepared(
+                direct, 1, _OPEN, command.mark, command.lanes, command.settle, command.refused,
+                (direct, command.keep), command.submit, command.descriptions, (),
+            )  # fmt: skip
             sides, names, values = (*direct.places, *direct.offsets), tuple(keywords), tuple(keywords.values())
-            copies.remember(Copy(copies, src, dst, *sides, names, values, launch, *call, command.refused, direct))
+            copies.remember(Copy(copies, src, dst, *sides, names, values, launch))

@@ -1,0 +1,6 @@
+/* The code behind reference_additions.h. */
+#include "reference_additions.h"
+
+#include "reference_copy.h"
+#include "reference_image.h"
+#include "reference_launch.h"

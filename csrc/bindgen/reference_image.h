@@ -1,0 +1,21 @@
+/* Images as numbers: what makes them gives the number itself, 0 where it fails. Python pays for every object around a
+ * number, and reads what was wrong only if something was. */
+#ifndef BINDLESS_REFERENCE_IMAGE_H
+#define BINDLESS_REFERENCE_IMAGE_H
+
+static uint64_t bindless_unsampled_image(blr_context_t context, uint64_t memory, const blr_image_desc_t *desc)
+{
+    blr_image_handle_t made = 0;
+    (void)blrUnsampledImageCreate(context, (blr_image_t)(uintptr_t)memory, desc, &made);
+    return made;
+}
+
+static uint64_t bindless_sampled_image(blr_context_t context, uint64_t memory, const blr_image_desc_t *desc,
+                                       const blr_sampler_desc_t *sampler)
+{
+    blr_image_handle_t made = 0;
+    (void)blrSampledImageCreate(context, (blr_image_t)(uintptr_t)memory, desc, sampler, &made);
+    return made;
+}
+
+#endif

@@ -1,0 +1,355 @@
+"""Launches that a queue makes again and again, which backends may submit without Python."""
+
+from __future__ import annotations
+
+import gc
+import os
+import threading
+import weakref
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from compile import load
+
+import bindless as bl
+from bindless.drivers import reference as driver
+from bindless.sycl._activity import sweep
+
+OFTEN = 5
+
+
+@pytest.fixture(params=[True, False], ids=["in order", "out of order"])
+def own(queue: bl.Queue, request: pytest.FixtureRequest) -> Iterator[bl.Queue]:
+    """A queue of the test's own: what it has seen before is what this test has launched."""
+    with bl.Queue(queue.device, queue.context, in_order=request.param) as made:
+        yield made
+
+
+@pytest.fixture
+def simple(own: bl.Queue) -> Any:
+    return load(own, "simple")
+
+
+def goes_directly(queue: bl.Queue) -> bool:
+    return bool(getattr(queue._backend, "launches_directly", False))
+
+
+def zeros(queue: bl.Queue, count: int = 64) -> bl.UsmArray:
+    return bl.usm_empty((count,), np.int32, queue).copy_from(np.zeros(count, np.int32))
+
+
+# ---------------------------------------------------------------------- what is launched
+
+
+def test_a_repeated_launch_is_remembered(own: bl.Queue, simple: Any) -> None:
+    data, increment = zeros(own), simple.get_kernel("increment")
+    for _ in range(OFTEN):
+        own.parallel_for(64, increment, data).wait()
+    assert data.numpy(own).tolist() == [OFTEN] * 64
+    assert own._stream.count_launches() == goes_directly(own)
+
+
+def test_values_are_those_of_each_launch(own: bl.Queue, simple: Any) -> None:
+    """Numbers and memory of one launch are not those of the next, which may be submitted before the first runs."""
+    fill = simple.get_kernel("fill")
+    arrays = [zeros(own) for _ in range(30)]
+    for turn in range(4):
+        for at, array in enumerate(arrays):
+            own.parallel_for(64, fill, array, 100 * turn + at)
+        own.wait()
+        assert [set(array.numpy(own)) for array in arrays] == [{100 * turn + at} for at in range(30)]
+
+
+@pytest.mark.parametrize(
+    "space", [64, (64,), (4, 16), bl.Range(2, 32), bl.NdRange((64,), (16,)), bl.NdRange((8, 8), (2, 4))]
+)
+def test_every_kind_of_range(own: bl.Queue, simple: Any, space: Any) -> None:
+    """Each writes the first so many pixels of dimension 0, and no others."""
+    fill = simple.get_kernel("fill")
+    written = [64] if isinstance(space, int) else list(space.global_range if isinstance(space, bl.NdRange) else space)
+    for number in range(OFTEN):
+        data = zeros(own, 80)
+        own.parallel_for(space, fill, data, number + 1).wait()
+        assert data.numpy(own).tolist() == [number + 1] * written[-1] + [0] * (80 - written[-1])
+
+
+def test_numbers_become_what_they_became_at_first(own: bl.Queue, simple: Any) -> None:
+    """Whatever kind of number comes, a launch of a known kind gives the bits of an unknown one, or its error."""
+    values: list[Any] = [
+        0,
+        -1,
+        2**31 - 1,
+        -(2**31),
+        2**32 - 1,
+        2**32,
+        2**70,
+        True,
+        1.5,
+        -0.0,
+        3.5e38,
+        float("inf"),
+        float("nan"),
+    ]
+    values += [np.int32(-7), np.uint32(2**32 - 7), np.float32(0.1), np.int64(3), np.array(5, np.int32)]
+    fill, axpy = simple.get_kernel("fill"), simple.get_kernel("axpy")
+
+    def by(kernel: Any, run: bl.Queue, value: Any) -> Any:
+        """The bits that a launch leaves, or the error."""
+        data, one = zeros(run, 1), bl.usm_empty((1,), np.float32, run).copy_from(np.ones(1, np.float32))
+        try:
+            run.parallel_for(1, kernel, *((data, value) if kernel is fill else (value, one, data)))
+        except bl.Error as error:
+            return type(error), str(error)
+        run.wait()
+        return data.numpy(run).tobytes()
+
+    for kernel, first in ((fill, 1), (axpy, 1.0)):
+        for _ in range(3):
+            by(kernel, own, first)
+        for value in values:
+            with bl.Queue(own.device, own.context, in_order=own.is_in_order) as fresh:
+                assert by(kernel, own, value) == by(kernel, fresh, value), value
+
+
+def test_local_memory(own: bl.Queue) -> None:
+    """Each launch turns the data round; the sizes are those of the accessors."""
+    reverse = load(own, "contract").get_kernel("reverse")
+    numbers = np.arange(32, dtype=np.uint32)
+    data = bl.usm_empty((32,), np.uint32, own).copy_from(numbers)
+    unused, piece = bl.LocalAccessor(7 * 4), bl.LocalAccessor(32 * 4)
+    bound = reverse.bind(own, bl.NdRange((32,), (32,)), data, unused, piece)
+    for turn in range(OFTEN):
+        bound().wait()
+        assert data.numpy(own).tolist() == numbers[:: -1 if turn % 2 == 0 else 1].tolist()
+    for turn in range(OFTEN, 2 * OFTEN):
+        own.parallel_for(bl.NdRange((32,), (32,)), reverse, data, unused, piece).wait()
+        assert data.numpy(own).tolist() == numbers[:: -1 if turn % 2 == 0 else 1].tolist()
+
+
+def test_what_has_ended_is_told(own: bl.Queue, simple: Any) -> None:
+    data, other, fill = zeros(own), zeros(own), simple.get_kernel("fill")
+    for _ in range(OFTEN):
+        own.parallel_for(64, fill, data, 3)
+    own.wait()
+    data.close()
+    with pytest.raises(bl.InvalidError, match="freed"):
+        own.parallel_for(64, fill, data, 3)
+    own.parallel_for(64, fill, other, 4).wait()
+    assert set(other.numpy(own)) == {4}
+    simple.close()
+    with pytest.raises(bl.InvalidError, match="closed"):
+        own.parallel_for(64, fill, other, 3)
+    own.close()
+    with pytest.raises(bl.InvalidError, match="was closed"):
+        own.parallel_for(64, fill, other, 3)
+
+
+# ---------------------------------------------------------------------- events
+
+
+def test_events_that_are_kept_are_their_own(own: bl.Queue, simple: Any) -> None:
+    """A chain of them, each waiting for the one before, in whatever order they are let go."""
+    data, increment = zeros(own), simple.get_kernel("increment")
+    events: list[bl.Event] = []
+    for _ in range(300):
+        events.append(own.parallel_for(64, increment, data, depends_on=events[-1:]))
+    assert [event.get_wait_list() for event in events[1:]] == [(event,) for event in events[:-1]]
+    events[150].wait()
+    del events[::2]
+    for event in reversed(events):
+        event.wait()
+    own.wait()
+    assert {event.status for event in events} == {bl.EventStatus.complete}
+    assert set(data.numpy(own)) == {300}
+
+
+def test_an_event_outlives_its_queue(own: bl.Queue, simple: Any) -> None:
+    data, increment = zeros(own), simple.get_kernel("increment")
+    events = [own.parallel_for(64, increment, data) for _ in range(OFTEN)] if own.is_in_order else []
+    events.append(own.parallel_for(64, increment, data))
+    own.close()
+    for event in events:
+        event.wait()
+        assert event.status is bl.EventStatus.complete
+
+
+def test_another_queue_waits_for_them(own: bl.Queue, simple: Any) -> None:
+    data, result = zeros(own), zeros(own)
+    fill, copy = simple.get_kernel("fill"), simple.get_kernel("copy")
+    with bl.Queue(own.device, own.context, in_order=True) as other:
+        last = None
+        for number in range(100):
+            filled = own.parallel_for(64, fill, data, number, depends_on=() if last is None else last)
+            last = other.parallel_for(64, copy, data, result, depends_on=filled)
+            if number % 10 == 9:
+                last.wait()
+                assert set(result.numpy(other)) == {number}
+
+
+def test_memory_lives_until_its_launch_has_ended(own: bl.Queue, simple: Any) -> None:
+    fill, kept = simple.get_kernel("fill"), zeros(own)
+    for number in range(OFTEN):
+        own.parallel_for(64, fill, kept, number)
+    own.wait()
+    dropped = zeros(own)
+    seen = weakref.ref(dropped)
+    own.parallel_for(64, fill, dropped, 1)
+    del dropped
+    own.wait()
+    gc.collect()
+    assert seen() is None
+
+
+def test_one_queue_from_many_threads(own: bl.Queue, simple: Any) -> None:
+    fill = simple.get_kernel("fill")
+    arrays, failures = [zeros(own) for _ in range(8)], []
+
+    def work(at: int) -> None:
+        try:
+            event = None
+            for number in range(200):
+                event = own.parallel_for(
+                    64, fill, arrays[at], 1000 * at + number, depends_on=() if event is None else event
+                )
+            assert event is not None
+            event.wait()
+            assert set(arrays[at].numpy(own)) == {1000 * at + 199}
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(at,)) for at in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+
+
+# ---------------------------------------------------------------------- of the reference driver
+
+
+@pytest.fixture
+def blr(own: bl.Queue) -> bl.Queue:
+    if own.backend is not bl.Backend.reference:
+        pytest.skip("of the reference driver")
+    return own
+
+
+def objects() -> int:
+    """Objects of the driver that are alive, without what queues have yet to let go of."""
+    gc.collect()
+    sweep()
+    gc.collect()
+    count = driver.ffi.new("uint64_t *")
+    driver.check(driver.lib.blrGetObjectCount(count), "blrGetObjectCount")
+    return int(count[0])
+
+
+def test_no_event_is_left(blr: bl.Queue, simple: Any) -> None:
+    data, increment = zeros(blr), simple.get_kernel("increment")
+    for _ in range(OFTEN):
+        blr.parallel_for(64, increment, data)
+    blr.wait()
+    without = objects() - 1  # the last event, which the next launch takes the place of
+    kept = [blr.parallel_for(64, increment, data) for _ in range(1000)]
+    blr.wait()
+    assert objects() == without + 1000
+    del kept
+    for _ in range(1000):
+        blr.parallel_for(64, increment, data)
+    blr.wait()
+    assert objects() <= without + 1
+
+
+def test_nothing_is_left_of_a_queue(queue: bl.Queue) -> None:
+    if queue.backend is not bl.Backend.reference:
+        pytest.skip("of the reference driver")
+    bundle = load(queue, "simple")
+    increment, data = bundle.get_kernel("increment"), zeros(queue)
+    queue.wait()
+    before = objects()
+    for in_order in (True, False):
+        run = bl.Queue(queue.device, queue.context, in_order=in_order)
+        for _ in range(OFTEN):
+            last = run.parallel_for(64, increment, data)
+        run.close()
+        last.wait()
+        del run, last
+    assert objects() == before
+
+
+class Gate:
+    """What has later commands of an in-order queue wait until it is opened."""
+
+    def __init__(self, queue: bl.Queue) -> None:
+        context = driver.ffi.cast("blr_context_t", int(bl.get_native(queue.context)))
+        self._event = driver.ffi.new("blr_event_t *")
+        driver.check(driver.lib.blrEventCreateUser(context, self._event), "blrEventCreateUser")
+        address = int(driver.ffi.cast("uintptr_t", self._event[0]))
+        self.event = bl.make_event("reference", address, queue.context)
+
+    def open(self) -> None:
+        driver.check(driver.lib.blrEventSignalUser(self._event[0], 0), "blrEventSignalUser")
+
+
+def test_each_event_is_complete_when_its_launch_is(blr: bl.Queue, simple: Any) -> None:
+    data, increment = zeros(blr), simple.get_kernel("increment")
+    for _ in range(OFTEN):
+        blr.parallel_for(64, increment, data).wait()
+    gate = Gate(blr)
+    blr.ext_oneapi_submit_barrier(gate.event)
+    kept = [blr.parallel_for(64, increment, data) for _ in range(OFTEN)]
+    assert {event.status for event in kept} == {bl.EventStatus.submitted} and not blr.ext_oneapi_empty()
+    assert len({int(bl.get_native(event)) for event in kept}) == OFTEN
+    with pytest.raises(bl.WaitTimeoutError):
+        kept[-1].wait(0.01)
+    gate.open()
+    blr.wait()
+    assert {event.status for event in kept} == {bl.EventStatus.complete} and blr.ext_oneapi_empty()
+    assert set(data.numpy(blr)) == {2 * OFTEN}
+
+
+def test_failures_are_told_once_by_whom_they_concern(blr: bl.Queue, simple: Any) -> None:
+    """A launch that leaves its memory fails; those around it do not."""
+    fill = simple.get_kernel("fill")
+    few, many = zeros(blr, 16), zeros(blr, 64)
+    for _ in range(OFTEN):
+        blr.parallel_for(64, fill, many, 1).wait()
+    events = [blr.parallel_for(64, fill, array, 2) for array in (many, few, many)]
+    events[0].wait()
+    with pytest.raises(bl.Error, match="fill") as told:
+        events[1].wait()
+    events[2].wait()
+    blr.wait()
+    assert set(many.numpy(blr)) == {2}
+    with bl.Queue(blr.device, blr.context) as fresh, pytest.raises(bl.Error) as first:
+        fresh.parallel_for(64, fill, few, 2).wait()
+    assert str(told.value) == str(first.value)
+    blr.parallel_for(64, fill, few, 2)  # nobody asks the event
+    with pytest.raises(bl.Error, match="fill"):
+        blr.wait()
+    blr.wait()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+def test_a_fork_leaves_them_to_the_parent(blr: bl.Queue, simple: Any) -> None:
+    data, increment = zeros(blr), simple.get_kernel("increment")
+    kept = [blr.parallel_for(64, increment, data) for _ in range(OFTEN)]
+    blr.wait()
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            kept.clear()
+            gc.collect()
+            try:
+                blr.parallel_for(64, increment, data)
+            except bl.Error as error:
+                status = 0 if "fork" in str(error) else 2
+        finally:
+            os._exit(status)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    blr.parallel_for(64, increment, data).wait()
+    assert set(data.numpy(blr)) == {OFTEN + 1}
