@@ -32,7 +32,7 @@ kernel void test(global int *i, global uint *u, global long *l, global float *f,
 }}
 """
     data = bl.build(text, targets="ptx", architecture=architecture).sections[0].data.decode()
-    assert not re.search(r"^\s*call|\.extern \.func", data, re.MULTILINE)
+    assert ".extern .func" not in data  # functions that it calls are in it; how many are inlined is libclc's matter
     return data
 
 
