@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,7 +12,9 @@ import numpy as np
 import pytest
 
 import bindless as bl
+from bindless import _bench_scaling
 from bindless._bench_peers import numpy_linear, sampling_peers_2d, sampling_peers_3d
+from bindless._bench_processes import run_python
 from bindless._bench_rows import Bench, Peer, Row
 from bindless.cli import main
 
@@ -33,7 +36,12 @@ def selector(device: bl.Device) -> str:
         ("sampling", ["sample 2D fp32 x4, neighbouring", "sample 2D unorm_int8 x4, neighbouring", "sample 3D fp32 x1"]),
         ("pixels", ["fetch 2D fp32 x4", "write 2D unorm_int8 x4"]),
         ("pictures", ["Image.warp uint8 x4", "Image.resize up float32 x4"]),
+        (
+            "copies",
+            ["numpy to image, 64 KiB", "image to numpy, 256 KiB", "image to device memory, 1 MiB"],
+        ),
         ("calls", ["allocate and free image memory", "with Image(16 x 16)"]),
+        ("import", ["import bindless, after numpy, 0 drivers loaded", "first sample of an Image on the reference"]),
     ],
 )
 def test_every_part_has_its_rows(
@@ -51,6 +59,32 @@ def test_every_part_has_its_rows(
         assert (row["percent_of_bound"] is not None) == bool(row["bound"])
         if row["peer"]:
             assert row["ratio"] == pytest.approx(row["peer_seconds"] / row["seconds"])
+
+
+def test_threads_are_powers_of_two_beside_one(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each in a process of its own, which is told the number; not by processor time."""
+    seen: list[str] = []
+
+    def run(code: str, **variables: str) -> tuple[str, bool]:
+        threads = variables["BINDLESS_REFERENCE_THREADS"]
+        seen.append(threads)
+        return str(6.0 / int(threads)), True
+
+    monkeypatch.setattr(_bench_scaling, "run_python", run)
+    monkeypatch.setattr(_bench_scaling.os, "sched_getaffinity", lambda _: range(6))
+    _bench_scaling.measure_scaling(bench)
+    assert not bench.rows and "--processor-time" in bench.notes[0]
+    bench.clock = time.perf_counter
+    _bench_scaling.measure_scaling(bench)
+    assert seen == ["1", "2", "4"] * 3
+    assert [row.ratio for row in bench.rows] == [None, 2.0, 4.0] * 3
+    assert bench.rows[1].operation == "sample 2D fp32 x4, 2 threads" and bench.rows[1].seconds == 3.0
+
+
+def test_programs_in_their_own_interpreter() -> None:
+    assert run_python("import os; print(os.environ['SAID'])", SAID="this") == ("this", True)
+    assert run_python("raise SystemExit('why')") == ("why", False)
+    assert run_python("import os; os._exit(3)") == ("it ended with 3", False)
 
 
 class Clock:

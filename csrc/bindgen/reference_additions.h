@@ -16,6 +16,8 @@ typedef struct bindless_launch {
 static int bindless_copy_again(const bindless_image_copy_t *copy);
 static int bindless_launch_again(const bindless_launch_t *launch);
 
+/* Whether a command has ended well: 0, INT32_MIN as long as it has not ended, else it has failed or the event is none. */
+static int bindless_event_query(blr_event_t event);
 /* Gives an event back. */
 static int bindless_event_release(blr_event_t event);
 

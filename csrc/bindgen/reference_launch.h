@@ -7,6 +7,16 @@ static int bindless_launch_again(const bindless_launch_t *launch)
     return (int)blrEnqueueKernel(launch->queue, launch->kernel, &launch->launch, 0, NULL, launch->event);
 }
 
+static int bindless_event_query(blr_event_t event)
+{
+    blr_event_status_t status = BLR_EVENT_SUBMITTED;
+    blr_result_t result = blrEventGetStatus(event, &status);
+    if (result != BLR_RESULT_SUCCESS) {
+        return (int)result;
+    }
+    return status == BLR_EVENT_COMPLETE ? 0 : status == BLR_EVENT_FAILED ? (int)BLR_RESULT_UNKNOWN : INT32_MIN;
+}
+
 static int bindless_event_release(blr_event_t event)
 {
     return (int)blrEventRelease(event);

@@ -34,7 +34,7 @@ enum { ROWS = 64, MOST_LANES = 8, MOST_ARGUMENTS = 64, REPEATS_FOR_ONE = 8 };
 enum { IN_PYTHON = INT32_MIN };
 typedef int (*submit_function)(const void *description);
 
-/* Another: 0 when all is done, NOT_READY when not, else the driver's error. */
+/* Another, of a lane, or of an event that the driver made: 0 when all is done, NOT_READY when not, else the error. */
 enum { NOT_READY = INT32_MIN };
 typedef int (*query_function)(const void *lane);
 
@@ -54,7 +54,8 @@ typedef struct {
     PyObject *pending;
     long long submitted, done;
     unsigned long long query, asked; /* a function of the driver's that tells whether all is done, and what it is given; or 0 */
-    unsigned long long made, let_go; /* where the driver leaves the event of each command, and what gives it back; or 0 */
+    unsigned long long made, let_go; /* where the driver leaves the event of each command, and what gives it back; or 0.
+                                        Query is given that event */
     char used;
 } Lane;
 

@@ -37,6 +37,21 @@ static PyObject *settle(Event *self, Mark *mark, Lane *lane)
     Py_RETURN_FALSE;
 }
 
+/* As settle, where the driver made an event of the command: one look, for who waits for it in the driver may help. */
+static PyObject *look_at(Event *self, const Mark *mark, const Lane *lane)
+{
+    query_function query;
+    void *address = (void *)(uintptr_t)lane->query, *event = (void *)(uintptr_t)mark->number;
+    memcpy(&query, &address, sizeof query);
+    int result = NOT_READY;
+    Py_BEGIN_ALLOW_THREADS
+    if (query != NULL)
+        result = query(event);
+    Py_END_ALLOW_THREADS
+    self->done = result == 0;
+    return PyBool_FromLong(self->done);
+}
+
 PyObject *event_settle(Event *self, PyObject *unused)
 {
     (void)unused;
@@ -54,7 +69,7 @@ PyObject *event_settle(Event *self, PyObject *unused)
     Lane *lane = (Lane *)mark->stream;
     Py_INCREF(mark);
     Py_INCREF(lane);
-    PyObject *result = settle(self, mark, lane);
+    PyObject *result = mark->number != 0 ? look_at(self, mark, lane) : settle(self, mark, lane);
     Py_DECREF(lane);
     Py_DECREF(mark);
     return result;

@@ -30,7 +30,7 @@ def _name(document: dict[str, Any]) -> str:
 
 def _series(rows: list[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
     """One row for each size of a copy, smallest first."""
-    found = [row for row in rows if re.fullmatch(rf"{kind}, \d+ MiB", row["operation"])]
+    found = [row for row in rows if re.fullmatch(rf"{kind}, \d+ [KM]iB", row["operation"])]
     return sorted(found, key=lambda row: row["size"])
 
 
@@ -50,7 +50,7 @@ def plot_copies(document: dict[str, Any], target: Path) -> None:
             bound = [row["amount"] / row["bound_seconds"] / 1e9 for row in rows]
             panel.plot(sizes, bound, ":", color="black", linewidth=1, label="what memory allows")
         panel.set_xscale("log", base=2)
-        panel.set_xticks(sizes, [f"{size:.0f}" for size in sizes])
+        panel.set_xticks(sizes, [f"{size:g}" if size >= 1 else f"1/{1 / size:.0f}" for size in sizes])
         panel.set_ylim(bottom=0)
         panel.set_title(kind, fontsize=10)
         panel.set_xlabel("MiB")

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import subprocess
-import sys
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +11,7 @@ import numpy as np
 from . import kernels
 from ._bench_native_launches import native_launches
 from ._bench_peers import available
+from ._bench_processes import run_python
 from ._bench_rows import Bench, Peer, Work
 from .image import Image
 from .images import ImageMem, create_image, destroy_image_handle
@@ -41,7 +40,7 @@ _LANGUAGES: dict[Backend, kernels.Target] = {
 _TYPES = (ctypes.c_uint64, ctypes.c_uint64, ctypes.c_uint32, ctypes.c_float)
 _FOUR = "void four(unsigned long long *out, unsigned long long a, unsigned b, float c)"
 
-# What the project aims at, in seconds, and as ratios to others; of creation and launches, on GPUs.
+# What the project aims at, in seconds, and as ratios to others; of creation on GPUs.
 _WANTED_ALLOCATION = 3e-6
 _WANTED_IMAGE = 10e-6
 _WANTED_IMPORT = 30e-3
@@ -53,7 +52,10 @@ _IMPORT = """
 import time, numpy
 start = time.perf_counter()
 import bindless
-print(time.perf_counter() - start)
+took = time.perf_counter() - start
+from bindless.drivers import cuda, level_zero, opencl, reference
+drivers = {"cuda": cuda, "level_zero": level_zero, "opencl": opencl, "reference": reference}
+print(took, *(name for name, driver in drivers.items() if driver.lib.bindless_is_open()))
 """
 _FIRST_SAMPLE = """
 import time, numpy, bindless
@@ -180,7 +182,9 @@ def _measure_launches(bench: Bench) -> None:
             launch = _launches(queue, kernel, given)
 
             plain = (np.uint64(out.pointer.address), *numbers) if given else ()
-            peers = {peer: Peer(work) for peer, work in native_launches(queue, source, name, plain, _CALLS).items()}
+            native = native_launches(queue, source, name, plain, _CALLS)
+            wanted = _WANTED_LAUNCH[name] if queue.device.backend is Backend.reference else None
+            peers = {peer: Peer(work, wanted=wanted) for peer, work in native.items()}
             if queue.device.backend is Backend.cuda:
                 peers = _launch_peers(source, name, plain)
             bench.measure(f"{_CALLS} launches with {label} arguments, and a wait", launch, peers)
@@ -341,12 +345,15 @@ def measure_import(bench: Bench) -> None:
         ("import bindless, after numpy", _IMPORT, _WANTED_IMPORT),
         ("first sample of an Image on the reference", _FIRST_SAMPLE, _WANTED_FIRST_SAMPLE),
     ):
-        times = []
-        for _ in range(3):
-            done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-            if done.returncode:
-                bench.notes.append(f"{name}: {done.stderr.strip().splitlines()[-1]}")
-                break
-            times.append(float(done.stdout))
-        else:
-            bench.told(name, min(times), wanted_seconds=wanted)
+        said = [run_python(code) for _ in range(3)]
+        failed = [text for text, done in said if not done]
+        if failed:
+            bench.notes.append(f"{name}: {failed[0]}")
+            continue
+        told = [text.split() for text, _ in said]
+        if code is _IMPORT:
+            opened = told[0][1:]
+            name += f", {len(opened)} drivers loaded"
+            if opened:
+                bench.notes.append(f"{name}: it is to load none, and loads {', '.join(opened)}")
+        bench.told(name, min(float(words[0]) for words in told), wanted_seconds=wanted)

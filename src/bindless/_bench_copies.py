@@ -17,9 +17,9 @@ from .sycl.usm import UsmArray, usm_empty
 
 __all__ = ["measure_copies"]
 
-_SIZES = (1, 4, 16, 64, 256)  # MiB
-_MOST_ON_PROCESSORS = 64
-_CALLED = 32  # MiB that a round copies at least: short calls one by one tell more of the caches than of themselves
+_SIZES = tuple(kibibytes << 10 for kibibytes in (64, 256, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10))  # bytes
+_MOST_ON_PROCESSORS = 64 << 20
+_CALLED = 32 << 20  # bytes that a round copies at least: a short call by itself tells more of the caches than of itself
 _HOST, _DEVICE, _ARRAY = 1, 2, 3  # CUmemorytype
 # Ratios to the driver's copy that the project aims at, on GPUs: of the largest size, and of all others.
 _WANTED = {"numpy to image": 4.0, "image to numpy": 3.0, "image to image": 4.0, "image to device memory": 4.0}
@@ -60,17 +60,18 @@ def measure_copies(bench: Bench) -> None:
     on_gpu = queue.device.has(Aspect.gpu)
     driver = _DriverCopies(bench) if queue.device.backend is Backend.cuda else None
     try:
-        for mebibytes in _SIZES:
-            if on_gpu or mebibytes <= _MOST_ON_PROCESSORS:
-                _measure_size(bench, mebibytes, driver, on_gpu)
+        for nbytes in _SIZES:
+            if on_gpu or nbytes <= _MOST_ON_PROCESSORS:
+                _measure_size(bench, nbytes, driver, on_gpu)
     finally:
         if driver is not None:
             driver.close()
 
 
-def _measure_size(bench: Bench, mebibytes: int, driver: _DriverCopies | None, on_gpu: bool) -> None:
+def _measure_size(bench: Bench, nbytes: int, driver: _DriverCopies | None, on_gpu: bool) -> None:
     queue = bench.queue
-    side = int(np.sqrt(mebibytes * 2**20 / 16))
+    side = int(np.sqrt(nbytes / 16))
+    size = f"{nbytes >> 20} MiB" if nbytes >= 1 << 20 else f"{nbytes >> 10} KiB"
     pixels = np.full((side, side, 4), 0.5, np.float32)
     back = np.zeros_like(pixels)
     desc = ImageDescriptor.from_array(pixels)
@@ -87,7 +88,7 @@ def _measure_size(bench: Bench, mebibytes: int, driver: _DriverCopies | None, on
         }
         for name, (source, target) in places.items():
             peers = {}
-            wanted = (_WANTED[name] if mebibytes == _SIZES[-1] else 1.0) if on_gpu else 1.0
+            wanted = (_WANTED[name] if nbytes == _SIZES[-1] else 1.0) if on_gpu else 1.0
             if driver is not None:
                 work = driver.work(_place(source), _place(target), side * 16, side)
                 peers["the driver's own copy"] = Peer(work, wanted=wanted)
@@ -96,12 +97,12 @@ def _measure_size(bench: Bench, mebibytes: int, driver: _DriverCopies | None, on
                 peers["memcpy"] = Peer(memmove, wanted=wanted)
             within = name in ("image to image", "image to device memory") or not on_gpu
             bench.measure(
-                f"{name}, {mebibytes} MiB",
+                f"{name}, {size}",
                 _copying(queue, source, target),
                 peers,
                 amount=pixels.nbytes,
                 unit="bytes",
-                calls=max(_CALLED // mebibytes, 1),
+                calls=max(_CALLED // nbytes, 1),
                 bound="memory" if within else "",
                 bound_seconds=bench.traffic(2 * pixels.nbytes) if within else 0.0,
                 size=pixels.nbytes,

@@ -212,9 +212,19 @@ class Bench:
             self.rows.append(Row(**shared, wanted_seconds=wanted_seconds, wanted_percent=wanted_percent))
         return best[""]
 
-    def told(self, operation: str, seconds: float, *, wanted_seconds: float = 0.0) -> None:
+    def told(
+        self,
+        operation: str,
+        seconds: float,
+        *,
+        amount: float = 0.0,
+        unit: str = "calls",
+        peer: str = "",
+        peer_seconds: float = 0.0,
+        wanted_seconds: float = 0.0,
+    ) -> None:
         """A row of a time that was measured elsewhere."""
-        self.rows.append(Row(operation, seconds, 0.0, "calls", wanted_seconds=wanted_seconds))
+        self.rows.append(Row(operation, seconds, amount, unit, peer, peer_seconds, wanted_seconds=wanted_seconds))
 
     def traffic(self, nbytes: float) -> float:
         """Seconds that the device needs to move so many bytes, read or written, by its own copy: measured once."""

@@ -34,7 +34,7 @@ from .model.sampler import BindlessImageSampler
 from .sycl.event import Event
 from .sycl.usm import usm_empty
 
-__all__ = ["measure_pictures", "measure_pixels", "measure_sampling"]
+__all__ = ["measure_pictures", "measure_pixels", "measure_sampling", "sample_format"]
 
 Array = npt.NDArray[Any]
 
@@ -45,6 +45,7 @@ _WANTED_2D = {("fp32", 4): 1.6, ("unorm_int8", 4): 2.0, ("fp32", 1): 2.0}
 _WANTED_3D = 2.0
 # Percent of what memory allows, on processors and on GPUs, where texture units are the limit of wider formats.
 _WANTED_OF_TRAFFIC = {False: {("unorm_int8", 4): 50.0}, True: {("fp32", 1): 95.0}}
+_WANTED_OF_PIXELS = 95.0  # on GPUs: fetches and writes do nothing but move them
 _WANTED_BY_HAND = 0.95  # of a kernel written by hand
 _IN_A_ROW = 10  # calls of a GPU between two waits: kernels are what is measured, "calls" has the cost of calling
 _WANTED_FORM = 1 / 1.5  # of the speed of plain samples in two dimensions, for levels, layers and cubes
@@ -204,6 +205,13 @@ def _sample(
         )
 
 
+def sample_format(bench: Bench, channel_type: str, channels: int) -> float:
+    """Seconds of one call of plain samples in two dimensions, without peers."""
+    side = _side(bench.samples)
+    desc = ImageDescriptor(side, side, num_channels=channels, channel_type=channel_type)
+    return _sample(bench, _Arrays(bench), "sample", desc, _points(bench, side), {})
+
+
 def _sample_volume(bench: Bench, arrays: _Arrays, on_gpu: bool) -> None:
     side = round(_side(bench.samples) ** (2 / 3))
     line = np.linspace(0.5, side - 0.5, bench.samples)
@@ -276,6 +284,7 @@ def measure_pixels(bench: Bench) -> None:
             "unit": "pixels",
             "bound": "memory",
             "bound_seconds": _traffic(bench, side * side, 2, 4, desc) * arrays.times,
+            "wanted_percent": _WANTED_OF_PIXELS if queue.device.has(Aspect.gpu) else 0.0,
         }
         with _image(bench, desc, None) as handle:
             fetched |= by_hand("fetch", handle, desc, coords, out, arrays.times, _WANTED_BY_HAND)

@@ -16,6 +16,7 @@ from ._bench_calls import measure_calls, measure_import
 from ._bench_copies import measure_copies
 from ._bench_rows import Bench, Row
 from ._bench_sampling import measure_pictures, measure_pixels, measure_sampling
+from ._bench_scaling import measure_scaling
 from ._cli_devices import device_line
 from ._cli_table import show_table
 from .model.errors import Error
@@ -27,6 +28,7 @@ PARTS: dict[str, Callable[[Bench], None]] = {
     "sampling": measure_sampling,
     "pixels": measure_pixels,
     "pictures": measure_pictures,
+    "scaling": measure_scaling,
     "copies": measure_copies,
     "calls": measure_calls,
     "import": measure_import,

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 __all__ = ["main"]
 
+_PARTS_OF_BENCH = "sampling, pixels, pictures, scaling, copies, calls, import"
+
 _DEVICE_HELP = 'selector: "gpu", "cpu", "default" or backend:type:index, such as cuda:gpu:0 or reference:*'
 
 
@@ -69,7 +71,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     bench.add_argument("--json", action="store_true", help="one document for machines instead of a table")
     bench.add_argument("--processor-time", action="store_true", help="for busy machines: time of all threads together")
-    bench.add_argument("--parts", metavar="A,B", help="only these of sampling, pixels, pictures, copies, calls, import")
+    bench.add_argument("--parts", metavar="A,B", help=f"only these of {_PARTS_OF_BENCH}")
     bench.set_defaults(run=_bench)
     return parser
 

@@ -327,6 +327,12 @@ def test_failures_are_told_once_by_whom_they_concern(blr: bl.Queue, simple: Any)
     with bl.Queue(blr.device, blr.context) as fresh, pytest.raises(bl.Error) as first:
         fresh.parallel_for(64, fill, few, 2).wait()
     assert str(told.value) == str(first.value)
+    late = Gate(blr)
+    blr.ext_oneapi_submit_barrier(late.event)
+    pending = blr.parallel_for(64, fill, few, 2)  # not complete when it is first asked
+    threading.Timer(0.05, late.open).start()
+    with pytest.raises(bl.Error, match="fill"):
+        pending.wait()
     blr.parallel_for(64, fill, few, 2)  # nobody asks the event
     with pytest.raises(bl.Error, match="fill"):
         blr.wait()

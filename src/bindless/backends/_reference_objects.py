@@ -11,7 +11,9 @@ __all__ = ["Context", "Device", "Event", "Queue"]
 
 lib, ffi = driver.lib, driver.ffi
 
-_RELEASE = int(ffi.cast("uintptr_t", ffi.addressof(lib, "bindless_event_release")))
+_QUERY, _RELEASE = (
+    int(ffi.cast("uintptr_t", ffi.addressof(lib, name))) for name in ("bindless_event_query", "bindless_event_release")
+)
 
 
 class Device:
@@ -44,7 +46,7 @@ class Queue(Lane):
     def __init__(self, handle: Any, context: Context, profiling: bool, owned: bool = True) -> None:
         self.handle, self.context, self.profiling, self.owned = handle, context, profiling, owned
         self.slot = ffi.new("blr_event_t *")
-        self.made, self.let_go = int(ffi.cast("uintptr_t", self.slot)), _RELEASE
+        self.made, self.query, self.let_go = int(ffi.cast("uintptr_t", self.slot)), _QUERY, _RELEASE
 
 
 class Event(Mark):

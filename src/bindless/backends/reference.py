@@ -46,6 +46,7 @@ _WAIT_SLICE = 50_000_000  # nanoseconds
 _SIZE_MAX = 2**64 - 1
 
 # Results that are no failures.
+_SUCCESS = 0
 _NOT_READY = 1
 _TIMEOUT = 11
 
@@ -173,10 +174,9 @@ class ReferenceBackend:
 
     def queue_is_idle(self, queue: Queue) -> bool:
         result = self._lib.blrQueueQuery(queue.handle)
-        if result == _NOT_READY:
-            return False
-        self._check(result, "blrQueueQuery")
-        return True
+        if result not in (_SUCCESS, _NOT_READY):
+            self._check(result, "blrQueueQuery")
+        return bool(result == _SUCCESS)
 
     # ------------------------------------------------------------------ events
 

@@ -1,0 +1,22 @@
+"""What ``bindless bench`` measures in interpreters of their own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+__all__ = ["run_python"]
+
+
+def run_python(code: str, **variables: str) -> tuple[str, bool]:
+    """What a program prints, or the last line of why it ends, and whether it ends well.
+
+    Args:
+        variables: of its environment, besides those of this process.
+    """
+    command, environment = [sys.executable, "-c", code], {**os.environ, **variables}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    if done.returncode:
+        return (done.stderr.strip().splitlines() or [f"it ended with {done.returncode}"])[-1], False
+    return done.stdout.strip(), True
