@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import os
+import time
+from collections.abc import Callable
+from typing import TypeVar
 
 import pytest
 
 import bindless as bl
 
-__all__ = ["parametrize_devices", "require_device"]
+__all__ = ["parametrize_devices", "require_device", "settled"]
+
+Counts = TypeVar("Counts")
 
 
 def parametrize_devices(metafunc: pytest.Metafunc) -> None:
@@ -31,3 +36,12 @@ def require_device(device: bl.Device | None) -> bl.Device:
             pytest.fail(f"BINDLESS_REQUIRE asks for opencl: {reason}", pytrace=False)
         pytest.skip(reason)
     return device
+
+
+def settled(count: Callable[[], Counts], wanted: Counts) -> Counts:
+    """Counts of references, once they are what is wanted: a thread of rusticl's lets go of what a command used a moment
+    after the command is over. Where they do not come to it, what they are after two seconds."""
+    end = time.monotonic() + 2
+    while (found := count()) != wanted and time.monotonic() < end:
+        time.sleep(0.005)
+    return found

@@ -17,12 +17,13 @@ __all__ = ["blends_like_the_reference", "lacks_format", "mark_faults", "spoils_f
 _POCL = "Portable Computing Language"
 _NVIDIA = "NVIDIA CUDA"
 _INTEL = "Intel(R) OpenCL"
+_RUSTICL = "rusticl"
 
 # Versions of PoCL that take images of one half for something else.
 _HALVES = ("3.1", "5.0")
 
 # Types of channels that a platform lists no images of.
-_NO_IMAGES = {_NVIDIA: ("snorm_int8",)}
+_NO_IMAGES = {_NVIDIA: ("snorm_int8",), _RUSTICL: ("snorm_int8", "snorm_int16")}
 
 _FAULTS: tuple[tuple[str, tuple[str, ...], str, str], ...] = (
     (_INTEL, (), "test_atomics_where_the_memory_is_chosen", "it has no atomic functions of generic pointers"),
@@ -44,6 +45,19 @@ _FAULTS: tuple[tuple[str, tuple[str, ...], str, str], ...] = (
         ("3.1",),
         r"test_function_sample_nearest\[True-.* array\]",
         "normalized coordinates of arrays scale the layer",
+    ),
+    (
+        _RUSTICL,
+        ("22.3",),
+        "test_profiling_gives_times_in_order|test_the_same_from_the_times_of_the_events"
+        "|test_times_of_groups_whose_data_is_moved",
+        "the times of every command are 0, 1, 2 and 3",
+    ),
+    (
+        _RUSTICL,
+        ("22.3",),
+        "test_arrays_within_structures",
+        "an array of arrays in a structure is taken for one of them",
     ),
 )
 

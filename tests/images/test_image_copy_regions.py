@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from pixels import Array, random_pixels
 
@@ -80,7 +80,13 @@ def place(queue: bl.Queue, kind: str, desc: bl.ImageDescriptor, pixels: Array) -
         array = pixels.reshape(-1).copy()
         return array, {"extent": desc.extent}, lambda: array.reshape(desc.shape)
     if kind == "image":
-        memory = bl.ImageMem(desc, queue)
+        if desc.type == "cubemap":
+            assume(queue.device.has(bl.Aspect.ext_oneapi_cubemap))
+        try:
+            memory = bl.ImageMem(desc, queue)
+        except bl.FeatureNotSupportedError:
+            assume(queue.device.backend != "opencl" or desc.num_channels != 2)  # some drivers list no such formats
+            raise
         queue.ext_oneapi_copy(pixels, memory).wait()
 
         def from_image() -> Array:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 import bindless as bl
 from bindless.drivers import opencl as driver
+from opencl_devices import settled
 
 __all__ = ["Raw", "ffi", "lib"]
 
@@ -154,6 +155,11 @@ class Raw:
         gc.collect()
         return [self.count(native) for native in natives]
 
+    def counts_after(self, natives: Sequence[Any], wanted: list[int]) -> list[int]:
+        """The counts after commands, as ``settled``."""
+        gc.collect()
+        return settled(lambda: [self.count(native) for native in natives], wanted)
+
     def close(self) -> None:
         """Releases everything, what was made last first. Nobody else holds any of it then."""
         gc.collect()
@@ -162,8 +168,8 @@ class Raw:
                 driver.check(lib.clFinish(queue), "clFinish")
         held = []
         for native in reversed(self.made):
-            if self.count(native) != 1 and native not in self.used:
-                held.append((native, self.count(native)))
+            if native not in self.used and (count := settled(lambda native=native: self.count(native), 1)) != 1:
+                held.append((native, count))
             driver.check(getattr(lib, _TYPES[type_of(native)][0])(native), "release")
         self.made.clear()
         assert held == []

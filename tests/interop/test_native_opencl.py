@@ -183,7 +183,10 @@ def test_contexts_that_are_refused_stay_the_program_s(raw: Raw) -> None:
 @BOTH
 @pytest.mark.parametrize("ordered", [True, False], ids=["in_order", "out_of_order"])
 def test_a_queue_of_a_native_one(raw: Raw, context: bl.Context, ordered: bool, ownership: str | None) -> None:
-    native = raw.queue(lib.CL_QUEUE_PROFILING_ENABLE | (0 if ordered else lib.CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE))
+    free = lib.CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE
+    if not ordered and not raw.facade._record.native.number(lib.CL_DEVICE_QUEUE_PROPERTIES) & free:
+        pytest.skip(f"{raw.facade.name} has no out-of-order queues")
+    native = raw.queue(lib.CL_QUEUE_PROFILING_ENABLE | (0 if ordered else free))
     before = raw.count(native)
     queue = bl.make_queue("opencl", native, context, ownership=ownership)
     assert raw.count(native) == before + (ownership != "transfer")
@@ -249,6 +252,8 @@ def test_queues_that_are_refused_stay_the_program_s(raw: Raw, context: bl.Contex
 
 
 def test_what_was_released_too_early_or_too_often_is_told(raw: Raw, context: bl.Context) -> None:
+    if raw.facade.platform.name == "rusticl":
+        pytest.skip("rusticl's objects look alive once they are freed: using one may end the process")
     event = raw.event()
     number = raw.number(event)
     assert lib.clSetUserEventStatus(event, 0) == 0

@@ -5,6 +5,7 @@ Its wheel brings a loader of its own. Both loaders find the same drivers, whose 
 
 from __future__ import annotations
 
+import functools
 import gc
 import os
 import re
@@ -19,7 +20,7 @@ import pytest
 import bindless as bl
 from bindless import opencl
 from bindless.backends import _opencl_lent
-from opencl_devices import parametrize_devices, require_device
+from opencl_devices import parametrize_devices, require_device, settled
 
 pytestmark = [
     pytest.mark.opencl,
@@ -73,6 +74,7 @@ def test_their_objects_become_ours(cl: bl.Device, pyopencl: Any, theirs: Any) ->
     kernel = pyopencl.Kernel(program, "scale")
     command_queue = pyopencl.CommandQueue(native)
     before = counts([memory, kernel])
+    held = [cl.platform.name == "rusticl", 0]  # by a kernel for an argument, against what OpenCL says
 
     context = bl.make_context("opencl", native)
     queue = bl.make_queue("opencl", command_queue.int_ptr, context)
@@ -101,7 +103,8 @@ def test_their_objects_become_ours(cl: bl.Device, pyopencl: Any, theirs: Any) ->
     del scale, found, bundle, queue, buffer, access, event, group
     context.close()
     del context
-    assert counts([memory, kernel]) == before
+    after = [sum(pair) for pair in zip(before, held)]
+    assert settled(lambda: counts([memory, kernel]), after) == after
 
 
 def test_our_objects_become_theirs(cl: bl.Device, pyopencl: Any, theirs: Any) -> None:
@@ -147,9 +150,10 @@ def test_our_objects_become_theirs(cl: bl.Device, pyopencl: Any, theirs: Any) ->
     gc.collect()
     pyopencl.enqueue_copy(command_queue, out, memory)
     assert np.array_equal(out, np.arange(8, dtype=np.float32) * 10)
-    assert opencl.get_reference_count(memory) <= before
+    count = functools.partial(opencl.get_reference_count, memory)
+    assert settled(lambda count=count: count() <= before, True)
     # Memory that they look at ends with theirs, when it is next looked for.
-    del memory, kernel
+    del memory, kernel, count
     gc.collect()
     with bl.Queue(cl) as other:
         bl.usm_empty(1, "int32", other).close()

@@ -32,11 +32,17 @@ VECTORS = [
 TAKE = """
 kernel void take_{0}(global {0} *out, int before, {0} value, int after) {{ out[0] = value; out[1] = before + after; }}
 """
+NUMBERS = """
+kernel void take_numbers(global double *out, float f, double d, int i, uchar u)
+{ out[0] = f; out[1] = d; out[2] = i; out[3] = u; }
+"""
+# What not every device has, apart.
 HALVES = "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n" + TAKE.format("half8")
+DOUBLES = "".join(TAKE.format(name) for name, dtype, _ in VECTORS if dtype == "f8") + NUMBERS
 SOURCE = (
-    "".join(TAKE.format(name) for name, dtype, _ in VECTORS if dtype != "f2")
+    "".join(TAKE.format(name) for name, dtype, _ in VECTORS if dtype not in ("f2", "f8"))
     + """
-typedef struct { float3 origin; float2 size; uchar4 tint[3]; double scale; } box_t;
+typedef struct { float3 origin; float2 size; uchar4 tint[3]; long scale; } box_t;
 kernel void take_box(global box_t *out, box_t box) { *out = box; }
 typedef struct { float rows[4][4]; } matrix_t;
 kernel void multiply(global float *out, matrix_t matrix, float4 vector)
@@ -45,8 +51,6 @@ kernel void multiply(global float *out, matrix_t matrix, float4 vector)
         out[i] = matrix.rows[i][0] * vector.x + matrix.rows[i][1] * vector.y + matrix.rows[i][2] * vector.z
                  + matrix.rows[i][3] * vector.w;
 }
-kernel void take_numbers(global double *out, float f, double d, int i, uchar u)
-{ out[0] = f; out[1] = d; out[2] = i; out[3] = u; }
 """
 )
 
@@ -63,14 +67,20 @@ def bundle(built: bl.KernelFile, queue: bl.Queue) -> bl.KernelBundle:
 
 @pytest.fixture
 def take(bundle: bl.KernelBundle, queue: bl.Queue) -> Take:
-    """The kernel that takes a vector."""
+    """The kernel that takes a vector, or numbers."""
 
     def found(name: str) -> bl.Kernel:
-        if name.startswith("half"):
-            if not queue.device.has(bl.Aspect.fp16):
-                pytest.skip(f"{queue.device.name} has no fp16")
-            return bl.load_kernel_bundle(bl.build(HALVES), queue).get_kernel(f"take_{name}")
-        return bundle.get_kernel(f"take_{name}")
+        apart = {
+            "half": (HALVES, bl.Aspect.fp16),
+            "double": (DOUBLES, bl.Aspect.fp64),
+            "numbers": (DOUBLES, bl.Aspect.fp64),
+        }
+        source, aspect = apart.get(name.rstrip("0123456789"), ("", None))
+        if aspect is None:
+            return bundle.get_kernel(f"take_{name}")
+        if not queue.device.has(aspect):
+            pytest.skip(f"{queue.device.name} has no {aspect}")
+        return bl.load_kernel_bundle(bl.build(source), queue).get_kernel(f"take_{name}")
 
     return found
 
@@ -110,11 +120,11 @@ def test_integers_of_either_sign(bundle: bl.KernelBundle, queue: bl.Queue) -> No
 
 def test_structures(bundle: bl.KernelBundle, queue: bl.Queue) -> None:
     box = np.dtype(
-        {"names": ["origin", "size", "tint", "scale"], "formats": ["3f4", "2f4", "(3,4)u1", "f8"],
+        {"names": ["origin", "size", "tint", "scale"], "formats": ["3f4", "2f4", "(3,4)u1", "i8"],
          "offsets": [0, 16, 24, 40], "itemsize": 48}
     )  # fmt: skip
     value = np.zeros((), box)
-    value["origin"], value["size"], value["scale"] = (1, 2, 3), (4, 5), 6.5
+    value["origin"], value["size"], value["scale"] = (1, 2, 3), (4, 5), -(2**60)
     value["tint"] = np.arange(12).reshape(3, 4)
     for given in (value, value[()], value.reshape(1), np.frombuffer(value.tobytes(), np.uint8)):
         out = bl.usm_empty((1,), box, queue)
@@ -133,9 +143,9 @@ def test_arrays_within_structures(bundle: bl.KernelBundle, queue: bl.Queue) -> N
         np.testing.assert_array_equal(out.numpy(queue), matrix @ vector)
 
 
-def test_numbers_are_converted_to_the_source_s_type(bundle: bl.KernelBundle, queue: bl.Queue) -> None:
+def test_numbers_are_converted_to_the_source_s_type(take: Take, queue: bl.Queue) -> None:
+    kernel = take("numbers")
     out = bl.usm_empty((4,), np.float64, queue)
-    kernel = bundle.get_kernel("take_numbers")
     queue.single_task(kernel, out, 2, 3, 4, 5).wait()
     assert out.numpy(queue).tolist() == [2, 3, 4, 5]
     with pytest.raises(bl.InvalidError, match=r"argument 3 \('i'\).*4 bytes \(int\), 4.5 was given: pass an integer"):

@@ -185,6 +185,13 @@ def test_binaries_go_back_to_the_driver(cl_queue: bl.Queue) -> None:
     if binary.startswith(b"\x7fELF"):  # PoCL ends the process for one of its own that is cut off
         with pytest.raises(bl.BuildError):
             bl.load_kernel_bundle(binary[: len(binary) // 2], cl_queue)
+    if binary.startswith(b"\1\0\0\0"):  # rusticl's, of whose parts each has to fit the others
+        longer = binary + bytes(4)
+        for part in (binary[:5], binary[:12], binary[:40], binary[: len(binary) // 2], binary[:-4], longer):
+            counted = part[:4] + (len(part) - 12).to_bytes(4, "little", signed=True) + part[8:]
+            for broken in (part, counted if part is not longer else part):
+                with pytest.raises(bl.BuildError, match="SPIR-V"):
+                    bl.load_kernel_bundle(broken, cl_queue)
 
 
 def test_what_was_built_is_kept(cl_queue: bl.Queue, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:

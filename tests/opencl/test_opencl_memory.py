@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -297,3 +300,25 @@ def test_kinds_that_a_means_lacks_name_the_aspect(rig: Rig, kinds: frozenset[Usm
     for kind in {UsmKind.device, UsmKind.host, UsmKind.shared} - kinds:
         with pytest.raises(bl.FeatureNotSupportedError, match=f"usm_{kind}_allocations"):
             memory.allocate(rig.context, rig.device, kind, 64)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux tells how much memory a process has")
+def test_what_was_freed_is_gone(cl: bl.Device) -> None:
+    """Though queues keep events of the commands that used it: those of rusticl hold it."""
+    if cl.type != "cpu":
+        pytest.skip("memory of a processor's device is the process's")
+    data = np.ones(16 << 20, np.uint8)
+    with bl.Context(cl) as context, bl.Queue(cl, context) as queue:
+        for turn in range(48):
+            array = bl.usm_empty(data.shape, data.dtype, queue).copy_from(data, queue)
+            queue.memset(array, 2).wait()
+            assert array.numpy(queue)[-1] == 2
+            array.close()
+            if turn == 8:
+                before = _resident()
+        assert _resident() - before < 256 << 20
+
+
+def _resident() -> int:
+    """Bytes of memory that the process has."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")

@@ -74,7 +74,8 @@ def test_answers_agree_with_each_other(device):
     assert ask("is_linker_available") == device.has("online_linker")
     assert ask("queue_profiling") == device.has("queue_profiling")
     assert bool(ask("half_fp_config")) == device.has("fp16") and bool(ask("double_fp_config")) == device.has("fp64")
-    assert {"denorm", "inf_nan", "round_to_nearest"} <= set(ask("single_fp_config"))
+    assert {"inf_nan", "round_to_nearest"} <= set(ask("single_fp_config"))
+    assert "denorm" in ask("single_fp_config") or device.backend == "opencl"  # which leaves it to the device
     # Weakest and narrowest are what every device has to offer.
     assert {"relaxed"} <= set(ask("atomic_memory_order_capabilities"))
     assert {"work_item", "sub_group", "work_group"} <= set(ask("atomic_memory_scope_capabilities"))

@@ -175,6 +175,11 @@ class Device:
         return any(name.startswith("cl_nv_") for name in self.extensions)
 
     @functools.cached_property
+    def is_rusticl(self) -> bool:
+        """Whether its driver is Mesa's in Rust, whose faults no query tells."""
+        return self.platform.record.name == "rusticl"
+
+    @functools.cached_property
     def c_version(self) -> tuple[int, int]:
         """The newest OpenCL C that its compiler takes."""
         newest = version_of(self.text(lib.CL_DEVICE_OPENCL_C_VERSION))

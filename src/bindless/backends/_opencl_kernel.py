@@ -57,7 +57,7 @@ class Kernel(KernelBase[Any]):
                 check(_opencl_usm.allow_indirect_access(self.native), "clSetKernelExecInfo", f"kernel {name!r}")
             count = int.from_bytes(driver.get_info("clGetKernelInfo", self.native, lib.CL_KERNEL_NUM_ARGS), "little")
             self.signature = signature_of(self.native, count, module.signatures.get(name))
-            self.max_group = self._limit(lib.CL_KERNEL_WORK_GROUP_SIZE)
+            self.max_group = self._largest_group()
             self.required = self._required()
         except BaseException:
             if native is None:
@@ -79,6 +79,13 @@ class Kernel(KernelBase[Any]):
     def _limit(self, name: int) -> int:
         found = driver.get_info("clGetKernelWorkGroupInfo", self.native, self.device.handle, name)
         return int.from_bytes(found[:8], "little")
+
+    def _largest_group(self) -> int:
+        """Work-items of a work-group at most. rusticl 22.3 tells those of a sub-group, and runs the device's."""
+        told = self._limit(lib.CL_KERNEL_WORK_GROUP_SIZE)
+        if self.device.is_rusticl and told == self._limit(_MULTIPLE):
+            return self.device.number(lib.CL_DEVICE_MAX_WORK_GROUP_SIZE)
+        return told
 
     def _required(self) -> tuple[int, int, int] | None:
         """The work-group that it was compiled for."""

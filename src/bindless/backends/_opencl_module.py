@@ -216,9 +216,26 @@ def _of_binary(context: Context, device: Device, source: bytes, slot: Any) -> An
             "its driver does: `bindless build` makes one file for all",
             backend="opencl",
         )
+    if device.is_rusticl:
+        _require_rusticl_binary(device, source)
     binaries, sizes = ffi.new("unsigned char const *[]", [ffi.from_buffer(source)]), ffi.new("size_t[]", [len(source)])
     devices = ffi.new("cl_device_id[]", [device.handle])
     return lib.clCreateProgramWithBinary(context.handle, 1, devices, sizes, binaries, ffi.NULL, slot)
+
+
+def _require_rusticl_binary(device: Device, source: bytes) -> None:
+    """rusticl 22.3 ends the process for what is no binary of its own: three words, which are 1, the bytes of SPIR-V and
+    the kind of program, and the SPIR-V. Newer ones begin with a mark, and the driver looks for that itself.
+
+    Raises:
+        BuildError: it is neither.
+    """
+    if source.startswith(b"rusticl\0") and not device.driver_version.startswith("22."):
+        return
+    whole = len(source) > 12 and struct.unpack_from("=2I", source) == (1, len(source) - 12)
+    if not whole or not spirv.is_spirv(source[12:]):
+        raise build_error(lib.CL_INVALID_BINARY, "clCreateProgramWithBinary", device, hint_of(source))
+    require_whole(source[12:])
 
 
 def hint_of(source: bytes) -> str:

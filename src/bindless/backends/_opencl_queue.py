@@ -26,8 +26,8 @@ _flush = lib.clFlush
 
 _new_event = functools.partial(ffi.new, ffi.typeof("cl_event *"))
 
-# Events kept before those that are complete are let go.
-_KEPT = 256
+# Events kept before those that are complete are let go. Those of rusticl hold the memory that their commands used.
+_KEPT, _KEPT_OF_RUSTICL = 256, 4
 
 # Enqueues one command: takes the cl_command_queue, the events that it waits for as count and array, and where its own
 # event goes; gives the result.
@@ -60,7 +60,7 @@ class Queue:
         self.recent: list[Event] = []  # one list for good: threads add to it without the lock
         self._lock = threading.Lock()
         self.launches = Launches()
-        self._most_kept = _KEPT
+        self._kept = self._most_kept = _KEPT_OF_RUSTICL if self.device.is_rusticl else _KEPT
         self.handle = self._create() if native is None else native
 
     def _create(self) -> Any:
@@ -170,7 +170,7 @@ class Queue:
             self.recent[:count] = [
                 event for event, status in rows if status > _COMPLETE or (status < _COMPLETE and not event.told)
             ]
-            self._most_kept = max(_KEPT, 2 * len(self.recent))
+            self._most_kept = max(self._kept, 2 * len(self.recent))
 
     def wait(self) -> None:
         """Returns when all work submitted so far is done; raises a failure that nobody has asked for. Interruptible."""
