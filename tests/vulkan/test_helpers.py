@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import os
+import pickle
 import subprocess
 import sys
 from types import SimpleNamespace
@@ -123,6 +125,11 @@ def test_layout(exporter):
         assert layout.offset + 22 * layout.row_pitch + PICTURE.row_size <= image.size
         with pytest.raises(bl.InvalidError, match="levels 0 to 0"):
             image.layout(1)
+        for level in (-1, 0.5, "0"):
+            with pytest.raises(bl.InvalidError, match=f"level={level!r}: this image has levels 0 to 0"):
+                image.layout(level)
+    with pytest.raises(bl.InvalidError, match="closed"):  # drivers crash when they are asked
+        image.layout()
     with exporter.image(PICTURE) as image, pytest.raises(bl.InvalidError, match="linear"):
         image.layout()
 
@@ -174,6 +181,78 @@ def test_format_names():
 
 
 # ---------------------------------------------------------------------- refusals
+
+
+def test_what_is_no_handle(rig, exporter, device):
+    """Vulkan's drivers do not look at handles, and crash on those that are none or of another kind."""
+    for wrong in (None, 0, rig.device, object()):
+        for ask in (sharing.device_uuid, sharing.device_for, sharing.device_extensions, sharing.can_export_semaphore):
+            with pytest.raises(bl.InvalidError, match="is no VkPhysicalDevice"):
+                ask(wrong)
+        with pytest.raises(bl.InvalidError, match="is no VkPhysicalDevice"):
+            sharing.Exporter(wrong, rig.device, device)
+    for wrong in (None, 5, rig.physical_device):
+        with pytest.raises(bl.InvalidError, match="is no VkDevice"):
+            sharing.Exporter(rig.physical_device, wrong, device)
+    for where in (None, "reference", 3):
+        with pytest.raises(bl.InvalidError, match="give the Device that is to import"):
+            sharing.Exporter(rig.physical_device, rig.device, where)
+
+
+def test_what_is_no_usage(exporter):
+    for make in (lambda usage: exporter.image(PICTURE, usage=usage), lambda usage: exporter.buffer(64, usage=usage)):
+        for usage in (0, -1, 1 << 32, 1.5, "storage"):
+            with pytest.raises(bl.InvalidError, match=f"usage={usage!r}"):
+                make(usage)
+
+
+def test_what_is_no_description(exporter):
+    for desc in (None, (8, 8), "8x8"):
+        for make in (exporter.image, sharing.format_of):
+            with pytest.raises(bl.InvalidError, match="is no ImageDescriptor"):
+                make(desc)
+    for channels in (0, 5):
+        with pytest.raises(bl.InvalidError, match=f"num_channels={channels}"):
+            sharing.format_of(bl.ImageDescriptor(4, num_channels=channels))
+
+
+def test_owners_are_not_copied(rig, exporter):
+    """Two would destroy what is Vulkan's twice."""
+    made = [exporter.image(PICTURE), exporter.buffer(64)]
+    if rig.has_semaphores:
+        made.append(exporter.semaphore())
+    for each in made:
+        for take in (copy.copy, copy.deepcopy, pickle.dumps):
+            with pytest.raises(bl.InvalidError, match="one owner"):
+                take(each)
+        each.close()
+
+
+@pytest.mark.parametrize("step", ["vkAllocateMemory", "vkBindImageMemory"])
+def test_a_failure_on_the_way_leaves_nothing(exporter, monkeypatch, step):
+    import vulkan as vk
+
+    made, ended = [], []
+
+    def counted(name, listed):
+        call = getattr(vk, name)
+        monkeypatch.setattr(vk, name, lambda *arguments: (listed.append(name), call(*arguments))[1])
+
+    def failing(*_):
+        raise vk.VkErrorOutOfDeviceMemory
+
+    before = open_descriptors()
+    monkeypatch.setattr(vk, step, failing)
+    for name, listed in (
+        ("vkCreateImage", made),
+        ("vkDestroyImage", ended),
+        *([("vkAllocateMemory", made), ("vkFreeMemory", ended)] if step != "vkAllocateMemory" else []),
+    ):
+        counted(name, listed)
+    with pytest.raises(bl.MemoryAllocationError, match="VK_ERROR_OUT_OF_DEVICE_MEMORY"):
+        exporter.image(PICTURE)
+    assert len(made) == len(ended) == (1 if step == "vkAllocateMemory" else 2)
+    assert open_descriptors() == before
 
 
 def test_bad_images(exporter):

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
-from ...model.errors import Error, FeatureNotSupportedError, MemoryAllocationError, SyclRuntimeError
+from ...model.errors import Error, FeatureNotSupportedError, InvalidError, MemoryAllocationError, SyclRuntimeError
 
-__all__ = ["OPAQUE_FD_MEMORY", "OPAQUE_FD_SEMAPHORE", "binding", "device_function", "translated"]
+__all__ = ["OPAQUE_FD_MEMORY", "OPAQUE_FD_SEMAPHORE", "binding", "device_function", "require_handle", "translated"]
 
 # VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT, VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT
 OPAQUE_FD_MEMORY = 1
@@ -37,6 +37,18 @@ def binding() -> Any:
         raise FeatureNotSupportedError(
             f"the package 'vulkan' finds no Vulkan loader ({error}): apt install libvulkan1, or the vendor's driver"
         ) from None
+
+
+def require_handle(value: object, kind: str) -> None:
+    """Refuses what is no handle of a kind, such as ``VkDevice``: Vulkan's drivers do not look, and crash.
+
+    Raises:
+        InvalidError: it is none, or null.
+        FeatureNotSupportedError: the package is missing.
+    """
+    ffi = binding().ffi
+    if not isinstance(value, ffi.CData) or ffi.typeof(value) is not ffi.typeof(kind) or value == ffi.NULL:
+        raise InvalidError(f"{value!r} is no {kind} of the package 'vulkan'")
 
 
 # What a result of Vulkan's means in this package; everything else is a failure of the driver.

@@ -9,7 +9,7 @@ from ...model.descriptor import integer
 from ...model.errors import FeatureNotSupportedError, InvalidError
 from ._binding import OPAQUE_FD_MEMORY, binding, translated
 from ._memory import ExportedMemory, give_memory
-from ._support import can_export_buffer
+from ._support import can_export_buffer, check_usage
 
 __all__ = ["ExportedBuffer", "export_buffer"]
 
@@ -60,6 +60,7 @@ def export_buffer(
             | vk.VK_BUFFER_USAGE_INDEX_BUFFER_BIT
             | vk.VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT
         )
+    usage = check_usage(usage, "VkBufferUsageFlags")
     exportable, must_be_dedicated = can_export_buffer(physical_device, usage)
     if not exportable:
         raise FeatureNotSupportedError(f"buffers of usage {usage:#x} cannot be exported by this Vulkan device")

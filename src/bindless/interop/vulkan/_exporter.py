@@ -7,6 +7,7 @@ from typing import Any
 from ...model.descriptor import ImageDescriptor
 from ...sycl.device import Device
 from ...sycl.queue import Queue
+from ._binding import require_handle
 from ._buffer import ExportedBuffer, export_buffer
 from ._image import ExportedImage, export_image
 from ._matching import check_same_device
@@ -25,12 +26,13 @@ class Exporter:
         where: the device of this package that is to import, or a queue on it.
 
     Raises:
-        InvalidError: the two are different devices; the message has both UUIDs.
+        InvalidError: the two are different devices; the message has both UUIDs. Or one of these is nothing of its kind.
         FeatureNotSupportedError: the package ``vulkan`` is missing.
     """
 
     def __init__(self, physical_device: Any, device: Any, where: Device | Queue) -> None:
         check_same_device(physical_device, where)
+        require_handle(device, "VkDevice")
         self.physical_device, self.device = physical_device, device
 
     def image(self, desc: ImageDescriptor, *, tiling: str = "optimal", usage: int | None = None) -> ExportedImage:
@@ -43,7 +45,7 @@ class Exporter:
                 attachment the format allows.
 
         Raises:
-            InvalidError: the descriptor makes no image, or one that is too large.
+            InvalidError: the descriptor makes no image, or one that is too large; ``usage`` is none.
             FeatureNotSupportedError: the device cannot make or export such images.
             MemoryAllocationError: there is not enough memory.
         """
@@ -58,7 +60,7 @@ class Exporter:
             host_visible: whether ``vkMapMemory`` has to work on it.
 
         Raises:
-            InvalidError: ``nbytes`` is no number of bytes.
+            InvalidError: ``nbytes`` is no number of bytes, or ``usage`` none of flags.
             FeatureNotSupportedError: the device cannot export such buffers.
             MemoryAllocationError: there is not enough memory.
         """

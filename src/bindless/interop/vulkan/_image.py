@@ -12,7 +12,7 @@ from ...model.errors import FeatureNotSupportedError, InvalidError
 from ._binding import OPAQUE_FD_MEMORY, binding, translated
 from ._formats import format_name, format_of
 from ._memory import ExportedMemory, give_memory
-from ._support import ImageRequest, check_image
+from ._support import ImageRequest, check_image, check_usage
 
 __all__ = ["ExportedImage", "LevelLayout", "export_image"]
 
@@ -65,17 +65,18 @@ class ExportedImage(ExportedMemory):
         """Where a level of a linear image lies.
 
         Raises:
-            InvalidError: the tiling is optimal, whose layout only drivers know; or there is no such level.
+            InvalidError: the tiling is optimal, whose layout only drivers know; there is no such level; it is closed.
         """
+        self._require_open()
         if not self.is_linear:
             raise InvalidError(
                 "tiling='optimal': only the driver knows where its pixels lie; map_external_image_memory reads them, "
                 "or make the image with tiling='linear'"
             )
-        if not 0 <= level < self.desc.num_levels:
-            raise InvalidError(f"level={level}: this image has levels 0 to {self.desc.num_levels - 1}")
+        if level not in range(self.desc.num_levels):
+            raise InvalidError(f"level={level!r}: this image has levels 0 to {self.desc.num_levels - 1}")
         vk = binding()
-        place = vk.VkImageSubresource(aspectMask=vk.VK_IMAGE_ASPECT_COLOR_BIT, mipLevel=level, arrayLayer=0)
+        place = vk.VkImageSubresource(aspectMask=vk.VK_IMAGE_ASPECT_COLOR_BIT, mipLevel=int(level), arrayLayer=0)
         found = vk.vkGetImageSubresourceLayout(self.device, self.image, place)
         return LevelLayout(int(found.offset), int(found.size), int(found.rowPitch), int(found.depthPitch))
 
@@ -95,6 +96,8 @@ def _usage_for(features: int, dimensions: int) -> int:
 
 def _request(physical_device: Any, desc: ImageDescriptor, tiling: str, usage: int | None) -> ImageRequest:
     vk = binding()
+    if not isinstance(desc, ImageDescriptor):
+        raise InvalidError(f"desc={desc!r} is no ImageDescriptor")
     desc.verify()
     if desc.type not in _SHARED_TYPES:
         raise InvalidError(f"type={desc.type}: images of type standard and mipmap can be shared, no others")
@@ -109,6 +112,7 @@ def _request(physical_device: Any, desc: ImageDescriptor, tiling: str, usage: in
         raise FeatureNotSupportedError(f"this Vulkan device has no images {format_name(desc)} of tiling {tiling}")
     if usage is None:
         usage = _usage_for(features, desc.dimensions)
+    usage = check_usage(usage, "VkImageUsageFlags")
     return ImageRequest(desc, format, kind, tilings[tiling], usage)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from ...model.errors import InvalidError
 from ...sycl.device import Device, get_devices
 from ...sycl.queue import Queue
-from ._binding import binding
+from ._binding import binding, require_handle
 
 __all__ = ["check_same_device", "device_for", "device_uuid"]
 
@@ -23,6 +23,7 @@ _OWN_VENDOR = "bindless"
 def _identity(physical_device: Any) -> tuple[str, bytes, bool]:
     """Name, UUID, and whether it is a processor."""
     vk = binding()
+    require_handle(physical_device, "VkPhysicalDevice")
     identity = vk.VkPhysicalDeviceIDProperties()
     properties = vk.VkPhysicalDeviceProperties2(pNext=identity)
     vk.vkGetPhysicalDeviceProperties2(physical_device, properties)
@@ -76,6 +77,8 @@ def check_same_device(physical_device: Any, where: Device | Queue) -> None:
         InvalidError: they are different; the message has both UUIDs.
     """
     device = where.device if isinstance(where, Queue) else where
+    if not hasattr(device, "uuid"):
+        raise InvalidError(f"where={where!r}: give the Device that is to import, or a Queue on it")
     name, uuid, is_processor = _identity(physical_device)
     if not _same(device, uuid, is_processor):
         raise InvalidError(

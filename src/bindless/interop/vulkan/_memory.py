@@ -47,14 +47,21 @@ class ExportedMemory:
             InvalidError: this is closed.
             FeatureNotSupportedError: the VkDevice was made without ``VK_KHR_external_memory_fd``.
         """
-        if self._destroy is None:
-            raise InvalidError("this memory of Vulkan's is closed: export it before")
+        self._require_open()
         vk = binding()
         get = device_function(self.device, "vkGetMemoryFdKHR", "VK_KHR_external_memory_fd")
         with translated("exporting memory of Vulkan's"):
             fd = get(self.device, vk.VkMemoryGetFdInfoKHR(memory=self.memory, handleType=OPAQUE_FD_MEMORY))
         kind = ExternalMemHandleType.opaque_fd
         return ExternalMemDescriptor(ResourceFd(int(fd)), kind, self.size, dedicated=self.dedicated)
+
+    def _require_open(self) -> None:
+        if self._destroy is None:
+            raise InvalidError("this memory of Vulkan's is closed: make another with the Exporter")
+
+    def __reduce__(self) -> Any:
+        # Also what copy.copy asks: a copy would destroy Vulkan's objects a second time.
+        raise InvalidError("Vulkan's memory has one owner and is not copied: share this object, or export() it")
 
     def close(self) -> None:
         """Destroys Vulkan's objects; no command of either side uses them any more. Again, it does nothing."""

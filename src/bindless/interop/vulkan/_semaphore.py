@@ -8,7 +8,7 @@ from typing import Any
 from ...model.descriptor import integer
 from ...model.errors import FeatureNotSupportedError, InvalidError
 from ...model.external import ExternalSemaphoreDescriptor, ExternalSemaphoreHandleType, ResourceFd
-from ._binding import OPAQUE_FD_SEMAPHORE, binding, device_function, translated
+from ._binding import OPAQUE_FD_SEMAPHORE, binding, device_function, require_handle, translated
 
 __all__ = ["ExportedSemaphore", "can_export_semaphore", "export_semaphore"]
 
@@ -16,6 +16,7 @@ __all__ = ["ExportedSemaphore", "can_export_semaphore", "export_semaphore"]
 def can_export_semaphore(physical_device: Any, *, timeline: bool = False) -> bool:
     """Whether a VkPhysicalDevice exports binary or timeline semaphores by file descriptors."""
     vk = binding()
+    require_handle(physical_device, "VkPhysicalDevice")
     kind = vk.VkSemaphoreTypeCreateInfo(semaphoreType=_type_of(timeline))
     question = vk.VkPhysicalDeviceExternalSemaphoreInfo(pNext=kind, handleType=OPAQUE_FD_SEMAPHORE)
     answer = vk.VkExternalSemaphoreProperties()
@@ -54,7 +55,7 @@ class ExportedSemaphore:
             FeatureNotSupportedError: the VkDevice was made without ``VK_KHR_external_semaphore_fd``.
         """
         if not self._open:
-            raise InvalidError("this semaphore of Vulkan's is closed: export it before")
+            raise InvalidError("this semaphore of Vulkan's is closed: make another with the Exporter")
         vk = binding()
         get = device_function(self.device, "vkGetSemaphoreFdKHR", "VK_KHR_external_semaphore_fd")
         request = vk.VkSemaphoreGetFdInfoKHR(semaphore=self.semaphore, handleType=OPAQUE_FD_SEMAPHORE)
@@ -64,6 +65,10 @@ class ExportedSemaphore:
         return ExternalSemaphoreDescriptor(
             ResourceFd(int(fd)), kinds.timeline_fd if self.is_timeline else kinds.opaque_fd
         )
+
+    def __reduce__(self) -> Any:
+        # Also what copy.copy asks: a copy would destroy Vulkan's objects a second time.
+        raise InvalidError("a semaphore of Vulkan's has one owner and is not copied: share this object, or export() it")
 
     def close(self) -> None:
         """Destroys the VkSemaphore; no command of either side uses it any more. Again, it does nothing."""

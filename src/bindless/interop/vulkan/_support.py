@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, SupportsIndex
 
-from ...model.descriptor import ImageDescriptor
+from ...model.descriptor import ImageDescriptor, integer
 from ...model.errors import FeatureNotSupportedError, InvalidError
-from ._binding import OPAQUE_FD_MEMORY, binding, translated
+from ._binding import OPAQUE_FD_MEMORY, binding, require_handle, translated
 from ._formats import format_name
 
-__all__ = ["ImageRequest", "can_export_buffer", "check_image", "device_extensions"]
+__all__ = ["ImageRequest", "can_export_buffer", "check_image", "check_usage", "device_extensions"]
 
 _MEMORY_EXTENSION = "VK_KHR_external_memory_fd"
 _SEMAPHORE_EXTENSION = "VK_KHR_external_semaphore_fd"
@@ -26,11 +26,24 @@ def device_extensions(physical_device: Any) -> list[str]:
         FeatureNotSupportedError: the device cannot export memory by file descriptors.
     """
     vk = binding()
+    require_handle(physical_device, "VkPhysicalDevice")
     with translated("asking a Vulkan device for its extensions"):
         offered = {each.extensionName for each in vk.vkEnumerateDeviceExtensionProperties(physical_device, None)}
     if _MEMORY_EXTENSION not in offered:
         raise FeatureNotSupportedError(f"this Vulkan device has no {_MEMORY_EXTENSION}: its memory cannot be shared")
     return [name for name in (_MEMORY_EXTENSION, _SEMAPHORE_EXTENSION) if name in offered]
+
+
+def check_usage(usage: SupportsIndex, flags: str) -> int:
+    """The flags that a caller named.
+
+    Raises:
+        InvalidError: they are none, or do not fit 32 bits.
+    """
+    checked = integer("usage", usage, 2**32 - 1)
+    if checked == 0:
+        raise InvalidError(f"usage=0: {flags} are needed, or None for all that are useful")
+    return checked
 
 
 @dataclass(frozen=True)

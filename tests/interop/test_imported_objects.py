@@ -1,0 +1,192 @@
+"""What imported memory and semaphores are as objects of Python: copies, names, both forms of every call, errors."""
+
+from __future__ import annotations
+
+import copy
+import os
+import pickle
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+from shared_files import SharedFile, descriptors, import_file, import_semaphore
+
+import bindless as bl
+
+pytestmark = [
+    pytest.mark.skipif(sys.platform != "linux", reason="file descriptors of memory are Linux's"),
+    pytest.mark.usefixtures("files"),
+]
+
+DESC = bl.ImageDescriptor(16, 8, num_channels=4, channel_type="unsigned_int8")
+
+
+@pytest.fixture
+def shared() -> Iterator[SharedFile]:
+    made = SharedFile.make(1 << 14)
+    yield made
+    made.close()
+
+
+@dataclass
+class Kind:
+    """How one is made, used and released."""
+
+    make: Callable[[], Any]
+    use: Callable[[Any], object]
+    release: Callable[..., None]
+
+
+@pytest.fixture(params=["memory", "semaphore"])
+def kind(request: pytest.FixtureRequest, ordered: bl.Queue, shared: SharedFile) -> Iterator[Kind]:
+    event = os.eventfd(0, os.EFD_CLOEXEC)
+    yield {
+        "memory": Kind(
+            lambda: import_file(shared, ordered),
+            lambda made: bl.map_external_linear_memory(made, ordered, size=64),
+            bl.release_external_memory,
+        ),
+        "semaphore": Kind(
+            lambda: import_semaphore(event, "opaque_fd", ordered),
+            ordered.ext_oneapi_signal_external_semaphore,
+            bl.release_external_semaphore,
+        ),
+    }[str(request.param)]
+    ordered.wait()
+    os.close(event)
+
+
+def test_copies_are_the_same_object(kind: Kind, ordered: bl.Queue) -> None:
+    """Of whatever depth: releasing one ends them all, and what they were made in goes on."""
+    before = descriptors()
+    made = kind.make()
+    copies = [copy.copy(made), copy.deepcopy(made), copy.deepcopy({"kept": [made]})["kept"][0]]
+    assert all(each == made and hash(each) == hash(made) for each in copies)
+    assert {each.raw_handle for each in copies} == {made.raw_handle}
+    kind.release(made, ordered)
+    for each in copies:
+        for use in (kind.use, lambda each: kind.release(each, ordered), lambda each: each.raw_handle):
+            with pytest.raises(bl.InvalidError, match="was released: import it again"):
+                use(each)
+    del made, copies
+    assert descriptors() == before
+    array = bl.usm_empty(4, np.int32, ordered)
+    ordered.fill(array, 7, 4).wait()
+    assert (array.numpy(ordered) == 7).all()
+
+
+def test_they_are_not_pickled(kind: Kind, ordered: bl.Queue) -> None:
+    made = kind.make()
+    with pytest.raises(bl.InvalidError, match="send another process a file descriptor"):
+        pickle.dumps(made)
+    kind.use(made)
+    kind.release(made, ordered)
+
+
+def test_descriptors_are_pickled_and_copied(shared: SharedFile) -> None:
+    """They are values; the number in one means something in the process that has it open."""
+    for desc in (
+        bl.ExternalMemDescriptor(bl.ResourceFd(shared.fd), "dma_buf", 4096, dedicated=True),
+        bl.ExternalSemaphoreDescriptor(bl.ResourceFd(shared.fd), "timeline_fd"),
+    ):
+        for same in (copy.copy(desc), copy.deepcopy(desc), pickle.loads(pickle.dumps(desc))):
+            assert same == desc and hash(same) == hash(desc)
+        assert desc.external_resource is desc.resource  # the specification's name of it
+
+
+def test_two_imports_are_told_apart(kind: Kind, ordered: bl.Queue) -> None:
+    """An import leaves its number to the next one, so that messages need more than that."""
+    made = [kind.make() for _ in range(2)]
+    assert made[0].descriptor == made[1].descriptor
+    assert len({repr(each) for each in made}) == 2
+    for each in made:
+        assert f"{each.raw_handle:#x}" in repr(each) and "released" not in repr(each)
+        kind.release(each, ordered)
+        assert "released" in repr(each)
+
+
+def test_the_forms_with_device_and_context(ordered: bl.Queue, shared: SharedFile) -> None:
+    where = ordered.device, ordered.context
+    before = descriptors()
+    memory = import_file(shared, *where)
+    handle = bl.map_external_image_memory(memory, DESC, *where)
+    pointer = bl.map_external_linear_memory(memory, *where, size=64, offset=8192)
+    event = os.eventfd(0, os.EFD_CLOEXEC)
+    semaphore = import_semaphore(event, "opaque_fd", *where)
+    ordered.memset(pointer, 3, 64)
+    ordered.ext_oneapi_signal_external_semaphore(semaphore).wait()
+    assert os.eventfd_read(event) == 1 and (shared.bytes[8192:8256] == 3).all()
+    bl.unmap_external_linear_memory(pointer, *where)
+    bl.unmap_external_image_memory(handle, "standard", *where)
+    bl.release_external_memory(memory, *where)
+    bl.release_external_semaphore(semaphore, *where)
+    ordered.wait()
+    os.close(event)
+    assert descriptors() == before
+
+
+def test_errors_tell_the_way_out(ordered: bl.Queue, shared: SharedFile) -> None:
+    """Of ranges that were unmapped, and of functions that are for memory of another kind."""
+    memory = import_file(shared, ordered)
+    pointer = bl.map_external_linear_memory(memory, ordered, size=64)
+    with pytest.raises(bl.InvalidError, match="unmap_external_linear_memory"):  # R74
+        bl.free(pointer, ordered)
+    array = pointer.array(16, np.int32)
+    bl.unmap_external_linear_memory(array, ordered)
+    for gone, words in ((pointer, "unmapped already"), (array, "were freed")):
+        with pytest.raises(bl.InvalidError, match=words):
+            bl.unmap_external_linear_memory(gone, ordered)
+    event = os.eventfd(0, os.EFD_CLOEXEC)
+    with pytest.raises(bl.InvalidError, match=f"file_descriptor={event}") as refused:
+        bl.import_external_memory(bl.ExternalMemDescriptor(bl.ResourceFd(event), "opaque_fd", 64), ordered)
+    if ordered.device.vendor == "bindless":  # whose words name the descriptor that was given, and no other
+        assert f"file descriptor {event} names no memory" in str(refused.value)
+    os.close(event)
+
+
+@pytest.mark.survives_faults
+def test_a_file_that_was_made_smaller(ordered: bl.Queue) -> None:
+    """Mapping what is gone is an error; touching it would end the process."""
+    shared = SharedFile.make(4096)  # which sees the part that stays
+    os.ftruncate(shared.fd, 1 << 14)
+    memory = bl.import_external_memory(shared.descriptor(1 << 14), ordered)
+    os.ftruncate(shared.fd, 4096)
+    if ordered.device.backend == "reference":
+        with pytest.raises(bl.InvalidError, match="smaller since it was imported, 4096 bytes"):
+            bl.map_external_linear_memory(memory, ordered, size=8192)
+    with pytest.raises(bl.InvalidError, match="4096 bytes"):
+        bl.map_external_image_memory(memory, bl.ImageDescriptor(32, 16), ordered)
+    pointer = bl.map_external_linear_memory(memory, ordered, size=4096)
+    ordered.memset(pointer, 5, 4096).wait()
+    assert (shared.bytes == 5).all()
+    shared.close()
+
+
+def test_timelines_are_open_for_both(ordered: bl.Queue) -> None:
+    if ordered.device.backend == "opencl":  # whose semaphores are binary
+        return
+    made = SharedFile.make(8)
+    reader = os.open(f"/proc/self/fd/{made.fd}", os.O_RDONLY)
+    with pytest.raises(bl.InvalidError, match=f"file descriptor {reader} is not open for both reading and writing"):
+        bl.import_external_semaphore(bl.ExternalSemaphoreDescriptor(bl.ResourceFd(reader), "timeline_fd"), ordered)
+    os.close(reader)
+    made.close()
+
+
+@pytest.mark.survives_faults
+def test_a_full_count_is_signalled(ordered: bl.Queue) -> None:
+    """Another signal changes nothing, and waits for nobody."""
+    event = os.eventfd(0, os.EFD_CLOEXEC)
+    os.eventfd_write(event, 2**64 - 2)
+    semaphore = import_semaphore(event, "opaque_fd", ordered)
+    ordered.ext_oneapi_signal_external_semaphore(semaphore).wait()
+    ordered.ext_oneapi_wait_external_semaphore(semaphore).wait()
+    waited = ordered.ext_oneapi_wait_external_semaphore(semaphore)
+    with pytest.raises(bl.WaitTimeoutError):
+        waited.wait(timeout=0.02)
+    os.eventfd_write(event, 1)
+    waited.wait()
+    os.close(event)
