@@ -41,7 +41,7 @@ static ze_result_t run(const struct blz_command *command)
             blr_result_t end = blr_semaphore_wait(semaphore, own->values[i], deadline);
             blz_stream_step_back();
             if (end == BLR_RESULT_TIMEOUT)
-                end = blr_semaphore_fail_late(semaphore, own->values[i], own->limit);
+                end = blr_semaphore_fail_late(semaphore, own->semaphores[i]->object.id, own->values[i], own->limit);
             result = blz_result(end);
         }
     }

@@ -96,7 +96,9 @@ static blr_result_t run_wait(struct blr_command *command)
     struct blr_semaphore *semaphore = &own->external->semaphore;
     uint64_t deadline = own->limit > 0 ? blr_clock_deadline((uint64_t)(own->limit * 1e9)) : BLR_NO_DEADLINE;
     blr_result_t result = blr_semaphore_wait(semaphore, own->value, deadline);
-    return result == BLR_RESULT_TIMEOUT ? blr_semaphore_fail_late(semaphore, own->value, own->limit) : result;
+    if (result == BLR_RESULT_TIMEOUT)
+        return blr_semaphore_fail_late(semaphore, own->external->object.id, own->value, own->limit);
+    return result;
 }
 
 static blr_result_t run_signal(struct blr_command *command)

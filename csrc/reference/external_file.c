@@ -36,6 +36,12 @@ bool blr_file_is_named(int file, const char *name)
     return length > 0 && strncmp(target, name, strlen(name)) == 0;
 }
 
+bool blr_file_is_writable(int file)
+{
+    int flags = fcntl(file, F_GETFL);
+    return flags < 0 || (flags & O_ACCMODE) == O_RDWR;
+}
+
 static bool is_zero(const unsigned char *bytes, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -69,8 +75,7 @@ static blr_result_t look(struct blr_external_file *external, int given)
     if (end < 0)
         return blr_fail(BLR_RESULT_INVALID_ARGUMENT,
                         "file descriptor %d names no memory: that of a memfd, of shared memory or of a dma_buf is needed", given);
-    int flags = fcntl(file, F_GETFL);
-    if (flags >= 0 && (flags & O_ACCMODE) != O_RDWR)
+    if (!blr_file_is_writable(file))
         return blr_fail(BLR_RESULT_INVALID_ARGUMENT,
                         "file descriptor %d is not open for both reading and writing, as shared memory has to be", given);
     int seals = fcntl(file, F_GET_SEALS);
@@ -116,6 +121,11 @@ void blr_external_close(struct blr_external_file *external)
 blr_result_t blr_external_map(const struct blr_external_file *external, uint64_t offset, uint64_t size,
                               struct blr_mapping *mapping)
 {
+    off_t end = lseek(external->file, 0, SEEK_END);
+    if (end >= 0 && (uint64_t)end < external->offset + offset + size)
+        return blr_fail(BLR_RESULT_INVALID_ARGUMENT,
+                        "%" PRIu64 " bytes from offset %" PRIu64 " of external memory cannot be mapped: its exporter has made it "
+                        "smaller since it was imported, %" PRIu64 " bytes", size, offset, (uint64_t)end);
     uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), start = (external->offset + offset) / page * page;
     uint64_t lead = external->offset + offset - start, length = (lead + size + page - 1) / page * page;
     char *pages = mmap(NULL, length + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

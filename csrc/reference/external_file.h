@@ -34,6 +34,9 @@ struct blr_mapping {
 /* Whether the file's maker named it so, up to the end of the text. */
 bool blr_file_is_named(int file, const char *name);
 
+/* Whether it is open for both reading and writing. */
+bool blr_file_is_writable(int file);
+
 #define BLR_SWIFTSHADER_MEMORY "/memfd:SwiftShader.Memory."
 #define BLR_LLVMPIPE_MEMORY "/memfd:llvmpipe memory fd"
 
@@ -41,7 +44,7 @@ bool blr_file_is_named(int file, const char *name);
 blr_result_t blr_external_open(struct blr_external_file *external, int file);
 void blr_external_close(struct blr_external_file *external);
 
-/* Maps size bytes of the memory from an offset, both checked before. */
+/* Maps size bytes of the memory from an offset, both checked before. INVALID_ARGUMENT if the file became smaller since. */
 blr_result_t blr_external_map(const struct blr_external_file *external, uint64_t offset, uint64_t size,
                               struct blr_mapping *mapping);
 void blr_external_unmap(struct blr_mapping *mapping);

@@ -41,6 +41,9 @@ static blr_result_t open_timeline(struct blr_semaphore *semaphore, int given)
     if (blr_file_is_named(semaphore->file, BLR_SWIFTSHADER_MEMORY) || blr_file_is_named(semaphore->file, BLR_LLVMPIPE_MEMORY))
         return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "file descriptor %d is no timeline, but memory of Vulkan's: import it as such",
                         given);
+    if (!blr_file_is_writable(semaphore->file))
+        return blr_fail(BLR_RESULT_INVALID_ARGUMENT,
+                        "file descriptor %d is not open for both reading and writing, as a timeline has to be", given);
     void *mapped = mmap(NULL, sizeof *semaphore->timeline, PROT_READ | PROT_WRITE, MAP_SHARED, semaphore->file, 0);
     if (mapped == MAP_FAILED)
         return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "file descriptor %d cannot be mapped: %s", given, strerror(errno));
@@ -123,6 +126,9 @@ static blr_result_t wait_count(const struct blr_semaphore *semaphore, uint64_t d
 static blr_result_t add_count(const struct blr_semaphore *semaphore)
 {
     const uint64_t one = 1;
+    struct pollfd place = {semaphore->file, POLLOUT, 0};
+    if (poll(&place, 1, 0) == 0) /* its count is full: it is signalled, and one more would wait for a reader */
+        return BLR_RESULT_SUCCESS;
     while (write(semaphore->file, &one, sizeof one) != (ssize_t)sizeof one)
         if (errno != EINTR)
             return fail_file(semaphore, "signalled");
@@ -173,12 +179,12 @@ blr_result_t blr_semaphore_signal(struct blr_semaphore *semaphore, uint64_t valu
     return semaphore->flag != NULL ? blr_shared_flag_signal(semaphore->flag) : add_count(semaphore);
 }
 
-blr_result_t blr_semaphore_fail_late(const struct blr_semaphore *semaphore, uint64_t value, double seconds)
+blr_result_t blr_semaphore_fail_late(const struct blr_semaphore *semaphore, uint64_t handle, uint64_t value, double seconds)
 {
     if (semaphore->timeline != NULL)
         return blr_fail(BLR_RESULT_UNKNOWN,
-                        "an external timeline semaphore did not come to %" PRIu64 " within %g seconds: it is at %" PRIu64, value,
-                        seconds, atomic_load(semaphore->timeline));
-    return blr_fail(BLR_RESULT_UNKNOWN, "an external binary semaphore%s was not signalled within %g seconds",
+                        "the external timeline semaphore 0x%" PRIx64 " did not come to %" PRIu64 " within %g seconds: it is at %" PRIu64,
+                        handle, value, seconds, atomic_load(semaphore->timeline));
+    return blr_fail(BLR_RESULT_UNKNOWN, "the external binary semaphore 0x%" PRIx64 "%s was not signalled within %g seconds", handle,
                     semaphore->flag != NULL ? " of SwiftShader" : "", seconds);
 }

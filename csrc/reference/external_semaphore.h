@@ -36,7 +36,8 @@ void blr_semaphore_close(struct blr_semaphore *semaphore);
 blr_result_t blr_semaphore_wait(struct blr_semaphore *semaphore, uint64_t value, uint64_t deadline);
 blr_result_t blr_semaphore_signal(struct blr_semaphore *semaphore, uint64_t value);
 
-/* Fails with UNKNOWN, for the wait is over, and a sentence that says which semaphore a wait was for, and how it stands. */
-blr_result_t blr_semaphore_fail_late(const struct blr_semaphore *semaphore, uint64_t value, double seconds);
+/* Fails with UNKNOWN, for the wait is over, and a sentence that says by its handle which semaphore a wait was for, and how
+ * it stands. */
+blr_result_t blr_semaphore_fail_late(const struct blr_semaphore *semaphore, uint64_t handle, uint64_t value, double seconds);
 
 #endif

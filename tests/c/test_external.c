@@ -8,6 +8,7 @@
 #include "threads.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
@@ -268,6 +269,8 @@ static void test_never_signalled(void)
     blr_external_semaphore_t semaphore = import_semaphore(context, BLR_SEMAPHORE_BINARY, file);
     blr_event_t waits[3];
     uint32_t numbers[2] = {0, 0};
+    char name[64];
+    snprintf(name, sizeof name, "semaphore 0x%" PRIxPTR " was", (uintptr_t)semaphore);
     setenv("BINDLESS_REFERENCE_TIMEOUT", "0.2", 1);
     for (int i = 0; i < 3; i++)
         OK(blrEnqueueSemaphoreWait(queue, semaphore, 0, 0, NULL, &waits[i]));
@@ -278,6 +281,7 @@ static void test_never_signalled(void)
     FAILS(TIMEOUT, blrEventWait(waits[0], 1000000), "not complete");
     for (int i = 0; i < 3; i++) {
         FAILS(UNKNOWN, blrEventWait(waits[i], BLR_TIMEOUT_INFINITE), "was not signalled within 0.2 seconds");
+        FAILS(UNKNOWN, blrEventWait(waits[i], BLR_TIMEOUT_INFINITE), name);
         OK(blrEventRelease(waits[i]));
     }
     OK(blrQueueWait(queue, BLR_TIMEOUT_INFINITE));

@@ -424,12 +424,12 @@ def test_the_driver_gives_up(device: bl.Device) -> None:
 try:
     queue.wait()
 except bl.Error as error:
-    print(error)
+    print(f"{semaphore.raw_handle:#x}" in str(error), error)
 after = bl.usm_empty(100, np.int32, other)
 other.fill(after, 3).wait()
 print(after.numpy(other)[0])
 """
     done = run(device, program, BINDLESS_REFERENCE_TIMEOUT="0.3")
     assert done.returncode == 0, done.stderr
-    assert "did not come to 5 within 0.3 seconds: it is at 0" in done.stdout
+    assert "did not come to 5 within 0.3 seconds: it is at 0" in done.stdout and done.stdout.startswith("True")
     assert done.stdout.splitlines()[-1] == "3"
