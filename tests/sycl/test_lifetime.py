@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import gc
 import itertools
+import pickle
 import random
 import threading
 import weakref
@@ -262,6 +264,24 @@ def test_a_resource_is_released_once(fake):
     given.detach()
     del given
     assert released == [2, 1]
+
+
+def test_a_deep_copy_releases_nothing(device):
+    """What owns a native object has no second owner, whatever it is found in."""
+    resource = _lifetime.Resource(_lifetime.Rank.MEMORY, None, lambda: None)
+    for take in (copy.copy, copy.deepcopy, pickle.dumps):
+        with pytest.raises(bl.InvalidError, match="one owner"):
+            take(resource)
+    resource.close()
+    with bl.Context(device) as context, bl.Queue(device, context) as queue:
+        array = bl.usm_empty(4, np.int32, queue)
+        for each in (context, queue, array, [array, queue, context], array.pointer):
+            for take in (copy.deepcopy, pickle.dumps):
+                with pytest.raises((bl.InvalidError, TypeError, copy.Error, pickle.PicklingError)):
+                    take(each)
+                gc.collect()
+        queue.fill(array, 3, 4).wait()
+        assert (array.numpy(queue) == 3).all()
 
 
 def test_an_error_of_a_release_reaches_close(fake, monkeypatch):

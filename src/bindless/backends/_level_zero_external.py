@@ -110,16 +110,18 @@ class ExternalMemory:
             resource = ResourceFd(os.dup(resource.file_descriptor))
         self.resource = resource
 
-    def chained(self) -> Any:
-        """The struct that says where memory comes from."""
-        if isinstance(self.resource, ResourceFd):
-            number = self.resource.file_descriptor
+    def chained(self, resource: Resource | None = None) -> Any:
+        """The struct that says where memory comes from: by the caller's own handle, which the driver's words then
+        name, while there is one."""
+        resource = resource or self.resource
+        if isinstance(resource, ResourceFd):
+            number = resource.file_descriptor
             return driver.make_struct("ze_external_memory_import_fd_t", flags=self.flags, fd=number)
         made = driver.make_struct("ze_external_memory_import_win32_handle_t", flags=self.flags)
-        if isinstance(self.resource, ResourceWin32Handle):
-            made.handle = ffi.cast("void *", self.resource.handle)
+        if isinstance(resource, ResourceWin32Handle):
+            made.handle = ffi.cast("void *", resource.handle)
         else:
-            self.text = ffi.from_buffer((self.resource.name + "\0").encode("utf-16-le"))
+            self.text = ffi.from_buffer((resource.name + "\0").encode("utf-16-le"))
             made.name = self.text
         return made
 
@@ -154,7 +156,7 @@ def import_memory(context: Context, device: Device, desc: ExternalMemDescriptor)
     memory = ExternalMemory(place, desc.resource, flags)
     slot = ffi.new("void **")
     try:
-        chain = driver.make_struct("ze_device_mem_alloc_desc_t", memory.chained())
+        chain = driver.make_struct("ze_device_mem_alloc_desc_t", memory.chained(desc.resource))
         result = lib.zeMemAllocDevice(context.handle, chain, desc.size_in_bytes, 0, place.handle, slot)
         check(result, "zeMemAllocDevice", _said(place, f"{desc.size_in_bytes} bytes"), Errc.invalid)
     except BaseException:

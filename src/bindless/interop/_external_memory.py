@@ -14,7 +14,7 @@ from ..model.enums import ImageType, UsmKind, coerce
 from ..model.errors import Error, InvalidError
 from ..model.external import ExternalMemDescriptor
 from ..model.handles import ImageMemHandle
-from ..sycl._external_resource import as_invalid, let_go, of_context, take_over
+from ..sycl._external_resource import Imported, as_invalid, let_go, of_context, take_over
 from ..sycl._lifetime import Rank, Resource
 from ..sycl._stream import sweep
 from ..sycl._where import resolve
@@ -35,7 +35,7 @@ __all__ = [
 ]
 
 
-class ExternalMem:
+class ExternalMem(Imported):
     """Memory of another interface or process; ``import_external_memory`` makes one.
 
     It ends with ``release_external_memory``, or with its last reference. What was mapped of it keeps the memory.
@@ -45,7 +45,9 @@ class ExternalMem:
         context, device: where it was imported.
     """
 
-    __slots__ = ("__weakref__", "_native", "_resource", "context", "descriptor", "device")
+    __slots__ = ()
+
+    descriptor: ExternalMemDescriptor
 
     def __init__(self, _native: Any, _descriptor: ExternalMemDescriptor, _device: Device, _context: Context) -> None:
         self._native = _native
@@ -53,7 +55,7 @@ class ExternalMem:
         self.device = _device
         self.context = _context
         backend: Any = _context._backend
-        self._resource: Resource | None = Resource(
+        self._resource = Resource(
             Rank.EXTERNAL, _context._resource, backend.release_memory, _context._native_context, _native
         )
 
@@ -62,15 +64,9 @@ class ExternalMem:
         """Size in bytes, as it was imported."""
         return self.descriptor.size_in_bytes
 
-    @property
-    def raw_handle(self) -> int:
-        """The driver's handle. Raises ``InvalidError`` once it was released."""
-        of_context(self, self.device, self.context)
-        return int(self.context._backend.native_handle(self._native))
-
     def __repr__(self) -> str:
-        desc, state = self.descriptor, "" if self._resource is not None else ", released"
-        return f"<ExternalMem {desc.handle_type} of {desc.resource}, {desc.size_in_bytes} bytes{state}>"
+        state = "" if self._resource is not None else ", released"
+        return f"<ExternalMem {self._told()}, {self.nbytes} bytes{state}>"
 
 
 class MappedImage(ListedMemory):
@@ -272,6 +268,8 @@ def unmap_external_linear_memory(pointer: UsmPointer | UsmArray, *where: Any) ->
         raise InvalidError(f"pointer={pointer!r}: give what map_external_linear_memory returned")
     first = pointer.pointer
     owner = first._owner
+    if not owner.open:
+        raise InvalidError(f"{first!r} was unmapped already, or freed")
     if not isinstance(owner.lender, MappedRange):
         raise InvalidError(f"{first!r} was not mapped of external memory: free ends memory of malloc_*")
     if owner.context is not context:

@@ -187,6 +187,11 @@ class ExternalMemDescriptor:
         if self.size_in_bytes == 0:
             raise InvalidError("size_in_bytes=0: external memory has at least 1 byte")
 
+    @property
+    def external_resource(self) -> Resource:
+        """The specification's name of ``resource``."""
+        return self.resource
+
     def check(self) -> None:
         """What only the moment of the import can tell.
 
@@ -217,6 +222,11 @@ class ExternalSemaphoreDescriptor:
         object.__setattr__(self, "handle_type", coerce(ExternalSemaphoreHandleType, self.handle_type, "handle_type"))
         _check_fit(self.resource, self.handle_type)
 
+    @property
+    def external_resource(self) -> Resource:
+        """The specification's name of ``resource``."""
+        return self.resource
+
     @cached_property
     def has_values(self) -> bool:
         """Whether waits and signals name a value: those of timelines and fences do, of binary semaphores not."""
@@ -245,7 +255,7 @@ class ExternalSemaphoreDescriptor:
             )
         if not valued and value is not None:
             raise InvalidError(
-                f"value={value!r}: a {self.handle_type} semaphore is signalled or not, and takes no value; import a "
-                "timeline as timeline_fd, or leave the value out"
+                f"value={value!r}: a binary semaphore ({self.handle_type}) is signalled or not, and takes no value; "
+                "import a timeline as timeline_fd, or leave the value out"
             )
         return None if value is None else _integer(value, "value", _UINT64_MAX)

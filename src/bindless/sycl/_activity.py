@@ -14,7 +14,7 @@ from . import _lifetime
 from ._error_log import AsyncHandler
 from ._lifetime import ENDED
 from ._node import open_gates
-from .external_semaphore import waits_outside
+from ._outside_waits import told
 
 if TYPE_CHECKING:
     from ._stream import CommandStream
@@ -151,7 +151,7 @@ def _is_stuck() -> bool:
     if not waiting:
         return False
     for stream in waiting:
-        sys.stderr.write(f"bindless: work was not complete when the interpreter ended{waits_outside(stream)}\n")
+        sys.stderr.write(f"bindless: work was not complete when the interpreter ended{told(stream, set())}\n")
     birth.end()
     for stream in _lifetime.snapshot(streams):
         stream.end(ENDED)

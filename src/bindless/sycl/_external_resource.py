@@ -11,13 +11,50 @@ from ..model.external import ExternalMemDescriptor, ExternalSemaphoreDescriptor,
 from . import _lifetime
 
 if TYPE_CHECKING:
+    from typing_extensions import Self
+
     from .context import Context
     from .device import Device
 
-__all__ = ["as_invalid", "let_go", "of_context", "take_over"]
+__all__ = ["Imported", "as_invalid", "let_go", "of_context", "take_over"]
 
 _Native = TypeVar("_Native")
 Descriptor = Union[ExternalMemDescriptor, ExternalSemaphoreDescriptor]
+
+
+class Imported:
+    """What memory and semaphores that were imported have in common.
+
+    A copy is the same object, as copies of ``external_mem`` and ``external_semaphore`` are: released with it.
+    """
+
+    __slots__ = ("__weakref__", "_native", "_resource", "context", "descriptor", "device")
+
+    context: Context
+    descriptor: Descriptor
+    device: Device
+    _native: Any
+    _resource: _lifetime.Resource | None
+
+    @property
+    def raw_handle(self) -> int:
+        """The driver's handle. Raises ``InvalidError`` once it was released."""
+        of_context(self, self.device, self.context)
+        return int(self.context._backend.native_handle(self._native))
+
+    def _told(self) -> str:
+        # Each import leaves its descriptor's number to the next: the handle tells two of them from each other.
+        handle = int(self.context._backend.native_handle(self._native))
+        return f"{self.descriptor.handle_type} {handle:#x} of {self.descriptor.resource}"
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self
+
+    def __reduce__(self) -> Any:
+        raise InvalidError(f"{self!r} cannot be pickled: send another process a file descriptor, and import it there")
 
 
 def as_invalid(error: Error, doing: str) -> Error:

@@ -21,7 +21,7 @@ from enum import IntEnum
 from typing import Any, TypeVar
 from weakref import WeakSet
 
-from ..model.errors import DeviceLostError, Error
+from ..model.errors import DeviceLostError, Error, InvalidError
 
 __all__ = [
     "ENDED",
@@ -120,6 +120,10 @@ class Resource:
                 row[1](*row[2])
             except DeviceLostError:
                 return  # it went with the device, as whoever uses that is told
+
+    def __reduce__(self) -> Any:
+        # Also what copy.copy and copy.deepcopy ask: a copy would release the object a second time.
+        raise InvalidError("a native object has one owner: what holds it is neither copied deeply nor pickled")
 
     def detach(self) -> None:
         """Gives the native object away: it will not be released here."""

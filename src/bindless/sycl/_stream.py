@@ -25,6 +25,7 @@ from ._activity import active, begin, birth, events_of_users, streams, sweep, us
 from ._error_log import AsyncHandler, ErrorLog
 from ._lifetime import FORKED
 from ._node import Node
+from ._outside_waits import OutsideWaits
 from .event import Event, OwnedEvent
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ class CommandStream(Commands):
         tasks: events of commands that the host has still to start, or runs itself, and what these use.
         bundles: kernel bundles that unfinished commands use.
         blocker: the last of them that later commands of this queue come after.
-        outside: external semaphores that commands wait for which may not be complete, with the last value.
+        outside: the waits for external semaphores that may not be over.
         prepared: launches to be repeated, where the queue has given it the table.
         batch: number of the batch that memory in use is held in.
     """
@@ -116,7 +117,7 @@ class CommandStream(Commands):
         self.bundles: set[object] = set()
         self._last_bundle: object = None
         self.blocker: Event | None = None
-        self.outside: dict[object, int | None] = {}
+        self.outside = OutsideWaits()
         self.release_event: Callable[[NativeEvent], None] = backend.release_event
         # The methods of the short path, looked up once.
         self._launch = backend.launch
@@ -571,7 +572,7 @@ class CommandStream(Commands):
         self.prepared = None
         self.forget_launches()
         self.copies = None
-        self.outside = {}
+        self.outside = OutsideWaits()
         held, self._held = self._held, deque()
         batch = self._new_batch()
         self.tasks, self.bundles, self._last_bundle = {}, set(), None

@@ -86,7 +86,10 @@ def free(pointer: object, *where: object) -> None:
     if first._offset:
         raise InvalidError(f"{first!r} points {first._offset} bytes into an allocation: free its first byte")
     if not owner.owned:
-        raise InvalidError(f"{first!r} was not allocated by malloc_* or usm_empty: whoever made it releases it")
+        raise InvalidError(
+            f"{first!r} was not allocated by malloc_* or usm_empty: whoever made it releases it, "
+            "unmap_external_linear_memory what was mapped of external memory"
+        )
     owner.close()
 
 

@@ -14,7 +14,7 @@ from ..model.enums import EventStatus, coerce
 from ..model.errors import Error, InvalidError, ProfilingError, SyclRuntimeError, WaitTimeoutError
 from . import _lifetime
 from ._lifetime import FORKED
-from .external_semaphore import waits_outside
+from ._outside_waits import told
 
 if TYPE_CHECKING:
     from ._node import Node
@@ -88,8 +88,8 @@ class Event(_launch.Event):
             timeout: seconds to wait at most; None for as long as it takes.
 
         Raises:
-            WaitTimeoutError: it is not complete by then; the message tells the external semaphores that its queue waits
-                for. It goes on, and can be waited for again.
+            WaitTimeoutError: it is not complete by then; the message tells the external semaphore that its queue waits
+                for, or another queue. It goes on, and can be waited for again.
             Error: the command failed, and neither its queue nor its context has an ``async_handler``.
         """
         if timeout is not None:
@@ -112,9 +112,14 @@ class Event(_launch.Event):
         while not self._poll():
             left = deadline - time.monotonic()
             if left <= 0:
-                raise WaitTimeoutError(f"the command is not complete after {timeout:g} s{waits_outside(self._stream)}")
+                raise WaitTimeoutError(f"the command is not complete after {timeout:g} s{self._told_waits()}")
             time.sleep(min(pause, left))
             pause = min(2 * pause, _LONGEST_PAUSE)
+
+    def _told_waits(self) -> str:
+        from ._activity import active
+
+        return told(self._stream, active.copy())
 
     def wait_and_throw(self) -> None:
         """Waits, then reports every asynchronous error of the queue so far to its handler, or raises them."""

@@ -11,22 +11,21 @@ from ..drivers._launch import Openable, Prepared
 from ..model.errors import Error, InvalidError
 from ..model.external import ExternalSemaphoreDescriptor
 from . import _lifetime
-from ._external_resource import as_invalid, of_context
+from ._external_resource import Imported, as_invalid, of_context
 
 if TYPE_CHECKING:
-    from ._stream import CommandStream
     from .context import Context
     from .device import Device
     from .event import Event
     from .queue import Queue
 
-__all__ = ["ExternalSemaphore", "require_semaphore", "submit_semaphore", "waits_outside"]
+__all__ = ["ExternalSemaphore", "require_semaphore", "submit_semaphore"]
 
 
 _NO_QUEUE = object()
 
 
-class ExternalSemaphore:
+class ExternalSemaphore(Imported):
     """A semaphore of another interface or process; ``import_external_semaphore`` makes one.
 
     It ends with ``release_external_semaphore``, or with its last reference; commands that were submitted keep what they
@@ -37,7 +36,9 @@ class ExternalSemaphore:
         context, device: where it was imported.
     """
 
-    __slots__ = ("__weakref__", "_native", "_prepared", "_resource", "context", "descriptor", "device")
+    __slots__ = ("_prepared",)
+
+    descriptor: ExternalSemaphoreDescriptor
 
     def __init__(
         self, _native: Any, _descriptor: ExternalSemaphoreDescriptor, _device: Device, _context: Context
@@ -50,7 +51,7 @@ class ExternalSemaphore:
         # The native queue that used it last, what signals it and waits for it there, whether that takes values; as
         # one, for threads.
         self._prepared: tuple[Any, ...] = (_NO_QUEUE,)
-        self._resource: _lifetime.Resource | None = _lifetime.Resource(
+        self._resource = _lifetime.Resource(
             _lifetime.Rank.EXTERNAL, _context._resource, backend.release_semaphore, _context._native_context, _native
         )
 
@@ -58,15 +59,9 @@ class ExternalSemaphore:
         """They keep the native semaphore; the next one is prepared anew."""
         self._prepared = (_NO_QUEUE,)
 
-    @property
-    def raw_handle(self) -> int:
-        """The driver's handle. Raises ``InvalidError`` once it was released."""
-        of_context(self, self.device, self.context)
-        return int(self.context._backend.native_handle(self._native))
-
     def __repr__(self) -> str:
         state = "" if self._resource is not None else ", released"
-        return f"<ExternalSemaphore {self.descriptor.handle_type} of {self.descriptor.resource}{state}>"
+        return f"<ExternalSemaphore {self._told()}{state}>"
 
 
 def require_semaphore(semaphore: object) -> None:
@@ -106,7 +101,7 @@ def submit_semaphore(
     except Error as error:
         raise as_invalid(error, f"{semaphore!r} was not {'waited for' if waits else 'signalled'}") from error
     if waits:
-        stream.outside[semaphore] = number
+        stream.outside.add(semaphore, number, event)
     return event
 
 
@@ -148,10 +143,3 @@ def _direct(command: DirectLaunch, resource: _lifetime.Resource, valued: bool) -
         command, 1, _Use(resource), command.mark, command.lanes, command.settle, command.refused,
         (command, command.keep), command.submit, command.descriptions, (slot,),
     )  # fmt: skip
-
-
-def waits_outside(stream: CommandStream | None) -> str:
-    """The semaphores that a queue's commands may wait for, as the end of a sentence; nothing without any."""
-    waits = {} if stream is None else stream.outside.copy()
-    names = [f"{each!r}" if value is None else f"{each!r} to come to {value}" for each, value in waits.items()]
-    return f": its queue waits for {', or '.join(names)}, which nobody has signalled" if names else ""
