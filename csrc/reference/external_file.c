@@ -36,6 +36,13 @@ bool blr_file_is_named(int file, const char *name)
     return length > 0 && strncmp(target, name, strlen(name)) == 0;
 }
 
+blr_result_t blr_file_fail_open(int file)
+{
+    if (errno == EBADF)
+        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "%d is no open file descriptor", file);
+    return blr_fail(BLR_RESULT_OUT_OF_MEMORY, "file descriptor %d cannot be duplicated: %s", file, strerror(errno));
+}
+
 bool blr_file_is_writable(int file)
 {
     int flags = fcntl(file, F_GETFL);
@@ -103,8 +110,7 @@ blr_result_t blr_external_open(struct blr_external_file *external, int file)
 {
     *external = (struct blr_external_file){.file = fcntl(file, F_DUPFD_CLOEXEC, 0)};
     if (external->file < 0)
-        return blr_fail(errno == EBADF ? BLR_RESULT_INVALID_ARGUMENT : BLR_RESULT_OUT_OF_MEMORY,
-                        "%d is no open file descriptor: %s", file, strerror(errno));
+        return blr_file_fail_open(file);
     blr_result_t result = look(external, file);
     if (result != BLR_RESULT_SUCCESS)
         blr_external_close(external);

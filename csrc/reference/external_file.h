@@ -34,6 +34,9 @@ struct blr_mapping {
 /* Whether the file's maker named it so, up to the end of the text. */
 bool blr_file_is_named(int file, const char *name);
 
+/* The failure of a duplicate, by errno. */
+blr_result_t blr_file_fail_open(int file);
+
 /* Whether it is open for both reading and writing. */
 bool blr_file_is_writable(int file);
 

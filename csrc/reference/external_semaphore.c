@@ -58,7 +58,7 @@ blr_result_t blr_semaphore_open(struct blr_semaphore *semaphore, bool timeline, 
     semaphore->file = fcntl(file, F_DUPFD_CLOEXEC, 0);
     blr_result_t result = BLR_RESULT_SUCCESS;
     if (semaphore->file < 0)
-        result = blr_fail(BLR_RESULT_INVALID_ARGUMENT, "%d is no open file descriptor: %s", file, strerror(errno));
+        result = blr_file_fail_open(file);
     else if (timeline)
         result = open_timeline(semaphore, file);
     else if (blr_file_is_named(semaphore->file, BLR_SHARED_FLAG_NAME))

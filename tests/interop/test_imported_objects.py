@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import os
 import pickle
+import resource
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -145,6 +147,31 @@ def test_errors_tell_the_way_out(ordered: bl.Queue, shared: SharedFile) -> None:
     if ordered.device.vendor == "bindless":  # whose words name the descriptor that was given, and no other
         assert f"file descriptor {event} names no memory" in str(refused.value)
     os.close(event)
+
+
+def test_no_descriptor_is_left(ordered: bl.Queue, shared: SharedFile) -> None:
+    """An import that finds the process's table full fails, and leaves what it was given."""
+    event = os.eventfd(0, os.EFD_CLOEXEC)
+    given = os.dup(shared.fd), os.dup(event)
+    bl.release_external_memory(import_file(shared, ordered), ordered)  # whatever the first one opens
+    before, limits = descriptors(), resource.getrlimit(resource.RLIMIT_NOFILE)
+    fillers = list[int]()
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(map(int, os.listdir("/proc/self/fd"))) + 1, limits[1]))
+    try:
+        with contextlib.suppress(OSError):
+            while True:
+                fillers.append(os.dup(event))
+        with pytest.raises(bl.InvalidError, match=f"{given[0]}.*Too many open files"):
+            bl.import_external_memory(bl.ExternalMemDescriptor(bl.ResourceFd(given[0]), "opaque_fd", 64), ordered)
+        with pytest.raises(bl.InvalidError, match=f"{given[1]}.*Too many open files"):
+            bl.import_external_semaphore(bl.ExternalSemaphoreDescriptor(bl.ResourceFd(given[1]), "opaque_fd"), ordered)
+    finally:
+        for filler in fillers:
+            os.close(filler)
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+    assert descriptors() == before
+    for each in (*given, event):
+        os.close(each)
 
 
 @pytest.mark.survives_faults

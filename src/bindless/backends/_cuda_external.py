@@ -34,7 +34,7 @@ from ._cuda_image import ImageStorage, array_descriptor, end_use, free_image
 from ._cuda_memory import free
 from ._cuda_queue import Queue
 from ._cuda_stream import Stream
-from ._descriptors import take_back
+from ._descriptors import duplicate, take_back
 from .direct_launch import DirectLaunch
 
 __all__ = [
@@ -125,7 +125,7 @@ class _Handed:
     def __enter__(self) -> None:
         resource, handle = self._resource, self._handle
         if isinstance(resource, ResourceFd):
-            self._own = handle.fd = os.dup(resource.file_descriptor)
+            self._own = handle.fd = duplicate(resource.file_descriptor)
         elif isinstance(resource, ResourceWin32Handle):
             handle.win32.handle = ffi.cast("void *", resource.handle)
         else:

@@ -4,7 +4,21 @@ from __future__ import annotations
 
 import os
 
-__all__ = ["take_back"]
+from ..model.errors import MemoryAllocationError
+
+__all__ = ["duplicate", "take_back"]
+
+
+def duplicate(number: int) -> int:
+    """Another number of an open file descriptor.
+
+    Raises:
+        MemoryAllocationError: the process has as many as it may have.
+    """
+    try:
+        return os.dup(number)
+    except OSError as error:
+        raise MemoryAllocationError(f"file descriptor {number} cannot be duplicated: {error.strerror}") from None
 
 
 def take_back(duplicate: int, original: int) -> None:

@@ -24,6 +24,7 @@ from ..model.external import (
     ResourceFd,
     ResourceWin32Handle,
 )
+from ._descriptors import duplicate
 from ._level_zero_context import Context
 from ._level_zero_device import Device
 from ._level_zero_errors import SUCCESS, check, release
@@ -107,7 +108,7 @@ class ExternalMemory:
         self.pointer: Any = ffi.NULL
         self.text: Any = None
         if isinstance(resource, ResourceFd):
-            resource = ResourceFd(os.dup(resource.file_descriptor))
+            resource = ResourceFd(duplicate(resource.file_descriptor))
         self.resource = resource
 
     def chained(self, resource: Resource | None = None) -> Any:

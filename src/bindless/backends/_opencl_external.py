@@ -28,7 +28,7 @@ from ..model.external import (
     ResourceWin32Name,
 )
 from . import _opencl_buffers
-from ._descriptors import take_back
+from ._descriptors import duplicate, take_back
 from ._opencl_context import Context
 from ._opencl_device import Device
 from ._opencl_errors import SUCCESS, error, release
@@ -124,7 +124,7 @@ class ExternalMemory:
         self.base = 0
         self.buffer: Any = None
         if isinstance(resource, ResourceFd):
-            resource = ResourceFd(os.dup(resource.file_descriptor))
+            resource = ResourceFd(duplicate(resource.file_descriptor))
         self.resource = resource
 
     def close(self) -> None:
@@ -150,11 +150,11 @@ def _handed(resource: Resource) -> Iterator[int]:
         assert isinstance(resource, ResourceWin32Handle)
         yield resource.handle
         return
-    duplicate = os.dup(resource.file_descriptor)
+    given = duplicate(resource.file_descriptor)
     try:
-        yield duplicate
+        yield given
     except BaseException:
-        take_back(duplicate, resource.file_descriptor)
+        take_back(given, resource.file_descriptor)
         raise
 
 
