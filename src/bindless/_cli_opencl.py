@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 from pathlib import Path
 
@@ -34,7 +35,12 @@ def _library_of(file: Path) -> tuple[str, str]:
         return "", "names no library"
     if os.path.isabs(name) and not os.path.exists(name):
         return name, "no such file"
-    return name, ""
+    try:
+        library = ctypes.CDLL(name)  # as the loader has done
+    except (OSError, ValueError) as error:
+        return ascii(name), f"cannot be loaded: {error}"
+    entries = ("clIcdGetPlatformIDsKHR", "clGetExtensionFunctionAddress")
+    return name, "" if any(hasattr(library, entry) for entry in entries) else "no OpenCL driver"
 
 
 def examine_drivers() -> bool:

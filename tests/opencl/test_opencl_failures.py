@@ -36,6 +36,7 @@ def test_a_platform_without_a_device(cl: bl.Device, failing: Path) -> None:
     )
     assert found[:2] == ["True 0", "0 1"]
     assert found[2].startswith("no device fits selector 'opencl:*:*'")
+    assert f"{cl.platform.name} of opencl has no device" in found[2]
     assert any(cl.platform.name in line and "no device" in line for line in found[3:]), found
 
 

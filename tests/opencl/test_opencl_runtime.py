@@ -92,6 +92,15 @@ LISTED = """
     print(len(bl.get_devices("reference:*:*")))
 """
 
+NAMED = """
+    import bindless as bl
+    for call in (lambda: bl.Queue("opencl:*"), lambda: bl.make_context("opencl", 4096)):
+        try:
+            call()
+        except bl.Error as error:
+            print(type(error).__name__, error)
+"""
+
 
 def test_no_library_at_the_path(tmp_path: Path) -> None:
     done = run(LISTED, BINDLESS_LIBOPENCL=str(tmp_path / "none.so"))
@@ -100,7 +109,7 @@ def test_no_library_at_the_path(tmp_path: Path) -> None:
     assert "none.so" in doctor.stdout and "BINDLESS_LIBOPENCL" in doctor.stdout
 
 
-@pytest.mark.parametrize("broken", ["", "/no/such/library.so\n", "no text \x01\x02"])
+@pytest.mark.parametrize("broken", ["", "/no/such/library.so\n", "no text \x01\x02", "libm.so.6\n"])
 def test_no_driver_and_a_broken_one(tmp_path: Path, broken: str) -> None:
     """The loader is there; its list of drivers is empty, or names what is none."""
     if not Path("/etc/OpenCL").exists():
@@ -110,12 +119,21 @@ def test_no_driver_and_a_broken_one(tmp_path: Path, broken: str) -> None:
     done = run(LISTED, OCL_ICD_VENDORS=str(tmp_path))
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-2:] == ["[]", "1"], done.stdout
+    asked = run(NAMED, OCL_ICD_VENDORS=str(tmp_path)).stdout.splitlines()
+    assert asked[0].startswith("InvalidError") and "opencl is missing: CL_PLATFORM_NOT_FOUND_KHR" in asked[0], asked
+    assert asked[1].startswith("PlatformError CL_PLATFORM_NOT_FOUND_KHR") and str(tmp_path) in asked[1], asked
     doctor = run("from bindless.cli import main; main(['doctor'])", OCL_ICD_VENDORS=str(tmp_path)).stdout
-    assert f"OCL_ICD_VENDORS: {tmp_path}" in doctor
+    assert f"OCL_ICD_VENDORS: {tmp_path}" in doctor and "opencl: library found" in doctor
     if not broken:
         assert "none is listed" in doctor
-    elif broken.startswith("/"):
-        assert "broken.icd: /no/such/library.so: no such file" in doctor and "fix: install the driver" in doctor
+        return
+    assert "fix: install the driver" in doctor
+    if broken.startswith("/"):
+        assert "broken.icd: /no/such/library.so: no such file" in doctor
+    elif broken.startswith("lib"):
+        assert "broken.icd: libm.so.6: no OpenCL driver" in doctor
+    else:
+        assert "broken.icd: 'no text \\x01\\x02': cannot be loaded" in doctor
 
 
 # ---------------------------------------------------------------------- failures after submission

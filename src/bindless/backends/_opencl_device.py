@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import os
 import re
 import threading
 from typing import Any
@@ -278,6 +279,13 @@ class Device:
         return f"<opencl {self.type} {self.index}: {self.name}>"
 
 
+def _where_listed() -> str:
+    """Where the loader looked for drivers, and how to have one there."""
+    place = os.environ.get("OCL_ICD_VENDORS")
+    where = f"OCL_ICD_VENDORS={place!r}" if place else "/etc/OpenCL/vendors"
+    return f"{where} names none that works; apt install pocl-opencl-icd has one for every processor"
+
+
 _found: tuple[tuple[Platform, ...], tuple[Device, ...]] | None = None
 _lock = threading.Lock()
 
@@ -290,6 +298,8 @@ def _discover() -> tuple[tuple[Platform, ...], tuple[Device, ...]]:
             driver.load()
             unusable_after_fork()
             made = tuple(Platform(handle, index) for index, handle in enumerate(driver.platforms()))
+            if not made:
+                raise error(lib.CL_PLATFORM_NOT_FOUND_KHR, "clGetPlatformIDs", _where_listed())
             pairs = [(platform, handle) for platform in made for handle in platform.handles]
             _found = made, tuple(Device(platform, handle, index) for index, (platform, handle) in enumerate(pairs))
         return _found
@@ -309,6 +319,6 @@ def devices() -> tuple[DeviceRecord, ...]:
     """All devices of all platforms.
 
     Raises:
-        PlatformError: there is no OpenCL loader.
+        PlatformError: there is no OpenCL loader, or no driver that it finds.
     """
     return tuple(device.record() for device in _discover()[1])

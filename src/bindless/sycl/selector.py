@@ -8,7 +8,7 @@ from typing import Union
 from ..backends import registry
 from ..model.enums import Backend, DeviceType
 from ..model.errors import InvalidError
-from ._discovery import environment, visible_devices
+from ._discovery import environment, visible_devices, visible_platforms
 from ._filters import parse_filters
 from .device import Device
 
@@ -123,6 +123,10 @@ def _inventory(devices: tuple[Device, ...]) -> str:
     limit = environment()
     if limit is not None:
         parts.append(f"limited by {limit[0]}={limit[1]!r}")
+    inhabited = {device.platform for device in devices}
+    for platform in visible_platforms():
+        if platform not in inhabited:
+            parts.append(f"{platform.name} of {platform.backend} has no device")
     for backend, error in registry.failures().items():
         reason = str(error).splitlines()[0].removesuffix(" Tried:").removesuffix(".")
         parts.append(f"{backend} is missing: {reason}")
