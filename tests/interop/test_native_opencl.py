@@ -108,6 +108,44 @@ def test_a_sub_device_made_elsewhere_is_retained_and_released(raw: Raw) -> None:
         lib.clReleaseDevice(part)
 
 
+def test_sub_devices_with_their_contexts_and_queues(raw: Raw) -> None:
+    """Of a sub-device made here or elsewhere there is one device, which contexts and queues tell."""
+    if "partition_equally" not in raw.facade.get_info("partition_properties"):
+        pytest.skip("the device is not divided equally")
+    part = raw.facade.create_sub_devices("partition_equally", 1)[0]
+    again = bl.make_device("opencl", bl.get_native(part))
+    assert (again, again.parent, hash(again)) == (part, raw.facade, hash(part))
+    parts = ffi.new("cl_device_id[64]")
+    way = ffi.new("cl_device_partition_property[]", [lib.CL_DEVICE_PARTITION_EQUALLY, 1, 0])
+    count = ffi.new("cl_uint *")
+    assert lib.clCreateSubDevices(raw.device, way, 64, parts, count) == 0
+    theirs = bl.make_device("opencl", parts[0])
+    assert theirs == bl.make_device("opencl", raw.number(parts[0])) and theirs != part
+    assert raw.count(parts[0]) == 2  # one for all devices of it
+    slot = ffi.new("cl_int *")
+    native = lib.clCreateContext(ffi.NULL, 1, parts, ffi.NULL, ffi.NULL, slot)
+    assert slot[0] == 0
+    command_queue = lib.clCreateCommandQueue(native, parts[0], 0, slot)
+    assert slot[0] == 0
+    told = bl.make_context("opencl", native).devices
+    assert told in ((theirs,), (raw.facade,))  # PoCL's contexts tell the whole device
+    with bl.make_context("opencl", native, theirs) as context:
+        with bl.make_queue("opencl", command_queue, context) as queue:
+            assert (context.devices, queue.device) == ((theirs,), theirs)
+            assert filled(queue, 9) == [9] * 4
+        bundle = bl.make_kernel_bundle("opencl", raw.program(SCALE, native), context)
+        assert bundle.devices == (theirs,)
+        bundle.close()
+    del told, context, queue, bundle, theirs
+    lib.clReleaseCommandQueue(command_queue)
+    lib.clReleaseContext(native)
+    gc.collect()
+    if raw.facade.platform.name.startswith("Intel"):  # PoCL's queues keep theirs
+        assert raw.count(parts[0]) == 1
+    for each in parts[0 : count[0]]:
+        lib.clReleaseDevice(each)
+
+
 def test_what_the_driver_calls_visible_is_listed(raw: Raw) -> None:
     """All platforms are exported; a device's version is not above its platform's."""
     slot = ffi.new("cl_uint *")
@@ -327,6 +365,22 @@ def test_an_event_of_several_native_ones(raw: Raw, context: bl.Context, queue: b
         bl.make_event("opencl", [], context)
     with pytest.raises(bl.InvalidError, match="of another cl_context"):
         bl.make_event("opencl", [natives[0], natives[1]], bl.Context(raw.facade))
+    del event, command
+    foreign = raw.event(raw.new_context())
+    before = raw.counts([*natives, foreign])
+    with pytest.raises(bl.InvalidError, match="of another cl_context"):  # none of them was transferred
+        bl.make_event("opencl", [*natives, foreign], context, ownership="transfer")
+    assert raw.counts([*natives, foreign]) == before
+    assert lib.clSetUserEventStatus(foreign, lib.CL_COMPLETE) == 0
+    taken = [raw.event(), raw.event()]
+    numbers = [raw.number(native) for native in taken]
+    event = bl.make_event("opencl", taken, context, ownership="transfer")
+    assert [int(handle) for handle in bl.get_native(event)] == numbers
+    assert raw.counts(taken) == [1, 1]
+    for native in taken:
+        assert lib.clSetUserEventStatus(native, lib.CL_COMPLETE) == 0
+        raw.made.remove(native)
+    event.wait()
 
 
 def test_an_event_that_failed(raw: Raw, context: bl.Context) -> None:
@@ -411,6 +465,29 @@ def test_a_buffer_of_a_native_one(
         return
     buffer.close()  # waits for what uses it: the memory is the program's again
     assert np.array_equal(raw.read(plain, native, contents)[:90], contents[:90] * 9)
+
+
+@pytest.mark.parametrize("where", ["here", "host", "elsewhere"])
+def test_at_its_end_a_buffer_gives_its_memory_back(raw: Raw, context: bl.Context, queue: bl.Queue, where: str) -> None:
+    """With what was written last, wherever that was, and without a reference: nobody had to wait before."""
+    native = raw.buffer(np.zeros(1000, np.int32))
+    before = raw.count(native)
+    buffer = bl.make_buffer("opencl", native, context, "int32")
+    queue.submit(lambda handler: handler.fill(buffer.get_access(handler, "write"), 1))
+    expected = np.ones(1000, np.int32)
+    with bl.Queue("reference:*:*") as other:
+        if where == "host":
+            with buffer.get_host_access("write", range=10, offset=5) as values:
+                values[:] = 2
+            expected[5:15] = 2
+        elif where == "elsewhere":
+            other.submit(lambda handler: handler.fill(buffer.get_access(handler, "write", range=10, offset=990), 3))
+            expected[990:] = 3
+        queue.submit(lambda handler: handler.fill(buffer.get_access(handler, "write", range=1), 4))
+        expected[0] = 4
+        buffer.close()
+    assert raw.count(native) == before
+    assert np.array_equal(raw.read(raw.queue(), native, expected), expected)
 
 
 def test_the_native_buffers_of_a_buffer(raw: Raw, context: bl.Context, queue: bl.Queue) -> None:
@@ -556,6 +633,21 @@ def test_images_of_native_ones(raw: Raw, context: bl.Context, queue: bl.Queue, d
     bundle.close()
     out.close()
     del event
+
+
+@pytest.mark.parametrize("dimensions", [1, 2, 3])
+def test_at_its_end_an_image_gives_its_memory_back(
+    raw: Raw, context: bl.Context, queue: bl.Queue, dimensions: int
+) -> None:
+    """With the pixels that the host wrote last."""
+    pixels = PIXELS[dimensions]
+    native = raw.image(pixels)
+    image = bl.make_unsampled_image("opencl", native, context)
+    with image.get_host_access("write") as values:
+        values[...] = -pixels.reshape(values.shape)
+    image.close()
+    assert raw.count(native) == 1
+    assert np.array_equal(raw.read_image(raw.queue(), native, pixels), -pixels)
 
 
 def test_images_that_are_refused_stay_the_program_s(raw: Raw, context: bl.Context) -> None:

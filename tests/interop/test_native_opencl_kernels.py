@@ -131,6 +131,35 @@ def test_a_program_is_retained_and_released(
         raw.made.remove(native)
 
 
+def test_a_binary_that_was_never_built_is_built(raw: Raw, context: bl.Context, queue: bl.Queue) -> None:
+    """A driver calls it an executable, or even built; its kernels run, and nothing before them ends the process."""
+    for form, state in ((raw.built(SCALE), "executable"), (raw.compiled(SCALE), "object")):
+        size = ffi.new("size_t *")
+        assert lib.clGetProgramInfo(form, lib.CL_PROGRAM_BINARY_SIZES, 8, size, ffi.NULL) == 0
+        binary = ffi.new("unsigned char[]", size[0])
+        pointers = ffi.new("unsigned char *[]", [binary])
+        assert lib.clGetProgramInfo(form, lib.CL_PROGRAM_BINARIES, 8, pointers, ffi.NULL) == 0
+        devices, slot = ffi.new("cl_device_id[]", [raw.device]), ffi.new("cl_int *")
+        given = ffi.cast("unsigned char const **", pointers)
+        native = lib.clCreateProgramWithBinary(raw.context, 1, devices, size, given, ffi.NULL, slot)
+        assert slot[0] == 0
+        raw.made.append(native)
+        with pytest.raises(bl.InvalidError, match="a bundle in state 'input' is not made of it"):
+            bl.make_kernel_bundle("opencl", native, context, "input")
+        if state == "executable":
+            with pytest.raises(bl.InvalidError, match="a bundle in state 'object' is not made of it"):
+                bl.make_kernel_bundle("opencl", native, context, "object")
+        for make in (
+            lambda native: bl.make_kernel_bundle("opencl", native, context),
+            lambda native: opencl.create_bundle(context, raw.facade, [native]),
+        ):
+            bundle = make(native)
+            assert bundle.kernel_names == ("scale",)
+            assert run(queue, bundle.get_kernel("scale"), np.float32(2), np.float32(3)) == [6.0] * 4
+            bundle.close()
+            del bundle
+
+
 def test_bundles_that_are_refused_stay_the_program_s(raw: Raw, context: bl.Context) -> None:
     native = raw.built(SCALE)
     broken = raw.program(BROKEN)
@@ -195,6 +224,8 @@ def test_bundles_of_several_that_are_refused(raw: Raw, context: bl.Context) -> N
         opencl.create_bundle(context, raw.facade, [raw.compiled(CALLER)])
     reference = bl.Device("reference:*:*")
     for error, match, arguments in (
+        (bl.InvalidError, "natives=None: it is a list", (context, raw.facade, None)),
+        (bl.InvalidError, "devices=3: it is a Device, or several", (context, 3, [native])),
         (bl.InvalidError, "at least|one device", (context, [], [native])),
         (bl.InvalidError, "one at least", (context, raw.facade, [])),
         (bl.InvalidError, "give programs, or kernels", (context, raw.facade, [native, kernel])),
@@ -207,6 +238,10 @@ def test_bundles_of_several_that_are_refused(raw: Raw, context: bl.Context) -> N
     ):
         with pytest.raises(error, match=match):
             opencl.create_bundle(*arguments)
+    # A number alone is a program's; that of a kernel is no program, even where a driver believes what it is told.
+    with pytest.raises(bl.Error, match="is no cl_program") as caught:
+        opencl.create_bundle(context, raw.facade, [raw.number(kernel)])
+    assert caught.value.code in (bl.Errc.invalid, bl.Errc.build)
     assert raw.counts([native, kernel]) == before
 
 
@@ -238,7 +273,9 @@ def test_a_kernel_is_retained_and_released(raw: Raw, context: bl.Context, queue:
     assert raw.counts_after([native], before[:1]) == before[:1]
     if not raw.facade.platform.name.startswith("NVIDIA"):  # whose queues keep a program that has run; see Raw.close
         assert raw.counts_after([program], before[1:]) == before[1:]
-    kernel = bl.make_kernel("opencl", native, context, ownership="transfer")
+    with pytest.raises(bl.InvalidError, match="is no KernelBundle"):
+        bl.make_kernel("opencl", native)
+    kernel = bl.make_kernel("opencl", native, context=context, ownership="transfer")
     raw.made.remove(native)
     assert run(queue, kernel, np.float32(2), np.float32(5)) == [10.0] * 4
     del kernel

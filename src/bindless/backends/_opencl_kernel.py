@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -23,6 +24,8 @@ __all__ = ["Kernel", "get_kernel"]
 lib, ffi = driver.lib, driver.ffi
 
 _NULL = ffi.NULL
+
+_MOST_ITEMS = 2**63 - 1
 
 
 class Kernel(KernelBase[Any]):
@@ -165,6 +168,12 @@ class Kernel(KernelBase[Any]):
     # ------------------------------------------------------------------ shape
 
     def _new_shape(self, global_size: tuple[int, ...], local_size: tuple[int, ...] | None) -> Any:
+        if math.prod(global_size) > _MOST_ITEMS:  # PoCL ends the process
+            raise NdRangeError(
+                f"the range {global_size} has {math.prod(global_size)} work-items, and a kernel counts them up to "
+                f"{_MOST_ITEMS}",
+                backend="opencl",
+            )
         if local_size is None and self.required is not None:
             local_size = self.required[: len(global_size)]
         if local_size is None:

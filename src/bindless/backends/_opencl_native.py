@@ -7,8 +7,9 @@ life depends on the other's. Programs and kernels are in ``_opencl_programs``.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
+from weakref import WeakValueDictionary
 
 from ..drivers import opencl as driver
 from ..model.descriptor import ImageDescriptor
@@ -37,6 +38,7 @@ __all__ = [
     "describe_memory",
     "devices_of",
     "find_device",
+    "is_among",
     "memory_handle",
     "platform_handle",
     "require_context",
@@ -107,34 +109,56 @@ class _ForeignPart(Device):
         self._reference = reference
 
 
+# Those that are alive, by their addresses: of the same sub-device there is one at a time.
+_parts: WeakValueDictionary[int, _ForeignPart] = WeakValueDictionary()
+
+
 def find_device(handle: NativeHandle) -> Device | None:
-    """The device of a cl_device_id, or a part of one that was made here."""
+    """The device of a cl_device_id, or a part of one that is known here."""
     waiting = [record.native for record in devices()]
     while waiting:
         device: Device = waiting.pop()
         if device.address == handle:
             return device
         waiting.extend(part for parts in tuple(device._parts.values()) for part in parts)
-    return None
+    return _parts.get(int(handle))
 
 
-def adopt_device(handle: NativeHandle, owned: bool) -> tuple[DeviceRecord, Device] | None:
-    """A sub-device that was made elsewhere, and what it is a part of; None for what is no part of a device here."""
+def adopt_device(handle: NativeHandle) -> tuple[DeviceRecord, Device] | None:
+    """A sub-device, made here or elsewhere, and what it is a part of; None for what is no part of a device here."""
+    part = _part(handle)
+    return None if part is None or part.parent is None else (part.record(), part.parent)
+
+
+def _part(handle: NativeHandle) -> Device | None:
+    """A device that is known here, or a part of one, which is retained as long as it is used here."""
+    known = find_device(handle)
+    if known is not None:
+        return known
     native = checked(handle)
     (above,) = property_of("clGetDeviceInfo", native, lib.CL_DEVICE_PARENT_DEVICE, "cl_device_id", handle)
-    parent = None if above == ffi.NULL else find_device(handle_of(above, "cl_device_id"))
+    try:
+        parent = None if above == ffi.NULL else _part(handle_of(above, "cl_device_id"))
+    except InvalidError:  # what is no device has no parent either
+        return None
     if parent is None:
         return None
-    made = _ForeignPart(parent.platform, native, parent, Reference(native, "cl_device_id", owned))
-    return made.record(), parent
+    reference = Reference(native, "cl_device_id", False)
+    made = _parts[int(handle)] = _ForeignPart(parent.platform, native, parent, reference)
+    return made
 
 
 def devices_of(kind: str, handle: NativeHandle) -> Sequence[Device]:
-    """The devices of a context, queue or program that are known here."""
+    """The devices of a context, queue or program."""
     call, name = _DEVICES[handle.type]
     told = property_of(call, checked(handle), name, "cl_device_id", handle)
-    found = (find_device(handle_of(native, "cl_device_id")) for native in told)
+    found = (_part(handle_of(native, "cl_device_id")) for native in told)
     return tuple(device for device in found if device is not None)
+
+
+def is_among(device: Device, told: Iterable[Any]) -> bool:
+    """Whether a driver told a device, or what it is a part of: of contexts for parts PoCL tells the whole devices."""
+    return device.handle in told or (device.parent is not None and is_among(device.parent, told))
 
 
 def adopt_context(handle: NativeHandle, devices: Sequence[Device], owned: bool) -> Context:
@@ -142,7 +166,7 @@ def adopt_context(handle: NativeHandle, devices: Sequence[Device], owned: bool) 
     native = checked(handle)
     told = property_of("clGetContextInfo", native, lib.CL_CONTEXT_DEVICES, "cl_device_id", handle)
     for device in devices:
-        if device.handle not in told:
+        if not is_among(device, told):
             raise InvalidError(f"{device!r} is no device of {handle!r}, which has {len(told)} others", backend="opencl")
     made = Context(devices, native)
     if not owned:
@@ -160,7 +184,8 @@ def adopt_queue(context: Context, device: Device, handle: NativeHandle, owned: b
     (place,) = property_of("clGetCommandQueueInfo", native, lib.CL_QUEUE_DEVICE, "cl_device_id", handle)
     if place != device.handle:
         raise InvalidError(
-            f"{handle!r} is a queue of another device than {device!r}: name that one with device=, or none",
+            f"{handle!r} is a queue of another device than {device!r}: name that one with device=, and make the "
+            "context with it, make_context(..., devices=[device])",
             backend="opencl",
         )
     (flags,) = property_of(

@@ -25,7 +25,7 @@ from ._opencl_errors import SUCCESS
 from ._opencl_kernel import Kernel, get_kernel
 from ._opencl_link import Object, link_modules
 from ._opencl_module import Module, build_error, build_log
-from ._opencl_native import find_device, require_context
+from ._opencl_native import find_device, is_among, require_context
 from ._opencl_references import Reference, checked, handle_of, property_of
 from .contract import KernelRecord
 from .counted_contract import AdoptedBundle
@@ -52,10 +52,11 @@ class _Program:
         self.handle = handle
         self.native = checked(handle)
         require_context(context, self.native, handle)
+        _require_program(context, self.native, handle)
         told = property_of("clGetProgramInfo", self.native, lib.CL_PROGRAM_DEVICES, "cl_device_id", handle)
-        there = [handle_of(native, "cl_device_id") for native in told]
-        self.devices = tuple(device for device in chosen if device.address in there)
+        self.devices = tuple(device for device in chosen if is_among(device, told))
         if not self.devices or (len(self.devices) < len(chosen) and not _is_whole(context, chosen)):
+            there = [handle_of(native, "cl_device_id") for native in told]
             names = ", ".join(str(find_device(native) or native) for native in there)
             raise InvalidError(f"{handle!r} is a program for {names}, not for {list(chosen)!r}", backend="opencl")
 
@@ -113,9 +114,18 @@ class _Program:
         if result != SUCCESS:
             raise build_error(result, "clCompileProgram", device, build_log(self.native, device))
 
+    def _has_kernels(self) -> bool:
+        """Whether kernels can be made. A binary that was given and never built is an executable, and Intel's driver
+        says that it was built, and ends the process for most questions: it is asked for a kernel that nobody has."""
+        slot = ffi.new("cl_int *")
+        lib.clCreateKernel(self.native, b"is it built", slot)
+        return bool(slot[0] != lib.CL_INVALID_PROGRAM_EXECUTABLE)
+
     def build(self) -> None:
         """Builds it where it is, for those of the devices that it is not built for."""
         devices = [device for device in self.devices if self.binary_type(device) == _NONE]
+        if not devices and not self._has_kernels():
+            devices = list(self.devices)
         if not devices:
             return
         handles = ffi.new("cl_device_id[]", [device.handle for device in devices])
@@ -124,6 +134,22 @@ class _Program:
         if result != SUCCESS:
             said = "\n".join(filter(None, (build_log(self.native, device) for device in devices)))
             raise build_error(result, "clBuildProgram", devices[0], said)
+
+
+def _require_program(context: Context, native: Any, handle: NativeHandle) -> None:
+    """Refuses a number of another thing as far as it can be seen: PoCL looks into whatever it is given, and a
+    cl_kernel has a context, too.
+
+    Raises:
+        InvalidError: it has more devices than its context.
+    """
+    (most,) = property_of("clGetContextInfo", context.handle, lib.CL_CONTEXT_NUM_DEVICES, "cl_uint", handle)
+    (count,) = property_of("clGetProgramInfo", native, lib.CL_PROGRAM_NUM_DEVICES, "cl_uint", handle)
+    if not 1 <= count <= most:
+        raise InvalidError(
+            f"{handle!r} is no cl_program: give NativeHandle(number, 'cl_kernel') where it is a kernel",
+            backend="opencl",
+        )
 
 
 def _is_whole(context: Context, chosen: Sequence[Device]) -> bool:

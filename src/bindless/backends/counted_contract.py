@@ -57,8 +57,8 @@ class CountedProtocol(InteropProtocol, Protocol):
     def memory_handle(self, context: NativeContext, address: int, *, image: bool = False) -> NativeHandle | None:
         """That of a buffer's memory or, by its raw handle, of an image's; None where it is no native object."""
 
-    def adopt_device(self, handle: NativeHandle, owned: bool) -> tuple[DeviceRecord, NativeDevice] | None:
-        """A part of a device that was made elsewhere, and what it is a part of; None for other things."""
+    def adopt_device(self, handle: NativeHandle) -> tuple[DeviceRecord, NativeDevice] | None:
+        """A part of a device, made here or elsewhere, and what it is a part of; None for other things."""
 
     def adopt_image(
         self, context: NativeContext, device: NativeDevice, handle: NativeHandle, owned: bool

@@ -69,10 +69,11 @@ def require_type(device: Device, desc: ImageDescriptor) -> None:
 def require_format(device: Device, desc: ImageDescriptor) -> None:
     """The device has images of this channel type and count."""
     if not device._backend.supports_format(device._record.native, desc.channel_type, desc.num_channels):
-        way_out = "use 4 channels" if desc.num_channels == 3 else "use another channel type"
+        offers, native = device._backend.supports_format, device._record.native
+        there = [str(count) for count in (1, 2, 3, 4) if offers(native, desc.channel_type, count)]
+        way_out = f"use {' or '.join(there)} of them" if there else "use another channel type"
         raise FeatureNotSupportedError(
-            f"{device.name} has no images of {desc.num_channels} channels of {desc.channel_type}: {way_out}; "
-            "Aspect.ext_oneapi_bindless_images promises 1, 2 and 4 channels",
+            f"{device.name} has no images of {desc.num_channels} channels of {desc.channel_type}: {way_out}",
             backend=str(device.backend),
         )
 

@@ -140,7 +140,8 @@ class _ImageObject(MemoryObject):
         made = _Allocation(home, desc, sampler, memory)
         place = Place(home, made.number, made, made.image)
         allocate = _allocator(desc, sampler)
-        self._start(Storage.filled(place, desc.nbytes, available, waits=waits, allocate=allocate), None)
+        filled = Storage.filled(place, desc.nbytes, available, waits=waits, returns=waits, allocate=allocate)
+        self._start(filled, None)
 
     def get_range(self) -> Range:
         """Pixels: width first, then height and depth where there are."""

@@ -1,5 +1,8 @@
 """``make_*``: objects around native ones that were made elsewhere (ZE section 4.3; CL, "Construct SYCL objects").
 
+OpenCL counts references: there ``ownership="keep"`` is what None is, and takes one of its own, so that the caller may
+release his at once; ``"transfer"`` takes that of the caller over.
+
 A backend makes what it needs around a handle (``InteropProtocol``); here is whose the handle is from then on.
 """
 
@@ -80,9 +83,7 @@ def make_device(backend: Backend | str, native: object) -> Device:
     offers = backend_for(backend)
     handle = handle_for(offers, "device", native)
     found = interop_of(offers).find_device(handle)
-    device = None if found is None else _device_of(offers, found)
-    if found is None and hasattr(offers, "adopt_device"):
-        device = _part_of(cast(CountedProtocol, offers), handle)
+    device = _part_of(offers, handle) if found is None else _device_of(offers, found)
     if device is None:
         raise InvalidError(f"{handle!r} is no device of the {offers.backend} backend{_hidden()}")
     return device
@@ -96,17 +97,19 @@ def _device_of(backend: BackendProtocol, native: NativeDevice) -> Device | None:
         if device._record.native is native:
             return device
         waiting.extend(next_partitionable(device))
-    return None
+    return _part_of(backend, cast(NativeHandle, backend.native_handle(native)))
 
 
-def _part_of(backend: CountedProtocol, handle: NativeHandle) -> Device | None:
-    """A part of a device that was divided elsewhere."""
-    adopted = backend.adopt_device(handle, False)
+def _part_of(backend: BackendProtocol, handle: NativeHandle) -> Device | None:
+    """A part of a device that was divided by a call; a driver of the other kind tells none."""
+    if not hasattr(backend, "adopt_device"):
+        return None
+    adopted = cast(CountedProtocol, backend).adopt_device(handle)
     if adopted is None:
         return None
     record, above = adopted
-    parent = _device_of(cast(BackendProtocol, backend), above)
-    return None if parent is None else Device._of(parent._backend, record, parent)
+    parent = _device_of(backend, above)
+    return None if parent is None else Device._of(backend, record, parent)
 
 
 def _hidden() -> str:
@@ -135,9 +138,10 @@ def make_context(
 
     Args:
         backend: whose handle it is.
-        native: an int, or a pointer of cffi or ctypes.
+        native: an int, a pointer of cffi or ctypes, or an object of PyOpenCL.
         devices: those of the context, all of one platform. Level Zero does not tell them: name at least one.
-        ownership: ``transfer`` or ``keep``.
+        ownership: ``transfer`` or ``keep``; None is ``transfer``, and for OpenCL ``keep``, which takes a reference of
+            its own: the caller may release his at once.
         async_handler: as of ``Context``.
 
     Raises:
@@ -199,7 +203,7 @@ def make_queue(
         context: of the native queue.
         device: of the native queue, in the context. None is what the driver tells, or else the context's first
             (the form of ZE without ``Device``, which it calls deprecated).
-        ownership: ``transfer`` or ``keep``, as of ``make_context``.
+        ownership: as of ``make_context``.
         async_handler: as of ``Queue``.
 
     Raises:
@@ -242,9 +246,9 @@ def make_event(
 
     Args:
         backend: whose handle it is.
-        native: an int, or a pointer of cffi or ctypes.
+        native: an int, or a pointer of cffi or ctypes; for OpenCL a list of them, too.
         context: of the native event (of its pool).
-        ownership: ``transfer`` or ``keep``.
+        ownership: as of ``make_context``.
 
     Raises:
         InvalidError: no such event, one of another context where the driver can tell, or a handle that was transferred
@@ -255,6 +259,8 @@ def make_event(
     if "event" in interop_of(offers).native_lists and isinstance(native, (tuple, list)):
         if not native:
             raise InvalidError("native=(): an event is made of one native event or several")
+        for each in native:  # all of them, before the first is transferred
+            make_event(backend, each, context, ownership=Ownership.keep)
         return Event._of_all(None, tuple(make_event(backend, each, context, ownership=ownership) for each in native))
     handle = handle_for(offers, "event", native)
     require_context(offers, context)
@@ -281,18 +287,20 @@ def make_buffer(
     """A buffer over native memory, which it uses for its whole life and whose contents it begins with.
 
     Until the buffer ends nobody else touches the memory; what it holds meanwhile, and afterwards, is not specified (ZE
-    section 4.5). With ``ownership="keep"`` the end of the buffer waits for the commands that use it, and the memory is
-    the caller's again. With ``"transfer"`` it does not wait, and the memory is freed after them.
+    section 4.5); of OpenCL it holds afterwards what was written last. With ``ownership="keep"`` the end of the buffer
+    waits for the commands that use it, and the memory is the caller's again. With ``"transfer"`` it does not wait, and
+    the memory is freed after them.
 
     Args:
         backend: whose memory it is.
         native: address, as an int or a pointer of cffi or ctypes: for Level Zero what ``zeMemAllocDevice``,
-            ``zeMemAllocHost`` or ``zeMemAllocShared`` gave.
+            ``zeMemAllocHost`` or ``zeMemAllocShared`` gave. For OpenCL a ``cl_mem``.
         context: of the memory, with one device, on which it was allocated. The buffer can be used in others.
         dtype: of an element.
-        shape: one to three sizes in elements; None is one dimension of all elements that fit in the allocation.
+        shape: one to three sizes in elements; None is one dimension of all elements that fit in the allocation. Of
+            OpenCL one size.
         available_event: signals that the memory is ready to be used.
-        ownership: ``transfer`` or ``keep``.
+        ownership: as of ``make_context``.
 
     Raises:
         InvalidError: no such memory in the context, an address inside an allocation, more elements than fit, a context
@@ -328,7 +336,8 @@ def make_buffer(
     )
     home = home_of(context, device)
     place = Place(home, memory.address, memory, hidden=memory.kind is UsmKind.device)
-    storage = Storage.filled(place, nbytes, available_event, waits=not owned)
+    returns = _is_counted(offers) and not owned
+    storage = Storage.filled(place, nbytes, available_event, waits=not owned, returns=returns)
     return Buffer._over(storage, sizes, kind)
 
 

@@ -141,7 +141,7 @@ def _bundle(
 def make_kernel(
     backend: Backend | str,
     native: object,
-    bundle: KernelBundle | Context,
+    bundle: KernelBundle | Context | None = None,
     context: Context | None = None,
     *,
     ownership: Ownership | str | None = None,
@@ -157,7 +157,7 @@ def make_kernel(
     Args:
         backend: whose handle it is.
         native: an int, or a pointer of cffi or ctypes.
-        bundle: of exactly one native module, which the kernel is of; for OpenCL also its context instead.
+        bundle: of exactly one native module, which the kernel is of; for OpenCL its context does, too, here or below.
         context: of the bundle; None takes that.
         ownership: ``transfer`` or ``keep``; None is ``transfer``, and for OpenCL ``keep``.
 
@@ -169,8 +169,9 @@ def make_kernel(
     offers = backend_for(backend)
     handle = handle_for(offers, "kernel", native)
     owned = is_owned(offers, "kernel", None, handle, ownership)
-    if isinstance(bundle, Context) and hasattr(offers, "program_of"):
-        within = require_context(offers, bundle)
+    within = context if bundle is None else bundle
+    if isinstance(within, Context) and hasattr(offers, "program_of"):
+        require_context(offers, within)
         bundle = bundle_of_kernels(offers, within, within.devices, (handle,))
     if not isinstance(bundle, KernelBundle):
         raise InvalidError(f"bundle={bundle!r} is no KernelBundle")

@@ -47,11 +47,12 @@ def create_bundle(
     """
     offers = backend_for(Backend.opencl)
     require_context(offers, context)
-    named = (devices,) if isinstance(devices, Device) else tuple(devices)
+    named = (devices,) if isinstance(devices, Device) else _several(devices, "devices", "a Device, or several")
     chosen = tuple(dict.fromkeys(named_device(offers, context, device) for device in named))
     if not chosen:
         raise InvalidError("devices=(): a bundle is for one device at least")
-    handles = [as_handle(native, ("cl_program", "cl_kernel"), "natives") for native in natives]
+    given = _several(natives, "natives", "a list of programs, or of kernels")
+    handles = [as_handle(native, ("cl_program", "cl_kernel"), "natives") for native in given]
     kinds = {handle.type for handle in handles}
     if len(kinds) != 1:
         raise InvalidError(f"natives={natives!r}: give programs, or kernels, one at least")
@@ -68,6 +69,13 @@ def create_bundle(
         raise BuildError(
             str(error), backend=error.backend, native_code=error.native_code, native_name=error.native_name
         ) from error
+
+
+def _several(given: Iterable[object], name: str, what: str) -> tuple[object, ...]:
+    try:
+        return tuple(given)
+    except TypeError:
+        raise InvalidError(f"{name}={given!r}: it is {what}") from None
 
 
 def _of_kernels(

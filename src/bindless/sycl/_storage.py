@@ -116,6 +116,8 @@ class Storage:
         modified: whether anything was written.
         open: whether it can be used.
         waits: whether its end waits for everything that uses it, as the memory is someone else's.
+        adopted: whether its memory was made elsewhere.
+        returns: someone else's memory that has the newest contents at the end, too.
         forked: whether it was made before this process was forked.
     """
 
@@ -135,6 +137,8 @@ class Storage:
         self.modified = False
         self.open = True
         self.waits = False
+        self.adopted = False
+        self.returns: Place | None = None
         self._generation = _generation
         valid: dict[Place, Event | None] = {}
         if origin is not None:
@@ -165,13 +169,15 @@ class Storage:
         available: Event | None,
         *,
         waits: bool,
+        returns: bool = False,
         allocate: Callable[[Home, int], Place] = Home.allocate,
     ) -> Storage:
         """Contents that lie in memory of a device from the beginning, or once an event says so."""
         assert place.home is not None
         made = cls(nbytes, None, False, allocate)
         made.places[place.home] = place
-        made.waits = waits
+        made.adopted, made.waits = True, waits
+        made.returns = place if returns else None
         segment = made.segments[0]
         segment.valid = {place: available}
         if available is not None:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from ..model.errors import Error
 from . import _storage
+from ._activity import sweep
 from ._moves import Here, bring, move_here, settle
 from ._storage import Storage, is_pending
 
@@ -26,8 +27,8 @@ def finish(
 ) -> None:
     """Writes the newest contents to ``final`` if any were written, and ends the storage.
 
-    Waits for everything submitted so far in that case, or where the memory is someone else's; else only for what reads
-    the user's memory.
+    Waits for everything submitted so far in that case, or where the memory is someone else's, who is given it back with
+    the newest contents where the backend's specification leaves them there; else only for what reads the user's memory.
 
     Args:
         report: whether to raise the error of a failed command; else it stays with its queue.
@@ -40,16 +41,19 @@ def finish(
         storage.open = False  # nothing more is submitted
         waits = [event for event in storage.uploads if is_pending(event)]
         place = None
+        waits_for_all = storage.waits
         if final is not None and (storage.modified or storage.origin is None or storage.origin.memory is not final):
             place = storage.visible_place(storage.segments, writable=True)
             if storage.host is not None and storage.host.memory is final:
                 place = storage.host
-            try:
-                waits += bring(storage, storage.segments, place, here=here)
-            except Error as error:  # it ends all the same
-                lost = error
-            waits = [*storage.users(), *waits]
-        elif storage.waits:
+            waits_for_all = True
+        try:
+            for target in (place, storage.returns):
+                if target is not None:
+                    waits += bring(storage, storage.segments, target, here=here)
+        except Error as error:  # it ends all the same
+            lost = error
+        if waits_for_all:
             waits = [*storage.users(), *waits]
     try:
         move_here(here)
@@ -63,8 +67,10 @@ def finish(
         _storage.unfinished.discard(storage)
         storage.segments = []
         storage.places = {}
-        storage.host = storage.origin = None
+        storage.host = storage.origin = storage.returns = None
         storage.uploads = []
+    if storage.adopted:
+        sweep()  # a queue holds what its commands used until it looks
     settle(waits, report=report)
     if lost is not None:
         raise lost

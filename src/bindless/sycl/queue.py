@@ -42,6 +42,8 @@ __all__ = ["Queue", "transfer_queue"]
 
 Events = Iterable[Event]
 
+_MOST_ITEMS = 2**64 - 1
+
 
 class Queue(Submitter):
     """A queue of commands for one device. Without ``in_order`` they run in any order that their dependencies allow.
@@ -275,7 +277,7 @@ class Queue(Submitter):
             self._refuse(kernel)
         if kernel._device is not self.device:
             kernel = kernel._on(self.device)
-        if type(index_space) is int and index_space > 0:
+        if type(index_space) is int and 0 < index_space <= _MOST_ITEMS:
             sizes: tuple[tuple[int, ...], tuple[int, ...] | None] = (index_space,), kernel._local
         else:
             sizes = kernel._sizes(index_space)
