@@ -4,7 +4,8 @@
 
 static int bindless_copy_again(const bindless_image_copy_t *copy)
 {
-    return (int)blrEnqueueCopyImage(copy->queue, &copy->region, 0, NULL, copy->event);
+    bindless_ends_t *ends = copy->ends;
+    return (int)blrEnqueueCopyImage(copy->queue, &copy->region, (uint32_t)ends->count, ends->waits, &ends->event);
 }
 
 #endif

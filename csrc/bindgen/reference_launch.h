@@ -4,7 +4,9 @@
 
 static int bindless_launch_again(const bindless_launch_t *launch)
 {
-    return (int)blrEnqueueKernel(launch->queue, launch->kernel, &launch->launch, 0, NULL, launch->event);
+    bindless_ends_t *ends = launch->ends;
+    return (int)blrEnqueueKernel(launch->queue, launch->kernel, &launch->launch, (uint32_t)ends->count, ends->waits,
+                                 &ends->event);
 }
 
 static int bindless_event_query(blr_event_t event)
@@ -15,6 +17,11 @@ static int bindless_event_query(blr_event_t event)
         return (int)result;
     }
     return status == BLR_EVENT_COMPLETE ? 0 : status == BLR_EVENT_FAILED ? (int)BLR_RESULT_UNKNOWN : INT32_MIN;
+}
+
+static uint64_t bindless_event_number(blr_event_t event)
+{
+    return (uint64_t)(uintptr_t)event;
 }
 
 static int bindless_event_release(blr_event_t event)

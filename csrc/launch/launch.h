@@ -27,7 +27,7 @@
 #include <string.h>
 #include <structmember.h>
 
-enum { ROWS = 64, MOST_LANES = 8, MOST_ARGUMENTS = 64, REPEATS_FOR_ONE = 8 };
+enum { ROWS = 64, MOST_LANES = 8, MOST_ARGUMENTS = 64, MOST_WAITS = 8, REPEATS_FOR_ONE = 8 };
 
 /* The driver's function: takes the description of a launch, gives 0 or the driver's error, or INT32_MIN where Python has
  * to see to something first. */
@@ -40,6 +40,11 @@ typedef int (*query_function)(const void *lane);
 
 /* Gives an event of the driver's back. */
 typedef int (*release_function)(void *event);
+
+/* Events of the driver's that its function has the command wait for. */
+typedef struct {
+    uint64_t count, events[MOST_WAITS];
+} Waits;
 
 typedef struct {
     PyObject_HEAD
@@ -56,6 +61,7 @@ typedef struct {
     unsigned long long query, asked; /* a function of the driver's that tells whether all is done, and what it is given; or 0 */
     unsigned long long made, let_go; /* where the driver leaves the event of each command, and what gives it back; or 0.
                                         Query is given that event */
+    unsigned long long waits; /* where the driver finds the Waits of a command; or 0 */
     char used;
 } Lane;
 

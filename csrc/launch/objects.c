@@ -105,6 +105,7 @@ static PyMemberDef lane_members[] = {
     {"asked", T_ULONGLONG, offsetof(Lane, asked), 0, NULL},
     {"made", T_ULONGLONG, offsetof(Lane, made), 0, NULL},
     {"let_go", T_ULONGLONG, offsetof(Lane, let_go), 0, NULL},
+    {"waits", T_ULONGLONG, offsetof(Lane, waits), 0, NULL},
     {NULL, 0, 0, 0, NULL},
 };
 

@@ -63,7 +63,7 @@ static int settle(const Prepared *launch, Lane *lane)
 
 /* Submits and gives the event; the lock is held. */
 static int submit_locked(Commands *self, Prepared *launch, PyObject *const *values, fill_function fill, const void *what,
-                         PyObject **given)
+                         const Waits *waits, PyObject **given)
 {
     if (self->event_type == NULL || launch->lanes == NULL)
         return OTHERWISE;
@@ -97,6 +97,8 @@ static int submit_locked(Commands *self, Prepared *launch, PyObject *const *valu
         Py_DECREF(event);
         return result;
     }
+    if (lane->waits != 0)
+        memcpy((void *)(uintptr_t)lane->waits, waits, sizeof *waits);
     submit_function submit = launch->submit;
     const void *description = launch->descriptions[turn];
     int refusal;
@@ -133,69 +135,102 @@ static int submit_locked(Commands *self, Prepared *launch, PyObject *const *valu
     return DONE;
 }
 
-/* What the event of a launch remembers of those it waits for, weak references; NULL where the driver has something to do
- * for them, or the value is wrong. Those of its own queue, if that is in order, come before it anyway. */
-static PyObject *own_waits(const Commands *self, PyObject *depends_on)
+/* Whether a command waits for an event without Python; then the driver's event is among the waits, if it has to know. */
+static bool add_wait(const Commands *self, const Prepared *launch, PyObject *item, Waits *waits)
 {
-    bool many = PyTuple_CheckExact(depends_on), listed = PyList_CheckExact(depends_on);
-    Py_ssize_t count = many ? PyTuple_Size(depends_on) : listed ? PyList_Size(depends_on) : 1;
-    if (!self->in_order)
-        return NULL;
-    PyObject *waits = PyTuple_New(count);
-    for (Py_ssize_t i = 0; waits != NULL && i < count; i++) {
-        PyObject *item = many ? PyTuple_GetItem(depends_on, i) : listed ? PyList_GetItem(depends_on, i) : depends_on;
-        PyObject *weak = NULL;
-        if (item != NULL && (PyObject *)Py_TYPE(item) == self->event_type && ((Event *)item)->stream == (PyObject *)self &&
-            ((Event *)item)->native != NULL && ((Event *)item)->native != Py_None)
-            weak = PyWeakref_NewRef(item, NULL);
-        if (weak == NULL)
-            Py_CLEAR(waits);
-        else
-            PyTuple_SetItem(waits, i, weak);
-    }
-    PyErr_Clear();
-    return waits;
+    if (item == NULL || (PyObject *)Py_TYPE(item) != self->event_type)
+        return false;
+    const Event *event = (const Event *)item;
+    if (event->native == NULL || event->native == Py_None || (event->error != NULL && event->error != Py_None))
+        return false;
+    if (event->stream == (PyObject *)self && self->in_order)
+        return true; /* it comes before the command anyway */
+    const Lane *lane = (const Lane *)PyTuple_GetItem(launch->lanes, 0);
+    const Mark *mark = (const Mark *)event->native;
+    if (lane->waits == 0 || (PyObject *)Py_TYPE(event->native) != launch->mark_type || mark->number == 0)
+        return false;
+    if (event->done)
+        return true;
+    if (waits->count == MOST_WAITS)
+        return false;
+    waits->events[waits->count++] = mark->number;
+    return true;
 }
 
-/* As submit, and what is given is not let go of by others meanwhile. */
+/* The events that a launch waits for as weak references, which its event remembers, and the driver's among them; NULL
+ * where Python has something to do for them, or the value is wrong. The caller holds the events. */
+static PyObject *read_waits(const Commands *self, const Prepared *launch, PyObject *events, Waits *waits)
+{
+    if (launch->lanes == NULL)
+        return NULL;
+    Py_ssize_t count = PyTuple_Size(events);
+    PyObject *weak = PyTuple_New(count);
+    for (Py_ssize_t i = 0; weak != NULL && i < count; i++) {
+        PyObject *item = PyTuple_GetItem(events, i);
+        PyObject *reference = add_wait(self, launch, item, waits) ? PyWeakref_NewRef(item, NULL) : NULL;
+        if (reference == NULL)
+            Py_CLEAR(weak);
+        else
+            PyTuple_SetItem(weak, i, reference);
+    }
+    PyErr_Clear();
+    return weak;
+}
+
+/* As submit, and what is given is not let go of by others meanwhile; events: a tuple. */
 static int submit_held(Commands *self, Prepared *launch, PyObject *const *values, fill_function fill, const void *what,
-                       PyObject *depends_on, PyObject **given)
+                       PyObject *events, PyObject **given)
 {
     if (launch->bundle == NULL || !((Openable *)launch->bundle)->open)
         return OTHERWISE;
-    PyObject *waits = NULL;
-    if (depends_on != NULL && (!PyTuple_CheckExact(depends_on) || PyTuple_Size(depends_on) > 0)) {
-        waits = own_waits(self, depends_on);
-        if (waits == NULL)
+    PyObject *weak = NULL;
+    Waits waits = {0};
+    if (events != NULL && PyTuple_Size(events) > 0) {
+        weak = read_waits(self, launch, events, &waits);
+        if (weak == NULL)
             return OTHERWISE;
     }
     PyObject *lock = self->lock;
     if (lock == NULL || (PyObject *)Py_TYPE(lock) != lock_type) {
-        Py_XDECREF(waits);
+        Py_XDECREF(weak);
         return OTHERWISE;
     }
     int result = FAILED;
     Py_INCREF(lock);
     if (take((Lock *)lock)) {
-        result = submit_locked(self, launch, values, fill, what, given);
+        result = submit_locked(self, launch, values, fill, what, &waits, given);
         give_back((Lock *)lock);
     }
     Py_DECREF(lock);
-    if (result == DONE && waits != NULL && PyTuple_Size(waits) > 0 && PyObject_SetAttr(*given, str_waits, waits) < 0) {
+    if (result == DONE && weak != NULL && PyObject_SetAttr(*given, str_waits, weak) < 0) {
         Py_CLEAR(*given);
         result = FAILED;
     }
-    Py_XDECREF(waits);
+    Py_XDECREF(weak);
     return result;
+}
+
+/* The events to wait for as a tuple, which nobody else changes; NULL without any. */
+static PyObject *events_of(PyObject *depends_on)
+{
+    if (depends_on == NULL)
+        return NULL;
+    if (PyTuple_CheckExact(depends_on))
+        return Py_NewRef(depends_on);
+    return PyList_CheckExact(depends_on) ? PyList_AsTuple(depends_on) : PyTuple_Pack(1, depends_on);
 }
 
 int submit(Commands *self, Prepared *launch, PyObject *const *values, fill_function fill, const void *what,
            PyObject *depends_on, PyObject **given)
 {
+    PyObject *events = events_of(depends_on);
+    if (events == NULL && depends_on != NULL)
+        return FAILED;
     Py_INCREF(self); /* others may run while this thread reads attributes, waits for the lock or is in the driver */
     Py_INCREF(launch);
-    int result = submit_held(self, launch, values, fill, what, depends_on, given);
+    int result = submit_held(self, launch, values, fill, what, events, given);
     Py_DECREF(launch);
     Py_DECREF(self);
+    Py_XDECREF(events);
     return result;
 }

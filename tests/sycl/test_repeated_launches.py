@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
 import threading
@@ -337,6 +338,69 @@ def test_failures_are_told_once_by_whom_they_concern(blr: bl.Queue, simple: Any)
     with pytest.raises(bl.Error, match="fill"):
         blr.wait()
     blr.wait()
+
+
+@pytest.mark.parametrize("count", [1, 2, 8, 9, 40])
+def test_it_waits_for_events_of_other_queues_and_contexts(blr: bl.Queue, simple: Any, count: int) -> None:
+    """More than are passed without Python, too; none of what is read was written before the gate opened."""
+    fill, copy = simple.get_kernel("fill"), simple.get_kernel("copy")
+    source, result = zeros(blr), zeros(blr)
+    for _ in range(OFTEN):
+        blr.parallel_for(64, copy, source, result).wait()
+    apart = bl.Context(blr.device)
+    with apart, bl.Queue(blr.device, blr.context, in_order=True) as near, bl.Queue(blr.device, apart) as far:
+        gate = Gate(near)
+        near.ext_oneapi_submit_barrier(gate.event)
+        last = near.parallel_for(64, fill, source, 7)
+        others = [far.ext_oneapi_submit_barrier() for _ in range(count - 1)]
+        copied = blr.parallel_for(64, copy, source, result, depends_on=[*others, last])
+        assert copied.get_wait_list() == (*others, last) and copied.status is bl.EventStatus.submitted
+        gate.open()
+        copied.wait()
+        assert set(result.numpy(blr)) == {7}
+
+
+def test_what_is_no_event_is_told(own: bl.Queue, simple: Any) -> None:
+    data, increment = zeros(own), simple.get_kernel("increment")
+    for _ in range(OFTEN):
+        event = own.parallel_for(64, increment, data)
+    for wrong in (5, "text", [event, None], (event, 7), None):
+        with pytest.raises(bl.InvalidError, match="it takes an Event or several"):
+            own.parallel_for(64, increment, data, depends_on=wrong)  # type: ignore[arg-type]
+    own.parallel_for(64, increment, data, depends_on=(each for each in [event])).wait()
+    own.parallel_for(64, increment, data, depends_on=bl.Event()).wait()
+    own.wait()
+    assert set(data.numpy(own)) == {OFTEN + 2}
+
+
+def test_a_failure_is_passed_on_as_by_the_first_launch(blr: bl.Queue, simple: Any) -> None:
+    """To what waits for it, whether it is known by then or not; in order only if it is."""
+    fill, increment = simple.get_kernel("fill"), simple.get_kernel("increment")
+    few, data = zeros(blr, 16), zeros(blr)
+    for _ in range(OFTEN):
+        blr.parallel_for(64, increment, data).wait()
+
+    def outcome(run: bl.Queue, known: bool) -> str:
+        failed = run.parallel_for(64, fill, few, 2)
+        if known:
+            with pytest.raises(bl.Error):
+                failed.wait()
+        later = run.parallel_for(64, increment, data, depends_on=failed)
+        try:
+            later.wait()
+        except bl.Error as error:
+            said = str(error)
+        else:
+            said = "it went well"
+        with contextlib.suppress(bl.Error):
+            run.wait()
+        return said
+
+    for known in (False, True):
+        with bl.Queue(blr.device, blr.context, in_order=blr.is_in_order) as fresh:
+            expected = outcome(fresh, known)
+        assert outcome(blr, known) == expected
+        assert (expected == "it went well") == (blr.is_in_order and not known)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")

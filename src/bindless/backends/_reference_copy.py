@@ -44,7 +44,7 @@ def copy_image(backend: ReferenceBackend, queue: Queue, region: CopyRegion, wait
 
 def prepare_copy(backend: ReferenceBackend, queue: Queue, region: CopyRegion) -> DirectCopy:
     """A copy to be repeated."""
-    made = ffi.new("bindless_image_copy_t *", (queue.handle, _region(backend, region), queue.slot))
+    made = ffi.new("bindless_image_copy_t *", (queue.handle, _region(backend, region), queue.ends))
 
     def place(side: str, end: Endpoint) -> tuple[int, ...]:
         if isinstance(end, UsmMemory):

@@ -54,7 +54,7 @@ def repeated(
         sizes=sizes,
         settle=_settle,
         refused=refused,
-        keep=(described, queue.slot, keep),
+        keep=(described, queue.ends, keep),
     )
 
 
@@ -84,7 +84,7 @@ def prepare_launch(
         else:
             sizes[at] = value
     described = ffi.new("bindless_launch_t *")
-    described.queue, described.kernel, described.event = queue.handle, kernel.handle, queue.slot
+    described.queue, described.kernel, described.ends = queue.handle, kernel.handle, queue.ends
     launch = described.launch
     launch.dimensions = len(global_size)
     launch.global_size[0 : len(global_size)] = global_size

@@ -11,6 +11,7 @@ __all__ = ["Context", "Device", "Event", "Queue"]
 
 lib, ffi = driver.lib, driver.ffi
 
+_number = lib.bindless_event_number
 _QUERY, _RELEASE = (
     int(ffi.cast("uintptr_t", ffi.addressof(lib, name))) for name in ("bindless_event_query", "bindless_event_release")
 )
@@ -38,21 +39,24 @@ class Queue(Lane):
     """A queue; one that is not ``owned`` is never destroyed here.
 
     Attributes:
-        slot: a blr_event_t, where commands that are repeated leave their events.
+        ends: bindless_ends_t, of commands that are repeated.
     """
 
-    __slots__ = ("context", "handle", "owned", "profiling", "slot")
+    __slots__ = ("context", "ends", "handle", "owned", "profiling")
 
     def __init__(self, handle: Any, context: Context, profiling: bool, owned: bool = True) -> None:
         self.handle, self.context, self.profiling, self.owned = handle, context, profiling, owned
-        self.slot = ffi.new("blr_event_t *")
-        self.made, self.query, self.let_go = int(ffi.cast("uintptr_t", self.slot)), _QUERY, _RELEASE
+        self.ends = ffi.new("bindless_ends_t *")
+        self.waits = int(ffi.cast("uintptr_t", self.ends))
+        self.made = int(ffi.cast("uintptr_t", ffi.addressof(self.ends, "event")))
+        self.query, self.let_go = _QUERY, _RELEASE
 
 
 class Event(Mark):
     """A reference to an event, which goes with it; with the number 0 it was given back.
 
     Attributes:
+        native: its blr_event_t, where Python made it.
         profiling: whether it has times.
     """
 
@@ -62,21 +66,22 @@ class Event(Mark):
 
     def __init__(self, handle: Any, profiling: bool) -> None:
         """Takes a reference over."""
-        self.number, self.let_go = int(ffi.cast("uintptr_t", handle)), _RELEASE
-        self.profiling = profiling
+        self.native, self.number, self.let_go = handle, _number(handle), _RELEASE
+        if profiling:
+            self.profiling = True
 
     def __getattr__(self, name: str) -> Any:
-        if name == "profiling":  # what is repeated without Python is in queues without times
+        if name == "profiling":
             return False
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     @property
     def handle(self) -> Any:
         """blr_event_t."""
-        return ffi.cast("blr_event_t", self.number)
+        return self.native or ffi.cast("blr_event_t", self.number)
 
     def release(self) -> None:
         """Gives it back early."""
-        number, self.number = self.number, 0
+        number, self.number, self.native = self.number, 0, None
         if number:
             lib.blrEventRelease(ffi.cast("blr_event_t", number))

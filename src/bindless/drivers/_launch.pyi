@@ -29,7 +29,8 @@ class Mark:
 
 class Lane:
     """A stream of the driver, whose last mark is recorded only if somebody keeps it, or whose commands leave their
-    events at the address ``made``, to be given back by a function at ``let_go``.
+    events at the address ``made``, to be given back by a function at ``let_go``, and wait for those at ``waits``: their
+    number and 8 places.
     """
 
     pending: Any
@@ -40,6 +41,7 @@ class Lane:
     asked: int
     made: int
     let_go: int
+    waits: int
 
 class Event:
     """A command's end, as users hold it."""
