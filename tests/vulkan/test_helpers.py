@@ -12,6 +12,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from sharing_checks import levels_of, open_descriptors, pixels_for, same
+from vulkan_rig import drivers
 
 import bindless as bl
 from bindless.interop import vulkan as sharing
@@ -53,6 +54,19 @@ def test_no_such_device(rig, monkeypatch):
         sharing.device_for(rig.physical_device)
     for each in bl.get_devices():
         assert each.uuid.hex() in str(refusal.value)
+
+
+def test_an_instance_of_vulkan_1_0(rig, manifest, device):
+    """It tells no UUID, and would say of every image that it is not for export."""
+    import vulkan as vk
+
+    with drivers(manifest):
+        instance = vk.vkCreateInstance(vk.VkInstanceCreateInfo(), None)
+        physical_device = vk.vkEnumeratePhysicalDevices(instance)[0]
+    for ask in (sharing.device_uuid, sharing.device_for, lambda each: sharing.Exporter(each, rig.device, device)):
+        with pytest.raises(bl.InvalidError, match=r"Vulkan 1\.0: make it with .*VK_MAKE_VERSION\(1, 1, 0\)"):
+            ask(physical_device)
+    vk.vkDestroyInstance(instance, None)
 
 
 def test_extensions_are_there(rig):

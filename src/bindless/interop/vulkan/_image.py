@@ -109,7 +109,10 @@ def _request(physical_device: Any, desc: ImageDescriptor, tiling: str, usage: in
     properties = vk.vkGetPhysicalDeviceFormatProperties(physical_device, format)
     features = properties.linearTilingFeatures if tiling == "linear" else properties.optimalTilingFeatures
     if not features:
-        raise FeatureNotSupportedError(f"this Vulkan device has no images {format_name(desc)} of tiling {tiling}")
+        raise FeatureNotSupportedError(
+            f"this Vulkan device has no images {format_name(desc)} of tiling {tiling}: take another number or type of "
+            "channels, or the other tiling"
+        )
     if usage is None:
         usage = _usage_for(features, desc.dimensions)
     usage = check_usage(usage, "VkImageUsageFlags")

@@ -28,12 +28,21 @@ def _identity(physical_device: Any) -> tuple[str, bytes, bool]:
     properties = vk.VkPhysicalDeviceProperties2(pNext=identity)
     vk.vkGetPhysicalDeviceProperties2(physical_device, properties)
     name = vk.ffi.string(properties.properties.deviceName).decode()
-    kind = properties.properties.deviceType
-    return name, bytes(identity.deviceUUID), kind == vk.VK_PHYSICAL_DEVICE_TYPE_CPU
+    uuid, kind = bytes(identity.deviceUUID), properties.properties.deviceType
+    if not any(uuid):
+        raise InvalidError(
+            f"Vulkan tells no UUID of {name}, nor what it can export, as its VkInstance was made for Vulkan 1.0: make "
+            "it with pApplicationInfo=VkApplicationInfo(apiVersion=VK_MAKE_VERSION(1, 1, 0)) or newer"
+        )
+    return name, uuid, kind == vk.VK_PHYSICAL_DEVICE_TYPE_CPU
 
 
 def device_uuid(physical_device: Any) -> bytes:
-    """The 16 bytes of ``VkPhysicalDeviceIDProperties.deviceUUID``; Vulkan 1.1 or newer tells them."""
+    """The 16 bytes of ``VkPhysicalDeviceIDProperties.deviceUUID``.
+
+    Raises:
+        InvalidError: the VkInstance was made for Vulkan 1.0, which tells none.
+    """
     return _identity(physical_device)[1]
 
 

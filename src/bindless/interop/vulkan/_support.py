@@ -76,7 +76,7 @@ def check_image(physical_device: Any, request: ImageRequest) -> bool:
         vk.vkGetPhysicalDeviceImageFormatProperties2(physical_device, question, limits)
     features = answer.externalMemoryProperties.externalMemoryFeatures
     if not features & vk.VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT:
-        raise FeatureNotSupportedError(f"{told} cannot be exported by this device")
+        raise FeatureNotSupportedError(f"{told} cannot be exported by this device: try another usage, type or tiling")
     limit, desc = limits.imageFormatProperties, request.desc
     largest = (limit.maxExtent.width, limit.maxExtent.height, limit.maxExtent.depth)
     if any(size > most for size, most in zip(desc.extent, largest)) or desc.num_levels > limit.maxMipLevels:
