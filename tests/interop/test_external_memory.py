@@ -156,6 +156,9 @@ def test_ranges(queue: bl.Queue, shared: SharedFile) -> None:
     assert isinstance(pointer, bl.UsmPointer) and pointer.kind == "device" and pointer.nbytes == 4096  # R73
     assert bl.get_pointer_type(pointer, queue.context) == "device"
     array = pointer.array((32, 32), np.float32)
+    for on_host in (np.asarray, memoryview):
+        with pytest.raises(TypeError):  # R73
+            on_host(array)
     assert array.shape == (32, 32) and array.address == pointer.address
     queue.fill(array, np.float32(2.5), 1024).wait()
     assert (shared.seen((1024,), np.float32, 1024) == 2.5).all()

@@ -242,7 +242,12 @@ def test_a_waiting_queue_holds_up_no_other(device: bl.Device, context: bl.Contex
 
 def test_out_of_order_queues(queue: bl.Queue, event_fd: int) -> None:
     semaphore = import_semaphore(event_fd, "opaque_fd", queue)
-    for command in (queue.ext_oneapi_wait_external_semaphore, queue.ext_oneapi_signal_external_semaphore):
+    for command in (
+        queue.ext_oneapi_wait_external_semaphore,
+        queue.ext_oneapi_signal_external_semaphore,
+        lambda each: queue.submit(lambda handler: handler.ext_oneapi_wait_external_semaphore(each)),
+        lambda each: queue.submit(lambda handler: handler.ext_oneapi_signal_external_semaphore(each)),
+    ):
         with pytest.raises(bl.InvalidError, match="in_order=True"):  # R75
             command(semaphore)
     assert not is_signalled(event_fd)
