@@ -28,7 +28,13 @@ import bindless as bl
 sys.path.insert(0, str(Path(__file__).parent / "spirv"))
 # kept_kernels.py: what they were compiled to on another machine.
 sys.path.insert(0, str(Path(__file__).parent))
-from opencl_faults import blends_like_the_reference, lacks_format, mark_faults, unlisted_version
+from opencl_faults import (
+    blends_like_the_reference,
+    has_four_channels_alone,
+    lacks_format,
+    mark_faults,
+    unlisted_version,
+)
 
 if os.environ.get("BINDLESS_TEST_KERNELS"):
     from kept_kernels import build
@@ -135,8 +141,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.skip(reason=config.stash[_SKIPPED]))
     device = config.stash[_DEVICE]
     backend = device.backend
-    if backend == "opencl":
-        mark_faults(device, items)
+    mark_faults(device, items)
     for marker, kept in (
         ("against_reference", backend != "reference"),
         ("loses_device", backend == "cuda"),
@@ -169,11 +174,16 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def _lacking(config: pytest.Config, refusal: bl.Error) -> str:
     """The device's words, where it refuses what it announces that it lacks; what the reference has is never missing."""
     device = config.stash[_DEVICE]
+    platform = device.platform.name
     lacking = re.search(r"has no images of (\d|so many) channels of (\w+)", str(refusal))
     if (
         device.backend == "opencl"
         and lacking is not None
-        and (lacking[1] in ("2", "so many") or lacks_format(device.platform.name, lacking[2]))
+        and (
+            lacking[1] in ("2", "so many")
+            or lacks_format(platform, lacking[2])
+            or (lacking[1] == "1" and has_four_channels_alone(platform, device.driver_version))
+        )
     ):
         return f"a format that the driver does not list: {refusal}"
     if device.backend == "opencl" and "takes no SPIR-V" in str(refusal) and not device._record.native.takes_il:

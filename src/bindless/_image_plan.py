@@ -97,12 +97,19 @@ def _require_filter(described: ImageDescriptor, sampler: BindlessImageSampler, m
         raise InvalidError(f"max_anisotropy={sampler.max_anisotropy} needs mipmaps=True")
 
 
+def _device_channels(described: ImageDescriptor, device: Device) -> int:
+    """As many as described, or the fewest more that the device has images of: many have none of three channels, some of
+    OpenCL's none of two, or of four alone."""
+    native, kind = device._record.native, described.channel_type
+    for channels in range(described.num_channels, 5):
+        if device._backend.supports_format(native, kind, channels):
+            return channels
+    return described.num_channels  # for the error that names it
+
+
 def _device_descriptor(described: ImageDescriptor, mipmaps: bool, device: Device) -> ImageDescriptor:
     """What is allocated for an image: more channels, a second layer or several levels than described."""
-    channels = described.num_channels
-    if channels == 3 and not device._backend.supports_format(device._record.native, described.channel_type, 3):
-        channels = 4
-    desc = replace(described, num_channels=channels)
+    desc = replace(described, num_channels=_device_channels(described, device))
     if mipmaps and desc.max_levels > 1:
         desc = replace(desc, type=ImageType.mipmap, num_levels=desc.max_levels)
     elif desc.type is ImageType.array and desc.array_size == 1:

@@ -185,7 +185,8 @@ def test_kernel_of_linked_modules(rig: Rig) -> None:
     rig.wait(rig.backend.launch(rig.queue, kernel, (64,), (64,), [np.uint64(address).tobytes()]))
     assert np.array_equal(rig.download(address, data), data * 2)
     rig.backend.release_module(module)
-    with pytest.raises(bl.BuildError, match="LINK" if _takes_text_alone(rig) else "twice"):  # PoCL does not tell what
+    silent = rig.platform.startswith("Portable")  # PoCL does not tell what is missing
+    with pytest.raises(bl.BuildError, match="LINK" if silent or _takes_text_alone(rig) else "twice"):
         rig.backend.link_modules(rig.context, rig.device, objects[:1])
     with pytest.raises(bl.BuildError) as caught:
         rig.backend.compile_module(rig.context, rig.device, broken)

@@ -152,7 +152,7 @@ def test_printf(queue: bl.Queue, capfd: pytest.CaptureFixture[str]) -> None:
 kernel void say(global const int *in)
 {
     const int i = (int)get_global_id(0);
-    if (i < 2) printf("%d has %d of %s, %.1f and %v4d\\n", i, in[i], "these", i * 1.5f, (int4)(i, 2, 3, 4));
+    if (i < 2) printf("%d has %d of %s, %.1f and %v4hld\\n", i, in[i], "these", i * 1.5f, (int4)(i, 2, 3, 4));
 }
 """
     kernel = bl.load_kernel_bundle(bl.build(text, targets="spirv"), queue).get_kernel("say")

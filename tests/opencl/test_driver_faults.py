@@ -7,6 +7,9 @@ import gc
 import itertools
 import os
 import statistics
+import subprocess
+import sys
+import textwrap
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -15,6 +18,7 @@ import pytest
 
 import bindless as bl
 from bindless.drivers import opencl as driver
+from opencl_faults import is_of
 
 pytestmark = pytest.mark.opencl
 
@@ -182,6 +186,79 @@ def test_a_program_lives_as_long_as_its_kernels(cl: bl.Device, request: pytest.F
     finally:
         lib.clReleaseKernel(kernel)
         lib.clReleaseContext(own)
+
+
+def test_unified_memory_lets_go_of_its_context(cl: bl.Device, request: pytest.FixtureRequest) -> None:
+    """Each piece of PoCL 6's keeps the context, after it was freed."""
+    native = cl._record.native
+    extension, allocate = "cl_intel_unified_shared_memory", "clDeviceMemAllocINTEL"
+    if extension not in native.extensions or not native.platform.offers(allocate):
+        pytest.skip(f"the driver has no {extension}")
+    if is_of(cl, "Portable Computing Language", "6.0"):
+        request.applymarker(pytest.mark.xfail(strict=True, raises=AssertionError, reason="a fault of PoCL"))
+    devices = ffi.new("cl_device_id[]", [native.handle])
+    own = lib.clCreateContext(ffi.NULL, 1, devices, ffi.NULL, ffi.NULL, ffi.NULL)
+    piece = lib.clDeviceMemAllocINTEL(own, native.handle, ffi.NULL, 64, 0, ffi.NULL)
+    if piece == ffi.NULL or lib.clMemFreeINTEL(own, piece) != lib.CL_SUCCESS:
+        pytest.fail("the driver does not come this far")
+    count = ffi.new("cl_uint *")
+    lib.clGetContextInfo(own, lib.CL_CONTEXT_REFERENCE_COUNT, 4, count, ffi.NULL)
+    lib.clReleaseContext(own)
+    assert count[0] == 1
+
+
+def test_images_in_opencl_c_1_2(cl: bl.Device, request: pytest.FixtureRequest) -> None:
+    """PoCL 7 has their functions in OpenCL C 3.0 and in its default, but not where 1.2 is asked for by name."""
+    native = cl._record.native
+    if not native.has_images or native.c_version < (1, 2):
+        pytest.skip("the driver has no images, or no OpenCL C 1.2")
+    if is_of(cl, "Portable Computing Language", "7.1"):
+        request.applymarker(pytest.mark.xfail(strict=True, raises=AssertionError, reason="a fault of PoCL"))
+    source = b"kernel void f(read_only image2d_t image, global float4 *out) { *out = read_imagef(image, (int2)(0)); }"
+    own = lib.clCreateContext(ffi.NULL, 1, ffi.new("cl_device_id[]", [native.handle]), ffi.NULL, ffi.NULL, ffi.NULL)
+    text, sizes = ffi.new("char const *[]", [ffi.from_buffer(source)]), ffi.new("size_t[]", [len(source)])
+    built = []
+    for options in (b"", b"-cl-std=CL1.2"):
+        program = lib.clCreateProgramWithSource(own, 1, text, sizes, ffi.NULL)
+        built.append(lib.clBuildProgram(program, 0, ffi.NULL, options, ffi.NULL, ffi.NULL))
+        lib.clReleaseProgram(program)
+    lib.clReleaseContext(own)
+    if built[0] != lib.CL_SUCCESS:
+        pytest.fail(f"they are not in the default either: {built}")
+    assert built[1] == lib.CL_SUCCESS
+
+
+def test_the_number_of_groups_by_a_variable(cl: bl.Device, request: pytest.FixtureRequest) -> None:
+    """PoCL 6 and 7 do not find it: the one ends the process, the other the command."""
+    if is_of(cl, "Portable Computing Language", "6.0", "7.1"):
+        request.applymarker(pytest.mark.xfail(strict=True, raises=AssertionError, reason="a fault of PoCL"))
+    program = """
+    import sys
+    import bindless as bl
+    from bindless.drivers.opencl import ffi, lib
+    text = b"kernel void f(global int *out) { for (int at = 0; at < 3; ++at) out[at] = get_num_groups(at); }"
+    device = bl.get_devices("opencl:*:*")[int(sys.argv[1])]._record.native.handle
+    devices = ffi.new("cl_device_id[]", [device])
+    context = lib.clCreateContext(ffi.NULL, 1, devices, ffi.NULL, ffi.NULL, ffi.NULL)
+    queue = lib.clCreateCommandQueue(context, device, 0, ffi.NULL)
+    texts, sizes = ffi.new("char const *[]", [ffi.from_buffer(text)]), ffi.new("size_t[]", [len(text)])
+    program = lib.clCreateProgramWithSource(context, 1, texts, sizes, ffi.NULL)
+    print("built", lib.clBuildProgram(program, 0, ffi.NULL, b"", ffi.NULL, ffi.NULL), flush=True)
+    kernel = lib.clCreateKernel(program, b"f", ffi.NULL)
+    buffer = lib.clCreateBuffer(context, lib.CL_MEM_READ_WRITE, 12, ffi.NULL, ffi.NULL)
+    lib.clSetKernelArg(kernel, 0, 8, ffi.new("cl_mem *", buffer))
+    whole, group = ffi.new("size_t[]", [8, 6, 2]), ffi.new("size_t[]", [4, 2, 1])
+    lib.clEnqueueNDRangeKernel(queue, kernel, 3, ffi.NULL, whole, group, 0, ffi.NULL, ffi.NULL)
+    found = ffi.new("int[3]")
+    lib.clEnqueueReadBuffer(queue, buffer, 1, 0, 12, found, 0, ffi.NULL, ffi.NULL)
+    print(*found)
+    """
+    place = bl.get_devices("opencl:*:*").index(cl)
+    command = [sys.executable, "-c", textwrap.dedent(program), str(place)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    if not done.stdout.startswith("built 0\n"):
+        pytest.fail(f"the driver does not come this far: {done.stdout}{done.stderr}")
+    assert done.stdout.splitlines()[1:] == ["2 3 2"], done.stdout + done.stderr
 
 
 def incremented(through_generic: bool) -> bytes:

@@ -142,7 +142,10 @@ class Device:
 
     @functools.cached_property
     def has_usm(self) -> bool:
-        """Whether it has unified memory by cl_intel_unified_shared_memory."""
+        """Whether it has unified memory by cl_intel_unified_shared_memory. That of PoCL 6 is not used: every piece
+        holds the context for good, and makes the next ones slower. Its shared virtual memory does as well."""
+        if self.platform.record.name == "Portable Computing Language" and version_of(self.driver_version)[0] == 6:
+            return False
         return "cl_intel_unified_shared_memory" in self.extensions and self.platform.offers("clDeviceMemAllocINTEL")
 
     @functools.cached_property

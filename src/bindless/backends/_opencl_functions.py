@@ -58,7 +58,7 @@ def _load(context: Context, device: Device, source: bytes, name: str) -> Kernel:
     if packed:
         module = load_kept(context, device, packed)
     else:
-        module = load_module(context, device, source, options="-cl-std=CL1.2")
+        module = load_module(context, device, source)
         _built[device, name] = packed_of(module)
     try:
         return get_kernel(module, name, indirect=False)
