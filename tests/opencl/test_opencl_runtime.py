@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
 import subprocess
@@ -26,6 +27,7 @@ pytestmark = pytest.mark.opencl
 lib, ffi = driver.lib, driver.ffi
 
 DOUBLE = b"kernel void twice(global int *data) { data[get_global_id(0)] *= 2; }"
+ADVANCE = b"kernel void advance(global int *a, int b) { size_t i = get_global_id(0); a[i] = a[i] * 2 + b; }"
 
 
 # ---------------------------------------------------------------------- discovery
@@ -263,3 +265,37 @@ def test_one_buffer_goes_round_the_backends(cl: bl.Device) -> None:
                 expected[10:14] = 6
             with buffer.get_host_access("read") as found:
                 assert np.array_equal(np.asarray(found), expected)
+
+
+def test_one_buffer_goes_round_the_platforms() -> None:
+    """A kernel on every OpenCL device found, whosever driver it is, and a fill on the reference, in turn."""
+    devices = bl.get_devices("opencl:*:*")
+    with contextlib.ExitStack() as stack:
+        queues = [stack.enter_context(bl.Queue(device)) for device in devices]
+        last = stack.enter_context(bl.Queue("reference:*:*"))
+        buffer = stack.enter_context(bl.Buffer(np.arange(64, dtype="i4")))
+        kernels = [bl.load_kernel_bundle(ADVANCE, queue).get_kernel("advance") for queue in queues]
+        expected = np.arange(64, dtype="i4")
+        for turn in range(3):
+            for number, (queue, kernel) in enumerate(zip(queues, kernels)):
+                step = 10 * turn + number
+                queue.submit(lambda h, k=kernel, s=step: h.parallel_for(64, k, buffer.get_access(h), s))
+                expected = expected * 2 + step
+            last.submit(lambda h: h.fill(buffer.get_access(h, "write", range=8, offset=8), 5))
+            expected[8:16] = 5
+        with buffer.get_host_access("read") as found:
+            assert np.array_equal(np.asarray(found), expected)
+
+
+@pytest.mark.parametrize("channels", [1, 2, 3, 4])
+@pytest.mark.parametrize("dtype", ["u1", "f4"])
+def test_arrays_of_as_many_channels_as_they_like(cl: bl.Device, channels: int, dtype: str) -> None:
+    """The device has images of so many channels, or of more: the array's alone are seen."""
+    pixels = np.random.default_rng(channels).integers(0, 255, (9, 7, channels)).astype(dtype)
+    with bl.Queue(cl) as queue, bl.Image(pixels, queue=queue) as image:
+        assert image.num_channels == channels <= image.descriptor.num_channels
+        assert np.array_equal(image.numpy(), pixels)
+        fetched = image.fetch(np.int32([[2, 3], [6, 8]]))
+        assert np.allclose(fetched, pixels[[3, 8], [2, 6]] / (255 if dtype == "u1" else 1), rtol=1e-6, atol=0)
+        whole = image.warp(np.eye(3), (9, 7))
+        assert whole.dtype == pixels.dtype and np.array_equal(whole, pixels)
