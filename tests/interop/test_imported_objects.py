@@ -8,7 +8,9 @@ import os
 import pickle
 import resource
 import sys
+import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -147,6 +149,28 @@ def test_errors_tell_the_way_out(ordered: bl.Queue, shared: SharedFile) -> None:
     if ordered.device.vendor == "bindless":  # whose words name the descriptor that was given, and no other
         assert f"file descriptor {event} names no memory" in str(refused.value)
     os.close(event)
+
+
+def test_threads_that_import_the_same_descriptor(ordered: bl.Queue, shared: SharedFile) -> None:
+    """One takes it over, and the others are told; nothing is closed twice, nor another thread's."""
+    before = descriptors()
+
+    def attempt(desc: bl.ExternalMemDescriptor, start: threading.Barrier) -> object:
+        start.wait()
+        try:
+            return bl.import_external_memory(desc, ordered)
+        except bl.InvalidError as error:
+            return str(error)
+
+    with ThreadPoolExecutor(3) as pool:
+        for _ in range(30):
+            desc, start = shared.descriptor(), threading.Barrier(3)
+            found = [each.result() for each in [pool.submit(attempt, desc, start) for _ in range(3)]]
+            made = [each for each in found if isinstance(each, bl.ExternalMem)]
+            assert len(made) == 1 and sum("is not open" in str(each) for each in found) == 2
+            bl.release_external_memory(made[0], ordered)
+    del found, made
+    assert descriptors() == before
 
 
 def test_no_descriptor_is_left(ordered: bl.Queue, shared: SharedFile) -> None:

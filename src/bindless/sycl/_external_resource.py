@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar, Union
 
@@ -19,6 +20,22 @@ if TYPE_CHECKING:
 __all__ = ["Imported", "as_invalid", "let_go", "of_context", "take_over"]
 
 _Native = TypeVar("_Native")
+
+
+class _OneImport:
+    """One import at a time: a second one of the same descriptor finds it closed, and closes none of its number."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+
+    def forget(self) -> None:
+        """In the child of a fork: another thread may have held it."""
+        self.lock = threading.Lock()
+
+
+_one_import = _OneImport()
+_lifetime.after_fork(_one_import.forget)
+
 Descriptor = Union[ExternalMemDescriptor, ExternalSemaphoreDescriptor]
 
 
@@ -68,13 +85,14 @@ def as_invalid(error: Error, doing: str) -> Error:
 
 def take_over(desc: Descriptor, make: Callable[[], _Native]) -> _Native:
     """What ``make`` imports. A file descriptor is closed once it was imported, and stays its owner's otherwise."""
-    desc.check()
-    try:
-        native = make()
-    except Error as error:
-        raise as_invalid(error, f"{desc.resource} was not imported as {desc.handle_type}") from error
-    if isinstance(desc.resource, ResourceFd):
-        os.close(desc.resource.file_descriptor)
+    with _one_import.lock:
+        desc.check()
+        try:
+            native = make()
+        except Error as error:
+            raise as_invalid(error, f"{desc.resource} was not imported as {desc.handle_type}") from error
+        if isinstance(desc.resource, ResourceFd):
+            os.close(desc.resource.file_descriptor)
     return native
 
 
