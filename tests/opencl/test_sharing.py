@@ -61,7 +61,7 @@ def test_what_every_importing_device_does(sharing: Path) -> None:
     """The tests of tests/interop that say of a device what importing files is."""  # R57, R71, R72, R73, R74
     if bl.get_devices("opencl:*:*")[0].platform.name == "rusticl":
         pytest.skip("rusticl keeps images apart from the host memory that they are made over, as OpenCL allows")
-    files = ("external_memory", "binary_semaphores", "imported_objects", "outside_waits")
+    files = ("external_memory", "binary_semaphores", "imported_objects", "outside_waits", "two_processes")
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--device", "opencl"]
     done = subprocess.run(
         [*command, *(str(TESTS / "interop" / f"test_{file}.py") for file in files)],
