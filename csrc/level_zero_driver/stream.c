@@ -4,10 +4,10 @@
 
 #include "stream.h"
 
+#include "reference/environment.h"
 #include "command.h"
 #include "fence.h"
 
-#include <fenv.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -209,10 +209,8 @@ static void run_work(struct blz_stream *stream, struct blz_work *work)
     struct blr_error *before = blr_error_redirect(&unseen);
     struct blz_stream *outer = current;
     struct blz_fence *fence = work->fence;
-    /* The numbers are the same whatever rounding and treatment of denormals the thread has set. */
-    fenv_t own;
-    fegetenv(&own);
-    fesetenv(FE_DFL_ENV);
+    struct blr_environment environment;
+    blr_environment_enter(&environment);
     current = stream;
     if (work->command != NULL)
         run_command(stream, work->command, &unseen);
@@ -233,7 +231,7 @@ static void run_work(struct blz_stream *stream, struct blz_work *work)
     if (fence != NULL)
         blr_object_release((struct blr_object *)fence);
     current = outer;
-    fesetenv(&own);
+    blr_environment_leave(&environment);
     blr_error_redirect(before);
 }
 

@@ -2,10 +2,9 @@
 
 #include "allocate.h"
 #include "batch.h"
+#include "environment.h"
 #include "event.h"
 #include "queue.h"
-
-#include <fenv.h>
 
 blr_mutex_t blr_scheduler_mutex = BLR_MUTEX_INIT;
 
@@ -57,12 +56,10 @@ blr_result_t blr_scheduler_fail_current(blr_result_t code, const char *message)
 /* Runs the command on the calling thread, which is not one of the queue's. Called and returning with the lock. */
 static void execute_here(struct blr_command *command)
 {
-    /* The numbers are the same whatever rounding and treatment of denormals the caller has set. */
-    fenv_t own;
-    fegetenv(&own);
-    fesetenv(FE_DFL_ENV);
+    struct blr_environment environment;
+    blr_environment_enter(&environment);
     blr_scheduler_execute(command);
-    fesetenv(&own);
+    blr_environment_leave(&environment);
 }
 
 /* ---------------------------------------------------------------- submission */

@@ -302,6 +302,22 @@ static void sampling_forms(void)
     OK(blrImageDestroy(image));
 }
 
+/* Work that runs on the caller's thread, at once or while it waits, leaves the caller's flags as they were. */
+static void leaves_flags(blr_queue_t queue, const blr_image_call_t *call)
+{
+    const int flags[] = {0, FE_INEXACT, FE_DIVBYZERO | FE_UNDERFLOW};
+    for (int i = 0; i < 6; i++) {
+        blr_image_call_t part = *call;
+        part.count = i < 3 ? 16 : call->count;
+        feclearexcept(FE_ALL_EXCEPT);
+        feraiseexcept(flags[i % 3]);
+        OK(blrEnqueueImageCall(queue, &part, 0, NULL, NULL));
+        OK(blrQueueWait(queue, BLR_TIMEOUT_INFINITE));
+        CHECK(fetestexcept(FE_ALL_EXCEPT) == flags[i % 3]);
+    }
+    feclearexcept(FE_ALL_EXCEPT);
+}
+
 /* The caller's rounding and denormals reach no result, neither through the queue's threads nor through the waiting
  * one, and the caller keeps them. */
 static void float_environment(void)
@@ -358,6 +374,7 @@ static void float_environment(void)
     }
     CHECK(fegetround() == FE_UPWARD);
     fesetenv(FE_DFL_ENV);
+    leaves_flags(queue, &sample);
     OK(blrImageHandleDestroy(context, handle));
     OK(blrImageHandleDestroy(context, exact));
     OK(blrImageDestroy(image));
