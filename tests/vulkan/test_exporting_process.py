@@ -9,7 +9,10 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
+from drawing_process import DESC as FRAME
+from drawing_process import colour
 from exporting_process import DESC, SEED
 from sharing_checks import open_descriptors, pixels_for, read_by_copies, same, write_by_copies
 
@@ -84,6 +87,54 @@ def test_semaphore_of_a_process_that_died(received, device, context):
         other.ext_oneapi_signal_external_semaphore(semaphore).wait_and_throw()
         event.wait_and_throw()
         bl.release_external_semaphore(semaphore, waiting)
+
+
+FRAMES = 1000
+
+
+def test_frames_of_another_process(rig, manifest, device, context):
+    """A thousand of them, drawn there and answered here in place, ordered by semaphores alone."""
+    if not rig.has_semaphores:
+        return  # as tests of semaphores say
+    ours, theirs = socket.socketpair()
+    program = str(PROGRAM.with_name("drawing_process.py"))
+    uuid = sharing.device_uuid(rig.physical_device).hex()
+    process = subprocess.Popen(
+        [sys.executable, program, str(theirs.fileno()), uuid, manifest or "", str(FRAMES)],
+        pass_fds=[theirs.fileno()],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    theirs.close()
+    with ours:
+        message, files, _, _ = socket.recv_fds(ours, 64, 3)
+    assert len(files) == 3, f"the process ended with {process.wait()}"
+    size, dedicated = map(int, message.split())
+    described = bl.ExternalMemDescriptor(bl.ResourceFd(files[0]), "opaque_fd", size, dedicated=bool(dedicated))
+    answers = np.array([colour(index, True) for index in range(FRAMES)], np.uint8)
+    with bl.Queue(device, context, in_order=True) as queue:
+        memory = bl.import_external_memory(described, queue)
+        drawn, answered = (
+            bl.import_external_semaphore(bl.ExternalSemaphoreDescriptor(bl.ResourceFd(file), "opaque_fd"), queue)
+            for file in files[1:]
+        )
+        handle = bl.map_external_image_memory(memory, FRAME, queue)
+        found = bl.usm_empty((FRAMES, *FRAME.shape), np.uint8, queue)
+        paint = np.ascontiguousarray(np.broadcast_to(answers[:, None, None], found.shape))
+        painted = bl.usm_empty(found.shape, np.uint8, queue).copy_from(paint, queue)
+        for index in range(FRAMES):
+            queue.ext_oneapi_wait_external_semaphore(drawn)
+            queue.ext_oneapi_copy(handle, found[index], src_desc=FRAME, dst_desc=FRAME)
+            last = queue.ext_oneapi_copy(painted[index], handle, src_desc=FRAME, dst_desc=FRAME)
+            queue.ext_oneapi_signal_external_semaphore(answered)
+        try:
+            last.wait(timeout=100)
+        finally:
+            process.kill() if last.status != "complete" else process.wait(100)
+        frames = np.array([colour(index, False) for index in range(FRAMES)], np.uint8)
+        np.testing.assert_array_equal(found.numpy(queue), np.broadcast_to(frames[:, None, None], found.shape))
+        bl.unmap_external_image_memory(handle, "standard", queue)
+        bl.release_external_memory(memory, queue)
+    assert process.returncode == 0
 
 
 ENDING = """
