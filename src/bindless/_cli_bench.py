@@ -1,4 +1,4 @@
-"""``bindless bench``: what this device does in a quarter of a minute, beside what else is installed."""
+"""``bindless bench``: what this device does in half a minute, beside what else is installed."""
 
 from __future__ import annotations
 
