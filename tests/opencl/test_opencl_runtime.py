@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import bindless as bl
+from bindless import opencl
 from bindless.backends import _opencl_memory as memory
 from bindless.backends._opencl_context import Context
 from bindless.backends._opencl_event import Event
@@ -232,6 +233,23 @@ def test_everything_gives_its_references_back(cl: bl.Device) -> None:
     gc.collect()
     assert references(handle) == 1
     lib.clReleaseContext(handle)
+
+
+@pytest.mark.parametrize("ordered", [True, False])
+def test_a_queue_that_is_idle_lets_go_of_its_events(cl: bl.Device, ordered: bool) -> None:
+    """Intel's runtime keeps the code of a kernel, megabytes of it, with the event of each launch."""
+    with bl.Context(cl) as context, bl.Queue(cl, context, in_order=ordered) as queue:
+        data = bl.usm_empty(8, "i4", queue)
+        handles = []
+        for value in range(100):
+            event = queue.fill(data, value)
+            event.wait()
+            handles += bl.get_native(event)
+        del event
+        gc.collect()
+        held = sum(opencl.get_reference_count(handle) > 1 for handle in handles)
+        assert held <= 20, held
+        data.close()
 
 
 # ---------------------------------------------------------------------- one program, several backends

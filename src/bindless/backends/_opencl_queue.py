@@ -26,8 +26,9 @@ _flush = lib.clFlush
 
 _new_event = functools.partial(ffi.new, ffi.typeof("cl_event *"))
 
-# Events kept before those that are complete are let go. Those of rusticl hold the memory that their commands used.
-_KEPT, _KEPT_OF_RUSTICL = 256, 4
+# Events kept before those that are complete are let go, and of a queue that is idle. Those of rusticl hold the memory
+# that their commands used, those of Intel's runtime the code of their kernels, megabytes each.
+_KEPT, _KEPT_OF_RUSTICL, _KEPT_IDLE = 256, 4, 16
 
 # Enqueues one command: takes the cl_command_queue, the events that it waits for as count and array, and where its own
 # event goes; gives the result.
@@ -215,7 +216,10 @@ class Queue:
         events = self._last()
         handles = handles_of(events)
         # Last things first: what was submitted last is most often what is not done.
-        return not handles or (status_of(handles[-1]) <= _COMPLETE and max(statuses_of(handles)) <= _COMPLETE)
+        idle = not handles or (status_of(handles[-1]) <= _COMPLETE and max(statuses_of(handles)) <= _COMPLETE)
+        if idle and len(self.recent) > _KEPT_IDLE:
+            self._prune()
+        return idle
 
     def close(self) -> None:
         """Waits for its work and gives the driver's queue back."""
