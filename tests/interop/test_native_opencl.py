@@ -566,6 +566,10 @@ kernel void fetch(read_only {kind} image__bindless_image, sampler_t image__bindl
 {{
 {where}    out[at] = read_imagef(image__bindless_image, image__bindless_sampler, {place});
 }}
+kernel void apart(read_only {kind} image, sampler_t sampler, global float4 *out)
+{{
+{where}    out[at] = read_imagef(image, sampler, {place});
+}}
 kernel void plain(read_only {kind} image, global float4 *out)
 {{
 {where}    out[at] = read_imagef(image, {place});
@@ -616,6 +620,19 @@ def test_images_of_native_ones(raw: Raw, context: bl.Context, queue: bl.Queue, d
     event.wait()
     assert np.array_equal(out.numpy(), pixels)
     queue.memset(out, 0, out.nbytes).wait()
+
+    def fetch_apart(handler: bl.Handler) -> None:
+        access = sampled.get_access(handler)
+        handler.parallel_for(range_, bundle.get_kernel("apart"), access, access, out)
+
+    def fetch_without(handler: bl.Handler) -> None:
+        handler.parallel_for(range_, bundle.get_kernel("apart"), *[plain.get_access(handler, "read")] * 2, out)
+
+    queue.submit(fetch_apart).wait()  # the image and its sampler, by one accessor
+    assert np.array_equal(out.numpy(), pixels)
+    with pytest.raises(bl.InvalidError, match=r"argument 1 .*an unsampled image: a sampler is that of a sampled one"):
+        queue.submit(fetch_without)
+    queue.memset(out, 0, out.nbytes).wait()
     queue.submit(read).wait()
     assert np.array_equal(out.numpy(), pixels)
     sampled.close()
@@ -628,6 +645,8 @@ def test_images_of_native_ones(raw: Raw, context: bl.Context, queue: bl.Queue, d
         with plain.get_host_access("read") as values:
             assert np.array_equal(values.reshape(-1, 4), expected)
         plain.close()  # waits: the pixels are the program's again
+        with pytest.raises(bl.InvalidError, match="this image was closed"):
+            bl.get_native(plain)
         assert np.array_equal(raw.read_image(raw.queue(), native, pixels).reshape(-1, 4), expected)
     plain.close()
     bundle.close()

@@ -49,8 +49,7 @@ def _accessor(value: Accessor, parameter: KernelArgument, _: object) -> bytes:
 
 def pack_image_accessor(value: Accessor, parameter: KernelArgument, _: object) -> bytes:
     """The image that an accessor stands for, as a kernel receives it."""
-    kinds = ("image", "value", "sampler") if isinstance(value, SampledImageHandle) else ("image", "value")
-    _require_handle(parameter, kinds)
+    _require_handle(parameter, hasattr(value.buffer, "sampler"))
     return value._address.to_bytes(_POINTER_SIZE, "little")
 
 
@@ -63,14 +62,16 @@ def _array(value: UsmArray, parameter: KernelArgument, context: object) -> bytes
 
 
 def _handle(value: SampledImageHandle | UnsampledImageHandle, parameter: KernelArgument, _: object) -> bytes:
-    kinds = ("image", "value", "sampler") if isinstance(value, SampledImageHandle) else ("image", "value")
-    _require_handle(parameter, kinds)
+    _require_handle(parameter, isinstance(value, SampledImageHandle))
     return value._raw_handle.to_bytes(_POINTER_SIZE, "little")
 
 
-def _require_handle(parameter: KernelArgument, kinds: tuple[str, ...]) -> None:
-    """A parameter of one of the kinds takes an image handle; one for a number only where handles are numbers."""
-    if parameter.size != _POINTER_SIZE or parameter.kind not in kinds:
+def _require_handle(parameter: KernelArgument, sampled: bool) -> None:
+    """A parameter for an image takes an image handle, one for a sampler that of a sampled image, and one for a number
+    only where handles are numbers."""
+    if parameter.kind == "sampler" and not sampled:
+        raise Unfit("it is an unsampled image: a sampler is that of a sampled one, create_image(..., sampler=)")
+    if parameter.size != _POINTER_SIZE or parameter.kind not in ("image", "value", "sampler"):
         raise Unfit("it is an image handle of 8 bytes")
     if parameter.kind == "value" and not parameter.may_be_handle:
         raise Unfit(

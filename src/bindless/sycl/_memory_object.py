@@ -47,6 +47,7 @@ class MemoryObject:
         """It has contents of its own now."""
         self._storage, self._final, self._root = storage, final, None
         self._span = (0, storage.nbytes)
+        storage.noun = self._noun
         if final is not None or storage.waits:
             pool.prepare()
             _storage.unfinished.add(storage)

@@ -117,6 +117,7 @@ class Storage:
         open: whether it can be used.
         waits: whether its end waits for everything that uses it, as the memory is someone else's.
         adopted: whether its memory was made elsewhere.
+        noun: what messages call it.
         returns: someone else's memory that has the newest contents at the end, too.
         forked: whether it was made before this process was forked.
     """
@@ -138,6 +139,7 @@ class Storage:
         self.open = True
         self.waits = False
         self.adopted = False
+        self.noun = "buffer"
         self.returns: Place | None = None
         self._generation = _generation
         valid: dict[Place, Event | None] = {}
@@ -155,9 +157,9 @@ class Storage:
     def require_open(self) -> None:
         """Raises ``InvalidError`` once the buffer is closed, ``SyclRuntimeError`` after a fork."""
         if self.forked:
-            raise SyclRuntimeError(f"this buffer {FORKED}")
+            raise SyclRuntimeError(f"this {self.noun} {FORKED}")
         if not self.open:
-            raise InvalidError("this buffer was closed: make a new one")
+            raise InvalidError(f"this {self.noun} was closed: make a new one")
 
     # ------------------------------------------------------------------ places
 
