@@ -148,6 +148,7 @@ def test_sub_devices_with_their_contexts_and_queues(raw: Raw) -> None:
 
 def test_what_the_driver_calls_visible_is_listed(raw: Raw) -> None:
     """All platforms are exported; a device's version is not above its platform's."""
+    assert opencl.SYCL_BACKEND_OPENCL == 1
     slot = ffi.new("cl_uint *")
     assert lib.clGetPlatformIDs(0, ffi.NULL, slot) == 0
     handles = ffi.new("cl_platform_id[]", slot[0])
@@ -159,7 +160,40 @@ def test_what_the_driver_calls_visible_is_listed(raw: Raw) -> None:
     assert all(device.platform == raw.facade.platform for device in raw.facade.platform.get_devices())
 
 
+def test_what_a_queue_needs_is_made_automatically(raw: Raw) -> None:
+    selector = f"opencl:*:{bl.get_devices('opencl:*:*').index(raw.facade)}"
+    with bl.Queue(selector) as queue:
+        assert queue.device == raw.facade and queue.device.platform == raw.facade.platform
+        assert queue.context.devices == (raw.facade,)
+        native = ffi.cast("cl_command_queue", int(bl.get_native(queue)))
+        slot = ffi.new("cl_context *")
+        assert lib.clGetCommandQueueInfo(native, lib.CL_QUEUE_CONTEXT, 8, slot, ffi.NULL) == 0
+        assert raw.number(slot[0]) == bl.get_native(queue.context)
+        assert filled(queue, 2) == [2] * 4
+
+
 # ---------------------------------------------------------------------- contexts
+
+
+def test_errors_reach_the_handlers_of_contexts_and_queues(raw: Raw) -> None:
+    """``asyncHandler`` of make_context, and that of make_queue before it."""
+    if raw.facade.platform.name.startswith("Intel"):
+        pytest.skip("Intel's runtime runs what waits for an event that failed; tests/opencl/test_opencl_failures.py")
+    of_context: list[bl.Error] = []
+    of_queue: list[bl.Error] = []
+    context = bl.make_context("opencl", raw.context, async_handler=of_context.extend)
+    for handler, errors in ((None, of_context), (of_queue.extend, of_queue)):
+        queue = bl.make_queue("opencl", raw.queue(), context, async_handler=handler)
+        gate = raw.event()
+        array = bl.usm_empty(4, "int32", queue)
+        queue.fill(array, 1, depends_on=bl.make_event("opencl", gate, context))
+        assert lib.clSetUserEventStatus(gate, lib.CL_OUT_OF_RESOURCES) == 0
+        queue.wait_and_throw()
+        assert len(errors) == 1 and opencl.get_error_code(errors[0]) < 0, (of_context, of_queue)
+        array.close()
+        queue.close()
+    assert (len(of_context), len(of_queue)) == (1, 1)
+    context.close()
 
 
 @BOTH

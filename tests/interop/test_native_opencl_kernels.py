@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 from collections.abc import Iterator
 from typing import Any
@@ -467,6 +468,21 @@ def test_copies_of_boxes_are_reversed_too(raw: Raw, context: bl.Context, queue: 
     with image.get_host_access("read") as values:
         assert np.array_equal(values, pixels)
     image.close()
+    whole = np.arange(4 * 5 * 6, dtype=np.int32).reshape(4, 5, 6)
+    expected, part = whole.copy(), np.full((2, 3, 4), -1, np.int32)
+    found = np.zeros_like(part)
+    with bl.Buffer(whole) as buffer:
+
+        def write(handler: bl.Handler) -> None:
+            handler.copy(part, buffer.get_access(handler, "write", range=(2, 3, 4), offset=(1, 2, 0)))
+
+        def read(handler: bl.Handler) -> None:
+            handler.copy(buffer.get_access(handler, "read", range=(2, 3, 4), offset=(0, 1, 2)), found)
+
+        queue.submit(write)
+        queue.submit(read).wait()
+    expected[1:3, 2:5, 0:4] = -1
+    assert np.array_equal(whole, expected) and np.array_equal(found, expected[0:2, 1:4, 2:6])
 
 
 # ---------------------------------------------------------------------- what kernels receive
@@ -621,7 +637,7 @@ def test_functions_of_opencl_c_are_linked_online(raw: Raw, queue: bl.Queue) -> N
     caller.close()
 
 
-def test_work_item_functions_and_printf(raw: Raw, queue: bl.Queue) -> None:
+def test_work_item_functions_and_printf(raw: Raw, queue: bl.Queue, capfd: pytest.CaptureFixture[str]) -> None:
     """What CL compares with SYCL is there as OpenCL C has it: queries, vector loads, barriers, printf."""
     text = b"""kernel void items(global int *out, global int const *in, local int *shared)
 {
@@ -629,14 +645,17 @@ def test_work_item_functions_and_printf(raw: Raw, queue: bl.Queue) -> None:
     barrier(CLK_LOCAL_MEM_FENCE);
     int at = get_global_linear_id();
     out[at] = shared[4 * (get_local_size(0) - 1 - get_local_id(0))] + 1000 * get_group_id(0);
-    if (at < 0)
-        printf("%d\\n", at);
+    if (at == 5)
+        printf("item %d\\n", at);
 }"""
     bundle = bl.load_kernel_bundle(text.replace(b"get_global_linear_id()", b"get_global_id(0)"), queue)
     source, out = bl.usm_empty(16, "int32", queue), bl.usm_empty(8, "int32", queue)
     source.copy_from(np.arange(16, dtype=np.int32))
     queue.parallel_for(bl.NdRange(8, 4), bundle.get_kernel("items"), out, source, bl.LocalAccessor(64)).wait()
     assert list(out.numpy()) == [12, 8, 4, 0, 1012, 1008, 1004, 1000]
+    queue.wait()
+    ctypes.CDLL(None).fflush(None)
+    assert "item 5" in capfd.readouterr().out
     for memory in (source, out):
         memory.close()
     bundle.close()
