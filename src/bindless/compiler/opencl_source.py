@@ -262,7 +262,10 @@ class _Source:
             yield text_of(item)
             return
         types = {name: self._checked(line, name) for name in self._handles[line]}
-        several = len(self._variants[line]) > 1 and "overloadable" not in item.names()
+        # Mesa 25.0 ends the process for calls of functions that read images where a value is chosen.
+        wanted = [] if item.is_kernel else ["always_inline"]
+        wanted += ["overloadable"] if len(self._variants[line]) > 1 else []
+        attributes = ", ".join(word for word in wanted if word not in item.names())
         for variant in self._variants[line]:
             access = dict(zip(types, variant))
             tokens = list(item.tokens)
@@ -275,7 +278,7 @@ class _Source:
             start = next(place for place, token in enumerate(tokens) if token == "{")
             tokens[start:] = _replaced(self._name, item, tokens[start:], types)
             text = "".join(tokens).strip()
-            yield f"__attribute__((overloadable)) {text}" if several else text
+            yield f"__attribute__(({attributes})) {text}" if attributes else text
 
     def _prologue(self, kept: Iterable[Item], body: str) -> str:
         names = set().union(*(item.names() for item in kept))

@@ -1,6 +1,6 @@
 /* fetch.cl for OpenCL devices, made by `bindless build`. */
 #pragma OPENCL FP_CONTRACT OFF
-static inline __attribute__((overloadable)) uint4 __bindless_channels(uint4 color, int order)
+static inline __attribute__((overloadable, always_inline)) uint4 __bindless_channels(uint4 color, int order)
 { if (order == CLK_R || order == CLK_RG || order == CLK_RGB) color.w = 0; return color; }
 static inline ulong __bindless_global_id_0(void) { return get_global_id(0); }
 static inline ulong __bindless_global_id_1(void) { return get_global_id(1); }
@@ -11,7 +11,7 @@ static inline ulong __bindless_global_size_2(void) { return get_global_size(2); 
 static inline ulong __bindless_local_id_0(void) { return get_local_id(0); }
 static inline ulong __bindless_local_id_1(void) { return get_local_id(1); }
 static inline ulong __bindless_local_id_2(void) { return get_local_id(2); }
-static inline __attribute__((overloadable)) uint4 __bindless_read_1d_u(read_only image1d_t image, int x)
+static inline __attribute__((overloadable, always_inline)) uint4 __bindless_read_1d_u(read_only image1d_t image, int x)
 { return (uint)x < (uint)get_image_width(image) ? __bindless_channels(read_imageui(image, x), get_image_channel_order(image)) : (uint4)(0); }
 /* BINDLESS_CONSTANT_0 int 4 */
 #ifdef BINDLESS_CONSTANT_0
@@ -122,7 +122,7 @@ if (channels < 2) value.y = 0;
 return value;
 }
 typedef color texel;
-static inline texel read_texel(read_only image1d_t image__bindless_image, uint layer, pixel at, uint format)
+__attribute__((always_inline)) static inline texel read_texel(read_only image1d_t image__bindless_image, uint layer, pixel at, uint format)
 {
 return __bindless_read_1d_u(image__bindless_image, (at));
 }

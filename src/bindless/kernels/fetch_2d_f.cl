@@ -3,7 +3,7 @@
 #ifdef cl_khr_fp16
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
 #endif
-static inline __attribute__((overloadable)) float4 __bindless_channels(float4 color, int order)
+static inline __attribute__((overloadable, always_inline)) float4 __bindless_channels(float4 color, int order)
 { if (order == CLK_R || order == CLK_RG || order == CLK_RGB) color.w = 0; return color; }
 static inline ulong __bindless_global_id_0(void) { return get_global_id(0); }
 static inline ulong __bindless_global_id_1(void) { return get_global_id(1); }
@@ -14,7 +14,7 @@ static inline ulong __bindless_global_size_2(void) { return get_global_size(2); 
 static inline ulong __bindless_local_id_0(void) { return get_local_id(0); }
 static inline ulong __bindless_local_id_1(void) { return get_local_id(1); }
 static inline ulong __bindless_local_id_2(void) { return get_local_id(2); }
-static inline __attribute__((overloadable)) float4 __bindless_read_2d_f(read_only image2d_t image, int x, int y)
+static inline __attribute__((overloadable, always_inline)) float4 __bindless_read_2d_f(read_only image2d_t image, int x, int y)
 { return (uint)x < (uint)get_image_width(image) && (uint)y < (uint)get_image_height(image) ? __bindless_channels(read_imagef(image, (int2)(x, y)), get_image_channel_order(image)) : (float4)(0); }
 /* BINDLESS_CONSTANT_0 int 4 */
 #ifdef BINDLESS_CONSTANT_0
@@ -134,7 +134,7 @@ if (channels < 2) value.y = 0;
 return value;
 }
 typedef color texel;
-static inline texel read_texel(read_only image2d_t image__bindless_image, uint layer, pixel at, uint format)
+__attribute__((always_inline)) static inline texel read_texel(read_only image2d_t image__bindless_image, uint layer, pixel at, uint format)
 {
 return __bindless_read_2d_f(image__bindless_image, (at).x, (at).y);
 }

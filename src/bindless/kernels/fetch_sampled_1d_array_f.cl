@@ -3,7 +3,7 @@
 #ifdef cl_khr_fp16
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
 #endif
-static inline __attribute__((overloadable)) float4 __bindless_channels(float4 color, int order)
+static inline __attribute__((overloadable, always_inline)) float4 __bindless_channels(float4 color, int order)
 { if (order == CLK_R || order == CLK_RG || order == CLK_RGB) color.w = 0; return color; }
 static inline ulong __bindless_global_id_0(void) { return get_global_id(0); }
 static inline ulong __bindless_global_id_1(void) { return get_global_id(1); }
@@ -14,7 +14,7 @@ static inline ulong __bindless_global_size_2(void) { return get_global_size(2); 
 static inline ulong __bindless_local_id_0(void) { return get_local_id(0); }
 static inline ulong __bindless_local_id_1(void) { return get_local_id(1); }
 static inline ulong __bindless_local_id_2(void) { return get_local_id(2); }
-static inline __attribute__((overloadable)) float4 __bindless_fetch_sampled_1d_array_f(read_only image1d_array_t image, sampler_t how, uint layer, int x)
+static inline __attribute__((overloadable, always_inline)) float4 __bindless_fetch_sampled_1d_array_f(read_only image1d_array_t image, sampler_t how, uint layer, int x)
 { return (uint)x < (uint)get_image_width(image) && (uint)layer < (uint)get_image_array_size(image) ? __bindless_channels(read_imagef(image, (int2)(x, layer)), get_image_channel_order(image)) : (float4)(0); }
 /* BINDLESS_CONSTANT_0 int 4 */
 #ifdef BINDLESS_CONSTANT_0

@@ -1,6 +1,6 @@
 /* fetch_sampled.cl for OpenCL devices, made by `bindless build`. */
 #pragma OPENCL FP_CONTRACT OFF
-static inline __attribute__((overloadable)) int4 __bindless_channels(int4 color, int order)
+static inline __attribute__((overloadable, always_inline)) int4 __bindless_channels(int4 color, int order)
 { if (order == CLK_R || order == CLK_RG || order == CLK_RGB) color.w = 0; return color; }
 static inline ulong __bindless_global_id_0(void) { return get_global_id(0); }
 static inline ulong __bindless_global_id_1(void) { return get_global_id(1); }
@@ -11,7 +11,7 @@ static inline ulong __bindless_global_size_2(void) { return get_global_size(2); 
 static inline ulong __bindless_local_id_0(void) { return get_local_id(0); }
 static inline ulong __bindless_local_id_1(void) { return get_local_id(1); }
 static inline ulong __bindless_local_id_2(void) { return get_local_id(2); }
-static inline __attribute__((overloadable)) int4 __bindless_fetch_sampled_2d_array_i(read_only image2d_array_t image, sampler_t how, uint layer, int x, int y)
+static inline __attribute__((overloadable, always_inline)) int4 __bindless_fetch_sampled_2d_array_i(read_only image2d_array_t image, sampler_t how, uint layer, int x, int y)
 { return (uint)x < (uint)get_image_width(image) && (uint)y < (uint)get_image_height(image) && (uint)layer < (uint)get_image_array_size(image) ? __bindless_channels(read_imagei(image, (int4)(x, y, layer, 0)), get_image_channel_order(image)) : (int4)(0); }
 /* BINDLESS_CONSTANT_0 int 4 */
 #ifdef BINDLESS_CONSTANT_0

@@ -1,6 +1,6 @@
 /* sample.cl for OpenCL devices, made by `bindless build`. */
 #pragma OPENCL FP_CONTRACT OFF
-static inline __attribute__((overloadable)) uint4 __bindless_channels(uint4 color, int order)
+static inline __attribute__((overloadable, always_inline)) uint4 __bindless_channels(uint4 color, int order)
 { if (order == CLK_R || order == CLK_RG || order == CLK_RGB) color.w = 0; return color; }
 static inline float __bindless_bounded(float at, int size)
 { const float most = (float)max(1 << (clz(size) - 1), 2 * size); return fmin(fmax(at, -most), most); }
@@ -13,7 +13,7 @@ static inline ulong __bindless_global_size_2(void) { return get_global_size(2); 
 static inline ulong __bindless_local_id_0(void) { return get_local_id(0); }
 static inline ulong __bindless_local_id_1(void) { return get_local_id(1); }
 static inline ulong __bindless_local_id_2(void) { return get_local_id(2); }
-static inline __attribute__((overloadable)) uint4 __bindless_sample_1d_u(read_only image1d_t image, sampler_t how, float x)
+static inline __attribute__((overloadable, always_inline)) uint4 __bindless_sample_1d_u(read_only image1d_t image, sampler_t how, float x)
 { return __bindless_channels(read_imageui(image, how, __bindless_bounded(x, get_image_width(image))), get_image_channel_order(image)); }
 /* BINDLESS_CONSTANT_0 int 4 */
 #ifdef BINDLESS_CONSTANT_0
@@ -133,7 +133,7 @@ struct place {
 point at;
 uint layer;
 };
-static inline color sample(read_only image1d_t image__bindless_image, sampler_t image__bindless_sampler, struct place place)
+__attribute__((always_inline)) static inline color sample(read_only image1d_t image__bindless_image, sampler_t image__bindless_sampler, struct place place)
 {
 return __bindless_sample_1d_u(image__bindless_image, image__bindless_sampler, (place.at));
 }

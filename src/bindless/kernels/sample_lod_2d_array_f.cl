@@ -3,7 +3,7 @@
 #ifdef cl_khr_fp16
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
 #endif
-static inline __attribute__((overloadable)) float4 __bindless_channels(float4 color, int order)
+static inline __attribute__((overloadable, always_inline)) float4 __bindless_channels(float4 color, int order)
 { if (order == CLK_R || order == CLK_RG || order == CLK_RGB) color.w = 0; return color; }
 static inline float __bindless_bounded(float at, int size)
 { const float most = (float)max(1 << (clz(size) - 1), 2 * size); return fmin(fmax(at, -most), most); }
@@ -21,7 +21,7 @@ static inline ulong __bindless_global_size_2(void) { return get_global_size(2); 
 static inline ulong __bindless_local_id_0(void) { return get_local_id(0); }
 static inline ulong __bindless_local_id_1(void) { return get_local_id(1); }
 static inline ulong __bindless_local_id_2(void) { return get_local_id(2); }
-static inline __attribute__((overloadable)) float4 __bindless_sample_lod_2d_array_f(read_only image2d_array_t image, sampler_t how, uint layer, float x, float y, float lod)
+static inline __attribute__((overloadable, always_inline)) float4 __bindless_sample_lod_2d_array_f(read_only image2d_array_t image, sampler_t how, uint layer, float x, float y, float lod)
 { return __bindless_channels(read_imagef(image, how, (float4)(__bindless_bounded(x, get_image_width(image)), __bindless_bounded(y, get_image_height(image)), (float)min(layer, (uint)get_image_array_size(image) - 1), 0), lod), get_image_channel_order(image)); }
 /* BINDLESS_CONSTANT_0 int 4 */
 #ifdef BINDLESS_CONSTANT_0
@@ -153,7 +153,7 @@ static inline struct place place_of(global const void *coords, ulong i, uint lay
 prefetch_point(coords, i, count);
 return (struct place){load_point(coords, i, aligned(format)), layer, lod};
 }
-static inline color sample(read_only image2d_array_t image__bindless_image, sampler_t image__bindless_sampler, struct place place)
+__attribute__((always_inline)) static inline color sample(read_only image2d_array_t image__bindless_image, sampler_t image__bindless_sampler, struct place place)
 {
 return __bindless_sample_lod_2d_array_f(image__bindless_image, image__bindless_sampler, place.layer, (place.at).x, (place.at).y, place.lod);
 }

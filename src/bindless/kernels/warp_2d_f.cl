@@ -6,7 +6,7 @@
 #ifdef cl_khr_fp64
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #endif
-static inline __attribute__((overloadable)) float4 __bindless_channels(float4 color, int order)
+static inline __attribute__((overloadable, always_inline)) float4 __bindless_channels(float4 color, int order)
 { if (order == CLK_R || order == CLK_RG || order == CLK_RGB) color.w = 0; return color; }
 static inline float __bindless_bounded(float at, int size)
 { const float most = (float)max(1 << (clz(size) - 1), 2 * size); return fmin(fmax(at, -most), most); }
@@ -19,7 +19,7 @@ static inline ulong __bindless_global_size_2(void) { return get_global_size(2); 
 static inline ulong __bindless_local_id_0(void) { return get_local_id(0); }
 static inline ulong __bindless_local_id_1(void) { return get_local_id(1); }
 static inline ulong __bindless_local_id_2(void) { return get_local_id(2); }
-static inline __attribute__((overloadable)) float4 __bindless_sample_2d_f(read_only image2d_t image, sampler_t how, float x, float y)
+static inline __attribute__((overloadable, always_inline)) float4 __bindless_sample_2d_f(read_only image2d_t image, sampler_t how, float x, float y)
 { return __bindless_channels(read_imagef(image, how, (float2)(__bindless_bounded(x, get_image_width(image)), __bindless_bounded(y, get_image_height(image)))), get_image_channel_order(image)); }
 /* BINDLESS_CONSTANT_0 int 4 */
 #ifdef BINDLESS_CONSTANT_0
@@ -162,7 +162,7 @@ const double v = divided(map.y[0] * x + (map.y[1] * y + map.y[2]), depth);
 struct place place = {.at = (point)((float)u, (float)v) / map.scale + map.bias};
 return place;
 }
-static inline color sample(read_only image2d_t image__bindless_image, sampler_t image__bindless_sampler, uint layer, struct place place)
+__attribute__((always_inline)) static inline color sample(read_only image2d_t image__bindless_image, sampler_t image__bindless_sampler, uint layer, struct place place)
 {
 return __bindless_sample_2d_f(image__bindless_image, image__bindless_sampler, (place.at).x, (place.at).y);
 }

@@ -9,7 +9,7 @@ static inline ulong __bindless_global_id_2(void) { return get_global_id(2); }
 static inline ulong __bindless_global_size_0(void) { return get_global_size(0); }
 static inline ulong __bindless_global_size_1(void) { return get_global_size(1); }
 static inline ulong __bindless_global_size_2(void) { return get_global_size(2); }
-static inline __attribute__((overloadable)) void __bindless_write_1d_array_f(write_only image1d_array_t image, uint layer, int x, float4 color)
+static inline __attribute__((overloadable, always_inline)) void __bindless_write_1d_array_f(write_only image1d_array_t image, uint layer, int x, float4 color)
 { if ((uint)x < (uint)get_image_width(image) && (uint)layer < (uint)get_image_array_size(image)) write_imagef(image, (int2)(x, layer), color); }
 /* BINDLESS_CONSTANT_0 int 4 */
 #ifdef BINDLESS_CONSTANT_0
@@ -133,7 +133,7 @@ return (float4)(decode_code(channels.x, type), decode_code(channels.y, type), de
 decode_code(channels.w, type));
 }
 typedef color texel;
-static inline void write_texel(write_only image1d_array_t image__bindless_image, uint layer, pixel at, uint4 elements, uint format)
+__attribute__((always_inline)) static inline void write_texel(write_only image1d_array_t image__bindless_image, uint layer, pixel at, uint4 elements, uint format)
 {
 const uint type = element_type(format) == ELEMENT_F32 ? FP32 : element_type(format) == ELEMENT_F16 ? FP16 : channel_type(format);
 __bindless_write_1d_array_f(image__bindless_image, layer, (at), decode(elements, type));

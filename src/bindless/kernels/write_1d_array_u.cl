@@ -6,7 +6,7 @@ static inline ulong __bindless_global_id_2(void) { return get_global_id(2); }
 static inline ulong __bindless_global_size_0(void) { return get_global_size(0); }
 static inline ulong __bindless_global_size_1(void) { return get_global_size(1); }
 static inline ulong __bindless_global_size_2(void) { return get_global_size(2); }
-static inline __attribute__((overloadable)) void __bindless_write_1d_array_u(write_only image1d_array_t image, uint layer, int x, uint4 color)
+static inline __attribute__((overloadable, always_inline)) void __bindless_write_1d_array_u(write_only image1d_array_t image, uint layer, int x, uint4 color)
 { if ((uint)x < (uint)get_image_width(image) && (uint)layer < (uint)get_image_array_size(image)) write_imageui(image, (int2)(x, layer), color); }
 /* BINDLESS_CONSTANT_0 int 4 */
 #ifdef BINDLESS_CONSTANT_0
@@ -104,7 +104,7 @@ static inline uint element_size(uint format) { return 1u << (0x9a50u >> 2 * elem
 static inline bool floating(uint format) { return element_type(format) >= ELEMENT_F16; }
 static inline bool signed_element(uint format) { return (element_type(format) & 1) == 0 && !floating(format); }
 typedef color texel;
-static inline void write_texel(write_only image1d_array_t image__bindless_image, uint layer, pixel at, uint4 elements, uint format)
+__attribute__((always_inline)) static inline void write_texel(write_only image1d_array_t image__bindless_image, uint layer, pixel at, uint4 elements, uint format)
 {
 __bindless_write_1d_array_u(image__bindless_image, layer, (at), __builtin_astype(elements, color));
 }

@@ -9,7 +9,7 @@ static inline ulong __bindless_global_id_2(void) { return get_global_id(2); }
 static inline ulong __bindless_global_size_0(void) { return get_global_size(0); }
 static inline ulong __bindless_global_size_1(void) { return get_global_size(1); }
 static inline ulong __bindless_global_size_2(void) { return get_global_size(2); }
-static inline __attribute__((overloadable)) void __bindless_write_3d_u(write_only image3d_t image, int x, int y, int z, uint4 color)
+static inline __attribute__((overloadable, always_inline)) void __bindless_write_3d_u(write_only image3d_t image, int x, int y, int z, uint4 color)
 { if ((uint)x < (uint)get_image_width(image) && (uint)y < (uint)get_image_height(image) && (uint)z < (uint)get_image_depth(image)) write_imageui(image, (int4)(x, y, z, 0), color); }
 /* BINDLESS_CONSTANT_0 int 4 */
 #ifdef BINDLESS_CONSTANT_0
@@ -107,7 +107,7 @@ static inline uint element_size(uint format) { return 1u << (0x9a50u >> 2 * elem
 static inline bool floating(uint format) { return element_type(format) >= ELEMENT_F16; }
 static inline bool signed_element(uint format) { return (element_type(format) & 1) == 0 && !floating(format); }
 typedef color texel;
-static inline void write_texel(write_only image3d_t image__bindless_image, uint layer, pixel at, uint4 elements, uint format)
+__attribute__((always_inline)) static inline void write_texel(write_only image3d_t image__bindless_image, uint layer, pixel at, uint4 elements, uint format)
 {
 __bindless_write_3d_u(image__bindless_image, (at).x, (at).y, (at).z, __builtin_astype(elements, color));
 }

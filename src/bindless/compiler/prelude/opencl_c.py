@@ -136,4 +136,5 @@ def definition(name: str, access: str) -> tuple[list[str], str]:
 
 
 def _function(result: str, name: str, parameters: list[str], body: str) -> str:
-    return f"static inline __attribute__((overloadable)) {result} {name}({', '.join(parameters)})\n{{ {body} }}"
+    attributes = "__attribute__((overloadable, always_inline))"
+    return f"static inline {attributes} {result} {name}({', '.join(parameters)})\n{{ {body} }}"
