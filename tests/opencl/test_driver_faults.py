@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from compile import compiled_text
 
 import bindless as bl
 from bindless.drivers import opencl as driver
@@ -259,6 +260,26 @@ def test_the_number_of_groups_by_a_variable(cl: bl.Device, request: pytest.Fixtu
     if not done.stdout.startswith("built 0\n"):
         pytest.fail(f"the driver does not come this far: {done.stdout}{done.stderr}")
     assert done.stdout.splitlines()[1:] == ["2 3 2"], done.stdout + done.stderr
+
+
+def test_integers_written_to_volumes(cl: bl.Device, request: pytest.FixtureRequest) -> None:
+    """PoCL 6 has no such function for SPIR-V; of OpenCL C it has."""
+    native = cl._record.native
+    if native.il_function is None or not native.writes_3d:
+        pytest.skip("the driver takes no SPIR-V, or writes no volumes")
+    if is_of(cl, "Portable Computing Language", "6.0"):
+        request.applymarker(pytest.mark.xfail(strict=True, raises=AssertionError, reason="a fault of PoCL"))
+    text = "kernel void f(write_only image3d_t image) { write_image%s(image, (int4)(0), (%s4)(1)); }"
+    built = []
+    for module in (compiled_text(text % names, "spirv", "f") for names in (("f", "float"), ("i", "int"))):
+        own = lib.clCreateContext(ffi.NULL, 1, ffi.new("cl_device_id[]", [native.handle]), ffi.NULL, ffi.NULL, ffi.NULL)
+        program = lib.clCreateProgramWithIL(own, ffi.from_buffer(module), len(module), ffi.NULL)
+        built.append(lib.clBuildProgram(program, 0, ffi.NULL, b"", ffi.NULL, ffi.NULL))
+        lib.clReleaseProgram(program)
+        lib.clReleaseContext(own)
+    if built[0] != lib.CL_SUCCESS:
+        pytest.fail(f"floats are not written either: {built}")
+    assert built[1] == lib.CL_SUCCESS
 
 
 def incremented(through_generic: bool) -> bytes:

@@ -182,6 +182,10 @@ class OpenCLPeer:
         self.options = b"-cl-std=CL1.2"
         """For programs in OpenCL C."""
 
+    def has(self, extension: str) -> bool:
+        """Whether the device announces an extension."""
+        return extension in cl.get_text("clGetDeviceInfo", self._device, cl.lib.CL_DEVICE_EXTENSIONS).split()
+
     def close(self) -> None:
         """Releases everything."""
         self._kept.close()
