@@ -22,6 +22,7 @@ from bindless.backends import _opencl_buffers, _opencl_memory
 from bindless.backends._opencl_context import Context
 from bindless.backends._opencl_queue import Queue
 from bindless.model.enums import UsmKind
+from opencl_faults import has_four_channels_alone
 
 pytestmark = [
     pytest.mark.opencl,
@@ -73,7 +74,9 @@ def test_what_every_importing_device_does(sharing: Path) -> None:
     )
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr
     passed = re.search(r"(\d+) passed", done.stdout)
-    assert passed is not None and int(passed[1]) >= 57, done.stdout
+    first = bl.get_devices("opencl:*:*")[0]
+    lacking = 6 if has_four_channels_alone(first.platform.name, first.driver_version) else 0  # images of one channel
+    assert passed is not None and int(passed[1]) >= 57 - lacking, done.stdout
 
 
 def test_memory_is_acquired_and_released(sharing: Path) -> None:
