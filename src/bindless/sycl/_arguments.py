@@ -87,7 +87,7 @@ def _null(_: None, parameter: KernelArgument, __: object) -> bytes:
 
 
 def _integer(value: int, parameter: KernelArgument, _: object) -> bytes:
-    _require_value(parameter, "use a UsmPointer or a UsmArray for an address")
+    _require_value(parameter)
     size = parameter.size
     if parameter.type in FLOATS:
         return _float(value, parameter, None)
@@ -147,9 +147,18 @@ def _local(value: LocalAccessor, parameter: KernelArgument, _: object) -> int:
     return value.nbytes
 
 
-def _require_value(parameter: KernelArgument, hint: str = "") -> None:
-    if parameter.kind in ("pointer", "local", "sampler"):
-        raise Unfit(f"it is a number{'; ' if hint else ''}{hint}")
+# What parameters take that take no numbers.
+_NO_NUMBERS = {
+    "pointer": "a UsmPointer, a UsmArray or an accessor",
+    "local": "LocalAccessor(nbytes)",
+    "sampler": "the handle of a sampled image",
+}
+
+
+def _require_value(parameter: KernelArgument) -> None:
+    wanted = _NO_NUMBERS.get(parameter.kind)
+    if wanted is not None:
+        raise Unfit(f"it is a value; use {wanted}")
 
 
 def memory_of(values: tuple[object, ...]) -> tuple[object, ...]:
