@@ -7,6 +7,8 @@ import operator
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
 from ..model.errors import InvalidError
 
 __all__ = ["indexed", "packed_strides", "permuted", "reach", "reshaped_strides", "runs", "same_layout"]
@@ -142,7 +144,7 @@ def indexed(shape: Ints, strides: Ints, key: Any) -> tuple[Ints, Ints, int]:
             new_strides.append(stride * step)
             continue
         try:
-            if isinstance(item, bool):  # numpy's mask, not a number
+            if isinstance(item, (bool, np.bool_)):  # numpy's mask, not a number
                 raise TypeError
             index = operator.index(item)
         except TypeError:
