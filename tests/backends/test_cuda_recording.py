@@ -91,5 +91,6 @@ def test_command_groups_on_this_driver_and_the_reference(library: Path) -> None:
 
 def test_memory_and_semaphores_of_others(library: Path) -> None:
     interop = HERE.parent / "interop"
-    files = [str(interop / f"test_external_{name}.py") for name in ("memory", "semaphore")]
+    names = ("external_memory", "external_semaphore", "imported_objects", "outside_waits")
+    files = [str(interop / f"test_{name}.py") for name in names]
     run(library, str(HERE / "recorded_external.py"), *files, "-k", "not sampled")

@@ -216,9 +216,8 @@ def test_a_file_that_was_made_smaller(ordered: bl.Queue) -> None:
     shared.close()
 
 
+@pytest.mark.survives_faults
 def test_timelines_are_open_for_both(ordered: bl.Queue) -> None:
-    if ordered.device.backend == "opencl":  # whose semaphores are binary
-        return
     made = SharedFile.make(8)
     reader = os.open(f"/proc/self/fd/{made.fd}", os.O_RDONLY)
     with pytest.raises(bl.InvalidError, match=f"file descriptor {reader} is not open for both reading and writing"):
