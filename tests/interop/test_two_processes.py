@@ -28,7 +28,7 @@ def test_a_thousand_frames(device: bl.Device, ordered: bl.Queue, kind: str) -> N
     if kind == "opaque_fd":
         files = [os.eventfd(0, os.EFD_CLOEXEC) for _ in range(2)]
     elif device.backend == "opencl":  # whose semaphores are binary
-        return
+        pytest.skip("semaphores of OpenCL are binary")
     else:
         files = [SharedFile.make(8).fd for _ in range(2)]
     given = (shared.fd, *files)
