@@ -18,11 +18,11 @@ pytestmark = [
     pytest.mark.usefixtures("files"),
 ]
 
-COUNT, SIZE = 1000, 256
+SIZE = 256
 
 
 @pytest.mark.parametrize("kind", ["opaque_fd", "timeline_fd"])
-def test_a_thousand_frames(device: bl.Device, ordered: bl.Queue, kind: str) -> None:
+def test_frames_to_and_fro(device: bl.Device, ordered: bl.Queue, kind: str) -> None:
     """All is submitted ahead, and no side waits on the host; each finds what the other wrote last."""  # R77, R78
     shared = SharedFile.make(4 * SIZE)
     if kind == "opaque_fd":
@@ -32,13 +32,14 @@ def test_a_thousand_frames(device: bl.Device, ordered: bl.Queue, kind: str) -> N
     else:
         files = [SharedFile.make(8).fd for _ in range(2)]
     given = (shared.fd, *files)
+    count = 100 if device.backend == "opencl" else 1000  # of each wait the tests' driver makes a thread
     selector = f"{device.backend}:*:*"
     command = [sys.executable, str(Path(__file__).with_name("other_side.py")), selector, kind]
-    other = subprocess.Popen([*command, *map(str, (*given, COUNT, SIZE))], pass_fds=given)
+    other = subprocess.Popen([*command, *map(str, (*given, count, SIZE))], pass_fds=given)
     frame = bl.map_external_linear_memory(import_file(shared, ordered), ordered, size=4 * SIZE).array(SIZE, np.int32)
     ours, theirs = (import_semaphore(file, kind, ordered) for file in files)
-    found = bl.usm_empty((COUNT, SIZE), np.int32, ordered)
-    for turn in range(1, COUNT + 1):
+    found = bl.usm_empty((count, SIZE), np.int32, ordered)
+    for turn in range(1, count + 1):
         value = turn if kind == "timeline_fd" else None
         ordered.fill(frame, np.int32(turn), SIZE)
         ordered.ext_oneapi_signal_external_semaphore(ours, value)
@@ -49,7 +50,7 @@ def test_a_thousand_frames(device: bl.Device, ordered: bl.Queue, kind: str) -> N
     finally:
         other.kill() if last.status != "complete" else other.wait(100)
     assert other.returncode == 0
-    wanted = np.repeat(-np.arange(1, COUNT + 1), SIZE).reshape(COUNT, SIZE)
+    wanted = np.repeat(-np.arange(1, count + 1), SIZE).reshape(count, SIZE)
     assert np.array_equal(found.numpy(ordered), wanted)
     for file in given:
         os.close(file)
