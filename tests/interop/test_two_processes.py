@@ -32,7 +32,7 @@ def test_frames_to_and_fro(device: bl.Device, ordered: bl.Queue, kind: str) -> N
     else:
         files = [SharedFile.make(8).fd for _ in range(2)]
     given = (shared.fd, *files)
-    count = 32 if device.backend == "opencl" else 1000  # the tests' driver has a thread for each wait, and Intel's spins
+    count = 32 if device.backend == "opencl" else 1000  # where each wait has a thread, which Intel's runtime spins in
     selector = f"{device.backend}:*:*"
     command = [sys.executable, str(Path(__file__).with_name("other_side.py")), selector, kind]
     other = subprocess.Popen([*command, *map(str, (*given, count, SIZE))], pass_fds=given)
