@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NoReturn
 
 from ..drivers import cuda as driver
@@ -34,7 +35,7 @@ from ._cuda_image import ImageStorage, array_descriptor, end_use, free_image
 from ._cuda_memory import free
 from ._cuda_queue import Queue
 from ._cuda_stream import Stream
-from ._descriptors import duplicate, take_back
+from ._descriptors import handed_over
 from .direct_launch import DirectLaunch
 
 __all__ = [
@@ -111,30 +112,20 @@ class Semaphore:
         self.primary, self.handle = primary, handle
 
 
-class _Handed:
-    """A resource in a descriptor of the driver for the time of an import.
-
-    What the driver gets is a duplicate. Leaving the block with an error closes it.
-    """
-
-    def __init__(self, handle: Any, resource: Any) -> None:
-        self._handle, self._resource = handle, resource
-        self._own = -1
-        self._kept: Any = None
-
-    def __enter__(self) -> None:
-        resource, handle = self._resource, self._handle
-        if isinstance(resource, ResourceFd):
-            self._own = handle.fd = duplicate(resource.file_descriptor)
-        elif isinstance(resource, ResourceWin32Handle):
-            handle.win32.handle = ffi.cast("void *", resource.handle)
-        else:
-            self._kept = ffi.from_buffer((resource.name + "\0").encode("utf-16-le"))
-            handle.win32.name = self._kept
-
-    def __exit__(self, kind: object, *_: object) -> None:
-        if kind is not None and self._own >= 0:
-            take_back(self._own, self._resource.file_descriptor)
+@contextmanager
+def _handed(handle: Any, resource: Any) -> Iterator[None]:
+    """A resource in a descriptor of the driver for the time of an import: of a file descriptor a duplicate, which is
+    the driver's where the block ends without an error."""
+    if isinstance(resource, ResourceFd):
+        with handed_over(resource.file_descriptor) as handle.fd:
+            yield
+    elif isinstance(resource, ResourceWin32Handle):
+        handle.win32.handle = ffi.cast("void *", resource.handle)
+        yield
+    else:
+        handle.win32.name = name = ffi.from_buffer((resource.name + "\0").encode("utf-16-le"))
+        yield
+        del name  # the descriptor refers to it until here
 
 
 def _is_dma_buf(number: int) -> bool:
@@ -166,7 +157,7 @@ def import_memory(context: Context, device: Device, desc: ExternalMemDescriptor)
     dedicated = desc.dedicated or desc.handle_type is ExternalMemHandleType.win32_nt_dx12_resource
     native.flags = lib.CUDA_EXTERNAL_MEMORY_DEDICATED if dedicated else 0
     primary = context.primary(device)
-    with primary, _Handed(native.handle, desc.resource):
+    with primary, _handed(native.handle, desc.resource):
         result = lib.cuImportExternalMemory(slot, native)
         if is_dma_buf and result in (lib.CUDA_ERROR_INVALID_VALUE, lib.CUDA_ERROR_NOT_SUPPORTED):
             raise FeatureNotSupportedError(
@@ -261,7 +252,7 @@ def import_semaphore(context: Context, device: Device, desc: ExternalSemaphoreDe
     native, slot = ffi.new("CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC *"), ffi.new("CUexternalSemaphore *")
     native.type = _SEMAPHORE_TYPES[desc.handle_type]
     primary = context.primary(device)
-    with primary, _Handed(native.handle, desc.resource):
+    with primary, _handed(native.handle, desc.resource):
         check(
             lib.cuImportExternalSemaphore(slot, native),
             "cuImportExternalSemaphore",

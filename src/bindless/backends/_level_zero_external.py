@@ -6,7 +6,6 @@ until its end, and is at once an allocation of the whole, in which ranges are ma
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -24,7 +23,7 @@ from ..model.external import (
     ResourceFd,
     ResourceWin32Handle,
 )
-from ._descriptors import duplicate
+from ._descriptors import KeptResource
 from ._level_zero_context import Context
 from ._level_zero_device import Device
 from ._level_zero_errors import SUCCESS, check, release
@@ -91,25 +90,22 @@ def aspects(device: Device) -> frozenset[Aspect]:
     return frozenset(found)
 
 
-class ExternalMemory:
+class ExternalMemory(KeptResource):
     """Imported memory.
 
     Attributes:
         device: where it was imported.
-        resource: the handle that the driver is given: of a file descriptor a duplicate.
         flags: what kind of handle that is, as Level Zero says it.
         pointer: void *, of the whole.
     """
 
-    __slots__ = ("device", "flags", "pointer", "resource", "text")
+    __slots__ = ("device", "flags", "pointer", "text")
 
     def __init__(self, device: Device, resource: Resource, flags: int) -> None:
+        super().__init__(resource)
         self.device, self.flags = device, flags
         self.pointer: Any = ffi.NULL
         self.text: Any = None
-        if isinstance(resource, ResourceFd):
-            resource = ResourceFd(duplicate(resource.file_descriptor))
-        self.resource = resource
 
     def chained(self, resource: Resource | None = None) -> Any:
         """The struct that says where memory comes from: by the caller's own handle, which the driver's words then
@@ -125,11 +121,6 @@ class ExternalMemory:
             self.text = ffi.from_buffer((resource.name + "\0").encode("utf-16-le"))
             made.name = self.text
         return made
-
-    def close(self) -> None:
-        """Gives the duplicate back."""
-        if isinstance(self.resource, ResourceFd):
-            os.close(self.resource.file_descriptor)
 
 
 class Semaphore:

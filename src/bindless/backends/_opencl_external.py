@@ -7,7 +7,6 @@ import keeps a descriptor of its own until its end, and is at once a buffer of t
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -28,7 +27,7 @@ from ..model.external import (
     ResourceWin32Name,
 )
 from . import _opencl_buffers
-from ._descriptors import duplicate, take_back
+from ._descriptors import KeptResource, handed_over
 from ._opencl_context import Context
 from ._opencl_device import Device
 from ._opencl_errors import SUCCESS, error, release
@@ -106,31 +105,23 @@ def aspects(device: Device) -> frozenset[Aspect]:
     return frozenset(found)
 
 
-class ExternalMemory:
+class ExternalMemory(KeptResource):
     """Imported memory.
 
     Attributes:
         device: where it was imported.
         kind: what the handle is, as OpenCL says it.
-        resource: the handle: of a file descriptor a duplicate.
         base: the address that stands for the first byte, as for any buffer.
         buffer: cl_mem of the whole.
     """
 
-    __slots__ = ("base", "buffer", "device", "kind", "resource")
+    __slots__ = ("base", "buffer", "device", "kind")
 
     def __init__(self, device: Device, kind: int, resource: Resource) -> None:
+        super().__init__(resource)
         self.device, self.kind = device, kind
         self.base = 0
         self.buffer: Any = None
-        if isinstance(resource, ResourceFd):
-            resource = ResourceFd(duplicate(resource.file_descriptor))
-        self.resource = resource
-
-    def close(self) -> None:
-        """Gives the duplicate back."""
-        if isinstance(self.resource, ResourceFd):
-            os.close(self.resource.file_descriptor)
 
 
 class Semaphore:
@@ -146,16 +137,12 @@ class Semaphore:
 def _handed(resource: Resource) -> Iterator[int]:
     """The value of the property that hands a resource over; of a file descriptor a duplicate, which is the driver's
     where the block ends without an error."""
-    if not isinstance(resource, ResourceFd):
+    if isinstance(resource, ResourceFd):
+        with handed_over(resource.file_descriptor) as given:
+            yield given
+    else:
         assert isinstance(resource, ResourceWin32Handle)
         yield resource.handle
-        return
-    given = duplicate(resource.file_descriptor)
-    try:
-        yield given
-    except BaseException:
-        take_back(given, resource.file_descriptor)
-        raise
 
 
 def _on(context: Context, device: Device, question: int) -> tuple[int, ...]:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..drivers import reference as driver
 from ..model.copy_region import CopyRegion, Endpoint, ImageMemory, UsmMemory
-from ._reference_launch import address_of, repeated
-from ._reference_objects import Event, Queue
+from ._reference_launch import repeated
+from ._reference_objects import Event, Queue, address_of
 from .direct_copy import DirectCopy
 
 if TYPE_CHECKING:

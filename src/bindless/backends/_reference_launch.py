@@ -8,17 +8,12 @@ from typing import Any, NoReturn
 
 from ..drivers import reference as driver
 from ._reference_kernels import Kernel
-from ._reference_objects import Event, Queue
+from ._reference_objects import Event, Queue, address_of
 from .direct_launch import DirectLaunch
 
-__all__ = ["address_of", "prepare_launch", "repeated"]
+__all__ = ["prepare_launch", "repeated"]
 
 lib, ffi = driver.lib, driver.ffi
-
-
-def address_of(of: Any) -> int:
-    """Where something of C's lies."""
-    return int(ffi.cast("uintptr_t", of))
 
 
 _SUBMIT = address_of(ffi.addressof(lib, "bindless_launch_again"))

@@ -7,14 +7,19 @@ from typing import Any
 from ..drivers import reference as driver
 from ..drivers._launch import Lane, Mark
 
-__all__ = ["Context", "Device", "Event", "Queue"]
+__all__ = ["Context", "Device", "Event", "Queue", "address_of"]
 
 lib, ffi = driver.lib, driver.ffi
 
 _number = lib.bindless_event_number
-_QUERY, _RELEASE = (
-    int(ffi.cast("uintptr_t", ffi.addressof(lib, name))) for name in ("bindless_event_query", "bindless_event_release")
-)
+
+
+def address_of(of: Any) -> int:
+    """Where something of C's lies."""
+    return int(ffi.cast("uintptr_t", of))
+
+
+_QUERY, _RELEASE = (address_of(ffi.addressof(lib, name)) for name in ("bindless_event_query", "bindless_event_release"))
 
 
 class Device:
@@ -47,8 +52,8 @@ class Queue(Lane):
     def __init__(self, handle: Any, context: Context, profiling: bool, owned: bool = True) -> None:
         self.handle, self.context, self.profiling, self.owned = handle, context, profiling, owned
         self.ends = ffi.new("bindless_ends_t *")
-        self.waits = int(ffi.cast("uintptr_t", self.ends))
-        self.made = int(ffi.cast("uintptr_t", ffi.addressof(self.ends, "event")))
+        self.waits = address_of(self.ends)
+        self.made = address_of(ffi.addressof(self.ends, "event"))
         self.query, self.let_go = _QUERY, _RELEASE
 
 
