@@ -104,14 +104,13 @@ def lacks_format(platform: str, channel_type: str) -> bool:
 
 def has_four_channels_alone(platform: str, version: str) -> bool:
     """Whether a version of a platform's driver has no images of one channel or two."""
-    return platform.startswith(_POCL) and any(known in version for known in _FOUR_ALONE)
+    return _fits(platform, version, _POCL, _FOUR_ALONE)
 
 
 def spoils_format(device: bl.Device, channel_type: str, channels: int) -> bool:
     """Whether a driver reads and writes pixels of a format as something else, which tests of that format alone show
     (``test_function_fetch_reads_every_pixel``)."""
-    known = any(version in device.driver_version for version in _HALVES)
-    return device.platform.name.startswith(_POCL) and known and (channel_type, channels) == ("fp16", 1)
+    return is_of(device, _POCL, *_HALVES) and (channel_type, channels) == ("fp16", 1)
 
 
 def blends_like_the_reference(selector: str) -> bool:
@@ -157,6 +156,8 @@ def mark_faults(device: bl.Device, items: list[pytest.Item]) -> None:
 
 def is_of(device: bl.Device, platform: str, *versions: str) -> bool:
     """Whether a device's platform has a name that begins so, and its driver one of the versions; none is all."""
-    return device.platform.name.startswith(platform) and (
-        not versions or any(version in device.driver_version for version in versions)
-    )
+    return _fits(device.platform.name, device.driver_version, platform, versions)
+
+
+def _fits(name: str, driver: str, platform: str, versions: tuple[str, ...]) -> bool:
+    return name.startswith(platform) and (not versions or any(version in driver for version in versions))
