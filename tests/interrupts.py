@@ -10,7 +10,17 @@ import time
 import traceback
 from collections.abc import Iterator
 
-__all__ = ["interrupted_in"]
+__all__ = ["INTERRUPTED_WAITS", "interrupted_in"]
+
+INTERRUPTED_WAITS = """
+for wait in (queue.wait, event.wait):
+    threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+    try:
+        wait()
+    except KeyboardInterrupt:
+        print("interrupted")
+"""
+"""Of a program with a queue, and an event in it that does not come: both waits end."""
 
 
 @contextlib.contextmanager

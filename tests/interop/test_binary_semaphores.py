@@ -17,6 +17,7 @@ import pytest
 from shared_files import SharedFile, Timeline, descriptors, import_file, import_semaphore
 
 import bindless as bl
+from interrupts import INTERRUPTED_WAITS
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="file descriptors of semaphores are Linux's"),
@@ -183,13 +184,7 @@ event = queue.fill(array, 3)
 
 def test_the_wait_can_be_interrupted(device: bl.Device) -> None:
     """Ctrl-C ends the host's wait; another queue works, and ends the device's by a signal of its own."""
-    program = """
-for wait in (queue.wait, event.wait):
-    threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
-    try:
-        wait()
-    except KeyboardInterrupt:
-        print("interrupted")
+    program = f"""{INTERRUPTED_WAITS}
 try:
     event.wait(timeout=0.05)
 except bl.WaitTimeoutError as error:

@@ -19,6 +19,7 @@ import pytest
 from shared_files import SharedFile, Timeline, descriptors, import_file, import_semaphore
 
 import bindless as bl
+from interrupts import INTERRUPTED_WAITS
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="file descriptors of semaphores are Linux's"),
@@ -397,13 +398,7 @@ def run(device: bl.Device, program: str, **environment: str) -> subprocess.Compl
 
 def test_the_wait_can_be_interrupted(device: bl.Device) -> None:
     """Ctrl-C ends the host's wait; another queue works, and ends the device's by a signal of its own."""
-    program = """
-for wait in (queue.wait, event.wait):
-    threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
-    try:
-        wait()
-    except KeyboardInterrupt:
-        print("interrupted")
+    program = f"""{INTERRUPTED_WAITS}
 other.fill(bl.usm_empty(100, np.int32, other), 1).wait()
 other.ext_oneapi_signal_external_semaphore(semaphore, 5).wait()
 queue.wait()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -12,19 +11,9 @@ from compile import compiled
 
 import bindless as bl
 from bindless.drivers import reference as driver
-from bindless.sycl._activity import sweep
+from reference_objects import objects
 
 BOTH = pytest.mark.parametrize("ownership", ["transfer", "keep"])
-
-
-def objects() -> int:
-    """Objects of the driver that are alive, without what other tests' queues have yet to let go of."""
-    gc.collect()
-    sweep()
-    gc.collect()
-    count = driver.ffi.new("uint64_t *")
-    driver.check(driver.lib.blrGetObjectCount(count), "blrGetObjectCount")
-    return int(count[0])
 
 
 def new(kind: str, call: str, *arguments: Any) -> Any:

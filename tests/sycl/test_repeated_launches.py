@@ -16,7 +16,7 @@ from compile import load
 
 import bindless as bl
 from bindless.drivers import reference as driver
-from bindless.sycl._activity import sweep
+from reference_objects import objects
 
 OFTEN = 5
 
@@ -236,16 +236,6 @@ def blr(own: bl.Queue) -> bl.Queue:
     if own.backend is not bl.Backend.reference:
         pytest.skip("of the reference driver")
     return own
-
-
-def objects() -> int:
-    """Objects of the driver that are alive, without what queues have yet to let go of."""
-    gc.collect()
-    sweep()
-    gc.collect()
-    count = driver.ffi.new("uint64_t *")
-    driver.check(driver.lib.blrGetObjectCount(count), "blrGetObjectCount")
-    return int(count[0])
 
 
 def test_no_event_is_left(blr: bl.Queue, simple: Any) -> None:

@@ -21,6 +21,7 @@ from sharing_checks import (
 )
 
 import bindless as bl
+from interrupts import INTERRUPTED_WAITS
 
 pytestmark = pytest.mark.vulkan
 
@@ -152,7 +153,7 @@ def test_released_while_work_is_pending(rig, exporter, image, device, context, o
     same([found.numpy(ordered)], pixels_for(DESC, 3))
 
 
-WAITING = """
+WAITING = f"""
 import os, signal, sys, threading
 import bindless as bl
 
@@ -161,12 +162,7 @@ kind = "KIND"
 semaphore = bl.import_external_semaphore(bl.ExternalSemaphoreDescriptor(bl.ResourceFd(NUMBER), kind), queue)
 value = 7 if kind == "timeline_fd" else None
 event = queue.ext_oneapi_wait_external_semaphore(semaphore, value)
-for wait in (queue.wait, event.wait):
-    threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
-    try:
-        wait()
-    except KeyboardInterrupt:
-        print("interrupted")
+{INTERRUPTED_WAITS}
 try:
     event.wait(timeout=0.1)
 except bl.WaitTimeoutError as error:
