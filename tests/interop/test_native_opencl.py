@@ -667,6 +667,12 @@ def test_images_of_native_ones(raw: Raw, context: bl.Context, queue: bl.Queue, d
     assert np.array_equal(out.numpy(), pixels)
     with pytest.raises(bl.InvalidError, match=r"argument 1 .*an unsampled image: a sampler is that of a sampled one"):
         queue.submit(fetch_without)
+    if dimensions < 3 or opencl.has_extension(raw.facade, "cl_khr_3d_image_writes"):
+        for loaded in (bundle, bl.load_kernel_bundle(image_kernels(dimensions), queue)):  # the second from the cache
+            put = loaded.get_kernel("put")
+            with pytest.raises(bl.InvalidError, match=r"argument 0 .*a sampled image, and the kernel writes it"):  # R63
+                queue.submit(lambda handler, put=put: handler.parallel_for(range_, put, sampled.get_access(handler)))
+        del put, loaded
     queue.memset(out, 0, out.nbytes).wait()
     queue.submit(read).wait()
     assert np.array_equal(out.numpy(), pixels)

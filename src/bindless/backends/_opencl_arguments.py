@@ -134,7 +134,14 @@ class Arguments:
                 "destroyed, or is of another context",
                 backend="opencl",
             )
-        view.require(self._signature.natives[index].type, source, self._name)
+        part = self._signature.natives[index]
+        view.require(part.type, source, self._name)
+        if part.writes and view.sampler is not None:
+            raise InvalidError(
+                f"argument {source} of kernel {self._name!r}: {handle:#x} is a sampled image, and the kernel writes "
+                "it: create it without a sampler",
+                backend="opencl",
+            )
         if kind == "image":
             return _VALUE, _POINTER_SIZE, ffi.new("cl_mem *", view.image)
         if view.sampler is None:

@@ -28,16 +28,19 @@ _SIZES = {
     "double": 8, "bool": 1, "size_t": 8, "ptrdiff_t": 8, "intptr_t": 8, "uintptr_t": 8, "unsigned char": 1,
     "unsigned short": 2, "unsigned int": 4, "unsigned long": 8,
 }  # fmt: skip
+_WRITES = "written "  # before the type of an image that the kernel writes
 _VALUE = re.compile(r"([a-z_ ]+?)(2|3|4|8|16)?")
 
 
 @dataclass(frozen=True)
 class NativeArgument:
-    """An argument as the driver has it: ``source`` is the index of the source's argument that it is made of."""
+    """An argument as the driver has it: ``source`` is the index of the source's argument that it is made of, ``writes``
+    whether the kernel is known to write the image."""
 
     source: int
     kind: str
     type: str = ""
+    writes: bool = False
 
 
 @dataclass(frozen=True)
@@ -80,7 +83,8 @@ def _joined(listed: list[tuple[str, str, int, str]]) -> Signature:
     arguments: list[KernelArgument] = []
     natives: list[NativeArgument] = []
     handle = ""
-    for name, kind, size, type_ in listed:
+    for name, kind, size, spelled in listed:
+        type_ = spelled.removeprefix(_WRITES)
         part = _PART.fullmatch(name)
         if part is None or part[1] != handle:
             index = len(arguments)
@@ -89,9 +93,15 @@ def _joined(listed: list[tuple[str, str, int, str]]) -> Signature:
             else:
                 arguments.append(KernelArgument(index, name, kind, size, type_, may_be_handle=False))
         handle = part[1] if part is not None else ""
-        natives.append(NativeArgument(len(arguments) - 1, kind, type_))
+        natives.append(NativeArgument(len(arguments) - 1, kind, type_, type_ != spelled))
     known = all(argument.size or argument.kind != "value" for argument in arguments)
     return Signature(tuple(arguments) if known and all(kind for _, kind, _, _ in listed) else None, tuple(natives))
+
+
+def _is_written(kernel: Any, index: int) -> bool:
+    found = driver.get_info("clGetKernelArgInfo", kernel, index, lib.CL_KERNEL_ARG_ACCESS_QUALIFIER)
+    written = (lib.CL_KERNEL_ARG_ACCESS_WRITE_ONLY, lib.CL_KERNEL_ARG_ACCESS_READ_WRITE)
+    return int.from_bytes(found, "little") in written
 
 
 def _reflected(kernel: Any, index: int) -> tuple[str, str, int, str]:
@@ -107,7 +117,7 @@ def _reflected(kernel: Any, index: int) -> tuple[str, str, int, str]:
     if space == lib.CL_KERNEL_ARG_ADDRESS_LOCAL:
         return name, "local", 0, type_
     if type_.startswith("image"):
-        return name, "image", _POINTER_SIZE, type_
+        return name, "image", _POINTER_SIZE, _WRITES * _is_written(kernel, index) + type_
     if type_ == "sampler_t":
         return name, "sampler", _POINTER_SIZE, type_
     if space in (lib.CL_KERNEL_ARG_ADDRESS_GLOBAL, lib.CL_KERNEL_ARG_ADDRESS_CONSTANT):
