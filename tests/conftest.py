@@ -135,7 +135,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leaves out what the device has no use for: on the reference comparisons with itself, and everywhere else what is
-    CUDA's or Level Zero's own. A kernel's fault loses a GPU; the package's own drivers go on."""
+    CUDA's or Level Zero's own. A kernel's fault loses a GPU; the package's own drivers go on. Nor does a GPU draw
+    afterwards (docs/vulkan.md): what is shared with Vulkan goes first and faults last."""
     if _SKIPPED in config.stash:
         for item in items:
             item.add_marker(pytest.mark.skip(reason=config.stash[_SKIPPED]))
@@ -153,6 +154,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if others:
             config.hook.pytest_deselected(items=others)
             items[:] = [item for item in items if item.get_closest_marker(marker) is None]
+    vulkan = Path(__file__).parent / "vulkan"
+    items.sort(key=lambda item: (item.get_closest_marker("loses_device") is not None, vulkan not in item.path.parents))
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:

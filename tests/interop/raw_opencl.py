@@ -102,9 +102,9 @@ class Raw:
         self.made.append(found)
         return found
 
-    def built(self, text: str, context: Any = None) -> Any:
+    def built(self, text: str, context: Any = None, options: bytes = b"-cl-kernel-arg-info") -> Any:
         made = self.program(text, context)
-        flags = ffi.new("char[]", b"-cl-kernel-arg-info")
+        flags = ffi.new("char[]", options)
         driver.check(lib.clBuildProgram(made, 0, ffi.NULL, flags, ffi.NULL, ffi.NULL), "clBuildProgram")
         return made
 

@@ -106,6 +106,26 @@ def test_rows_go_between_buffers_and_layers(cl: bl.Device, context: Any) -> None
         lib.clReleaseCommandQueue(queue)
 
 
+@pytest.mark.parametrize("how", ["built", "linked"])
+def test_a_kernel_without_parameters_with_information_on_arguments(cl: bl.Device, context: Any, how: str) -> None:
+    """NVIDIA's driver writes assembly for it that its assembler does not take."""
+    text, asked, null = b"kernel void nothing(void) {}", b"-cl-kernel-arg-info", ffi.NULL
+    texts, sizes = ffi.new("char const *[]", [ffi.from_buffer(text)]), ffi.new("size_t[]", [len(text)])
+    program, slot = lib.clCreateProgramWithSource(context, 1, texts, sizes, null), ffi.new("cl_int *")
+    try:
+        if how == "built":
+            slot[0] = lib.clBuildProgram(program, 0, null, asked, null, null)
+        else:
+            assert lib.clCompileProgram(program, 0, null, asked, 0, null, null, null, null) == lib.CL_SUCCESS
+            programs = ffi.new("cl_program[]", [program])
+            linked = lib.clLinkProgram(context, 0, null, b"", 1, programs, null, null, slot)
+            if linked != null:
+                lib.clReleaseProgram(linked)
+        assert slot[0] == lib.CL_SUCCESS
+    finally:
+        lib.clReleaseProgram(program)
+
+
 def test_threads_allocate_and_free_at_once(context: Any) -> None:
     """NVIDIA's driver finds no memory in a third of these calls."""
     failed: list[int] = []
@@ -126,15 +146,20 @@ def test_threads_allocate_and_free_at_once(context: Any) -> None:
     assert failed == []
 
 
-def test_a_fill_lets_go_of_its_context(cl: bl.Device, context: Any, beside: bl.Context) -> None:
-    """NVIDIA's driver keeps the contexts that shared memory was filled in, half a gigabyte of the device's each."""
+def alone() -> None:
     if "PYTEST_XDIST_WORKER" in os.environ:
         pytest.skip("other processes take and give the device's memory meanwhile: run this one without -n")
+
+
+def test_a_fill_lets_go_of_its_context(cl: bl.Device, context: Any, beside: bl.Context) -> None:
+    """NVIDIA's driver keeps the contexts that shared memory was filled in, half a gigabyte of the device's each."""
+    alone()
     assert kept_by(lambda: filled_and_released(cl._record.native.handle), beside) < 250 << 20
 
 
 def test_contexts_come_and_go(cl: bl.Device, beside: bl.Context) -> None:
     """With fills and copies in each, the device has as much memory as before."""
+    alone()
 
     def work() -> None:
         with bl.Context(cl) as own, bl.Queue(context=own) as queue:

@@ -11,7 +11,11 @@ from compile import compiled
 
 import bindless as bl
 from bindless import kernels
+from bindless.backends import _opencl_link, _opencl_module
 from bindless.backends._opencl_kept import binary_of
+from bindless.backends._opencl_signature import reflected_of
+from bindless.drivers.opencl import ffi, lib
+from bindless.model import opencl_c
 
 pytestmark = pytest.mark.opencl
 
@@ -70,6 +74,91 @@ def test_reflection_of_text(cl_queue: bl.Queue) -> None:
     ]
     assert bundle.get_kernel("of_struct").arguments is None  # the size of a structure is not told
     assert bundle.get_kernel("fixed")._record.required_work_group_size == (4, 2, 1)
+
+
+# Kernels without parameters beside others.
+NOTHING = TEXT + b"kernel void nothing(void) {}\n"
+
+
+class WithoutInformation:
+    """A driver that does not build, nor link, what is to tell of arguments, as NVIDIA's where a kernel has none."""
+
+    def __init__(self) -> None:
+        self.telling: list[Any] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(lib, name)
+
+    def clBuildProgram(self, program: Any, count: int, devices: Any, options: Any, *rest: Any) -> int:
+        if b"-cl-kernel-arg-info" in ffi.string(options):
+            return int(lib.CL_BUILD_PROGRAM_FAILURE)
+        return int(lib.clBuildProgram(program, count, devices, options, *rest))
+
+    def clCompileProgram(self, program: Any, count: int, devices: Any, options: Any, *rest: Any) -> int:
+        if b"-cl-kernel-arg-info" in ffi.string(options):
+            self.telling.append(program)
+        return int(lib.clCompileProgram(program, count, devices, options, *rest))
+
+    def clLinkProgram(self, *arguments: Any) -> Any:
+        *_, count, programs, _, _, slot = arguments
+        if any(programs[index] in self.telling for index in range(count)):
+            slot[0] = lib.CL_LINK_PROGRAM_FAILURE
+            return ffi.NULL
+        return lib.clLinkProgram(*arguments)
+
+
+@pytest.fixture(params=["told by the driver", "told by the text"])
+def tells(request: pytest.FixtureRequest, cl: bl.Device, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Whether the driver builds programs with information on arguments."""
+    if request.param == "told by the text":
+        driver = WithoutInformation()
+        monkeypatch.setitem(cl._record.native.__dict__, "takes_ptx", True)
+        for module in (_opencl_module, _opencl_link):
+            monkeypatch.setattr(module, "lib", driver)
+        monkeypatch.setattr(_opencl_module, "cache", lambda: None)
+    return str(request.param)
+
+
+@pytest.mark.parametrize("name", ["text", "images", "launch", "sample_2d_f", "fetch_3d_u", "write_1d_array_i"])
+def test_the_text_tells_what_the_driver_tells(cl_queue: bl.Queue, name: str) -> None:
+    text = {"text": TEXT, "images": IMAGES}.get(name) or kernels.source(name, "opencl_c")
+    try:
+        bundle = bl.load_kernel_bundle(text, cl_queue)
+    except bl.BuildError as refused:
+        pytest.skip(f"the device does not build it: {str(refused)[:200]}")
+    (native,) = next(iter(bundle._natives.values()))
+    assert opencl_c.entries(text) == {found: reflected_of(native.native, found) for found in bundle.kernel_names}
+
+
+def test_a_kernel_without_parameters(cl_queue: bl.Queue, tells: str) -> None:
+    bundle = bl.load_kernel_bundle(NOTHING, cl_queue)
+    assert bundle.kernel_names == ("constants", "fixed", "nothing", "of_struct", "scale")
+    assert bundle.get_kernel("nothing").arguments == ()
+    cl_queue.parallel_for(64, bundle.get_kernel("nothing")).wait()
+    told = bundle.get_kernel("scale").arguments
+    assert told is not None and [part.name for part in told] == ["data", "factor", "ignored", "shared"]
+    data = bl.usm_empty(64, "f4", cl_queue).copy_from(np.arange(64, dtype="f4"))
+    arguments = data, 2.5, np.array([0, 0, 0, 7], "u4"), bl.LocalAccessor(64)
+    cl_queue.parallel_for(bl.NdRange(64, 16), bundle.get_kernel("scale"), *arguments).wait()
+    assert np.array_equal(data.numpy(), np.arange(64, dtype="f4") * 2.5 + 7)
+
+
+def test_a_kernel_without_parameters_is_linked(cl_queue: bl.Queue, tells: str) -> None:
+    texts = (
+        b"uint twice(uint value);\nkernel void nothing() {}\n"
+        b"kernel void run(global uint *out, uint value) { out[0] = twice(value); }",
+        b"uint twice(uint value) { return 2 * value; }",  # unsigned: rusticl links nothing to signed arithmetic
+    )
+    first, second = (bl.load_kernel_bundle(text, cl_queue, state="object") for text in texts)
+    with first.link(second) as linked:
+        told = linked.get_kernel("run").arguments
+        assert told is not None and [str(part.name) for part in told] == ["out", "value"]
+        out = bl.usm_empty(1, "u4", cl_queue)
+        cl_queue.single_task(linked.get_kernel("nothing"))
+        cl_queue.single_task(linked.get_kernel("run"), out, 21).wait()
+        assert out.numpy().tolist() == [42]
+    first.close()
+    second.close()
 
 
 def test_values_structures_and_local_memory(cl_queue: bl.Queue) -> None:

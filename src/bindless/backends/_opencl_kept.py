@@ -25,7 +25,7 @@ def key_of(device: Device, options: bytes, constants: Mapping[int, bytes] | None
     platform = device.platform.record
     about = (platform.name, platform.version, device.name, device.version_text, device.driver_version)
     listed = repr(sorted((constants or {}).items()))
-    return b"opencl 1", repr(about).encode(), options, listed.encode(), source
+    return b"opencl 2", repr(about).encode(), options, listed.encode(), source
 
 
 def binary_of(program: Any, device: Device) -> bytes:

@@ -59,7 +59,7 @@ class Kernel(KernelBase[Any]):
             if self.means is _opencl_usm:
                 check(_opencl_usm.allow_indirect_access(self.native), "clSetKernelExecInfo", f"kernel {name!r}")
             count = int.from_bytes(driver.get_info("clGetKernelInfo", self.native, lib.CL_KERNEL_NUM_ARGS), "little")
-            self.signature = signature_of(self.native, count, module.signatures.get(name))
+            self.signature = signature_of(self.native, count, module.signatures.get(name), module.declared.get(name))
             self.max_group = self._largest_group()
             self.required = self._required()
         except BaseException:

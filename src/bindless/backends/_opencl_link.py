@@ -11,7 +11,17 @@ from ._opencl_context import Context
 from ._opencl_device import Device
 from ._opencl_errors import SUCCESS
 from ._opencl_fork import in_fork, refuse_in_fork
-from ._opencl_module import Module, build_error, build_log, create_program, hint_of, options_of, signatures_of
+from ._opencl_module import (
+    ARGUMENT_INFORMATION,
+    Module,
+    build_error,
+    build_log,
+    create_program,
+    declared_in,
+    hint_of,
+    options_of,
+    signatures_of,
+)
 
 __all__ = ["Object", "compile_module", "link_modules"]
 
@@ -24,12 +34,13 @@ class Object:
     Attributes:
         native: cl_program, which goes with the last reference.
         source: what it was compiled of.
+        options: that it was compiled with.
     """
 
-    __slots__ = ("native", "source")
+    __slots__ = ("native", "options", "source")
 
-    def __init__(self, native: Any, source: bytes) -> None:
-        self.native, self.source = native, source
+    def __init__(self, native: Any, source: bytes, options: bytes = b"") -> None:
+        self.native, self.source, self.options = native, source, options
 
     def __del__(self) -> None:
         if not in_fork():
@@ -53,14 +64,18 @@ def compile_module(
     place = context.device(device)
     if not source:
         raise InvalidError("the source is empty; it is SPIR-V or OpenCL C", backend="opencl")
-    made = Object(create_program(context, place, source, specialization), source)
-    flags = ffi.new("char[]", options_of(place, source, specialization, options))
-    handles = ffi.new("cl_device_id[]", [place.handle])
+    flags = options_of(place, source, specialization, options)
+    made = Object(create_program(context, place, source, specialization), source, flags)
+    return made, _compile(made, place)
+
+
+def _compile(made: Object, place: Device) -> str:
+    handles, flags = ffi.new("cl_device_id[]", [place.handle]), ffi.new("char[]", made.options)
     result = lib.clCompileProgram(made.native, 1, handles, flags, 0, ffi.NULL, ffi.NULL, ffi.NULL, ffi.NULL)
     said = build_log(made.native, place)
     if result != SUCCESS:
-        raise build_error(result, "clCompileProgram", place, "\n".join(filter(None, (said, hint_of(source)))))
-    return made, said
+        raise build_error(result, "clCompileProgram", place, "\n".join(filter(None, (said, hint_of(made.source)))))
+    return said
 
 
 def link_modules(context: Context, device: Device, objects: Sequence[Object], *, options: str = "") -> Module:
@@ -71,15 +86,36 @@ def link_modules(context: Context, device: Device, objects: Sequence[Object], *,
     """
     refuse_in_fork()
     place = context.device(device)
+    result, found, said = _linked(context, place, objects, options)
+    if result == lib.CL_LINK_PROGRAM_FAILURE and place.takes_ptx:
+        # As of programs that are built: NVIDIA's driver links no kernel without parameters that it is to tell of.
+        again = [_without_information(context, place, part) for part in objects]
+        result, found, said = _linked(context, place, again, options)
+    if result != SUCCESS:
+        raise build_error(result, "clLinkProgram", place, said)
+    signatures = {name: row for part in objects for name, row in signatures_of(part.source).items()}
+    declared = {name: row for part in objects for name, row in declared_in(part.source).items()}
+    return Module(context, place, found, signatures, said, declared=declared)
+
+
+def _linked(context: Context, place: Device, objects: Sequence[Object], options: str) -> tuple[int, Any, str]:
+    """What the linker returned, made, none where it failed, and said."""
     slot = ffi.new("cl_int *")
     programs = ffi.new("cl_program[]", [part.native for part in objects])
     handles = ffi.new("cl_device_id[]", [place.handle])
     flags = ffi.new("char[]", options.encode())
     found = lib.clLinkProgram(context.handle, 1, handles, flags, len(programs), programs, ffi.NULL, ffi.NULL, slot)
     said = build_log(found, place) if found != ffi.NULL else ""
-    if slot[0] != SUCCESS:
-        if found != ffi.NULL:
-            lib.clReleaseProgram(found)
-        raise build_error(slot[0], "clLinkProgram", place, said)
-    signatures = {name: told for part in objects for name, told in signatures_of(part.source).items()}
-    return Module(context, place, found, signatures, said)
+    if slot[0] != SUCCESS and found != ffi.NULL:
+        lib.clReleaseProgram(found)
+    return int(slot[0]), found, said
+
+
+def _without_information(context: Context, place: Device, part: Object) -> Object:
+    """The same, compiled without information on arguments; itself where it has none."""
+    asked = ARGUMENT_INFORMATION.encode()
+    if asked not in part.options:
+        return part
+    made = Object(create_program(context, place, part.source), part.source, part.options.replace(asked, b""))
+    _compile(made, place)
+    return made

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..drivers import opencl as driver
-from ..model import ptx, spirv
+from ..model import opencl_c, ptx, spirv
 from ..model.errors import BuildError, Error, FeatureNotSupportedError, InvalidError
 from ..model.module import Constant, KernelSignature, ModuleDescription
 from ..model.spirv_structure import require_whole
@@ -21,10 +21,13 @@ from ._opencl_kept import binary_of, key_of, pack, unpack
 from ._opencl_signature import reflected_of
 
 __all__ = [
+    "ARGUMENT_INFORMATION",
     "Module",
     "build_error",
     "build_log",
+    "build_program",
     "create_program",
+    "declared_in",
     "describe_module",
     "hint_of",
     "is_text",
@@ -37,6 +40,9 @@ __all__ = [
 ]
 
 lib, ffi = driver.lib, driver.ffi
+
+# Asks for the names, types and address spaces of what kernels take.
+ARGUMENT_INFORMATION = "-cl-kernel-arg-info"
 
 # How the text of `bindless build` begins: its quotients and roots are those of the other targets.
 _MADE = re.compile(rb"/\* [^\n]* for OpenCL devices, made by `bindless build`\. \*/")
@@ -52,7 +58,8 @@ class Module:
         context: where it was built; its record of images is what image arguments are looked up in.
         device: whose code it is.
         native: cl_program, or None once released.
-        signatures: what the source says of its kernels; empty for text and binaries.
+        signatures: what SPIR-V says of its kernels; empty for text and binaries.
+        declared: what a text says of them, where the driver does not tell.
         log: what the driver's compiler said.
         kernels: made so far, by name.
         keeps: what has to live as long; the program itself, where that is not given back here.
@@ -68,11 +75,13 @@ class Module:
         log: str = "",
         owned: bool = True,
         keeps: object = None,
+        declared: Mapping[str, KernelSignature] | None = None,
     ) -> None:
         self.context = context
         self.device = device
         self.native = native
         self.signatures = signatures
+        self.declared = declared or {}
         self.log = log
         self.owned = owned
         self.kernels: dict[str, Any] = {}
@@ -148,8 +157,13 @@ def _constants_of(source: bytes) -> list[Constant]:
     return made
 
 
+def declared_in(source: bytes) -> Mapping[str, KernelSignature]:
+    """What a text that the driver has judged says of its kernels; nothing of other sources."""
+    return opencl_c.entries(source) if is_text(source) and not spirv.is_spirv(source) else {}
+
+
 def signatures_of(source: bytes) -> Mapping[str, KernelSignature]:
-    """What a source that the driver has judged tells of its kernels."""
+    """What SPIR-V that the driver has judged says of its kernels; nothing of other sources."""
     if not spirv.is_spirv(source):
         return {}
     try:
@@ -296,7 +310,7 @@ def options_of(device: Device, source: bytes, specialization: Mapping[int, bytes
     """Options of the compiler: the caller's, and for a text its language, its constants, and names of arguments."""
     if not is_text(source) or spirv.is_spirv(source):
         return options.encode()
-    parts = ["-cl-kernel-arg-info"]
+    parts = [ARGUMENT_INFORMATION]
     if "-cl-std" not in options:
         parts.append("-cl-std=CL{}.{}".format(*device.c_version) if device.c_version >= (1, 2) else "")
     exact = device.number(lib.CL_DEVICE_SINGLE_FP_CONFIG) & lib.CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT
@@ -349,7 +363,8 @@ def load_module(
         except BuildError:
             pass  # a driver that does not take its binary back compiles the source anew
     program = create_program(context, place, source, specialization)
-    made = Module(context, place, program, signatures_of(source), build(program, place, flags, hint_of(source)))
+    said = build(program, place, flags, hint_of(source))
+    made = Module(context, place, program, signatures_of(source), said, declared=declared_in(source))
     if kept is not None:
         packed = packed_of(made)
         if packed:
@@ -357,11 +372,23 @@ def load_module(
     return made
 
 
+def build_program(program: Any, devices: Sequence[Device], options: bytes) -> int:
+    """clBuildProgram. Where it is asked to tell of arguments, NVIDIA's driver does not build a program that has a
+    kernel without parameters: it is not asked then."""
+    handles = ffi.new("cl_device_id[]", [device.handle for device in devices])
+
+    def built(flags: bytes) -> int:
+        return int(lib.clBuildProgram(program, len(devices), handles, ffi.new("char[]", flags), ffi.NULL, ffi.NULL))
+
+    result, asked = built(options), ARGUMENT_INFORMATION.encode()
+    if result == lib.CL_BUILD_PROGRAM_FAILURE and asked in options and any(device.takes_ptx for device in devices):
+        return built(options.replace(asked, b""))
+    return result
+
+
 def build(program: Any, device: Device, options: bytes, hint: str = "") -> str:
     """Builds a program, which is released if that fails; gives what the compiler said. A hint is told of failures."""
-    result = lib.clBuildProgram(
-        program, 1, ffi.new("cl_device_id[]", [device.handle]), ffi.new("char[]", options), ffi.NULL, ffi.NULL
-    )
+    result = build_program(program, [device], options)
     said = build_log(program, device)
     if result != SUCCESS:
         lib.clReleaseProgram(program)
@@ -372,7 +399,9 @@ def build(program: Any, device: Device, options: bytes, hint: str = "") -> str:
 def packed_of(module: Module) -> bytes:
     """A module as ``load_kept`` takes it; nothing where the driver gives no binary."""
     binary = binary_of(module.native, module.device)
-    signatures = module.signatures or {name: reflected_of(module.native, name) for name in module.names()}
+    signatures = module.signatures or {
+        name: reflected_of(module.native, name, module.declared.get(name)) for name in module.names()
+    }
     return pack(signatures, module.log, binary) if binary else b""
 
 

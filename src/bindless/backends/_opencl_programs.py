@@ -24,7 +24,7 @@ from ._opencl_device import Device
 from ._opencl_errors import SUCCESS
 from ._opencl_kernel import Kernel, get_kernel
 from ._opencl_link import Object, link_modules
-from ._opencl_module import Module, build_error, build_log
+from ._opencl_module import ARGUMENT_INFORMATION, Module, build_error, build_log, build_program, declared_in
 from ._opencl_native import find_device, is_among, require_context
 from ._opencl_references import Reference, checked, handle_of, property_of
 from .contract import KernelRecord
@@ -85,13 +85,17 @@ class _Program:
             backend="opencl",
         )
 
+    def text(self) -> bytes:
+        """Its source in OpenCL C; nothing where it has none."""
+        return driver.get_info("clGetProgramInfo", self.native, lib.CL_PROGRAM_SOURCE).rstrip(b"\0")
+
     def source(self) -> bytes:
         """Its source: OpenCL C, or SPIR-V.
 
         Raises:
             InvalidError: it has none, but a binary.
         """
-        text = driver.get_info("clGetProgramInfo", self.native, lib.CL_PROGRAM_SOURCE).rstrip(b"\0")
+        text = self.text()
         if text:
             return text
         try:
@@ -128,9 +132,7 @@ class _Program:
             devices = list(self.devices)
         if not devices:
             return
-        handles = ffi.new("cl_device_id[]", [device.handle for device in devices])
-        flags = ffi.new("char[]", b"-cl-kernel-arg-info")
-        result = lib.clBuildProgram(self.native, len(devices), handles, flags, ffi.NULL, ffi.NULL)
+        result = build_program(self.native, devices, ARGUMENT_INFORMATION.encode())
         if result != SUCCESS:
             said = "\n".join(filter(None, (build_log(self.native, device) for device in devices)))
             raise build_error(result, "clBuildProgram", devices[0], said)
@@ -220,8 +222,10 @@ def _make_executable(
     for program in programs:
         if all(program.binary_type(device) in (_NONE, _EXECUTABLE) for device in devices):
             program.build()
+            declared = declared_in(program.text())
             for device in devices:
-                made = Module(context, device, program.native, {}, build_log(program.native, device), owned=False)
+                said = build_log(program.native, device)
+                made = Module(context, device, program.native, {}, said, owned=False, declared=declared)
                 modules.setdefault(device, []).append(made)
         else:
             compiled.append(program)
@@ -232,7 +236,7 @@ def _make_executable(
                 if program.binary_type(device) == _NONE:
                     program.compile(device)
                 lib.clRetainProgram(program.native)
-                parts.append(Object(program.native, b""))
+                parts.append(Object(program.native, program.text()))
             modules.setdefault(device, []).append(link_modules(context, device, parts))
 
 

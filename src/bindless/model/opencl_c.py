@@ -1,0 +1,117 @@
+"""What OpenCL C says of its kernels: names, parameters, and the work-group they require (CL C, "Kernel functions").
+
+A driver tells this of a program that it has built. The text has it where the driver does not.
+"""
+
+from __future__ import annotations
+
+import re
+
+from .module import KernelSignature, Parameter
+
+__all__ = ["entries", "parameter"]
+
+_SIZES = {
+    "char": 1, "uchar": 1, "short": 2, "ushort": 2, "int": 4, "uint": 4, "long": 8, "ulong": 8, "half": 2, "float": 4,
+    "double": 8, "bool": 1, "size_t": 8, "ptrdiff_t": 8, "intptr_t": 8, "uintptr_t": 8, "unsigned char": 1,
+    "unsigned short": 2, "unsigned int": 4, "unsigned long": 8,
+}  # fmt: skip
+_VECTOR = re.compile(r"([a-z_ ]+?)(2|3|4|8|16)?")
+_POINTER_SIZE = 8
+
+_IGNORED = re.compile(
+    r"""//[^\n]*|/\*.*?\*/                                                # comments
+    |^[ \t]*\#(?:\\\n|[^\n])*                                             # lines of the preprocessor
+    |\b__attribute__\s*\(\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)\)       # attributes
+    """,
+    re.DOTALL | re.MULTILINE | re.VERBOSE,
+)
+_KERNEL = re.compile(r"\b(?:(?:__)?kernel\s+(?:\w+\s+)*?void|void\s+(?:__)?kernel)\s+(\w+)\s*\(([^()]*)\)")
+_DROPPED = {"const", "restrict", "__restrict", "__restrict__", "volatile", "private", "__private"}
+_SPACES = ("global", "constant", "local")
+_OPAQUE = re.compile(r"image\w+_t|sampler_t")
+_ACCESSES = ("read_only", "write_only", "read_write")
+# Integers, as they may be spelled in any order.
+_INTEGERS = {
+    frozenset(words.split()): type_
+    for type_, spelled in (
+        ("char", ("signed char",)),
+        ("uchar", ("unsigned char",)),
+        ("short", ("short int", "signed short", "signed short int")),
+        ("ushort", ("unsigned short", "unsigned short int")),
+        ("int", ("signed", "signed int")),
+        ("uint", ("unsigned", "unsigned int")),
+        ("long", ("long int", "signed long", "signed long int")),
+        ("ulong", ("unsigned long", "unsigned long int")),
+    )
+    for words in spelled
+}
+
+
+def parameter(name: str, type_: str, space: str, access: str = "") -> Parameter:
+    """A parameter by its parts.
+
+    Args:
+        type_: as drivers tell it, without qualifiers: ``uint``, ``float4*``, ``image2d_t``.
+        space: ``global``, ``constant`` or ``local`` of a pointer; else nothing.
+        access: ``write_only`` or ``read_write`` of an image that the kernel writes; it stands before its type then.
+    """
+    if space == "local":
+        return Parameter(name, type_, "local", 0)
+    if type_.startswith("image"):
+        return Parameter(name, f"{access} {type_}".strip(), "image", _POINTER_SIZE)
+    if type_ == "sampler_t":
+        return Parameter(name, type_, "sampler", _POINTER_SIZE)
+    if space:
+        return Parameter(name, type_, "pointer", _POINTER_SIZE)
+    vector = _VECTOR.fullmatch(type_)
+    if vector is None or vector[1] not in _SIZES:
+        return Parameter(name, type_, "value", 0)
+    width = int(vector[2] or 1)
+    return Parameter(name, type_, "value", _SIZES[vector[1]] * (4 if width == 3 else width))
+
+
+def _declared(text: str) -> Parameter | None:
+    """A parameter as it is declared; None where its type is a name that only the rest of the text explains."""
+    words = [word for word in re.findall(r"\w+|[*\[]", text) if word not in _DROPPED]
+    plain = [word.removeprefix("__") for word in words]
+    space = next((word for word in plain if word in _SPACES), "")
+    access = next((word for word in plain if word in _ACCESSES), "")
+    rest = [word for word in plain if word not in (*_SPACES, *_ACCESSES)]
+    names = [word for word in rest if word not in ("*", "[")]
+    if len(names) < 2:
+        return None
+    *base, name = names
+    own = len(base) == 2 and base[0] in ("struct", "union", "enum")
+    type_ = " ".join(base) if own else _spelled(base)
+    if type_ is None:
+        return None
+    if space:
+        return parameter(name, f"{type_}*", space) if len(rest) > len(names) else None
+    return parameter(name, type_, "", access.replace("read_only", ""))
+
+
+def _spelled(words: list[str]) -> str | None:
+    """A type of the language as drivers tell it; None of any other."""
+    if len(words) > 1:
+        return _INTEGERS.get(frozenset(words)) if len(words) == len(set(words)) else None
+    (word,) = words
+    vector = _VECTOR.fullmatch(word)
+    own = vector is None or vector[1] not in _SIZES
+    if own and word != "void" and not _OPAQUE.fullmatch(word):
+        return _INTEGERS.get(frozenset(words))
+    return word
+
+
+def entries(source: bytes) -> dict[str, KernelSignature]:
+    """The kernels of a text by name; without those that it has twice, of which the preprocessor leaves one."""
+    text = _IGNORED.sub(" ", source.decode("utf-8", "replace"))
+    found: dict[str, KernelSignature] = {}
+    twice: set[str] = set()
+    for name, inside in _KERNEL.findall(text):
+        listed = [] if inside.strip() in ("", "void") else [_declared(part) for part in inside.split(",")]
+        known = [part for part in listed if part is not None]
+        if name in found:
+            twice.add(name)
+        found[name] = KernelSignature(name, tuple(known) if len(known) == len(listed) else None)
+    return {name: signature for name, signature in found.items() if name not in twice}
