@@ -27,6 +27,11 @@ static int commands_traverse(Commands *self, visitproc visit, void *arg)
     Py_VISIT(self->lock);
     Py_VISIT(self->batch_list);
     Py_VISIT(self->copies);
+    Py_VISIT(self->lanes);
+    Py_VISIT(self->active);
+    Py_VISIT(self->held);
+    Py_VISIT(self->tasks);
+    Py_VISIT(self->outside_waits);
     for (int i = 0; i < ROWS; i++)
         Py_VISIT(self->rows[i]);
     return 0;
@@ -44,6 +49,11 @@ static int commands_clear(Commands *self)
     Py_CLEAR(self->lock);
     Py_CLEAR(self->batch_list);
     Py_CLEAR(self->copies);
+    Py_CLEAR(self->lanes);
+    Py_CLEAR(self->active);
+    Py_CLEAR(self->held);
+    Py_CLEAR(self->tasks);
+    Py_CLEAR(self->outside_waits);
     return 0;
 }
 
@@ -64,6 +74,11 @@ static PyMemberDef commands_members[] = {
     {"lock", T_OBJECT, offsetof(Commands, lock), 0, NULL},
     {"_batch", T_OBJECT, offsetof(Commands, batch_list), 0, NULL},
     {"copies", T_OBJECT, offsetof(Commands, copies), 0, NULL},
+    {"_lanes", T_OBJECT, offsetof(Commands, lanes), 0, NULL},
+    {"_active", T_OBJECT, offsetof(Commands, active), 0, NULL},
+    {"_held", T_OBJECT, offsetof(Commands, held), 0, NULL},
+    {"tasks", T_OBJECT, offsetof(Commands, tasks), 0, NULL},
+    {"outside", T_OBJECT, offsetof(Commands, outside_waits), 0, NULL},
     {"batch", T_LONGLONG, offsetof(Commands, batch), 0, NULL},
     {"_countdown", T_LONGLONG, offsetof(Commands, countdown), 0, NULL},
     {"_dirty", T_BOOL, offsetof(Commands, dirty), 0, NULL},
@@ -140,6 +155,81 @@ static PyMethodDef commands_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
+
+/* ---------------------------------------------------------------- what is submitted and not known to be complete */
+
+bool announce(Commands *self)
+{
+    if (self->dirty || self->active == NULL)
+        return true;
+    self->dirty = 1;
+    return PySet_Add(self->active, (PyObject *)self) == 0;
+}
+
+/* Whether all that was submitted is known to be complete, without a question to the driver. */
+static bool is_idle(const Commands *self)
+{
+    if (self->lanes == NULL || !PyTuple_Check(self->lanes))
+        return false;
+    for (Py_ssize_t i = 0; i < PyTuple_Size(self->lanes); i++) {
+        PyObject *item = PyTuple_GetItem(self->lanes, i);
+        if (!PyType_IsSubtype(Py_TYPE(item), (PyTypeObject *)lane_type) ||
+            ((Lane *)item)->done < ((Lane *)item)->submitted)
+            return false;
+    }
+    return true;
+}
+
+static bool is_empty(PyObject *container)
+{
+    return container != NULL && PyObject_Size(container) == 0;
+}
+
+/* The lock is held. What is let go of goes last, for its finalizers may submit to this queue. */
+static int reap_locked(Commands *self)
+{
+    if (self->native == NULL || self->native == Py_None)
+        return DONE; /* it was closed */
+    PyObject *batch = PyList_New(0);
+    if (batch == NULL)
+        return FAILED;
+    if (!is_idle(self) || !is_empty(self->held) || !is_empty(self->tasks) || !is_empty(self->outside_waits) ||
+        self->active == NULL || self->batch_list == NULL || self->bundles == NULL || PySet_Size(self->bundles) > 1) {
+        Py_DECREF(batch);
+        return OTHERWISE;
+    }
+    PyObject *last = self->last_bundle, *before = self->batch_list;
+    PyObject *bundle = PySet_Size(self->bundles) == 1 ? PySet_Pop(self->bundles) : NULL;
+    self->last_bundle = NULL;
+    self->batch_list = batch;
+    self->batch++;
+    self->countdown = REAP_EVERY;
+    self->dirty = 0;
+    int result = PySet_Discard(self->active, (PyObject *)self) < 0 ? FAILED : DONE;
+    Py_XDECREF(last);
+    Py_XDECREF(bundle);
+    Py_DECREF(before);
+    return result;
+}
+
+int reap(Commands *self)
+{
+    PyObject *lock = self->lock;
+    if (!self->dirty)
+        return DONE;
+    if (lock == NULL || (PyObject *)Py_TYPE(lock) != lock_type)
+        return OTHERWISE;
+    int result = FAILED;
+    Py_INCREF(self);
+    Py_INCREF(lock);
+    if (take((Lock *)lock)) {
+        result = reap_locked(self);
+        give_back((Lock *)lock);
+    }
+    Py_DECREF(lock);
+    Py_DECREF(self);
+    return result;
+}
 
 SLOTS(commands, commands_members, {Py_tp_new, PyType_GenericNew}, {Py_tp_methods, commands_methods}, )
 SPEC(commands, Commands, "Commands")

@@ -29,6 +29,9 @@
 
 enum { ROWS = 64, MOST_LANES = 8, MOST_ARGUMENTS = 64, MOST_WAITS = 8, REPEATS_FOR_ONE = 8 };
 
+/* Submissions between two looks at what has completed; Python has it from here. */
+enum { REAP_EVERY = 64 };
+
 /* The driver's function: takes the description of a launch, gives 0 or the driver's error, or INT32_MIN where Python has
  * to see to something first. */
 enum { IN_PYTHON = INT32_MIN };
@@ -118,6 +121,9 @@ typedef struct {
 typedef struct {
     PyObject_HEAD
     PyObject *native, *blocker, *context, *bundles, *last_bundle, *event_type, *lock, *batch_list, *copies;
+    PyObject *lanes;                         /* of the native queue: idle when all of them are known to be; or None */
+    PyObject *active;                        /* the set of those with work that is not known to be complete */
+    PyObject *held, *tasks, *outside_waits;  /* what only Python looks after; mostly empty */
     long long batch, countdown;
     char dirty, in_order, in_batches; /* in_batches: memory is held by batches of commands, else by each event */
     unsigned turn, repeats;
@@ -137,7 +143,7 @@ typedef struct {
 extern PyObject *lock_type, *openable_type, *mark_type, *lane_type, *event_type, *prepared_type,
     *commands_type, *submitter_type, *bound_type, *copy_type, *copies_type;
 extern PyObject *str_owner, *str_open, *str_context, *str_contiguous, *str_packed, *str_raw_handle, *str_took,
-    *str_depends_on, *str_any, *str_again, *str_waits, *str_copy_any;
+    *str_depends_on, *str_any, *str_again, *str_waits, *str_copy_any, *str_wait_any;
 extern PyType_Spec lock_spec, openable_spec, mark_spec, lane_spec, event_spec, prepared_spec, commands_spec, submitter_spec, bound_spec,
     copy_spec, copies_spec;
 
@@ -186,8 +192,13 @@ PyObject *call_any(PyObject *self, PyObject *method_name, PyObject *const *argum
 PyObject *submitter_copy(Submitter *self, PyObject *const *arguments, Py_ssize_t count, PyObject *names);
 bool name_attributes(void);
 
-/* wait.c: Event._settle_here. */
-PyObject *event_settle(Event *self, PyObject *unused);
+/* wait.c: Event.wait. */
+PyObject *event_wait(Event *self, PyObject *const *arguments, Py_ssize_t count, PyObject *names);
+
+/* commands.c: says that there is work, before it is submitted; lets go of what completed commands used, if all are known to
+ * be complete, else OTHERWISE. */
+bool announce(Commands *self);
+int reap(Commands *self);
 
 #define SLOTS(name, members_, ...)                                                                                     \
     static PyType_Slot name##_slots[] = {                                                                              \

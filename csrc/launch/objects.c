@@ -163,8 +163,15 @@ SLOTS(lane, lane_members, {Py_tp_new, PyType_GenericNew}, )
 SPEC(lane, Lane, "Lane")
 
 static PyMethodDef event_methods[] = {
-    {"_settle_here", (PyCFunction)event_settle, METH_NOARGS,
-     "Whether the command is known to be complete after a short wait; False where Python has to look at it."},
+    {"wait", (PyCFunction)(void (*)(void))event_wait, METH_FASTCALL | METH_KEYWORDS,
+     "wait($self, timeout=None)\n--\n\n"
+     "Returns when the command is complete; burns no processor time, and Ctrl-C interrupts it.\n\n"
+     "Args:\n"
+     "    timeout: seconds to wait at most; None for as long as it takes.\n\n"
+     "Raises:\n"
+     "    WaitTimeoutError: it is not complete by then; the message tells the external semaphore that its queue waits\n"
+     "        for, or another queue. It goes on, and can be waited for again.\n"
+     "    Error: the command failed, and neither its queue nor its context has an ``async_handler``.\n"},
     {NULL, NULL, 0, NULL},
 };
 

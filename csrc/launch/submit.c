@@ -27,7 +27,7 @@ static int account(Commands *self, Prepared *launch, PyObject *event, PyObject *
             more = true;
         }
     }
-    if (keep == NULL && self->dirty && self->countdown > 0) {
+    if (keep == NULL && self->countdown > 0) {
         /* Where nothing is kept there is nothing to let go of either; where no more is, there is time for that. */
         if (more || (PyList_Size(self->batch_list) > 0 && ++self->repeats % REPEATS_FOR_ONE == 0))
             self->countdown--;
@@ -92,7 +92,7 @@ static int submit_locked(Commands *self, Prepared *launch, PyObject *const *valu
     /* Last of all: what is above may collect garbage, whose finalizers may launch the same, or close the queue. */
     int result = OTHERWISE;
     if (takes_commands(self) && launch->kernel != NULL)
-        result = fill == NULL ? put_arguments(self, launch, values) : fill(what);
+        result = !announce(self) ? FAILED : fill == NULL ? put_arguments(self, launch, values) : fill(what);
     if (result != DONE) {
         Py_DECREF(event);
         return result;

@@ -1,17 +1,17 @@
-/* A wait for the last command of a lane, without Python for as long as a short one lasts. */
+/* A wait for the last command of a lane, and the end of what it used, without Python if it is short. */
 
 #include "launch.h"
 
 /* Questions between two looks at signals, and looks: about a millisecond. Then Python goes on, with pauses. */
 enum { QUESTIONS = 128, LOOKS = 16 };
 
-/* Whether the event is known to be complete now; false where Python has to look. */
-static PyObject *settle(Event *self, Mark *mark, Lane *lane)
+/* DONE if the event is known to be complete now; OTHERWISE where Python has to look. */
+static int settle_mark(Event *self, Mark *mark, Lane *lane)
 {
     for (int look = 0; look < LOOKS; look++) {
         if (mark->index <= lane->done) {
             self->done = 1;
-            Py_RETURN_TRUE;
+            return DONE;
         }
         if (lane->query == 0 || lane->pending != (PyObject *)mark || (mark->native != NULL && mark->native != Py_None))
             break;
@@ -31,14 +31,14 @@ static PyObject *settle(Event *self, Mark *mark, Lane *lane)
         } else if (result != NOT_READY) {
             break;
         } else if (PyErr_CheckSignals() < 0) {
-            return NULL;
+            return FAILED;
         }
     }
-    Py_RETURN_FALSE;
+    return OTHERWISE;
 }
 
-/* As settle, where the driver made an event of the command: one look, for who waits for it in the driver may help. */
-static PyObject *look_at(Event *self, const Mark *mark, const Lane *lane)
+/* As settle_mark, where the driver made an event of the command: one look, for who waits for it in the driver may help. */
+static int look_at(Event *self, const Mark *mark, const Lane *lane)
 {
     query_function query;
     void *address = (void *)(uintptr_t)lane->query, *event = (void *)(uintptr_t)mark->number;
@@ -49,28 +49,41 @@ static PyObject *look_at(Event *self, const Mark *mark, const Lane *lane)
         result = query(event);
     Py_END_ALLOW_THREADS
     self->done = result == 0;
-    return PyBool_FromLong(self->done);
+    return self->done ? DONE : OTHERWISE;
 }
 
-PyObject *event_settle(Event *self, PyObject *unused)
+/* The event is one of a command that the driver has. */
+static int settle(Event *self, const Commands *commands)
 {
-    (void)unused;
     if (self->done)
-        Py_RETURN_TRUE;
-    if ((self->task != NULL && self->task != Py_None) || self->native == NULL || self->stream == NULL ||
-        !PyType_IsSubtype(Py_TYPE(self->native), (PyTypeObject *)mark_type) ||
-        !PyType_IsSubtype(Py_TYPE(self->stream), (PyTypeObject *)commands_type))
-        Py_RETURN_FALSE;
+        return DONE;
+    if ((self->task != NULL && self->task != Py_None) || commands->native == NULL || commands->native == Py_None ||
+        !PyType_IsSubtype(Py_TYPE(self->native), (PyTypeObject *)mark_type))
+        return OTHERWISE;
     Mark *mark = (Mark *)self->native;
-    const Commands *commands = (const Commands *)self->stream;
-    if (commands->native == NULL || commands->native == Py_None || mark->stream == NULL ||
-        !PyType_IsSubtype(Py_TYPE(mark->stream), (PyTypeObject *)lane_type))
-        Py_RETURN_FALSE;
+    if (mark->stream == NULL || !PyType_IsSubtype(Py_TYPE(mark->stream), (PyTypeObject *)lane_type))
+        return OTHERWISE;
     Lane *lane = (Lane *)mark->stream;
     Py_INCREF(mark);
     Py_INCREF(lane);
-    PyObject *result = mark->number != 0 ? look_at(self, mark, lane) : settle(self, mark, lane);
+    int result = mark->number != 0 ? look_at(self, mark, lane) : settle_mark(self, mark, lane);
     Py_DECREF(lane);
     Py_DECREF(mark);
     return result;
+}
+
+PyObject *event_wait(Event *self, PyObject *const *arguments, Py_ssize_t count, PyObject *names)
+{
+    if (count == 0 && names == NULL && self->native != NULL && self->native != Py_None && self->stream != NULL &&
+        PyType_IsSubtype(Py_TYPE(self->stream), (PyTypeObject *)commands_type)) {
+        Commands *commands = (Commands *)self->stream;
+        int result = settle(self, commands);
+        if (result == DONE)
+            result = reap(commands);
+        if (result == FAILED)
+            return NULL;
+        if (result == DONE && (self->error == NULL || self->error == Py_None))
+            Py_RETURN_NONE;
+    }
+    return call_any((PyObject *)self, str_wait_any, arguments, count, names);
 }

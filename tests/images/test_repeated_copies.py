@@ -224,6 +224,57 @@ def test_arrays_and_images_live_as_long_as_their_copy(own: bl.Queue) -> None:
     assert np.array_equal(out, fresh(2 * OFTEN - 1))
 
 
+def test_a_wait_lets_go_of_what_was_used(device: bl.Device) -> None:
+    """The wait of the last event does, in order, unless the host has something to do still."""
+    with bl.Queue(device, in_order=True) as queue, bl.ImageMem(DESC, queue) as image:
+        for seed in range(2 * OFTEN):
+            pixels = fresh(seed)
+            watch = weakref.ref(pixels)
+            event = queue.ext_oneapi_copy(pixels, image)
+            del pixels
+            event.wait()
+            assert queue.ext_oneapi_empty() and watch() is None
+            event.wait()
+    gate = threading.Event()
+    with bl.Queue(device) as queue, bl.ImageMem(DESC, queue) as image:
+        for seed in range(2 * OFTEN):
+            task = queue.submit(lambda handler: handler.host_task(lambda: gate.wait(60)))
+            queue.ext_oneapi_copy(fresh(seed), image).wait()
+            assert not queue.ext_oneapi_empty()
+            gate.set()
+            task.wait()
+            assert queue.ext_oneapi_empty() and np.array_equal(read(queue, image), fresh(seed))
+            gate.clear()
+
+
+def test_finalizers_of_what_a_wait_lets_go_of_may_copy(own: bl.Queue) -> None:
+    """What they copy is held until it is copied, however the queue was left by the wait."""
+
+    class Array(np.ndarray):  # type: ignore[type-arg]
+        """Copied by Python, and kept by the queue as it is."""
+
+        def __del__(self) -> None:
+            if self.base is None and armed:
+                armed.pop()
+                own.ext_oneapi_copy(fresh(77), images[1])
+
+    images, armed, pixels = [bl.ImageMem(DESC, own) for _ in range(3)], [], fresh(1)
+    for _ in range(OFTEN):
+        own.ext_oneapi_copy(pixels, images[0]).wait()
+        own.ext_oneapi_copy(fresh(76), images[1]).wait()
+    for _ in range(OFTEN):
+        mine = Array(DESC.shape, DESC.dtype)
+        mine[:] = fresh(2)
+        own.ext_oneapi_copy(mine, images[2])
+        armed.append(True)
+        del mine
+        own.ext_oneapi_copy(pixels, images[0]).wait()
+        own.wait()
+        gc.collect()
+        assert not armed and np.array_equal(read(own, images[2]), fresh(2))
+        assert np.array_equal(read(own, images[1]), fresh(77))
+
+
 def test_after_the_end_of_the_queue(device: bl.Device) -> None:
     pixels = fresh(6)
     queue = bl.Queue(device)

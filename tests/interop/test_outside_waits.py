@@ -101,10 +101,10 @@ def test_what_is_kept_does_not_grow(ordered: bl.Queue) -> None:
     ordered.wait()
     for each in kept:
         waits.add(semaphore, None, each)
-    assert waits and len(waits._waits) < 100 and not waits.candidates()
+    assert waits and len(waits) < 100 and not waits.candidates()
     del kept
     pending = OutsideWaits()
     for value in range(1000):
         pending.add(semaphore, value, bl.Event())
-    assert len(pending._waits) < 100 and pending.candidates() == {semaphore: 999}
+    assert len(pending) < 100 and pending.candidates() == {semaphore: 999}
     os.close(event)

@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from typing import Any
 
+REAP_EVERY: int
+
 class Lock:
     """Of a queue; reentrant, and Ctrl-C ends a wait for it."""
 
@@ -44,7 +46,7 @@ class Lane:
     waits: int
 
 class Event:
-    """A command's end, as users hold it."""
+    """A command's end, as users hold it; ``wait`` calls ``_wait_any`` for what is not the short wait of a command."""
 
     _stream: Any
     _native: Any
@@ -52,7 +54,7 @@ class Event:
     _error: Any
     _done: bool
 
-    def _settle_here(self) -> bool: ...
+    def wait(self, timeout: float | None = None) -> None: ...
 
 class Prepared:
     """A launch to be repeated; ``DirectLaunch`` says of what."""
@@ -112,6 +114,11 @@ class Commands:
     bundles: Any
     copies: Copies | None
     batch: int
+    outside: Any
+    tasks: Any
+    _lanes: tuple[Lane, ...] | None
+    _active: set[Any]
+    _held: Any
     _last_bundle: Any
     _event: Any
     lock: Lock

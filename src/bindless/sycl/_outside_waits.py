@@ -19,43 +19,36 @@ _FIRST_LOOK = 64
 """So many waits are kept before any is looked at whether it is over."""
 
 
-class OutsideWaits:
+class OutsideWaits(list[tuple["ExternalSemaphore", "int | None", "ref[Event]"]]):
     """The waits that an in-order queue was given and that may not be over, oldest first.
 
     The events are the caller's: of a wait whose event was dropped nothing is known, unless a later one is over.
     """
 
-    __slots__ = ("_lock", "_most", "_waits")
+    __slots__ = ("_lock", "_most")
 
     def __init__(self) -> None:
+        super().__init__()
         self._lock = Lock()
         self._most = _FIRST_LOOK
-        self._waits: list[tuple[ExternalSemaphore, int | None, ref[Event]]] = []
-
-    def __bool__(self) -> bool:
-        return bool(self._waits)
 
     def add(self, semaphore: ExternalSemaphore, value: int | None, event: Event) -> None:
         """Takes one down that was just submitted; ``value`` is None for binary semaphores."""
-        self._waits.append((semaphore, value, ref(event)))
-        if len(self._waits) > self._most:
+        self.append((semaphore, value, ref(event)))
+        if len(self) > self._most:
             self._forget()
-
-    def clear(self) -> None:
-        """All are over: the queue is idle."""
-        self._waits.clear()
 
     def _forget(self) -> None:
         """Leaves those not known to be over, and one of each semaphore's whose events were dropped."""
         with self._lock:
-            count = len(self._waits)  # other threads may add some meanwhile
+            count = len(self)  # other threads may add some meanwhile
             rest = self._rest()[:count]
             last = {id(row[0]): row for row in rest}
-            self._waits[:count] = [row for row in rest if row[2]() is not None or last[id(row[0])] is row]
-            self._most = 2 * len(self._waits) + _FIRST_LOOK
+            self[:count] = [row for row in rest if row[2]() is not None or last[id(row[0])] is row]
+            self._most = 2 * len(self) + _FIRST_LOOK
 
     def _rest(self) -> list[tuple[ExternalSemaphore, int | None, ref[Event]]]:
-        rows = self._waits.copy()
+        rows = self.copy()
         for index in reversed(range(len(rows))):
             event = rows[index][2]()
             # The queue is in order: those before one that is over, or that it has come to, are over.

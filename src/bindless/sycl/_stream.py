@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..backends.contract import BackendProtocol, NativeEvent, NativeKernel, NativeQueue
-from ..drivers._launch import Commands, Lock
+from ..drivers._launch import REAP_EVERY, Commands, Lock
 from ..model.errors import DeviceLostError, Error, InvalidError, SyclRuntimeError
 from . import _lifetime
 from ._activity import active, begin, birth, events_of_users, streams, sweep, uses, wait_for_all, wait_for_users
@@ -45,7 +45,6 @@ __all__ = [
 
 Operation = Callable[[Sequence[NativeEvent]], NativeEvent]
 
-_REAP_EVERY = 64  # submissions between two looks at what has completed
 _LARGE = 1 << 20  # bytes of a host array that count as one submission more
 _MOST_ERRORS = 100_000
 
@@ -75,19 +74,16 @@ class CommandStream(Commands):
         "__weakref__",
         "_acquire",
         "_events_cross_contexts",
-        "_held",
         "_launch",
         "_reason",
         "_release",
         "backend",
         "device",
         "log",
-        "outside",
         "prepared",
         "profiling",
         "release_event",
         "resource",
-        "tasks",
         "waiters",
     )
 
@@ -125,14 +121,14 @@ class CommandStream(Commands):
         self._events_cross_contexts: bool = getattr(backend, "events_cross_contexts", False)
         self._event = Event if getattr(backend, "events_release_themselves", False) else OwnedEvent
         self.prepared: PreparedLaunches | None = None
-        # Whether anything was submitted since the queue was last seen idle.
-        self._dirty = False
+        # Whether anything was submitted since the queue was last seen idle: then it is among the active ones.
+        self._dirty, self._active = False, active
         # (event, what its command uses), oldest first; in order: (event, what the commands up to it use).
         self._held: deque[tuple[Event, Sequence[object]]] = deque()
         # In order: what the commands after the last held event use.
         self._batch: list[object] = []
         self.batch = 0
-        self._countdown = _REAP_EVERY
+        self._countdown = REAP_EVERY
         self._reason = "was closed"
         hints = {} if immediate is None else {"immediate": immediate}
         with birth.lock:
@@ -141,6 +137,7 @@ class CommandStream(Commands):
                 context._native, device._record.native, in_order=in_order, profiling=profiling, **hints
             )
             self.native: NativeQueue | None = native
+            self._lanes = getattr(native, "streams", None)
             self.resource = _lifetime.Resource(
                 _lifetime.Rank.QUEUE, context._resource, _retire, backend, native, context._unclaimed, handler
             )
@@ -407,7 +404,7 @@ class CommandStream(Commands):
                     self._reap()
 
     def _reap(self) -> None:
-        self._countdown = _REAP_EVERY
+        self._countdown = REAP_EVERY
         try:
             idle = self.backend.queue_is_idle(self.native)
         except Error as error:  # the device is lost: nothing runs any more
@@ -430,7 +427,7 @@ class CommandStream(Commands):
             while held and held[0][0]._poll():
                 finished.append(held.popleft())
         else:
-            for _ in range(min(len(held), _REAP_EVERY)):
+            for _ in range(min(len(held), REAP_EVERY)):
                 row = held.popleft()
                 if row[0]._poll():
                     finished.append(row)
@@ -528,7 +525,7 @@ class CommandStream(Commands):
         with self.lock:
             if self.native is None:
                 return
-            self.native = None
+            self.native = self._lanes = None
             self._dirty = False
             active.discard(self)
             waiters = self.waiters
@@ -555,7 +552,7 @@ class CommandStream(Commands):
     def end(self, reason: str) -> None:
         """It can no longer be used, nor are its events released any more."""
         self._reason = reason
-        self.native = None
+        self.native = self._lanes = None
         self.release_event = _nothing
 
     def forget(self) -> None:

@@ -81,21 +81,11 @@ class Event(_launch.Event):
 
     # ------------------------------------------------------------------ waiting
 
-    def wait(self, timeout: float | None = None) -> None:
-        """Returns when the command is complete; burns no processor time, and Ctrl-C interrupts it.
-
-        Args:
-            timeout: seconds to wait at most; None for as long as it takes.
-
-        Raises:
-            WaitTimeoutError: it is not complete by then; the message tells the external semaphore that its queue waits
-                for, or another queue. It goes on, and can be waited for again.
-            Error: the command failed, and neither its queue nor its context has an ``async_handler``.
-        """
+    def _wait_any(self, timeout: float | None = None) -> None:
+        """``wait``, which sees to a short one by itself, and calls this for all else."""
         if timeout is not None:
             self._wait_at_most(timeout)
-        if not self._settle_here():
-            self._settle()
+        self._settle()
         stream = self._stream
         if stream is not None:
             stream.reap()
