@@ -60,11 +60,6 @@ class Event(RecordedEvent):
     stream: Stream
     native: NativeEvent | None
 
-    def native_handle(self) -> Any:
-        if self.native is None:
-            self.stream.context.activate()
-        return super().native_handle()
-
     def _ask(self, stream: Stream) -> int:
         """The driver's answer whether it has happened; the context is current.
 
@@ -126,6 +121,7 @@ class TimedEvent(Event):
         self.wait()
         if self.native is None or self.start is None:
             raise ProfilingError("this event was released, and its times with it", backend="cuda")
+        self.stream.context.activate()
         start = self.clock.time_of(self.start.handle, self.submitted)
         return self.submitted, start, self.clock.time_of(self.native.handle)
 

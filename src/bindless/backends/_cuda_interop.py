@@ -27,8 +27,6 @@ def make_stream_wait(context: Context, device: Device, stream: int, waits: Seque
     handle = ffi.cast("CUstream", stream)
     recorded = []
     for event in waits:
-        if event.stream is not None:  # else it was recorded elsewhere
-            event.stream.context.activate()
         event.record()
         if event.native is not None and not event.is_known_complete:
             recorded.append(event.native)

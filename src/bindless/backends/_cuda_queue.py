@@ -64,11 +64,21 @@ class Queue(RecordingQueue[Stream, Event]):
         return [stream.pending or stream.barrier() for stream in self.ordered if stream.done < stream.submitted]
 
     def wait(self) -> None:
-        """Returns when all work submitted so far is done. Interruptible."""
-        if not self.closed:
-            self.primary.activate()
-            for stream in self.streams:
-                stream.wait()
+        """Returns when all work submitted so far is done. Interruptible.
+
+        A queue that was dropped ends so, maybe amid another command on this thread, whose context stays current.
+        """
+        if self.closed:
+            return
+        if self.primary.is_current():
+            self._wait()
+        else:
+            with self.primary:
+                self._wait()
+
+    def _wait(self) -> None:
+        for stream in self.streams:
+            stream.wait()
 
     def is_idle(self) -> bool:
         """Whether all work is done."""

@@ -72,10 +72,10 @@ class Stream(RecordingStream[Event]):
             waits: events to wait for first, of any queue and device.
             details: for errors.
         """
-        self.context.activate()
         for event in waits:
             if event.stream is not self:
-                event.record()
+                event.record()  # which may leave another device's context current
+        self.context.activate()
         if self.profiling:
             return self._run_timed(command, call, waits, details)
         with self.lock:
@@ -125,6 +125,11 @@ class Stream(RecordingStream[Event]):
         return event
 
     # ------------------------------------------------------------------ events
+
+    def record(self, event: Event, always: bool = False) -> None:
+        """As of every stream; its context is current then, which events are made in."""
+        self.context.activate()
+        super().record(event, always)
 
     def _record(self, event: Event) -> None:
         native = NativeEvent(self.context, event.timed)

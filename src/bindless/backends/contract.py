@@ -14,8 +14,9 @@ Rules
     event, and by ``wait_queue`` if nobody asked the event.
   - An operation that the driver cannot do raises ``FeatureNotSupportedError`` naming the aspect to ask first.
   - All methods may be called from several threads; those that wait release the interpreter lock.
-  - ``release_*``, ``free*`` and ``destroy_image`` may be called by the garbage collector, in the midst of any other
-    method on the same thread: a lock that they take is not held while Python objects are made, or is reentrant.
+  - ``wait_queue``, ``release_*``, ``free*`` and ``destroy_image`` may be called by the garbage collector, in the midst
+    of any other method on the same thread: a lock that they take is not held while Python objects are made, or is
+    reentrant.
   - A backend whose native events end with their last reference has ``events_release_themselves = True``; then
     ``release_event`` need not be called.
   - ``copies_pinned_quicker = True``: a copy from host memory that the driver allocated takes the caller less time than
