@@ -264,6 +264,18 @@ def _queue_for(place: tuple[int, int]) -> Queue:
     raise InvalidError(f"no device is found for memory of DLPack device {place}: {reason}; give queue=")
 
 
+def _queue_at(address: int) -> Queue:
+    """A queue of the package's own on the device of CUDA that memory lies on; on the first where none knows it."""
+    from .queue import transfer_queue
+
+    first = _queue_for((DLDeviceType.cuda, 0))
+    for device in first.device.platform.get_devices():
+        context = default_context(device)
+        if context._backend.pointer_info(context._native, address).kind is not UsmKind.unknown:
+            return transfer_queue(context, device)
+    return first
+
+
 def _no_dtype(code: int, bits: int, lanes: int) -> str:
     names = {0: "int", 1: "uint", 2: "float", 3: "handle", 4: "bfloat", 5: "complex", 6: "bool"}
     name = f"{names.get(code, f'type {code} of')}{bits}" + (f" x {lanes} lanes" if lanes != 1 else "")
@@ -298,13 +310,10 @@ def _import_cuda(x: Any, interface: Mapping[str, Any], queue: Queue | None) -> U
         raise InvalidError(f"{_CUDA_INTERFACE} of version {version!r}: versions 1 to 3 are known")
     if interface.get("mask") is not None:
         raise InvalidError("a masked array has no plain memory: fill or drop the mask first")
-    if queue is None:
-        queue_of = _queue_for((DLDeviceType.cuda, 0))
-    elif queue.backend is not Backend.cuda:
+    if queue is not None and queue.backend is not Backend.cuda:
         raise InvalidError(f"the array lies in memory of CUDA, which {queue!r} does not reach")
-    else:
-        queue_of = queue
     array = _layout_of(interface, _CUDA_INTERFACE, 1, 0)
+    queue_of = _queue_at(array.address + array.first) if queue is None else queue
     made = array.adopt(queue_of, array.kind(queue_of, on_host=False), x)
     stream = interface.get("stream")
     if stream is not None:
