@@ -75,7 +75,7 @@ _NEEDS: dict[str, tuple[Callable[[], bool], str]] = {
     "ocloc": (lambda: shutil.which("ocloc") is not None, "apt install intel-ocloc, or run .ci/ocloc"),
 }
 # Asked for by the tests themselves.
-_OTHER_REQUIREMENTS = ("headers", "opencl_spirv")
+_OTHER_REQUIREMENTS = ("headers", "opencl_spirv", "two_devices")
 
 _DEVICE = pytest.StashKey[bl.Device]()
 

@@ -43,6 +43,7 @@ typedef struct module { context *owner; char *text; } module;
 typedef struct function { module *module; char name[128]; } function;
 
 static context contexts[DEVICES];
+static int peers[DEVICES][DEVICES], without_peers; /* whether the first reaches memory of the second */
 static _Thread_local context *current;
 static allocation allocations[MOST_ALLOCATIONS];
 static int textures[DEVICES][MOST_NUMBERS], surfaces[DEVICES][MOST_NUMBERS];
@@ -71,6 +72,7 @@ EXPORT const char *fake_log(void) { return log_text ? log_text : ""; }
 EXPORT void fake_clear(void) { log_size = 0; if (log_text) *log_text = 0; sticky = 0; memset(failures, 0, sizeof failures); }
 EXPORT void fake_sticky(int result) { sticky = result; }
 EXPORT void fake_devices(int count) { devices = count; }
+EXPORT void fake_without_peers(int none) { without_peers = none; memset(peers, 0, sizeof peers); }
 EXPORT int fake_live_arrays(void) { return live_arrays; }
 EXPORT void fake_parameters(int count, const size_t *sizes) { parameter_count = count; memcpy(parameter_sizes, sizes, (size_t)count * sizeof *sizes); }
 /* Kernels do nothing; with bytes they move so many of each item between what two parameters point to, a third counts. */
@@ -301,7 +303,7 @@ static graph *recording;
 static CUresult put(stream *s, command c)
 {
     s = real((CUstream)s);
-    if (!s || !s->alive) return CUDA_ERROR_INVALID_HANDLE;
+    if (!s || !s->alive || s->owner != current) return CUDA_ERROR_INVALID_HANDLE;
     if (s == recorded) {
         recording->commands = realloc(recording->commands, sizeof c * (size_t)(recording->count + 1));
         recording->commands[recording->count++] = c;
@@ -450,6 +452,7 @@ EXPORT CUresult cuStreamWaitEvent(CUstream s, CUevent h, unsigned flags)
 }
 EXPORT CUresult cuEventElapsedTime_v2(float *out, CUevent a, CUevent b)
 {
+    ENTER_CONTEXT("cuEventElapsedTime");
     event *x = (event *)a, *y = (event *)b;
     if (!x->timed || !y->timed || !x->last || !y->last) return CUDA_ERROR_INVALID_HANDLE;
     if (!x->last->done || !y->last->done) return CUDA_ERROR_NOT_READY;
@@ -467,6 +470,7 @@ EXPORT CUresult cuMemcpyAsync(CUdeviceptr dst, CUdeviceptr src, size_t bytes, CU
 }
 static int side_fits(CUmemorytype type, CUarray handle, size_t x, size_t y, size_t z, size_t pitch, size_t rows, const CUDA_MEMCPY3D *c)
 {
+    if (type == CU_MEMORYTYPE_ARRAY && ((array *)handle)->owner != current) return 0;
     if (type != CU_MEMORYTYPE_ARRAY) return pitch >= c->WidthInBytes + x && pitch <= 2147483647 && (c->Depth == 1 || rows >= c->Height + y);
     array *a = (array *)handle;
     return x % a->pixel == 0 && x + c->WidthInBytes <= a->width * a->pixel && y + c->Height <= a->height && z + c->Depth <= a->depth;
@@ -484,6 +488,8 @@ static CUresult set(CUdeviceptr dst, size_t pitch, unsigned value, size_t unit, 
 {
     ENTER_CONTEXT(name);
     if (dst % unit || pitch % unit) return CUDA_ERROR_INVALID_VALUE;
+    allocation *a = allocation_of(dst);
+    if (a && a->kind == 1 && a->owner != current && !peers[current->device][a->owner->device]) return CUDA_ERROR_INVALID_VALUE;
     note(name);
     return put((stream *)s, (command){.kind = SET, .dst = (void *)(uintptr_t)dst, .pitch = pitch, .value = value, .unit = unit, .width = width, .height = height});
 }

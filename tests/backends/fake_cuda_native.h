@@ -106,7 +106,17 @@ EXPORT CUresult cuIpcCloseMemHandle(CUdeviceptr address)
     return allocation_of(address) ? 0 : CUDA_ERROR_INVALID_VALUE;
 }
 
-EXPORT CUresult cuDeviceCanAccessPeer(int *out, CUdevice device, CUdevice peer) { ENTER("cuDeviceCanAccessPeer"); *out = device != peer; return 0; }
+EXPORT CUresult cuDeviceCanAccessPeer(int *out, CUdevice device, CUdevice peer) { ENTER("cuDeviceCanAccessPeer"); *out = device != peer && !without_peers; return 0; }
+EXPORT CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned flags)
+{
+    ENTER_CONTEXT("cuCtxEnablePeerAccess");
+    const context *other = (const context *)peer;
+    if (flags || other == current || without_peers) return CUDA_ERROR_PEER_ACCESS_UNSUPPORTED;
+    if (peers[current->device][other->device]) return CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED;
+    peers[current->device][other->device] = 1;
+    note_two("cuCtxEnablePeerAccess", (uint64_t)current->device, (uint64_t)other->device);
+    return 0;
+}
 EXPORT CUresult cuDeviceGetP2PAttribute(int *out, CUdevice_P2PAttribute attribute, CUdevice device, CUdevice peer)
 {
     ENTER("cuDeviceGetP2PAttribute");

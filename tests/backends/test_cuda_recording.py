@@ -89,6 +89,11 @@ def test_command_groups_on_this_driver_and_the_reference(library: Path) -> None:
     run(library, "tests/sycl/test_graph.py", "tests/sycl/test_graph_random.py", "tests/sycl/test_buffer.py")
 
 
+def test_two_devices(library: Path) -> None:
+    """The fake driver takes a command in the context of its stream alone, and an event of the same."""
+    run(library, "tests/sycl/test_two_devices.py", str(HERE / "recorded_devices.py"))
+
+
 def test_memory_and_semaphores_of_others(library: Path) -> None:
     interop = HERE.parent / "interop"
     names = ("external_memory", "external_semaphore", "imported_objects", "outside_waits")

@@ -295,7 +295,7 @@ def test_is_no_kernel_argument(queue: bl.Queue) -> None:  # R23
     with bl.ImageMem(bl.ImageDescriptor(4), queue) as memory:
         for value in (memory, memory.get_handle()):
             with pytest.raises(bl.InvalidError, match="image memory is no kernel argument"):
-                pack_arguments("k", [KernelArgument(0, "image", "value", 8)], [value], queue.context)
+                pack_arguments("k", [KernelArgument(0, "image", "value", 8)], [value], queue)
         with pytest.raises(bl.InvalidError, match="ImageMem"):
             bl.fetch_image(queue, memory, np.zeros((1, 1), np.int32))  # type: ignore[call-overload]
         with pytest.raises(TypeError):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+import bindless as bl
 from bindless.backends import registry
 from bindless.model.enums import Backend, DeviceType
 from bindless.sycl import _stream
@@ -48,3 +50,34 @@ def fakes(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[Backend, FakeBackend
 def fake(fakes: dict[Backend, FakeBackend]) -> FakeBackend:
     """The backend that the default device belongs to."""
     return fakes[Backend.cuda]
+
+
+Pair = tuple[bl.Device, bl.Device]
+
+
+@pytest.fixture(scope="session")
+def pair(device: bl.Device) -> Pair:
+    """Two devices of the platform of ``--device``, that one first."""
+    others = [other for other in device.platform.get_devices() if other != device]
+    if not others:
+        reason = (
+            f"{device.platform.name} has one device, and this needs two: two GPUs, BINDLESS_LEVEL_ZERO_DEVICES=2 with "
+            "the package's own driver, or POCL_DEVICES='pthread pthread' with PoCL"
+        )
+        if "two_devices" in os.environ.get("BINDLESS_REQUIRE", ""):
+            pytest.fail(f"BINDLESS_REQUIRE asks for two_devices: {reason}", pytrace=False)
+        pytest.skip(reason)
+    return device, others[0]
+
+
+@pytest.fixture(scope="session")
+def both(pair: Pair) -> bl.Context:
+    """One context of the two."""
+    return bl.Context(pair)
+
+
+@pytest.fixture(params=[True, False], ids=["in order", "out of order"])
+def queues(pair: Pair, both: bl.Context, request: pytest.FixtureRequest) -> Iterator[tuple[bl.Queue, bl.Queue]]:
+    """A queue of each in the context of both; errors that no test asked for fail the test."""
+    with bl.Queue(pair[0], both, in_order=request.param) as one, bl.Queue(pair[1], both, in_order=request.param) as two:
+        yield one, two

@@ -43,7 +43,7 @@ def test_an_input_builds_nothing_and_tells_its_kernels(fake, queue):
     assert fake.created["module"] == 0
     with pytest.raises(bl.InvalidError, match=r"get_kernel\('scale'\): .* state 'input'; .* bundle.build\(\)"):
         bundle.get_kernel("scale")
-    assert repr(bundle) == "<KernelBundle on 'cuda gpu 0', input>"
+    assert repr(bundle) == "<KernelBundle on cuda:gpu:0 'cuda gpu 0', input>"
 
 
 def test_an_input_is_built_again_and_again(fake, queue):
@@ -208,7 +208,9 @@ def test_a_bundle_of_one_device_does_not_run_on_another(fake):
     bundle = bl.load_kernel_bundle(b"source", second, context)
     kernel = bundle.get_kernel("empty")
     assert bundle.devices == (second,) and not bundle.has_kernel("empty", first)
-    with pytest.raises(bl.InvalidError, match=r"cuda:gpu:0 .* is not a device of <KernelBundle on 'cuda gpu 1'.*load"):
+    with pytest.raises(
+        bl.InvalidError, match=r"cuda:gpu:0 .* is not a device of <KernelBundle on cuda:gpu:1 'cuda gpu 1'.*load"
+    ):
         bl.Queue(first, context).parallel_for(4, kernel)
     with pytest.raises(bl.InvalidError, match="is not a device of"):
         bundle.get_kernel("empty", first)

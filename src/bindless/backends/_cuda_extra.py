@@ -6,15 +6,23 @@ from collections.abc import Sequence
 
 from ..drivers import cuda as driver
 from ..model.errors import FeatureNotSupportedError, InvalidError, NdRangeError
+from ._cuda_context import Context
 from ._cuda_device import Device
-from ._cuda_errors import check
+from ._cuda_errors import SUCCESS, check
 from ._cuda_event import Event
 from ._cuda_fork import refuse_in_fork
 from ._cuda_kernel import Kernel, Packing
 from ._cuda_queue import Queue
 from .native_contract import PeerRecord
 
-__all__ = ["can_access_peer", "launch_cooperative", "most_cooperative_groups", "peer_properties", "prefer_cache"]
+__all__ = [
+    "can_access_peer",
+    "launch_cooperative",
+    "most_cooperative_groups",
+    "peer_properties",
+    "prefer_cache",
+    "reaches_memory",
+]
 
 lib, ffi = driver.lib, driver.ffi
 
@@ -30,6 +38,15 @@ def can_access_peer(device: Device, peer: Device) -> bool:
     slot = ffi.new("int *")
     check(lib.cuDeviceCanAccessPeer(slot, device.handle, peer.handle), "cuDeviceCanAccessPeer")
     return bool(slot[0])
+
+
+def reaches_memory(context: Context, device: Device, other: Device) -> bool:
+    """See ``ReachProtocol``: where the driver can, access is turned on for the primary context, and stays on."""
+    if not can_access_peer(device, other):
+        return False
+    with context.primary(device):
+        result = lib.cuCtxEnablePeerAccess(context.primary(other).handle, 0)
+    return result in (SUCCESS, lib.CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED)
 
 
 def _peer_attribute(device: Device, peer: Device, attribute: int) -> bool:

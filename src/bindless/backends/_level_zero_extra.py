@@ -33,6 +33,7 @@ __all__ = [
     "peer_properties",
     "prefer_cache",
     "queue_groups",
+    "reaches_memory",
 ]
 
 lib, ffi = driver.lib, driver.ffi
@@ -66,6 +67,11 @@ def can_access_peer(device: Device, peer: Device) -> bool:
     slot = ffi.new("ze_bool_t *")
     check(lib.zeDeviceCanAccessPeer(device.handle, peer.handle, slot), "zeDeviceCanAccessPeer")
     return bool(slot[0])
+
+
+def reaches_memory(context: Context, device: Device, other: Device) -> bool:
+    """See ``ReachProtocol``."""
+    return can_access_peer(device, other)
 
 
 def peer_properties(device: Device, peer: Device) -> PeerRecord:

@@ -240,6 +240,7 @@ class CudaBackend:
 
     can_access_peer = staticmethod(_cuda_extra.can_access_peer)
     peer_properties = staticmethod(_cuda_extra.peer_properties)
+    reaches_memory = staticmethod(_cuda_extra.reaches_memory)
     launch_cooperative = staticmethod(_cuda_extra.launch_cooperative)
     most_cooperative_groups = staticmethod(_cuda_extra.most_cooperative_groups)
     prefer_cache = staticmethod(_cuda_extra.prefer_cache)

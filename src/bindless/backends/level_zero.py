@@ -211,6 +211,7 @@ class LevelZeroBackend:
     create_queue_in_group = staticmethod(_level_zero_extra.create_queue_in_group)
     can_access_peer = staticmethod(_level_zero_extra.can_access_peer)
     peer_properties = staticmethod(_level_zero_extra.peer_properties)
+    reaches_memory = staticmethod(_level_zero_extra.reaches_memory)
     make_memory_resident = staticmethod(_level_zero_extra.make_memory_resident)
     evict_memory = staticmethod(_level_zero_extra.evict_memory)
     make_image_resident = staticmethod(_level_zero_extra.make_image_resident)

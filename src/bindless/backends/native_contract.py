@@ -25,6 +25,7 @@ __all__ = [
     "QueueGroupProtocol",
     "QueueGroupRecord",
     "RangesBarrierProtocol",
+    "ReachProtocol",
     "ResidencyProtocol",
     "SharedMemory",
     "VirtualMemoryProtocol",
@@ -222,6 +223,13 @@ class PeerProtocol(Protocol):
     def can_access_peer(self, device: NativeDevice, peer: NativeDevice) -> bool: ...
 
     def peer_properties(self, device: NativeDevice, peer: NativeDevice) -> PeerRecord: ...
+
+
+class ReachProtocol(Protocol):
+    """Contexts of several devices. Of a backend without it every device reaches all memory of its context."""
+
+    def reaches_memory(self, context: NativeContext, device: NativeDevice, other: NativeDevice) -> bool:
+        """Whether kernels of a device reach device memory of another; asking turns that on, where it has to be."""
 
 
 class LaunchingProtocol(Protocol):

@@ -16,6 +16,7 @@ from ..model.enums import ImageChannelType, ImageType
 from ..model.errors import InvalidError
 from ..model.handles import SampledImageHandle, UnsampledImageHandle
 from ..model.image_call import ImageCall, Operation
+from ..sycl._reach import memory_out_of_reach
 from ..sycl.event import Event
 from ..sycl.usm import UsmArray
 from ._checks import require
@@ -329,6 +330,10 @@ def _check_usm(queue: Queue, form: Form, arrays: Iterable[ArrayLike]) -> None:
         assert isinstance(array, UsmArray)
         if array.context is not queue.context and array.context != queue.context:
             raise InvalidError(f"{form.name}: {array!r} is memory of another context than the queue's")
+        if array._owner.device is not queue.device and queue.context._unreached:
+            reason = memory_out_of_reach(array._owner, queue)
+            if reason:
+                raise InvalidError(f"{form.name}: {array!r}: {reason}")
 
 
 def _through_device(

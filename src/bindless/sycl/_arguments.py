@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,9 +16,13 @@ from ..backends.contract import KernelArgument
 from ..model.errors import InvalidError
 from ..model.handles import ImageMemHandle, SampledImageHandle, UnsampledImageHandle
 from ._argument_values import FLOATS, INTEGERS, Unfit, array_bytes, sequence_bytes
+from ._reach import image_of_another_device, memory_out_of_reach
 from ._usm_array import UsmArray
 from ._usm_pointer import UsmPointer
 from .accessor import Accessor, LocalAccessor
+
+if TYPE_CHECKING:
+    from .queue import Queue
 
 __all__ = ["PACKERS", "memory_of", "pack_arguments", "pack_image_accessor"]
 
@@ -26,14 +30,18 @@ _POINTER_SIZE = 8
 _FLOATS = {2: struct.Struct("<e"), 4: struct.Struct("<f"), 8: struct.Struct("<d")}
 
 
-def _pointer(value: Any, parameter: KernelArgument, context: object) -> bytes:
+def _pointer(value: Any, parameter: KernelArgument, queue: Queue) -> bytes:
     if parameter.size != _POINTER_SIZE or parameter.kind not in ("pointer", "value"):
         raise Unfit("it is a pointer")
     owner = value._owner
     if not owner.open:
         raise owner.freed()
-    if owner.context is not context:
+    if owner.context is not queue.context:
         raise Unfit("it was allocated in another context than the queue's")
+    if owner.device is not queue.device and queue.context._unreached:
+        reason = memory_out_of_reach(owner, queue)
+        if reason:
+            raise Unfit(reason)
     packed: bytes = value._packed
     return packed
 
@@ -53,16 +61,21 @@ def pack_image_accessor(value: Accessor, parameter: KernelArgument, _: object) -
     return value._address.to_bytes(_POINTER_SIZE, "little")
 
 
-def _array(value: UsmArray, parameter: KernelArgument, context: object) -> bytes:
+def _array(value: UsmArray, parameter: KernelArgument, queue: Queue) -> bytes:
     if not value._contiguous:
         raise Unfit(
             "this view is not contiguous, and a kernel receives an address alone; pass array.pointer and its strides"
         )
-    return _pointer(value, parameter, context)
+    return _pointer(value, parameter, queue)
 
 
-def _handle(value: SampledImageHandle | UnsampledImageHandle, parameter: KernelArgument, _: object) -> bytes:
-    _require_handle(parameter, isinstance(value, SampledImageHandle))
+def _handle(value: SampledImageHandle | UnsampledImageHandle, parameter: KernelArgument, queue: Queue) -> bytes:
+    sampled = isinstance(value, SampledImageHandle)
+    _require_handle(parameter, sampled)
+    if len(queue.context.devices) > 1:
+        reason = image_of_another_device(queue.context, queue.device, value._raw_handle, sampled)
+        if reason:
+            raise Unfit(reason)
     return value._raw_handle.to_bytes(_POINTER_SIZE, "little")
 
 
@@ -90,7 +103,7 @@ def _integer(value: int, parameter: KernelArgument, _: object) -> bytes:
     _require_value(parameter)
     size = parameter.size
     if parameter.type in FLOATS:
-        return _float(value, parameter, None)
+        return _float(value, parameter, _)
     try:
         return value.to_bytes(size, "little", signed=value < 0)
     except OverflowError:
@@ -116,13 +129,13 @@ def _scalar(value: Any, parameter: KernelArgument, _: object) -> bytes:
     return array_bytes(np.asarray(value), parameter)
 
 
-def _host_array(value: np.ndarray[Any, Any], parameter: KernelArgument, context: object) -> bytes:
+def _host_array(value: np.ndarray[Any, Any], parameter: KernelArgument, queue: Queue) -> bytes:
     if parameter.kind == "pointer":
         raise Unfit(
             "kernels reach no numpy array: copy it into usm_empty(...).copy_from(array), or pass "
             "as_usm_array(array, queue) where the device has usm_system_allocations"
         )
-    return _scalar(value, parameter, context)
+    return _scalar(value, parameter, queue)
 
 
 def _sequence(value: Sequence[object], parameter: KernelArgument, _: object) -> bytes:
@@ -172,7 +185,9 @@ def memory_of(values: tuple[object, ...]) -> tuple[object, ...]:
     return tuple(found)
 
 
-PACKERS: dict[type, Callable[[Any, KernelArgument, object], bytes | int]] = {
+_Packer = Callable[[Any, KernelArgument, "Queue"], "bytes | int"]
+
+PACKERS: dict[type, _Packer] = {
     Accessor: _accessor,
     UsmArray: _array,
     UsmPointer: _pointer,
@@ -190,7 +205,7 @@ PACKERS: dict[type, Callable[[Any, KernelArgument, object], bytes | int]] = {
 }
 
 
-def _other(value: object) -> Callable[[Any, KernelArgument, object], bytes | int]:
+def _other(value: object) -> _Packer:
     """The packer of a value whose exact type is not in the table."""
     if isinstance(value, np.generic):
         return _scalar
@@ -207,7 +222,7 @@ def _other(value: object) -> Callable[[Any, KernelArgument, object], bytes | int
 
 
 def pack_arguments(
-    kernel: str, parameters: Sequence[KernelArgument] | None, values: Sequence[object], context: object
+    kernel: str, parameters: Sequence[KernelArgument] | None, values: Sequence[object], queue: Queue
 ) -> list[bytes | int]:
     """The bytes of every argument, or the size of a local one.
 
@@ -215,7 +230,7 @@ def pack_arguments(
         kernel: its name, for messages.
         parameters: as reflected; None where the driver cannot tell.
         values: as the caller gave them.
-        context: that memory must belong to.
+        queue: of the launch: memory is of its context and in reach of its device, images are the device's own.
 
     Raises:
         InvalidError: wrong count, size or kind; the message names the argument.
@@ -231,7 +246,7 @@ def pack_arguments(
     for value, parameter in zip(values, parameters):
         try:
             packer = PACKERS.get(type(value)) or _other(value)
-            packed.append(packer(value, parameter, context))
+            packed.append(packer(value, parameter, queue))
         except Unfit as reason:
             raise InvalidError(
                 f"argument {_shown(parameter)} of kernel {kernel!r} takes a {parameter.kind} of {parameter.size} "

@@ -31,6 +31,8 @@ REPEATED_RANGES = frozenset((int, tuple, Range, NdRange))
 # Values that never change, and so mean the same whenever they are the same object.
 _FIXED = (int, float, bytes, type(None), np.number, np.bool_)
 
+_HANDLES = (SampledImageHandle, UnsampledImageHandle)
+
 CHANGING = frozenset((int, float, UsmArray, UsmPointer, SampledImageHandle, UnsampledImageHandle))
 """Types of arguments that a direct launch reads each time."""
 
@@ -158,6 +160,8 @@ class PreparedLaunches(dict[Key, PreparedLaunch]):
             return
         if any(type(value) not in CHANGING and not isinstance(value, _FIXED) for value in arguments):
             return
+        if len(stream.context.devices) > 1 and any(isinstance(value, _HANDLES) for value in arguments):
+            return  # each is asked whose it is
         made = prepare_direct(stream, kernel, space, here, sizes, packed, arguments)
         if made is not None:
             made.watch = weakref.ref(kernel, made.forget)

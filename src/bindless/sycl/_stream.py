@@ -148,7 +148,7 @@ class CommandStream(Commands):
 
     def unusable(self) -> Error:
         """The error of a use after the end."""
-        what = f"the queue on {self.device.name!r} {self._reason}"
+        what = f"the queue on {self.device._label} {self._reason}"
         return SyclRuntimeError(what) if self._reason is FORKED else InvalidError(f"{what}: make a new Queue")
 
     def submit(

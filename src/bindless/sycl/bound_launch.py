@@ -103,7 +103,7 @@ class BoundLaunch(Bound):
     def _pack(self, index: int, value: Any) -> bytes | int:
         parameters = self._here._parameters
         listed = None if parameters is None else (parameters[index],)
-        return pack_arguments(self._kernel.name, listed, (value,), self._queue.context)[0]
+        return pack_arguments(self._kernel.name, listed, (value,), self._queue)[0]
 
     def _prepare(self) -> None:
         self._tried = True
@@ -144,7 +144,7 @@ class BoundLaunch(Bound):
             if packer is None or parameters is None:
                 packed = self._pack(index, value)
             else:
-                packed = packer(value, parameters[index], self._queue.context)
+                packed = packer(value, parameters[index], self._queue)
         except (InvalidError, Unfit):
             value = foreign_array(value, self._queue)
             packed = self._pack(index, value)  # raises with everything there is to say

@@ -17,6 +17,7 @@ from ..model.errors import Error, InvalidError, SyclRuntimeError
 from . import _lifetime
 from ._lifetime import ENDED, FORKED
 from ._listed import Table
+from ._reach import unreached
 from ._stream import AsyncHandler, CommandStream
 from .device import Device
 
@@ -90,6 +91,8 @@ class Context:
         self._resource = _lifetime.Resource(
             _lifetime.Rank.CONTEXT, None, self._backend.release_context, self._native_context
         )
+        # Pairs of devices of which the first does not reach memory of the second.
+        self._unreached = unreached(self._backend, self._native_context, self.devices)
         rest = self._backend, self._native_context
         self._tables = (
             Table(_lifetime.Rank.IMAGE_HANDLE, self._resource, self._handles, *rest),
@@ -105,7 +108,7 @@ class Context:
         return self._native_context
 
     def _unusable(self) -> Error:
-        what = f"the context on {', '.join(repr(device.name) for device in self.devices)} {self._reason}"
+        what = f"the context on {', '.join(device._label for device in self.devices)} {self._reason}"
         return SyclRuntimeError(what) if self._reason is FORKED else InvalidError(f"{what}: make a new Context")
 
     @property
@@ -164,7 +167,7 @@ class Context:
 
     def __repr__(self) -> str:
         state = "" if self._reason is None else f" ({self._reason})"
-        return f"<Context of {', '.join(repr(device.name) for device in self.devices)}{state}>"
+        return f"<Context of {', '.join(device._label for device in self.devices)}{state}>"
 
 
 _contexts: weakref.WeakSet[Context] = weakref.WeakSet()

@@ -187,8 +187,13 @@ class Device:
         return hash((self._backend.backend, self._record.index))
 
     def __repr__(self) -> str:
+        return f"<Device {self._label}>"
+
+    @property
+    def _label(self) -> str:
+        """What tells it from others of the same name, in messages."""
         part = "" if self._parent is None else "sub-device of "
-        return f"<Device {part}{self.backend}:{self.type}:{self.index} {self.name!r}>"
+        return f"{part}{self.backend}:{self.type}:{self.index} {self.name!r}"
 
 
 # Answers that discovery has already given, and those that follow from others.

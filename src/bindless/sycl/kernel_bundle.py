@@ -277,7 +277,7 @@ class KernelBundle(Openable):
         self.close()
 
     def __repr__(self) -> str:
-        names = ", ".join(repr(device.name) for device in self.devices)
+        names = ", ".join(device._label for device in self.devices)
         return f"<KernelBundle on {names}, {self.state}{'' if self._open else ', closed'}>"
 
 

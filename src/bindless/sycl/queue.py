@@ -116,7 +116,8 @@ class Queue(Submitter):
             adopted=None if _adopted is None else _adopted.native,
         )
         direct = bool(getattr(self._backend, "launches_directly", False))
-        if (in_order or direct) and not enable_profiling:
+        # Where devices do not reach each other's memory every argument is looked at.
+        if (in_order or direct) and not enable_profiling and not context._unreached:
             self._stream.prepared = PreparedLaunches(direct)
         self._repeated = PreparedCopies.of(self._stream)
 
@@ -284,7 +285,7 @@ class Queue(Submitter):
         if not arguments and (not kernel._parameters or kernel._record.may_be_set):
             return kernel, sizes, (), arguments
         try:
-            packed = pack_arguments(kernel.name, kernel._parameters, arguments, self.context)
+            packed = pack_arguments(kernel.name, kernel._parameters, arguments, self)
         except InvalidError:
             packed, arguments = self._adopt(kernel, arguments)
         return kernel, sizes, packed, arguments
@@ -297,7 +298,7 @@ class Queue(Submitter):
         adopted = foreign_arguments(arguments, self)
         if adopted is None:
             raise
-        return pack_arguments(kernel.name, kernel._parameters, adopted, self.context), adopted
+        return pack_arguments(kernel.name, kernel._parameters, adopted, self), adopted
 
     def _refuse(self, kernel: object) -> None:
         """Says what is wrong with a kernel."""
@@ -560,7 +561,7 @@ class Queue(Submitter):
 
     def __repr__(self) -> str:
         order = "in order" if self.is_in_order else "out of order"
-        return f"<Queue on {self.device.name!r}, {order}{', closed' if self.closed else ''}>"
+        return f"<Queue on {self.device._label}, {order}{', closed' if self.closed else ''}>"
 
 
 def transfer_queue(context: Context, device: Device) -> Queue:

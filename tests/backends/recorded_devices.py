@@ -1,0 +1,157 @@
+"""Two devices of the driver of ``fake_cuda.c``: which context is current, and who reaches whose memory."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import os
+import struct
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import pytest
+
+import bindless as bl
+from bindless.drivers import cuda as driver
+
+PTX = b"""
+.target sm_75
+.visible .entry f(.param .u64 .ptr .global .align 4 a) { ret; }
+.visible .entry shows(.param .u64 image) { ret; }
+"""
+
+
+@pytest.fixture
+def library() -> Any:
+    found = ctypes.CDLL(os.environ["BINDLESS_LIBCUDA"])
+    found.fake_log.restype = ctypes.c_char_p
+    found.fake_clear()
+    return found
+
+
+@pytest.fixture
+def devices(device: bl.Device) -> tuple[bl.Device, ...]:
+    return device.platform.get_devices()
+
+
+@pytest.fixture
+def apart(library: Any, devices: tuple[bl.Device, ...]) -> Iterator[bl.Context]:
+    """A context of two devices that do not reach each other's memory."""
+    library.fake_without_peers(1)
+    yield bl.Context(devices)
+    library.fake_without_peers(0)
+
+
+def current() -> int:
+    slot = driver.ffi.new("CUcontext *")
+    driver.check(driver.lib.cuCtxGetCurrent(slot), "cuCtxGetCurrent")
+    return int(driver.ffi.cast("uintptr_t", slot[0]))
+
+
+def test_peers_reach_each_other(library: Any, devices: tuple[bl.Device, ...]) -> None:
+    library.fake_without_peers(0)  # forgets who does
+    for turn in range(2):
+        library.fake_clear()
+        with bl.Context(devices) as context:
+            assert not context._unreached
+        log = library.fake_log().decode().splitlines()
+        assert [line for line in log if "Peer" in line] == (
+            ["cuCtxEnablePeerAccess 0 1", "cuCtxEnablePeerAccess 1 0"] if turn == 0 else []
+        )
+
+
+def test_one_device_has_no_peers(library: Any, devices: tuple[bl.Device, ...]) -> None:
+    for device in devices:
+        bl.Context(device).close()
+    assert b"Peer" not in library.fake_log()
+
+
+def test_memory_out_of_reach(apart: bl.Context, devices: tuple[bl.Device, ...], library: Any) -> None:
+    """An error instead of a fault that would lose the device: each time, not the first time alone."""
+    queues = [bl.Queue(device, apart, in_order=True) for device in devices]
+    kernel = bl.load_kernel_bundle(PTX, apart).get_kernel("f")
+    own, other, host = (
+        bl.usm_empty(100, np.int32, queue, kind=kind)
+        for queue, kind in ((queues[0], "device"), (queues[1], "device"), (queues[1], "host"))
+    )
+    launch = kernel.bind(queues[0], 100, own)
+    for _ in range(5):
+        for memory in (own, host):
+            queues[0].parallel_for(100, kernel, memory)
+        launch()
+        for given in (other, other.pointer):
+            with pytest.raises(bl.InvalidError, match=r"memory of .*gpu:1.* which kernels of .*gpu:0.* do not"):
+                queues[0].parallel_for(100, kernel, given)
+    with pytest.raises(bl.InvalidError, match="do not reach: copy it with memcpy"):
+        launch[0] = other
+    with pytest.raises(bl.InvalidError, match=r"is not filled from here: it is device memory of .*cuda:gpu:1"):
+        queues[0].fill(other, 1)
+    coords = bl.usm_empty((4, 2), np.int32, queues[1])
+    desc = bl.ImageDescriptor(4, 4, channel_type="fp32")
+    with bl.ImageMem(desc, queues[0]) as memory:
+        handle = bl.create_image(memory, desc, queues[0])
+        out = bl.usm_empty((4, 4), np.float32, queues[0])
+        with pytest.raises(bl.InvalidError, match=r"fetch_image: .* is device memory of .*cuda:gpu:1"):
+            bl.fetch_image(queues[0], handle, coords, out=out)
+        bl.destroy_image_handle(handle, queues[0])
+    queues[0].memcpy(other, own).wait()  # the driver brings it there
+    for queue in queues:
+        queue.close()
+
+
+def test_kernels_get_the_numbers_of_their_own_device(library: Any, devices: tuple[bl.Device, ...]) -> None:
+    """An image of another device is refused each time, also when a launch like it was made before."""
+    library.fake_parameters(1, (ctypes.c_size_t * 1)(8))
+    desc = bl.ImageDescriptor(4, 4, channel_type="fp32")
+    sampler = bl.BindlessImageSampler("clamp_to_edge")
+    with bl.Context(devices) as context:
+        queues = [bl.Queue(device, context, in_order=True) for device in devices]
+        kernel = bl.load_kernel_bundle(PTX, context).get_kernel("shows")
+        memories = [bl.ImageMem(desc, queue) for queue in queues]
+        handles = [bl.create_image(memory, desc, queue, sampler=sampler) for memory, queue in zip(memories, queues)]
+        assert handles[0].raw_handle != handles[1].raw_handle
+        for _ in range(5):
+            for queue, handle, other in zip(queues, handles, handles[::-1]):
+                queue.parallel_for(4, kernel, handle)
+                line = library.fake_log().decode().splitlines()[-1]
+                assert line.endswith(": " + struct.pack("<Q", handle.raw_handle).hex())
+                with pytest.raises(bl.InvalidError, match=r"argument 0 .* the image was made on .*, the queue runs on"):
+                    queue.parallel_for(4, kernel, other)
+        launch = kernel.bind(queues[0], 4, handles[0])
+        for _ in range(3):
+            launch()
+        with pytest.raises(bl.InvalidError, match="the image was made on"):
+            launch[0] = handles[1]
+        for handle, queue in zip(handles, queues):
+            bl.destroy_image_handle(handle, queue)
+        queues[0].parallel_for(4, kernel, bl.SampledImageHandle(99))  # a bare number is nobody's
+
+
+def test_a_dropped_queue_leaves_the_current_context(devices: tuple[bl.Device, ...]) -> None:
+    """A collection may end a queue amid a command on another device."""
+    with bl.Context(devices) as context:
+        for mine, dropped in (devices, devices[::-1]):
+            queue = bl.Queue(dropped, context)
+            queue.memset(bl.usm_empty(100, np.uint8, queue), 1)
+            mine._record.native.context().activate()
+            before = current()
+            assert before == mine._record.native.context().address
+            cycle: list[Any] = [queue]
+            cycle.append(cycle)
+            del cycle, queue
+            gc.collect()
+            assert current() == before
+
+
+def test_times_are_told_on_any_thread(devices: tuple[bl.Device, ...]) -> None:
+    """Also on one that has no current context yet, or that of the other device."""
+    with bl.Context(devices) as context:
+        for device, other in (devices, devices[::-1]):
+            with bl.Queue(device, context, enable_profiling=True) as queue, ThreadPoolExecutor(1) as fresh:
+                event = queue.memset(bl.usm_empty(100, np.uint8, queue), 1)
+                event.wait()
+                start = fresh.submit(event.get_profiling_info, "command_start").result()
+                other._record.native.context().activate()
+                assert start <= event.get_profiling_info("command_end")
