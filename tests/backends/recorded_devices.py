@@ -134,7 +134,7 @@ def test_a_dropped_queue_leaves_the_current_context(devices: tuple[bl.Device, ..
     with bl.Context(devices) as context:
         for mine, dropped in (devices, devices[::-1]):
             queue = bl.Queue(dropped, context)
-            queue.memset(bl.usm_empty(100, np.uint8, queue), 1)
+            queue.memset(bl.usm_empty(100, np.uint8, queue), 1).wait()
             mine._record.native.context().activate()
             before = current()
             assert before == mine._record.native.context().address
