@@ -11,7 +11,7 @@ typedef struct bindless_launch {
 
 static CUresult bindless_activate(CUcontext context);
 static CUresult bindless_launch(const bindless_launch_t *launch);
-static int bindless_stream_query(const bindless_launch_t *launch);
+static int bindless_stream_wait(const bindless_launch_t *launch, int questions);
 static CUresult bindless_record(CUcontext context, CUevent event, CUstream stream);
 
 static CUresult bindless_copy_box(CUstream stream, int source_type, uint64_t source, size_t source_x, size_t source_y,

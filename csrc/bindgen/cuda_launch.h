@@ -17,13 +17,16 @@ static CUresult bindless_launch(const bindless_launch_t *launch)
                           launch->block[1], launch->block[2], launch->shared, launch->stream, launch->parameters, NULL);
 }
 
-/* Whether all work of the stream is done: INT32_MIN if not. */
-static int bindless_stream_query(const bindless_launch_t *launch)
+/* Asks at most so often whether all work of the stream is done: INT32_MIN if not. */
+static int bindless_stream_wait(const bindless_launch_t *launch, int questions)
 {
     CUresult result = bindless_activate(launch->context);
-    if (result == CUDA_SUCCESS) {
-        result = cuStreamQuery(launch->stream);
+    if (result != CUDA_SUCCESS) {
+        return (int)result;
     }
+    do {
+        result = cuStreamQuery(launch->stream);
+    } while (result == CUDA_ERROR_NOT_READY && --questions > 0);
     return result == CUDA_ERROR_NOT_READY ? INT32_MIN : (int)result;
 }
 

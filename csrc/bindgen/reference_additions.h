@@ -23,6 +23,8 @@ static int bindless_launch_again(const bindless_launch_t *launch);
 
 /* Whether a command has ended well: 0, INT32_MIN as long as it has not ended, else it has failed or the event is none. */
 static int bindless_event_query(blr_event_t event);
+/* The same of all commands of a queue, failed ones too; it is asked so often at most. */
+static int bindless_queue_wait(blr_queue_t queue, int questions);
 /* The number that a handle is, which Python would take two objects to find out. */
 static uint64_t bindless_event_number(blr_event_t event);
 /* Gives an event back. */

@@ -19,6 +19,15 @@ static int bindless_event_query(blr_event_t event)
     return status == BLR_EVENT_COMPLETE ? 0 : status == BLR_EVENT_FAILED ? (int)BLR_RESULT_UNKNOWN : INT32_MIN;
 }
 
+static int bindless_queue_wait(blr_queue_t queue, int questions)
+{
+    blr_result_t result = blrQueueQuery(queue);
+    while (result == BLR_RESULT_NOT_READY && --questions > 0) {
+        result = blrQueueQuery(queue);
+    }
+    return result == BLR_RESULT_NOT_READY ? INT32_MIN : (int)result;
+}
+
 static uint64_t bindless_event_number(blr_event_t event)
 {
     return (uint64_t)(uintptr_t)event;

@@ -166,18 +166,22 @@ bool announce(Commands *self)
     return PySet_Add(self->active, (PyObject *)self) == 0;
 }
 
-/* Whether all that was submitted is known to be complete, without a question to the driver. */
+/* Whether all that was submitted is complete: where commands are counted no question to the driver is needed. The lock is
+ * held, but other threads may run meanwhile. */
 static bool is_idle(const Commands *self)
 {
-    if (self->lanes == NULL || !PyTuple_Check(self->lanes))
+    PyObject *lanes = self->lanes;
+    if (lanes == NULL || !PyTuple_Check(lanes))
         return false;
-    for (Py_ssize_t i = 0; i < PyTuple_Size(self->lanes); i++) {
-        PyObject *item = PyTuple_GetItem(self->lanes, i);
-        if (!PyType_IsSubtype(Py_TYPE(item), (PyTypeObject *)lane_type) ||
-            ((Lane *)item)->done < ((Lane *)item)->submitted)
-            return false;
+    bool idle = true;
+    Py_INCREF(lanes);
+    for (Py_ssize_t i = 0; idle && i < PyTuple_Size(lanes); i++) {
+        const Lane *lane = (const Lane *)PyTuple_GetItem(lanes, i);
+        idle = PyType_IsSubtype(Py_TYPE(lane), (PyTypeObject *)lane_type) &&
+               (lane->made == 0 ? lane->done >= lane->submitted : lane->wait != 0 && ask(lane, 1) == 0);
     }
-    return true;
+    Py_DECREF(lanes);
+    return idle;
 }
 
 static bool is_empty(PyObject *container)

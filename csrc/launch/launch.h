@@ -37,9 +37,11 @@ enum { REAP_EVERY = 64 };
 enum { IN_PYTHON = INT32_MIN };
 typedef int (*submit_function)(const void *description);
 
-/* Another, of a lane, or of an event that the driver made: 0 when all is done, NOT_READY when not, else the error. */
+/* Others: of an event that the driver made, and of a lane, which is asked so often at most. 0 when all is done, NOT_READY
+ * when not, else the error. */
 enum { NOT_READY = INT32_MIN };
-typedef int (*query_function)(const void *lane);
+typedef int (*query_function)(const void *event);
+typedef int (*wait_function)(const void *lane, int questions);
 
 /* Gives an event of the driver's back. */
 typedef int (*release_function)(void *event);
@@ -61,9 +63,9 @@ typedef struct {
     PyObject_HEAD
     PyObject *pending;
     long long submitted, done;
-    unsigned long long query, asked; /* a function of the driver's that tells whether all is done, and what it is given; or 0 */
-    unsigned long long made, let_go; /* where the driver leaves the event of each command, and what gives it back; or 0.
-                                        Query is given that event */
+    unsigned long long wait, asked; /* a function of the driver's that tells whether all is done, and what it is given; or 0 */
+    unsigned long long made, query, let_go; /* where the driver leaves the event of each command, what tells whether that is
+                                               complete, and what gives it back; or 0 */
     unsigned long long waits; /* where the driver finds the Waits of a command; or 0 */
     char used;
 } Lane;
@@ -159,6 +161,9 @@ static inline bool is_memory(const Slot *slot)
 PyObject *make(PyObject *type);
 void finish(PyObject *self);
 bool is_true(PyObject *object, PyObject *name);
+
+/* wait.c: the answer of a lane whose wait is not 0. */
+int ask(const Lane *lane, int questions);
 
 /* objects.c: the driver's event of the command just submitted to a lane becomes a mark's. */
 void own_event(Mark *mark, const Lane *lane);

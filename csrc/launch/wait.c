@@ -5,6 +5,19 @@
 /* Questions between two looks at signals, and looks: about a millisecond. Then Python goes on, with pauses. */
 enum { QUESTIONS = 128, LOOKS = 16 };
 
+int ask(const Lane *lane, int questions)
+{
+    wait_function wait;
+    void *address = (void *)(uintptr_t)lane->wait;
+    const void *what = (const void *)(uintptr_t)lane->asked;
+    memcpy(&wait, &address, sizeof wait);
+    int result;
+    Py_BEGIN_ALLOW_THREADS
+    result = wait(what, questions);
+    Py_END_ALLOW_THREADS
+    return result;
+}
+
 /* DONE if the event is known to be complete now; OTHERWISE where Python has to look. */
 static int settle_mark(Event *self, Mark *mark, Lane *lane)
 {
@@ -13,18 +26,10 @@ static int settle_mark(Event *self, Mark *mark, Lane *lane)
             self->done = 1;
             return DONE;
         }
-        if (lane->query == 0 || lane->pending != (PyObject *)mark || (mark->native != NULL && mark->native != Py_None))
+        if (lane->wait == 0 || lane->pending != (PyObject *)mark || (mark->native != NULL && mark->native != Py_None))
             break;
-        query_function query;
-        void *address = (void *)(uintptr_t)lane->query;
-        const void *what = (const void *)(uintptr_t)lane->asked;
-        memcpy(&query, &address, sizeof query);
         long long index = mark->index; /* the mark may come to stand for another command, if nobody keeps it */
-        int result = NOT_READY;
-        Py_BEGIN_ALLOW_THREADS
-        for (int question = 0; question < QUESTIONS && result == NOT_READY; question++)
-            result = query(what);
-        Py_END_ALLOW_THREADS
+        int result = ask(lane, QUESTIONS);
         if (result == 0) {
             if (index > lane->done)
                 lane->done = index;

@@ -19,7 +19,7 @@ __all__ = ["AdoptedStream", "Stream", "nothing"]
 lib, ffi = driver.lib, driver.ffi
 
 
-_QUERY = int(ffi.cast("uintptr_t", ffi.addressof(lib, "bindless_stream_query")))
+_WAIT = int(ffi.cast("uintptr_t", ffi.addressof(lib, "bindless_stream_wait")))
 
 
 def nothing(stream: Any) -> int:
@@ -50,7 +50,7 @@ class Stream(RecordingStream[Event]):
         self.launch = ffi.new("bindless_launch_t *")
         self.launch.context = context.handle
         self.launch.stream = self.handle
-        self.query, self.asked = _QUERY, int(ffi.cast("uintptr_t", self.launch))
+        self.wait_for, self.asked = _WAIT, int(ffi.cast("uintptr_t", self.launch))
         self.launched: tuple[int, ...] | None = None
         self.parameters: Any = ffi.NULL
         self.shared = 0

@@ -19,7 +19,10 @@ def address_of(of: Any) -> int:
     return int(ffi.cast("uintptr_t", of))
 
 
-_QUERY, _RELEASE = (address_of(ffi.addressof(lib, name)) for name in ("bindless_event_query", "bindless_event_release"))
+_QUERY, _RELEASE, _WAIT = (
+    address_of(ffi.addressof(lib, name))
+    for name in ("bindless_event_query", "bindless_event_release", "bindless_queue_wait")
+)
 
 
 class Device:
@@ -55,6 +58,12 @@ class Queue(Lane):
         self.waits = address_of(self.ends)
         self.made = address_of(ffi.addressof(self.ends, "event"))
         self.query, self.let_go = _QUERY, _RELEASE
+        self.wait_for, self.asked = _WAIT, address_of(handle)
+
+    @property
+    def streams(self) -> tuple[Queue]:
+        """Its lanes: see the contract."""
+        return (self,)
 
 
 class Event(Mark):

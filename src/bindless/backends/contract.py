@@ -23,7 +23,8 @@ Rules
     one from other memory.
   - ``launches_directly = True``: ``prepare_launch`` gives functions of the driver, which the facade calls from C. If
     there is ``queue_ends``, it gives events after everything submitted so far to a queue out of order.
-  - A native queue with ``streams``, which are lanes, is idle once each has ``done`` all that was ``submitted``.
+  - A native queue with ``streams``, which are lanes, is idle once each has ``done`` all that was ``submitted``, or,
+    where the driver makes an event of each command, once it says so through ``wait_for``.
   - A backend has ``events_cross_contexts = True`` if commands can wait for events of its other contexts, and
     ``memory_crosses_contexts = True`` if ``copy`` takes addresses of any of them. Without, the host stands between.
   - A failure after which the native context is of no use any more is a ``DeviceLostError``, then for every call.

@@ -31,17 +31,18 @@ class Mark:
 
 class Lane:
     """A stream of the driver, whose last mark is recorded only if somebody keeps it, or whose commands leave their
-    events at the address ``made``, to be given back by a function at ``let_go``, and wait for those at ``waits``: their
-    number and 8 places.
+    events at the address ``made``, to be asked by a function at ``query`` and given back by one at ``let_go``, and wait
+    for those at ``waits``: their number and 8 places. The function at ``wait_for``, given ``asked``, asks the stream.
     """
 
     pending: Any
     submitted: int
     done: int
     used: bool
-    query: int
+    wait_for: int
     asked: int
     made: int
+    query: int
     let_go: int
     waits: int
 
