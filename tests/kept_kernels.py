@@ -79,7 +79,9 @@ def main(folder: str) -> int:
     environment = {**os.environ, "BINDLESS_TEST_KERNELS": str(Path(folder).resolve())}
     kernels = [f"kernels/test_{name}.py" for name in ("build", "image_instructions", "value_arguments")]
     runtime = ["interop/test_native.py", "level_zero/test_reference.py"]
-    runtime += [f"sycl/test_{name}.py" for name in ("bound_launch", "command_graph", "repeated_launches")]
+    runtime += [
+        f"sycl/test_{name}.py" for name in ("bound_launch", "command_graph", "repeated_launches", "two_devices_kernels")
+    ]
     runtime.append("opencl_kernels/test_handles.py")
     where = [str(_TESTS / name) for name in ("spirv", "examples", "vulkan", *kernels, *runtime)]
     done = subprocess.run([sys.executable, "-m", "pytest", "-q", *where], env=environment, check=False)

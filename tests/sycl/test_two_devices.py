@@ -252,6 +252,36 @@ def test_images_have_numbers_of_their_own(queues: Queues) -> None:
         memory.close()
 
 
+@pytest.mark.on_level_zero
+def test_level_zero_counts_by_device(queues: Queues, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A driver that gives an image of each device the same handle: another image is made until it has its own."""
+    driver = type(queues[0].device._record.native.driver)
+    require, images = driver.require, {}
+
+    def numbered(self: Any, name: str, version: str) -> Any:
+        if name != "zeImageGetDeviceOffsetExp":
+            return require(self, name, version)
+
+        def offset(image: Any, slot: Any) -> int:
+            slot[0] = 0x1000 + len(images) // 2  # two images have the same number
+            images[len(images)] = image
+            return 0
+
+        return offset
+
+    monkeypatch.setattr(driver, "require", numbered)
+    desc = DESCRIPTORS["64 bytes"]
+    memories = [bl.ImageMem(desc, queue) for queue in queues]
+    before = native_objects(queues[0].device)
+    for sampler in (None, SAMPLER):
+        images.clear()
+        handles = [bl.create_image(memory, desc, queue, sampler=sampler) for memory, queue in zip(memories, queues)]
+        assert [handle.raw_handle for handle in handles] == [0x1000, 0x1001] and len(images) == 3
+        for handle, queue in zip(handles, queues):
+            bl.destroy_image_handle(handle, queue)
+    assert native_objects(queues[0].device) == before
+
+
 # ---------------------------------------------------------------------- order
 
 
@@ -419,9 +449,8 @@ def test_arrays_of_each_are_exported_as_such(queues: Queues) -> None:
         assert np.array_equal(array.numpy(), np.from_dlpack(array, device="cpu", copy=True))
 
 
+@pytest.mark.cuda
 def test_arrays_find_their_device(queues: Queues) -> None:
-    if queues[0].backend != "cuda":
-        pytest.skip("the interface of CUDA tells no device; others say it")
     for queue, other in (queues, queues[::-1]):
         array = bl.usm_empty((20, 30), np.int32, queue)
         queue.fill(array, 5).wait()

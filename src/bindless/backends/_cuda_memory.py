@@ -147,8 +147,8 @@ def pointer_info(context: Context, address: int) -> PointerRecord:
     else:
         return PointerRecord(UsmKind.unknown)
     own = context.allocations.get(address)
-    if own is not None:
-        base, size = address, own.size
+    if own is not None:  # of memory that moves the driver tells another device, or none
+        base, size, device = address, own.size, own.primary.device
     return PointerRecord(kind, base, size, device)
 
 

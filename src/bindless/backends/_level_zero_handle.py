@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 from ..drivers import level_zero as driver
@@ -72,18 +73,38 @@ def _sampler_desc(desc: ImageDescriptor, sampler: BindlessImageSampler, next: An
     )
 
 
-def _handle_of(context: Context, device: Device, image: Any, desc: ImageDescriptor, sampler: Any = None) -> int:
-    """Keeps a new image under the handle that kernels take; destroys it if it has none."""
+def _handle_of(
+    context: Context, device: Device, make: Callable[[], Any], desc: ImageDescriptor, sampler: Any = None
+) -> int:
+    """Keeps a new image under the handle that kernels take.
+
+    Handles are offsets on a device, and a context may have several: an image is made again as long as one of another
+    device has its handle.
+    """
     views = context.unsampled if sampler is None else context.sampled
+    rejected = []
+    try:
+        while True:
+            image = make()
+            handle = _offset_of(context, device, image, desc)
+            view = View(context.handle, image, device, desc, sampler)
+            if views.setdefault(handle, view) is view:
+                return handle
+            rejected.append(view)
+    finally:
+        for other in rejected:
+            other.close()
+
+
+def _offset_of(context: Context, device: Device, image: Any, desc: ImageDescriptor) -> int:
+    """What kernels take for an image; destroys it if it has none."""
     make_resident(context, device, image)
     slot = ffi.new("uint64_t *")
     result = context.driver.require("zeImageGetDeviceOffsetExp", "1.9")(image, slot)
     if result != SUCCESS:
         lib.zeImageDestroy(image)
         fail(result, "zeImageGetDeviceOffsetExp", str(desc), Errc.runtime)
-    handle = int(slot[0])
-    views[handle] = View(context.handle, image, device, desc, sampler)
-    return handle
+    return int(slot[0])
 
 
 def _view(context: Context, device: Device, handle: int, desc: ImageDescriptor, chained: Any) -> Any:
@@ -105,8 +126,7 @@ def _view(context: Context, device: Device, handle: int, desc: ImageDescriptor, 
 
 def create_unsampled_image(context: Context, device: Device, handle: int, desc: ImageDescriptor) -> int:
     """A view that kernels fetch from and write to."""
-    image = _view(context, device, handle, desc, bindless_desc())
-    return _handle_of(context, device, image, desc)
+    return _handle_of(context, device, lambda: _view(context, device, handle, desc, bindless_desc()), desc)
 
 
 def create_sampled_image(
@@ -114,8 +134,8 @@ def create_sampled_image(
 ) -> int:
     """A view that has a sampler with it."""
     how = _sampler_desc(desc, sampler)
-    image = _view(context, device, handle, desc, bindless_desc(how, sampled=True))
-    return _handle_of(context, device, image, desc, how)
+    chained = bindless_desc(how, sampled=True)
+    return _handle_of(context, device, lambda: _view(context, device, handle, desc, chained), desc, how)
 
 
 @functools.cache
@@ -149,12 +169,17 @@ def create_sampled_image_usm(
             backend="level_zero",
         )
     _require_linear(context, place, address, pitch, desc)
-    slot = ffi.new("ze_image_handle_t *")
     how = _sampler_desc(desc, sampler, _pitched_desc(context, place, address, pitch, desc))
-    result = lib.zeImageCreate(context.handle, place.handle, image_desc(desc, bindless_desc(how, sampled=True)), slot)
-    if result != SUCCESS:
-        fail(result, "zeImageCreate", f"{desc} over {address:#x} with pitch {pitch}", Errc.runtime)
-    return _handle_of(context, place, slot[0], desc, how)
+    described = image_desc(desc, bindless_desc(how, sampled=True))
+
+    def make() -> Any:
+        slot = ffi.new("ze_image_handle_t *")
+        result = lib.zeImageCreate(context.handle, place.handle, described, slot)
+        if result != SUCCESS:
+            fail(result, "zeImageCreate", f"{desc} over {address:#x} with pitch {pitch}", Errc.runtime)
+        return slot[0]
+
+    return _handle_of(context, place, make, desc, how)
 
 
 def _pitched_desc(context: Context, device: Device, address: int, pitch: int, desc: ImageDescriptor) -> Any:
