@@ -32,7 +32,7 @@ class _DriverCopies:
         from .drivers import cuda
 
         self._driver = cuda
-        bench.queue.wait()
+        bench.queue._native.primary.activate()  # the context that streams are made in
         slot = cuda.ffi.new("CUstream *")
         cuda.check(cuda.lib.cuStreamCreate(slot, cuda.lib.CU_STREAM_NON_BLOCKING), "cuStreamCreate")
         self._stream = slot[0]

@@ -26,7 +26,7 @@ def _driver_copies(queue: Any, memory: Any, pixels: np.ndarray) -> tuple[dict[st
     lib, ffi = driver.lib, driver.ffi
     height, width, channels = pixels.shape
     row = width * channels * pixels.itemsize
-    queue.wait()
+    queue._native.primary.activate()
     slot = ffi.new("CUstream *")
     driver.check(lib.cuStreamCreate(slot, lib.CU_STREAM_NON_BLOCKING), "cuStreamCreate")
     stream = slot[0]
