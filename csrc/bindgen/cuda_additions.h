@@ -9,6 +9,7 @@ typedef struct bindless_launch {
     void **parameters;
 } bindless_launch_t;
 
+static int bindless_is_current(CUcontext context);
 static CUresult bindless_activate(CUcontext context);
 static CUresult bindless_launch(const bindless_launch_t *launch);
 static int bindless_stream_wait(const bindless_launch_t *launch, int questions);

@@ -6,17 +6,20 @@
 #ifndef BINDLESS_CUDA_CURRENT_H
 #define BINDLESS_CUDA_CURRENT_H
 
+/* Whether it is this thread's. */
+static int bindless_is_current(CUcontext context)
+{
+    CUcontext current = NULL;
+    return context != NULL && cuCtxGetCurrent(&current) == CUDA_SUCCESS && current == context;
+}
+
 /* Makes the context current and leaves it so. */
 static CUresult bindless_activate(CUcontext context)
 {
-    CUcontext current = NULL;
     if (context == NULL) {
         return CUDA_ERROR_INVALID_CONTEXT;
     }
-    if (cuCtxGetCurrent(&current) == CUDA_SUCCESS && current == context) {
-        return CUDA_SUCCESS;
-    }
-    return cuCtxSetCurrent(context);
+    return bindless_is_current(context) ? CUDA_SUCCESS : cuCtxSetCurrent(context);
 }
 
 /* Makes the context current until bindless_leave, which takes what this left in *entered. A thread that had none keeps

@@ -18,7 +18,6 @@ __all__ = ["Device", "PrimaryContext", "cuda_version", "devices", "driver_releas
 lib, ffi = driver.lib, driver.ffi
 
 _activate = lib.bindless_activate
-_NULL = ffi.NULL
 
 _KERNEL_MODULE = "/proc/driver/nvidia/version"
 
@@ -62,8 +61,7 @@ class PrimaryContext:
 
     def is_current(self) -> bool:
         """Whether it is this thread's current context."""
-        slot = ffi.new("CUcontext *")
-        return bool(lib.cuCtxGetCurrent(slot) == SUCCESS and slot[0] == self.handle != _NULL)
+        return bool(lib.bindless_is_current(self.handle))
 
     def __enter__(self) -> PrimaryContext:
         """Current until the end of the block, and the one before it again afterwards."""
