@@ -92,7 +92,8 @@ def order_after_stream(queue: Queue, stream: object) -> Event:
 
     Args:
         queue: of the CUDA backend, in order or out of order.
-        stream: an object with ``__cuda_stream__``, or the address of a CUstream; 1 and 2 are the default streams.
+        stream: an object with ``__cuda_stream__``, or the address of a CUstream; 1 and 2 are the default streams, of
+            the queue's device.
 
     Returns:
         An event that completes when the stream has got so far.
@@ -141,7 +142,8 @@ def order_stream_after(stream: object, events: Event | Iterable[Event]) -> None:
     task or a command of another backend, is waited for here.
 
     Args:
-        stream: an object with ``__cuda_stream__``, or the address of a CUstream; 1 and 2 are the default streams.
+        stream: an object with ``__cuda_stream__``, or the address of a CUstream; 1 and 2 are the default streams, of
+            the device of each event.
         events: an event or several.
 
     Raises:
