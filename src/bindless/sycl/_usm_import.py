@@ -229,6 +229,11 @@ def _known_type(place: tuple[int, int], queue: Queue) -> int:
     kind, number = place
     backends = _BACKENDS.get(kind)  # type: ignore[call-overload]
     if backends is not None and queue.backend in backends:
+        if kind == DLDeviceType.cuda and number != queue.device.index:  # its exporter would order another device's work
+            raise InvalidError(
+                f"the array is memory of device {number} of CUDA, the queue runs on {queue.device!r}: give a queue of "
+                "that device, or copy the array"
+            )
         return kind
     known = kind in DLDeviceType.__members__.values()
     name = DLDeviceType(kind).name if known else f"DLPack device type {kind}"
