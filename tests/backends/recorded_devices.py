@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import gc
 import os
+import random
 import struct
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -155,3 +156,33 @@ def test_times_are_told_on_any_thread(devices: tuple[bl.Device, ...]) -> None:
                 start = fresh.submit(event.get_profiling_info, "command_start").result()
                 other._record.native.context().activate()
                 assert start <= event.get_profiling_info("command_end")
+
+
+@pytest.mark.parametrize("in_order", [True, False], ids=["in order", "out of order"])
+def test_repeated_launches_go_to_their_own_device(devices: tuple[bl.Device, ...], in_order: bool) -> None:
+    """Without Python in between: the driver refuses a launch in another context than its stream's."""
+    with bl.Context(devices) as context:
+        kernel = bl.load_kernel_bundle(PTX, context).get_kernel("f")
+        queues = [bl.Queue(device, context, in_order=in_order) for device in devices]
+        arrays = [bl.usm_empty(100, np.int32, queue) for queue in queues]
+        bound = [kernel.bind(queue, 100, array) for queue, array in zip(queues, arrays)]
+
+        def work(seed: int) -> None:
+            order = random.Random(seed)
+            events: list[bl.Event] = []
+            for _ in range(60):
+                at = order.randrange(2)
+                given = arrays[at] if order.random() < 0.7 else arrays[1 - at]  # of a peer
+                events.append(queues[at].parallel_for(100, kernel, given))
+                events.append(bound[at](depends_on=events[-3:]))
+            for event in order.sample(events, 20):
+                event.wait()
+
+        with ThreadPoolExecutor(4) as threads:
+            list(threads.map(work, range(4)))
+        for queue in queues:
+            queue.parallel_for(100, kernel, arrays[0])
+            queue.parallel_for(100, kernel, arrays[1])
+            assert queue._stream.count_launches() == 1  # whatever memory it is given
+        for queue in queues:
+            queue.close()
