@@ -111,6 +111,34 @@ def test_memory_is_acquired_and_released(sharing: Path) -> None:
     assert said(sharing, program) == ["0 2 0 2 0 2 0 2 2 2 0 1 0 3"]
 
 
+def test_memory_that_ends_while_other_is_acquired_or_released(sharing: Path) -> None:
+    """The collector lets go of imports anywhere: also in the midst of what hands others over."""
+    program = """
+    from bindless.backends import _opencl_handover as handover
+    acquired, enqueue, ending, seen = library.sharing_acquired, handover._enqueue, [], []
+
+    def meanwhile(*arguments):
+        while ending:
+            bl.release_external_memory(ending.pop(), queue)
+        return enqueue(*arguments)
+
+    handover._enqueue = meanwhile
+    memory = import_file(shared, queue)
+    pointer = bl.map_external_linear_memory(memory, queue, size=4096)
+    for value in range(1, 4):
+        ending.append(import_file(SharedFile.make(1 << 16), queue))
+        queue.memset(pointer, value, 64); seen.append(acquired())
+        queue.wait(); seen.append(acquired())
+        ending.append(import_file(SharedFile.make(1 << 16), queue))
+        queue.memset(pointer, value, 64); seen.append(acquired())
+        queue.wait(); seen.append(acquired())
+        held = queue.context._native.handover
+        seen.append(len(held.away) + len(held.here))
+    print(*seen, shared.bytes[0])
+    """
+    assert said(sharing, program) == ["1 0 1 0 1 1 0 1 0 1 1 0 1 0 1 3"]
+
+
 def test_a_launch_that_is_repeated_acquires_again(sharing: Path) -> None:
     """It comes to the driver past Python; what it uses was released in between."""
     program = """
