@@ -136,7 +136,8 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leaves out what the device has no use for: on the reference comparisons with itself, and everywhere else what is
     CUDA's or Level Zero's own. A kernel's fault loses a GPU; the package's own drivers go on. Nor does a GPU draw
-    afterwards (docs/vulkan.md): what is shared with Vulkan goes first and faults last."""
+    afterwards (docs/vulkan.md): what is shared with Vulkan goes first and faults last
+    (with pytest-xdist: --dist loadfile --no-loadscope-reorder)."""
     if _SKIPPED in config.stash:
         for item in items:
             item.add_marker(pytest.mark.skip(reason=config.stash[_SKIPPED]))

@@ -76,3 +76,31 @@ def test_copies_of_images_are_one_command(cl: bl.Device, cl_queue: bl.Queue, cou
             copy().wait()
             assert [name for name, _ in counted.calls] == [expected]
     assert np.array_equal(back, host)
+
+
+@pytest.mark.parametrize("by_slices", [False, True])
+@pytest.mark.parametrize("kind", [{"depth": 5}, {"type": "array", "array_size": 5}])
+def test_slices_with_gaps(
+    cl: bl.Device, cl_queue: bl.Queue, monkeypatch: pytest.MonkeyPatch, kind: dict[str, Any], by_slices: bool
+) -> None:
+    """Where a driver takes several at once, and where it does not."""
+    monkeypatch.setitem(cl._record.native.__dict__, "takes_ptx", by_slices or cl._record.native.takes_ptx)
+    desc = bl.ImageDescriptor(6, 4, num_channels=4, channel_type="unsigned_int8", **kind)
+    pixels = np.random.default_rng(5).integers(0, 256, desc.shape).astype("u1")
+    larger = np.random.default_rng(6).integers(0, 256, (6, 7, 9, 4)).astype("u1")
+    places = bl.ImageDescriptor(9, 7, 6, num_channels=4, channel_type="unsigned_int8")
+    with bl.ImageMem(desc, cl_queue) as memory:
+        cl_queue.ext_oneapi_copy(pixels, memory).wait()
+        cl_queue.ext_oneapi_copy(
+            larger, memory, src_desc=places, src_offset=(2, 1, 3), dst_offset=(1, 2, 1), copy_extent=(4, 2, 3)
+        ).wait()
+        pixels[1:4, 2:4, 1:5] = larger[3:6, 1:3, 2:6]
+        back = np.zeros_like(pixels)
+        cl_queue.ext_oneapi_copy(memory, back).wait()
+        assert np.array_equal(back, pixels)
+        cl_queue.ext_oneapi_copy(
+            memory, larger, dst_desc=places, src_offset=(1, 0, 2), dst_offset=(3, 4, 1), copy_extent=(5, 3, 3)
+        ).wait()
+    wanted = larger.copy()
+    wanted[1:4, 4:7, 3:8] = pixels[2:5, 0:3, 1:6]
+    assert np.array_equal(larger, wanted)

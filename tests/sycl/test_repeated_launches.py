@@ -8,6 +8,7 @@ import os
 import threading
 import weakref
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from bindless.drivers import reference as driver
 from reference_objects import objects
 
 OFTEN = 5
+CONTRACT = Path(__file__).parents[1] / "spirv" / "source" / "contract.cl"
 
 
 @pytest.fixture(params=[True, False], ids=["in order", "out of order"])
@@ -116,7 +118,7 @@ def test_numbers_become_what_they_became_at_first(own: bl.Queue, simple: Any) ->
 
 def test_local_memory(own: bl.Queue) -> None:
     """Each launch turns the data round; the sizes are those of the accessors."""
-    reverse = load(own, "contract").get_kernel("reverse")
+    reverse = bl.load_kernel_bundle(bl.build(CONTRACT), own).get_kernel("reverse")
     numbers = np.arange(32, dtype=np.uint32)
     data = bl.usm_empty((32,), np.uint32, own).copy_from(numbers)
     unused, piece = bl.LocalAccessor(7 * 4), bl.LocalAccessor(32 * 4)

@@ -113,13 +113,14 @@ def _is_coarse(context: Context) -> bool:
 
 
 def _parts(
-    image: ImageMemory, extent: Extent, row: int, between: int, packed: bool
+    image: ImageMemory, extent: Extent, row: int, between: int, packed: bool, by_slices: bool
 ) -> list[tuple[Extent, Extent, int, int, int]]:
     """Origin, region, place of the memory from its begin, and pitches of the copies that are needed.
 
     Args:
         row, between: bytes between rows and slices of the memory.
         packed: whether the command takes memory without gaps alone.
+        by_slices: whether it takes several slices only where there are none.
     """
     (x, y, z), (width, height, depth) = image.offset, extent
     desc, line = image.descriptor, width * image.pixel_size
@@ -133,6 +134,8 @@ def _parts(
         return [(*_region(desc, (x, y, z + k), (width, height, 1)), k * between, 0, 0) for k in range(depth)]
     if _is_row_array(desc):
         row = between  # layers are rows, and some drivers look at one of the two alone
+    elif by_slices and depth > 1 and (row, between) != (line, line * height):
+        return [((x, y, z + k), (width, height, 1), k * between, row, between) for k in range(depth)]
     flat = desc.type is not ImageType.array and desc.dimensions < 3
     return [(*_region(desc, image.offset, extent), 0, row, 0 if flat else between)]
 
@@ -145,7 +148,8 @@ def _with_image(
     to_image = image is region.dst
     side = _Side(context, memory)
     row, between = _pitches(memory, region.extent)
-    parts = _parts(image, region.extent, row, between, side.buffer is not None)
+    # NVIDIA's driver refuses several slices with gaps between their rows (CL_INVALID_VALUE), in some shapes.
+    parts = _parts(image, region.extent, row, between, side.buffer is not None, queue.device.takes_ptx)
     if side.buffer is not None and _needs_first_layer(queue, image.descriptor):
         with _FirstLayer(context, storage_of(context, image.handle), region.extent[0]) as first:
             commands = [
