@@ -424,7 +424,7 @@ EXPORT CUresult cuEventCreate(CUevent *out, unsigned flags)
     note(e->timed ? "cuEventCreate timed" : "cuEventCreate");
     return 0;
 }
-EXPORT CUresult cuEventDestroy_v2(CUevent h) { ((event *)h)->alive = 0; note("cuEventDestroy"); return 0; }
+EXPORT CUresult cuEventDestroy_v2(CUevent h) { __attribute__((cleanup(leave))) int unused = pthread_mutex_lock(&mutex); ((event *)h)->alive = 0; note("cuEventDestroy"); return 0; }
 EXPORT CUresult cuEventRecord(CUevent h, CUstream s)
 {
     ENTER_CONTEXT("cuEventRecord");
@@ -540,13 +540,14 @@ EXPORT CUresult cuModuleLoadDataEx(CUmodule *out, const void *image, unsigned co
     return 0;
 }
 /* A link is the text of its inputs; one that calls a function which none of them has does not end well. */
-typedef struct linkage { char text[16384]; char *log; } linkage;
+typedef struct linkage { char *text, *log; } linkage;
 static int live_links;
 EXPORT int fake_live_links(void) { return live_links; }
 EXPORT CUresult cuLinkCreate_v2(unsigned count, CUjit_option *options, void **values, CUlinkState *out)
 {
     ENTER_CONTEXT("cuLinkCreate");
     linkage *link = calloc(1, sizeof *link);
+    link->text = strdup("");
     for (unsigned i = 0; i < count; i++)
         if (options[i] == CU_JIT_ERROR_LOG_BUFFER) link->log = values[i];
     *out = (CUlinkState)link;
@@ -565,6 +566,7 @@ EXPORT CUresult cuLinkAddData_v2(CUlinkState h, CUjitInputType type, void *data,
         strcpy(link->log, "ptxas fatal: line 7: what is this?");
         return CUDA_ERROR_INVALID_PTX;
     }
+    link->text = realloc(link->text, strlen(link->text) + strlen(data) + 1);
     strcat(link->text, data);
     return 0;
 }
@@ -581,7 +583,7 @@ EXPORT CUresult cuLinkComplete(CUlinkState h, void **out, size_t *size)
     note("cuLinkComplete");
     return 0;
 }
-EXPORT CUresult cuLinkDestroy(CUlinkState h) { ENTER_CONTEXT("cuLinkDestroy"); free((void *)h); live_links--; return 0; }
+EXPORT CUresult cuLinkDestroy(CUlinkState h) { ENTER_CONTEXT("cuLinkDestroy"); free(((linkage *)h)->text); free((void *)h); live_links--; return 0; }
 EXPORT CUresult cuModuleLoadData(CUmodule *out, const void *image) { return cuModuleLoadDataEx(out, image, 0, NULL, NULL); }
 EXPORT CUresult cuModuleUnload(CUmodule h) { ENTER_CONTEXT("cuModuleUnload"); free(((module *)h)->text); free((void *)h); note("cuModuleUnload"); return 0; }
 EXPORT CUresult cuModuleGetFunction(CUfunction *out, CUmodule h, const char *name)

@@ -118,6 +118,17 @@ def test_a_damaged_binary_is_made_anew(rig: Rig, fake: Fake, kept: Path) -> None
     assert not fake.lines("cuLinkComplete")
 
 
+def test_large_modules_are_linked_whole(rig: Rig, fake: Fake, kept: Path) -> None:
+    source = b"//" + b"x" * 200_000 + b"\n" + PTX
+    for _ in range(2):
+        module = rig.backend.load_module(rig.context, rig.device, source)
+        rig.backend.get_kernel(module, "nothing")
+        rig.backend.release_module(module)
+    (path,) = kept.iterdir()
+    assert source in path.read_bytes()
+    assert len(fake.lines("cuLinkComplete")) == 1 and fake.library.fake_live_links() == 0
+
+
 def test_errors_are_the_same_with_the_cache(rig: Rig, fake: Fake, kept: Path) -> None:
     with pytest.raises(bl.BuildError, match="what is this") as caught:
         rig.backend.load_module(rig.context, rig.device, b".target sm_75\n.entry f() { syntax error }")
