@@ -15,6 +15,21 @@ static void drop_rows(Commands *self)
     }
 }
 
+/* Launches whose kernels are gone: their modules go with them. The lock is held: none of them is under way. */
+static void forget_dropped(Commands *self)
+{
+    if (self->dropped == launches_dropped)
+        return;
+    self->dropped = launches_dropped;
+    for (int i = 0; i < ROWS; i++) {
+        Prepared *row = self->rows[i];
+        if (row != NULL && row->kernel == NULL) {
+            self->rows[i] = NULL;
+            Py_DECREF(row);
+        }
+    }
+}
+
 static int commands_traverse(Commands *self, visitproc visit, void *arg)
 {
     Py_VISIT(Py_TYPE(self));
@@ -123,6 +138,13 @@ static PyObject *commands_forget_launches(Commands *self, PyObject *unused)
     Py_RETURN_NONE;
 }
 
+static PyObject *commands_forget_dropped(Commands *self, PyObject *unused)
+{
+    (void)unused;
+    forget_dropped(self);
+    Py_RETURN_NONE;
+}
+
 static PyObject *commands_count_launches(Commands *self, PyObject *unused)
 {
     (void)unused;
@@ -151,6 +173,8 @@ static PyMethodDef commands_methods[] = {
      "Submits a prepared command of one argument; None where that takes Python."},
     {"remember", (PyCFunction)commands_remember, METH_O, "Repeats this launch from now on when it comes again."},
     {"forget_launches", (PyCFunction)commands_forget_launches, METH_NOARGS, "Forgets those remembered."},
+    {"forget_dropped", (PyCFunction)commands_forget_dropped, METH_NOARGS,
+     "Forgets those whose kernels are gone; the queue's lock is held."},
     {"count_launches", (PyCFunction)commands_count_launches, METH_NOARGS, "How many are remembered."},
     {NULL, NULL, 0, NULL},
 };
@@ -213,6 +237,7 @@ static int reap_locked(Commands *self)
     Py_XDECREF(last);
     Py_XDECREF(bundle);
     Py_DECREF(before);
+    forget_dropped(self);
     return result;
 }
 

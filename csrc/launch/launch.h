@@ -129,8 +129,12 @@ typedef struct {
     long long batch, countdown;
     char dirty, in_order, in_batches; /* in_batches: memory is held by batches of commands, else by each event */
     unsigned turn, repeats;
+    unsigned dropped; /* how many launches had lost their kernels when the rows were looked at last */
     Prepared *rows[ROWS];
 } Commands;
+
+/* prepared.c: how many launches have lost their kernels, in all. */
+extern unsigned launches_dropped;
 
 typedef struct {
     PyObject_HEAD

@@ -17,6 +17,7 @@ from compile import load
 
 import bindless as bl
 from bindless.drivers import reference as driver
+from bindless.sycl import _lifetime
 from reference_objects import objects
 
 OFTEN = 5
@@ -129,6 +130,28 @@ def test_local_memory(own: bl.Queue) -> None:
     for turn in range(OFTEN, 2 * OFTEN):
         own.parallel_for(bl.NdRange((32,), (32,)), reverse, data, unused, piece).wait()
         assert data.numpy(own).tolist() == numbers[:: -1 if turn % 2 == 0 else 1].tolist()
+
+
+def test_modules_of_kernels_that_are_dropped_are_unloaded(own: bl.Queue) -> None:
+    """With the next wait of a queue that has launched them again and again."""
+
+    def modules() -> int:
+        gc.collect()
+        return sum(rank is _lifetime.Rank.MODULE for rank, *_ in _lifetime._live.values())
+
+    data, before = zeros(own), modules()
+    for _ in range(3):
+        bundle = load(own, "simple")
+        fill = bundle.get_kernel("fill")
+        for _ in range(2 * OFTEN):
+            own.parallel_for(64, fill, data, 3).wait()
+        assert modules() == before + 1
+        del bundle, fill
+        gc.collect()
+        own.memset(data, 0, 4).wait()
+        own.wait()
+        assert modules() == before
+    assert set(data.numpy(own)[1:]) == {3}
 
 
 def test_what_has_ended_is_told(own: bl.Queue, simple: Any) -> None:

@@ -435,6 +435,8 @@ class CommandStream(Commands):
                     held.append(row)
         # Only now, with everything in order again, may destructors run.
         finished.clear()
+        if idle:
+            self.forget_dropped()
 
     def find_errors(self) -> None:
         """Asks completed commands for their errors, without waiting."""
