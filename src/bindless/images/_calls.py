@@ -330,10 +330,8 @@ def _check_usm(queue: Queue, form: Form, arrays: Iterable[ArrayLike]) -> None:
         assert isinstance(array, UsmArray)
         if array.context is not queue.context and array.context != queue.context:
             raise InvalidError(f"{form.name}: {array!r} is memory of another context than the queue's")
-        if array._owner.device is not queue.device and queue.context._unreached:
-            reason = memory_out_of_reach(array._owner, queue)
-            if reason:
-                raise InvalidError(f"{form.name}: {array!r}: {reason}")
+        if queue.context._unreached and (reason := memory_out_of_reach(array._owner, queue)):
+            raise InvalidError(f"{form.name}: {array!r}: {reason}")
 
 
 def _through_device(

@@ -38,10 +38,8 @@ def _pointer(value: Any, parameter: KernelArgument, queue: Queue) -> bytes:
         raise owner.freed()
     if owner.context is not queue.context:
         raise Unfit("it was allocated in another context than the queue's")
-    if owner.device is not queue.device and queue.context._unreached:
-        reason = memory_out_of_reach(owner, queue)
-        if reason:
-            raise Unfit(reason)
+    if queue.context._unreached and (reason := memory_out_of_reach(owner, queue)):
+        raise Unfit(reason)
     packed: bytes = value._packed
     return packed
 

@@ -218,10 +218,8 @@ def _device_span(queue: Queue, pointer: object, name: str, *, written: bool = Tr
 
 def _fill(queue: Queue, target: _Span, data: bytes, count: int) -> Command:
     owner = target.keep._owner  # type: ignore[attr-defined]
-    if owner.device is not queue.device and queue.context._unreached:
-        reason = memory_out_of_reach(owner, queue)
-        if reason:
-            raise InvalidError(f"{target.keep!r} is not filled from here: {reason}, or fill it by a queue of its own")
+    if queue.context._unreached and (reason := memory_out_of_reach(owner, queue)):
+        raise InvalidError(f"{target.keep!r} is not filled from here: {reason}, or fill it by a queue of its own")
     operation, tiled = _filling(queue, target.address, data, count)
     return operation, (target.keep,) if tiled is None else (target.keep, tiled)
 
