@@ -12,15 +12,17 @@ from ._opencl_device import Device
 from ._opencl_errors import SUCCESS
 from ._opencl_fork import in_fork, refuse_in_fork
 from ._opencl_module import (
-    ARGUMENT_INFORMATION,
+    ASKING,
     Module,
     build_error,
     build_log,
+    compile_program,
     create_program,
     declared_in,
     hint_of,
     options_of,
     signatures_of,
+    unasked,
 )
 
 __all__ = ["Object", "compile_module", "link_modules"]
@@ -66,16 +68,7 @@ def compile_module(
         raise InvalidError("the source is empty; it is SPIR-V or OpenCL C", backend="opencl")
     flags = options_of(place, source, specialization, options)
     made = Object(create_program(context, place, source, specialization), source, flags)
-    return made, _compile(made, place)
-
-
-def _compile(made: Object, place: Device) -> str:
-    handles, flags = ffi.new("cl_device_id[]", [place.handle]), ffi.new("char[]", made.options)
-    result = lib.clCompileProgram(made.native, 1, handles, flags, 0, ffi.NULL, ffi.NULL, ffi.NULL, ffi.NULL)
-    said = build_log(made.native, place)
-    if result != SUCCESS:
-        raise build_error(result, "clCompileProgram", place, "\n".join(filter(None, (said, hint_of(made.source)))))
-    return said
+    return made, compile_program(made.native, place, flags, hint_of(source))
 
 
 def link_modules(context: Context, device: Device, objects: Sequence[Object], *, options: str = "") -> Module:
@@ -89,7 +82,7 @@ def link_modules(context: Context, device: Device, objects: Sequence[Object], *,
     result, found, said = _linked(context, place, objects, options)
     if result == lib.CL_LINK_PROGRAM_FAILURE and place.takes_ptx:
         # As of programs that are built: NVIDIA's driver links no kernel without parameters that it is to tell of.
-        again = [_without_information(context, place, part) for part in objects]
+        again = [_unasked(context, place, part) for part in objects]
         result, found, said = _linked(context, place, again, options)
     if result != SUCCESS:
         raise build_error(result, "clLinkProgram", place, said)
@@ -111,11 +104,10 @@ def _linked(context: Context, place: Device, objects: Sequence[Object], options:
     return int(slot[0]), found, said
 
 
-def _without_information(context: Context, place: Device, part: Object) -> Object:
+def _unasked(context: Context, place: Device, part: Object) -> Object:
     """The same, compiled without information on arguments; itself where it has none."""
-    asked = ARGUMENT_INFORMATION.encode()
-    if asked not in part.options:
+    if ASKING not in part.options:
         return part
-    made = Object(create_program(context, place, part.source), part.source, part.options.replace(asked, b""))
-    _compile(made, place)
+    made = Object(create_program(context, place, part.source), part.source, unasked(part.options))
+    compile_program(made.native, place, made.options, hint_of(made.source))
     return made

@@ -21,11 +21,12 @@ from ._opencl_kept import binary_of, key_of, pack, unpack
 from ._opencl_signature import reflected_of
 
 __all__ = [
-    "ARGUMENT_INFORMATION",
+    "ASKING",
     "Module",
     "build_error",
     "build_log",
     "build_program",
+    "compile_program",
     "create_program",
     "declared_in",
     "describe_module",
@@ -37,12 +38,13 @@ __all__ = [
     "options_of",
     "packed_of",
     "signatures_of",
+    "unasked",
 ]
 
 lib, ffi = driver.lib, driver.ffi
 
 # Asks for the names, types and address spaces of what kernels take.
-ARGUMENT_INFORMATION = "-cl-kernel-arg-info"
+ASKING = b"-cl-kernel-arg-info"
 
 # How the text of `bindless build` begins: its quotients and roots are those of the other targets.
 _MADE = re.compile(rb"/\* [^\n]* for OpenCL devices, made by `bindless build`\. \*/")
@@ -159,7 +161,7 @@ def _constants_of(source: bytes) -> list[Constant]:
 
 def declared_in(source: bytes) -> Mapping[str, KernelSignature]:
     """What a text that the driver has judged says of its kernels; nothing of other sources."""
-    return opencl_c.entries(source) if is_text(source) and not spirv.is_spirv(source) else {}
+    return opencl_c.entries(source) if is_text(source) else {}
 
 
 def signatures_of(source: bytes) -> Mapping[str, KernelSignature]:
@@ -310,7 +312,7 @@ def options_of(device: Device, source: bytes, specialization: Mapping[int, bytes
     """Options of the compiler: the caller's, and for a text its language, its constants, and names of arguments."""
     if not is_text(source) or spirv.is_spirv(source):
         return options.encode()
-    parts = [ARGUMENT_INFORMATION]
+    parts = [ASKING.decode()]
     if "-cl-std" not in options:
         parts.append("-cl-std=CL{}.{}".format(*device.c_version) if device.c_version >= (1, 2) else "")
     exact = device.number(lib.CL_DEVICE_SINGLE_FP_CONFIG) & lib.CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT
@@ -380,10 +382,25 @@ def build_program(program: Any, devices: Sequence[Device], options: bytes) -> in
     def built(flags: bytes) -> int:
         return int(lib.clBuildProgram(program, len(devices), handles, ffi.new("char[]", flags), ffi.NULL, ffi.NULL))
 
-    result, asked = built(options), ARGUMENT_INFORMATION.encode()
-    if result == lib.CL_BUILD_PROGRAM_FAILURE and asked in options and any(device.takes_ptx for device in devices):
-        return built(options.replace(asked, b""))
+    result = built(options)
+    if result == lib.CL_BUILD_PROGRAM_FAILURE and ASKING in options and any(device.takes_ptx for device in devices):
+        return built(unasked(options))
     return result
+
+
+def unasked(options: bytes) -> bytes:
+    """Options that do not ask the driver to tell of arguments."""
+    return options.replace(ASKING, b"")
+
+
+def compile_program(program: Any, device: Device, options: bytes = b"", hint: str = "") -> str:
+    """Compiles a program to be linked; gives what the compiler said. A hint is told of failures."""
+    handles, flags, null = ffi.new("cl_device_id[]", [device.handle]), ffi.new("char[]", options), ffi.NULL
+    result = lib.clCompileProgram(program, 1, handles, flags, 0, null, null, null, null)
+    said = build_log(program, device)
+    if result != SUCCESS:
+        raise build_error(result, "clCompileProgram", device, "\n".join(filter(None, (said, hint))))
+    return said
 
 
 def build(program: Any, device: Device, options: bytes, hint: str = "") -> str:

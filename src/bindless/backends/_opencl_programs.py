@@ -24,7 +24,7 @@ from ._opencl_device import Device
 from ._opencl_errors import SUCCESS
 from ._opencl_kernel import Kernel, get_kernel
 from ._opencl_link import Object, link_modules
-from ._opencl_module import ARGUMENT_INFORMATION, Module, build_error, build_log, build_program, declared_in
+from ._opencl_module import ASKING, Module, build_error, build_log, build_program, compile_program, declared_in
 from ._opencl_native import find_device, is_among, require_context
 from ._opencl_references import Reference, checked, handle_of, property_of
 from .contract import KernelRecord
@@ -110,14 +110,6 @@ class _Program:
             )
         return module
 
-    def compile(self, device: Device) -> None:
-        """Compiles it where it is."""
-        handles = ffi.new("cl_device_id[]", [device.handle])
-        nothing = ffi.NULL
-        result = lib.clCompileProgram(self.native, 1, handles, nothing, 0, nothing, nothing, nothing, nothing)
-        if result != SUCCESS:
-            raise build_error(result, "clCompileProgram", device, build_log(self.native, device))
-
     def _has_kernels(self) -> bool:
         """Whether kernels can be made. A binary that was given and never built is an executable, and Intel's driver
         says that it was built, and ends the process for most questions: it is asked for a kernel that nobody has."""
@@ -132,7 +124,7 @@ class _Program:
             devices = list(self.devices)
         if not devices:
             return
-        result = build_program(self.native, devices, ARGUMENT_INFORMATION.encode())
+        result = build_program(self.native, devices, ASKING)
         if result != SUCCESS:
             said = "\n".join(filter(None, (build_log(self.native, device) for device in devices)))
             raise build_error(result, "clBuildProgram", devices[0], said)
@@ -192,7 +184,7 @@ def adopt_programs(
         for program in programs:
             for device in common:
                 if program.binary_type(device) == _NONE:
-                    program.compile(device)
+                    compile_program(program.native, device)
     objects: list[Object] = []
     modules: dict[Device, list[Module]] = {}
     if state is BundleState.executable:
@@ -234,7 +226,7 @@ def _make_executable(
             parts = []
             for program in compiled:
                 if program.binary_type(device) == _NONE:
-                    program.compile(device)
+                    compile_program(program.native, device)
                 lib.clRetainProgram(program.native)
                 parts.append(Object(program.native, program.text()))
             modules.setdefault(device, []).append(link_modules(context, device, parts))

@@ -62,9 +62,13 @@ def signature_of(
         told: what SPIR-V says of it.
         declared: what the text says of it, for drivers that do not tell.
     """
-    if told is not None and told.parameters is not None and len(told.parameters) == count:
-        return _joined(told.parameters)
-    return _joined(_reflected(kernel, count, declared))
+    return _joined(_fitting(told, count) or _reflected(kernel, count, declared))
+
+
+def _fitting(said: KernelSignature | None, count: int) -> tuple[Parameter, ...]:
+    """Parameters that a source says, if they are known and as many as the driver's."""
+    found = () if said is None else said.parameters or ()
+    return found if len(found) == count else ()
 
 
 def reflected_of(program: Any, name: str, declared: KernelSignature | None = None) -> KernelSignature:
@@ -80,10 +84,7 @@ def reflected_of(program: Any, name: str, declared: KernelSignature | None = Non
 
 def _reflected(kernel: Any, count: int, declared: KernelSignature | None) -> Sequence[Parameter]:
     listed = [_argument(kernel, index) for index in range(count)]
-    known = all(found.kind for found in listed)
-    if known or declared is None or declared.parameters is None or len(declared.parameters) != count:
-        return listed
-    return declared.parameters
+    return listed if all(found.kind for found in listed) else _fitting(declared, count) or listed
 
 
 def _joined(listed: Sequence[Parameter]) -> Signature:

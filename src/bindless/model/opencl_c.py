@@ -27,10 +27,11 @@ _IGNORED = re.compile(
     re.DOTALL | re.MULTILINE | re.VERBOSE,
 )
 _KERNEL = re.compile(r"\b(?:(?:__)?kernel\s+(?:\w+\s+)*?void|void\s+(?:__)?kernel)\s+(\w+)\s*\(([^()]*)\)")
-_DROPPED = {"const", "restrict", "__restrict", "__restrict__", "volatile", "private", "__private"}
+# Words as they are without two underscores in front.
+_DROPPED = ("const", "restrict", "restrict__", "volatile", "private", "read_only")
 _SPACES = ("global", "constant", "local")
-_OPAQUE = re.compile(r"image\w+_t|sampler_t")
-_ACCESSES = ("read_only", "write_only", "read_write")
+_WRITTEN = ("write_only", "read_write")
+_WITHOUT_SIZE = re.compile(r"image\w+_t|sampler_t|void")
 # Integers, as they may be spelled in any order.
 _INTEGERS = {
     frozenset(words.split()): type_
@@ -64,20 +65,24 @@ def parameter(name: str, type_: str, space: str, access: str = "") -> Parameter:
         return Parameter(name, type_, "sampler", _POINTER_SIZE)
     if space:
         return Parameter(name, type_, "pointer", _POINTER_SIZE)
+    return Parameter(name, type_, "value", _size(type_))
+
+
+def _size(type_: str) -> int:
+    """Bytes of a number or vector; 0 of any other type."""
     vector = _VECTOR.fullmatch(type_)
     if vector is None or vector[1] not in _SIZES:
-        return Parameter(name, type_, "value", 0)
+        return 0
     width = int(vector[2] or 1)
-    return Parameter(name, type_, "value", _SIZES[vector[1]] * (4 if width == 3 else width))
+    return _SIZES[vector[1]] * (4 if width == 3 else width)
 
 
 def _declared(text: str) -> Parameter | None:
     """A parameter as it is declared; None where its type is a name that only the rest of the text explains."""
-    words = [word for word in re.findall(r"\w+|[*\[]", text) if word not in _DROPPED]
-    plain = [word.removeprefix("__") for word in words]
-    space = next((word for word in plain if word in _SPACES), "")
-    access = next((word for word in plain if word in _ACCESSES), "")
-    rest = [word for word in plain if word not in (*_SPACES, *_ACCESSES)]
+    words = [word.removeprefix("__") for word in re.findall(r"\w+|[*\[]", text)]
+    space = next((word for word in words if word in _SPACES), "")
+    access = next((word for word in words if word in _WRITTEN), "")
+    rest = [word for word in words if word not in (*_DROPPED, *_SPACES, *_WRITTEN)]
     names = [word for word in rest if word not in ("*", "[")]
     if len(names) < 2:
         return None
@@ -88,19 +93,14 @@ def _declared(text: str) -> Parameter | None:
         return None
     if space:
         return parameter(name, f"{type_}*", space) if len(rest) > len(names) else None
-    return parameter(name, type_, "", access.replace("read_only", ""))
+    return parameter(name, type_, "", access)
 
 
 def _spelled(words: list[str]) -> str | None:
     """A type of the language as drivers tell it; None of any other."""
-    if len(words) > 1:
-        return _INTEGERS.get(frozenset(words)) if len(words) == len(set(words)) else None
-    (word,) = words
-    vector = _VECTOR.fullmatch(word)
-    own = vector is None or vector[1] not in _SIZES
-    if own and word != "void" and not _OPAQUE.fullmatch(word):
-        return _INTEGERS.get(frozenset(words))
-    return word
+    if len(words) == 1 and (_size(words[0]) or _WITHOUT_SIZE.fullmatch(words[0])):
+        return words[0]
+    return _INTEGERS.get(frozenset(words)) if len(words) == len(set(words)) else None
 
 
 def entries(source: bytes) -> dict[str, KernelSignature]:
