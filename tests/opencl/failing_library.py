@@ -1,4 +1,5 @@
-"""Programs on OpenCL libraries of the tests: ``failing_driver.c``, which fails when it is told to, and others."""
+"""Programs in processes of their own: on OpenCL libraries of the tests, such as ``failing_driver.c``, which fails when
+it is told to, and on devices that may end them."""
 
 from __future__ import annotations
 
@@ -11,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
+import bindless as bl
 from bindless.drivers import opencl as driver
 
-__all__ = ["build", "run"]
+__all__ = ["build", "run", "run_on"]
 
 
 def build(made: Path, source: str = "failing_driver.c") -> Path:
@@ -43,3 +45,10 @@ def run(failing: Path, program: str) -> list[str]:
     )
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
+
+
+def run_on(cl: bl.Device, program: str, *arguments: str, timeout: float = 120) -> subprocess.CompletedProcess[str]:
+    """How a process ended that uses a device, whose place in the list is its first argument."""
+    place = bl.get_devices("opencl:*:*").index(cl)
+    command = [sys.executable, "-c", textwrap.dedent(program), str(place), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=timeout)

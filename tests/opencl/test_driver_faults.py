@@ -7,14 +7,12 @@ import gc
 import itertools
 import os
 import statistics
-import subprocess
-import sys
-import textwrap
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from compile import compiled_text
+from failing_library import run_on
 
 import bindless as bl
 from bindless.drivers import opencl as driver
@@ -170,15 +168,8 @@ def test_threads_allocate_and_free_at_once(cl: bl.Device, context: Any) -> None:
         thread.join()
     print(len(failed), "without memory", flush=True)
     """
-    done = told_by(cl, program)
+    done = run_on(cl, program)
     assert (done.returncode, done.stdout) == (0, "0 without memory\n"), done.stderr
-
-
-def told_by(cl: bl.Device, program: str) -> subprocess.CompletedProcess[str]:
-    """How a process ended that uses a device, whose place in the list it is told."""
-    place = bl.get_devices("opencl:*:*").index(cl)
-    command = [sys.executable, "-c", textwrap.dedent(program), str(place)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120)
 
 
 def alone() -> None:
@@ -216,14 +207,7 @@ def test_atomics_through_generic_pointers(cl: bl.Device, request: pytest.Fixture
         pytest.skip("the driver takes no SPIR-V")
     if cl.platform.name.startswith("Intel"):
         request.applymarker(pytest.mark.xfail(strict=True, raises=AssertionError, reason="a fault of Intel's compiler"))
-    results = []
-    for through_generic in (False, True):
-        module = incremented(through_generic)
-        own = lib.clCreateContext(ffi.NULL, 1, ffi.new("cl_device_id[]", [native.handle]), ffi.NULL, ffi.NULL, ffi.NULL)
-        program = lib.clCreateProgramWithIL(own, ffi.from_buffer(module), len(module), ffi.NULL)
-        results.append(lib.clBuildProgram(program, 0, ffi.NULL, b"", ffi.NULL, ffi.NULL))
-        lib.clReleaseProgram(program)
-        lib.clReleaseContext(own)
+    results = [built_of(native.handle, incremented(through_generic)) for through_generic in (False, True)]
     if results[0] != lib.CL_SUCCESS:
         pytest.fail(f"one that is not generic does not build either: {results}")  # not this fault
     assert results[1] == lib.CL_SUCCESS
@@ -314,7 +298,7 @@ def test_the_number_of_groups_by_a_variable(cl: bl.Device, request: pytest.Fixtu
     lib.clEnqueueReadBuffer(queue, buffer, 1, 0, 12, found, 0, ffi.NULL, ffi.NULL)
     print(*found)
     """
-    done = told_by(cl, program)
+    done = run_on(cl, program)
     if not done.stdout.startswith("built 0\n"):
         pytest.fail(f"the driver does not come this far: {done.stdout}{done.stderr}")
     assert done.stdout.splitlines()[1:] == ["2 3 2"], done.stdout + done.stderr
@@ -328,16 +312,21 @@ def test_integers_written_to_volumes(cl: bl.Device, request: pytest.FixtureReque
     if is_of(cl, "Portable Computing Language", "6.0"):
         request.applymarker(pytest.mark.xfail(strict=True, raises=AssertionError, reason="a fault of PoCL"))
     text = "kernel void f(write_only image3d_t image) { write_image%s(image, (int4)(0), (%s4)(1)); }"
-    built = []
-    for module in (compiled_text(text % names, "spirv", "f") for names in (("f", "float"), ("i", "int"))):
-        own = lib.clCreateContext(ffi.NULL, 1, ffi.new("cl_device_id[]", [native.handle]), ffi.NULL, ffi.NULL, ffi.NULL)
-        program = lib.clCreateProgramWithIL(own, ffi.from_buffer(module), len(module), ffi.NULL)
-        built.append(lib.clBuildProgram(program, 0, ffi.NULL, b"", ffi.NULL, ffi.NULL))
-        lib.clReleaseProgram(program)
-        lib.clReleaseContext(own)
+    modules = (compiled_text(text % names, "spirv", "f") for names in (("f", "float"), ("i", "int")))
+    built = [built_of(native.handle, module) for module in modules]
     if built[0] != lib.CL_SUCCESS:
         pytest.fail(f"floats are not written either: {built}")
     assert built[1] == lib.CL_SUCCESS
+
+
+def built_of(device: Any, module: bytes) -> int:
+    """What the driver answers to building SPIR-V in a context of its own."""
+    own = lib.clCreateContext(ffi.NULL, 1, ffi.new("cl_device_id[]", [device]), ffi.NULL, ffi.NULL, ffi.NULL)
+    program = lib.clCreateProgramWithIL(own, ffi.from_buffer(module), len(module), ffi.NULL)
+    result = lib.clBuildProgram(program, 0, ffi.NULL, b"", ffi.NULL, ffi.NULL)
+    lib.clReleaseProgram(program)
+    lib.clReleaseContext(own)
+    return int(result)
 
 
 def incremented(through_generic: bool) -> bytes:

@@ -3,12 +3,11 @@ each fails on the version it is known of until it is mended, and then says so.""
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from failing_library import run_on
 
 import bindless as bl
 from bindless.drivers import opencl as driver
@@ -170,9 +169,7 @@ print("refused" if lib.clBuildProgram(program, 0, null, b"", null, null) else "b
 
 def told_by(cl: bl.Device, program: str, text: str) -> tuple[int, str]:
     """How a process ended that does something with a text on a device, and what it printed."""
-    index = str(bl.get_devices("opencl:*:*").index(cl))
-    command = [sys.executable, "-c", IN_CHILD + program, index, text]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    done = run_on(cl, IN_CHILD + program, text, timeout=60)
     return done.returncode, done.stdout.strip()
 
 
