@@ -103,18 +103,22 @@ def test_rows_go_between_buffers_and_layers(cl: bl.Device, context: Any) -> None
         lib.clReleaseCommandQueue(queue)
 
 
-def test_slices_of_rows_with_gaps(cl: bl.Device, context: Any) -> None:
-    """NVIDIA's driver refuses these, and takes one slice of them."""
+@pytest.mark.parametrize("kind", ["volume", "layers", "one slice"])
+def test_a_slice_pitch_that_is_no_multiple_of_the_row_pitch(cl: bl.Device, context: Any, kind: str) -> None:
+    """NVIDIA's driver refuses it of three-dimensional images and arrays, even of one slice, and takes multiples."""
     queue = lib.clCreateCommandQueue(context, cl._record.native.handle, 0, ffi.NULL)
     desc, pixel = ffi.new("cl_image_desc *"), ffi.new("cl_image_format *", (lib.CL_RGBA, lib.CL_UNORM_INT8))
-    desc.image_type, desc.image_width, desc.image_height, desc.image_depth = lib.CL_MEM_OBJECT_IMAGE3D, 2, 1, 2
+    desc.image_type, desc.image_width, desc.image_height, desc.image_depth = lib.CL_MEM_OBJECT_IMAGE3D, 2, 2, 2
+    if kind == "layers":
+        desc.image_type, desc.image_depth, desc.image_array_size = lib.CL_MEM_OBJECT_IMAGE2D_ARRAY, 1, 2
     image = lib.clCreateImage(context, lib.CL_MEM_READ_WRITE, pixel, desc, ffi.NULL, ffi.NULL)
-    memory, origin, null = ffi.new("char[24]"), ffi.new("size_t[3]"), ffi.NULL
-    one, two = (ffi.new("size_t[3]", (2, 1, depth)) for depth in (1, 2))
+    memory, origin, null = ffi.new("char[64]"), ffi.new("size_t[3]"), ffi.NULL
+    region = ffi.new("size_t[3]", (2, 2, 1 if kind == "one slice" else 2))
     try:
-        if lib.clEnqueueWriteImage(queue, image, 1, origin, one, 12, 12, memory, 0, null, null) != lib.CL_SUCCESS:
-            pytest.fail("one slice is refused, too")
-        assert lib.clEnqueueWriteImage(queue, image, 1, origin, two, 12, 12, memory, 0, null, null) == lib.CL_SUCCESS
+        if lib.clEnqueueWriteImage(queue, image, 1, origin, region, 12, 24, memory, 0, null, null) != lib.CL_SUCCESS:
+            pytest.fail("a multiple is refused, too")
+        result = lib.clEnqueueWriteImage(queue, image, 1, origin, region, 12, 28, memory, 0, null, null)
+        assert result == lib.CL_SUCCESS
     finally:
         lib.clFinish(queue)
         lib.clReleaseMemObject(image)

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import bindless as bl
+from bindless.backends import _opencl_copy
 from bindless.drivers import opencl as driver
 
 pytestmark = pytest.mark.opencl
@@ -78,29 +79,62 @@ def test_copies_of_images_are_one_command(cl: bl.Device, cl_queue: bl.Queue, cou
     assert np.array_equal(back, host)
 
 
-@pytest.mark.parametrize("by_slices", [False, True])
-@pytest.mark.parametrize("kind", [{"depth": 5}, {"type": "array", "array_size": 5}])
+class Strict:
+    """The driver's functions, which refuse a slice pitch that is no multiple of the row pitch, as NVIDIA's do."""
+
+    def __init__(self) -> None:
+        self.pitches: list[tuple[int, int]] = []
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(driver.lib, name)
+        if name not in ("clEnqueueReadImage", "clEnqueueWriteImage"):
+            return found
+
+        def call(
+            queue: Any, image: Any, blocking: int, origin: Any, region: Any, row: int, between: int, *rest: Any
+        ) -> Any:
+            slot = driver.ffi.new("size_t *")
+            driver.lib.clGetImageInfo(image, driver.lib.CL_IMAGE_ELEMENT_SIZE, 8, slot, driver.ffi.NULL)
+            self.pitches.append((row, between))
+            if between % (row or region[0] * slot[0]):
+                return driver.lib.CL_INVALID_VALUE
+            return found(queue, image, blocking, origin, region, row, between, *rest)
+
+        return call
+
+
+@pytest.mark.parametrize("extent", [(4, 2, 3), (2, 1, 2), (5, 2, 1), (3, 1, 1), (1, 1, 3)], ids=str)
+@pytest.mark.parametrize("kind", [{"depth": 5}, {"type": "array", "array_size": 5}], ids=["volume", "layers"])
+@pytest.mark.parametrize("channels", [1, 4])
 def test_slices_with_gaps(
-    cl: bl.Device, cl_queue: bl.Queue, monkeypatch: pytest.MonkeyPatch, kind: dict[str, Any], by_slices: bool
+    cl: bl.Device,
+    cl_queue: bl.Queue,
+    monkeypatch: pytest.MonkeyPatch,
+    kind: dict[str, Any],
+    extent: tuple[int, int, int],
+    channels: int,
 ) -> None:
-    """Where a driver takes several at once, and where it does not."""
-    monkeypatch.setitem(cl._record.native.__dict__, "takes_ptx", by_slices or cl._record.native.takes_ptx)
-    desc = bl.ImageDescriptor(6, 4, num_channels=4, channel_type="unsigned_int8", **kind)
-    pixels = np.random.default_rng(5).integers(0, 256, desc.shape).astype("u1")
-    larger = np.random.default_rng(6).integers(0, 256, (6, 7, 9, 4)).astype("u1")
-    places = bl.ImageDescriptor(9, 7, 6, num_channels=4, channel_type="unsigned_int8")
+    """One command takes regions of any shape between arrays and images, of a driver that is strict about pitches."""
+    strict = Strict()
+    monkeypatch.setattr(_opencl_copy, "lib", strict)
+    desc = bl.ImageDescriptor(6, 4, num_channels=channels, channel_type="unsigned_int8", **kind)
+    pixels = np.random.default_rng(5).integers(0, 256, desc.shape).astype("u1").reshape(5, 4, 6, channels)
+    larger = np.random.default_rng(6).integers(0, 256, (6, 7, 9, channels)).astype("u1")
+    places = bl.ImageDescriptor(9, 7, 6, num_channels=channels, channel_type="unsigned_int8")
+    w, h, d = extent
     with bl.ImageMem(desc, cl_queue) as memory:
         cl_queue.ext_oneapi_copy(pixels, memory).wait()
         cl_queue.ext_oneapi_copy(
-            larger, memory, src_desc=places, src_offset=(2, 1, 3), dst_offset=(1, 2, 1), copy_extent=(4, 2, 3)
+            larger, memory, src_desc=places, src_offset=(2, 1, 3), dst_offset=(1, 2, 1), copy_extent=extent
         ).wait()
-        pixels[1:4, 2:4, 1:5] = larger[3:6, 1:3, 2:6]
+        pixels[1 : 1 + d, 2 : 2 + h, 1 : 1 + w] = larger[3 : 3 + d, 1 : 1 + h, 2 : 2 + w]
         back = np.zeros_like(pixels)
         cl_queue.ext_oneapi_copy(memory, back).wait()
         assert np.array_equal(back, pixels)
         cl_queue.ext_oneapi_copy(
-            memory, larger, dst_desc=places, src_offset=(1, 0, 2), dst_offset=(3, 4, 1), copy_extent=(5, 3, 3)
+            memory, larger, dst_desc=places, src_offset=(1, 0, 2), dst_offset=(3, 4, 1), copy_extent=extent
         ).wait()
     wanted = larger.copy()
-    wanted[1:4, 4:7, 3:8] = pixels[2:5, 0:3, 1:6]
+    wanted[1 : 1 + d, 4 : 4 + h, 3 : 3 + w] = pixels[2 : 2 + d, 0:h, 1 : 1 + w]
     assert np.array_equal(larger, wanted)
+    assert len(strict.pitches) == 4

@@ -113,14 +113,17 @@ def _is_coarse(context: Context) -> bool:
 
 
 def _parts(
-    image: ImageMemory, extent: Extent, row: int, between: int, packed: bool, by_slices: bool
+    image: ImageMemory, extent: Extent, row: int, between: int, packed: bool
 ) -> list[tuple[Extent, Extent, int, int, int]]:
-    """Origin, region, place of the memory from its begin, and pitches of the copies that are needed.
+    """Origin, region, offset into the memory, and pitches of the copies that are needed.
+
+    NVIDIA's driver refuses (CL_INVALID_VALUE) a slice pitch that is no multiple of the row pitch, of one slice too. The
+    pitches of memory are multiples; what is free is chosen so: the row pitch of single rows, and the slice pitch of one
+    slice.
 
     Args:
         row, between: bytes between rows and slices of the memory.
         packed: whether the command takes memory without gaps alone.
-        by_slices: whether it takes several slices only where there are none.
     """
     (x, y, z), (width, height, depth) = image.offset, extent
     desc, line = image.descriptor, width * image.pixel_size
@@ -132,12 +135,11 @@ def _parts(
         ]
     if packed and between != line * height:
         return [(*_region(desc, (x, y, z + k), (width, height, 1)), k * between, 0, 0) for k in range(depth)]
-    if _is_row_array(desc):
-        row = between  # layers are rows, and some drivers look at one of the two alone
-    elif by_slices and depth > 1 and (row, between) != (line, line * height):
-        return [((x, y, z + k), (width, height, 1), k * between, row, between) for k in range(depth)]
-    flat = desc.type is not ImageType.array and desc.dimensions < 3
-    return [(*_region(desc, image.offset, extent), 0, row, 0 if flat else between)]
+    if _is_row_array(desc):  # layers are rows, and some drivers look at one of the two pitches alone
+        return [(*_region(desc, image.offset, extent), 0, between, between)]
+    if depth == 1:
+        return [(image.offset, extent, 0, row, 0)]
+    return [(image.offset, extent, 0, between if height == 1 else row, between)]
 
 
 def _with_image(
@@ -148,8 +150,7 @@ def _with_image(
     to_image = image is region.dst
     side = _Side(context, memory)
     row, between = _pitches(memory, region.extent)
-    # NVIDIA's driver refuses several slices with gaps between their rows (CL_INVALID_VALUE), in some shapes.
-    parts = _parts(image, region.extent, row, between, side.buffer is not None, queue.device.takes_ptx)
+    parts = _parts(image, region.extent, row, between, side.buffer is not None)
     if side.buffer is not None and _needs_first_layer(queue, image.descriptor):
         with _FirstLayer(context, storage_of(context, image.handle), region.extent[0]) as first:
             commands = [
