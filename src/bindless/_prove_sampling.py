@@ -22,6 +22,8 @@ from .images import (
     sample_image,
     sample_image_array,
 )
+from .images._checks import require
+from .model.aspects import Aspect
 from .model.descriptor import ImageDescriptor
 from .model.errors import SamplerWarning
 from .model.handles import SampledImageHandle
@@ -120,6 +122,7 @@ def _image(
         memory: ImageMem | UsmPointer
         pitch = 0
         if pitched:
+            require(queue.device, Aspect.ext_oneapi_bindless_images_2d_usm, "images in USM")
             memory, pitch = pitched_alloc_device(desc, queue)
             stack.callback(free, memory, queue)
             queue.ext_oneapi_copy(pixels, memory, dst_desc=desc, dst_pitch=pitch).wait()

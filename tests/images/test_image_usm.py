@@ -62,6 +62,17 @@ def test_pitched_alloc_fails(queue: bl.Queue, arguments: tuple[int, int, int]) -
     assert caught.value.code is bl.Errc.memory_allocation
 
 
+def test_pitched_alloc_without_images_in_usm(queue: bl.Queue, monkeypatch: pytest.MonkeyPatch) -> None:
+    """BI has one code for every failure of this function."""
+    lacking = queue.device.aspects - {bl.Aspect.ext_oneapi_bindless_images_2d_usm}
+    monkeypatch.setattr(bl.Device, "has", lambda device, aspect: bl.Aspect(aspect) in lacking)
+    for arguments in ((bl.ImageDescriptor(8, 8),), (32, 8, 4)):
+        with pytest.raises(bl.MemoryAllocationError) as caught:
+            bl.pitched_alloc_device(*arguments, queue)
+        assert caught.value.code is bl.Errc.memory_allocation
+        assert caught.value.backend == queue.device.backend
+
+
 def test_pitched_alloc_of_what_is_no_image_in_usm(queue: bl.Queue) -> None:  # R22 R30
     for desc in (
         bl.ImageDescriptor(8, 8, type="mipmap", num_levels=2),

@@ -12,7 +12,6 @@ from ..model.errors import Error, InvalidError, MemoryAllocationError
 from ..sycl._stream import sweep, wait_for_all
 from ..sycl._where import resolve_where
 from ..sycl.usm import UsmPointer
-from ._checks import require
 from ._memory import as_error
 
 __all__ = ["pitched_alloc_device"]
@@ -50,7 +49,8 @@ def pitched_alloc_device(*arguments: Any) -> tuple[UsmPointer, int]:
 
     Raises:
         InvalidError: the descriptor is not valid, or an argument is of the wrong kind.
-        MemoryAllocationError: a size is 0 or too large, or there is not enough memory.
+        MemoryAllocationError: a size is 0 or too large, there is not enough memory, or the device has no images in USM
+            (``Aspect.ext_oneapi_bindless_images_2d_usm``).
     """
     if arguments and isinstance(arguments[0], ImageDescriptor):
         desc, where = arguments[0], arguments[1:]
@@ -72,7 +72,12 @@ def pitched_alloc_device(*arguments: Any) -> tuple[UsmPointer, int]:
                 f"element_size_bytes={sizes[2]}: pixels have {', '.join(map(str, _ELEMENT_SIZES))} bytes"
             )
     device, context = resolve_where(*where)
-    require(device, Aspect.ext_oneapi_bindless_images_2d_usm, "images in USM")
+    if not device.has(Aspect.ext_oneapi_bindless_images_2d_usm):
+        raise MemoryAllocationError(
+            f"{device.name} does not support images in USM: ask "
+            "device.has(Aspect.ext_oneapi_bindless_images_2d_usm) first, and use malloc_device for other memory",
+            backend=str(device.backend),
+        )
     width, height, element = sizes
     if width * height > _LARGEST:
         raise MemoryAllocationError(f"{height} rows of {width} bytes: no device has that much memory")
