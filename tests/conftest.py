@@ -33,6 +33,7 @@ from opencl_faults import (
     has_four_channels_alone,
     lacks_format,
     mark_faults,
+    spoils_format,
     unlisted_version,
 )
 
@@ -187,6 +188,7 @@ def _lacking(config: pytest.Config, refusal: bl.Error) -> str:
             lacking[1] in ("2", "so many")
             or lacks_format(platform, lacking[2])
             or (lacking[1] == "1" and has_four_channels_alone(platform, device.driver_version))
+            or (lacking[1] == "1" and spoils_format(platform, device.driver_version, lacking[2], 1))
         )
     ):
         return f"a format that the driver does not list: {refusal}"
@@ -203,7 +205,7 @@ def pytest_fixture_setup(request: pytest.FixtureRequest) -> Generator[None, obje
     """As ``pytest_runtest_call``, for what a fixture asks for."""
     try:
         return (yield)
-    except bl.FeatureNotSupportedError as refusal:
+    except (bl.FeatureNotSupportedError, bl.MemoryAllocationError) as refusal:
         reason = _lacking(request.config, refusal)
         if not reason:
             raise
@@ -215,7 +217,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     """A test that comes to what the device announces that it lacks ends there, skipped with the device's words."""
     try:
         return (yield)
-    except bl.FeatureNotSupportedError as refusal:
+    except (bl.FeatureNotSupportedError, bl.MemoryAllocationError) as refusal:  # the second of pitched_alloc_device
         reason = _lacking(item.config, refusal)
         if not reason:
             raise

@@ -15,6 +15,7 @@ from PIL import Image as Picture
 
 import bindless as bl
 from bindless._cli_resize import parse_size
+from bindless._cli_sampling import KnownImage
 from bindless.cli import main
 
 
@@ -101,6 +102,20 @@ def test_doctor_tells_every_driver_and_tries_every_device(capsys: pytest.Capture
         assert f"\n{backend}: " in text and f"{variable}: " in text
     assert text.count("sampling: right") == len(bl.get_devices())
     assert "reference: works" in text and "default device: " in text and text.endswith("all well\n")
+
+
+def test_doctor_finds_a_format_that_is_sampled_wrong(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = KnownImage.fault
+
+    def fault(image: KnownImage, queue: bl.Queue) -> str:
+        return "42 is 234" if str(image) == "1D array fp16 x1" else run(image, queue)
+
+    monkeypatch.setattr(KnownImage, "fault", fault)
+    assert main(["doctor"]) == 1
+    text = capsys.readouterr().out
+    assert "sampling: wrong of 1 of " in text and "1D array fp16 x1: 42 is 234" in text and "fix: " in text
 
 
 def test_doctor_tells_what_kernels_are_built_with(tmp_path: Path) -> None:

@@ -13,9 +13,10 @@ import numpy as np
 
 from ._cli_devices import device_line
 from ._cli_opencl import examine_drivers
+from ._cli_sampling import known_images
 from .backends.registry import ORDER, available_backends, failures
 from .backends.registry import backend as backend_of
-from .image import Image
+from .model.aspects import Aspect
 from .model.enums import Backend
 from .model.errors import Error
 from .sycl.device import Device, get_devices
@@ -130,19 +131,29 @@ def _devices(backend: Backend) -> Iterator[Device]:
 
 
 def _examine_device(device: Device) -> bool:
-    """Samples between four pixels, where the right answer is known."""
+    """Samples images of every kind and format that the device has, whose texels are known."""
     print(f"  {device_line(device)}")
-    pixels = np.array([[0, 1], [2, 5]], np.float32)
+    if not device.has(Aspect.ext_oneapi_bindless_images):
+        print("    sampling: none, the device has no images")
+        return True
+    faults, count = [], 0
     try:
-        with Image(pixels, queue=Queue(device, in_order=True)) as image:
-            value = float(image.sample([[1.0, 1.0]])[0, 0])
+        with Queue(device, in_order=True) as queue:
+            for image in known_images(device):
+                count += 1
+                fault = image.fault(queue)
+                if fault:
+                    faults.append(f"{image}: {fault}")
     except Error as error:
         print(f"    sampling: failed\n    fix: {error}")
         return False
-    if value != 2.0:
-        print(f"    sampling: the mean of 0, 1, 2 and 5 came out as {value}\n    fix: update the driver of this device")
+    if faults:
+        print(f"    sampling: wrong of {len(faults)} of {count} kinds and formats of images")
+        for fault in faults:
+            print(f"      {fault}")
+        print("    fix: update the driver of this device, or use other images")
         return False
-    print("    sampling: right")
+    print(f"    sampling: right, of {count} kinds and formats of images")
     return True
 
 

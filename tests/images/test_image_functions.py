@@ -25,7 +25,6 @@ from pixels import (
 
 import bindless as bl
 from bounds import assert_equal, is_bounded
-from opencl_faults import spoils_format
 
 PLAIN = bl.BindlessImageSampler("clamp_to_edge")
 SMOOTH = bl.BindlessImageSampler("clamp_to_edge", "unnormalized", "linear")
@@ -41,7 +40,6 @@ def formats(device: bl.Device) -> list[tuple[str, int]]:
         for kind in CHANNEL_TYPES
         for count in (1, 2, 3, 4)
         if not (listed or count == 3) or device._backend.supports_format(native, bl.ImageChannelType(kind), count)
-        if not (listed and spoils_format(device, kind, count))
     ]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..drivers import opencl as driver
-from ..model.errors import InvalidError
+from ..model.errors import FeatureNotSupportedError, InvalidError
 from . import _opencl_buffers, _opencl_svm, _opencl_usm
 from ._opencl_context import Context
 from ._opencl_memory import Means
@@ -49,12 +49,15 @@ class Arguments:
         lock: Any,
         signature: Signature,
         indirect: bool = True,
+        adapted: bool = False,
     ) -> None:
-        """Of a kernel that finds addresses in memory, too, unless it is not ``indirect``."""
+        """Of a kernel that finds addresses in memory, too, unless it is not ``indirect``; see ``Module`` for
+        ``adapted``."""
         self._name = name
         self._context = context
         self._means = means
         self._signature = signature
+        self._adapted = adapted
         self._plan = tuple((part.source, part.kind, index) for index, part in enumerate(signature.natives))
         self._address: int = lib.BINDLESS_OBJECT
         if means is not _opencl_buffers:
@@ -148,6 +151,13 @@ class Arguments:
             raise InvalidError(
                 f"argument {source} of kernel {self._name!r}: {handle:#x} is an unsampled image, and the kernel "
                 "samples it: create it with a sampler",
+                backend="opencl",
+            )
+        if view.scales_layers and not self._adapted:
+            raise FeatureNotSupportedError(
+                f"argument {source} of kernel {self._name!r}: the driver finds the wrong layers of arrays where "
+                "coordinates are normalized. Use coordinate='unnormalized', or compile the kernel with `bindless "
+                "build`, whose kernels divide the layer",
                 backend="opencl",
             )
         return _VALUE, _POINTER_SIZE, ffi.new("cl_sampler *", view.sampler)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from typing import Any
 
 from ..drivers import opencl as driver
@@ -11,6 +12,7 @@ from ..model.enums import ImageChannelType, ImageType
 from ..model.errors import Error, FeatureNotSupportedError
 from ._opencl_device import Device
 from ._opencl_errors import made
+from ._opencl_known_answers import spoiled_formats
 
 __all__ = [
     "channel_type_of",
@@ -100,13 +102,19 @@ def image_desc(desc: ImageDescriptor) -> Any:
 
 @functools.cache
 def _formats(device: Device) -> frozenset[tuple[int, int]]:
-    """Order and type of the formats that kernels read and write in images of every kind."""
+    """Order and type of the formats that kernels read and write in images of every kind: those that the driver lists,
+    without those that it gets wrong."""
+    listed = _listed(device)
+    return listed - spoiled_formats(device, listed)
+
+
+def _listed(device: Device) -> frozenset[tuple[int, int]]:
     if not device.has_images:
         return frozenset()
     handles = ffi.new("cl_device_id[]", [device.handle])
     context = made("clCreateContext", ffi.NULL, 1, handles, ffi.NULL, ffi.NULL, details=f"for {device.name}")
     try:
-        common: frozenset[tuple[int, int]] | None = None
+        common = frozenset(itertools.product(_ORDERS.values(), _TYPES.values()))
         for kind, _ in _KINDS.values():
             flag = lib.CL_MEM_READ_WRITE
             if kind == lib.CL_MEM_OBJECT_IMAGE3D and not device.writes_3d:
@@ -115,15 +123,14 @@ def _formats(device: Device) -> frozenset[tuple[int, int]]:
                 listed = driver.get_all("cl_image_format", "clGetSupportedImageFormats", context, flag, kind)
             except Error:
                 listed = []
-            own = frozenset((found.image_channel_order, found.image_channel_data_type) for found in listed)
-            common = own if common is None else common & own
-        return common or frozenset()
+            common &= {(found.image_channel_order, found.image_channel_data_type) for found in listed}
+        return common
     finally:
         lib.clReleaseContext(context)
 
 
 def supports_format(device: Device, channel_type: ImageChannelType, count: int) -> bool:
-    """Whether images of this format can be made, of every kind; the driver is asked once."""
+    """Whether there are images of this format, of every kind; the driver is asked and tested once."""
     return (_ORDERS.get(count, -1), _TYPES[channel_type]) in _formats(device)
 
 

@@ -56,7 +56,7 @@ _built: dict[tuple[Device, str], bytes] = {}
 def _load(context: Context, device: Device, source: bytes, name: str) -> Kernel:
     packed = _built.get((device, name))
     if packed:
-        module = load_kept(context, device, packed)
+        module = load_kept(context, device, packed, adapted=True)
     else:
         module = load_module(context, device, source)
         _built[device, name] = packed_of(module)

@@ -19,6 +19,7 @@ from ._opencl_errors import SUCCESS, fail, made
 from ._opencl_fork import in_fork, refuse_in_fork
 from ._opencl_format import image_desc, image_format, require_format
 from ._opencl_image import View, require_images
+from ._opencl_known_answers import LayerCoordinate, layer_coordinate
 from ._opencl_memory import pointer_info, row_reserve
 
 __all__ = ["create_sampled_image", "create_sampled_image_usm", "create_unsampled_image", "destroy_image"]
@@ -114,10 +115,27 @@ def create_sampled_image(
 ) -> int:
     """An image with a sampler."""
     image = _image(context, device, handle)
-    view = View(image, desc, _sampler(context, desc, sampler))
+    scales_layers = desc.type is ImageType.array and sampler.is_normalized and _scales_layers(context.device(device))
+    view = View(image, desc, _sampler(context, desc, sampler), scales_layers=scales_layers)
     number = next(_handles)
     context.sampled[number] = view
     return number
+
+
+def _scales_layers(device: Device) -> bool:
+    """Whether kernels need to divide the number of a layer where coordinates are normalized.
+
+    Raises:
+        FeatureNotSupportedError: the driver finds wrong layers whatever they do.
+    """
+    found = layer_coordinate(device)
+    if found == LayerCoordinate.UNKNOWN:
+        raise FeatureNotSupportedError(
+            f"coordinate=normalized: the driver of {device.name} ({device.driver_version}) finds the wrong layers of "
+            "image arrays with it; use unnormalized coordinates",
+            backend="opencl",
+        )
+    return found == LayerCoordinate.SCALED
 
 
 def create_sampled_image_usm(

@@ -53,12 +53,21 @@ class View:
         sampler: cl_sampler of a sampled image, which belongs to the context; else None.
         desc: of the image.
         owned: whether the cl_mem is released with the view; else it is that of the image memory.
+        scales_layers: whether the driver takes the number of a layer for another one; see ``_opencl_known_answers``.
     """
 
-    __slots__ = ("desc", "image", "owned", "sampler")
+    __slots__ = ("desc", "image", "owned", "sampler", "scales_layers")
 
-    def __init__(self, image: Any, desc: ImageDescriptor, sampler: Any = None, owned: bool = False) -> None:
+    def __init__(
+        self,
+        image: Any,
+        desc: ImageDescriptor,
+        sampler: Any = None,
+        owned: bool = False,
+        scales_layers: bool = False,
+    ) -> None:
         self.image, self.desc, self.sampler, self.owned = image, desc, sampler, owned
+        self.scales_layers = scales_layers
 
     def require(self, type_: str, index: int, kernel: str) -> None:
         """Refuses a parameter of another kind of image; nothing where its type is not known.

@@ -71,7 +71,9 @@ class Kernel(KernelBase[Any]):
         super().__init__(sizes, len({native.source for native in self.signature.natives}))
         # Arguments are set and the kernel enqueued under a lock: the context's where launches list its allocations.
         lock = self.context.launching if self.means is _opencl_svm else new_lock()
-        self.set = Arguments(self.native, name, self.context, self.means, lock, self.signature, indirect)
+        self.set = Arguments(
+            self.native, name, self.context, self.means, lock, self.signature, indirect, module.adapted
+        )
         self._indirect = indirect
         # NVIDIA's driver takes no null pointer for an argument that was an address of shared virtual memory before.
         self._pointers: tuple[int, ...] = ()

@@ -20,6 +20,7 @@ from ._opencl_module import (
     create_program,
     declared_in,
     hint_of,
+    is_adapted,
     options_of,
     signatures_of,
     unasked,
@@ -88,7 +89,8 @@ def link_modules(context: Context, device: Device, objects: Sequence[Object], *,
         raise build_error(result, "clLinkProgram", place, said)
     signatures = {name: row for part in objects for name, row in signatures_of(part.source).items()}
     declared = {name: row for part in objects for name, row in declared_in(part.source).items()}
-    return Module(context, place, found, signatures, said, declared=declared)
+    adapted = all(is_adapted(part.source) for part in objects)
+    return Module(context, place, found, signatures, said, declared=declared, adapted=adapted)
 
 
 def _linked(context: Context, place: Device, objects: Sequence[Object], options: str) -> tuple[int, Any, str]:

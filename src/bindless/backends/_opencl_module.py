@@ -18,6 +18,7 @@ from ._opencl_device import Device
 from ._opencl_errors import SUCCESS, check, error, release
 from ._opencl_fork import in_fork, refuse_in_fork
 from ._opencl_kept import binary_of, key_of, pack, unpack
+from ._opencl_known_answers import LAYER_MACRO, LayerCoordinate, layer_coordinate
 from ._opencl_signature import reflected_of
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "declared_in",
     "describe_module",
     "hint_of",
+    "is_adapted",
     "is_text",
     "load_kept",
     "load_module",
@@ -66,6 +68,7 @@ class Module:
         kernels: made so far, by name.
         keeps: what has to live as long; the program itself, where that is not given back here.
         owned: whether its reference is given back at the end.
+        adapted: whether its text is of `bindless build`, which finds layers where the driver scales their numbers.
     """
 
     def __init__(
@@ -78,6 +81,7 @@ class Module:
         owned: bool = True,
         keeps: object = None,
         declared: Mapping[str, KernelSignature] | None = None,
+        adapted: bool = False,
     ) -> None:
         self.context = context
         self.device = device
@@ -88,6 +92,7 @@ class Module:
         self.owned = owned
         self.kernels: dict[str, Any] = {}
         self.keeps = keeps
+        self.adapted = adapted
 
     def names(self) -> tuple[str, ...]:
         """Names of the kernels."""
@@ -131,6 +136,11 @@ def is_text(source: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return True
+
+
+def is_adapted(source: bytes) -> bool:
+    """Whether a source is a text of `bindless build`."""
+    return _MADE.match(source) is not None
 
 
 def describe_module(source: bytes) -> ModuleDescription:
@@ -313,10 +323,12 @@ def options_of(device: Device, source: bytes, specialization: Mapping[int, bytes
     if not is_text(source) or spirv.is_spirv(source):
         return options.encode()
     parts = [ASKING.decode()]
+    if LAYER_MACRO.encode() in source and layer_coordinate(device) == LayerCoordinate.SCALED:
+        parts.append(f"-D{LAYER_MACRO}")
     if "-cl-std" not in options:
         parts.append("-cl-std=CL{}.{}".format(*device.c_version) if device.c_version >= (1, 2) else "")
     exact = device.number(lib.CL_DEVICE_SINGLE_FP_CONFIG) & lib.CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT
-    if exact and _MADE.match(source):
+    if exact and is_adapted(source):
         parts.append("-cl-fp32-correctly-rounded-divide-sqrt")
     known = {constant.number: constant for constant in _constants_of(source)}
     for number, value in (specialization or {}).items():
@@ -361,12 +373,14 @@ def load_module(
     found = kept.get(*key) if kept is not None else None
     if found is not None:
         try:
-            return load_kept(context, place, found)
+            return load_kept(context, place, found, is_adapted(source))
         except BuildError:
             pass  # a driver that does not take its binary back compiles the source anew
     program = create_program(context, place, source, specialization)
     said = build(program, place, flags, hint_of(source))
-    made = Module(context, place, program, signatures_of(source), said, declared=declared_in(source))
+    made = Module(
+        context, place, program, signatures_of(source), said, declared=declared_in(source), adapted=is_adapted(source)
+    )
     if kept is not None:
         packed = packed_of(made)
         if packed:
@@ -422,8 +436,8 @@ def packed_of(module: Module) -> bytes:
     return pack(signatures, module.log, binary) if binary else b""
 
 
-def load_kept(context: Context, device: Device, packed: bytes) -> Module:
-    """A module that was built before.
+def load_kept(context: Context, device: Device, packed: bytes, adapted: bool) -> Module:
+    """A module that was built before; see ``Module`` for ``adapted``.
 
     Raises:
         BuildError: the driver does not take it back.
@@ -431,4 +445,4 @@ def load_kept(context: Context, device: Device, packed: bytes) -> Module:
     signatures, said, binary = unpack(packed)
     program = create_program(context, device, binary)
     build(program, device, b"")
-    return Module(context, device, program, signatures, said)
+    return Module(context, device, program, signatures, said, adapted=adapted)

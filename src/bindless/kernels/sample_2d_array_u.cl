@@ -4,6 +4,15 @@ static inline __attribute__((overloadable, always_inline)) uint4 __bindless_chan
 { if (order == CLK_R || order == CLK_RG || order == CLK_RGB) color.w = 0; return color; }
 static inline float __bindless_bounded(float at, int size)
 { const float most = (float)max(1 << (clz(size) - 1), 2 * size); return fmin(fmax(at, -most), most); }
+#ifdef BINDLESS_SCALED_LAYERS
+static inline float __bindless_layer(uint layer, uint count, sampler_t how)
+{
+    const float at = (float)min(layer, count - 1);
+    return (__builtin_astype(how, ulong) & 1) != 0 ? (at + 0.25f) / count : at;
+}
+#else
+static inline float __bindless_layer(uint layer, uint count, sampler_t how) { return (float)min(layer, count - 1); }
+#endif
 static inline ulong __bindless_global_id_0(void) { return get_global_id(0); }
 static inline ulong __bindless_global_id_1(void) { return get_global_id(1); }
 static inline ulong __bindless_global_id_2(void) { return get_global_id(2); }
@@ -14,7 +23,7 @@ static inline ulong __bindless_local_id_0(void) { return get_local_id(0); }
 static inline ulong __bindless_local_id_1(void) { return get_local_id(1); }
 static inline ulong __bindless_local_id_2(void) { return get_local_id(2); }
 static inline __attribute__((overloadable, always_inline)) uint4 __bindless_sample_2d_array_u(read_only image2d_array_t image, sampler_t how, uint layer, float x, float y)
-{ return __bindless_channels(read_imageui(image, how, (float4)(__bindless_bounded(x, get_image_width(image)), __bindless_bounded(y, get_image_height(image)), (float)min(layer, (uint)get_image_array_size(image) - 1), 0)), get_image_channel_order(image)); }
+{ return __bindless_channels(read_imageui(image, how, (float4)(__bindless_bounded(x, get_image_width(image)), __bindless_bounded(y, get_image_height(image)), __bindless_layer(layer, (uint)get_image_array_size(image), how), 0)), get_image_channel_order(image)); }
 /* BINDLESS_CONSTANT_0 int 4 */
 #ifdef BINDLESS_CONSTANT_0
 #define BINDLESS_OR_0(otherwise) BINDLESS_CONSTANT_0

@@ -4,6 +4,15 @@ static inline __attribute__((overloadable, always_inline)) int4 __bindless_chann
 { if (order == CLK_R || order == CLK_RG || order == CLK_RGB) color.w = 0; return color; }
 static inline float __bindless_bounded(float at, int size)
 { const float most = (float)max(1 << (clz(size) - 1), 2 * size); return fmin(fmax(at, -most), most); }
+#ifdef BINDLESS_SCALED_LAYERS
+static inline float __bindless_layer(uint layer, uint count, sampler_t how)
+{
+    const float at = (float)min(layer, count - 1);
+    return (__builtin_astype(how, ulong) & 1) != 0 ? (at + 0.25f) / count : at;
+}
+#else
+static inline float __bindless_layer(uint layer, uint count, sampler_t how) { return (float)min(layer, count - 1); }
+#endif
 #ifdef cl_khr_mipmap_image
 #pragma OPENCL EXTENSION cl_khr_mipmap_image : enable
 #else
@@ -19,7 +28,7 @@ static inline ulong __bindless_local_id_0(void) { return get_local_id(0); }
 static inline ulong __bindless_local_id_1(void) { return get_local_id(1); }
 static inline ulong __bindless_local_id_2(void) { return get_local_id(2); }
 static inline __attribute__((overloadable, always_inline)) int4 __bindless_sample_lod_1d_array_i(read_only image1d_array_t image, sampler_t how, uint layer, float x, float lod)
-{ return __bindless_channels(read_imagei(image, how, (float2)(__bindless_bounded(x, get_image_width(image)), (float)min(layer, (uint)get_image_array_size(image) - 1)), lod), get_image_channel_order(image)); }
+{ return __bindless_channels(read_imagei(image, how, (float2)(__bindless_bounded(x, get_image_width(image)), __bindless_layer(layer, (uint)get_image_array_size(image), how)), lod), get_image_channel_order(image)); }
 /* BINDLESS_CONSTANT_0 int 4 */
 #ifdef BINDLESS_CONSTANT_0
 #define BINDLESS_OR_0(otherwise) BINDLESS_CONSTANT_0

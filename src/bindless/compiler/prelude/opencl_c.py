@@ -77,10 +77,24 @@ _BOUNDED = """static inline float __bindless_bounded(float at, int size)
 { const float most = (float)max(1 << (clz(size) - 1), 2 * size); return fmin(fmax(at, -most), most); }"""
 
 
+# The coordinate of a layer, the last one where there are fewer. BINDLESS_SCALED_LAYERS is defined for drivers that
+# multiply it by the number of layers where coordinates are normalized (PoCL up to 3.1): the lowest bit of their
+# samplers says whether they are.
+_LAYER = """#ifdef BINDLESS_SCALED_LAYERS
+static inline float __bindless_layer(uint layer, uint count, sampler_t how)
+{
+    const float at = (float)min(layer, count - 1);
+    return (__builtin_astype(how, ulong) & 1) != 0 ? (at + 0.25f) / count : at;
+}
+#else
+static inline float __bindless_layer(uint layer, uint count, sampler_t how) { return (float)min(layer, count - 1); }
+#endif"""
+
+
 def _sampled_at(geometry: Geometry) -> str:
-    """The coordinates of a sample; of layers that there are not, the last one."""
+    """The coordinates of a sample."""
     parts = [f"__bindless_bounded({axis}, get_image_{_QUERIES[axis]}(image))" for axis in geometry.axes]
-    layer = ["(float)min(layer, (uint)get_image_array_size(image) - 1)"] if geometry.layered else []
+    layer = ["__bindless_layer(layer, (uint)get_image_array_size(image), how)"] if geometry.layered else []
     return _vector("float", [*parts, *layer])
 
 
@@ -119,6 +133,8 @@ def definition(name: str, access: str) -> tuple[list[str], str]:
         body = f"return {_inside(geometry)} ? __bindless_channels({read}, get_image_channel_order(image)) : {zeros};"
         return before, _function(values.opencl, name, parameters, body)
     before.append(_BOUNDED)
+    if geometry.layered:
+        before.append(_LAYER)
     more = ""
     if operation != "sample":
         before.append(_extension("cl_khr_mipmap_image", "sample_mipmap"))
