@@ -596,10 +596,20 @@ def test_half_precision_needs_its_aspect(raw: Raw, queue: bl.Queue, request: pyt
         if raw.facade.platform.name.startswith("NVIDIA"):
             reason = "its compiler takes half without cl_khr_fp16"
             request.applymarker(pytest.mark.xfail(strict=True, raises=pytest.fail.Exception, reason=reason))
-        with pytest.raises(bl.Error) as caught:
-            bl.load_kernel_bundle(HALVES, queue)
-        assert caught.value.code in (bl.Errc.build, bl.Errc.feature_not_supported, bl.Errc.kernel_not_supported)
+        for state in ("executable", "object"):
+            with pytest.raises(bl.KernelNotSupportedError) as caught:
+                bl.load_kernel_bundle(HALVES, queue, state=state)
+            assert caught.value.code is bl.Errc.kernel_not_supported
+            assert opencl.get_error_code(caught.value) < 0
     array.close()
+
+
+def test_an_error_of_another_kind_is_one_of_the_build(raw: Raw, queue: bl.Queue) -> None:
+    """Memory of halves is read and written without ``Aspect.fp16``: what is wrong here is something else."""
+    text = b"kernel void store(global half *data) { vstore_half(nothing, 0, data); }"
+    with pytest.raises(bl.BuildError) as caught:
+        bl.load_kernel_bundle(text, queue)
+    assert caught.value.code is bl.Errc.build and "nothing" in caught.value.log
 
 
 def test_images_are_written_in_three_dimensions_where_the_driver_does(raw: Raw, queue: bl.Queue) -> None:

@@ -10,6 +10,7 @@ from ..model.errors import InvalidError
 from ._opencl_context import Context
 from ._opencl_device import Device
 from ._opencl_errors import SUCCESS
+from ._opencl_features import explain_missing_features
 from ._opencl_fork import in_fork, refuse_in_fork
 from ._opencl_module import (
     ASKING,
@@ -62,14 +63,16 @@ def compile_module(
 
     Raises:
         BuildError: it does not compile; ``log`` has the compiler's words.
+        KernelNotSupportedError: it does not compile without an optional feature that the device lacks.
     """
     refuse_in_fork()
     place = context.device(device)
     if not source:
         raise InvalidError("the source is empty; it is SPIR-V or OpenCL C", backend="opencl")
     flags = options_of(place, source, specialization, options)
-    made = Object(create_program(context, place, source, specialization), source, flags)
-    return made, compile_program(made.native, place, flags, hint_of(source))
+    with explain_missing_features(place, source):
+        made = Object(create_program(context, place, source, specialization), source, flags)
+        return made, compile_program(made.native, place, flags, hint_of(source))
 
 
 def link_modules(context: Context, device: Device, objects: Sequence[Object], *, options: str = "") -> Module:

@@ -16,6 +16,7 @@ from ._module_cache import cache
 from ._opencl_context import Context
 from ._opencl_device import Device
 from ._opencl_errors import SUCCESS, check, error, release
+from ._opencl_features import explain_missing_features
 from ._opencl_fork import in_fork, refuse_in_fork
 from ._opencl_kept import binary_of, key_of, pack, unpack
 from ._opencl_known_answers import LAYER_MACRO, LayerCoordinate, layer_coordinate
@@ -268,9 +269,9 @@ def hint_of(source: bytes) -> str:
     """What is told of a source that does not build."""
     if spirv.is_spirv(source) and spirv.BINDLESS_IMAGES in spirv.capabilities(source):
         return (
-            "the module finds image handles in memory (capability BindlessImagesINTEL), and OpenCL devices have none: "
-            "handles are arguments of kernels there. Build it with `bindless build --target opencl_c`, which names "
-            "what cannot be an argument"
+            "image handles are numbers in this module, which kernels may find in memory (capability "
+            "BindlessImagesINTEL), and OpenCL devices have none such: there a handle is a parameter of a kernel. Build "
+            "it with `bindless build --target opencl_c`, which names every handle that is no parameter"
         )
     if spirv.is_spirv(source) or is_text(source):
         return ""
@@ -291,11 +292,9 @@ def _require_compiler(device: Device) -> None:
 def _of_il(context: Context, device: Device, source: bytes, slot: Any) -> Any:
     require_whole(source)
     if device.il_function is None:
-        raise FeatureNotSupportedError(
-            f"{device.name} takes no SPIR-V, only OpenCL C and its own binaries: give the source, or a file of "
-            "`bindless build --target opencl_c`",
-            backend="opencl",
-        )
+        takes = f"{device.name} takes no SPIR-V, only OpenCL C and its own binaries"
+        way_out = "give the source, or a file of `bindless build --target opencl_c`"
+        raise FeatureNotSupportedError(f"{hint_of(source) or way_out} ({takes})", backend="opencl")
     return getattr(lib, device.il_function)(context.handle, ffi.from_buffer(source), len(source), slot)
 
 
@@ -361,6 +360,7 @@ def load_module(
 
     Raises:
         BuildError: it does not build, or is not for this device; ``log`` has the compiler's words.
+        KernelNotSupportedError: it does not build without an optional feature that the device lacks.
         FeatureNotSupportedError: the device takes no such source.
     """
     refuse_in_fork()
@@ -376,8 +376,9 @@ def load_module(
             return load_kept(context, place, found, is_adapted(source))
         except BuildError:
             pass  # a driver that does not take its binary back compiles the source anew
-    program = create_program(context, place, source, specialization)
-    said = build(program, place, flags, hint_of(source))
+    with explain_missing_features(place, source):
+        program = create_program(context, place, source, specialization)
+        said = build(program, place, flags, hint_of(source))
     made = Module(
         context, place, program, signatures_of(source), said, declared=declared_in(source), adapted=is_adapted(source)
     )
