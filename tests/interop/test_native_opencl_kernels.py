@@ -211,6 +211,31 @@ def test_a_bundle_of_several_programs(raw: Raw, context: bl.Context, queue: bl.Q
         assert run(queue, linked.get_kernel("run"), np.int32(21), size=1)[0] == 42
         assert {raw.number(part) for part in parts} < set(bl.get_native(linked))
         linked.close()
+    # So are those that nobody compiled and that need each other, with others that do not.
+    for parts in (
+        [raw.program(CALLER), raw.program(TWICE)],
+        [raw.program(TWICE), raw.program(CALLER)],
+        [raw.program(CALLER), raw.compiled(TWICE)],
+        [raw.compiled(CALLER), raw.program(TWICE)],
+        [raw.program(TWICE), raw.program(SCALE), raw.program(CALLER)],
+        [raw.built(SCALE), raw.program(CALLER), raw.program(TWICE)],
+    ):
+        linked = opencl.create_bundle(context, raw.facade, parts)
+        assert set(linked.kernel_names) == {"run"} | ({"scale"} if len(parts) == 3 else set())
+        assert run(queue, linked.get_kernel("run"), np.int32(21), size=1)[0] == 42
+        if len(parts) == 3:
+            assert run(queue, linked.get_kernel("scale"), np.float32(2), np.float32(2)) == [4.0] * 4
+        linked.close()
+    # Programs that build by themselves are not linked: each may have a kernel of its own by one name.
+    same = [raw.program(f"kernel void answer(global int *out) {{ out[0] = {number}; }}") for number in (1, 2)]
+    separate = opencl.create_bundle(context, raw.facade, same)
+    assert [int(handle) for handle in bl.get_native(separate)] == [raw.number(part) for part in same]
+    separate.close()
+    with pytest.raises(bl.BuildError):
+        opencl.create_bundle(context, raw.facade, [raw.program(CALLER), raw.program(SCALE)])
+    with pytest.raises(bl.BuildError) as caught:
+        opencl.create_bundle(context, raw.facade, [raw.program(CALLER), raw.program(TWICE), raw.program(BROKEN)])
+    assert "nothing" in caught.value.log
     objects = opencl.create_bundle(context, raw.facade, [raw.program(CALLER), raw.library(TWICE)], "object")
     assert objects.state is bl.BundleState.object
     linked = objects.link()

@@ -16,7 +16,7 @@ from typing import Any
 
 from ..drivers import opencl as driver
 from ..model.enums import BundleState
-from ..model.errors import Error, InvalidError
+from ..model.errors import BuildError, Error, InvalidError
 from ..model.native_handle import NativeHandle
 from . import _opencl_svm
 from ._opencl_context import Context
@@ -65,6 +65,10 @@ class _Program:
         status = self._ask(device, lib.CL_PROGRAM_BUILD_STATUS)
         failed = lib.CL_BUILD_ERROR & 0xFFFFFFFF
         return int(_NONE) if status == failed else self._ask(device, lib.CL_PROGRAM_BINARY_TYPE)
+
+    def is_on_all(self, devices: Sequence[Device], *types: int) -> bool:
+        """Whether its binary type is one of these on all devices."""
+        return all(self.binary_type(device) in types for device in devices)
 
     def _ask(self, device: Device, name: int) -> int:
         try:
@@ -209,27 +213,50 @@ def adopt_programs(
 def _make_executable(
     context: Context, devices: Sequence[Device], programs: Sequence[_Program], modules: dict[Device, list[Module]]
 ) -> None:
-    """Modules of programs: those that are built as they are, and one that the others are linked to."""
-    compiled: list[_Program] = []
-    for program in programs:
-        if all(program.binary_type(device) in (_NONE, _EXECUTABLE) for device in devices):
+    """Modules of programs: those that are built or build by themselves, and one that the compiled ones are linked to.
+    Where one does not build, or these do not fit together, they may need each other: all that were not executable are
+    compiled and linked."""
+    executable = [program for program in programs if program.is_on_all(devices, _EXECUTABLE)]
+    others = [program for program in programs if program not in executable]
+    alone = [program for program in others if program.is_on_all(devices, _NONE, _EXECUTABLE)]
+    try:
+        for program in executable + alone:
             program.build()
-            declared = declared_in(program.text())
+        linked = _linked(context, devices, [program for program in others if program not in alone])
+    except BuildError:
+        if len(others) < 2 or not alone:
+            raise
+        for program in alone:
             for device in devices:
-                said = build_log(program.native, device)
+                compile_program(program.native, device, ASKING)
+        linked, alone = _linked(context, devices, others), []
+    for device in devices:
+        for program in programs:
+            if program in executable or program in alone:
+                said, declared = build_log(program.native, device), declared_in(program.text())
                 made = Module(context, device, program.native, {}, said, owned=False, declared=declared)
                 modules.setdefault(device, []).append(made)
-        else:
-            compiled.append(program)
-    if compiled:
-        for device in devices:
-            parts = []
-            for program in compiled:
-                if program.binary_type(device) == _NONE:
-                    compile_program(program.native, device)
-                lib.clRetainProgram(program.native)
-                parts.append(Object(program.native, program.text()))
-            modules.setdefault(device, []).append(link_modules(context, device, parts))
+        modules.setdefault(device, []).extend(linked.get(device, ()))
+
+
+def _linked(context: Context, devices: Sequence[Device], parts: Sequence[_Program]) -> dict[Device, list[Module]]:
+    """One module for each device of compiled programs; those that are not compiled yet are."""
+    made: dict[Device, list[Module]] = {}
+    try:
+        for device in devices if parts else ():
+            objects = []
+            for part in parts:
+                if part.binary_type(device) == _NONE:
+                    compile_program(part.native, device)
+                lib.clRetainProgram(part.native)
+                objects.append(Object(part.native, part.text()))
+            made[device] = [link_modules(context, device, objects)]
+    except BaseException:
+        for modules in made.values():
+            for module in modules:
+                module.close()
+        raise
+    return made
 
 
 # ---------------------------------------------------------------------- kernels

@@ -28,8 +28,8 @@ def create_bundle(
     """A kernel bundle of native programs, or of native kernels with their programs.
 
     The programs are retained, and released with the bundle. Those that are not in the state yet are compiled, built and
-    linked as ``make_kernel_bundle`` does; several that are compiled become one program. A kernel that was given is what
-    ``get_kernel`` gives by its name, with the arguments that it has.
+    linked as ``make_kernel_bundle`` does; several that are compiled, or that do not build without each other, become
+    one program. A kernel that was given is what ``get_kernel`` gives by its name, with the arguments that it has.
 
     Args:
         context: of the programs or kernels.
