@@ -366,15 +366,17 @@ def forks(device: bl.Device, seconds: float, seed: int) -> int:
     for thread in running:
         thread.start()
     stop, children = time.monotonic() + seconds, 0
-    while time.monotonic() < stop or children == 0:
-        child = os.fork()
-        if child == 0:
-            _in_child(shared[0], device)
-        assert os.waitpid(child, 0)[1] == 0, "the child failed"
-        children += 1
-    over.set()
-    for thread in running:
-        thread.join()
+    try:
+        while time.monotonic() < stop or children == 0:
+            child = os.fork()
+            if child == 0:
+                _in_child(shared[0], device)
+            assert os.waitpid(child, 0)[1] == 0, "the child failed"
+            children += 1
+    finally:
+        over.set()
+        for thread in running:
+            thread.join()
     for queue in shared:
         queue.wait()
     return children

@@ -7,7 +7,11 @@ from collections.abc import Callable
 
 from ..model.errors import PlatformError
 
-__all__ = ["ForkGuard"]
+__all__ = ["ForkGuard", "after_fork"]
+
+
+_watched: list[ForkGuard] = []
+_hooks: list[Callable[[], None]] = []
 
 
 class ForkGuard:
@@ -36,8 +40,7 @@ class ForkGuard:
         """From now on children of this process refuse the driver."""
         if not self._process:
             self._process = os.getpid()
-            if hasattr(os, "register_at_fork"):
-                os.register_at_fork(after_in_child=self._after_fork_in_child)
+            _watched.append(self)
 
     def in_fork(self) -> bool:
         """Whether this process was forked from one that used the driver."""
@@ -56,3 +59,21 @@ class ForkGuard:
                 f"'forkserver', or use {self.name} in the children only",
                 backend=self.backend,
             )
+
+
+def after_fork(hook: Callable[[], None]) -> None:
+    """Calls ``hook`` in the child of a fork, once every guard knows."""
+    _hooks.append(hook)
+
+
+def _after_fork_in_child() -> None:
+    for guard in _watched:
+        guard._after_fork_in_child()
+    for hook in _hooks:
+        hook()
+
+
+# The only hook of the package: what other modules do then drops native objects, whose destructors look at the guards. A
+# release in the child waits for ever for a lock of the driver that another thread of the parent held.
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork_in_child)

@@ -16,6 +16,7 @@ from ..model.errors import InvalidError
 from ._opencl_context import Allocation, Context
 from ._opencl_device import Device
 from ._opencl_errors import SUCCESS, check, made, release
+from ._opencl_fork import in_fork
 from ._opencl_queue import Command
 from ._opencl_svm import as_buffer, is_coarse
 from .contract import PointerRecord
@@ -146,7 +147,7 @@ class Temporary:
 
     def close(self) -> None:
         buffer, self.buffer = self.buffer, None
-        if buffer is not None:
+        if buffer is not None and not in_fork():
             lib.clReleaseMemObject(buffer)
 
     def __del__(self) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 
 from ..drivers import opencl as driver
 from ._opencl_errors import SUCCESS
+from ._opencl_fork import in_fork
 
 __all__ = ["Handles", "status_of", "statuses_of", "wait_for"]
 
@@ -99,5 +100,6 @@ class Handles(list[Any]):
     """cl_events with a reference of their own."""
 
     def __del__(self) -> None:
-        for handle in self:
-            lib.clReleaseEvent(handle)
+        if not in_fork():
+            for handle in self:
+                lib.clReleaseEvent(handle)

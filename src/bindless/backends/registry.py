@@ -7,12 +7,12 @@ its driver opened, when the backend is first asked for; it is made once per proc
 from __future__ import annotations
 
 import importlib
-import os
 import threading
 from collections.abc import Mapping
 
 from ..model.enums import Backend, coerce
 from ..model.errors import Error, PlatformError, SyclRuntimeError
+from ._fork import after_fork
 from .contract import BackendProtocol
 
 __all__ = ["ORDER", "available_backends", "backend", "failures", "fork_errors", "note_failure", "require_unforked"]
@@ -43,8 +43,7 @@ def _after_fork_in_child() -> None:
     _made.clear()
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork_in_child)
+after_fork(_after_fork_in_child)
 
 
 def require_unforked(name: Backend) -> None:

@@ -13,7 +13,6 @@ from __future__ import annotations
 import atexit
 import gc
 import itertools
-import os
 import sys
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -21,6 +20,7 @@ from enum import IntEnum
 from typing import Any, TypeVar
 from weakref import WeakSet
 
+from ..backends import _fork
 from ..model.errors import DeviceLostError, Error, InvalidError
 
 __all__ = [
@@ -280,5 +280,4 @@ def _after_fork_in_child() -> None:
 
 gc.callbacks.append(_on_collection)
 atexit.register(_finish)
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork_in_child)
+_fork.after_fork(_after_fork_in_child)
