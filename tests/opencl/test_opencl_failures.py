@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from failing_library import run
 
 import bindless as bl
+from bindless.backends import _opencl_queue
 from bindless.drivers import opencl as driver
 from opencl_devices import settled
 
@@ -179,3 +181,47 @@ def test_launches_that_are_refused_leave_nothing_behind(cl: bl.Device) -> None:
         assert data.numpy(queue).tolist() == list(range(0, 16, 2))
         queue.wait()
         assert settled(lambda: _references(context), before) == before
+
+
+class _Interrupted:
+    """The driver's functions; an interrupt comes once a command was submitted, and what ends commands is counted."""
+
+    def __init__(self) -> None:
+        self.finished = 0
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(driver.lib, name)
+        if name != "clFinish":
+            return found
+
+        def call(queue: Any) -> Any:
+            self.finished += 1
+            return found(queue)
+
+        return call
+
+
+@pytest.mark.parametrize("what", ["fill", "kernel"])
+def test_an_interrupt_once_the_driver_has_a_command(
+    cl: bl.Device, cl_queue: bl.Queue, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    """Nobody has the command's event, so that it is over when the interrupt is told: its memory may be freed then."""
+    source = b"kernel void put(global int *out) { out[get_global_id(0)] = 7; }"
+    with bl.load_kernel_bundle(source, cl_queue) as bundle:
+        kernel, array = bundle.get_kernel("put"), bl.usm_empty(1 << 16, "int32", cl_queue)
+        cl_queue.fill(array, np.int32(1)).wait()
+        interrupted = _Interrupted()
+        monkeypatch.setattr(_opencl_queue, "lib", interrupted)
+
+        def note(queue: Any, event: Any) -> Any:
+            raise KeyboardInterrupt
+
+        with monkeypatch.context() as patch:
+            patch.setattr(_opencl_queue.Queue, "note", note)
+            with pytest.raises(KeyboardInterrupt):
+                if what == "fill":
+                    cl_queue.fill(array, np.int32(7))
+                else:
+                    cl_queue.parallel_for(1 << 16, kernel, array)
+        assert interrupted.finished == 1
+        assert (array.numpy(cl_queue) == 7).all()

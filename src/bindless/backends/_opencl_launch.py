@@ -61,14 +61,18 @@ def launch_shape(
     count, events = (len(waits), array_of(waits)) if waits else (0, _NULL)
     slot = _new_event()
     result = _IN_PYTHON
-    if values != _NULL:
-        result = _enqueue(known.described, handle, shape, values, _NULL, count, events, slot)
-    while result == _IN_PYTHON:  # again where what was found is out of date already
-        found = kernel.find(arguments)
-        result = _enqueue(known.described, handle, shape, values, found[1], count, events, slot)
-    if result != SUCCESS:
-        fail(result, LAUNCH, f"kernel {kernel.name!r}")
-    return queue.note(Event(slot[0], LAUNCH, queue.profiling))
+    try:
+        if values != _NULL:
+            result = _enqueue(known.described, handle, shape, values, _NULL, count, events, slot)
+        while result == _IN_PYTHON:  # again where what was found is out of date already
+            found = kernel.find(arguments)
+            result = _enqueue(known.described, handle, shape, values, found[1], count, events, slot)
+        if result != SUCCESS:
+            fail(result, LAUNCH, f"kernel {kernel.name!r}")
+        return queue.note(Event(slot[0], LAUNCH, queue.profiling))
+    except BaseException:
+        queue.end_unknown(slot)
+        raise
 
 
 def prepare_launch(

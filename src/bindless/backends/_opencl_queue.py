@@ -104,11 +104,21 @@ class Queue:
         if shared is not None and shared.away and uses_memory:
             shared.take(self, waits)
         slot = _new_event()
-        result = command(handle, len(waits), array_of(waits) if waits else _NULL, slot)
-        if result != SUCCESS:
-            fail(result, call, details)
-        _flush(handle)
-        return self.note(Event(slot[0], call, self.profiling))
+        try:
+            result = command(handle, len(waits), array_of(waits) if waits else _NULL, slot)
+            if result != SUCCESS:
+                fail(result, call, details)
+            _flush(handle)
+            return self.note(Event(slot[0], call, self.profiling))
+        except BaseException:
+            self.end_unknown(slot)
+            raise
+
+    def end_unknown(self, slot: Any) -> None:
+        """Waits for a command, if there is one, whose submission was interrupted: nobody will have its event, and what
+        it uses may be freed as soon as the interrupt is told."""
+        if slot[0] != _NULL:
+            lib.clFinish(self.handle)
 
     def refuse(self) -> NoReturn:
         """Says that it was released."""
