@@ -93,10 +93,10 @@ class KnownImage:
         coords = places.astype(np.float32)
         try:
             if not self.layered:
-                return np.asarray(sample_image(queue, handle, coords, dtype=dtype))[np.newaxis]  # type: ignore[arg-type]
+                return np.asarray(sample_image(queue, handle, coords, dtype=dtype))[np.newaxis]
             layers = np.repeat(np.arange(_LAYERS, dtype=np.uint32), len(coords))
             every = np.tile(coords, (_LAYERS, 1))
-            found = np.asarray(sample_image_array(queue, handle, every, layers, dtype=dtype))  # type: ignore[arg-type]
+            found = np.asarray(sample_image_array(queue, handle, every, layers, dtype=dtype))
             return found.reshape(_LAYERS, len(coords), self.channels)
         finally:
             destroy_image_handle(handle, queue)
@@ -108,8 +108,7 @@ def _texels(desc: ImageDescriptor) -> Array:
     if desc.dtype.kind == "f":
         values = np.arange(count) - 42.0
     else:
-        limits = np.iinfo(desc.dtype)
-        low, high = limits.min + (limits.min < 0), limits.max
+        low, high = _range(desc.dtype)
         values = np.array([low + (high - low) * step // (count - 1) for step in range(count)], desc.dtype)
     return values.astype(desc.dtype).reshape(desc.shape)
 
@@ -117,10 +116,16 @@ def _texels(desc: ImageDescriptor) -> Array:
 def _values(texels: Array, desc: ImageDescriptor) -> Array:
     """What texels are in kernels."""
     if texels.dtype.kind == "f":
-        return texels.astype(np.float32)
+        return np.asarray(texels, np.float32)
     if desc.channel.is_integer:
         return texels
-    return (texels / np.float64(np.iinfo(texels.dtype).max)).astype(np.float32)
+    return np.asarray(texels / np.float64(_range(texels.dtype)[1]), np.float32)
+
+
+def _range(dtype: np.dtype[Any]) -> tuple[int, int]:
+    """Least and most of integers; the least signed one is the next, normalized, and left out."""
+    bits = 8 * dtype.itemsize
+    return (0, 2**bits - 1) if dtype.kind == "u" else (1 - 2 ** (bits - 1), 2 ** (bits - 1) - 1)
 
 
 def _difference(what: str, found: Array, wanted: Array, tolerance: float) -> str:
