@@ -11,6 +11,7 @@ static const struct {
     const char *name;
     uint32_t version;
 } extensions[] = {
+    {"ZE_experimental_bandwidth_properties", ZE_BANDWIDTH_PROPERTIES_EXP_VERSION_1_0},
     {"ZE_experimental_bindless_image", ZE_BINDLESS_IMAGE_EXP_VERSION_1_0},
     {"ZE_experimental_command_list_clone", ZE_COMMAND_LIST_CLONE_EXP_VERSION_1_0},
     {"ZE_extension_device_cache_line_size", ZE_DEVICE_CACHE_LINE_SIZE_EXT_VERSION_1_0},

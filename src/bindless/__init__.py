@@ -21,9 +21,11 @@ if TYPE_CHECKING:
         fetch_image_array,
         free_image_mem,
         get_image_channel_type,
+        get_image_memory_support,
         get_image_num_channels,
         get_image_range,
         get_mip_level_mem_handle,
+        is_image_handle_supported,
         pitched_alloc_device,
         sample_cubemap,
         sample_image,
@@ -66,6 +68,7 @@ if TYPE_CHECKING:
         order_stream_after,
         release_external_memory,
         release_external_semaphore,
+        supports_importing_handle_type,
         unmap_external_image_memory,
         unmap_external_linear_memory,
     )
@@ -84,6 +87,7 @@ if TYPE_CHECKING:
         EventStatus,
         FilteringMode,
         ImageChannelType,
+        ImageMemoryHandleType,
         ImageType,
         Ownership,
         Target,
@@ -155,6 +159,9 @@ __version__ = "0.1.0"
 SYCL_EXT_ONEAPI_BINDLESS_IMAGES = 6
 """Revision of the extension that is offered."""
 
+SYCL_LANGUAGE_VERSION = 202012
+"""Version of SYCL that is offered: SYCL 2020, as its macro of this name says it."""
+
 SYCL_EXT_ONEAPI_BACKEND_LEVEL_ZERO = 3
 """Version of the Level Zero backend's specification that is offered."""
 
@@ -172,9 +179,11 @@ _MODULES = {
         "fetch_image_array",
         "free_image_mem",
         "get_image_channel_type",
+        "get_image_memory_support",
         "get_image_num_channels",
         "get_image_range",
         "get_mip_level_mem_handle",
+        "is_image_handle_supported",
         "pitched_alloc_device",
         "sample_cubemap",
         "sample_image",
@@ -217,6 +226,7 @@ _MODULES = {
         "order_stream_after",
         "release_external_memory",
         "release_external_semaphore",
+        "supports_importing_handle_type",
         "unmap_external_image_memory",
         "unmap_external_linear_memory",
     ),
@@ -235,6 +245,7 @@ _MODULES = {
         "EventStatus",
         "FilteringMode",
         "ImageChannelType",
+        "ImageMemoryHandleType",
         "ImageType",
         "Ownership",
         "Target",
@@ -306,6 +317,7 @@ _HOME = {name: module for module, names in _MODULES.items() for name in names}
 __all__ = [
     "SYCL_EXT_ONEAPI_BACKEND_LEVEL_ZERO",
     "SYCL_EXT_ONEAPI_BINDLESS_IMAGES",
+    "SYCL_LANGUAGE_VERSION",
     "AccessMode",
     "Accessor",
     "AccessorError",
@@ -348,6 +360,7 @@ __all__ = [
     "ImageDescriptor",
     "ImageMem",
     "ImageMemHandle",
+    "ImageMemoryHandleType",
     "ImageType",
     "InteropHandle",
     "InvalidError",
@@ -399,6 +412,7 @@ __all__ = [
     "from_dlpack",
     "get_devices",
     "get_image_channel_type",
+    "get_image_memory_support",
     "get_image_num_channels",
     "get_image_range",
     "get_mip_level_mem_handle",
@@ -409,6 +423,7 @@ __all__ = [
     "import_external_memory",
     "import_external_semaphore",
     "info",
+    "is_image_handle_supported",
     "load_kernel_bundle",
     "make_buffer",
     "make_context",
@@ -434,6 +449,7 @@ __all__ = [
     "sample_image",
     "sample_image_array",
     "sample_mipmap",
+    "supports_importing_handle_type",
     "unmap_external_image_memory",
     "unmap_external_linear_memory",
     "usm_empty",

@@ -8,6 +8,7 @@ from pixels import CHANNEL_TYPES, Array, every_coordinate, nearest, random_pixel
 
 import bindless as bl
 from bounds import assert_equal
+from opencl_faults import spoils_format
 
 NEAREST = bl.BindlessImageSampler("clamp_to_edge")
 KINDS = ("device", "host", "shared")
@@ -168,11 +169,55 @@ def test_what_usm_does_not_back(queue: bl.Queue) -> None:  # R22 R30 R31
         sampler = bl.BindlessImageSampler("clamp_to_edge", "normalized")
         with pytest.raises(bl.SyclRuntimeError, match="ImageMem"):
             bl.create_image(pointer, desc, queue, sampler=sampler, pitch=align * 4)
-    with pytest.raises(bl.SyclRuntimeError, match="unsampled"):
-        bl.create_image(pointer, bl.ImageDescriptor(8, 8), queue, pitch=align * 4)  # type: ignore[call-overload]
-    with pytest.raises(bl.SyclRuntimeError, match="unsampled"):
-        bl.create_image(pointer, bl.ImageDescriptor(8), queue)  # type: ignore[call-overload]
+    for desc in (bl.ImageDescriptor(8, 8), bl.ImageDescriptor(8)):
+        if not bl.is_image_handle_supported(bl.UnsampledImageHandle, desc, "usm_pointer", queue):
+            with pytest.raises((bl.SyclRuntimeError, bl.FeatureNotSupportedError)):
+                bl.create_image(pointer, desc, queue, pitch=align * 4)
     bl.free(pointer)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("num_channels", [1, 2, 4])
+@pytest.mark.parametrize("channel_type", CHANNEL_TYPES)
+def test_unsampled_images(queue: bl.Queue, channel_type: str, num_channels: int, kind: str) -> None:
+    device = queue.device
+    desc = bl.ImageDescriptor(13, 6, num_channels=num_channels, channel_type=channel_type)
+    require(device, *kind_aspects(kind, 2))
+    if not bl.is_image_handle_supported(bl.UnsampledImageHandle, desc, "usm_pointer", queue):
+        pytest.skip(f"{device.name} has no unsampled images of {desc} in USM")
+    if spoils_format(device, channel_type, num_channels):
+        pytest.skip(f"{device.name} spoils {num_channels} channels of {channel_type}")
+    align = device.get_info("image_row_pitch_align")
+    pitch = -(-desc.row_size // align) * align + align
+    pixels = random_pixels(desc)
+    memory = bl.usm_empty(pitch * 6, np.uint8, queue, kind=kind, alignment=512)
+    store(queue, memory.pointer, pitch, pixels)
+    with_handle = bl.create_image(memory, desc, queue.device, queue.context, pitch=pitch)
+    every = every_coordinate(13, 6)
+    fetched = bl.fetch_image(queue, with_handle, every)
+    assert_equal(fetched, values_of(pixels, channel_type).reshape(-1, num_channels), device.backend)
+    colors = np.ascontiguousarray(values_of(pixels, channel_type).reshape(-1, num_channels)[::-1])
+    bl.write_image(queue, with_handle, every, colors)
+    rows = memory.numpy(queue).reshape(6, pitch)[:, : desc.row_size].copy().view(pixels.dtype)
+    stored = values_of(rows, channel_type).reshape(-1, num_channels)  # -128 and -127 are both -1
+    assert_equal(stored, colors, device.backend)
+    bl.destroy_image_handle(with_handle, queue)
+    memory.close()
+
+
+def test_an_unsampled_line(queue: bl.Queue) -> None:
+    desc = bl.ImageDescriptor(37, num_channels=2, channel_type="fp32")
+    if not bl.is_image_handle_supported(bl.UnsampledImageHandle, desc, "usm_pointer", queue):
+        pytest.skip(f"{queue.device.name} has no unsampled lines in USM")
+    pixels = random_pixels(desc)
+    memory = bl.usm_empty((37, 2), np.float32, queue).copy_from(pixels, queue)
+    handle = bl.create_image(memory, desc, queue)
+    places = np.arange(37, dtype=np.int32)
+    np.testing.assert_array_equal(bl.fetch_image(queue, handle, places), pixels)
+    bl.write_image(queue, handle, places, np.ascontiguousarray(pixels[::-1]))
+    np.testing.assert_array_equal(memory.numpy(queue), pixels[::-1])
+    bl.destroy_image_handle(handle, queue)
+    memory.close()
 
 
 def test_limits(queue: bl.Queue) -> None:  # R32

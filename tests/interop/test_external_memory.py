@@ -555,3 +555,37 @@ pointer = bl.map_external_linear_memory(memory, queue, size=4096)
     quiet = ("-W", "ignore::DeprecationWarning")  # Python 3.12 warns of forks beside threads
     done = subprocess.run([sys.executable, *quiet, "-c", program], capture_output=True, text=True, timeout=100)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+# ---------------------------------------------------------------------- what is imported
+
+
+@pytest.mark.parametrize("handle_type", list(bl.ExternalMemHandleType))
+def test_types_of_handles_that_are_imported(
+    queue: bl.Queue, device: bl.Device, shared: SharedFile, handle_type: bl.ExternalMemHandleType
+) -> None:
+    said = bl.supports_importing_handle_type(handle_type, device)
+    assert said == bl.supports_importing_handle_type(str(handle_type), device)
+    if handle_type.startswith("win32") and sys.platform != "win32":
+        assert not said
+        return
+    try:
+        memory = bl.import_external_memory(shared.descriptor(handle_type=handle_type), queue)
+    except bl.FeatureNotSupportedError:
+        assert not said
+    except bl.InvalidError:
+        pass  # a file that is not of this type, which the driver could tell
+    else:
+        assert said
+        bl.release_external_memory(memory, queue)
+
+
+def test_types_of_handles_of_a_device_without_imports(device: bl.Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(device, "_aspects", device.aspects - {bl.Aspect.ext_oneapi_external_memory_import})
+    assert not any(bl.supports_importing_handle_type(kind, device) for kind in bl.ExternalMemHandleType)
+
+
+def test_types_of_handles_that_there_are_not(device: bl.Device) -> None:
+    for arguments in (("opaque", device), ("opaque_fd", "reference")):
+        with pytest.raises(bl.InvalidError):
+            bl.supports_importing_handle_type(*arguments)  # type: ignore[arg-type]

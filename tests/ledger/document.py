@@ -13,6 +13,7 @@ __all__ = ["DOCUMENT", "PARTS", "render"]
 DOCUMENT = TESTS.parent / "docs" / "spec_coverage.md"
 PARTS: tuple[Part, ...] = (
     read_part("bindless_images", "sycl_ext_oneapi_bindless_images", planned=frozenset()),
+    read_part("bindless_images_newer", "sycl_ext_oneapi_bindless_images, newer than revision 6.7"),
     read_part("sycl_architecture", "SYCL architecture"),
     read_part("opencl_backend", "OpenCL backend specification"),
     read_part("level_zero_backend", "Level-Zero backend specification"),

@@ -105,12 +105,18 @@ def test_every_public_name_exists_and_is_listed():
     for name in bl.__all__:
         assert getattr(bl, name) is not None
         assert name in dir(bl)
-    constants = {"SYCL_EXT_ONEAPI_BACKEND_LEVEL_ZERO", "SYCL_EXT_ONEAPI_BINDLESS_IMAGES", "__version__"}
+    constants = {
+        "SYCL_EXT_ONEAPI_BACKEND_LEVEL_ZERO",
+        "SYCL_EXT_ONEAPI_BINDLESS_IMAGES",
+        "SYCL_LANGUAGE_VERSION",
+        "__version__",
+    }
     assert set(bl._HOME) | constants == set(bl.__all__)
     with pytest.raises(AttributeError, match="no attribute 'Quee'"):
         _ = bl.Quee
     assert bl.SYCL_EXT_ONEAPI_BINDLESS_IMAGES == 6
     assert bl.SYCL_EXT_ONEAPI_BACKEND_LEVEL_ZERO == 3
+    assert bl.SYCL_LANGUAGE_VERSION == 202012
 
 
 @pytest.mark.parametrize(

@@ -42,6 +42,7 @@ __all__ = [
     "aspects",
     "import_memory",
     "import_semaphore",
+    "importable_memory",
     "map_image",
     "map_linear",
     "prepare_semaphore",
@@ -55,6 +56,7 @@ __all__ = [
 
 lib, ffi = driver.lib, driver.ffi
 
+_DMA_BUF_SINCE = (13, 0)
 _MEMORY_TYPES = {
     ExternalMemHandleType.opaque_fd: lib.CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD,
     ExternalMemHandleType.dma_buf: lib.CU_EXTERNAL_MEMORY_HANDLE_TYPE_DMABUF_FD,
@@ -92,6 +94,16 @@ def aspects() -> frozenset[Aspect]:
         Aspect.ext_oneapi_external_semaphore_import: _SEMAPHORE_CALLS,
     }
     return frozenset(aspect for aspect, calls in groups.items() if all(map(driver.has, calls)))
+
+
+def importable_memory(device: Device) -> frozenset[ExternalMemHandleType]:
+    """See ``ImportableMemoryProtocol``; dma_buf came with CUDA 13 and is a property of the device."""
+    if not all(map(driver.has, _MEMORY_CALLS)):
+        return frozenset()
+    if sys.platform == "win32":
+        return frozenset((ExternalMemHandleType.win32_nt_handle, ExternalMemHandleType.win32_nt_dx12_resource))
+    takes_dma_buf = driver.version() >= _DMA_BUF_SINCE and device.attribute(lib.CU_DEVICE_ATTRIBUTE_DMA_BUF_SUPPORTED)
+    return frozenset((ExternalMemHandleType.opaque_fd, *([ExternalMemHandleType.dma_buf] if takes_dma_buf else [])))
 
 
 class ExternalMemory:

@@ -38,6 +38,7 @@ __all__ = [
     "aspects",
     "import_memory",
     "import_semaphore",
+    "importable_memory",
     "map_image",
     "map_linear",
     "prepare_semaphore",
@@ -88,6 +89,12 @@ def aspects(device: Device) -> frozenset[Aspect]:
     if _EXTENSION in device.driver.extensions and device.driver.function("zeDeviceImportExternalSemaphoreExt"):
         found.add(Aspect.ext_oneapi_external_semaphore_import)
     return frozenset(found)
+
+
+def importable_memory(device: Device) -> frozenset[ExternalMemHandleType]:
+    """See ``ImportableMemoryProtocol``."""
+    memory, _ = _import_flags(device)
+    return frozenset(kind for kind, flag in _MEMORY_FLAGS.items() if flag & memory)
 
 
 class ExternalMemory(KeptResource):

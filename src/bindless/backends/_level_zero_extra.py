@@ -38,6 +38,17 @@ __all__ = [
 
 lib, ffi = driver.lib, driver.ffi
 
+_LINK_EXTENSION = "ZE_experimental_bandwidth_properties"
+_BANDWIDTH_UNITS = {
+    lib.ZE_BANDWIDTH_UNIT_BYTES_PER_NANOSEC: "bytes_per_nanosecond",
+    lib.ZE_BANDWIDTH_UNIT_BYTES_PER_CLOCK: "bytes_per_clock",
+}
+_LATENCY_UNITS = {
+    lib.ZE_LATENCY_UNIT_NANOSEC: "nanoseconds",
+    lib.ZE_LATENCY_UNIT_CLOCK: "clocks",
+    lib.ZE_LATENCY_UNIT_HOP: "hops",
+}
+
 # ---------------------------------------------------------------------- queue groups
 
 
@@ -79,10 +90,26 @@ def peer_properties(device: Device, peer: Device) -> PeerRecord:
     refuse_in_fork()
     if device.driver is not peer.driver:
         return PeerRecord(False, False)
-    found = driver.get_properties("ze_device_p2p_properties_t", "zeDeviceGetP2PProperties", device.handle, peer.handle)
-    return PeerRecord(
+    link = None
+    if _LINK_EXTENSION in device.driver.extensions:
+        link = driver.make_struct("ze_device_p2p_bandwidth_exp_properties_t")
+    found = driver.get_properties(
+        "ze_device_p2p_properties_t", "zeDeviceGetP2PProperties", device.handle, peer.handle, next=link
+    )
+    can = (
         bool(found.flags & lib.ZE_DEVICE_P2P_PROPERTY_FLAG_ACCESS),
         bool(found.flags & lib.ZE_DEVICE_P2P_PROPERTY_FLAG_ATOMICS),
+    )
+    if link is None:
+        return PeerRecord(*can)
+    return PeerRecord(
+        *can,
+        int(link.logicalBandwidth),
+        int(link.physicalBandwidth),
+        _BANDWIDTH_UNITS.get(link.bandwidthUnit, "unknown"),
+        int(link.logicalLatency),
+        int(link.physicalLatency),
+        _LATENCY_UNITS.get(link.latencyUnit, "unknown"),
     )
 
 

@@ -25,6 +25,7 @@ __all__ = [
     "create_sampled_image",
     "create_sampled_image_usm",
     "create_unsampled_image",
+    "create_unsampled_image_usm",
     "destroy_image",
     "pitch_align",
 ]
@@ -152,6 +153,24 @@ def create_sampled_image_usm(
     context: Context, device: Device, address: int, pitch: int, desc: ImageDescriptor, sampler: BindlessImageSampler
 ) -> int:
     """A two-dimensional image over linear memory."""
+    return _over_memory(context, device, address, pitch, desc, sampler)
+
+
+def create_unsampled_image_usm(
+    context: Context, device: Device, address: int, pitch: int, desc: ImageDescriptor
+) -> int:
+    """A two-dimensional image over linear memory that kernels fetch from and write to."""
+    return _over_memory(context, device, address, pitch, desc, None)
+
+
+def _over_memory(
+    context: Context,
+    device: Device,
+    address: int,
+    pitch: int,
+    desc: ImageDescriptor,
+    sampler: BindlessImageSampler | None,
+) -> int:
     refuse_in_fork()
     place = context.device(device)
     require_bindless(place)
@@ -169,8 +188,9 @@ def create_sampled_image_usm(
             backend="level_zero",
         )
     _require_linear(context, place, address, pitch, desc)
-    how = _sampler_desc(desc, sampler, _pitched_desc(context, place, address, pitch, desc))
-    described = image_desc(desc, bindless_desc(how, sampled=True))
+    pitched = _pitched_desc(context, place, address, pitch, desc)
+    how = None if sampler is None else _sampler_desc(desc, sampler, pitched)
+    described = image_desc(desc, bindless_desc(pitched if how is None else how, sampled=how is not None))
 
     def make() -> Any:
         slot = ffi.new("ze_image_handle_t *")

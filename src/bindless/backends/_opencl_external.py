@@ -43,6 +43,7 @@ __all__ = [
     "aspects",
     "import_memory",
     "import_semaphore",
+    "importable_memory",
     "map_image",
     "map_linear",
     "prepare_semaphore",
@@ -103,6 +104,12 @@ def aspects(device: Device) -> frozenset[Aspect]:
     if not _semaphore_types(device).isdisjoint(_SEMAPHORE_TYPES.values()):
         found.add(Aspect.ext_oneapi_external_semaphore_import)
     return frozenset(found)
+
+
+def importable_memory(device: Device) -> frozenset[ExternalMemHandleType]:
+    """See ``ImportableMemoryProtocol``."""
+    listed = _memory_types(device)
+    return frozenset(kind for kind, number in _MEMORY_TYPES.items() if number in listed)
 
 
 class ExternalMemory(KeptResource):

@@ -22,7 +22,13 @@ from ._opencl_image import View, require_images
 from ._opencl_known_answers import LayerCoordinate, layer_coordinate
 from ._opencl_memory import pointer_info, row_reserve
 
-__all__ = ["create_sampled_image", "create_sampled_image_usm", "create_unsampled_image", "destroy_image"]
+__all__ = [
+    "create_sampled_image",
+    "create_sampled_image_usm",
+    "create_unsampled_image",
+    "create_unsampled_image_usm",
+    "destroy_image",
+]
 
 lib, ffi = driver.lib, driver.ffi
 
@@ -142,6 +148,25 @@ def create_sampled_image_usm(
     context: Context, device: Device, address: int, pitch: int, desc: ImageDescriptor, sampler: BindlessImageSampler
 ) -> int:
     """A two-dimensional image over linear memory."""
+    place = _require_over_memory(context, device, address, pitch, desc)
+    how = _sampler(context, desc, sampler)
+    number = next(_handles)
+    context.sampled[number] = View(_over_buffer(context, place, address, pitch, desc), desc, how, owned=True)
+    return number
+
+
+def create_unsampled_image_usm(
+    context: Context, device: Device, address: int, pitch: int, desc: ImageDescriptor
+) -> int:
+    """A two-dimensional image over linear memory that kernels fetch from and write to."""
+    place = _require_over_memory(context, device, address, pitch, desc)
+    number = next(_handles)
+    context.unsampled[number] = View(_over_buffer(context, place, address, pitch, desc), desc, owned=True)
+    return number
+
+
+def _require_over_memory(context: Context, device: Device, address: int, pitch: int, desc: ImageDescriptor) -> Device:
+    """The device of the context, which has this image over this memory."""
     refuse_in_fork()
     place = context.device(device)
     require_images(place)
@@ -166,11 +191,7 @@ def create_sampled_image_usm(
             backend="opencl",
         )
     _require_linear(context, place, address, pitch, desc)
-    how = _sampler(context, desc, sampler)
-    image = _over_buffer(context, place, address, pitch, desc)
-    number = next(_handles)
-    context.sampled[number] = View(image, desc, how, owned=True)
-    return number
+    return place
 
 
 def _over_buffer(context: Context, device: Device, address: int, pitch: int, desc: ImageDescriptor) -> Any:

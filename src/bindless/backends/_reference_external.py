@@ -11,6 +11,7 @@ from ..model.descriptor import ImageDescriptor
 from ..model.errors import FeatureNotSupportedError
 from ..model.external import (
     ExternalMemDescriptor,
+    ExternalMemHandleType,
     ExternalSemaphoreDescriptor,
     ExternalSemaphoreHandleType,
     Resource,
@@ -25,6 +26,7 @@ __all__ = [
     "ASPECTS",
     "import_memory",
     "import_semaphore",
+    "importable_memory",
     "map_image",
     "map_linear",
     "prepare_semaphore",
@@ -53,6 +55,13 @@ def _descriptor(resource: Resource) -> int:
 
 
 # ---------------------------------------------------------------------- memory
+
+
+def importable_memory(backend: ReferenceBackend, device: Device) -> frozenset[ExternalMemHandleType]:
+    """See ``ImportableMemoryProtocol``: file descriptors, whose memory is mapped."""
+    if Aspect.ext_oneapi_external_memory_import not in ASPECTS:
+        return frozenset()
+    return frozenset((ExternalMemHandleType.opaque_fd, ExternalMemHandleType.dma_buf))
 
 
 def import_memory(backend: ReferenceBackend, context: Context, device: Device, desc: ExternalMemDescriptor) -> int:

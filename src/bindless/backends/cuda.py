@@ -47,7 +47,7 @@ from ._cuda_device import Device, devices, platforms
 from ._cuda_errors import release
 from ._cuda_event import Event
 from ._cuda_fork import in_fork
-from ._cuda_format import CHANNEL_COUNTS
+from ._cuda_format import CHANNEL_COUNTS, fits_surfaces
 from ._cuda_kernel import Kernel
 from ._cuda_module import Module, describe_module, load_module
 from ._cuda_queue import Queue
@@ -176,6 +176,7 @@ class CudaBackend:
     create_unsampled_image = staticmethod(_cuda_handle.create_unsampled_image)
     create_sampled_image = staticmethod(_cuda_handle.create_sampled_image)
     create_sampled_image_usm = staticmethod(_cuda_handle.create_sampled_image_usm)
+    fits_unsampled = staticmethod(fits_surfaces)
     destroy_image = staticmethod(_cuda_handle.destroy_image)
     copy_image = staticmethod(_cuda_copy.copy_image)
     prepare_copy = staticmethod(_cuda_copy_again.prepare_copy)
@@ -263,6 +264,7 @@ class CudaBackend:
 
     # ------------------------------------------------------------------ memory and semaphores of others
 
+    importable_memory = staticmethod(_cuda_external.importable_memory)
     import_memory = staticmethod(_cuda_external.import_memory)
     release_memory = staticmethod(_cuda_external.release_memory)
     map_image = staticmethod(_cuda_external.map_image)

@@ -151,6 +151,7 @@ class LevelZeroBackend:
     create_unsampled_image = staticmethod(_level_zero_handle.create_unsampled_image)
     create_sampled_image = staticmethod(_level_zero_handle.create_sampled_image)
     create_sampled_image_usm = staticmethod(_level_zero_handle.create_sampled_image_usm)
+    create_unsampled_image_usm = staticmethod(_level_zero_handle.create_unsampled_image_usm)
     destroy_image = staticmethod(_level_zero_handle.destroy_image)
     copy_image = staticmethod(_level_zero_copy.copy_image)
 
@@ -196,6 +197,7 @@ class LevelZeroBackend:
 
     # ------------------------------------------------------------------ beside the contract: native_contract.py
 
+    importable_memory = staticmethod(_level_zero_external.importable_memory)
     import_memory = staticmethod(_level_zero_external.import_memory)
     release_memory = staticmethod(_level_zero_external.release_memory)
     map_image = staticmethod(_level_zero_external.map_image)

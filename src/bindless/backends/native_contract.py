@@ -11,12 +11,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from ..model.descriptor import ImageDescriptor
+from ..model.external import ExternalMemHandleType
 from .contract import NativeContext, NativeDevice, NativeEvent, NativeKernel, NativeModule, NativeQueue
 
 __all__ = [
     "EventPoolProtocol",
     "FenceProtocol",
     "GraphProtocol",
+    "ImportableMemoryProtocol",
     "IpcProtocol",
     "LaunchingProtocol",
     "ModuleLinkProtocol",
@@ -28,6 +31,8 @@ __all__ = [
     "ReachProtocol",
     "ResidencyProtocol",
     "SharedMemory",
+    "SurfaceLimitsProtocol",
+    "UnsampledMemoryProtocol",
     "VirtualMemoryProtocol",
 ]
 
@@ -36,6 +41,29 @@ NativeGraph = Any
 NativePhysical = Any
 NativePool = Any
 NativePoolEvent = Any
+
+
+class UnsampledMemoryProtocol(Protocol):
+    """Unsampled images over linear memory."""
+
+    def create_unsampled_image_usm(
+        self, context: NativeContext, device: NativeDevice, address: int, pitch: int, desc: ImageDescriptor
+    ) -> int:
+        """The counterpart of ``create_sampled_image_usm``, which kernels fetch from and write to."""
+
+
+class ImportableMemoryProtocol(Protocol):
+    """External memory by the type of its handle; with ``ExternalMemoryProtocol``."""
+
+    def importable_memory(self, device: NativeDevice) -> frozenset[ExternalMemHandleType]:
+        """Types that ``import_memory`` takes on the device."""
+
+
+class SurfaceLimitsProtocol(Protocol):
+    """Devices whose unsampled images may be smaller than their sampled ones."""
+
+    def fits_unsampled(self, device: NativeDevice, desc: ImageDescriptor) -> bool:
+        """Whether an image of these sizes can be unsampled."""
 
 
 @dataclass(frozen=True)
@@ -64,10 +92,20 @@ class PeerRecord:
     Attributes:
         access: whether its kernels read and write there.
         atomics: whether they use atomic operations there.
+        logical_bandwidth, physical_bandwidth: of the link, in `bandwidth_unit`; 0 where the driver knows none.
+        bandwidth_unit: ``bytes_per_nanosecond``, ``bytes_per_clock``, or ``unknown``.
+        logical_latency, physical_latency: of the link, in `latency_unit`; 0 where the driver knows none.
+        latency_unit: ``nanoseconds``, ``clocks``, ``hops``, or ``unknown``.
     """
 
     access: bool
     atomics: bool
+    logical_bandwidth: int = 0
+    physical_bandwidth: int = 0
+    bandwidth_unit: str = "unknown"
+    logical_latency: int = 0
+    physical_latency: int = 0
+    latency_unit: str = "unknown"
 
 
 @dataclass(frozen=True)

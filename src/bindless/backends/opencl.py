@@ -157,6 +157,7 @@ class OpenCLBackend:
     create_unsampled_image = staticmethod(_opencl_handle.create_unsampled_image)
     create_sampled_image = staticmethod(_opencl_handle.create_sampled_image)
     create_sampled_image_usm = staticmethod(_opencl_handle.create_sampled_image_usm)
+    create_unsampled_image_usm = staticmethod(_opencl_handle.create_unsampled_image_usm)
     destroy_image = staticmethod(_opencl_handle.destroy_image)
     copy_image = staticmethod(_opencl_copy.copy_image)
 
@@ -202,6 +203,7 @@ class OpenCLBackend:
 
     # ------------------------------------------------------------------ external memory and semaphores
 
+    importable_memory = staticmethod(_opencl_external.importable_memory)
     import_memory = staticmethod(_opencl_external.import_memory)
     release_memory = staticmethod(_opencl_external.release_memory)
     map_image = staticmethod(_opencl_external.map_image)

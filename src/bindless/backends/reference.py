@@ -398,6 +398,18 @@ class ReferenceBackend:
         self._check(result, "blrSampledImageCreateFromMemory")
         return int(created[0])
 
+    def create_unsampled_image_usm(
+        self, context: Context, device: Device, address: int, pitch: int, desc: ImageDescriptor
+    ) -> int:
+        created = self._ffi.new("blr_image_handle_t *")
+        view = self._ffi.new("blr_image_view_desc_t *")
+        view.image, view.pointer = self._desc(desc)[0], self._pointer(address)
+        view.row_pitch = pitch if desc.height else 0
+        # Its own channels are numbered from 0 (BLR_SWIZZLE_RED); those that it lacks read 0.
+        view.swizzle = [c if c < desc.num_channels else self._lib.BLR_SWIZZLE_ZERO for c in range(4)]
+        self._check(self._lib.blrImageViewCreate(context.handle, view, created), "blrImageViewCreate")
+        return int(created[0])
+
     def destroy_image(self, context: Context, handle: int, sampled: bool) -> None:
         result = self._lib.blrImageHandleDestroy(context.handle, handle)
         if result:  # a call that says nothing takes as long as the driver
@@ -516,6 +528,7 @@ class ReferenceBackend:
 
     # ------------------------------------------------------------------ memory and semaphores of others
 
+    importable_memory = _reference_external.importable_memory
     import_memory = _reference_external.import_memory
     release_memory = _reference_external.release_memory
     map_image = _reference_external.map_image

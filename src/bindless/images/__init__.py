@@ -22,6 +22,7 @@ from ._memory import (
     get_image_range,
     get_mip_level_mem_handle,
 )
+from ._support import get_image_memory_support, is_image_handle_supported
 from ._usm import pitched_alloc_device
 
 __all__ = [
@@ -34,9 +35,11 @@ __all__ = [
     "fetch_image_array",
     "free_image_mem",
     "get_image_channel_type",
+    "get_image_memory_support",
     "get_image_num_channels",
     "get_image_range",
     "get_mip_level_mem_handle",
+    "is_image_handle_supported",
     "pitched_alloc_device",
     "sample_cubemap",
     "sample_image",

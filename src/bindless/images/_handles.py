@@ -40,7 +40,11 @@ _WRAPPING = (AddressingMode.repeat, AddressingMode.mirrored_repeat)
 
 @overload
 def create_image(
-    memory: ImageMem | ImageMemHandle, desc: ImageDescriptor, *where: Any, sampler: None = None, pitch: int = 0
+    memory: ImageMem | ImageMemHandle | UsmPointer | UsmArray,
+    desc: ImageDescriptor,
+    *where: Any,
+    sampler: None = None,
+    pitch: int = 0,
 ) -> UnsampledImageHandle: ...
 
 
@@ -67,7 +71,8 @@ def create_image(
     ``destroy_image_handle``; the handle itself is a number that may be copied anywhere.
 
     Args:
-        memory: image memory, one level of a mipmap, or USM (with a sampler, one- and two-dimensional).
+        memory: image memory, one level of a mipmap, or USM (one- and two-dimensional images; without a sampler where
+            ``is_image_handle_supported`` says so).
         desc: the descriptor that the memory was allocated with; of the level for a level.
         where: a queue, or a device and a context: those of the memory.
         sampler: how it is sampled.
@@ -222,13 +227,17 @@ def _create_usm(
     context: Context,
     sampler: BindlessImageSampler | None,
     pitch: int,
-) -> SampledImageHandle:
+) -> SampledImageHandle | UnsampledImageHandle:
     _check_values(desc, device, sampler)
     pointer = memory.pointer
     if isinstance(memory, UsmArray) and not memory.is_contiguous:
         raise SyclRuntimeError(f"{memory!r} is not contiguous: make the image of the whole array")
-    if sampler is None:
-        raise SyclRuntimeError("an unsampled image of USM cannot be made: give a sampler, or allocate an ImageMem")
+    create_unsampled = getattr(context._backend, "create_unsampled_image_usm", None)
+    if sampler is None and create_unsampled is None:
+        raise SyclRuntimeError(
+            f"{device.name} has no unsampled images in USM: give a sampler, or allocate an ImageMem; "
+            "is_image_handle_supported tells"
+        )
     if desc.type is not ImageType.standard:
         raise SyclRuntimeError(f"a {desc.type} image cannot lie in USM: allocate an ImageMem")
     if desc.dimensions == 3:
@@ -245,21 +254,30 @@ def _create_usm(
         require(device, Aspect.ext_oneapi_bindless_images_2d_usm, "two-dimensional images in USM")
     require_format(device, desc)
     _check_usm_layout(memory, desc, device, pitch)
+    if sampler is not None:
+        _check_usm_sampler(device, desc, sampler)
+    place = context._native, device._record.native, pointer.address, pitch if desc.height else 0, desc
+    try:
+        if sampler is None:
+            assert create_unsampled is not None  # checked above
+            number = create_unsampled(*place)
+        else:
+            number = context._backend.create_sampled_image_usm(*place, sampler)
+    except Error as error:
+        kind = "unsampled" if sampler is None else "sampled"
+        raise as_error(SyclRuntimeError, error, f"no {kind} image of {desc} over {memory!r}") from error
+    sampled = sampler is not None
+    context._handles[handle_key(number, sampled)] = HandleRecord(device, desc, sampler, True, memory, number)
+    return SampledImageHandle(number, desc) if sampled else UnsampledImageHandle(number, desc)
+
+
+def _check_usm_sampler(device: Device, desc: ImageDescriptor, sampler: BindlessImageSampler) -> None:
     if desc.dimensions == 1 and sampler.filtering is FilteringMode.linear and device._backend.backend in _TEXTURE_UNITS:
         raise SyclRuntimeError(
             "filtering=linear on one-dimensional USM: texture units do not filter linear memory; "
             "make it a pitched 2D image of height 1"
         )
     _check_sampler(device, desc, sampler)
-    row_pitch = pitch if desc.height else 0
-    try:
-        number = context._backend.create_sampled_image_usm(
-            context._native, device._record.native, pointer.address, row_pitch, desc, sampler
-        )
-    except Error as error:
-        raise as_error(SyclRuntimeError, error, f"no sampled image of {desc} over {memory!r}") from error
-    context._handles[handle_key(number, True)] = HandleRecord(device, desc, sampler, True, memory, number)
-    return SampledImageHandle(number, desc)
 
 
 def _check_usm_layout(memory: UsmPointer | UsmArray, desc: ImageDescriptor, device: Device, pitch: int) -> None:

@@ -14,6 +14,7 @@ from ._external_memory import (
     map_external_image_memory,
     map_external_linear_memory,
     release_external_memory,
+    supports_importing_handle_type,
     unmap_external_image_memory,
     unmap_external_linear_memory,
 )
@@ -55,6 +56,7 @@ __all__ = [
     "order_stream_after",
     "release_external_memory",
     "release_external_semaphore",
+    "supports_importing_handle_type",
     "unmap_external_image_memory",
     "unmap_external_linear_memory",
 ]

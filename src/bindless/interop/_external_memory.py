@@ -12,17 +12,17 @@ from ..model.aspects import Aspect
 from ..model.descriptor import ImageDescriptor
 from ..model.enums import ImageType, UsmKind, coerce
 from ..model.errors import Error, InvalidError
-from ..model.external import ExternalMemDescriptor
+from ..model.external import ExternalMemDescriptor, ExternalMemHandleType
 from ..model.handles import ImageMemHandle
 from ..sycl._external_resource import Imported, as_invalid, let_go, of_context, take_over
 from ..sycl._lifetime import Rank, Resource
 from ..sycl._stream import sweep
 from ..sycl._where import resolve
+from ..sycl.device import Device
 from ..sycl.usm import UsmArray, UsmPointer
 
 if TYPE_CHECKING:
     from ..sycl.context import Context
-    from ..sycl.device import Device
 
 __all__ = [
     "ExternalMem",
@@ -30,6 +30,7 @@ __all__ = [
     "map_external_image_memory",
     "map_external_linear_memory",
     "release_external_memory",
+    "supports_importing_handle_type",
     "unmap_external_image_memory",
     "unmap_external_linear_memory",
 ]
@@ -98,6 +99,41 @@ class MappedRange(Resource):
 
 
 # ---------------------------------------------------------------------- import
+
+
+def supports_importing_handle_type(handle_type: ExternalMemHandleType | str, device: Device) -> bool:
+    """Tell whether a device imports external memory by handles of one type.
+
+    Parameters
+    ----------
+    handle_type
+        Type of the handle, as in `ExternalMemDescriptor`.
+    device
+        The device that would import.
+
+    Returns
+    -------
+    bool
+        False also where the device imports no memory at all (``Aspect.ext_oneapi_external_memory_import``).
+
+    Raises
+    ------
+    InvalidError
+        The type is not known, or ``device`` is no device.
+
+    Examples
+    --------
+    >>> import bindless as bl
+    >>> bl.supports_importing_handle_type("win32_nt_dx12_resource", bl.Device("reference"))
+    False
+    """
+    kind = coerce(ExternalMemHandleType, handle_type, "handle_type")
+    if not isinstance(device, Device):
+        raise InvalidError(f"device={device!r} is no Device")
+    if not device.has(Aspect.ext_oneapi_external_memory_import):
+        return False
+    backend: Any = device._backend
+    return kind in backend.importable_memory(device._record.native)
 
 
 def import_external_memory(desc: ExternalMemDescriptor, *where: Any) -> ExternalMem:

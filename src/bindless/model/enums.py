@@ -180,6 +180,13 @@ class ImageType(StringEnum):
     cubemap = "cubemap"
 
 
+class ImageMemoryHandleType(StringEnum):
+    """What backs an image (``image_memory_handle_type``)."""
+
+    opaque_handle = "opaque_handle"
+    usm_pointer = "usm_pointer"
+
+
 class AddressingMode(StringEnum):
     """What a coordinate outside the image reads (Image sampler struct).
 
