@@ -40,6 +40,7 @@ def shared_sources() -> list[Path]:
     return [
         *sorted((HERE / "include").glob("*.h")),
         REPOSITORY / "include" / "bindless" / "device.h",
+        REPOSITORY / "include" / "bindless" / "device_normalized.h",
         *sorted((COMPILER / "prelude").glob("*.py")),
         HERE / "catalogue.py",
         COMPILER / "handle_uses.py",

@@ -19,8 +19,15 @@
  *     }
  *
  * OpenCL C cannot overload on a result, so the type of the result is the end of the name: T below is any of float, half,
- * int, uint, short, ushort, char, uchar, plain or with 2 or 4 components. half needs cl_khr_fp16, which `bindless build`
- * turns on. A result has as many components as its type, whatever the image has; channels that the image lacks are 0.
+ * int, uint, short, ushort, char, uchar, plain or with 2, 3 or 4 components. half needs cl_khr_fp16, which `bindless build`
+ * turns on. A result has as many components as its type, whatever the image has; channels that the image lacks are 0. A
+ * vector of 3 components has the size of one of 4, and a write of one stores 0 in the fourth channel.
+ *
+ * Types of the user (BI's DataT with a HintT): a structure as large as a recognized type holds the same bits.
+ *   DataT bindless_as(DataT, HintT, value)
+ *       fetch_image<DataT, HintT>(image, at) of BI is bindless_as(DataT, HintT, fetch_image_HintT(image, at)), and
+ *       write_image(image, at, color) of a DataT is write_image(image, at, bindless_as(HintT, DataT, color)). Sizes that
+ *       differ do not compile.
  *
  * The coordinate picks the geometry: one number for 1D, two components (x, y) for 2D, three (x, y, z) for 3D. Integer
  * coordinates count pixels from 0. Float coordinates count pixels too, with the centre of pixel i at i + 0.5, unless the
@@ -57,10 +64,16 @@
  *       One pixel is written; the type of the colour chooses the function. What a kernel writes, it must not read again
  *       through another handle.
  *
- *   PTX surfaces move bits: T must be as large as a pixel and of its layout, so a normalized image is read and written in
- *   its codes (uchar4 for four channels of unorm_int8). SPIR-V images convert: there T is float or half for a normalized
- *   image. Where T is the image's own type, both are the same. Fetches outside an image give zero on PTX and are undefined
- *   elsewhere; writes outside are dropped on PTX.
+ *   T fetch_image_T(unsampled_image_handle, int | int2 | int3, channel_type), and likewise the other fetches; writes take
+ *   the channel type after the colour
+ *       The pixel of a normalized image as floats, on every target. T is float or half, with the number of the image's
+ *       channels; channel_type is bindless_unorm_int8, bindless_unorm_int16, bindless_snorm_int8 or bindless_snorm_int16.
+ *       A write clamps, and rounds to the nearest code, ties to even.
+ *
+ *   Without a channel type PTX surfaces move bits: T must be as large as a pixel and of its layout, so a normalized image
+ *   is read and written in its codes (uchar4 for four channels of unorm_int8). SPIR-V images convert: there T is float or
+ *   half for a normalized image. Where T is the image's own type, both are the same. Fetches outside an image give zero on
+ *   PTX and are undefined elsewhere; writes outside are dropped on PTX.
  *
  * Work-items, in SYCL's order of dimensions (the last of `dimensions` is the fastest; both are constants):
  *   size_t bindless_item_id(dimension, dimensions),       bindless_item_range(...)        in the whole range
@@ -86,7 +99,24 @@
 typedef ulong unsampled_image_handle;
 typedef ulong sampled_image_handle;
 
+/* What the codes of a normalized image stand for; numbered like BI's image_channel_type. */
+enum bindless_channel_type {
+    bindless_snorm_int8 = 0,
+    bindless_snorm_int16 = 1,
+    bindless_unorm_int8 = 2,
+    bindless_unorm_int16 = 3
+};
+
 #define BINDLESS_FUNCTION static inline __attribute__((overloadable, always_inline))
+
+/* The third member makes types of different sizes an error: an array cannot have -1 elements. */
+#define bindless_as(DataT, HintT, value)                                                                               \
+    (((union {                                                                                                         \
+         HintT hint;                                                                                                   \
+         DataT data;                                                                                                   \
+         char sizes_differ[sizeof(DataT) == sizeof(HintT) ? 1 : -1];                                                   \
+     }){.hint = (value)})                                                                                              \
+         .data)
 
 /* ---- primitives, defined by the target's prelude ------------------------------------------------------------------ */
 
@@ -260,7 +290,13 @@ BINDLESS_FUNCTION float3 bindless_cube_direction(float3 v)
 #define BINDLESS_SPREAD_3(P) (P).x, (P).y, (P).z
 #define BINDLESS_NARROW_1(V, T) ((T)(V).x)
 #define BINDLESS_NARROW_2(V, T) __builtin_convertvector((V).xy, T)
+#define BINDLESS_NARROW_3(V, T) __builtin_convertvector((V).xyz, T)
 #define BINDLESS_NARROW_4(V, T) __builtin_convertvector((V), T)
+
+#define BINDLESS_WIDEN_1(V, COLOR) ((COLOR)((V), 0, 0, 0))
+#define BINDLESS_WIDEN_2(V, COLOR) ((COLOR)((V).x, (V).y, 0, 0))
+#define BINDLESS_WIDEN_3(V, COLOR) ((COLOR)((V).x, (V).y, (V).z, 0))
+#define BINDLESS_WIDEN_4(V, COLOR) __builtin_convertvector((V), COLOR)
 
 /* One type of result T, N components, of class LETTER; GEOMETRY takes D coordinates. */
 #define BINDLESS_SAMPLED(T, N, LETTER, GEOMETRY, D, POINT, PIXEL)                                                      \
@@ -362,10 +398,6 @@ BINDLESS_FUNCTION float3 bindless_cube_direction(float3 v)
         __bindless_write_2d_array_##BLOB(image, layer, at.x * (int)sizeof(T), at.y, RAW);                              \
     }
 #else
-#define BINDLESS_WIDEN_1(V, COLOR) ((COLOR)((V), 0, 0, 0))
-#define BINDLESS_WIDEN_2(V, COLOR) ((COLOR)((V).x, (V).y, 0, 0))
-#define BINDLESS_WIDEN_4(V, COLOR) __builtin_convertvector((V), COLOR)
-
 #define BINDLESS_UNSAMPLED(T, N, LETTER, COLOR, BLOB, CARRIER, RAW)                                                    \
     BINDLESS_FUNCTION T fetch_image_##T(unsampled_image_handle image, int at)                                          \
     {                                                                                                                  \
@@ -439,14 +471,17 @@ BINDLESS_FUNCTION float3 bindless_cube_direction(float3 v)
 #define BINDLESS_RESULTS_8(S, LETTER, COLOR)                                                                           \
     BINDLESS_RESULT(S, 1, LETTER, COLOR, b8, (uchar)raw.x, BINDLESS_RAW_8(color))                                      \
     BINDLESS_RESULT(S##2, 2, LETTER, COLOR, b16, (ushort)raw.x, BINDLESS_RAW_16(color))                                \
+    BINDLESS_RESULT(S##3, 3, LETTER, COLOR, b32, raw.x, BINDLESS_RAW_32((S##4)(color, 0)))                             \
     BINDLESS_RESULT(S##4, 4, LETTER, COLOR, b32, raw.x, BINDLESS_RAW_32(color))
 #define BINDLESS_RESULTS_16(S, LETTER, COLOR)                                                                          \
     BINDLESS_RESULT(S, 1, LETTER, COLOR, b16, (ushort)raw.x, BINDLESS_RAW_16(color))                                   \
     BINDLESS_RESULT(S##2, 2, LETTER, COLOR, b32, raw.x, BINDLESS_RAW_32(color))                                        \
+    BINDLESS_RESULT(S##3, 3, LETTER, COLOR, b64, raw.xy, BINDLESS_RAW_64((S##4)(color, 0)))                            \
     BINDLESS_RESULT(S##4, 4, LETTER, COLOR, b64, raw.xy, BINDLESS_RAW_64(color))
 #define BINDLESS_RESULTS_32(S, LETTER, COLOR)                                                                          \
     BINDLESS_RESULT(S, 1, LETTER, COLOR, b32, raw.x, BINDLESS_RAW_32(color))                                           \
     BINDLESS_RESULT(S##2, 2, LETTER, COLOR, b64, raw.xy, BINDLESS_RAW_64(color))                                       \
+    BINDLESS_RESULT(S##3, 3, LETTER, COLOR, b128, raw, __builtin_astype((S##4)(color, 0), uint4))                      \
     BINDLESS_RESULT(S##4, 4, LETTER, COLOR, b128, raw, __builtin_astype(color, uint4))
 
 BINDLESS_RESULTS_32(float, f, float4)
@@ -459,5 +494,7 @@ BINDLESS_RESULTS_8(char, i, int4)
 BINDLESS_RESULTS_32(uint, u, uint4)
 BINDLESS_RESULTS_16(ushort, u, uint4)
 BINDLESS_RESULTS_8(uchar, u, uint4)
+
+#include "device_normalized.h"
 
 #endif

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 SCALARS = ["float", "half", "int", "uint", "short", "ushort", "char", "uchar"]
-TYPES = [scalar + width for scalar in SCALARS for width in ("", "2", "4")]
+TYPES = [scalar + width for scalar in SCALARS for width in ("", "2", "3", "4")]
 PRELUDES = {"ptx": ptx.module, "spirv": spirv.module}
 BYTES = {"float": 4, "half": 2, "int": 4, "uint": 4, "short": 2, "ushort": 2, "char": 1, "uchar": 1}
 
@@ -62,8 +62,8 @@ def test_every_function_becomes_an_instruction_on_ptx(result: str, tmp_path: Pat
         (EVERYWHERE + PTX_ALONE + "}").replace("T ", f"{result} ").replace("_T(", f"_{result}("), "ptx", tmp_path
     ).decode()
     assert ".extern" not in text and "call" not in text
-    scalar = result.rstrip("24")
-    width = BYTES[scalar] * int(result[len(scalar) :] or 1)
+    scalar = result.rstrip("234")
+    width = BYTES[scalar] * {"": 1, "2": 2, "3": 4, "4": 4}[result[len(scalar) :]]
     blob = {1: "b8", 2: "b16", 4: "b32", 8: "v2.b32", 16: "v4.b32"}[width]
     kind = "f32" if scalar in ("float", "half") else "u32" if scalar.startswith("u") else "s32"
     used = re.findall(r"\b(?:tex|suld|sust)\.\S+", text)
