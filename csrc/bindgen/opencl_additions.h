@@ -34,6 +34,7 @@ typedef struct bindless_range {
     size_t whole[3];
     size_t group[3];
     int grouped; /* whether the work-group is given: else the driver chooses */
+    size_t offset[3]; /* what global ids begin at */
 } bindless_range_t;
 
 /* Arguments as Python has found them for a generation of the context; without a value, local memory. */

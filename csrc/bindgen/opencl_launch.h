@@ -99,7 +99,7 @@ static cl_int bindless_enqueue(bindless_kernel_t *kernel, cl_command_queue queue
     blr_mutex_lock(&kernel->lock->mutex);
     cl_int result = settings != NULL ? bindless_set_all(kernel, values, settings) : bindless_set_changed(kernel, values);
     if (result == CL_SUCCESS) {
-        result = clEnqueueNDRangeKernel(queue, kernel->kernel, range->dimensions, NULL, range->whole,
+        result = clEnqueueNDRangeKernel(queue, kernel->kernel, range->dimensions, range->offset, range->whole,
                                         range->grouped ? range->group : NULL, count, waits, event);
     }
     blr_mutex_unlock(&kernel->lock->mutex);

@@ -14,7 +14,7 @@ from ._level_zero_kernel import Kernel, Shape
 from ._level_zero_queue import Queue
 from ._level_zero_stream import Stream
 
-__all__ = ["launch", "launch_shape", "prepare_launch"]
+__all__ = ["launch", "launch_shape", "launch_with_offset", "prepare_launch"]
 
 lib, ffi = driver.lib, driver.ffi
 
@@ -55,6 +55,39 @@ def launch_shape(
     )
 
 
+def launch_with_offset(
+    queue: Queue,
+    kernel: Kernel,
+    global_size: tuple[int, ...],
+    local_size: tuple[int, ...] | None,
+    offset: tuple[int, ...],
+    arguments: Sequence[bytes | int],
+    waits: Sequence[Event] = (),
+) -> Event:
+    """See ``OffsetProtocol``: the kernel has the offset while it is appended, and none after that."""
+    if kernel.module.native is None or kernel.module.context.native is not queue.context.native:
+        _refuse(queue, kernel)
+    if kernel.device is not queue.device:
+        _refuse(queue, kernel)
+    if max(offset) >= 2**32:
+        raise InvalidError(f"offset={offset}: Level Zero has offsets below 2**32", backend="level_zero")
+    set_offset = queue.context.driver.require("zeKernelSetGlobalOffsetExp", "1.1")
+    shape = kernel.shape(global_size, local_size)
+    kernel.require(arguments)
+
+    def append(own: Any, *events: Any) -> int:
+        with kernel.lock:
+            result = int(set_offset(kernel.native, *(*offset, 0, 0)[:3]))
+            if result != SUCCESS:
+                return result
+            try:
+                return _append_locked(own, kernel, shape, arguments, *events)
+            finally:
+                set_offset(kernel.native, 0, 0, 0)
+
+    return queue.run(append, "zeCommandListAppendLaunchKernel", waits, f"kernel {kernel.name!r}")
+
+
 def _submit(stream: Stream, kernel: Kernel, shape: Shape, arguments: Sequence[bytes | int]) -> Event:
     """What ``launch_shape`` does, for a launch that waits for nothing and records no times."""
     refuse_in_fork()
@@ -81,10 +114,16 @@ def _append(
     own: Any, kernel: Kernel, shape: Shape, arguments: Sequence[bytes | int], signal: Any, count: int, array: Any
 ) -> int:
     with kernel.lock:
-        result = kernel.prepare(shape.group, arguments)
-        if result == SUCCESS:
-            result = lib.zeCommandListAppendLaunchKernel(own, kernel.native, shape.count, signal, count, array)
-        return int(result)
+        return _append_locked(own, kernel, shape, arguments, signal, count, array)
+
+
+def _append_locked(
+    own: Any, kernel: Kernel, shape: Shape, arguments: Sequence[bytes | int], signal: Any, count: int, array: Any
+) -> int:
+    result = kernel.prepare(shape.group, arguments)
+    if result == SUCCESS:
+        result = lib.zeCommandListAppendLaunchKernel(own, kernel.native, shape.count, signal, count, array)
+    return int(result)
 
 
 def prepare_launch(

@@ -15,7 +15,7 @@ from ._opencl_kernel import Kernel
 from ._opencl_queue import Queue
 from .direct_launch import DirectLaunch
 
-__all__ = ["launch", "launch_shape", "prepare_launch"]
+__all__ = ["launch", "launch_shape", "launch_with_offset", "prepare_launch"]
 
 lib, ffi = driver.lib, driver.ffi
 
@@ -39,6 +39,23 @@ def launch(
         _refuse(queue, kernel)
     shape = kernel.shapes.get((global_size, local_size)) or kernel.shape(global_size, local_size)
     return launch_shape(queue, kernel, shape, arguments, waits)
+
+
+def launch_with_offset(
+    queue: Queue,
+    kernel: Kernel,
+    global_size: tuple[int, ...],
+    local_size: tuple[int, ...] | None,
+    offset: tuple[int, ...],
+    arguments: Sequence[bytes | int],
+    waits: Sequence[Event] = (),
+) -> Event:
+    """See ``OffsetProtocol``."""
+    if kernel.module.native is None or kernel.context is not queue.context or kernel.device is not queue.device:
+        _refuse(queue, kernel)
+    moved = ffi.new("bindless_range_t *", kernel.shape(global_size, local_size)[0])
+    moved.offset = offset
+    return launch_shape(queue, kernel, moved, arguments, waits)
 
 
 def launch_shape(

@@ -197,6 +197,7 @@ class Kernels:
         local_size: tuple[int, ...] | None,
         arguments: Sequence[bytes | int],
         waits: tuple[int, Any],
+        offset: tuple[int, ...] = (),
     ) -> Any:
         """The event of a launch; arguments as in the contract, ``waits`` a count and an array of events."""
         ffi = self._ffi
@@ -211,6 +212,7 @@ class Kernels:
         launch = ffi.new("blr_launch_t *")
         launch.dimensions = len(global_size)
         launch.global_size[0 : len(global_size)] = global_size
+        launch.global_offset[0 : len(offset)] = offset
         if local_size is not None:
             launch.local_size[0 : len(local_size)] = local_size
         kept = [ffi.NULL if isinstance(value, int) else ffi.from_buffer(value) for value in arguments]

@@ -193,6 +193,7 @@ class LevelZeroBackend:
         return kernel.record()
 
     launch = staticmethod(_level_zero_launch.launch)
+    launch_with_offset = staticmethod(_level_zero_launch.launch_with_offset)
     prepare_launch = staticmethod(_level_zero_launch.prepare_launch)
 
     # ------------------------------------------------------------------ beside the contract: native_contract.py

@@ -23,6 +23,7 @@ __all__ = [
     "IpcProtocol",
     "LaunchingProtocol",
     "ModuleLinkProtocol",
+    "OffsetProtocol",
     "PeerProtocol",
     "PeerRecord",
     "QueueGroupProtocol",
@@ -50,6 +51,22 @@ class UnsampledMemoryProtocol(Protocol):
         self, context: NativeContext, device: NativeDevice, address: int, pitch: int, desc: ImageDescriptor
     ) -> int:
         """The counterpart of ``create_sampled_image_usm``, which kernels fetch from and write to."""
+
+
+class OffsetProtocol(Protocol):
+    """Launches whose global ids begin elsewhere than at 0."""
+
+    def launch_with_offset(
+        self,
+        queue: NativeQueue,
+        kernel: NativeKernel,
+        global_size: tuple[int, ...],
+        local_size: tuple[int, ...] | None,
+        offset: tuple[int, ...],
+        arguments: Sequence[bytes | int],
+        waits: Sequence[NativeEvent] = (),
+    ) -> NativeEvent:
+        """``launch`` with an offset by dimension of the native kernel."""
 
 
 class ImportableMemoryProtocol(Protocol):

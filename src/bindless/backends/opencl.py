@@ -199,6 +199,7 @@ class OpenCLBackend:
         return kernel.record()
 
     launch = staticmethod(_opencl_launch.launch)
+    launch_with_offset = staticmethod(_opencl_launch.launch_with_offset)
     prepare_launch = staticmethod(_opencl_launch.prepare_launch)
 
     # ------------------------------------------------------------------ external memory and semaphores

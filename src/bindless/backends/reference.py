@@ -505,6 +505,20 @@ class ReferenceBackend:
         event = self._kernels.launch(queue.handle, kernel, global_size, local_size, arguments, self._waits(waits))
         return Event(event, queue.profiling)
 
+    def launch_with_offset(
+        self,
+        queue: Queue,
+        kernel: Kernel,
+        global_size: tuple[int, ...],
+        local_size: tuple[int, ...] | None,
+        offset: tuple[int, ...],
+        arguments: Sequence[bytes | int],
+        waits: Sequence[Event] = (),
+    ) -> Event:
+        waited = self._waits(waits)
+        event = self._kernels.launch(queue.handle, kernel, global_size, local_size, arguments, waited, offset)
+        return Event(event, queue.profiling)
+
     prepare_launch = staticmethod(prepare_launch)
 
     # ------------------------------------------------------------------ beside the contract: native_contract.py

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from ..model.enums import UsmKind
-from ..model.errors import InvalidError
+from ..model.errors import FeatureNotSupportedError, InvalidError
 from ..model.ranges import NdRange, RangeLike, as_range
 from ..sycl._arguments import memory_of
+from ..sycl._offset import has_offset
 from ..sycl._usm_array import UsmArray
 from ..sycl.event import Event
 from ..sycl.kernel import Kernel
@@ -31,6 +32,8 @@ def launch_cooperative(
     """
     call = offered(require_queue(queue)._backend, "launch_cooperative", _COOPERATIVE)
     here, sizes, packed, taken = queue._plan_launch(index_space, kernel, arguments)
+    if has_offset(index_space):
+        raise FeatureNotSupportedError(f"index_space={index_space!r}: a cooperative launch begins at 0")
     if 0 in sizes[0]:
         raise InvalidError(f"index_space={index_space!r}: a cooperative launch has at least one item")
     native, target = queue._native, here._native

@@ -65,15 +65,34 @@ def as_range(value: RangeLike) -> Range:
 class NdRange:
     """A global range divided into work-groups of a local range.
 
-    Raises:
-        NdRangeError: dimensions differ, a local size is 0, or it does not divide the global size.
+    Parameters
+    ----------
+    global_range, local_range
+        Work-items of the whole range and of a work-group, in SYCL's order of dimensions.
+    offset
+        What the global ids begin at, in the same order; all 0 without it. SYCL 2020 deprecates offsets. Level Zero,
+        OpenCL and the reference device have them, CUDA has not.
+
+    Raises
+    ------
+    NdRangeError
+        Dimensions differ, a local size is 0, or it does not divide the global size.
+
+    Examples
+    --------
+    >>> from bindless import NdRange
+    >>> NdRange((4, 8), (2, 8), offset=(0, 16)).group_range
+    Range(2, 1)
     """
 
-    __slots__ = ("global_range", "local_range")
+    __slots__ = ("global_range", "local_range", "offset")
 
-    def __init__(self, global_range: RangeLike, local_range: RangeLike) -> None:
+    def __init__(self, global_range: RangeLike, local_range: RangeLike, offset: RangeLike | None = None) -> None:
         self.global_range = as_range(global_range)
         self.local_range = as_range(local_range)
+        self.offset = Range(*[0] * len(self.global_range)) if offset is None else as_range(offset)
+        if len(self.offset) != len(self.global_range):
+            raise NdRangeError(f"{self.global_range} and offset {self.offset} have different dimensions")
         if len(self.global_range) != len(self.local_range):
             raise NdRangeError(f"{self.global_range} and local {self.local_range} have different dimensions")
         for size, local in zip(self.global_range, self.local_range):
@@ -90,10 +109,12 @@ class NdRange:
             isinstance(other, NdRange)
             and other.global_range == self.global_range
             and other.local_range == self.local_range
+            and other.offset == self.offset
         )
 
     def __hash__(self) -> int:
-        return hash((self.global_range, self.local_range))
+        return hash((self.global_range, self.local_range, self.offset))
 
     def __repr__(self) -> str:
-        return f"NdRange({self.global_range}, {self.local_range})"
+        offset = f", {self.offset}" if any(self.offset) else ""
+        return f"NdRange({self.global_range}, {self.local_range}{offset})"

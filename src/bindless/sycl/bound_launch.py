@@ -12,6 +12,7 @@ from ..model.handles import SampledImageHandle, UnsampledImageHandle
 from ..model.ranges import NdRange, RangeLike
 from ._argument_values import Unfit
 from ._arguments import PACKERS, memory_of, pack_arguments
+from ._offset import has_offset
 from ._prepared import CHANGING, PreparedLaunch, prepare_direct
 from ._usm_array import UsmArray
 from ._usm_import import foreign_array
@@ -35,12 +36,12 @@ class BoundLaunch(Bound):
     queue was closed.
     """
 
-    __slots__ = ("_here", "_kernel", "_packed", "_prepared", "_queue", "_sizes", "_tried")
+    __slots__ = ("_here", "_kernel", "_packed", "_prepared", "_queue", "_sizes", "_space", "_tried")
 
     def __init__(
         self, _queue: Queue, _kernel: Kernel, _index_space: RangeLike | NdRange, _arguments: tuple[Any, ...]
     ) -> None:
-        self._queue, self._kernel = _queue, _kernel
+        self._queue, self._kernel, self._space = _queue, _kernel, _index_space
         self._stream = _queue._stream
         self._here, self._sizes, packed, taken = _queue._plan_launch(_index_space, _kernel, _arguments)
         self._arguments: list[Any] = list(taken)
@@ -80,6 +81,9 @@ class BoundLaunch(Bound):
             self._packed[at] = self._pack(at, self._arguments[at])
         if 0 in self._sizes[0]:
             return self._queue._nothing(depends_on)
+        if has_offset(self._space):  # each time the long way
+            taken = tuple(self._arguments)
+            return self._queue._launch_from(self._space, self._here, self._sizes, self._packed, taken, depends_on)
         stream, keep = self._queue._stream, tuple(self._arguments)
         if keep and not stream.in_order:
             keep = memory_of(keep)

@@ -13,6 +13,7 @@ from ..backends.native_contract import GraphProtocol
 from ..model.errors import InvalidError
 from ..model.ranges import NdRange, RangeLike
 from . import _lifetime, _memory_commands
+from ._offset import has_offset, launch_operation
 from ._usm_array import UsmArray
 from ._usm_pointer import UsmPointer
 from .copies import Operation, image_copy
@@ -77,6 +78,10 @@ class CommandGraph:
         run = self._recorder
         here, sizes, packed, taken = run._plan_launch(index_space, kernel, arguments)
         if 0 in sizes[0]:
+            return
+        if has_offset(index_space):
+            assert isinstance(index_space, NdRange)
+            self._add(launch_operation(run, index_space, here, sizes, packed), (here._bundle, *taken))
             return
         backend, native, fixed = self._backend, run._native, tuple(packed)
         step = kernel.bind(run, index_space, *taken) if self._graphs is None else None

@@ -18,6 +18,7 @@ from . import _memory_commands
 from ._arguments import memory_of, pack_arguments
 from ._host_task import HostTask
 from ._native_streams import cuda_stream_of
+from ._offset import has_offset, launch_operation
 from ._prepared import REPEATED_RANGES, PreparedLaunches
 from ._prepared_copies import PreparedCopies
 from ._stream import AsyncHandler, CommandStream, Operation, sweep
@@ -248,6 +249,8 @@ class Queue(Submitter):
         here, sizes, packed, taken = self._plan_launch(index_space, kernel, arguments)
         if 0 in sizes[0]:
             return self._nothing(depends_on)
+        if has_offset(index_space):
+            return self._launch_from(index_space, here, sizes, packed, taken, depends_on)
         # Out of order each event that holds memory is asked for: it holds no more than needed.
         keep = taken if stream.in_order or not taken else memory_of(taken)
         event = stream.launch(here._native, *sizes, packed, keep, here._bundle, depends_on)
@@ -265,7 +268,22 @@ class Queue(Submitter):
         here, sizes, packed, taken = self._plan_launch(index_space, kernel, arguments)
         if 0 in sizes[0]:
             return self._nothing(depends_on)
+        if has_offset(index_space):
+            return self._launch_from(index_space, here, sizes, packed, taken, depends_on)
         return self._stream.launch(here._native, *sizes, packed, memory_of(taken), here._bundle, depends_on)
+
+    def _launch_from(
+        self,
+        index_space: Any,
+        here: Kernel,
+        sizes: tuple[tuple[int, ...], tuple[int, ...] | None],
+        packed: Sequence[bytes | int],
+        taken: tuple[object, ...],
+        depends_on: Events | Event,
+    ) -> Event:
+        """A planned launch over a range with an offset."""
+        operation = launch_operation(self, index_space, here, sizes, packed)
+        return self._stream.submit(operation, depends_on, (here._bundle, *memory_of(taken)))
 
     def _plan_launch(
         self, index_space: RangeLike | NdRange, kernel: Kernel, arguments: tuple[object, ...]
