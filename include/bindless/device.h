@@ -99,13 +99,11 @@
 typedef ulong unsampled_image_handle;
 typedef ulong sampled_image_handle;
 
-/* What the codes of a normalized image stand for; numbered like BI's image_channel_type. */
-enum bindless_channel_type {
-    bindless_snorm_int8 = 0,
-    bindless_snorm_int16 = 1,
-    bindless_unorm_int8 = 2,
-    bindless_unorm_int16 = 3
-};
+/* What the codes of a normalized image stand for, numbered like BI's image_channel_type. */
+#define bindless_snorm_int8 0u
+#define bindless_snorm_int16 1u
+#define bindless_unorm_int8 2u
+#define bindless_unorm_int16 3u
 
 #define BINDLESS_FUNCTION static inline __attribute__((overloadable, always_inline))
 

@@ -16,17 +16,17 @@
 #define BINDLESS_BYTES_1d_array(PIXEL) layer, at *(PIXEL)
 #define BINDLESS_BYTES_2d_array(PIXEL) layer, at.x *(PIXEL), at.y
 
-BINDLESS_FUNCTION bool bindless_has_bytes(enum bindless_channel_type type)
+BINDLESS_FUNCTION bool bindless_has_bytes(uint type)
 {
     return type == bindless_snorm_int8 || type == bindless_unorm_int8;
 }
 
-BINDLESS_FUNCTION bool bindless_has_signs(enum bindless_channel_type type)
+BINDLESS_FUNCTION bool bindless_has_signs(uint type)
 {
     return type == bindless_snorm_int8 || type == bindless_snorm_int16;
 }
 
-BINDLESS_FUNCTION float bindless_largest_code(enum bindless_channel_type type)
+BINDLESS_FUNCTION float bindless_largest_code(uint type)
 {
     return type == bindless_unorm_int8    ? 255.0f
            : type == bindless_unorm_int16 ? 65535.0f
@@ -36,7 +36,7 @@ BINDLESS_FUNCTION float bindless_largest_code(enum bindless_channel_type type)
 
 /* code / largest, correctly rounded for every code, whatever the compiler does to a division: the quotient by the
  * reciprocal is off by a unit at most, and its own remainder corrects it. */
-BINDLESS_FUNCTION float bindless_value_of(int code, enum bindless_channel_type type)
+BINDLESS_FUNCTION float bindless_value_of(int code, uint type)
 {
     const float largest = bindless_largest_code(type);
     const float reciprocal = 1.0f / largest; /* of a constant */
@@ -45,7 +45,7 @@ BINDLESS_FUNCTION float bindless_value_of(int code, enum bindless_channel_type t
     return __builtin_fmaxf(value, -1.0f);
 }
 
-BINDLESS_FUNCTION float4 bindless_decode(uint4 raw, enum bindless_channel_type type)
+BINDLESS_FUNCTION float4 bindless_decode(uint4 raw, uint type)
 {
     int4 codes;
     if (bindless_has_bytes(type)) {
@@ -63,7 +63,7 @@ BINDLESS_FUNCTION float4 bindless_decode(uint4 raw, enum bindless_channel_type t
 
 /* The nearest code, ties to even, without double rounding: the rounded product can only be mistaken where it lies exactly
  * between two codes, and there its own error decides. What is not a number becomes 0. */
-BINDLESS_FUNCTION int bindless_code_of(float value, enum bindless_channel_type type)
+BINDLESS_FUNCTION int bindless_code_of(float value, uint type)
 {
     const float largest = bindless_largest_code(type), lowest = bindless_has_signs(type) ? -1.0f : 0.0f;
     const float inside = value == value ? __builtin_fminf(__builtin_fmaxf(value, lowest), 1.0f) : 0.0f;
@@ -73,7 +73,7 @@ BINDLESS_FUNCTION int bindless_code_of(float value, enum bindless_channel_type t
     return (int)code + (left == 0.5f && error > 0.0f) - (left == -0.5f && error < 0.0f);
 }
 
-BINDLESS_FUNCTION uint4 bindless_encode(float4 color, enum bindless_channel_type type)
+BINDLESS_FUNCTION uint4 bindless_encode(float4 color, uint type)
 {
     const int4 codes = (int4)(bindless_code_of(color.x, type), bindless_code_of(color.y, type),
                               bindless_code_of(color.z, type), bindless_code_of(color.w, type));
@@ -84,7 +84,7 @@ BINDLESS_FUNCTION uint4 bindless_encode(float4 color, enum bindless_channel_type
 /* Pixels of CHANNELS channels, which are blobs BYTES or WORDS. */
 #define BINDLESS_NORMALIZED_IN(T, N, FORM, GEOMETRY, CHANNELS, BYTES, WORDS)                                           \
     BINDLESS_FUNCTION T fetch_##FORM##_##T(unsampled_image_handle image, BINDLESS_AT_##GEOMETRY,                       \
-                                           enum bindless_channel_type type)                                            \
+                                           uint type)                                                                  \
     {                                                                                                                  \
         uint4 raw = bindless_has_bytes(type)                                                                           \
                         ? __bindless_read_##GEOMETRY##_##BYTES(image, BINDLESS_BYTES_##GEOMETRY(CHANNELS))             \
@@ -92,7 +92,7 @@ BINDLESS_FUNCTION uint4 bindless_encode(float4 color, enum bindless_channel_type
         return BINDLESS_NARROW_##N(bindless_decode(raw, type), T);                                                     \
     }                                                                                                                  \
     BINDLESS_FUNCTION void write_##FORM(unsampled_image_handle image, BINDLESS_AT_##GEOMETRY, T color,                 \
-                                        enum bindless_channel_type type)                                               \
+                                        uint type)                                                                     \
     {                                                                                                                  \
         const uint4 raw = bindless_encode(BINDLESS_WIDEN_##N(color, float4), type);                                    \
         if (bindless_has_bytes(type))                                                                                  \
@@ -110,13 +110,13 @@ BINDLESS_FUNCTION uint4 bindless_encode(float4 color, enum bindless_channel_type
 
 #define BINDLESS_NORMALIZED_IN(T, N, FORM, GEOMETRY, CHANNELS, BYTES, WORDS)                                           \
     BINDLESS_FUNCTION T fetch_##FORM##_##T(unsampled_image_handle image, BINDLESS_AT_##GEOMETRY,                       \
-                                           enum bindless_channel_type type)                                            \
+                                           uint type)                                                                  \
     {                                                                                                                  \
         (void)type;                                                                                                    \
         return fetch_##FORM##_##T(image, BINDLESS_GIVEN_##GEOMETRY);                                                   \
     }                                                                                                                  \
     BINDLESS_FUNCTION void write_##FORM(unsampled_image_handle image, BINDLESS_AT_##GEOMETRY, T color,                 \
-                                        enum bindless_channel_type type)                                               \
+                                        uint type)                                                                     \
     {                                                                                                                  \
         (void)type;                                                                                                    \
         write_##FORM(image, BINDLESS_GIVEN_##GEOMETRY, color);                                                         \
@@ -130,12 +130,12 @@ BINDLESS_FUNCTION uint4 bindless_encode(float4 color, enum bindless_channel_type
     BINDLESS_NORMALIZED_IN(T, N, image_array, 1d_array, CHANNELS, BYTES, WORDS)                                        \
     BINDLESS_NORMALIZED_IN(T, N, image_array, 2d_array, CHANNELS, BYTES, WORDS)                                        \
     BINDLESS_FUNCTION T fetch_cubemap_##T(unsampled_image_handle image, int2 at, uint face,                            \
-                                          enum bindless_channel_type type)                                             \
+                                          uint type)                                                                   \
     {                                                                                                                  \
         return fetch_image_array_##T(image, at, face, type);                                                           \
     }                                                                                                                  \
     BINDLESS_FUNCTION void write_cubemap(unsampled_image_handle image, int2 at, uint face, T color,                    \
-                                         enum bindless_channel_type type)                                              \
+                                         uint type)                                                                    \
     {                                                                                                                  \
         write_image_array(image, at, face, color, type);                                                               \
     }

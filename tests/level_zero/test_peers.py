@@ -13,12 +13,7 @@ from bindless.drivers import level_zero as driver
 NUMBERS = {"logicalBandwidth": 32, "physicalBandwidth": 64, "logicalLatency": 700, "physicalLatency": 2}
 
 
-@pytest.fixture
-def device(request: pytest.FixtureRequest) -> bl.Device:
-    found = [device for device in bl.get_devices() if device.backend == "level_zero"]
-    if not found:
-        pytest.skip("no Level Zero device")
-    return found[0]
+pytestmark = [pytest.mark.level_zero, pytest.mark.on_level_zero]
 
 
 def filled_by(monkeypatch: pytest.MonkeyPatch, bandwidth_unit: int, latency_unit: int) -> None:

@@ -27,7 +27,10 @@ __all__ = [
     "create_unsampled_image",
     "create_unsampled_image_usm",
     "destroy_image",
+    "handle_of",
     "pitch_align",
+    "sampler_desc",
+    "storage_of",
 ]
 
 lib, ffi = driver.lib, driver.ffi
@@ -45,7 +48,7 @@ _FILTER_MODES = {
 }
 
 
-def _sampler_desc(desc: ImageDescriptor, sampler: BindlessImageSampler, next: Any = None) -> Any:
+def sampler_desc(desc: ImageDescriptor, sampler: BindlessImageSampler, next: Any = None) -> Any:
     """ze_sampler_desc_t.
 
     Raises:
@@ -74,7 +77,7 @@ def _sampler_desc(desc: ImageDescriptor, sampler: BindlessImageSampler, next: An
     )
 
 
-def _handle_of(
+def handle_of(
     context: Context, device: Device, make: Callable[[], Any], desc: ImageDescriptor, sampler: Any = None
 ) -> int:
     """Keeps a new image under the handle that kernels take.
@@ -108,8 +111,8 @@ def _offset_of(context: Context, device: Device, image: Any, desc: ImageDescript
     return int(slot[0])
 
 
-def _view(context: Context, device: Device, handle: int, desc: ImageDescriptor, chained: Any) -> Any:
-    """A view of image memory, with what is chained to its descriptor."""
+def storage_of(context: Context, device: Device, handle: int) -> Any:
+    """Image memory by its handle."""
     refuse_in_fork()
     storage = context.images.get(handle)
     if storage is None or storage.device is not context.device(device):
@@ -117,6 +120,12 @@ def _view(context: Context, device: Device, handle: int, desc: ImageDescriptor, 
             f"{handle:#x} is no image memory of {device!r} in this context: it was freed, or was allocated elsewhere",
             backend="level_zero",
         )
+    return storage
+
+
+def _view(context: Context, device: Device, handle: int, desc: ImageDescriptor, chained: Any) -> Any:
+    """A view of image memory, with what is chained to its descriptor."""
+    storage = storage_of(context, device, handle)
     create = context.driver.function("zeImageViewCreateExt") or context.driver.require("zeImageViewCreateExp", "1.2")
     slot = ffi.new("ze_image_handle_t *")
     result = create(context.handle, device.handle, image_desc(desc, chained), storage.handle, slot)
@@ -127,16 +136,16 @@ def _view(context: Context, device: Device, handle: int, desc: ImageDescriptor, 
 
 def create_unsampled_image(context: Context, device: Device, handle: int, desc: ImageDescriptor) -> int:
     """A view that kernels fetch from and write to."""
-    return _handle_of(context, device, lambda: _view(context, device, handle, desc, bindless_desc()), desc)
+    return handle_of(context, device, lambda: _view(context, device, handle, desc, bindless_desc()), desc)
 
 
 def create_sampled_image(
     context: Context, device: Device, handle: int, desc: ImageDescriptor, sampler: BindlessImageSampler
 ) -> int:
     """A view that has a sampler with it."""
-    how = _sampler_desc(desc, sampler)
+    how = sampler_desc(desc, sampler)
     chained = bindless_desc(how, sampled=True)
-    return _handle_of(context, device, lambda: _view(context, device, handle, desc, chained), desc, how)
+    return handle_of(context, device, lambda: _view(context, device, handle, desc, chained), desc, how)
 
 
 @functools.cache
@@ -189,7 +198,7 @@ def _over_memory(
         )
     _require_linear(context, place, address, pitch, desc)
     pitched = _pitched_desc(context, place, address, pitch, desc)
-    how = None if sampler is None else _sampler_desc(desc, sampler, pitched)
+    how = None if sampler is None else sampler_desc(desc, sampler, pitched)
     described = image_desc(desc, bindless_desc(pitched if how is None else how, sampled=how is not None))
 
     def make() -> Any:
@@ -199,7 +208,7 @@ def _over_memory(
             fail(result, "zeImageCreate", f"{desc} over {address:#x} with pitch {pitch}", Errc.runtime)
         return slot[0]
 
-    return _handle_of(context, place, make, desc, how)
+    return handle_of(context, place, make, desc, how)
 
 
 def _pitched_desc(context: Context, device: Device, address: int, pitch: int, desc: ImageDescriptor) -> Any:

@@ -37,6 +37,7 @@ from . import (
     _level_zero_memory,
     _level_zero_native,
     _level_zero_shared_events,
+    _level_zero_views,
     _level_zero_virtual,
 )
 from ._level_zero_context import Context
@@ -151,6 +152,7 @@ class LevelZeroBackend:
     create_unsampled_image = staticmethod(_level_zero_handle.create_unsampled_image)
     create_sampled_image = staticmethod(_level_zero_handle.create_sampled_image)
     create_sampled_image_usm = staticmethod(_level_zero_handle.create_sampled_image_usm)
+    create_format_view = staticmethod(_level_zero_views.create_format_view)
     create_unsampled_image_usm = staticmethod(_level_zero_handle.create_unsampled_image_usm)
     destroy_image = staticmethod(_level_zero_handle.destroy_image)
     copy_image = staticmethod(_level_zero_copy.copy_image)

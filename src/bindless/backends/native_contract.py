@@ -13,11 +13,13 @@ from typing import Any, Protocol
 
 from ..model.descriptor import ImageDescriptor
 from ..model.external import ExternalMemHandleType
+from ..model.sampler import BindlessImageSampler
 from .contract import NativeContext, NativeDevice, NativeEvent, NativeKernel, NativeModule, NativeQueue
 
 __all__ = [
     "EventPoolProtocol",
     "FenceProtocol",
+    "FormatViewProtocol",
     "GraphProtocol",
     "ImportableMemoryProtocol",
     "IpcProtocol",
@@ -51,6 +53,30 @@ class UnsampledMemoryProtocol(Protocol):
         self, context: NativeContext, device: NativeDevice, address: int, pitch: int, desc: ImageDescriptor
     ) -> int:
         """The counterpart of ``create_sampled_image_usm``, which kernels fetch from and write to."""
+
+
+class FormatViewProtocol(Protocol):
+    """Views of image memory in another format of the same size."""
+
+    def create_format_view(
+        self,
+        context: NativeContext,
+        device: NativeDevice,
+        handle: int,
+        desc: ImageDescriptor,
+        layout: str,
+        kind: str,
+        swizzle: str,
+        sampler: BindlessImageSampler | None,
+    ) -> int:
+        """A handle that ``destroy_image`` ends.
+
+        Args:
+            desc: of what kernels read.
+            layout: bits of the channels: ``10_10_10_2``.
+            kind: ``uint``, ``sint``, ``unorm``, ``snorm`` or ``float``.
+            swizzle: the four components, letters of ``rgba01dx``.
+        """
 
 
 class OffsetProtocol(Protocol):

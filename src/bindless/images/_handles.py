@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ..sycl.context import Context
     from ..sycl.device import Device
 
-__all__ = ["create_image", "destroy_image_handle"]
+__all__ = ["create_image", "destroy_image_handle", "known_memory"]
 
 # Drivers that filter 8- and 16-bit integers, and that read one-dimensional linear memory by integer coordinates alone.
 _TEXTURE_UNITS = (Backend.cuda, Backend.reference)
@@ -135,7 +135,7 @@ def _check(
     checked = (id(device._aspects), id(desc), id(sampler)) in _checked
     if not checked:
         _check_values(desc, device, sampler)
-    known = _known(memory, context)
+    known = known_memory(memory, context)
     if known is None:
         raise _gone(memory)
     if known.device != device:
@@ -160,7 +160,8 @@ def _check(
     return known
 
 
-def _known(memory: object, context: Context) -> KnownMemory | None:
+def known_memory(memory: object, context: Context) -> KnownMemory | None:
+    """The record of image memory, or None where it is none of this context."""
     if isinstance(memory, ImageMemHandle):
         return context._images.get(memory._raw_handle)
     if not isinstance(memory, ImageMem):

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .event_pools import EventPool, IpcEventPoolHandle, PoolEvent
     from .fences import Fence
     from .growable import GrowableArray
+    from .image_views import create_image_view
     from .ipc import IpcMemoryHandle, export_memory, open_memory
     from .launches import launch_cooperative, launch_indirect, max_cooperative_groups, prefer_cache
     from .modules import dynamic_link
@@ -28,6 +29,7 @@ _MODULES = {
     "event_pools": ("EventPool", "IpcEventPoolHandle", "PoolEvent"),
     "fences": ("Fence",),
     "growable": ("GrowableArray",),
+    "image_views": ("create_image_view",),
     "ipc": ("IpcMemoryHandle", "export_memory", "open_memory"),
     "launches": ("launch_cooperative", "launch_indirect", "max_cooperative_groups", "prefer_cache"),
     "modules": ("dynamic_link",),
@@ -50,6 +52,7 @@ __all__ = [
     "QueueGroup",
     "VirtualRange",
     "can_access_peer",
+    "create_image_view",
     "create_queue",
     "dynamic_link",
     "evict",
