@@ -116,6 +116,29 @@ static void sample(struct blr_spirv_builder *b, uint32_t word)
     emit(b, word, use, inputs, count, &result);
 }
 
+/* Of the two-dimensional images that extensions of SYCL gather from; offsets and other geometries are Vulkan's. */
+static void gather(struct blr_spirv_builder *b, uint32_t word)
+{
+    blr_spirv_require_words(b->module, word, 6);
+    const struct blr_spirv_type *image;
+    struct blr_spirv_ref inputs[3] = {image_operand(b, word, word_at(b, word + 3), true, &image)};
+    struct blr_spirv_image_use *use = new_use(b, image);
+    if (use->cube || use->dimensions != 2 || use->arrayed || blr_spirv_length_at(b->build, word) > 6)
+        blr_spirv_unsupported(b->build, word, "a gather of other than a 2D image, or with image operands");
+    inputs[1] = blr_spirv_operand(b, word, word_at(b, word + 4));
+    check_coordinates(b, word, inputs[1].type, use, false);
+    inputs[2] = blr_spirv_operand(b, word, word_at(b, word + 5));
+    if (!use->float_coordinates || inputs[2].type->kind != BLR_TYPE_INT || inputs[2].type->scalar_size != 4)
+        blr_spirv_refuse(b->build, word, "coordinates are floats, and its component is a whole number of 32 bits");
+    use->operation = BLR_OPERATION_SAMPLE;
+    use->samples = use->gathers = true;
+    check_texel(b, word, blr_spirv_result_type(b, word), use);
+    if (use->components != 4)
+        blr_spirv_refuse(b->build, word, "its result has %u components: a gather has four", use->components);
+    struct blr_spirv_ref result = blr_spirv_result(b, word);
+    emit(b, word, use, inputs, 3, &result);
+}
+
 static bool harmless_operands(const struct blr_spirv_builder *b, uint32_t word, uint32_t at)
 {
     return at >= word + blr_spirv_length_at(b->build, word) ||
@@ -231,6 +254,7 @@ bool blr_spirv_decode_image(struct blr_spirv_builder *b, uint32_t word)
     case BLR_OP_ConvertHandleToSampledImageINTEL: convert(b, word, BLR_TYPE_SAMPLED_IMAGE); return true;
     case BLR_OP_SampledImage: sampled_image(b, word); return true;
     case BLR_OP_ImageSampleExplicitLod: sample(b, word); return true;
+    case BLR_OP_ImageGather: gather(b, word); return true;
     case BLR_OP_ImageFetch:
     case BLR_OP_ImageRead: read(b, word); return true;
     case BLR_OP_ImageWrite: write(b, word); return true;

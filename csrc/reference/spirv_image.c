@@ -2,6 +2,7 @@
 #include "spirv_image.h"
 
 #include "allocate.h"
+#include "sample_coordinate.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -271,6 +272,51 @@ static void give_values(const struct blr_spirv_batch *batch, const struct blr_sp
         }
 }
 
+/* One of the two texels of an axis that a linear sample blends, without the clamp that comes before its weights. */
+static int64_t corner(float coordinate, const struct blr_texture *texture, int axis, uint32_t extent, int bits, int number)
+{
+    int64_t position = blr_texels_256(coordinate, extent, texture->normalized, bits) - 128;
+    return blr_address((position >> 8) + number, extent, texture->addressing[axis]);
+}
+
+/* One channel of four texels, counter-clockwise from the lower left. What lies in the border is 0. */
+static void gather_texels(const struct blr_spirv_batch *batch, const struct blr_spirv_op *op, const struct blr_texture *texture,
+                          blr_image_call_t *call, struct items *items, unsigned char *result)
+{
+    static const uint8_t corners[4][2] = {{0, 1}, {1, 1}, {1, 0}, {0, 0}};
+    const struct blr_spirv_image_use *use = op->info;
+    const struct blr_texture_level *level = &texture->level[0];
+    uint32_t size = blr_element_size(call->value_type);
+    int bits = blr_fraction_bits(level->width > level->height ? level->width : level->height, texture->alone);
+    uint32_t channel[BLR_LANES];
+    collect(batch, items, op->in[1], 2, items->point);
+    collect(batch, items, op->in[2], 1, channel);
+    call->operation = BLR_OPERATION_FETCH;
+    call->coordinates = items->at;
+    for (uint32_t k = 0; k < 4; k++) {
+        for (uint32_t n = 0; n < items->count; n++) {
+            int64_t x = corner(items->point[2 * n], texture, 0, level->width, bits, corners[k][0]);
+            int64_t y = corner(items->point[2 * n + 1], texture, 1, level->height, bits, corners[k][1]);
+            items->at[2 * n] = (int32_t)x;
+            items->at[2 * n + 1] = (int32_t)y;
+        }
+        struct blr_fault outside = {0};
+        blr_texture_run(texture, call, 0, items->count, &outside);
+        for (uint32_t n = 0; n < items->count; n++) {
+            unsigned char *place = result + (k * BLR_LANES + items->lane[n]) * use->size;
+            const unsigned char *element = items->values + (n * call->value_channels + channel[n]) * size;
+            if (channel[n] >= call->value_channels) {
+                memset(place, 0, use->size);
+            } else if (use->floats) {
+                memcpy(place, element, use->size);
+            } else {
+                int64_t number = integer_at(element, call->value_type);
+                memcpy(place, &number, use->size);
+            }
+        }
+    }
+}
+
 /* All lanes that name one image. False after a fault. */
 static bool call_image(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, uint64_t handle, uint64_t sampler,
                        struct items *items, unsigned char *result)
@@ -301,6 +347,10 @@ static bool call_image(struct blr_spirv_batch *batch, const struct blr_spirv_op 
     /* No more channels than there are, unless others stand in their places. */
     if (texture->desc.num_channels < use->components && texture->desc.num_channels != 3 && !texture->swizzled)
         call.value_channels = texture->desc.num_channels;
+    if (use->gathers) {
+        gather_texels(batch, op, texture, &call, items, result);
+        return true;
+    }
     gather(batch, op, texture, items);
     bool exact = call.operation == BLR_OPERATION_FETCH || call.operation == BLR_OPERATION_WRITE;
     call.coordinates = exact ? (const void *)items->at : (const void *)items->point;

@@ -22,6 +22,7 @@ struct blr_spirv_image_use {
     bool depths;         /* texels are one number each */
     bool float_coordinates;
     bool samples;        /* in[0] is followed by a sampler, or 0 */
+    bool gathers;        /* one channel of the four texels of a linear sample; in[2]: which */
     bool floats;         /* what a texel is in the kernel */
     uint8_t size;        /* bytes of each of its elements */
     uint32_t components; /* of the result */

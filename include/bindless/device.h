@@ -46,6 +46,10 @@
  *       pixel on the right and below. dx and dy have the coordinate's type.
  *   T sample_cubemap_T(sampled_image_handle, float3 direction)
  *       The value where a ray from the centre of the cube leaves it; a direction of any length.
+ *   T4 gather_image_T4(sampled_image_handle, float2, uint component)
+ *       One component, 0 to 3, of the four pixels that linear filtering would blend at a coordinate of a 2D image,
+ *       counter-clockwise from the lower left: (x, y + 1), (x + 1, y + 1), (x + 1, y), (x, y). T4 has four components. Where
+ *       the device has Aspect.ext_oneapi_bindless_images_gather; OpenCL has no such instruction.
  *   T fetch_sampled_image_T(sampled_image_handle, int | int2 | int3)
  *       One pixel, whatever the sampler says. (BI's fetch_image for sampled images; handles are plain integers here, so
  *       that its name tells them apart.)
@@ -137,6 +141,7 @@ typedef ulong sampled_image_handle;
     COLOR __bindless_sample_grad_1d_##LETTER(ulong, float, float, float);                                              \
     COLOR __bindless_sample_grad_2d_##LETTER(ulong, float, float, float, float, float, float);                         \
     COLOR __bindless_sample_grad_3d_##LETTER(ulong, float, float, float, float, float, float, float, float, float);    \
+    COLOR __bindless_gather_2d_##LETTER(ulong, float, float, uint);                                                    \
     COLOR __bindless_sample_cube_##LETTER(ulong, float, float, float);
 BINDLESS_DECLARE_CLASS(f, float4)
 BINDLESS_DECLARE_CLASS(i, int4)
@@ -340,6 +345,16 @@ BINDLESS_FUNCTION float3 bindless_cube_direction(float3 v)
             __bindless_sample_grad_3d_##LETTER(image, at.x, at.y, at.z, dx.x, dx.y, dx.z, dy.x, dy.y, dy.z), T);       \
     }
 
+/* Of results of four components. */
+#define BINDLESS_GATHER_1(T, LETTER)
+#define BINDLESS_GATHER_2(T, LETTER)
+#define BINDLESS_GATHER_3(T, LETTER)
+#define BINDLESS_GATHER_4(T, LETTER)                                                                                   \
+    BINDLESS_FUNCTION T gather_image_##T(sampled_image_handle image, float2 at, uint component)                        \
+    {                                                                                                                  \
+        return BINDLESS_NARROW_4(__bindless_gather_2d_##LETTER(image, at.x, at.y, component), T);                      \
+    }
+
 #define BINDLESS_SAMPLED_CUBE(T, N, LETTER)                                                                            \
     BINDLESS_FUNCTION T sample_cubemap_##T(sampled_image_handle image, float3 direction)                               \
     {                                                                                                                  \
@@ -458,6 +473,7 @@ BINDLESS_FUNCTION float3 bindless_cube_direction(float3 v)
     BINDLESS_SAMPLED_ARRAY(T, N, LETTER, 2d_array, 2, float2, int2)                                                    \
     BINDLESS_SAMPLED_GRADIENTS(T, N, LETTER)                                                                           \
     BINDLESS_SAMPLED_CUBE(T, N, LETTER)                                                                                \
+    BINDLESS_GATHER_##N(T, LETTER)                                                                                     \
     BINDLESS_UNSAMPLED(T, N, LETTER, COLOR, BLOB, CARRIER, RAW)                                                        \
     BINDLESS_CUBEMAP(T)
 

@@ -38,7 +38,7 @@ blocks of images:
 arrays of variable length:
     VariableLengthArrayINTEL SaveMemoryINTEL RestoreMemoryINTEL
 what shaders have:
-    TypeMatrix TypeRuntimeArray Transpose ImageTexelPointer ImageSampleImplicitLod ImageGather ImageQueryLod
+    TypeMatrix TypeRuntimeArray Transpose ImageTexelPointer ImageSampleImplicitLod ImageQueryLod
     ImageQuerySamples ArrayLength Kill
 """
 # Said outside of functions, or part of their form.

@@ -94,6 +94,13 @@ class Device:
         self._context: PrimaryContext | None = None
         self._lock = threading.Lock()
 
+    @property
+    def gather_limits(self) -> tuple[int, int]:
+        """Width and height of the largest array that kernels gather from; zeros where they do not."""
+        width = self.attribute(lib.CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_GATHER_WIDTH)
+        height = self.attribute(lib.CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_GATHER_HEIGHT)
+        return (width, height) if width and height else (0, 0)
+
     def attribute(self, attribute: int) -> int:
         """An attribute's value; 0 where the driver is too old to know it."""
         value = self._attributes.get(attribute)

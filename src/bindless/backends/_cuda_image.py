@@ -5,6 +5,7 @@ What a descriptor means on a device is worked out once and kept with the descrip
 
 from __future__ import annotations
 
+import functools
 from typing import Any, NoReturn
 
 from ..drivers import cuda as driver
@@ -109,6 +110,27 @@ def array_descriptor(desc: ImageDescriptor, writable: bool) -> Any:
     )
 
 
+@functools.cache
+def _gathers_and_writes(primary: PrimaryContext) -> bool:
+    """Whether the driver makes arrays that kernels both gather from and write to; asked by making one."""
+    flags = lib.CUDA_ARRAY3D_SURFACE_LDST | lib.CUDA_ARRAY3D_TEXTURE_GATHER
+    values = {"Width": 1, "Height": 1, "Format": lib.CU_AD_FORMAT_FLOAT, "NumChannels": 1, "Flags": flags}
+    slot = ffi.new("CUarray *")
+    with primary:
+        made = lib.cuArray3DCreate(slot, ffi.new("CUDA_ARRAY3D_DESCRIPTOR *", values)) == lib.CUDA_SUCCESS
+        if made:
+            lib.cuArrayDestroy(slot[0])
+    return made
+
+
+def _gather_flag(primary: PrimaryContext, desc: ImageDescriptor, writable: bool) -> int:
+    """What an array needs that kernels gather from: those of two dimensions and no larger than that is possible."""
+    width, height = primary.device.gather_limits
+    if desc.type is not ImageType.standard or desc.dimensions != 2 or desc.width > width or desc.height > height:
+        return 0
+    return int(lib.CUDA_ARRAY3D_TEXTURE_GATHER) if not writable or _gathers_and_writes(primary) else 0
+
+
 # Arrays at rest: bytes of one kind, arrays of one kind.
 _BYTES_AT_REST, _ARRAYS_AT_REST = 1 << 20, 8
 
@@ -123,7 +145,9 @@ def _prepare(primary: PrimaryContext, desc: ImageDescriptor) -> ImageStorage:
     """Works out what arrays for a descriptor are on a device; the descriptor keeps that."""
     require_channels(desc.num_channels)
     writable = fits_surfaces(primary.device, desc)
-    storage = ImageStorage(primary, desc, array_descriptor(desc, writable), writable)
+    description = array_descriptor(desc, writable)
+    description.Flags |= _gather_flag(primary, desc, writable)
+    storage = ImageStorage(primary, desc, description, writable)
     if not storage.is_mipmap and desc.nbytes <= _BYTES_AT_REST:
         storage.kind = _kind(storage.description)
         storage.most_at_rest = min(_BYTES_AT_REST // desc.nbytes, _ARRAYS_AT_REST)

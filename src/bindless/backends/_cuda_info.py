@@ -79,6 +79,8 @@ def aspects(device: Device) -> frozenset[Aspect]:
     """What the device says yes to."""
     found = {aspect for aspect, capability in _BY_CAPABILITY.items() if device.capability >= capability}
     found.update(aspect for aspect, attribute in _BY_ATTRIBUTE.items() if device.attribute(attribute))
+    if device.gather_limits != (0, 0):
+        found.add(Aspect.ext_oneapi_bindless_images_gather)
     if Aspect.usm_shared_allocations in found and Aspect.ext_oneapi_bindless_images in found:
         found.add(Aspect.ext_oneapi_bindless_images_shared_usm)
     return frozenset(found) | _cuda_external.aspects()

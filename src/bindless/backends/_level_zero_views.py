@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from ..drivers import level_zero as driver
 from ..model.descriptor import ImageDescriptor
-from ..model.errors import Errc, FeatureNotSupportedError
+from ..model.enums import Errc
+from ..model.errors import FeatureNotSupportedError
 from ..model.sampler import BindlessImageSampler
 from ._level_zero_context import Context
 from ._level_zero_device import Device
@@ -46,8 +47,7 @@ def create_format_view(
         result = create(context.handle, device.handle, described, storage.handle, slot)
         if result in _REFUSED:
             raise FeatureNotSupportedError(
-                f"{device.name} has no {'sampled ' if how is not None else ''}images of layout {layout}, type {kind} and "
-                f"swizzle {swizzle}",
+                f"{device.name} has no such images of layout {layout}, type {kind} and swizzle {swizzle}",
                 backend="level_zero",
             )
         if result != SUCCESS:

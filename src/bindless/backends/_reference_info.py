@@ -28,6 +28,7 @@ ASPECTS: frozenset[Aspect] = frozenset(
         Aspect.host_debuggable,
         Aspect.online_compiler,
         Aspect.online_linker,
+        Aspect.ext_oneapi_bindless_images_gather,
         Aspect.fp16,
         Aspect.fp64,
         Aspect.atomic64,

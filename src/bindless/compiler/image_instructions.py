@@ -19,16 +19,16 @@ __all__ = ["with_image_instructions"]
 _CAPABILITY, _EXTENSION, _NAME, _DECORATE = 17, 10, 5, 71
 _TYPE_VOID, _TYPE_INT, _TYPE_FLOAT, _TYPE_VECTOR, _TYPE_IMAGE, _TYPE_SAMPLED_IMAGE = 19, 21, 22, 23, 25, 27
 _FUNCTION, _FUNCTION_PARAMETER, _FUNCTION_END, _FUNCTION_CALL = 54, 55, 56, 57
-_COMPOSITE_CONSTRUCT, _SAMPLE_EXPLICIT_LOD, _READ, _WRITE, _CONVERT_TO_FLOAT = 80, 88, 98, 99, 112
+_COMPOSITE_CONSTRUCT, _SAMPLE_EXPLICIT_LOD, _GATHER, _READ, _WRITE, _CONVERT_TO_FLOAT = 80, 88, 96, 98, 99, 112
 _CONVERT_TO_IMAGE, _CONVERT_TO_SAMPLED_IMAGE = 6529, 6531
 _LINKAGE_ATTRIBUTES, _IMPORT = 41, 1
 _LOD, _GRAD = 2, 4
 _CONSTANT, _DIMENSION_CUBE = 43, 3
 _CAPABILITY_LINKAGE, _CAPABILITY_BINDLESS, _CAPABILITY_SAMPLED_1D, _CAPABILITY_IMAGES = 5, 6528, 43, 13
-_CAPABILITY_SHADER = 1  # what the grammar asks for cubes
+_CAPABILITY_SHADER = 1  # what the grammar asks for cubes and gathers
 _HEADER = 5
 _OURS = re.compile(
-    r"__bindless_(?:(sample_grad|sample_lod|sample|read|fetch_sampled|write)_([123])d(_array)?|sample_cube)_[fiu]"
+    r"__bindless_(?:(sample_grad|sample_lod|sample|read|fetch_sampled|write|gather)_([123])d(_array)?|sample_cube)_[fiu]"
 )
 _CUBE = 0  # as a number of dimensions
 
@@ -37,11 +37,16 @@ Instruction = tuple[int, tuple[int, ...]]
 
 @dataclass(frozen=True)
 class _Form:
-    """What a function does: read, write or a way to sample; of images of so many dimensions, 0 for cubes."""
+    """What a function does: read, write, gather or a way to sample; of images of so many dimensions, 0 for cubes."""
 
     what: str
     dimensions: int
     layered: bool
+
+    @property
+    def needs_shader(self) -> bool:
+        """Whether the grammar has its instruction or image with the capability Shader alone."""
+        return self.dimensions == _CUBE or self.what == "gather"
 
     @classmethod
     def of(cls, match: re.Match[str]) -> _Form:
@@ -161,6 +166,9 @@ class _Rewriter:
             at, dx, dy = (self._vector(self.float_type, part, out) for part in parts)
             out.append((_SAMPLE_EXPLICIT_LOD, (*sample, at, _GRAD, dx, dy)))
             return out
+        if form.what == "gather":
+            out.append((_GATHER, (*sample, self._vector(self.float_type, given[1:3], out), given[3])))
+            return out
         if form.what == "sample_cube":
             at, level = self._vector(self.float_type, given[1:], out), self._zero(self.float_type)
         else:
@@ -206,7 +214,7 @@ class _Rewriter:
             _CAPABILITY_BINDLESS,
             _CAPABILITY_IMAGES,
             *([_CAPABILITY_SAMPLED_1D] if any(form.dimensions == 1 for form in self.forms.values()) else []),
-            *([_CAPABILITY_SHADER] if any(form.dimensions == _CUBE for form in self.forms.values()) else []),
+            *([_CAPABILITY_SHADER] if any(form.needs_shader for form in self.forms.values()) else []),
         ]
         for capability in wanted:
             if (_CAPABILITY, (capability,)) not in body:

@@ -12,6 +12,7 @@ from ._functions import (
     write_image,
     write_image_array,
 )
+from ._gather import gather_image
 from ._handles import create_image, destroy_image_handle
 from ._memory import (
     ImageMem,
@@ -34,6 +35,7 @@ __all__ = [
     "fetch_image",
     "fetch_image_array",
     "free_image_mem",
+    "gather_image",
     "get_image_channel_type",
     "get_image_memory_support",
     "get_image_num_channels",

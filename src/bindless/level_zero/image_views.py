@@ -59,7 +59,7 @@ def create_image_view(
         Bits of the channels, as in Level Zero's names: ``10_10_10_2``, ``8_8_8_8``. They are as many as those of a
         pixel of the memory.
     type
-        ``uint``, ``sint``, ``unorm``, ``snorm`` or ``float``. Kernels read uint32, int32, and float32 for the last three.
+        ``uint``, ``sint``, ``unorm``, ``snorm`` or ``float``. Kernels read uint32, int32, and float32 of the others.
     swizzle
         What the four components of a value are: channels ``r``, ``g``, ``b``, ``a``, or the numbers ``0`` and ``1``.
         Also ``d`` (depth) and ``x`` (undefined), where the driver has them.

@@ -47,5 +47,6 @@ class Aspect(StringEnum):
     ext_oneapi_image_array = "ext_oneapi_image_array"
     ext_oneapi_cubemap = "ext_oneapi_cubemap"
     ext_oneapi_cubemap_seamless_filtering = "ext_oneapi_cubemap_seamless_filtering"
+    ext_oneapi_bindless_images_gather = "ext_oneapi_bindless_images_gather"
     ext_oneapi_external_memory_import = "ext_oneapi_external_memory_import"
     ext_oneapi_external_semaphore_import = "ext_oneapi_external_semaphore_import"

@@ -23,6 +23,8 @@ _NAME = re.compile(
     r"__bindless_(fetch_sampled|sample_lod|sample_grad|sample|read|write)_"
     r"(1d_array|2d_array|1d_linear|1d|2d|3d|cube)_([fiu])"
 )
+_GATHER = re.compile(r"__bindless_gather_2d_[fiu]")
+_NO_IMAGES = (CUBE.name, LINEAR.name, "gather")
 _QUERIES = {"x": "width", "y": "height", "z": "depth", "layer": "array_size"}
 _WORK_ITEMS = {
     "global_id": "get_global_id",
@@ -36,13 +38,15 @@ _WORK_ITEMS = {
 
 def parse(name: str) -> tuple[str, str, bool] | None:
     """Operation, geometry, and whether a sampler is needed, of a primitive that takes a handle."""
+    if _GATHER.fullmatch(name):
+        return "gather", "gather", True
     match = _NAME.fullmatch(name)
     return (match[1], match[2], match[1] in _SAMPLED) if match else None
 
 
 def image_type(geometry: str) -> str | None:
     """OpenCL C's type, or None where it has no such images."""
-    return f"image{geometry}_t" if geometry not in (CUBE.name, LINEAR.name) else None
+    return f"image{geometry}_t" if geometry not in _NO_IMAGES else None
 
 
 def words(name: str) -> str | None:

@@ -84,6 +84,23 @@ def _fetches(ir: IrModule) -> None:
             _texture(ir, f"fetch_sampled_{geometry.name}", intrinsic, parameters, arguments, values)
 
 
+def _gathers(ir: IrModule) -> None:
+    """One channel, which is part of the instruction, of the four texels that a linear sample blends."""
+    at = ["i64 %image", "float %x", "float %y"]
+    for values in CLASSES:
+        struct = "{" + ", ".join([values.scalar] * 4) + "}"
+        kind = f"v4{'f32' if values.letter == 'f' else values.ptx}"
+        body = ["switch i32 %component, label %a [i32 0, label %r i32 1, label %g i32 2, label %b]"]
+        for letter in "rgba":
+            call = ir.external(struct, f"llvm.nvvm.tld4.unified.{letter}.2d.{kind}.f32", types_of(at))
+            body += [f"{letter}:", f"%t{letter} = {call}({', '.join(at)})", "br label %end"]
+        found = ", ".join(f"[%t{letter}, %{letter}]" for letter in "rgba")
+        gather, vector = build_vector(values.scalar, [f"%e{k}" for k in range(4)])
+        body += ["end:", f"%t = phi {struct} {found}", *(f"%e{k} = extractvalue {struct} %t, {k}" for k in range(4))]
+        body += [*gather, f"ret {values.vector} {vector}"]
+        ir.function(f"__bindless_gather_2d_{values.letter}", values.vector, [*at, "i32 %component"], body)
+
+
 def _surface_read(ir: IrModule, geometry: Geometry, blob: _Blob) -> None:
     where = ["i64 %image", *geometry.arguments("i32")]
     call = ir.external(blob.registers, f"llvm.nvvm.suld.{_instruction(geometry)}.{blob.suffix}.zero", types_of(where))
@@ -185,6 +202,7 @@ def module() -> str:
     ir = IrModule(DATA_LAYOUT, TRIPLE)
     _samples(ir)
     _fetches(ir)
+    _gathers(ir)
     for geometry in (*STANDARD, *LAYERED):
         for blob in _BLOBS:
             _surface_read(ir, geometry, blob)
