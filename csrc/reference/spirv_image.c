@@ -304,10 +304,12 @@ static void gather_texels(const struct blr_spirv_batch *batch, const struct blr_
         blr_texture_run(texture, call, 0, items->count, &outside);
         for (uint32_t n = 0; n < items->count; n++) {
             unsigned char *place = result + (k * BLR_LANES + items->lane[n]) * use->size;
-            const unsigned char *element = items->values + (n * call->value_channels + channel[n]) * size;
             if (channel[n] >= call->value_channels) {
                 memset(place, 0, use->size);
-            } else if (use->floats) {
+                continue;
+            }
+            const unsigned char *element = items->values + (n * call->value_channels + channel[n]) * size;
+            if (use->floats) {
                 memcpy(place, element, use->size);
             } else {
                 int64_t number = integer_at(element, call->value_type);

@@ -91,3 +91,19 @@ def test_a_refusal_leaves_nothing(queue: bl.Queue, fake: Fake) -> None:  # noqa:
     os.close(event)
     assert fake.library.fake_live_external() == 0 and descriptors() == before
     shared.close()
+
+
+def test_types_of_handles(device: bl.Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    def imported_types() -> list[str]:
+        return [str(kind) for kind in bl.ExternalMemHandleType if bl.supports_importing_handle_type(kind, device)]
+
+    native = device._record.native
+    known = native._attributes
+    for version, supported, wanted in (
+        ((13, 0), 1, ["opaque_fd", "dma_buf"]),
+        ((13, 0), 0, ["opaque_fd"]),
+        ((12, 4), 1, ["opaque_fd"]),
+    ):
+        monkeypatch.setattr(driver, "version", lambda version=version: version)
+        monkeypatch.setitem(known, lib.CU_DEVICE_ATTRIBUTE_DMA_BUF_SUPPORTED, supported)
+        assert imported_types() == wanted

@@ -158,3 +158,57 @@ def test_a_stream_that_captures_is_no_queue(fake: Fake, device: bl.Device) -> No
             bl.make_queue("cuda", slot[0], context)
     finally:
         fake.library.fake_capture(None)
+
+
+# ---------------------------------------------------------------------- images
+
+
+def test_arrays_for_gathers(queue: bl.Queue, fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
+    from bindless.backends import _cuda_image
+
+    native = queue.device._record.native
+    width, height = (
+        getattr(driver.lib, f"CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_GATHER_{name}") for name in ("WIDTH", "HEIGHT")
+    )
+    monkeypatch.setitem(native._attributes, width, 64)
+    monkeypatch.setitem(native._attributes, height, 32)
+    _cuda_image._gathers_and_writes.cache_clear()
+    writes, gathers = driver.lib.CUDA_ARRAY3D_SURFACE_LDST, driver.lib.CUDA_ARRAY3D_TEXTURE_GATHER
+    fake.clear()
+    for desc in (
+        bl.ImageDescriptor(64, 32, num_channels=2),
+        bl.ImageDescriptor(65, 32, num_channels=2),
+        bl.ImageDescriptor(64, num_channels=2),
+        bl.ImageDescriptor(64, 32, 2, num_channels=2),
+        bl.ImageDescriptor(64, 32, num_channels=2, type="array", array_size=2),
+    ):
+        bl.ImageMem(desc, queue).close()
+    flags = [int(line.split(" flags ")[1].split()[0]) for line in fake.lines("cuArray3DCreate")]
+    layered = driver.lib.CUDA_ARRAY3D_LAYERED
+    assert flags == [writes | gathers, writes | gathers, writes, writes, writes, writes | layered]  # the first asks
+    _cuda_image._gathers_and_writes.cache_clear()
+
+
+def test_what_images_can_be(queue: bl.Queue) -> None:
+    both = ["opaque_handle", "usm_pointer"]
+    flat = bl.ImageDescriptor(64, 32)
+    assert bl.get_image_memory_support(flat, queue) == both
+    assert bl.is_image_handle_supported(bl.SampledImageHandle, flat, "usm_pointer", queue)
+    assert not bl.is_image_handle_supported(bl.UnsampledImageHandle, flat, "usm_pointer", queue)
+    line = bl.ImageDescriptor(100_000)  # a texture has this many pixels, a surface has fewer
+    assert bl.is_image_handle_supported(bl.SampledImageHandle, line, "opaque_handle", queue)
+    assert not bl.is_image_handle_supported(bl.UnsampledImageHandle, line, "opaque_handle", queue)
+    pointer, pitch = bl.pitched_alloc_device(flat, queue)
+    with pytest.raises(bl.SyclRuntimeError):
+        bl.create_image(pointer, flat, queue, pitch=pitch)
+    bl.free(pointer)
+
+
+def test_no_launch_has_an_offset(queue: bl.Queue, fake: Fake) -> None:  # noqa: F811
+    fake.parameters(8)
+    kernel = bl.load_kernel_bundle(PTX, queue.context).get_kernel("plain")
+    array = bl.usm_empty(64, np.float32, queue)
+    fake.clear()
+    with pytest.raises(bl.FeatureNotSupportedError):
+        queue.parallel_for(bl.NdRange(64, 32, 1), kernel, array)
+    assert not fake.lines("cuLaunchKernel")
