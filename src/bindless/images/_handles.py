@@ -256,7 +256,8 @@ def _create_usm(
     require_format(device, desc)
     _check_usm_layout(memory, desc, device, pitch)
     if sampler is not None:
-        _check_usm_sampler(device, desc, sampler)
+        _require_unfiltered_lines(device, desc, sampler)
+        _check_sampler(device, desc, sampler)
     place = context._native, device._record.native, pointer.address, pitch if desc.height else 0, desc
     try:
         if sampler is None:
@@ -272,13 +273,12 @@ def _create_usm(
     return SampledImageHandle(number, desc) if sampled else UnsampledImageHandle(number, desc)
 
 
-def _check_usm_sampler(device: Device, desc: ImageDescriptor, sampler: BindlessImageSampler) -> None:
+def _require_unfiltered_lines(device: Device, desc: ImageDescriptor, sampler: BindlessImageSampler) -> None:
     if desc.dimensions == 1 and sampler.filtering is FilteringMode.linear and device._backend.backend in _TEXTURE_UNITS:
         raise SyclRuntimeError(
             "filtering=linear on one-dimensional USM: texture units do not filter linear memory; "
             "make it a pitched 2D image of height 1"
         )
-    _check_sampler(device, desc, sampler)
 
 
 def _check_usm_layout(memory: UsmPointer | UsmArray, desc: ImageDescriptor, device: Device, pitch: int) -> None:
