@@ -215,3 +215,23 @@ def test_opencl_has_no_such_instruction() -> None:
     for component in "rgba":
         for kind in ("f32", "s32", "u32"):
             assert f"tld4.{component}.2d.v4.{kind}.f32" in ptx
+
+
+@needs_llvm
+@pytest.mark.parametrize("wrong", ["geometry", "operands"])
+def test_gathers_that_the_reference_refuses(wrong: str) -> None:
+    file = bl.build(SOURCE, targets="spirv")
+    data = np.frombuffer(file.sections[0].data, np.uint32).tolist()
+    image_type, gather = 25, 96
+    at = 5
+    while at < len(data):
+        length, opcode = data[at] >> 16, data[at] & 0xFFFF
+        if wrong == "geometry" and opcode == image_type:
+            data[at + 3] = 2  # three dimensions
+        if wrong == "operands" and opcode == gather:
+            data[at] = (length + 1) << 16 | gather
+            data.insert(at + length, 0)
+            length += 1
+        at += length
+    with bl.Queue("reference") as queue, pytest.raises(bl.BuildError):
+        bl.load_kernel_bundle(np.array(data, np.uint32).tobytes(), queue)
