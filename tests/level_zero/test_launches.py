@@ -115,11 +115,65 @@ def test_a_fence_is_signalled_after_what_was_submitted(
         queue.fill(array, np.float32(5))
         fence = ze.Fence(queue)
         fence.signal()
-        fence.close()  # waits for what signals it
+        fence.close()
+        with pytest.raises(bl.InvalidError, match="closed"):
+            fence.wait()
         assert (array.numpy(queue) == 5).all()
     immediate = bl.Queue(device, context, in_order=True, immediate_command_list=True)
     with immediate, pytest.raises(bl.FeatureNotSupportedError, match="no_immediate_command_list=True"):
         ze.Fence(immediate)
+
+
+@pytest.mark.parametrize("end", ["close", "with", "del"])
+@pytest.mark.parametrize("state", ["new", "signalled", "reset", "reset twice", "used again", "pending"])
+def test_the_end_of_a_fence_waits_for_nothing(
+    device: bl.Device, context: bl.Context, bundle: bl.KernelBundle, state: str, end: str
+) -> None:
+    """L0's own example ends with a reset fence; ``pending`` ends one whose work cannot begin."""
+    with bl.Queue(device, context, in_order=True, no_immediate_command_list=True) as queue:
+        array = bl.usm_empty(64, np.float32, queue)
+        gate = ze.EventPool(1, queue)[0] if state == "pending" else None
+        fence = ze.Fence(queue)
+        if gate is not None:
+            gate.wait_on(queue)
+        filled = queue.fill(array, np.float32(2))
+        if state != "new":
+            fence.signal()
+        if state not in ("new", "pending"):
+            assert fence.wait(60)
+        if state.startswith("reset") or state == "used again":
+            fence.reset()
+            assert not fence.is_signalled
+        if state == "reset twice":
+            fence.reset()
+        if state == "used again":
+            fence.signal()
+        if end == "with":
+            with fence:
+                pass
+        elif end == "close":
+            fence.close()
+            fence.close()
+        del fence
+        if gate is not None:
+            assert not queue.ext_oneapi_empty()
+            gate.signal()
+        for _ in range(3):  # commands that may use what the fence has left
+            queue.parallel_for(64, bundle.get_kernel("scale"), array, np.float32(3))
+        filled.wait()
+        assert (array.numpy(queue) == 54).all()
+
+
+def test_a_fence_that_work_is_to_signal_stays_so_when_it_is_reset(device: bl.Device, context: bl.Context) -> None:
+    with bl.Queue(device, context, in_order=True, no_immediate_command_list=True) as queue:
+        gate = ze.EventPool(1, queue)[0]
+        gate.wait_on(queue)
+        with ze.Fence(queue) as fence:
+            fence.signal()
+            fence.reset()  # of a fence that is not signalled: no effect (L0, "Fences")
+            assert not fence.is_signalled
+            gate.signal()
+            assert fence.wait(60)
 
 
 def test_barriers_of_ranges_stand_between_commands(queue: bl.Queue, bundle: bl.KernelBundle) -> None:

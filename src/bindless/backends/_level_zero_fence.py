@@ -21,7 +21,10 @@ _SLICE = 50_000_000  # nanoseconds
 
 
 class Fence:
-    """A ze_fence_handle_t of a command queue, and the empty command list whose execution signals it."""
+    """A ze_fence_handle_t of a command queue, and the empty command list whose execution signals it.
+
+    Both belong to the queue's lists, which end them at the latest.
+    """
 
     def __init__(self, queue: Queue) -> None:
         stream = queue.streams[0]
@@ -33,7 +36,7 @@ class Fence:
             )
         self.queue = queue
         self.handle: Any = None
-        self._list: Any = None
+        self._lists = stream.lists
         self._pending = False  # whether work that signals it may be unfinished
         self._lock = threading.Lock()
         desc = driver.make_struct("ze_command_list_desc_t", commandQueueGroupOrdinal=stream.lists.ordinal)
@@ -46,7 +49,8 @@ class Fence:
         except BaseException:
             lib.zeCommandListDestroy(own[0])
             raise
-        self.handle, self._list = fence[0], own
+        self.handle, self._places = fence[0], (own, fence)
+        self._lists.own(self._places)
 
     def require(self) -> Any:
         """The handle; raises once it was destroyed, or its queue was closed, with which it ends."""
@@ -61,21 +65,29 @@ class Fence:
         with stream.lock:
             handle = self.require()
             check(
-                lib.zeCommandQueueExecuteCommandLists(stream.lists.handle, 1, self._list, handle),
+                lib.zeCommandQueueExecuteCommandLists(stream.lists.handle, 1, self._places[0], handle),
                 "zeCommandQueueExecuteCommandLists",
             )
             self._pending = True
 
     def close(self) -> None:
-        """Destroys it; work that signals it is waited for."""
+        """Destroys it, or leaves it to the queue's lists while what signals it may be unfinished; no wait."""
         with self._lock:
             handle, self.handle = self.handle, None
-        if handle is None or in_fork():
+        if handle is None or self.queue.closed or in_fork():
             return
-        while self._pending and lib.zeFenceHostSynchronize(handle, _SLICE) == NOT_READY:
-            pass
-        release(lib.zeFenceDestroy(handle), "zeFenceDestroy")
-        release(lib.zeCommandListDestroy(self._list[0]), "zeCommandListDestroy")
+        if self._pending and lib.zeFenceQueryStatus(handle) == NOT_READY:
+            self._lists.take_over(self._places)
+        elif self._lists.disown(self._places):
+            release(lib.zeFenceDestroy(handle), "zeFenceDestroy")
+            release(lib.zeCommandListDestroy(self._places[0][0]), "zeCommandListDestroy")
+
+    def reset(self) -> None:
+        """See the contract."""
+        handle = self.require()
+        if lib.zeFenceQueryStatus(handle) != NOT_READY:  # else it is as it would be, and what signals it still does
+            check(lib.zeFenceReset(handle), "zeFenceReset")
+            self._pending = False
 
 
 def create_fence(queue: Queue) -> Fence:
@@ -105,8 +117,8 @@ def wait_fence(fence: Fence, timeout: int) -> bool:
 
 
 def reset_fence(fence: Fence) -> None:
-    """Makes it ready to be signalled anew."""
-    check(lib.zeFenceReset(fence.require()), "zeFenceReset")
+    """Makes it not signalled, if it is."""
+    fence.reset()
 
 
 def destroy_fence(fence: Fence) -> None:

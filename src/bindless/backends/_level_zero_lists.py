@@ -246,6 +246,22 @@ class RegularLists:
         check(result, "zeFenceCreate")
         return places
 
+    def own(self, places: tuple[Any, Any]) -> None:
+        """Ends a list and a fence that were made elsewhere with its own."""
+        self._made.append(places)
+
+    def disown(self, places: tuple[Any, Any]) -> bool:
+        """Whether the caller may end a list and a fence of ``own``: they are there still."""
+        try:
+            self._made.remove(places)
+        except ValueError:
+            return False
+        return True
+
+    def take_over(self, places: tuple[Any, Any]) -> None:
+        """Uses a list and a fence of ``own``, whose execution is not over, for commands of its own after that."""
+        self._running.append(places)
+
     def tidy(self) -> None:
         """Makes lists whose execution is over ready for use again."""
         while self._running and lib.zeFenceQueryStatus(self._running[0][1][0]) != NOT_READY:
@@ -259,9 +275,17 @@ class RegularLists:
         lib.zeCommandQueueSynchronize(self.handle, 0)
 
     def close(self) -> None:
-        """Destroys the queue and its lists; its work is done, but its last fence may not be signalled yet."""
-        while lib.zeCommandQueueSynchronize(self.handle, _WAIT_SLICE) == NOT_READY:
-            pass
+        """Destroys the queue and its lists; its work is done, but its last fence may not be signalled yet.
+
+        In a queue of somebody else's there may be other work, which is not waited for.
+        """
+        if self.owned:
+            while lib.zeCommandQueueSynchronize(self.handle, _WAIT_SLICE) == NOT_READY:
+                pass
+        else:
+            for _, fence in self._running:
+                while lib.zeFenceHostSynchronize(fence[0], _WAIT_SLICE) == NOT_READY:
+                    pass
         while self._made:
             own, fence = self._made[-1]
             if fence[0] != _NULL:

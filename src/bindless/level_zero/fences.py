@@ -66,11 +66,11 @@ class Fence:
         return self.wait(0)
 
     def reset(self) -> None:
-        """Makes it ready to be signalled anew; nothing that signals it is unfinished."""
+        """Makes it not signalled. Without effect before it is: what is to signal it still does."""
         self._function("reset_fence")(self._native)  # type: ignore[operator]
 
     def close(self) -> None:
-        """Destroys it, once what is to signal it is complete; a second call does nothing."""
+        """Ends its use without waiting for what is to signal it; a second call does nothing."""
         self._resource.close()
 
     def __enter__(self) -> Fence:
