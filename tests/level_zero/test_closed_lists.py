@@ -11,8 +11,11 @@ import pytest
 from compile import compiled_text, load
 
 import bindless as bl
+from bindless.drivers import level_zero as driver
 
 pytestmark = pytest.mark.on_level_zero
+
+lib, ffi = driver.lib, driver.ffi
 
 # Writes where the memory says: a fault unless that is within it.
 _PLACED = "kernel void placed(global const ulong *where, global int *out) { out[where[0]] += 1; }"
@@ -143,3 +146,31 @@ def test_a_profiling_queue_and_waits(made: Any) -> None:
                 assert set(found[: 1 << 15]) == {value} and set(found[1 << 15 :]) == {9}
                 times = [event.get_profiling_info(f"command_{name}") for name in ("submit", "start", "end")]
                 assert times == sorted(times)
+
+
+def test_a_copy_of_a_closed_list_is_made_behind_loaders_that_do_not_know_it(queue: bl.Queue) -> None:
+    """Loaders before 1.9 have no zeCommandListCreateCloneExp; the driver's own is found by its name."""
+    native = queue.device._record.native
+    context, array = queue.context._native.handle, bl.usm_empty(16, np.uint8, queue, kind="host")
+    clone = native.driver.require("zeCommandListCreateCloneExp", "1.9")
+    lists = [ffi.new("ze_command_list_handle_t *") for _ in range(2)]
+    desc = driver.make_struct("ze_command_list_desc_t", flags=lib.ZE_COMMAND_LIST_FLAG_EXP_CLONEABLE)
+    driver.check(lib.zeCommandListCreate(context, native.handle, desc, lists[0]), "zeCommandListCreate")
+    pattern, where = ffi.new("uint8_t *", 7), ffi.cast("void *", array.address)
+    filled = lib.zeCommandListAppendMemoryFill(lists[0][0], where, pattern, 1, 16, ffi.NULL, 0, ffi.NULL)
+    driver.check(filled, "zeCommandListAppendMemoryFill")
+    driver.check(lib.zeCommandListClose(lists[0][0]), "zeCommandListClose")
+    driver.check(clone(lists[0][0], lists[1]), "zeCommandListCreateCloneExp")
+    driver.check(lib.zeCommandListDestroy(lists[0][0]), "zeCommandListDestroy")
+    own = ffi.new("ze_command_queue_handle_t *")
+    driver.check(
+        lib.zeCommandQueueCreate(context, native.handle, driver.make_struct("ze_command_queue_desc_t"), own),
+        "zeCommandQueueCreate",
+    )
+    driver.check(
+        lib.zeCommandQueueExecuteCommandLists(own[0], 1, lists[1], ffi.NULL), "zeCommandQueueExecuteCommandLists"
+    )
+    driver.check(lib.zeCommandQueueSynchronize(own[0], 2**64 - 1), "zeCommandQueueSynchronize")
+    assert np.asarray(array).tolist() == [7] * 16
+    driver.check(lib.zeCommandListDestroy(lists[1][0]), "zeCommandListDestroy")
+    driver.check(lib.zeCommandQueueDestroy(own[0]), "zeCommandQueueDestroy")

@@ -48,7 +48,7 @@ def test_an_array_grows_where_it_is(queue: bl.Queue) -> None:
 
 def test_rows_and_capacity(queue: bl.Queue) -> None:
     with GrowableArray("u1", queue, capacity=3, row_shape=(2, 5)) as growing:
-        assert growing.capacity >= 3 and growing.capacity == get_page_size(30, queue) // 10
+        assert growing.capacity == 3 < get_page_size(30, queue) // 10
         growing.append(np.full((2, 2, 5), 3), queue)
         growing.append(np.full((2, 5), 4), queue)
         assert growing.array.shape == (3, 2, 5)
@@ -113,3 +113,16 @@ def test_dropped_arrays_give_back_addresses_and_memory(queue: bl.Queue) -> None:
     del view
     queue.wait()
     assert len(_lifetime._live) == before
+
+
+def test_no_more_rows_than_were_asked_for(queue: bl.Queue) -> None:
+    with GrowableArray(np.float64, queue, capacity=100, row_shape=3) as growing:
+        with pytest.raises(bl.InvalidError) as refused:
+            growing.append(np.zeros((101, 3)), queue)
+        assert refused.value.code is bl.Errc.invalid
+        assert (growing.capacity, len(growing)) == (100, 0)
+        growing.append(np.ones((60, 3)), queue)
+        with pytest.raises(bl.InvalidError):
+            growing.append(np.zeros((60, 3)), queue)
+        growing.append(np.ones((40, 3)), queue)
+        assert len(growing) == 100 and (growing.array.numpy(queue) == 1).all()

@@ -33,7 +33,7 @@ class GrowableArray:
         row_shape: elements of a row by dimension; () for a one-dimensional array.
 
     Attributes:
-        capacity: rows at most; raised to what whole pages hold.
+        capacity: rows at most.
         dtype, row_shape: as given.
 
     Raises:
@@ -59,7 +59,7 @@ class GrowableArray:
         if rows < 1 or self._row_bytes < 1:
             raise InvalidError(f"capacity={capacity!r}, row_shape={row_shape!r}: both have at least one element")
         self._range = VirtualRange(rows * self._row_bytes, device, context)
-        self.capacity = self._range.nbytes // self._row_bytes
+        self.capacity = rows
         self._memory = Allocation(
             context, device, UsmKind.device, self._range.address, 0, owned=False, lender=self._range._resource
         )
