@@ -27,6 +27,7 @@ import numpy as np
 
 import bindless as bl
 from bindless import kernels
+from bindless.sycl._stream import wait_for_all
 
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE / "sycl"), str(HERE / "interop")]
@@ -257,6 +258,7 @@ def read(soak: Soak, seconds: float) -> Reading:
     """After a collection, with nothing under way."""
     soak.queue.wait()
     soak.loose.wait()
+    wait_for_all()  # and for the work of queues that were closed
     gc.collect()
     counts = stress.native_objects(soak.device)
     pages = int(Path("/proc/self/statm").read_text().split()[1])

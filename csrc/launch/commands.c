@@ -96,6 +96,7 @@ static PyMemberDef commands_members[] = {
     {"outside", T_OBJECT, offsetof(Commands, outside_waits), 0, NULL},
     {"batch", T_LONGLONG, offsetof(Commands, batch), 0, NULL},
     {"_countdown", T_LONGLONG, offsetof(Commands, countdown), 0, NULL},
+    {"closed", T_BOOL, offsetof(Commands, closed), 0, NULL},
     {"_dirty", T_BOOL, offsetof(Commands, dirty), 0, NULL},
     {"in_order", T_BOOL, offsetof(Commands, in_order), 0, NULL},
     {"_in_batches", T_BOOL, offsetof(Commands, in_batches), 0, NULL},
@@ -217,11 +218,11 @@ static bool is_empty(PyObject *container)
 static int reap_locked(Commands *self)
 {
     if (self->native == NULL || self->native == Py_None)
-        return DONE; /* it was closed */
+        return DONE; /* it has ended */
     PyObject *batch = PyList_New(0);
     if (batch == NULL)
         return FAILED;
-    if (!is_idle(self) || !is_empty(self->held) || !is_empty(self->tasks) || !is_empty(self->outside_waits) ||
+    if (self->closed || !is_idle(self) || !is_empty(self->held) || !is_empty(self->tasks) || !is_empty(self->outside_waits) ||
         self->active == NULL || self->batch_list == NULL || self->bundles == NULL || PySet_Size(self->bundles) > 1) {
         Py_DECREF(batch);
         return OTHERWISE;

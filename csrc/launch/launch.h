@@ -127,6 +127,7 @@ typedef struct {
     PyObject *active;                        /* the set of those with work that is not known to be complete */
     PyObject *held, *tasks, *outside_waits;  /* what only Python looks after; mostly empty */
     long long batch, countdown;
+    char closed; /* takes no more commands; those before go on */
     char dirty, in_order, in_batches; /* in_batches: memory is held by batches of commands, else by each event */
     unsigned turn, repeats;
     unsigned dropped; /* how many launches had lost their kernels when the rows were looked at last */

@@ -43,8 +43,8 @@ static int account(Commands *self, Prepared *launch, PyObject *event, PyObject *
 
 bool takes_commands(const Commands *self)
 {
-    return self->native != NULL && self->native != Py_None && (self->blocker == NULL || self->blocker == Py_None) &&
-           self->batch_list != NULL && self->bundles != NULL;
+    return !self->closed && self->native != NULL && self->native != Py_None &&
+           (self->blocker == NULL || self->blocker == Py_None) && self->batch_list != NULL && self->bundles != NULL;
 }
 
 /* The mark of the last command gets what it needs to stand for itself, if somebody keeps it, for another one follows. */

@@ -274,6 +274,7 @@ def test_dropping_everything_leaks_nothing(device: bl.Device, shared: SharedFile
             queue.fill(array, 3, 1 << 16)
             queue.ext_oneapi_copy(np.ones((48, 64, 4), np.uint8), handle, dst_desc=DESC)
             del memory, array  # the work keeps both
+            queue.wait()
         assert (shared.bytes[: 48 * 64 * 4] == 1).all() and (shared.bytes[48 * 64 * 4 :] == 3).all()
         context.close()
         del context, queue, handle

@@ -15,6 +15,7 @@ from level_zero_faults import FAILURE, Driver, lowest, settled
 
 import bindless as bl
 from bindless import level_zero as ze
+from bindless.sycl._stream import wait_for_all
 
 SOURCE = "kernel void scale(global float *data, float factor) { data[get_global_id(0)] *= factor; }"
 CODE = compiled_text(SOURCE, "spirv")
@@ -72,6 +73,7 @@ def main() -> None:
             errors += 1
             assert str(error), number
         driver.fail("")
+        wait_for_all()  # closing a queue does not: what it had submitted ends now
         gc.collect()
         left = settled(driver, at_rest)
         assert left <= 0, f"call {number} of {calls}: {left} objects are left"

@@ -113,8 +113,8 @@ def test_after_close_everything_says_so(device, context):
     event = queue.memset(array, 3)
     queue.close()
     queue.close()
-    assert event.status is bl.EventStatus.complete
     event.wait()
+    assert event.status is bl.EventStatus.complete
     assert queue.closed
     for use in (
         queue.wait,
@@ -134,9 +134,10 @@ def test_a_closed_context_says_so_and_its_memory_stays(device):
     context = bl.Context(device)
     queue = bl.Queue(device, context)
     array = bl.usm_empty(16, np.uint8, queue, kind="host")
-    queue.memset(array, 9)
+    event = queue.memset(array, 9)
     context.close()
     context.close()
+    event.wait()
     assert context.closed and queue.closed
     assert np.asarray(array).tolist() == [9] * 16
     for use in (

@@ -125,6 +125,7 @@ class Commands:
     lock: Lock
     _batch: Any
     _countdown: int
+    closed: bool
     _dirty: bool
     in_order: bool
     _in_batches: bool

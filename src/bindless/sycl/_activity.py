@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ..model.errors import DeviceLostError, Error, ExceptionList, SyclRuntimeError
 from . import _lifetime
-from ._error_log import AsyncHandler
+from ._error_log import AsyncHandler, owing
 from ._lifetime import ENDED
 from ._node import open_gates
 from ._outside_waits import told
@@ -133,10 +133,10 @@ def _finish() -> None:
         errors = [error for error in errors if not _comes_of_the_end(error)]
         if lost:
             errors = [error for error in errors if not isinstance(error, DeviceLostError)]
-        rows = [(stream.log.handler, errors), *stream.context._unclaimed]
-        stream.context._unclaimed.clear()
-        for handler, others in rows:
-            _report_at_exit(handler or stream.context.async_handler, others)
+        _report_at_exit(stream.log.handler or stream.context.async_handler, errors)
+    for unclaimed in owing.copy():
+        for handler, errors in unclaimed.take():
+            _report_at_exit(handler or unclaimed.handler, errors)
 
 
 def _is_stuck() -> bool:
@@ -187,6 +187,7 @@ def _after_fork() -> None:
     for stream in _lifetime.snapshot(streams):
         stream.forget()
     active.clear()
+    owing.clear()
 
 
 _lifetime.at_exit(_finish)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ..model.errors import DeviceLostError, Error, ExceptionList
 
 if TYPE_CHECKING:
+    from ..backends.contract import BackendProtocol, NativeQueue
     from .context import Context
 
-__all__ = ["AsyncHandler", "ErrorLog"]
+__all__ = ["AsyncHandler", "ErrorLog", "Unclaimed", "owing", "retire"]
 
 AsyncHandler = Callable[[ExceptionList], object]
 
@@ -24,6 +26,49 @@ def _same(left: Error, right: Error) -> bool:
 
 def _is_loss(error: Error) -> bool:
     return isinstance(error, DeviceLostError)
+
+
+owing: set[Unclaimed] = set()
+"""Those with errors, which keep their place until the end of the interpreter, whatever becomes of their contexts."""
+
+
+class Unclaimed:
+    """Errors of a context's queues that ended before anyone asked for them.
+
+    Args:
+        handler: the context's, for the errors of queues without one.
+    """
+
+    __slots__ = ("_rows", "handler")
+
+    def __init__(self, handler: AsyncHandler | None) -> None:
+        self.handler = handler
+        self._rows: deque[tuple[AsyncHandler | None, list[Error]]] = deque()
+
+    def append(self, handler: AsyncHandler | None, errors: list[Error]) -> None:
+        """Keeps the errors of a queue with their handler, if it had one of its own."""
+        self._rows.append((handler, errors))
+        owing.add(self)
+
+    def take(self) -> list[tuple[AsyncHandler | None, list[Error]]]:
+        """What is there; it is the caller's from now on."""
+        owing.discard(self)
+        rows = []
+        while self._rows:
+            try:
+                rows.append(self._rows.popleft())
+            except IndexError:  # another thread took the last one
+                break
+        return rows
+
+
+def retire(backend: BackendProtocol, native: NativeQueue, unclaimed: Unclaimed, handler: AsyncHandler | None) -> None:
+    """Releases a native queue, keeping the errors that nobody asked for."""
+    try:
+        backend.wait_queue(native)
+    except Error as error:
+        unclaimed.append(handler, [error])
+    backend.release_queue(native)
 
 
 class ErrorLog:
@@ -90,9 +135,7 @@ class ErrorLog:
         """Gives the errors found so far to the handler, or raises them."""
         errors = self.take()
         self.told_loss = self.told_loss or any(map(_is_loss, errors))
-        unclaimed = self._context._unclaimed
-        while unclaimed:
-            handler, others = unclaimed.popleft()
+        for handler, others in self._context._unclaimed.take():
             if handler is not None:
                 handler(ExceptionList(others))
             else:
@@ -113,4 +156,4 @@ class ErrorLog:
 
     def __del__(self) -> None:  # the errors of a queue that nobody waits for any more
         if self.errors:
-            self._context._unclaimed.append((self.handler, self.errors))
+            self._context._unclaimed.append(self.handler, self.errors)

@@ -40,7 +40,7 @@ class Home:
     @property
     def stream(self) -> CommandStream:
         """An out-of-order stream of its own: moves wait for no other commands than they must."""
-        if self._stream is None or self._stream.native is None:
+        if self._stream is None or self._stream.closed or self._stream.native is None:
             self.context._native  # noqa: B018  raises if it has ended
             self._stream = CommandStream(self.context, self.device, in_order=False, profiling=False, handler=None)
             self._stream.log.silent = True

@@ -22,7 +22,7 @@ from ..drivers._launch import REAP_EVERY, Commands, Lock
 from ..model.errors import DeviceLostError, Error, InvalidError, SyclRuntimeError
 from . import _lifetime
 from ._activity import active, begin, birth, events_of_users, streams, sweep, uses, wait_for_all, wait_for_users
-from ._error_log import AsyncHandler, ErrorLog
+from ._error_log import AsyncHandler, ErrorLog, retire
 from ._lifetime import FORKED
 from ._node import Node
 from ._outside_waits import OutsideWaits
@@ -59,7 +59,8 @@ class CommandStream(Commands):
     """What a ``Queue``, its events and its unfinished work share.
 
     Attributes:
-        native: the native queue; None once closed or forked.
+        native: the native queue, while it has work; None once it was released, or forked.
+        closed: whether no more commands are taken: those submitted go on, and the native queue ends with them.
         log: its asynchronous errors.
         waiters: threads in a wait of the native queue, which they keep alive.
         tasks: events of commands that the host has still to start, or runs itself, and what these use.
@@ -139,7 +140,7 @@ class CommandStream(Commands):
             self.native: NativeQueue | None = native
             self._lanes = getattr(native, "streams", None)
             self.resource = _lifetime.Resource(
-                _lifetime.Rank.QUEUE, context._resource, _retire, backend, native, context._unclaimed, handler
+                _lifetime.Rank.QUEUE, context._resource, retire, backend, native, context._unclaimed, handler
             )
             streams.add(self)
         context._streams.add(self)
@@ -167,7 +168,7 @@ class CommandStream(Commands):
         if others or self.blocker is not None:
             return self._defer(operation, waits, keep, barrier)
         with self.lock:
-            if self.native is None:
+            if self.closed or self.native is None:
                 raise self.unusable()
             begin(self, keep)
             made = operation(natives)
@@ -204,7 +205,7 @@ class CommandStream(Commands):
         self._acquire()
         try:
             native = self.native
-            if native is None:
+            if self.closed or native is None:
                 raise self.unusable()
             begin(self, keep)
             made = self._launch(native, kernel, global_size, local_size, arguments, natives)
@@ -229,7 +230,7 @@ class CommandStream(Commands):
             return self._defer(lambda _: prepared.again(), (), (*arguments, bundle))
         self._acquire()
         try:
-            if self.native is None:
+            if self.closed or self.native is None:
                 raise self.unusable()
             made = prepared.again()
             event = _new_event(self._event)
@@ -253,7 +254,7 @@ class CommandStream(Commands):
         stays until the queue is idle."""
         self._acquire()
         try:
-            if self.native is None:
+            if self.closed or self.native is None:
                 raise self.unusable()
             event = _new_event(self._event)
             event._stream, event._native = self, command(value)
@@ -343,7 +344,7 @@ class CommandStream(Commands):
         event = node.event
         event._task = node
         with self.lock:
-            if self.native is None:
+            if self.closed or self.native is None:
                 raise self.unusable()
             begin(self, keep)
             blocker = self.blocker
@@ -437,6 +438,8 @@ class CommandStream(Commands):
         finished.clear()
         if idle:
             self.forget_dropped()
+            if self.closed and not self._dirty:
+                self._release_native()
 
     def find_errors(self) -> None:
         """Asks completed commands for their errors, without waiting."""
@@ -453,8 +456,8 @@ class CommandStream(Commands):
         """Waits for everything submitted so far and records its errors."""
         with self.lock:
             native = self.native
-            if native is None:
-                raise self.unusable()
+            if native is None:  # its work was complete, or another thread has just waited for it
+                return
             tasks = tuple(self.tasks)
         for task in tasks:
             task._settle()
@@ -519,22 +522,32 @@ class CommandStream(Commands):
     # ------------------------------------------------------------------ end
 
     def close(self) -> None:
-        """Waits, releases the native queue, then reports what was not reported."""
+        """Takes no more commands, and reports the errors found so far. Does not wait: the native queue is released when
+        its work is found complete, here or by a later reap."""
         with self.lock:
-            if self.native is None:
+            if self.closed or self.native is None:
                 return
-        self.settle()
+            self.closed = True
+            self._forget_prepared()
+        self.find_errors()
         with self.lock:
-            if self.native is None:
-                return
-            self.native = self._lanes = None
-            self._dirty = False
-            active.discard(self)
-            waiters = self.waiters
-        if not waiters:  # else the last of those threads does it
-            self.resource.close()
-        self._drop()
+            if not self._dirty:
+                self._release_native()
         self.log.report()
+
+    def _release_native(self) -> None:
+        """Releases the native queue of a closed stream, whose work is complete; the lock is held."""
+        native = self.native
+        if native is None:
+            return
+        self._ask_queue(native)  # for errors alone
+        self.native = self._lanes = None
+        if not self.waiters:  # else the last of those threads does it
+            try:
+                self.resource.close()
+            except Error as error:
+                self.log.record(error)
+        self._drop()
 
     def finish(self, reason: str) -> list[Error]:
         """Ends it for other threads too, and waits for what they had submitted; gives the errors found until then."""
@@ -567,29 +580,18 @@ class CommandStream(Commands):
         self._dirty = False
         self._drop()
 
-    def _drop(self) -> None:
+    def _forget_prepared(self) -> None:
         self.prepared = None
         self.forget_launches()
         self.copies = None
+
+    def _drop(self) -> None:
+        self._forget_prepared()
         self.outside = OutsideWaits()
         held, self._held = self._held, deque()
         batch = self._new_batch()
         self.tasks, self.bundles, self._last_bundle = {}, set(), None
         del held, batch
-
-
-def _retire(
-    backend: BackendProtocol,
-    native: NativeQueue,
-    unclaimed: deque[tuple[AsyncHandler | None, list[Error]]],
-    handler: AsyncHandler | None,
-) -> None:
-    """Releases a native queue, keeping the errors that nobody asked for."""
-    try:
-        backend.wait_queue(native)
-    except Error as error:
-        unclaimed.append((handler, [error]))
-    backend.release_queue(native)
 
 
 def _comes_later(event: Event) -> bool:

@@ -24,8 +24,7 @@ def resolve(where: tuple[object, ...]) -> tuple[Device, Context]:
     if len(where) == 1:
         queue = where[0]
         if isinstance(queue, Queue):
-            if queue._stream.native is None:
-                raise queue._stream.unusable()
+            queue._native  # noqa: B018  raises if it has ended
             return queue.device, queue.context
     elif len(where) == 2:
         device, context = where

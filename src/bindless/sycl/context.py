@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -15,6 +14,7 @@ from ..model import info
 from ..model.enums import Backend, coerce
 from ..model.errors import Error, InvalidError, SyclRuntimeError
 from . import _lifetime
+from ._error_log import ErrorLog, Unclaimed
 from ._lifetime import ENDED, FORKED
 from ._listed import Table
 from ._reach import unreached
@@ -32,7 +32,7 @@ __all__ = ["Context", "default_context"]
 class Context:
     """What queues and memory are made in.
 
-    Closing it waits for its queues and closes them. Memory made in it stays valid until it is itself released; the
+    Closing it closes its queues, whose work goes on. Memory made in it stays valid until it is itself released; the
     driver's own context ends with the last of it.
 
     Args:
@@ -84,7 +84,7 @@ class Context:
         self._homes: dict[Device, Home] = {}
         self._streams: weakref.WeakSet[CommandStream] = weakref.WeakSet()
         # Errors of queues that were dropped before anyone asked for them.
-        self._unclaimed: deque[tuple[AsyncHandler | None, list[Error]]] = deque()
+        self._unclaimed = Unclaimed(async_handler)
         self._reason: str | None = None
         make = self._backend.create_context if _adopt is None else _adopt
         self._native_context: NativeContext = make([device._record.native for device in self.devices])
@@ -140,7 +140,14 @@ class Context:
         return tuple(value for value in first if all(value in other for other in others))
 
     def close(self) -> None:
-        """Waits for its queues and closes them; a second call does nothing. Raises their unreported errors."""
+        """Closes its queues; a second call does nothing. As the destructor of ``sycl::context`` it does not wait.
+
+        Work submitted before goes on, and memory stays until it is released itself. Leaving a ``with`` block is the
+        same.
+
+        Raises:
+            Error: the asynchronous errors of its queues found so far, as ``Queue.close`` does; the first of them.
+        """
         with self._lock:
             if self._reason is not None:
                 return
@@ -149,8 +156,13 @@ class Context:
         for stream in _lifetime.snapshot(self._streams):
             try:
                 stream.close()
+                stream.log.report()  # of a queue that was closed before: what was found since
             except Error as error:
                 first = first or error
+        try:
+            ErrorLog(self, None).report()  # what queues left that are gone
+        except Error as error:
+            first = first or error
         self._transfer.clear()
         self._uploads.clear()
         if first is not None:

@@ -19,7 +19,8 @@ __all__ = ["InteropHandle"]
 class InteropHandle:
     """Given to a host task that takes an argument; of use while it runs.
 
-    The handles are the driver's own, as integers. Work that the task submits to them is its own to wait for.
+    The handles are the driver's own, as integers, also after the queue was closed. Work that the task
+    submits to them is its own to wait for.
     """
 
     __slots__ = ("_places", "_queue")
@@ -34,7 +35,7 @@ class InteropHandle:
 
     def get_native_queue(self) -> int:
         """Of the queue that the group was submitted to: a CUstream, a blr_queue_t, ..."""
-        return self._queue._backend.native_handle(self._queue._native)
+        return self._queue._backend.native_handle(self._queue._stream.native)
 
     def get_native_device(self) -> int:
         """Of the queue's device."""
@@ -42,7 +43,7 @@ class InteropHandle:
 
     def get_native_context(self) -> int:
         """Of the queue's context."""
-        return self._queue._backend.native_handle(self._queue.context._native)
+        return self._queue._backend.native_handle(self._queue.context._native_context)
 
     def get_native_mem(self, accessor: Accessor) -> int:
         """Address of a buffer's first element in the queue's context; on ``opencl`` the cl_mem, where the memory of the
@@ -59,6 +60,6 @@ class InteropHandle:
                 address = place.address + accessor.buffer._span[0]
                 backend: Any = self._queue._backend
                 if hasattr(backend, "memory_or_address"):
-                    return int(backend.memory_or_address(self._queue.context._native, address))
+                    return int(backend.memory_or_address(self._queue.context._native_context, address))
                 return address
         raise AccessorError(f"{accessor!r} is no accessor of this host task with target 'device'")

@@ -49,7 +49,7 @@ _MOST_ITEMS = 2**64 - 1
 class Queue(Submitter):
     """A queue of commands for one device. Without ``in_order`` they run in any order that their dependencies allow.
 
-    Dropping a queue does not end its work; closing it waits.
+    Neither dropping nor closing a queue ends its work, or waits for it: ``wait`` does.
 
     Args:
         device: a ``Device`` or what selects one; None is the default device, or the context's best.
@@ -126,7 +126,7 @@ class Queue(Submitter):
     def _native(self) -> NativeQueue:
         """The backend's queue; raises if this one has ended."""
         native = self._stream.native
-        if native is None:
+        if native is None or self._stream.closed:
             raise self._stream.unusable()
         return native
 
@@ -141,7 +141,7 @@ class Queue(Submitter):
     @property
     def closed(self) -> bool:
         """Whether it can no longer be used."""
-        return self._stream.native is None
+        return self._stream.closed or self._stream.native is None
 
     def get_info(self, descriptor: info.queue | str) -> Any:
         """The answer to a member of ``info.queue``.
@@ -546,6 +546,7 @@ class Queue(Submitter):
             Error: a command failed and neither queue nor context has an ``async_handler``; an ``ExceptionList`` if
                 several did.
         """
+        self._native  # noqa: B018  raises if it has ended
         self._stream.settle()
         sweep()
         if not self._stream.log.handled:
@@ -553,6 +554,7 @@ class Queue(Submitter):
 
     def wait_and_throw(self) -> None:
         """Waits, then gives the asynchronous errors to the ``async_handler``, or raises them."""
+        self._native  # noqa: B018
         self._stream.settle()
         self._stream.log.report()
 
@@ -565,7 +567,15 @@ class Queue(Submitter):
     # ------------------------------------------------------------------ end
 
     def close(self) -> None:
-        """Waits, then releases the queue; a second call does nothing. Errors not yet reported go the usual way."""
+        """Ends the use of the queue; a second call does nothing. As the destructor of ``sycl::queue`` it does not wait.
+
+        Commands submitted before go on, and can be waited for by their events. The native queue is released when they
+        are complete. Leaving a ``with`` block is the same.
+
+        Raises:
+            Error: the asynchronous errors found so far, where there is no ``async_handler`` to take them. Those of
+                commands that are not complete yet go to the context; the end of the interpreter writes what is left.
+        """
         self._stream.close()
 
     def __enter__(self) -> Queue:
