@@ -62,11 +62,12 @@ static int put_memory(const Commands *commands, Slot *slot, PyObject *value)
     PyObject *owner = PyObject_GetAttr(value, str_owner);
     if (owner == NULL)
         return FAILED;
+    PyObject *dtype = slot->dtype == NULL ? NULL : PyObject_GetAttr(value, str_dtype);
     PyObject *context = PyObject_GetAttr(owner, str_context), *packed = PyObject_GetAttr(value, str_packed);
     int result = OTHERWISE;
     char *bytes;
     Py_ssize_t size;
-    if (context == commands->context && packed != NULL && PyType_IsSubtype(Py_TYPE(owner), (PyTypeObject *)openable_type) &&
+    if (dtype == slot->dtype && context == commands->context && packed != NULL && PyType_IsSubtype(Py_TYPE(owner), (PyTypeObject *)openable_type) &&
         ((Openable *)owner)->open && (slot->kind == POINTER || is_true(value, str_contiguous)) &&
         PyBytes_AsStringAndSize(packed, &bytes, &size) == 0 && size == 8) {
         memcpy(slot->place, bytes, 8);
@@ -76,6 +77,7 @@ static int put_memory(const Commands *commands, Slot *slot, PyObject *value)
         result = DONE;
     }
     PyErr_Clear();
+    Py_XDECREF(dtype);
     Py_XDECREF(context);
     Py_XDECREF(packed);
     Py_DECREF(owner);

@@ -102,6 +102,7 @@ typedef struct {
     PyObject *type;   /* of memory and handles; borrowed, the types are immortal */
     PyObject *value;  /* fixed: the value, kept. Memory: the one last seen, not kept here but by the batch below */
     PyObject *owner;  /* of that memory */
+    PyObject *dtype;  /* that arrays must have; kept. NULL: any */
     long long batch;
 } Slot;
 
@@ -150,7 +151,7 @@ typedef struct {
 extern PyObject *lock_type, *openable_type, *mark_type, *lane_type, *event_type, *prepared_type,
     *commands_type, *submitter_type, *bound_type, *copy_type, *copies_type;
 extern PyObject *str_owner, *str_open, *str_context, *str_contiguous, *str_packed, *str_raw_handle, *str_took,
-    *str_depends_on, *str_any, *str_again, *str_waits, *str_copy_any, *str_wait_any;
+    *str_depends_on, *str_dtype, *str_any, *str_again, *str_waits, *str_copy_any, *str_wait_any;
 extern PyType_Spec lock_spec, openable_spec, mark_spec, lane_spec, event_spec, prepared_spec, commands_spec, submitter_spec, bound_spec,
     copy_spec, copies_spec;
 

@@ -5,7 +5,7 @@
 PyObject *lock_type, *openable_type, *mark_type, *lane_type, *event_type, *prepared_type,
     *commands_type, *submitter_type, *bound_type, *copy_type, *copies_type;
 PyObject *str_owner, *str_open, *str_context, *str_contiguous, *str_packed, *str_raw_handle, *str_took,
-    *str_depends_on, *str_any, *str_again, *str_waits, *str_copy_any, *str_wait_any;
+    *str_depends_on, *str_dtype, *str_any, *str_again, *str_waits, *str_copy_any, *str_wait_any;
 
 static struct PyModuleDef definition = {
     PyModuleDef_HEAD_INIT, "_launch", "The short way of launches.", -1, NULL, NULL, NULL, NULL, NULL,
@@ -16,7 +16,7 @@ PyMODINIT_FUNC PyInit__launch(void)
     static const struct { PyObject **at; const char *text; } names[] = {
         {&str_owner, "_owner"}, {&str_open, "open"}, {&str_context, "context"}, {&str_contiguous, "_contiguous"},
         {&str_packed, "_packed"}, {&str_raw_handle, "_raw_handle"}, {&str_took, "_took"},
-        {&str_depends_on, "depends_on"}, {&str_any, "_parallel_for_any"}, {&str_again, "_again"},
+        {&str_depends_on, "depends_on"}, {&str_dtype, "dtype"}, {&str_any, "_parallel_for_any"}, {&str_again, "_again"},
         {&str_waits, "_waits"}, {&str_copy_any, "_copy_any"}, {&str_wait_any, "_wait_any"},
     };
     static const struct { PyObject **at; PyType_Spec *spec; const char *name; } types[] = {

@@ -12,9 +12,11 @@ static int prepared_traverse(Prepared *self, visitproc visit, void *arg)
     Py_VISIT(self->settle);
     Py_VISIT(self->refused);
     Py_VISIT(self->keep);
-    for (int i = 0; i < self->count; i++)
+    for (int i = 0; i < self->count; i++) {
+        Py_VISIT(self->slots[i].dtype);
         if (self->slots[i].kind == FIXED)
             Py_VISIT(self->slots[i].value);
+    }
     return 0;
 }
 
@@ -29,9 +31,11 @@ static int prepared_clear(Prepared *self)
     Py_CLEAR(self->settle);
     Py_CLEAR(self->refused);
     Py_CLEAR(self->keep);
-    for (int i = 0; i < self->count; i++)
+    for (int i = 0; i < self->count; i++) {
+        Py_CLEAR(self->slots[i].dtype);
         if (self->slots[i].kind == FIXED)
             Py_CLEAR(self->slots[i].value);
+    }
     return 0;
 }
 
@@ -100,10 +104,14 @@ static bool read_slot(PyObject *row, Slot *slot)
         slot->kind = NUMBER;
         slot->integers_as_floats = kind[0] == 'f';
         return true;
+    case 't': /* an array of this one's dtype */
+        if ((slot->dtype = PyObject_GetAttr(value, str_dtype)) == NULL)
+            return false;
+        /* fall through */
     case 'p':
     case 'a':
     case 'h':
-        slot->kind = kind[0] == 'p' ? POINTER : kind[0] == 'a' ? ARRAY : HANDLE;
+        slot->kind = kind[0] == 'p' ? POINTER : kind[0] == 'h' ? HANDLE : ARRAY;
         slot->type = (PyObject *)Py_TYPE(value);
         return true;
     default:
@@ -151,11 +159,11 @@ static PyObject *prepared_new(PyTypeObject *type, PyObject *arguments, PyObject 
         self->descriptions[i] = (const void *)(uintptr_t)address;
     }
     for (Py_ssize_t i = 0; i < count; i++) {
+        self->count = (int)i + 1; /* what the slot holds already goes with it */
         if (!read_slot(PyTuple_GetItem(slots, i), &self->slots[i])) {
             Py_DECREF(self);
             return NULL;
         }
-        self->count = (int)i + 1;
         self->has_memory = self->has_memory || is_memory(&self->slots[i]);
     }
     self->lane_count = (int)lane_count;

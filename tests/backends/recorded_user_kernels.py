@@ -80,7 +80,8 @@ def test_local_memory_of_a_module_that_has_no_source(fake: Fake, queue: bl.Queue
     assert [argument.kind for argument in kernel.arguments or ()] == ["pointer", "value", "value"]
     fake.parameters(8, 8, 8)
     out = bl.usm_empty((64,), np.int32, queue)
-    queue.parallel_for(64, kernel, out, bl.LocalAccessor(100), bl.LocalAccessor(24)).wait_and_throw()
+    local = bl.LocalAccessor(100), bl.LocalAccessor(24)
+    queue.parallel_for(bl.NdRange(64, 32), kernel, out, *local).wait_and_throw()
     head, _, sent = fake.lines("cuLaunchKernel")[-1].partition(": ")
     assert "shared 136" in head
     assert [int.from_bytes(bytes.fromhex(word), "little") for word in sent.split()[1:]] == [0, 112]

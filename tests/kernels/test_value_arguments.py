@@ -173,7 +173,7 @@ def test_numbers_are_converted_to_the_source_s_type(take: Take, queue: bl.Queue)
     ],
 )
 def test_values_that_do_not_fit(name: str, value: Any, message: str, take: Take, queue: bl.Queue) -> None:
-    kernel, out = take(name), bl.usm_empty((64,), np.uint8, queue)
+    kernel, out = take(name), bl.malloc_device(64, queue)
     with pytest.raises(bl.InvalidError, match=r"argument 2 \('value'\).*" + message):
         queue.single_task(kernel, out, 0, value, 0)
 

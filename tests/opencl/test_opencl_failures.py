@@ -162,7 +162,7 @@ def test_launches_that_are_refused_leave_nothing_behind(cl: bl.Device) -> None:
             (
                 bl.InvalidError,
                 f"{local + 4} bytes of local memory.*at most {local}",
-                lambda: queue.parallel_for(8, shared, data, bl.LocalAccessor(local + 4)),
+                lambda: queue.parallel_for(bl.NdRange(8, 8), shared, data, bl.LocalAccessor(local + 4)),
             ),
             (bl.InvalidError, f"range.0.={2**70} is out of range", lambda: queue.parallel_for(2**70, twice, data)),
             (bl.NdRangeError, f"has {2**80} work-items", lambda: queue.parallel_for((2**40, 2**40), twice, data)),

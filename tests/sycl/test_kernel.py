@@ -190,8 +190,8 @@ def test_arguments_arrive_packed(fake, queue, bundle):
 def test_handles_local_memory_and_structures(fake, queue, bundle):
     pair = np.array((1, 2.5), [("n", "i8"), ("x", "f4")])[()]
     kernel = bundle.get_kernel("mixed")
-    queue.parallel_for(1, kernel, bl.SampledImageHandle(0x1122), bl.LocalAccessor(128), -1, pair)
-    queue.parallel_for(1, kernel, bl.UnsampledImageHandle(3), bl.LocalAccessor(1), np.uint8(9), pair)
+    queue.parallel_for(bl.NdRange(1, 1), kernel, bl.SampledImageHandle(0x1122), bl.LocalAccessor(128), -1, pair)
+    queue.parallel_for(bl.NdRange(1, 1), kernel, bl.UnsampledImageHandle(3), bl.LocalAccessor(1), np.uint8(9), pair)
     assert [call[3] for call in launches(fake)] == [
         [struct.pack("<Q", 0x1122), 128, b"\xff", struct.pack("<qf", 1, 2.5)],
         [struct.pack("<Q", 3), 1, b"\t", struct.pack("<qf", 1, 2.5)],
@@ -267,7 +267,8 @@ def test_more_arguments_that_do_not_fit(queue, bundle, arguments, message):
 def test_where_the_driver_does_not_tell_values_say_their_size(fake, queue, bundle):
     kernel = bundle.get_kernel("opaque")
     array = bl.usm_empty(4, np.float32, queue)
-    queue.parallel_for(1, kernel, array, np.int16(3), bl.LocalAccessor(5), bl.SampledImageHandle(9), b"ab", None)
+    rest = np.int16(3), bl.LocalAccessor(5), bl.SampledImageHandle(9), b"ab", None
+    queue.parallel_for(bl.NdRange(1, 1), kernel, array, *rest)
     queue.parallel_for(1, kernel)
     assert launches(fake)[0][3] == [
         array.address.to_bytes(8, "little"),
@@ -279,6 +280,48 @@ def test_where_the_driver_does_not_tell_values_say_their_size(fake, queue, bundl
     ]
     with pytest.raises(bl.InvalidError, match=r"argument 0 of kernel 'opaque': .* pass a numpy scalar such as"):
         queue.parallel_for(1, kernel, 3)
+
+
+@pytest.mark.parametrize("space", [8, (8,), (2, 4), bl.Range(8), 0])
+def test_local_memory_is_for_kernels_over_work_groups(fake, queue, bundle, space):
+    """SYCL 2020 section 4.7.6.11: neither single_task nor a plain range."""
+    kernel, local = bundle.get_kernel("mixed"), bl.LocalAccessor(8)
+    pair = np.array((1, 2.5), [("n", "i8"), ("x", "f4")])[()]
+    arguments = bl.SampledImageHandle(1), local, 1, pair
+    for launch in (
+        lambda: queue.parallel_for(space, kernel, *arguments),
+        lambda: queue.single_task(kernel, *arguments),
+        lambda: queue.submit(lambda handler: handler.parallel_for(space, kernel, *arguments)),
+        lambda: kernel.bind(queue, space, *arguments),
+        lambda: bl.CommandGraph(queue).parallel_for(space, kernel, *arguments),
+    ):
+        with pytest.raises(bl.KernelArgumentError) as refused:
+            launch()
+        assert refused.value.code is bl.Errc.kernel_argument
+    bound = bundle.get_kernel("opaque").bind(queue, 8, np.int32(1))
+    with pytest.raises(bl.KernelArgumentError):
+        bound[0] = local
+    assert launches(fake) == []
+    queue.parallel_for(bl.NdRange(8, 4), kernel, *arguments)
+    kernel.bind(queue, bl.NdRange(8, 4), *arguments)()
+    assert len(launches(fake)) == 2
+
+
+@pytest.mark.parametrize(
+    "space", [bl.NdRange((0, 4), (3, 3)), bl.NdRange(0, 0), bl.NdRange((4, 0, 2), (0, 0, 0)), bl.NdRange(0, 4096)]
+)
+def test_without_items_local_sizes_are_ignored(fake, queue, bundle, space):
+    """ARCH: the global size is zero, the kernel is not executed and the local size is ignored."""
+    assert space.group_range.size() == 0 == space.global_range.size()
+    kernel, before = bundle.get_kernel("shaped"), queue.memset(bl.usm_empty(4, "u1", queue), 1)
+    queue.parallel_for(space, kernel).wait()
+    queue.submit(lambda handler: (handler.depends_on(before), handler.parallel_for(space, kernel))).wait()
+    kernel.bind(queue, space)().wait()
+    assert launches(fake) == []
+    for wrong in (((4, 4), (3, 3)), (4, 0), ((0, 4), (3,))):
+        with pytest.raises(bl.NdRangeError) as refused:
+            bl.NdRange(*wrong)
+        assert refused.value.code is bl.Errc.nd_range
 
 
 @pytest.mark.parametrize("nbytes", [0, -1, 1.5, None])

@@ -96,8 +96,7 @@ def launch_indirect(
     if owner.context is not queue.context or owner.kind is UsmKind.unknown:
         raise InvalidError(f"group_counts={group_counts!r} is memory of another context than the queue's")
     local = _local(local_range)
-    here, _, packed, taken = queue._plan_launch(1, kernel, arguments)
-    here._check_local(local)
+    here, _, packed, taken = queue._plan_launch(NdRange(local_range, local_range), kernel, arguments)
     native, target = queue._native, here._native
     keep = (here._bundle, group_counts, *memory_of(taken))
     return queue._enqueue(lambda waits: call(native, target, address, local, packed, waits), depends_on, keep)

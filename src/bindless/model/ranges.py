@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Union
 
+import numpy as np
+
 from .descriptor import range3
 from .errors import NdRangeError
 
@@ -59,11 +61,14 @@ def as_range(value: RangeLike) -> Range:
     """A range from an int, a tuple or a range."""
     if isinstance(value, Range):
         return value
-    return Range(*value) if isinstance(value, Sequence) else Range(value)
+    several = isinstance(value, Sequence) or (isinstance(value, np.ndarray) and value.ndim > 0)
+    return Range(*value) if several else Range(value)  # type: ignore[misc,arg-type]
 
 
 class NdRange:
     """A global range divided into work-groups of a local range.
+
+    Where a global size is 0 no kernel runs over it, and the local sizes are ignored.
 
     Parameters
     ----------
@@ -95,13 +100,17 @@ class NdRange:
             raise NdRangeError(f"{self.global_range} and offset {self.offset} have different dimensions")
         if len(self.global_range) != len(self.local_range):
             raise NdRangeError(f"{self.global_range} and local {self.local_range} have different dimensions")
+        if 0 in self.global_range:
+            return
         for size, local in zip(self.global_range, self.local_range):
             if local == 0 or size % local:
                 raise NdRangeError(f"local {self.local_range} does not divide {self.global_range}")
 
     @property
     def group_range(self) -> Range:
-        """Number of work-groups by dimension."""
+        """Number of work-groups by dimension; all 0 where a global size is."""
+        if 0 in self.global_range:
+            return Range(*(0 for _ in self.global_range))
         return Range(*(size // local for size, local in zip(self.global_range, self.local_range)))
 
     def __eq__(self, other: object) -> bool:

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..backends.contract import KernelArgument
 
-__all__ = ["FLOATS", "INTEGERS", "Unfit", "array_bytes", "sequence_bytes"]
+__all__ = ["FLOATS", "INTEGERS", "Unfit", "array_bytes", "element_of_type", "sequence_bytes"]
 
 _ELEMENTS = {
     "char": "i1", "uchar": "u1", "short": "i2", "ushort": "u2", "int": "i4", "uint": "u4", "long": "i8", "ulong": "u8",
@@ -33,12 +33,19 @@ class Unfit(Exception):
     """Why a value does not fit; the caller adds which parameter it is."""
 
 
-def _element_of(parameter: KernelArgument) -> tuple[np.dtype[Any], int] | None:
-    """The dtype of a parameter's elements and how many there are, if the source calls it a number or vector."""
-    found = _TYPE.fullmatch(parameter.type)
+def element_of_type(type_: str) -> np.dtype[Any] | None:
+    """The dtype of a number, or of a vector's elements, by what the source calls its type; None for other types."""
+    found = _TYPE.fullmatch(type_)
     if found is None or found[1] not in _ELEMENTS:
         return None
-    dtype = np.dtype(f"<{_ELEMENTS[found[1]]}" if found[1] != "bool" else "?")
+    return np.dtype(f"<{_ELEMENTS[found[1]]}" if found[1] != "bool" else "?")
+
+
+def _element_of(parameter: KernelArgument) -> tuple[np.dtype[Any], int] | None:
+    """The dtype of a parameter's elements and how many there are, if the source calls it a number or vector."""
+    found, dtype = _TYPE.fullmatch(parameter.type), element_of_type(parameter.type)
+    if found is None or dtype is None:
+        return None
     count = int(found[2] or 1)
     return (dtype, count) if dtype.itemsize * (4 if count == 3 else count) == parameter.size else None
 

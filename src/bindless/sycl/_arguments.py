@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..backends.contract import KernelArgument
-from ..model.errors import InvalidError
+from ..model.errors import InvalidError, KernelArgumentError
 from ..model.handles import ImageMemHandle, SampledImageHandle, UnsampledImageHandle
+from ..model.shown import shown
 from ._argument_values import FLOATS, INTEGERS, Unfit, array_bytes, sequence_bytes
+from ._pointee import require_elements
 from ._reach import image_of_another_device, memory_out_of_reach
 from ._usm_array import UsmArray
 from ._usm_pointer import UsmPointer
@@ -24,7 +26,7 @@ from .accessor import Accessor, LocalAccessor
 if TYPE_CHECKING:
     from .queue import Queue
 
-__all__ = ["PACKERS", "memory_of", "pack_arguments", "pack_image_accessor"]
+__all__ = ["PACKERS", "memory_of", "no_groups", "pack_arguments", "pack_image_accessor"]
 
 _POINTER_SIZE = 8
 _FLOATS = {2: struct.Struct("<e"), 4: struct.Struct("<f"), 8: struct.Struct("<d")}
@@ -47,6 +49,8 @@ def _pointer(value: Any, parameter: KernelArgument, queue: Queue) -> bytes:
 def _accessor(value: Accessor, parameter: KernelArgument, _: object) -> bytes:
     if parameter.size != _POINTER_SIZE or parameter.kind not in ("pointer", "value"):
         raise Unfit("it is a pointer")
+    if parameter.type:
+        require_elements(value.buffer.dtype, parameter)
     place = value._place
     if place is None or not place.address:
         return value._address.to_bytes(_POINTER_SIZE, "little")  # a null pointer, or the error of a wrong group
@@ -64,6 +68,8 @@ def _array(value: UsmArray, parameter: KernelArgument, queue: Queue) -> bytes:
         raise Unfit(
             "this view is not contiguous, and a kernel receives an address alone; pass array.pointer and its strides"
         )
+    if parameter.type:
+        require_elements(value.dtype, parameter)
     return _pointer(value, parameter, queue)
 
 
@@ -248,9 +254,17 @@ def pack_arguments(
         except Unfit as reason:
             raise InvalidError(
                 f"argument {_shown(parameter)} of kernel {kernel!r} takes a {parameter.kind} of {parameter.size} "
-                f"bytes{f' ({parameter.type})' if parameter.type else ''}, {value!r} was given: {reason}"
+                f"bytes{f' ({parameter.type})' if parameter.type else ''}, {shown(value)} was given: {reason}"
             ) from None
     return packed
+
+
+def no_groups(kernel: str) -> KernelArgumentError:
+    """The error of local memory for a kernel over a plain range (SYCL 2020 section 4.7.6.11)."""
+    return KernelArgumentError(
+        f"kernel {kernel!r} is given a LocalAccessor and launched over a plain range, which names no "
+        "work-groups: launch it over NdRange(global_range, local_range)"
+    )
 
 
 def _shown(parameter: KernelArgument) -> str:
@@ -271,5 +285,5 @@ def _guess(kernel: str, index: int, value: object) -> KernelArgument:
         return KernelArgument(index, "", "value", value.nbytes)
     raise InvalidError(
         f"argument {index} of kernel {kernel!r}: the driver does not tell the size of the kernel's parameters, and "
-        f"{value!r} does not say its own: pass a numpy scalar such as numpy.int32({value!r})"
+        f"{shown(value)} does not say its own: pass a numpy scalar such as numpy.int32(1)"
     )

@@ -14,6 +14,7 @@ from ..drivers._launch import Prepared
 from ..model.handles import SampledImageHandle, UnsampledImageHandle
 from ..model.ranges import NdRange, Range
 from ._argument_values import FLOATS, INTEGERS
+from ._pointee import is_typed
 from ._usm_array import UsmArray
 from ._usm_pointer import UsmPointer
 
@@ -168,6 +169,7 @@ class PreparedLaunches(dict[Key, PreparedLaunch]):
             stream.remember(made)
 
 
+# The letter that begins each is what ``drivers/_launch`` knows it by.
 _KINDS = {UsmArray: "array", UsmPointer: "pointer", SampledImageHandle: "handle", UnsampledImageHandle: "handle"}
 
 Slot = tuple[str, int, int, bool, bool, object]
@@ -203,6 +205,8 @@ def _slot(value: object, parameter: KernelArgument | None, place: int | None, si
     """How ``drivers/_launch`` makes bytes of an argument: kind, where, how many, whether of ints and of floats."""
     if place is not None:
         kind = _KINDS.get(type(value))
+        if kind == "array" and parameter is not None and is_typed(parameter):
+            kind = "typed array"  # of the dtype of this one
         if kind is not None:
             return kind, place, size, False, False, value
         if (

@@ -165,7 +165,7 @@ class Accessor(HostView):
 
 
 class LocalAccessor:
-    """Local memory of a work-group, as a kernel argument.
+    """Local memory of a work-group, as an argument of a kernel over an ``NdRange``.
 
     Args:
         nbytes: bytes for each work-group, at least 1.

@@ -11,7 +11,7 @@ from ..model.errors import InvalidError
 from ..model.handles import SampledImageHandle, UnsampledImageHandle
 from ..model.ranges import NdRange, RangeLike
 from ._argument_values import Unfit
-from ._arguments import PACKERS, memory_of, pack_arguments
+from ._arguments import PACKERS, memory_of, no_groups, pack_arguments
 from ._offset import has_offset
 from ._prepared import CHANGING, PreparedLaunch, prepare_direct
 from ._usm_array import UsmArray
@@ -72,6 +72,8 @@ class BoundLaunch(Bound):
         if event._native is None:  # it comes later, with what it was prepared for
             self._forget()
         return event
+
+    _again.__qualname__ = "BoundLaunch.__call__"  # as errors of wrong arguments name it
 
     def _launch(self, depends_on: Iterable[Event] | Event) -> Event:
         """The long way: everything is looked at again, and prepared for the next time."""
@@ -152,7 +154,12 @@ class BoundLaunch(Bound):
         except (InvalidError, Unfit):
             value = foreign_array(value, self._queue)
             packed = self._pack(index, value)  # raises with everything there is to say
-        read_again = type(value) is type(self._arguments[index]) and type(value) in CHANGING
+        if type(packed) is int and self._sizes[1] is None:
+            raise no_groups(self._kernel.name)
+        before = self._arguments[index]
+        read_again = type(value) is type(before) and type(value) in CHANGING
+        if type(value) is UsmArray and read_again:
+            read_again = value.dtype is before.dtype  # a launch is prepared for arrays of one dtype
         self._packed[index], self._arguments[index] = packed, value
         if self._direct is None or not read_again:
             self._forget()

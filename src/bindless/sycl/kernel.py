@@ -117,8 +117,10 @@ class Kernel:
                 return index_space[::-1], self._local
         if isinstance(index_space, NdRange):
             local = tuple(reversed(tuple(index_space.local_range)))
-            self._check_local(local)
-            return tuple(reversed(tuple(index_space.global_range))), local
+            sizes = tuple(reversed(tuple(index_space.global_range)))
+            if 0 not in sizes:  # else nothing runs, and the local size is ignored
+                self._check_local(local)
+            return sizes, local
         return tuple(reversed(tuple(as_range(index_space)))), self._local
 
     def _check_local(self, local: Sizes) -> None:

@@ -15,7 +15,7 @@ from ..model.enums import Backend, coerce
 from ..model.errors import AccessorError, Error, InvalidError
 from ..model.ranges import NdRange, RangeLike
 from . import _memory_commands
-from ._arguments import memory_of, pack_arguments
+from ._arguments import memory_of, no_groups, pack_arguments
 from ._host_task import HostTask
 from ._native_streams import cuda_stream_of
 from ._offset import has_offset, launch_operation
@@ -306,6 +306,8 @@ class Queue(Submitter):
             packed = pack_arguments(kernel.name, kernel._parameters, arguments, self)
         except InvalidError:
             packed, arguments = self._adopt(kernel, arguments)
+        if int in map(type, packed) and not isinstance(index_space, NdRange):
+            raise no_groups(kernel.name)
         return kernel, sizes, packed, arguments
 
     def _single_task(self, kernel: Kernel, *arguments: object, depends_on: tuple[Event, ...]) -> Event:
