@@ -82,7 +82,10 @@ class Soak:
             queue.ext_oneapi_copy(target, back, **self._told(level, desc, "src_desc")).wait()
             assert np.array_equal(back, pixels)
             floats = channel_type in ("unorm_int8", "fp32", "fp16")
-            sampler = bl.BindlessImageSampler("clamp_to_edge", "normalized", "linear" if floats else "nearest")
+            filtering = "linear" if floats else "nearest"
+            sampler = bl.BindlessImageSampler(
+                "clamp_to_edge", "normalized", filtering, max_mipmap_level_clamp=float("inf")
+            )
             with contextlib.suppress(bl.FeatureNotSupportedError):
                 bl.destroy_image_handle(bl.create_image(memory, desc, queue, sampler=sampler), queue)
 

@@ -93,6 +93,10 @@ def _require_filter(described: ImageDescriptor, sampler: BindlessImageSampler, m
             f"channel type {described.channel_type} cannot be filtered linearly: "
             'use filtering="nearest", or convert with array.astype("float32")'
         )
+    if sampler.max_anisotropy and described.type is not ImageType.standard:
+        raise InvalidError(
+            f"max_anisotropy={sampler.max_anisotropy}: it is for mipmaps, which {described.type} images have none of"
+        )
     if sampler.max_anisotropy and not mipmaps:
         raise InvalidError(f"max_anisotropy={sampler.max_anisotropy} needs mipmaps=True")
 

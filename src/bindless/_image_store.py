@@ -27,6 +27,7 @@ from .images import (
     sample_image_array,
     sample_mipmap,
 )
+from .images._checks import most_anisotropy
 from .images._results import empty_result
 from .model.aspects import Aspect
 from .model.descriptor import ImageDescriptor
@@ -196,6 +197,7 @@ class ImageStore:
             if normalized
             else CoordinateNormalizationMode.unnormalized,
             max_mipmap_level_clamp=float(desc.num_levels - 1),
+            max_anisotropy=min(sampler.max_anisotropy, most_anisotropy(self._queue.device)),  # ``Image`` has warned
             cubemap_filtering=CubemapFilteringMode.seamless if seamless else CubemapFilteringMode.disjointed,
         )
         handle = create_image(memory, desc, self._queue, sampler=hardware)

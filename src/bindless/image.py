@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from types import TracebackType
@@ -18,9 +19,10 @@ from ._image_parallel import in_blocks
 from ._image_plan import planned
 from ._image_queue import default_queue
 from ._image_store import ImageStore, Reader
+from .images._checks import most_anisotropy
 from .images._results import empty_result
 from .model.channels import Channel
-from .model.descriptor import ImageDescriptor
+from .model.descriptor import ImageDescriptor, integer
 from .model.enums import (
     AddressingMode,
     CoordinateNormalizationMode,
@@ -28,8 +30,10 @@ from .model.enums import (
     ImageChannelType,
     ImageType,
 )
-from .model.errors import InvalidError
+from .model.errors import InvalidError, SamplerWarning
+from .model.masked import warn_of_mask
 from .model.sampler import BindlessImageSampler
+from .model.shown import shown
 from .sycl.queue import Queue
 
 __all__ = ["Image"]
@@ -84,17 +88,21 @@ class Image:
         queue: Queue | None = None,
         dimensions: int | None = None,
     ) -> None:
+        warn_of_mask(array, "array")
         pixels = np.asarray(array)
         if queue is None:
             queue = default_queue()
         elif not isinstance(queue, Queue):
-            raise InvalidError(f"queue={queue!r} is no Queue")
+            raise InvalidError(f"queue={shown(queue)} is no Queue")
         self._queue = queue
         plan = planned(
             queue.device, pixels.shape, pixels.dtype, dimensions, channel_type, mipmaps, layers, cubemap,
             addressing, filtering, coordinate, max_anisotropy,
         )  # fmt: skip
         self._described, stored, shape, self._has_channel_axis, self._sampler = plan
+        if self._sampler.max_anisotropy > 1 and max_anisotropy > (most := most_anisotropy(queue.device)):
+            told = f"max_anisotropy={max_anisotropy:g} samples as {most}, the most that {queue.device.name} does"
+            warnings.warn(told, SamplerWarning, stacklevel=2)
         self._mipmaps = bool(mipmaps)
         self._store = ImageStore(
             pixels if self._has_channel_axis else pixels.reshape(shape), self._described, stored, queue
@@ -118,6 +126,7 @@ class Image:
         Raises:
             InvalidError: the panorama has not two dimensions, or the size is not positive.
         """
+        warn_of_mask(panorama, "panorama")
         pixels = np.asarray(panorama)
         if pixels.ndim not in (2, 3):
             raise InvalidError(f"a panorama has shape (height, width[, channels]), not {pixels.shape}")
@@ -125,6 +134,14 @@ class Image:
         side = max(height // 2, 1) if size is None else size
         if side < 1:
             raise InvalidError(f"size={side}: a face has at least 1 pixel")
+        taken = {"mipmaps", "layers", "cubemap", "dimensions"} & options.keys()
+        if taken:
+            raise InvalidError(f"from_equirectangular makes a cubemap: leave {', '.join(sorted(taken))} out")
+        if pixels.dtype.kind in "iu" and pixels.dtype.itemsize == 4:
+            raise InvalidError(
+                f"a panorama of {pixels.dtype} cannot be resampled to the faces of a cubemap, for integers of 32 bits "
+                'are not filtered: convert with panorama.astype("float32")'
+            )
         directions = cube_directions(side)
         with cls(pixels, mipmaps=True, addressing=AddressingMode.repeat, queue=queue, dimensions=2) as source:
             level = max(np.log2(height / (2 * side)), 0.0)
@@ -486,6 +503,7 @@ class Image:
             raise InvalidError(f"{method} has no meaning for a cubemap; make an Image with layers=True of its faces")
 
     def _level(self, level: int) -> ImageDescriptor:
+        level = integer("level", level)
         if self.num_levels == 1:
             if level != 0:
                 raise InvalidError(f"level={level}: this image has one level, 0; mipmaps=True makes more")
@@ -546,7 +564,7 @@ class Image:
 
         if not layered:
             if layers is not None:
-                raise InvalidError(f"layers={layers!r}: there are none to choose; layers=True makes them")
+                raise InvalidError(f"layers={shown(layers)}: there are none to choose; layers=True makes them")
             return shaped(None)
         count = self.num_layers
         if layers is None:
@@ -560,12 +578,15 @@ class Image:
 
 
 def _sizes(value: int | Sequence[int], count: int, name: str, order: str) -> tuple[int, ...]:
-    """``count`` positive integers."""
+    """``count`` positive integers; ``order``: what they are called, the first of them where there are fewer."""
+    listed = order.strip("()").split(", ")[:count]
+    names = f"({listed[0]},)" if count == 1 else f"({', '.join(listed)})"
     try:
-        items = (value,) if isinstance(value, SupportsIndex) else tuple(value)
-        sizes = tuple(operator.index(item) for item in items)
+        several = value.ndim > 0 if isinstance(value, np.ndarray) else not isinstance(value, SupportsIndex)
+        items = tuple(value) if several else (value,)  # type: ignore[arg-type]
+        sizes = tuple(operator.index(item) for item in items)  # type: ignore[arg-type]
     except TypeError:
-        raise InvalidError(f"{name}={value!r} is not made of integers; it is {order}") from None
+        raise InvalidError(f"{name}={shown(value)} is not made of integers; it is {names}") from None
     if len(sizes) != count or min(sizes) < 1:
-        raise InvalidError(f"{name}={value!r}: it is {count} positive integers, of {order}")
+        raise InvalidError(f"{name}={shown(value)}: it is {count} positive integers, {names}")
     return sizes

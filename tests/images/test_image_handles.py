@@ -209,7 +209,7 @@ def test_creation_refuses(queue: bl.Queue) -> None:  # R36
         bl.create_image(memory, DESC, PLAIN, queue)
     with pytest.raises(bl.InvalidError, match="BindlessImageSampler"):
         bl.create_image(memory, DESC, queue, sampler="linear")  # type: ignore[call-overload]
-    with pytest.raises(bl.InvalidError, match="width"):
+    with pytest.raises(bl.SyclRuntimeError, match="width"):
         bl.create_image(memory, bl.ImageDescriptor(), queue)
     handle = bl.create_image(memory, DESC, queue)
     with pytest.raises(bl.SyclRuntimeError, match="context"):
@@ -390,16 +390,63 @@ def test_level_clamp_above_the_levels(queue: bl.Queue) -> None:  # R42
     require(queue.device, bl.Aspect.ext_oneapi_mipmap)
     desc = bl.ImageDescriptor(8, 8, type="mipmap", num_levels=3)
     memory = bl.ImageMem(desc, queue)
-    for clamp in (0.0, 1.5, 3.0):
-        sampler = bl.BindlessImageSampler("clamp", "normalized", max_mipmap_level_clamp=clamp)
-        bl.destroy_image_handle(bl.create_image(memory, desc, queue, sampler=sampler), queue)
-    for clamp in (3.01, 100.0):
-        sampler = bl.BindlessImageSampler("clamp", "normalized", max_mipmap_level_clamp=clamp)
-        with pytest.raises(bl.SyclRuntimeError, match=f"max_mipmap_level_clamp={clamp}.*3 levels"):
-            bl.create_image(memory, desc, queue, sampler=sampler)
-    for bad in (-1.0, float("nan"), float("inf"), "x"):
-        with pytest.raises(bl.InvalidError, match="max_mipmap_level_clamp"):
+    for level, size in enumerate((8, 4, 2)):
+        pixels = np.full((size, size, 4), level, np.float32)
+        target = memory.get_mip_level_mem_handle(level)
+        queue.ext_oneapi_copy(pixels, target, dst_desc=desc.get_mip_level_desc(level)).wait()
+    centre = np.full((1, 2), 0.5, np.float32)
+    for clamp, highest in ((1.0, 1), (2.0, 2), (3.0, 2), (3.01, 2), (100.0, 2), (3.4e38, 2), (float("inf"), 2)):
+        sampler = bl.BindlessImageSampler("clamp_to_edge", "normalized", max_mipmap_level_clamp=clamp)
+        handle = bl.create_image(memory, desc, queue, sampler=sampler)
+        read = [bl.sample_mipmap(queue, handle, centre, level=level)[0, 0] for level in (0.0, 1.0, 2.0, 9.0)]
+        assert read == [min(level, highest) for level in (0, 1, 2, 9)], clamp
+        bl.destroy_image_handle(handle, queue)
+    standard = bl.ImageMem(DESC, queue)
+    unlimited = bl.BindlessImageSampler("clamp_to_edge", max_mipmap_level_clamp=float("inf"))
+    bl.destroy_image_handle(bl.create_image(standard, DESC, queue, sampler=unlimited), queue)
+    for bad in (-1.0, float("nan"), -float("inf"), "x"):
+        with pytest.raises(bl.InvalidError) as refused:
             bl.BindlessImageSampler(max_mipmap_level_clamp=bad)  # type: ignore[arg-type]
+        assert refused.value.code is bl.Errc.invalid
+    with pytest.raises(bl.InvalidError):
+        bl.BindlessImageSampler(min_mipmap_level_clamp=float("inf"))
+
+
+def test_a_mipmap_read_at_its_first_level_alone_is_warned_of(queue: bl.Queue) -> None:
+    require(queue.device, bl.Aspect.ext_oneapi_mipmap)
+    desc = bl.ImageDescriptor(8, 8, type="mipmap", num_levels=3)
+    memory = bl.ImageMem(desc, queue)
+    sampler = bl.BindlessImageSampler("clamp_to_edge", "normalized")
+    for _ in range(3):  # whatever is remembered of them
+        with pytest.warns(bl.SamplerWarning, match="max_mipmap_level_clamp=0") as told:
+            handle = bl.create_image(memory, desc, queue, sampler=sampler)
+        assert told[0].filename == __file__
+        bl.destroy_image_handle(handle, queue)
+    # One level of it, and images without levels, have nothing to be warned of; nor has the class that makes mipmaps.
+    level = memory.get_mip_level_mem_handle(1)
+    if queue.device.has(bl.Aspect.ext_oneapi_mipmap_level_reference):
+        own = bl.create_image(level, desc.get_mip_level_desc(1), queue, sampler=sampler)
+        bl.destroy_image_handle(own, queue)
+    standard = bl.ImageMem(DESC, queue)
+    bl.destroy_image_handle(bl.create_image(standard, DESC, queue, sampler=sampler), queue)
+    with bl.Image(np.ones((8, 8), np.float32), mipmaps=True, queue=queue) as image:
+        assert image.sample([[4.0, 4.0]], level=2).shape == (1, 1)
+
+
+def test_more_anisotropy_than_there_is_is_warned_of(queue: bl.Queue) -> None:
+    pixels = np.arange(64, dtype=np.float32).reshape(8, 8)
+    if not queue.device.has(bl.Aspect.ext_oneapi_mipmap_anisotropy):
+        pytest.skip(f"{queue.device.name} has no anisotropic filtering")
+    desc = bl.ImageDescriptor(8, 8, type="mipmap", num_levels=3)
+    memory = bl.ImageMem(desc, queue)
+    for ratio, warned in ((16, 0), (64, 1)):
+        sampler = bl.BindlessImageSampler("clamp_to_edge", "normalized", max_mipmap_level_clamp=2, max_anisotropy=ratio)
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            bl.destroy_image_handle(bl.create_image(memory, desc, queue, sampler=sampler), queue)
+            with bl.Image(pixels, mipmaps=True, max_anisotropy=ratio, queue=queue) as image:
+                image.warp(np.diag([4.0, 1.0, 1.0]), (4, 4))
+        assert [(item.category, item.filename) for item in told] == [(bl.SamplerWarning, __file__)] * 2 * warned
 
 
 @pytest.mark.parametrize("channel_type", INTEGERS)

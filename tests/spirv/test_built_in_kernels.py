@@ -127,7 +127,11 @@ def test_reads(queue: bl.Queue, module: str) -> None:
         if operation != "fetch":
             filtering = "linear" if letter == "f" else "nearest"
             sampler = bl.BindlessImageSampler(
-                "mirrored_repeat", "normalized", filtering, mipmap_filtering=filtering if levels > 1 else "nearest"
+                "mirrored_repeat",
+                "normalized",
+                filtering,
+                mipmap_filtering=filtering if levels > 1 else "nearest",
+                max_mipmap_level_clamp=levels - 1,
             )
         if operation == "fetch_sampled":
             sampler = bl.BindlessImageSampler("clamp_to_edge", "unnormalized", "nearest")

@@ -12,7 +12,16 @@ from ..model.errors import Error, FeatureNotSupportedError
 if TYPE_CHECKING:
     from ..sycl.device import Device
 
-__all__ = ["ASPECT_OF_TYPE", "Checked", "limit", "require", "require_format", "require_limits", "require_type"]
+__all__ = [
+    "ASPECT_OF_TYPE",
+    "Checked",
+    "limit",
+    "most_anisotropy",
+    "require",
+    "require_format",
+    "require_limits",
+    "require_type",
+]
 
 ASPECT_OF_TYPE = {
     ImageType.standard: Aspect.ext_oneapi_bindless_images,
@@ -87,6 +96,11 @@ def limit(device: Device, name: str) -> int | None:
         except FeatureNotSupportedError:
             _known[key] = None
     return _known[key]
+
+
+def most_anisotropy(device: Device) -> int:
+    """Largest ratio of a footprint's axes that the device blends; texture units do 16."""
+    return limit(device, "mipmap_max_anisotropy") or 16
 
 
 def require_limits(device: Device, desc: ImageDescriptor, error: type[Error]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, overload
 
 from ..model.aspects import Aspect
@@ -21,8 +22,8 @@ from ..model.handles import ImageMemHandle, SampledImageHandle, UnsampledImageHa
 from ..model.sampler import BindlessImageSampler
 from ..sycl._where import resolve
 from ..sycl.usm import UsmArray, UsmPointer
-from ._checks import Checked, limit, require, require_format, require_type
-from ._memory import ImageMem, as_error
+from ._checks import Checked, limit, most_anisotropy, require, require_format, require_type
+from ._memory import ImageMem, as_error, verify
 from ._registry import HandleRecord, KnownMemory, handle_key
 
 if TYPE_CHECKING:
@@ -79,12 +80,14 @@ def create_image(
         pitch: bytes between rows of two-dimensional USM; ignored otherwise.
 
     Raises:
-        InvalidError: the descriptor is not valid, or an argument is of the wrong kind.
-        SyclRuntimeError: the image cannot be made; the text says why.
+        InvalidError: an argument is of the wrong kind.
+        SyclRuntimeError: the descriptor is not valid, or the image cannot be made; the text says why.
         FeatureNotSupportedError: the device lacks it; the text names the aspect.
 
     Warns:
-        SamplerWarning: repeat or mirrored_repeat with unnormalized coordinates, which sample as clamp_to_edge.
+        SamplerWarning: repeat or mirrored_repeat with unnormalized coordinates, which sample as clamp_to_edge;
+            ``max_mipmap_level_clamp=0`` over a mipmap, which reads level 0 alone; more ``max_anisotropy`` than the
+            device does.
     """
     try:
         device, context = resolve(where)
@@ -110,7 +113,8 @@ def create_image(
         if sampler is None:
             number = backend.create_unsampled_image(native, device._record.native, raw, allocated)
         else:
-            number = backend.create_sampled_image(native, device._record.native, raw, allocated, sampler)
+            within = sampler.within(allocated.num_levels)
+            number = backend.create_sampled_image(native, device._record.native, raw, allocated, within)
     except Error as error:
         kind = "unsampled" if sampler is None else "sampled"
         raise as_error(SyclRuntimeError, error, f"no {kind} image of {desc}") from error
@@ -119,13 +123,12 @@ def create_image(
     return SampledImageHandle(number, desc) if sampled else UnsampledImageHandle(number, desc)
 
 
-def _check_values(desc: ImageDescriptor, device: Device, sampler: BindlessImageSampler | None) -> None:
+def _check_values(desc: ImageDescriptor, sampler: BindlessImageSampler | None) -> None:
     if not isinstance(desc, ImageDescriptor):
         raise InvalidError(f"desc: {type(desc).__name__} is no ImageDescriptor")
     if sampler is not None and not isinstance(sampler, BindlessImageSampler):
         raise InvalidError(f"sampler: {type(sampler).__name__} is no BindlessImageSampler")
-    desc.verify()
-    require_type(device, desc)
+    verify(desc, SyclRuntimeError, "no image was made")
 
 
 def _check(
@@ -134,7 +137,8 @@ def _check(
     """All that can be wrong with an image of image memory; the memory remembers the sampler that has passed."""
     checked = (id(device._aspects), id(desc), id(sampler)) in _checked
     if not checked:
-        _check_values(desc, device, sampler)
+        _check_values(desc, sampler)
+        require_type(device, desc)
     known = known_memory(memory, context)
     if known is None:
         raise _gone(memory)
@@ -188,11 +192,6 @@ def _check_sampler(device: Device, desc: ImageDescriptor, sampler: BindlessImage
     used = sampler.addressing[: desc.dimensions]
     if len(set(used)) > 1:
         require(device, Aspect.ext_oneapi_unique_addressing_per_dim, "a different addressing mode for each dimension")
-    if sampler.max_mipmap_level_clamp > desc.num_levels:
-        raise SyclRuntimeError(
-            f"max_mipmap_level_clamp={sampler.max_mipmap_level_clamp}: the image has {desc.num_levels} levels; "
-            "the clamp is at most that"
-        )
     if sampler.max_anisotropy > 1 and desc.type is ImageType.mipmap:
         require(device, Aspect.ext_oneapi_mipmap_anisotropy, "anisotropic filtering of mipmaps")
     if desc.type is ImageType.cubemap and sampler.cubemap_filtering is CubemapFilteringMode.seamless:
@@ -209,16 +208,29 @@ def _check_sampler(device: Device, desc: ImageDescriptor, sampler: BindlessImage
                 f"filtering=linear: {device.name} does not blend integers; "
                 "use filtering='nearest', or a normalized type"
             )
+    surprises = list(_surprises(device, desc, sampler))
+    for surprise in surprises:
+        warnings.warn(surprise, SamplerWarning, stacklevel=4)  # of the caller of create_image, in two ways
+    return bool(surprises)
+
+
+def _surprises(device: Device, desc: ImageDescriptor, sampler: BindlessImageSampler) -> Iterator[str]:
+    """What a sampler does otherwise than its properties suggest."""
+    used = sampler.addressing[: desc.dimensions]
     if not sampler.is_normalized and desc.type is not ImageType.cubemap and any(mode in _WRAPPING for mode in used):
         modes = ", ".join(sorted({str(mode) for mode in used if mode in _WRAPPING}))
-        warnings.warn(
+        yield (
             f"addressing {modes} with unnormalized coordinates samples as clamp_to_edge: "
-            "texture units wrap normalized coordinates only; use coordinate='normalized'",
-            SamplerWarning,
-            stacklevel=4,  # of the caller of create_image, in two ways
+            "texture units wrap normalized coordinates only; use coordinate='normalized'"
         )
-        return True
-    return False
+    if desc.type is ImageType.mipmap and sampler.max_mipmap_level_clamp == 0:
+        yield (
+            f"max_mipmap_level_clamp=0: of the {desc.num_levels} levels of this mipmap only level 0 is read; give the "
+            "highest level to be read, or float('inf') for all"
+        )
+    most = most_anisotropy(device)
+    if sampler.max_anisotropy > most:
+        yield f"max_anisotropy={sampler.max_anisotropy:g} samples as {most}, the most that {device.name} does"
 
 
 def _create_usm(
@@ -229,7 +241,7 @@ def _create_usm(
     sampler: BindlessImageSampler | None,
     pitch: int,
 ) -> SampledImageHandle | UnsampledImageHandle:
-    _check_values(desc, device, sampler)
+    _check_values(desc, sampler)
     pointer = memory.pointer
     if isinstance(memory, UsmArray) and not memory.is_contiguous:
         raise SyclRuntimeError(f"{memory!r} is not contiguous: make the image of the whole array")
@@ -243,6 +255,7 @@ def _create_usm(
         raise SyclRuntimeError(f"a {desc.type} image cannot lie in USM: allocate an ImageMem")
     if desc.dimensions == 3:
         raise SyclRuntimeError("a three-dimensional image cannot lie in USM: allocate an ImageMem")
+    require_type(device, desc)
     if pointer.context is not context and pointer.context != context:
         raise SyclRuntimeError(f"{memory!r} was allocated in another context: create the image there")
     if pointer.kind is UsmKind.device and pointer.device is not device and pointer.device != device:
@@ -264,7 +277,7 @@ def _create_usm(
             assert create_unsampled is not None  # checked above
             number = create_unsampled(*place)
         else:
-            number = context._backend.create_sampled_image_usm(*place, sampler)
+            number = context._backend.create_sampled_image_usm(*place, sampler.within(1))
     except Error as error:
         kind = "unsampled" if sampler is None else "sampled"
         raise as_error(SyclRuntimeError, error, f"no {kind} image of {desc} over {memory!r}") from error

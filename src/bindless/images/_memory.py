@@ -27,6 +27,7 @@ __all__ = [
     "get_image_num_channels",
     "get_image_range",
     "get_mip_level_mem_handle",
+    "verify",
 ]
 
 _E = TypeVar("_E", bound=Error)
@@ -58,6 +59,14 @@ def as_error(cls: type[_E], error: Error, doing: str) -> _E | FeatureNotSupporte
     )
 
 
+def verify(desc: ImageDescriptor, cls: type[Error], doing: str) -> None:
+    """``desc.verify()`` for functions that fail with an error of their own where the descriptor makes no image."""
+    try:
+        desc.verify()
+    except InvalidError as error:
+        raise cls(f"{doing}: {error}") from error
+
+
 def _allocate(desc: ImageDescriptor, device: Device, context: Context) -> int:
     """New memory, which nobody owns yet: its raw handle."""
     if type(desc) is not ImageDescriptor or desc.prepared.get(_PASSED, _PASSED) is not device._aspects:
@@ -82,7 +91,7 @@ def _sweep_now_and_then(nbytes: int) -> None:
 def _check(desc: ImageDescriptor, device: Device) -> None:
     if not isinstance(desc, ImageDescriptor):
         raise InvalidError(f"desc: {type(desc).__name__} is no ImageDescriptor")
-    desc.verify()
+    verify(desc, MemoryAllocationError, "no image memory was allocated")
     require_type(device, desc)
     require_format(device, desc)
     require_limits(device, desc, MemoryAllocationError)
@@ -110,8 +119,8 @@ def alloc_image_mem(desc: ImageDescriptor, *where: Any) -> ImageMemHandle:
         where: a queue, or a device and a context.
 
     Raises:
-        InvalidError: the descriptor is not valid, or ``where`` is not one.
-        MemoryAllocationError: a size is beyond the device, or there is not enough memory.
+        InvalidError: ``desc`` is no descriptor, or ``where`` is not one.
+        MemoryAllocationError: the descriptor is not valid, a size is beyond the device, or there is not enough memory.
         FeatureNotSupportedError: the device lacks this type of image or this format.
     """
     device, context = resolve(where)
@@ -236,8 +245,8 @@ class ImageMem:
     It is not a kernel argument: pass the handle of an image made from it.
 
     Raises:
-        InvalidError: the descriptor is not valid, or ``where`` is not one.
-        MemoryAllocationError: a size is beyond the device, or there is not enough memory.
+        InvalidError: ``desc`` is no descriptor, or ``where`` is not one.
+        MemoryAllocationError: the descriptor is not valid, a size is beyond the device, or there is not enough memory.
         FeatureNotSupportedError: the device lacks this type of image or this format.
     """
 

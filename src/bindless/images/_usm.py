@@ -8,11 +8,11 @@ from typing import Any, SupportsIndex, overload
 from ..model.aspects import Aspect
 from ..model.descriptor import ImageDescriptor
 from ..model.enums import ImageType, UsmKind
-from ..model.errors import Error, InvalidError, MemoryAllocationError
+from ..model.errors import Error, FeatureNotSupportedError, InvalidError, MemoryAllocationError
 from ..sycl._stream import sweep, wait_for_all
 from ..sycl._where import resolve_where
 from ..sycl.usm import UsmPointer
-from ._memory import as_error
+from ._memory import as_error, verify
 
 __all__ = ["pitched_alloc_device"]
 
@@ -48,13 +48,13 @@ def pitched_alloc_device(*arguments: Any) -> tuple[UsmPointer, int]:
         The pointer, which ends as those of ``malloc_device`` do, and the row pitch in bytes.
 
     Raises:
-        InvalidError: the descriptor is not valid, or an argument is of the wrong kind.
-        MemoryAllocationError: a size is 0 or too large, there is not enough memory, or the device has no images in USM
-            (``Aspect.ext_oneapi_bindless_images_2d_usm``).
+        InvalidError: an argument is of the wrong kind.
+        MemoryAllocationError: the descriptor is not valid, a size is 0 or too large, there is not enough memory, or the
+            device has no images in USM (``Aspect.ext_oneapi_bindless_images_2d_usm``).
     """
     if arguments and isinstance(arguments[0], ImageDescriptor):
         desc, where = arguments[0], arguments[1:]
-        desc.verify()
+        verify(desc, MemoryAllocationError, "no memory was allocated")
         if desc.type is not ImageType.standard or desc.dimensions == 3:
             what = "three-dimensional" if desc.dimensions == 3 else desc.type
             raise MemoryAllocationError(f"a {what} image cannot lie in USM: allocate an ImageMem")

@@ -17,6 +17,7 @@ from ..model.copy_region import ImageMemory
 from ..model.descriptor import ImageDescriptor
 from ..model.enums import AccessMode, ImageChannelType, ImageType, Target
 from ..model.errors import InvalidError
+from ..model.masked import warn_of_mask
 from ..model.ranges import Range
 from ..model.sampler import BindlessImageSampler
 from ..sycl._arguments import PACKERS, pack_image_accessor
@@ -108,6 +109,7 @@ class _ImageObject(MemoryObject):
                 raise InvalidError("channel_type and dimensions go with an array; the descriptor has its own")
             desc = data
         elif isinstance(data, np.ndarray):
+            warn_of_mask(data, "data")
             array = data
             desc = ImageDescriptor.from_array(data, dimensions=dimensions, channel_type=channel_type)
         else:

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from .channels import CHANNELS, Channel, channel_of_dtype
 from .enums import ImageChannelType, ImageType, coerce
 from .errors import InvalidError
+from .shown import shown
 
 __all__ = ["CUBEMAP_FACES", "ImageDescriptor", "integer", "range3"]
 
@@ -32,7 +33,7 @@ def integer(name: str, value: SupportsIndex, maximum: int = _SIZE_MAX) -> int:
     try:
         number = operator.index(value)
     except TypeError:
-        raise InvalidError(f"{name}={value!r} is not an integer") from None
+        raise InvalidError(f"{name}={shown(value)} is not an integer") from None
     if not 0 <= number <= maximum:
         raise InvalidError(f"{name}={number} is out of range; it is 0 to {maximum}")
     return number
@@ -113,7 +114,7 @@ class ImageDescriptor:
             InvalidError: the shape or the dtype is not that of an image.
         """
         if not hasattr(array, "dtype"):
-            raise InvalidError(f"array={array!r} is no array: numpy.asarray(...) makes one")
+            raise InvalidError(f"array={shown(array)} is no array: numpy.asarray(...) makes one")
         kind = coerce(ImageType, type, "type")
         layered = kind in (ImageType.array, ImageType.cubemap)
         channel = (
@@ -127,6 +128,8 @@ class ImageDescriptor:
                 f"convert with array.astype({str(CHANNELS[channel].storage)!r})"
             )
         shape = array.shape
+        if 0 in shape:
+            raise InvalidError(f"an array of shape {shape} has no pixels; an image has at least one along each axis")
         layers = 1
         if layered:
             if not shape:
@@ -307,6 +310,6 @@ def range3(values: Sequence[int] | int | None, name: str) -> tuple[int, int, int
     several = isinstance(values, Sequence) or (isinstance(values, np.ndarray) and values.ndim > 0)
     items: tuple[int, ...] = tuple(values) if several else (values,)  # type: ignore[arg-type,assignment]
     if not 1 <= len(items) <= 3:
-        raise InvalidError(f"{name}={values!r} has {len(items)} components; it has up to three: (x, y, z)")
+        raise InvalidError(f"{name}={shown(values)} has {len(items)} components; it has up to three: (x, y, z)")
     numbers = [integer(f"{name}[{index}]", item) for index, item in enumerate(items)]
     return (*numbers, 0, 0, 0)[:3]  # type: ignore[return-value]

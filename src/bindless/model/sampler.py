@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -16,17 +16,19 @@ from .enums import (
     coerce,
 )
 from .errors import InvalidError
+from .shown import shown
 
 __all__ = ["BindlessImageSampler"]
 
 
-def _level(name: str, value: float) -> float:
+def _level(name: str, value: float, unlimited: bool = False) -> float:
     try:
         number = float(value)
     except (TypeError, ValueError, OverflowError):
-        raise InvalidError(f"{name}={value!r} is not a number") from None
-    if not math.isfinite(number) or number < 0:
-        raise InvalidError(f"{name}={number}: it is a finite number, 0 or more")
+        raise InvalidError(f"{name}={shown(value)} is not a number") from None
+    if not (math.isfinite(number) or (unlimited and number > 0)) or number < 0:
+        kind = "number" if unlimited else "finite number"
+        raise InvalidError(f"{name}={number}: it is a {kind}, 0 or more")
     return number
 
 
@@ -40,12 +42,15 @@ class BindlessImageSampler:
             pixel (i, j) is (i + 0.5, j + 0.5)).
         filtering: blending of texels within a level.
         mipmap_filtering: blending of the two nearest levels of a mipmap.
-        min_mipmap_level_clamp, max_mipmap_level_clamp: range of levels that may be read.
-        max_anisotropy: largest ratio of the footprint's axes; below 2 is isotropic.
+        min_mipmap_level_clamp: lowest level that is read.
+        max_mipmap_level_clamp: highest level that is read: with 0, the default, a mipmap is read at its level 0 alone;
+            with ``float("inf")``, or any number above the image's last level, at all of them.
+        max_anisotropy: largest ratio of the footprint's axes; below 2 is isotropic, and devices use at most
+            ``info.device.mipmap_max_anisotropy``.
         cubemap_filtering: ``seamless`` blends across the borders of faces.
 
     Raises:
-        InvalidError: a mode is not known, or a number is negative, infinite or no number.
+        InvalidError: a mode is not known, or a number is negative, no number, or infinite where it may not be.
     """
 
     addressing: tuple[AddressingMode, AddressingMode, AddressingMode]
@@ -73,16 +78,20 @@ class BindlessImageSampler:
         try:
             modes = (addressing,) * 3 if isinstance(addressing, str) else tuple(addressing)
         except TypeError:
-            raise InvalidError(f"addressing={addressing!r} is neither a mode nor three of them: (x, y, z)") from None
+            raise InvalidError(
+                f"addressing={shown(addressing)} is neither a mode nor three of them: (x, y, z)"
+            ) from None
         if len(modes) != 3:
-            raise InvalidError(f"addressing={addressing!r} has {len(modes)} modes; it is one mode or three: (x, y, z)")
+            raise InvalidError(
+                f"addressing={shown(addressing)} has {len(modes)} modes; it is one mode or three: (x, y, z)"
+            )
         assign = object.__setattr__
         assign(self, "addressing", tuple(coerce(AddressingMode, mode, "addressing") for mode in modes))
         assign(self, "coordinate", coerce(CoordinateNormalizationMode, coordinate, "coordinate"))
         assign(self, "filtering", coerce(FilteringMode, filtering, "filtering"))
         assign(self, "mipmap_filtering", coerce(FilteringMode, mipmap_filtering, "mipmap_filtering"))
         assign(self, "min_mipmap_level_clamp", _level("min_mipmap_level_clamp", min_mipmap_level_clamp))
-        assign(self, "max_mipmap_level_clamp", _level("max_mipmap_level_clamp", max_mipmap_level_clamp))
+        assign(self, "max_mipmap_level_clamp", _level("max_mipmap_level_clamp", max_mipmap_level_clamp, True))
         assign(self, "max_anisotropy", _level("max_anisotropy", max_anisotropy))
         assign(self, "cubemap_filtering", coerce(CubemapFilteringMode, cubemap_filtering, "cubemap_filtering"))
 
@@ -93,6 +102,16 @@ class BindlessImageSampler:
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+    def within(self, num_levels: int) -> BindlessImageSampler:
+        """This sampler with clamps that an image of so many levels has; the same object each time."""
+        if self.max_mipmap_level_clamp <= num_levels:
+            return self
+        key = "within", num_levels
+        found: BindlessImageSampler | None = self.prepared.get(key)
+        if found is None:
+            found = self.prepared[key] = replace(self, max_mipmap_level_clamp=num_levels - 1.0)
+        return found
 
     @property
     def is_normalized(self) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..model.errors import InvalidError
+from ..model.masked import warn_of_mask
 
 __all__ = ["HostSpan", "address_of", "host_span"]
 
@@ -41,7 +42,9 @@ def host_span(what: str, value: object, *, written: bool) -> HostSpan | None:
             )
         if value.dtype.hasobject:
             raise InvalidError(f"{what} array holds Python objects (dtype {value.dtype}), not plain memory")
-        if written and not flags.writeable:
+        if not written:
+            warn_of_mask(value, what)
+        elif not flags.writeable:
             raise InvalidError(f"{what} array of shape {value.shape} is read-only: copy into a writable one")
         return address_of(value), value.nbytes, value
     try:

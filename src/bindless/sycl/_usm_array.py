@@ -12,6 +12,8 @@ import numpy.typing as npt
 
 from ..model.enums import Backend, UsmKind
 from ..model.errors import InvalidError
+from ..model.masked import warn_of_mask
+from ..model.shown import shown
 from ._allocation import Allocation
 from ._native_streams import place_stream_after
 from ._stream import events_of_users
@@ -254,11 +256,14 @@ class UsmArray:
         """
         self._owner.require_open()
         self._owner.require_writable("copy_from")
+        warn_of_mask(array, "array")
         source = np.asarray(array)
         if not np.can_cast(source.dtype, self.dtype, "same_kind") and not _plain_integers_fit(
             array, source, self.dtype
         ):
-            raise InvalidError(f"{source.dtype} elements do not go into {self.dtype}: convert with array.astype(...)")
+            raise InvalidError(
+                f"{source.dtype} elements do not go into {self.dtype}: convert with array.astype({str(self.dtype)!r})"
+            )
         try:
             values = np.broadcast_to(source, self.shape)
         except ValueError:
@@ -426,7 +431,7 @@ def element_dtype(dtype: npt.DTypeLike) -> np.dtype[Any]:
     try:
         kind = np.dtype(dtype)
     except TypeError as error:
-        raise InvalidError(f"dtype={dtype!r} is none: {error}") from None
+        raise InvalidError(f"dtype={shown(dtype)} is none: {error}") from None
     if kind.hasobject or kind.itemsize == 0:
         raise InvalidError(f"dtype={kind}: elements are plain memory with a size, no Python objects")
     return kind
@@ -442,7 +447,7 @@ def array_shape(shape: SupportsIndex | Sequence[SupportsIndex], unknown: int = 0
         items = tuple(shape) if isinstance(shape, (Sequence, np.ndarray)) else (shape,)
         sizes = tuple(operator.index(item) for item in items)
     except TypeError:
-        raise InvalidError(f"shape={shape!r}: it is an integer or a tuple of integers") from None
+        raise InvalidError(f"shape={shown(shape)}: it is an integer or a tuple of integers") from None
     if any(size < unknown for size in sizes):
         raise InvalidError(f"shape={sizes}: sizes are 0 or more")
     return sizes

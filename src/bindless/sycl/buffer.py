@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from ..model.enums import AccessMode, Target
 from ..model.errors import InvalidError
+from ..model.masked import warn_of_mask
 from ._memory_object import MemoryObject
 from ._region import Region, SizesLike, buffer_shape, sizes_of
 from ._storage import Storage
@@ -211,6 +212,7 @@ def _as_array(data: object, dtype: object) -> Array | None:
             raise InvalidError(f"dtype={dtype!r} with an array: its own is taken; convert with array.astype or .view")
         return None
     if isinstance(data, np.ndarray):
+        warn_of_mask(data, "data")
         return data
     try:
         view = memoryview(data)  # type: ignore[arg-type]
