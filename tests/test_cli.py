@@ -181,6 +181,17 @@ def test_resize_does_not_bleed_the_colour_of_transparent_pixels(tmp_path: Path, 
     assert (red >= 254).all() and (green == 0).all() and (np.abs(alpha.astype(int) - 128) <= 1).all()
 
 
+@pytest.mark.parametrize("size", ["200000x200000", "1000000000000x1", "99999999999999999999x"])
+def test_resize_to_what_does_not_fit(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], selector: str, size: str
+) -> None:
+    source, target = str(tmp_path / "in.png"), tmp_path / "out.png"
+    Picture.fromarray(np.zeros((4, 4, 3), np.uint8)).save(source)
+    assert main(["resize", source, str(target), "--size", size, "--device", selector]) == 1
+    said = capsys.readouterr()
+    assert size in said.err and "Traceback" not in said.err and not target.exists()
+
+
 def test_resize_turns_a_photograph_as_its_camera_says(tmp_path: Path, selector: str) -> None:
     pixels = np.zeros((20, 40, 3), np.uint8)
     pixels[:, :20] = 200

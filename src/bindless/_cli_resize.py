@@ -7,7 +7,7 @@ import re
 import numpy as np
 
 from .image import Image
-from .model.errors import InvalidError
+from .model.errors import Error, InvalidError, MemoryAllocationError
 from .sycl.queue import Queue
 
 __all__ = ["parse_size", "resize_file"]
@@ -41,6 +41,7 @@ def resize_file(source: str, target: str, size: str, filtering: str, queue: Queu
 
     Raises:
         InvalidError: Pillow is not installed or cannot read the file, or the size is none.
+        MemoryAllocationError: the size is too large.
         OSError: a file cannot be opened or written.
     """
     from .cli import require
@@ -60,7 +61,14 @@ def resize_file(source: str, target: str, size: str, filtering: str, queue: Queu
         picture = picture.convert("RGBA")
     pixels = np.asarray(picture.convert(mode) if picture.mode != mode else picture)
     with Image(pixels, filtering=filtering, queue=queue) as image:
-        result = Picture.frombytes(mode, (width, height), image.resize((width, height)).tobytes())
+        try:
+            result = Picture.frombytes(mode, (width, height), image.resize((width, height)).tobytes())
+        except Error:
+            raise
+        except (MemoryError, OverflowError, ValueError) as error:  # numpy's or Pillow's, of what is too large for them
+            raise MemoryAllocationError(
+                f"--size {size!r}: a picture of {width} x {height} pixels does not fit in memory: {error}"
+            ) from None
     stored = result.convert(_STORED_MODE[mode]) if mode in _STORED_MODE else result
     try:
         stored.save(target)

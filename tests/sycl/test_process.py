@@ -283,6 +283,29 @@ def test_a_forked_child_is_told_and_the_parent_goes_on(device):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_forked_child_that_lists_devices_is_told_of_all_drivers_that_were_opened(device):
+    done = run(
+        f"""
+        import os
+        import bindless as bl
+        device = bl.Device({selector(device)!r})
+        child = os.fork()
+        if child == 0:
+            for use in (bl.get_devices, lambda: bl.Queue({selector(device)!r}), bl.Device):
+                try:
+                    use()
+                    print("no error")
+                except bl.SyclRuntimeError as error:
+                    names = [name for name in bl.Backend if str(name) in str(error).split("were opened")[0]]
+                    print(device.backend in names, error.code, "spawn" in str(error), flush=True)
+            os._exit(0)
+        os.waitpid(child, 0)
+        """
+    )
+    assert (done.stdout, done.stderr, done.returncode) == ("True runtime True\n" * 3, "", 0)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_a_fork_before_the_first_device_is_harmless(device):
     done = run(
         f"""

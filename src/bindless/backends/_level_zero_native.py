@@ -193,7 +193,7 @@ class ForeignEvent(Event):
         if result == SUCCESS:
             self._done = True
         elif result != lib.ZE_RESULT_NOT_READY:
-            raise error(result, call, self._context.driver.last_error(), Errc.kernel)
+            raise error(result, call, code=Errc.kernel, words=self._context.driver.last_error())
 
     def times(self) -> tuple[int, int, int]:
         raise ProfilingError("an event that was made of a native one has no times", backend="level_zero")

@@ -226,7 +226,7 @@ class Stream(RecordingStream[Event]):
         with self.lock:
             if not self.closed:
                 self.lists.forgive()
-        return error(result, call, words, Errc.kernel)
+        return error(result, call, code=Errc.kernel, words=words)
 
     # ------------------------------------------------------------------ the whole stream
 

@@ -50,7 +50,7 @@ class Results:
         self._advice = advice
         self._is_absent = is_absent
 
-    def error(self, result: int, call: str, details: object = "", code: Errc | None = None) -> Error:
+    def error(self, result: int, call: str, details: object = "", code: Errc | None = None, words: str = "") -> Error:
         """The exception for a result: the driver's name of it, what it means, and the values concerned.
 
         Args:
@@ -59,8 +59,9 @@ class Results:
             details: the values concerned and the way out.
             code: instead of the code that belongs to the result; a lost device and functions that the driver lacks
                 keep theirs.
+            words: the driver's own sentence about the failure, instead of what its name means.
         """
-        plain: Error = self._driver.error(result, call)
+        plain: Error = self._driver.error(result, call, words) if words else self._driver.error(result, call)
         backend, name = self._backend, plain.native_name
         if result in self._lost:
             return DeviceLostError(f"{plain}: {self._advice}", backend=backend, native_code=result, native_name=name)

@@ -15,7 +15,7 @@ from ..model.errors import Error, PlatformError, SyclRuntimeError
 from ._fork import after_fork
 from .contract import BackendProtocol
 
-__all__ = ["ORDER", "available_backends", "backend", "failures", "fork_errors", "note_failure", "require_unforked"]
+__all__ = ["ORDER", "available_backends", "backend", "failures", "fork_error", "note_failure", "require_unforked"]
 
 _TABLE: dict[Backend, tuple[str, str]] = {
     Backend.cuda: ("bindless.backends.cuda", "CudaBackend"),
@@ -126,6 +126,12 @@ def note_failure(name: Backend, error: Error) -> None:
         _failed[name] = error
 
 
-def fork_errors() -> tuple[Error, ...]:
-    """The errors of backends that were in use before a fork, in the child."""
-    return tuple(error for name, error in failures().items() if name in _forked)
+def fork_error() -> Error | None:
+    """In the child of a fork, the error of all backends whose drivers were opened before; None without any."""
+    opened = [str(name) for name in ORDER if name in _forked]
+    if not opened:
+        return None
+    return SyclRuntimeError(
+        f"the drivers of {', '.join(opened)} were opened before this process was forked, and a driver does not "
+        "survive a fork: use multiprocessing.get_context('spawn'), or fork before devices are first listed"
+    )

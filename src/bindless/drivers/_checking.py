@@ -58,9 +58,12 @@ class Checker:
         if result:
             raise self.error(result, call)
 
-    def error(self, result: int, call: str) -> Error:
-        """The error for a result code, to be raised by the caller (asynchronous errors); arguments as for ``check``."""
-        detail = self._words(result) if self._words is not None else ""
+    def error(self, result: int, call: str, words: str = "") -> Error:
+        """The error for a result code, to be raised by the caller (asynchronous errors); arguments as for ``check``.
+
+        ``words``: the driver's own sentence, where the caller has it; it replaces the explanation.
+        """
+        detail = words or (self._words(result) if self._words is not None else "")
         name = self._names.get(result)
         backend = self._driver.backend
         if name is None:

@@ -97,9 +97,11 @@ def get_native(obj: object, backend: Backend | str | None = None) -> NativeHandl
         An int; for kernel bundles a tuple with one for each module, and where a backend's objects may consist of
         several native ones (``opencl``: events, buffers and images, too) always a tuple. A buffer's or image's are
         those of all contexts where it has memory; its contents are newest where a command used it last, which the
-        caller waits for. Of a Level Zero queue it is the ``ze_command_list_handle_t`` of its immediate
-        command list, or the ``ze_command_queue_handle_t`` of a queue made
-        with ``no_immediate_command_list=True``; of an out-of-order queue the first of several.
+        caller waits for. Of a Level Zero queue it is one of two types, as ``type`` says: ZE's version 3, which
+        ``SYCL_EXT_ONEAPI_BACKEND_LEVEL_ZERO`` promises, has the ``ze_command_queue_handle_t`` that queues made with
+        ``no_immediate_command_list=True`` have; other queues give the ``ze_command_list_handle_t`` of their immediate
+        command list, the second form of that return type in later versions. Of an out-of-order queue it is the first
+        of several.
 
     Raises:
         BackendMismatchError: the object is of another backend than ``backend``.

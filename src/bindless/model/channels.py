@@ -78,6 +78,10 @@ _OF_DTYPE: dict[np.dtype[np.generic], ImageChannelType] = {
 }
 
 
+# What comes closest to dtypes that images do not hold, by their kind.
+_NEAR = {"f": "float32", "i": "int32", "u": "uint32", "b": "uint8"}
+
+
 def channel_of_dtype(dtype: np.dtype[np.generic] | type | str) -> ImageChannelType:
     """The channel type that an array of this dtype is uploaded as: 8- and 16-bit integers are normalized.
 
@@ -91,6 +95,6 @@ def channel_of_dtype(dtype: np.dtype[np.generic] | type | str) -> ImageChannelTy
         return _OF_DTYPE[kind.newbyteorder("=")]
     except KeyError:
         allowed = ", ".join(str(d) for d in _OF_DTYPE)
-        raise InvalidError(
-            f"no image channel stores dtype {kind}; images hold {allowed}: convert with array.astype(...)"
-        ) from None
+        near = _NEAR.get(kind.kind)
+        way_out = f": convert with array.astype({near!r})" if near else ""
+        raise InvalidError(f"no image channel stores dtype {kind}; images hold {allowed}{way_out}") from None

@@ -51,6 +51,12 @@ def _members(enum: type[StringEnum]) -> dict[str, StringEnum]:
     return {member.value: member for member in enum} | dict(enum.__members__)
 
 
+def _short(enum: type[StringEnum], member: StringEnum) -> str:
+    """The member's name without the prefix of extensions, where that is a name of it too."""
+    name = str(member.value).removeprefix("ext_oneapi_")
+    return name if _members(enum).get(name) is member else str(member.value)
+
+
 def coerce(enum: type[_E], value: object, name: str) -> _E:
     """The member that a member or a plain string stands for.
 
@@ -64,9 +70,10 @@ def coerce(enum: type[_E], value: object, name: str) -> _E:
         if member is not None:
             return cast(_E, member)
     from .errors import InvalidError
+    from .shown import shown
 
-    allowed = ", ".join(repr(str(member.value)) for member in enum)
-    raise InvalidError(f"{name}={value!r} is not known; it is one of {allowed}")
+    allowed = ", ".join(repr(_short(enum, member)) for member in enum)
+    raise InvalidError(f"{name}={shown(value)} is not known; it is one of {allowed}")
 
 
 class Ownership(StringEnum):
@@ -96,12 +103,13 @@ class Errc(StringEnum):
 
 
 class Backend(StringEnum):
-    """The drivers that work can go to."""
+    """The drivers that work can go to; ``ext_oneapi_level_zero`` is the specification's name of ``level_zero``."""
 
     cuda = "cuda"
     level_zero = "level_zero"
     opencl = "opencl"
     reference = "reference"
+    ext_oneapi_level_zero = "level_zero"
 
 
 class DeviceType(StringEnum):

@@ -38,7 +38,8 @@ def _all_devices() -> list[Device]:
             _listed[id(backend)] = known
         devices.extend(known[1])
     if not devices:
-        for forked in registry.fork_errors():
+        forked = registry.fork_error()
+        if forked is not None:
             raise forked
     return devices
 

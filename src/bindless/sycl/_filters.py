@@ -40,11 +40,12 @@ class _Listed(Protocol):
 def _backend(word: str) -> str | None:
     """Canonical name of a backend, or None if it is none."""
     name = _ALIASES.get(word, word)
-    return name if name in _FOREIGN or name in Backend.__members__ else None
+    known = Backend.__members__.get(name)
+    return str(known) if known is not None else name if name in _FOREIGN else None
 
 
 def _known_backends() -> str:
-    return ", ".join(Backend.__members__)
+    return ", ".join(map(str, Backend))
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ import numpy as np
 from ..backends.contract import BackendProtocol, NativeEvent, NativeQueue
 from ..model.enums import UsmKind
 from ..model.errors import InvalidError
+from ..model.shown import shown
 from ._accessor_commands import Pieces, chained, copied, cut, pieces_of
 from ._host_memory import host_span
 from ._reach import memory_out_of_reach
@@ -254,14 +255,14 @@ def _pattern(pattern: object, dtype: np.dtype[Any] | None) -> bytes:
         return bytes(pattern)
     if isinstance(pattern, np.generic) or (isinstance(pattern, np.ndarray) and pattern.ndim == 0):
         if pattern.dtype.hasobject or not pattern.nbytes:
-            raise InvalidError(f"pattern={pattern!r} is no plain memory")
+            raise InvalidError(f"pattern={shown(pattern)} is no plain memory")
         if dtype is not None and pattern.dtype != dtype:
-            raise InvalidError(f"pattern={pattern!r} is {pattern.dtype}, the array {dtype}: convert with .astype")
+            raise InvalidError(f"pattern={shown(pattern)} is {pattern.dtype}, the array {dtype}: convert with .astype")
         return pattern.tobytes()
     if isinstance(pattern, (bool, int, float, complex)):
         if dtype is None:
             raise InvalidError(
-                f"pattern={pattern!r} does not say its size: pass a numpy scalar such as numpy.float32({pattern!r}), "
+                f"pattern={shown(pattern)} does not say its size: pass a numpy scalar such as numpy.float32(1), "
                 "or fill a UsmArray"
             )
         try:
@@ -272,8 +273,8 @@ def _pattern(pattern: object, dtype: np.dtype[Any] | None) -> bytes:
                 return np.array(pattern).astype(dtype, casting="same_kind").tobytes()
         except (TypeError, OverflowError, ValueError):
             pass
-        raise InvalidError(f"pattern={pattern!r} does not go into {dtype} elements")
-    raise InvalidError(f"pattern={pattern!r}: it is a number, a numpy scalar or bytes")
+        raise InvalidError(f"pattern={shown(pattern)} does not go into {dtype} elements")
+    raise InvalidError(f"pattern={shown(pattern)}: it is a number, a numpy scalar or bytes")
 
 
 def _fits(pattern: int, dtype: np.dtype[Any]) -> bool:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from ..model.aspects import Aspect
 from ..model.enums import UsmKind, coerce
 from ..model.errors import InvalidError
+from ..model.shown import shown
 from ._allocation import Allocation
 from ._usm_array import UsmArray, array_shape, element_dtype
 from ._usm_pointer import UsmPointer, size_of
@@ -75,7 +76,7 @@ def free(pointer: object, *where: object) -> None:
             to someone else, or to another context.
     """
     if not isinstance(pointer, (UsmPointer, UsmArray)):
-        raise InvalidError(f"pointer={pointer!r}: free takes what malloc_* or usm_empty returned")
+        raise InvalidError(f"pointer={shown(pointer)}: free takes what malloc_* or usm_empty returned")
     first = pointer.pointer
     owner = first._owner
     owner.require_open()

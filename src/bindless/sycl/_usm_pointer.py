@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from ..model.enums import UsmKind
 from ..model.errors import InvalidError
+from ..model.shown import shown
 from ._allocation import Allocation
 
 if TYPE_CHECKING:
@@ -156,7 +157,7 @@ def size_of(value: object, name: str = "nbytes") -> int:
     try:
         number = operator.index(value)  # type: ignore[arg-type]
     except TypeError:
-        raise InvalidError(f"{name}={value!r} is not an integer") from None
+        raise InvalidError(f"{name}={shown(value)} is not an integer") from None
     if number < 1:
         raise InvalidError(f"{name}={number}: memory has at least 1 byte")
     return number

@@ -7,6 +7,7 @@ import operator
 from ..backends.contract import PointerRecord
 from ..model.enums import UsmKind
 from ..model.errors import InvalidError
+from ..model.shown import shown
 from ._usm_array import UsmArray
 from ._usm_pointer import UsmPointer
 from .context import Context
@@ -32,7 +33,7 @@ def _record(pointer: object, context: Context) -> PointerRecord:
     try:
         address = operator.index(pointer)  # type: ignore[arg-type]
     except TypeError:
-        raise InvalidError(f"pointer={pointer!r}: it is a UsmPointer, a UsmArray or an address") from None
+        raise InvalidError(f"pointer={shown(pointer)}: it is a UsmPointer, a UsmArray or an address") from None
     if not 0 <= address < 2**64:
         raise InvalidError(f"pointer={address}: an address has 64 bits")
     return context._backend.pointer_info(context._native, address)

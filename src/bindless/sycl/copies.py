@@ -34,7 +34,7 @@ from ._copy_sides import Side, resolve_side
 if TYPE_CHECKING:
     from .queue import Queue
 
-__all__ = ["ORIGIN", "OneCopy", "Operation", "image_copy"]
+__all__ = ["ORIGIN", "PLACES", "OneCopy", "Operation", "image_copy"]
 
 Operation = Callable[[Sequence[NativeEvent]], NativeEvent]
 
@@ -107,6 +107,10 @@ def image_copy(
         return OneCopy(queue, regions[0]), keep
     operation, memory = _staged(queue, regions[0], regions[1])
     return operation, (*keep, memory)
+
+
+PLACES = frozenset(image_copy.__kwdefaults__ or ())
+"""The names that a copy takes for where its pixels lie."""
 
 
 def _share_descriptors(source: Side, target: Side) -> None:

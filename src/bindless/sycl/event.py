@@ -95,6 +95,8 @@ class Event(_launch.Event):
                 stream.log.withdraw(error)
             raise error
 
+    _wait_any.__qualname__ = "Event.wait"  # as errors of wrong arguments name it
+
     def _wait_at_most(self, timeout: float) -> None:
         if not isinstance(timeout, Real) or not timeout >= 0:
             raise InvalidError(f"timeout={timeout!r}: it is seconds, at least 0")

@@ -14,6 +14,7 @@ from ..model.aspects import Aspect
 from ..model.enums import Backend, coerce
 from ..model.errors import AccessorError, Error, InvalidError
 from ..model.ranges import NdRange, RangeLike
+from ..model.shown import shown
 from . import _memory_commands
 from ._arguments import memory_of, no_groups, pack_arguments
 from ._host_task import HostTask
@@ -26,7 +27,7 @@ from ._usm_import import foreign_arguments
 from ._whole_copies import whole_copy
 from .accessor import Accessor
 from .context import Context, default_context
-from .copies import ORIGIN, OneCopy, image_copy
+from .copies import ORIGIN, PLACES, OneCopy, image_copy
 from .device import Device
 from .event import Event
 from .external_semaphore import submit_semaphore
@@ -88,7 +89,7 @@ class Queue(Submitter):
         if isinstance(device, Context):
             raise InvalidError("device: a Context was given; write Queue(context=context), or Queue(device, context)")
         if context is not None and not isinstance(context, Context):
-            raise InvalidError(f"context={context!r} is no Context")
+            raise InvalidError(f"context={shown(context)} is no Context")
         if async_handler is not None and not callable(async_handler):
             raise InvalidError(f"async_handler={async_handler!r} cannot be called")
         if context is None:
@@ -183,7 +184,7 @@ class Queue(Submitter):
             Error: both queues refuse the command.
         """
         if not callable(command_group):
-            raise InvalidError(f"command_group={command_group!r}: submit takes a function of a handler")
+            raise InvalidError(f"command_group={shown(command_group)}: submit takes a function of a handler")
         if secondary_queue is not None and not isinstance(secondary_queue, Queue):
             raise InvalidError(f"secondary_queue={secondary_queue!r} is no Queue")
         try:
@@ -261,6 +262,8 @@ class Queue(Submitter):
                 launches.remember_direct(stream, kernel, index_space, here, sizes, packed, arguments)
         return event
 
+    _parallel_for_any.__qualname__ = "Queue.parallel_for"  # as errors of wrong arguments name it
+
     def _parallel_for(
         self, index_space: RangeLike | NdRange, kernel: Kernel, *arguments: object, depends_on: tuple[Event, ...]
     ) -> Event:
@@ -323,7 +326,9 @@ class Queue(Submitter):
     def _refuse(self, kernel: object) -> None:
         """Says what is wrong with a kernel."""
         if not isinstance(kernel, Kernel):
-            raise InvalidError(f"kernel={kernel!r} is no Kernel: load_kernel_bundle(...).get_kernel(name) makes one")
+            raise InvalidError(
+                f"kernel={shown(kernel)} is no Kernel: load_kernel_bundle(...).get_kernel(name) makes one"
+            )
         kernel._require_usable(self.context)
 
     def single_task(self, kernel: Kernel, *arguments: object, depends_on: Events | Event = ()) -> Event:
@@ -473,6 +478,9 @@ class Queue(Submitter):
     def _copy_any(self, src: object, dst: object, *, depends_on: Events | Event = (), **places: Any) -> Event:
         """``ext_oneapi_copy``, which repeats by itself what was prepared for that, and calls this for all else."""
         stream = self._stream
+        if places and not places.keys() <= PLACES:
+            unknown = min(places.keys() - PLACES)
+            raise TypeError(f"Queue.ext_oneapi_copy() got an unexpected keyword argument {unknown!r}")
         given = {name: value for name, value in places.items() if value is not None and value is not ORIGIN}
         whole = None if given else whole_copy(self, src, dst)
         if whole is not None:
@@ -484,6 +492,8 @@ class Queue(Submitter):
         if self._repeated is not None and type(operation) is OneCopy:
             self._repeated.note(stream, src, dst, operation.region, places)
         return event
+
+    _copy_any.__qualname__ = "Queue.ext_oneapi_copy"
 
     # ------------------------------------------------------------------ semaphores
 

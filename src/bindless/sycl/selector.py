@@ -8,6 +8,7 @@ from typing import Union
 from ..backends import registry
 from ..model.enums import Backend, DeviceType
 from ..model.errors import InvalidError
+from ..model.shown import shown
 from ._discovery import environment, visible_devices, visible_platforms
 from ._filters import parse_filters
 from .device import Device
@@ -95,7 +96,7 @@ def ranked_devices(selector: Selector) -> tuple[Device, ...]:
     if callable(selector):
         return _by_score(selector, devices)
     raise InvalidError(
-        f"selector={selector!r} is none: it is 'default', 'gpu', 'cpu', 'accelerator', a filter such as "
+        f"selector={shown(selector)} is none: it is 'default', 'gpu', 'cpu', 'accelerator', a filter such as "
         "'cuda:gpu:0', a Device, or a callable that scores devices"
     )
 
