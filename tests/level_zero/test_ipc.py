@@ -98,6 +98,23 @@ def test_what_cannot_be_shared_is_refused(queue: bl.Queue) -> None:
         event.wait(0)
 
 
+def test_closing_a_pool_does_not_wait_for_those_who_wait_for_its_events(queue: bl.Queue) -> None:
+    pool = EventPool(1, queue, shared=True)
+    opened = EventPool.open(pool.export(), queue)
+    event = pool[0]
+    waiting = event.wait_on(queue)
+    pool.close()
+    pool.close()
+    assert waiting.status is not bl.EventStatus.complete
+    for use in (event.signal, event.reset, lambda: event.wait(0), pool.export, lambda: pool[0]):
+        with pytest.raises(bl.InvalidError) as refused:
+            use()
+        assert refused.value.code is bl.Errc.invalid
+    opened[0].signal()
+    waiting.wait()
+    opened.close()
+
+
 def test_a_pool_is_closed_after_the_commands_that_use_it(queue: bl.Queue) -> None:
     pool = EventPool(1, queue, shared=True)
     opened = EventPool.open(pool.export(), queue)

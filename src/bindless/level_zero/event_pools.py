@@ -7,7 +7,6 @@ from typing import Any
 from ..model.enums import Backend
 from ..model.errors import BackendMismatchError, InvalidError
 from ..sycl import _lifetime
-from ..sycl._stream import wait_for_users
 from ..sycl._where import resolve
 from ..sycl.context import Context
 from ..sycl.event import Event
@@ -69,7 +68,9 @@ class EventPool:
         self.count = count
         self._native = native
         close = offered(context._backend, "close_event_pool", _WHAT)
-        self._resource = _lifetime.Resource(_lifetime.Rank.EVENT, context._resource, close, native)
+        self._resource: _lifetime.Resource | None = _lifetime.Resource(
+            _lifetime.Rank.EVENT, context._resource, close, native
+        )
 
     @classmethod
     def open(cls, handle: IpcEventPoolHandle, *where: object) -> EventPool:
@@ -99,6 +100,7 @@ class EventPool:
         Raises:
             InvalidError: it was made without ``shared=True``, is another process's, or was closed.
         """
+        self._require_open()
         data = offered(self.context._backend, "export_event_pool", _WHAT)(self._native)
         return IpcEventPoolHandle(self.context.backend, data, self.count)
 
@@ -110,13 +112,22 @@ class EventPool:
             raise InvalidError(f"index={index!r}: it is an int")
         if not 0 <= index < self.count:
             raise IndexError(f"index {index}: the pool has events 0 to {self.count - 1}")
+        self._require_open()
         return PoolEvent(self, index)
 
     def close(self) -> None:
-        """Destroys it and its events after the commands of this process that use them; a second call does nothing."""
-        if not self._resource.closed:
-            wait_for_users(self)
-            self._resource.close()
+        """Ends the use of it and its events; a second call does nothing. They are destroyed after the commands of this
+        process that use them, which are not waited for: one may wait for an event that nobody signals."""
+        shares = [self._resource]
+        if shares[0] is not None:
+            self._resource = None
+            error = _lifetime.let_go(shares, 0)
+            if error is not None:
+                raise error
+
+    def _require_open(self) -> None:
+        if self._resource is None:
+            raise InvalidError("this event pool was closed: make a new one")
 
     def __enter__(self) -> EventPool:
         return self
@@ -141,8 +152,7 @@ class PoolEvent:
         self._native = offered(pool.context._backend, "pool_event", _WHAT)(pool._native, index)
 
     def _function(self, name: str) -> Any:
-        if self.pool._resource.closed:
-            raise InvalidError("the pool of this event was closed")
+        self.pool._require_open()
         return offered(self.pool.context._backend, name, _WHAT)
 
     def signal(self) -> None:
@@ -175,7 +185,7 @@ class PoolEvent:
         if require_queue(queue).context is not self.pool.context:
             raise InvalidError(f"{queue!r} is of another context than the event's pool")
         target = queue._native
-        return queue._enqueue(lambda waits: call(target, native, waits), depends_on, (self.pool,))
+        return queue._enqueue(lambda waits: call(target, native, waits), depends_on, (self.pool._resource,))
 
     def signal_on(self, queue: Queue, *, depends_on: Events | Event = ()) -> Event:
         """Has a queue signal it, of an in-order queue after the commands before.
