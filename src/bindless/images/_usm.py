@@ -8,7 +8,7 @@ from typing import Any, SupportsIndex, overload
 from ..model.aspects import Aspect
 from ..model.descriptor import ImageDescriptor
 from ..model.enums import ImageType, UsmKind
-from ..model.errors import Error, FeatureNotSupportedError, InvalidError, MemoryAllocationError
+from ..model.errors import Error, InvalidError, MemoryAllocationError
 from ..sycl._stream import sweep, wait_for_all
 from ..sycl._where import resolve_where
 from ..sycl.usm import UsmPointer
