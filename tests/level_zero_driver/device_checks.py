@@ -1,0 +1,81 @@
+"""Drivers, devices, contexts and peers."""
+
+from __future__ import annotations
+
+import threading
+
+from rig import Rig, ffi, lib
+
+from bindless.drivers import level_zero as zero
+
+
+def check_discovery(rig: Rig) -> None:
+    """Handles of drivers and devices stay the same, in any thread, and devices describe themselves."""
+    assert lib.zeInit(0) == 0
+    found: list[tuple[int, ...]] = []
+
+    def discover() -> None:
+        drivers = zero.get_all("ze_driver_handle_t", "zeDriverGet")
+        devices = [device for driver in drivers for device in zero.get_all("ze_device_handle_t", "zeDeviceGet", driver)]
+        found.append(tuple(int(ffi.cast("uintptr_t", handle)) for handle in [*drivers, *devices]))
+
+    threads = [threading.Thread(target=discover) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    discover()
+    assert len(found) == 5 and len(set(found)) == 1
+    assert int(ffi.cast("uintptr_t", rig.driver.handle)) in found[0]
+    assert int(ffi.cast("uintptr_t", rig.device)) in found[0]
+    properties = rig.struct("ze_device_properties_t")
+    rig.call("zeDeviceGetProperties", rig.device, properties)
+    assert ffi.string(properties.name) and properties.type in (lib.ZE_DEVICE_TYPE_CPU, lib.ZE_DEVICE_TYPE_GPU)
+    assert properties.numThreadsPerEU * properties.numEUsPerSubslice * properties.numSubslicesPerSlice > 0
+
+
+def check_contexts(rig: Rig) -> None:
+    """A context does not know another's memory; it is destroyed and made again, and the device stays sound."""
+    pointer = rig.memory(64)
+    desc = rig.struct("ze_context_desc_t")
+    for _ in range(2):
+        slot = rig.handle("ze_context_handle_t")
+        rig.call("zeContextCreate", rig.driver.handle, desc, slot)
+        rig.call("zeContextGetStatus", slot[0])
+        properties = rig.struct("ze_memory_allocation_properties_t")
+        rig.call("zeMemGetAllocProperties", slot[0], pointer, properties, ffi.NULL)
+        assert properties.type == lib.ZE_MEMORY_TYPE_UNKNOWN
+        rig.call("zeContextDestroy", slot[0])
+    rig.call("zeDeviceGetStatus", rig.device)
+    rig.call("zeMemGetAllocProperties", rig.context, pointer, properties, ffi.NULL)
+    assert properties.type == lib.ZE_MEMORY_TYPE_SHARED
+
+
+def check_queue_groups(rig: Rig) -> None:
+    """Every group has engines and says what it does; a queue is made for each engine, and none beyond the last."""
+    count = ffi.new("uint32_t *")
+    rig.call("zeDeviceGetCommandQueueGroupProperties", rig.device, count, ffi.NULL)
+    groups = ffi.new("ze_command_queue_group_properties_t[]", count[0])
+    for group in groups:
+        group.stype = lib.ZE_STRUCTURE_TYPE_COMMAND_QUEUE_GROUP_PROPERTIES
+    rig.call("zeDeviceGetCommandQueueGroupProperties", rig.device, count, groups)
+    assert any(group.flags & lib.ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE for group in groups)
+    where = (rig.context, rig.device)
+    for ordinal, group in enumerate(groups):
+        assert group.numQueues > 0 and group.flags & lib.ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COPY
+        for index in range(group.numQueues):
+            desc = rig.struct("ze_command_queue_desc_t", ordinal=ordinal, index=index)
+            rig.make("ze_command_queue_handle_t", "zeCommandQueueCreate", "zeCommandQueueDestroy", *where, desc)
+        slot = rig.handle("ze_command_queue_handle_t")
+        beyond = rig.struct("ze_command_queue_desc_t", ordinal=ordinal, index=group.numQueues)
+        assert rig.result("zeCommandQueueCreate", *where, beyond, slot) != 0
+
+
+def check_peers(rig: Rig) -> None:
+    """A device reaches its own memory, and a copy between two of its allocations arrives."""
+    reaches = ffi.new("ze_bool_t *")
+    rig.call("zeDeviceCanAccessPeer", rig.device, rig.device, reaches)
+    assert reaches[0] == 1
+    properties = rig.struct("ze_device_p2p_properties_t")
+    rig.call("zeDeviceGetP2PProperties", rig.device, rig.device, properties)
+    assert properties.flags & lib.ZE_DEVICE_P2P_PROPERTY_FLAG_ACCESS
