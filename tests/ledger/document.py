@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from .model import Part, Row, read_part
+from .model import DRIVER, Part, Row, read_part
 from .requirements import SUBJECTS
 from .sources import TESTS, by_requirement, collect
 
@@ -25,7 +25,8 @@ _HEAD = """\
 
 Written by `python -m tests.ledger --write` from the tables in `tests/ledger`; edit those. A test fails when a row has
 no test, when a name does not exist, when a name of a specification has no row, and when this file is older than the
-tables. Tests are named by their path below `tests`; they run on the device of `pytest --device`.
+tables. It fails too when no test of a row runs through Python, or none of them uses a Python name of the row.
+Tests are named by their path below `tests`; they run on the device of `pytest --device`.
 """
 
 
@@ -44,14 +45,16 @@ def _lines() -> Iterator[str]:
 def _part(part: Part) -> Iterator[str]:
     done = sum(row.forms for row in part.rows if row.names)
     later = sum(row.forms for row in part.rows if row.is_planned)
+    drivers = sum(row.forms for row in part.rows if row.is_drivers)
     without = sum(row.forms for row in part.rows if row.reason)
     yield f"## {part.title}\n"
     if part.sections is None:
         yield f"{done + later} names and forms: {done} here and tested, {later} planned.\n"
     else:
         yield (
-            f"{done + later + without} paragraphs: {done} here and tested, {later} planned, {without} that ask nothing "
-            "of a Python package. A row says in a few words what its paragraphs ask for, and how many they are.\n"
+            f"{done + later + drivers + without} paragraphs: {done} here and tested, {later} planned, {drivers} of the "
+            f"package's driver alone, {without} that ask nothing of a Python package. A row says in a few words what "
+            "its paragraphs ask for, and how many they are.\n"
         )
     for chapter, rows in part.chapters.items():
         yield f"### {chapter}\n"
@@ -67,7 +70,10 @@ def _row(row: Row, part: Part) -> str:
         return f"| {name} | planned | |"
     if row.reason:
         return f"| {name} | {row.reason} | |"
-    return f"| {name} | {_list(row.names)} | {_list(row.tests)} |"
+    if row.is_drivers:
+        return f"| {name} | the driver's alone: {row.python.removeprefix(DRIVER)} | {_list(row.tests)} |"
+    stretch = f"<br>Not shown: {row.stretch}" if row.stretch else ""
+    return f"| {name} | {_list(row.names)}{stretch} | {_list(row.tests)} |"
 
 
 def _list(tests: Iterable[str]) -> str:

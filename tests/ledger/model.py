@@ -12,10 +12,12 @@ import csv
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["NONE", "PLANNED", "Part", "Row", "read_part"]
+__all__ = ["DRIVER", "NONE", "PLANNED", "STRETCH", "Part", "Row", "read_part"]
 
 PLANNED = "planned"
 NONE = "none: "
+DRIVER = "driver: "
+STRETCH = "; stretch: "
 _COLUMNS = ["chapter", "name", "forms", "python", "tests"]
 
 
@@ -29,7 +31,9 @@ class Row:
         forms: declarations that this row stands for.
         python: attribute path below ``bindless`` such as ``ImageMem.close``, keyword parameters in parentheses:
             ``create_image(sampler=, pitch=)``, several separated by ``; ``; ``planned`` where there is none yet, and
-            ``none: REASON`` for a paragraph that asks nothing of a Python package.
+            ``none: REASON`` for a paragraph that asks nothing of a Python package; ``driver: REASON`` for one that the
+            package's own driver fulfils where no Python name reaches it. A row whose name is wider than its tests ends
+            with ``; stretch: WHAT IS NOT SHOWN``.
         tests: ``path::function`` each, paths below ``tests``.
     """
 
@@ -55,9 +59,21 @@ class Row:
         return self.python.removeprefix(NONE) if self.python.startswith(NONE) else ""
 
     @property
+    def is_drivers(self) -> bool:
+        """Whether the package's own driver alone fulfils it."""
+        return self.python.startswith(DRIVER)
+
+    @property
+    def stretch(self) -> str:
+        """What its tests do not show of it, or nothing."""
+        return self.python.partition(STRETCH)[2]
+
+    @property
     def names(self) -> tuple[str, ...]:
         """Its Python names."""
-        return () if self.is_planned or self.reason else tuple(self.python.split("; "))
+        if self.is_planned or self.is_drivers or self.reason:
+            return ()
+        return tuple(self.python.partition(STRETCH)[0].split("; "))
 
 
 @dataclass(frozen=True)

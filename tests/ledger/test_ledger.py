@@ -12,14 +12,16 @@ from bindless import images
 
 from .__main__ import main
 from .document import DOCUMENT, PARTS, render
-from .model import Part, Row, read_part
+from .model import STRETCH, Part, Row, read_part
 from .names import resolve
 from .requirements import SUBJECTS
-from .sources import by_requirement, collect
+from .sources import TESTS, by_requirement, collect
+from .uses import uses, words
 
 ROWS = [(part, row) for part in PARTS for row in part.rows]
 HERE = [row for _, row in ROWS if row.names]
 IMAGES, NEWER = PARTS[:2]
+DRIVERS = [row for _, row in ROWS if row.is_drivers]
 
 
 def unnamed(names: set[str]) -> set[str]:
@@ -31,6 +33,16 @@ def faults_of_tests(rows: list[Row], tests: set[str]) -> list[str]:
     """Rows without tests, and tests that do not exist."""
     faults = [f"{row.name} has no test" for row in rows if not row.tests]
     return faults + [f"{row.name}: there is no {test}" for row in rows for test in row.tests if test not in tests]
+
+
+def faults_of_uses(row: Row, root: Path = TESTS) -> list[str]:
+    """Python names of a row that none of its tests uses; tests in C count for functions of a driver alone."""
+    through_python = [test for test in row.tests if not test.partition("::")[0].endswith(".c")]
+    if not through_python:
+        return [f"{row.name}: no test runs through Python"]
+    used = frozenset().union(*(words(test, root) for test in through_python))
+    names = [name.partition("(")[0] for name in row.names]
+    return [f"{row.name}: no test uses {name}" for name in names if not uses(name.rpartition(".")[2], used)]
 
 
 def faults_of_identifiers(part: Part) -> list[str]:
@@ -60,7 +72,16 @@ def faults_of_sections(part: Part) -> list[str]:
 
 
 def test_every_row_has_tests_that_exist() -> None:
-    assert faults_of_tests(HERE, set(collect())) == []
+    assert faults_of_tests([*HERE, *DRIVERS], set(collect())) == []
+
+
+def test_every_row_is_shown_through_python() -> None:
+    assert [fault for row in HERE for fault in faults_of_uses(row)] == []
+
+
+def test_rows_of_the_driver_alone_say_why_and_stretches_what_is_missing() -> None:
+    assert [row.name for row in DRIVERS if len(row.python) < 30] == []
+    assert [row.name for row in HERE if STRETCH.strip("; ") in row.python and len(row.stretch) < 20] == []
 
 
 def test_every_python_name_exists() -> None:
@@ -97,7 +118,7 @@ def test_every_paragraph_has_its_row(part: Part) -> None:
 
 
 def test_a_row_without_a_python_name_says_why_and_has_no_test() -> None:
-    without = [(part, row) for part, row in ROWS if not row.names and not row.is_planned]
+    without = [(part, row) for part, row in ROWS if not row.names and not row.is_planned and not row.is_drivers]
     assert [row.name for _, row in without if len(row.reason) < 20 or row.tests] == []
     assert [row.name for part, row in without if part.sections is None] == []
 
@@ -189,6 +210,25 @@ def test_rows_that_are_wrong() -> None:
         "three: 0 declarations, rows for 1",
         "two: 2 declarations, rows for 3",
     ]
+
+
+def test_names_that_no_test_uses(tmp_path: Path) -> None:
+    (tmp_path / "conftest.py").write_text("import pytest\n@pytest.fixture\ndef made(): return bl.Fixture()\n")
+    (tmp_path / "helper.py").write_text("TEXT = 'a word'\ndef help(): bl.helped(TEXT)\ndef other(): bl.unused()\n")
+    (tmp_path / "test_a.py").write_text(
+        "from helper import help\ndef test_b(made):\n    help()\n    made.here\n    f'some_{very}_long_name'\n"
+    )
+    (tmp_path / "guide.c").write_text("static int used(void)\n{\n    deep();\n}\nvoid top(void)\n{\n    used();\n}\n")
+    tests = ("test_a.py::test_b", "guide.c::top")
+    assert words("guide.c::top", tmp_path) == {"used", "deep"}
+
+    def faults(python: str, tests: tuple[str, ...] = tests) -> list[str]:
+        return faults_of_uses(Row("Here", "one", 1, python, tests), tmp_path)
+
+    assert faults("helped; Fixture.here; word; some_quite_long_name") == []
+    assert faults("helped(x=); Fixture.gone; deep") == ["one: no test uses Fixture.gone", "one: no test uses deep"]
+    assert faults("unused; some_name") == ["one: no test uses unused", "one: no test uses some_name"]
+    assert faults("deep", tests[1:]) == ["one: no test runs through Python"]
 
 
 def test_tests_and_requirements_are_read_from_sources(tmp_path: Path) -> None:

@@ -1,0 +1,134 @@
+"""The words that a test uses: in itself, and in the helpers, fixtures and constants of the tests that it names."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from functools import cache
+from pathlib import Path
+
+from .sources import TESTS
+
+__all__ = ["uses", "words"]
+
+_WORD = re.compile(r"\w+")
+_C_FUNCTION = re.compile(r"^(?:static )?\w[\w ]*?[ *](\w+)\([^;{]*\)\n\{\n(.*?)^\}", re.MULTILINE | re.DOTALL)
+
+
+def uses(name: str, found: frozenset[str]) -> bool:
+    """Whether a name is among the words, or is one that a formatted string of at least ten letters gives."""
+    return name in found or any(fnmatchcase(name, word) for word in found if "*" in word and len(word) > 10)
+
+
+def words(test: str, root: Path = TESTS) -> frozenset[str]:
+    """Identifiers, and words of strings, in ``path::function`` and in what it reaches among the sources of the tests.
+
+    What a formatted string inserts is an asterisk in its word.
+
+    Reached are functions, classes and constants at the top level of the same file, of the modules that it imports from
+    the tests, and fixtures of each ``conftest.py`` above it. In C, functions of the same file.
+    """
+    path, _, name = test.partition("::")
+    if path.endswith(".c"):
+        return _reached(name, _c_functions(root / path))
+    return _reached(name, _definitions(root / path, root))
+
+
+def _reached(name: str, definitions: dict[str, frozenset[str]]) -> frozenset[str]:
+    found: set[str] = set()
+    seen: set[str] = set()
+    waiting = [name]
+    while waiting:
+        current = waiting.pop()
+        if current in seen or current not in definitions:
+            continue
+        seen.add(current)
+        found |= definitions[current]
+        waiting += definitions[current]
+    return frozenset(found)
+
+
+@cache
+def _c_functions(path: Path) -> dict[str, frozenset[str]]:
+    return {
+        name: frozenset(_WORD.findall(body)) for name, body in _C_FUNCTION.findall(path.read_text(encoding="utf-8"))
+    }
+
+
+@cache
+def _definitions(path: Path, root: Path) -> dict[str, frozenset[str]]:
+    """Names at the top level of a file, and those that it can use from other files, to the words of each."""
+    found: dict[str, frozenset[str]] = {}
+    for file in _sources(path, root):
+        for name, used in _own(file).items():
+            found[name] = found.get(name, frozenset()) | used
+    return found
+
+
+def _sources(path: Path, root: Path) -> set[Path]:
+    """A file, each ``conftest.py`` above it, and the files of the tests that these import, directly or not."""
+    found: set[Path] = set()
+    waiting = [path, *(folder / "conftest.py" for folder in path.parents if folder.is_relative_to(root))]
+    while waiting:
+        file = waiting.pop()
+        if file not in found and file.is_file():
+            found.add(file)
+            waiting += _imported(file, root)
+    return found
+
+
+def _imported(path: Path, root: Path) -> Iterator[Path]:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom):
+            modules = [node.module or "", *(alias.name for alias in node.names)]
+        elif isinstance(node, ast.Import):
+            modules = [alias.name for alias in node.names]
+        else:
+            continue
+        for module in modules:
+            for folder in (path.parent, root, *(folder for folder in sorted(root.iterdir()) if folder.is_dir())):
+                if module and (file := folder / f"{module.replace('.', '/')}.py").is_file():
+                    yield file
+                    break
+
+
+@cache
+def _own(path: Path) -> dict[str, frozenset[str]]:
+    found: dict[str, frozenset[str]] = {}
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            names = [node.name]
+        elif isinstance(node, ast.Assign):
+            names = [target.id for target in node.targets if isinstance(target, ast.Name)]
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            names = [node.target.id]
+        elif isinstance(node, ast.ImportFrom):
+            names = [alias.asname or alias.name for alias in node.names]
+        else:
+            continue
+        for name in names:
+            found[name] = found.get(name, frozenset()) | _words_of(node)
+    return found
+
+
+def _words_of(tree: ast.AST) -> frozenset[str]:
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            found.add(node.id)
+        elif isinstance(node, ast.Attribute):
+            found.add(node.attr)
+        elif isinstance(node, ast.arg | ast.keyword) and node.arg:
+            found.add(node.arg)
+        elif isinstance(node, ast.alias):
+            found |= set(node.name.split("."))
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            found |= set(_WORD.findall(node.value))
+        elif isinstance(node, ast.JoinedStr):
+            parts = (part.value if isinstance(part, ast.Constant) else "*" for part in node.values)
+            found |= set(re.findall(r"[\w*]*\w\*[\w*]*|\*\w[\w*]*", "".join(map(str, parts))))
+        elif isinstance(node, ast.Eq | ast.NotEq):
+            found.add("__eq__")
+    return frozenset(found)
