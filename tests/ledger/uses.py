@@ -79,7 +79,12 @@ def _sources(path: Path, root: Path) -> set[Path]:
     return found
 
 
-def _imported(path: Path, root: Path) -> Iterator[Path]:
+@cache
+def _imported(path: Path, root: Path) -> tuple[Path, ...]:
+    return tuple(dict.fromkeys(_found(path, root)))
+
+
+def _found(path: Path, root: Path) -> Iterator[Path]:
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom):
             modules = [node.module or "", *(alias.name for alias in node.names)]
@@ -87,11 +92,15 @@ def _imported(path: Path, root: Path) -> Iterator[Path]:
             modules = [alias.name for alias in node.names]
         else:
             continue
-        for module in modules:
-            for folder in (path.parent, root, *(folder for folder in sorted(root.iterdir()) if folder.is_dir())):
-                if module and (file := folder / f"{module.replace('.', '/')}.py").is_file():
-                    yield file
-                    break
+        yield from (file for module in modules if (file := _file_of(module, path.parent, root)) is not None)
+
+
+@cache
+def _file_of(module: str, folder: Path, root: Path) -> Path | None:
+    """The file of a module that a test imports: of its own folder, of the tests' root, or of another folder there."""
+    places = (folder, root, *(place for place in sorted(root.iterdir()) if place.is_dir()))
+    files = (place / f"{module.replace('.', '/')}.py" for place in places if module)
+    return next((file for file in files if file.is_file()), None)
 
 
 @cache
