@@ -8,6 +8,7 @@ import re
 import tokenize
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 __all__ = ["TESTS", "by_requirement", "collect"]
@@ -36,6 +37,7 @@ def _named(root: Path, pattern: str, name: re.Pattern[str]) -> Iterator[str]:
             yield f"{path.relative_to(root).as_posix()}::{match[1]}"
 
 
+@cache
 def collect(root: Path = TESTS) -> dict[str, frozenset[int]]:
     """``path::function`` of every test, paths below ``root``, to the requirements named in it.
 
