@@ -171,7 +171,7 @@ static struct blr_spirv_ref builtin(struct blr_spirv_builder *b, uint32_t word,
 static struct blr_spirv_ref variable(struct blr_spirv_builder *b, uint32_t word, uint32_t id)
 {
     const struct blr_spirv_variable *variable = b->module->ids[id].variable;
-    if (variable->storage == BLR_STORAGE_INPUT) {
+    if (variable->builtin >= 0) {
         struct blr_spirv_ref ref = builtin(b, word, variable);
         ref.builtin = 1;
         ref.type = variable->type;
@@ -219,12 +219,20 @@ struct blr_spirv_ref blr_spirv_any_operand(struct blr_spirv_builder *b, uint32_t
     }
 }
 
+/* Each use has a copy of its own, written where it is used: no earlier use need have run. */
+struct blr_spirv_ref blr_spirv_addressed(struct blr_spirv_builder *b, uint32_t word, struct blr_spirv_ref ref)
+{
+    struct blr_spirv_type *holds = blr_spirv_type(b->module, word, ref.type->element);
+    struct blr_spirv_ref address = blr_spirv_private(b, word, ref.type, holds, NULL);
+    ref.builtin = 0;
+    blr_spirv_store(b, word, address, ref, holds);
+    return address;
+}
+
 struct blr_spirv_ref blr_spirv_operand(struct blr_spirv_builder *b, uint32_t word, uint32_t id)
 {
     struct blr_spirv_ref ref = blr_spirv_any_operand(b, word, id);
-    if (ref.builtin != 0)
-        blr_spirv_unsupported(b->build, word, "the address of a built-in variable other than to load from it");
-    return ref;
+    return ref.builtin != 0 ? blr_spirv_addressed(b, word, ref) : ref;
 }
 
 /* ---------------------------------------------------------------- operations */

@@ -67,6 +67,7 @@ struct blr_spirv_unit {
     struct blr_spirv_module *module;
     struct blr_spirv_ref *refs;      /* by id */
     uint32_t *labels;                /* by id: block plus 1 */
+    bool *open;                      /* by number of the function: it is being decoded */
     uint64_t local_offset;           /* of its variables in the work-group's memory */
 };
 
@@ -107,10 +108,13 @@ struct blr_spirv_ref blr_spirv_result(struct blr_spirv_builder *builder, uint32_
 /* Makes the result of the instruction at word stand for this. */
 void blr_spirv_bind(struct blr_spirv_builder *builder, uint32_t word, struct blr_spirv_ref ref);
 
-/* What an operand stands for: a value. */
+/* What an operand stands for: a value. A pointer to a built-in variable is the address of a copy of it. */
 struct blr_spirv_ref blr_spirv_operand(struct blr_spirv_builder *builder, uint32_t word, uint32_t id);
 
-/* The same, and also a pointer to a built-in variable. */
+/* A copy in the work-item's own memory of the built-in variable, or component of one, that a reference points to. */
+struct blr_spirv_ref blr_spirv_addressed(struct blr_spirv_builder *builder, uint32_t word, struct blr_spirv_ref ref);
+
+/* What an operand stands for, where a pointer to a built-in variable stays one. */
 struct blr_spirv_ref blr_spirv_any_operand(struct blr_spirv_builder *builder, uint32_t word, uint32_t id);
 
 /* The type of the result of the instruction at word. */

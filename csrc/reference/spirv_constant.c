@@ -172,6 +172,19 @@ static void initialize(struct blr_spirv_module *module, uint32_t word, struct bl
     variable->address = (uint64_t)(uintptr_t)bytes;
 }
 
+/* Whether a variable is a built-in one. Compilers write these as inputs, or as variables of global or constant memory that are
+ * imported; neither has memory. */
+static bool is_in_registers(struct blr_spirv_module *module, uint32_t word, const struct blr_spirv_variable *variable)
+{
+    if (variable->builtin < 0)
+        return false;
+    if (variable->storage != BLR_STORAGE_INPUT && variable->storage != BLR_STORAGE_UNIFORM_CONSTANT &&
+        variable->storage != BLR_STORAGE_CROSS_WORKGROUP)
+        blr_spirv_refuse(module->build, word, "a built-in variable of storage class %u: Input (1), UniformConstant (0) and "
+                         "CrossWorkgroup (5) are supported", variable->storage);
+    return true;
+}
+
 void blr_spirv_read_variable(struct blr_spirv_module *module, uint32_t word)
 {
     blr_spirv_require_words(module, word, 4);
@@ -185,6 +198,7 @@ void blr_spirv_read_variable(struct blr_spirv_module *module, uint32_t word)
                          variable->storage);
     variable->holds = blr_spirv_type(module, word, variable->type->element);
     variable->builtin = entry->builtin - 1;
+    bool registers = is_in_registers(module, word, variable);
     if (variable->holds->size == 0)
         blr_spirv_refuse(module->build, word, "a variable of %%%u, which has no size", variable->holds->id);
     switch (variable->storage) {
@@ -205,8 +219,8 @@ void blr_spirv_read_variable(struct blr_spirv_module *module, uint32_t word)
     }
     case BLR_STORAGE_UNIFORM_CONSTANT:
     case BLR_STORAGE_CROSS_WORKGROUP:
-        variable->imported = entry->imported;
-        if (!variable->imported)
+        variable->imported = entry->imported && !registers;
+        if (!variable->imported && !registers)
             initialize(module, word, variable);
         break;
     default:

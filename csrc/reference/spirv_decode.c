@@ -192,6 +192,13 @@ static void enter(struct blr_spirv_builder *b, uint32_t unit)
         b->build->module = unit + 1;
 }
 
+/* Whether a function of a unit is being decoded, which is set while it is: a call of it then is recursion. Kept by the builder, because
+ * a kernel that is refused leaves functions that were begun. */
+static bool *being_decoded(struct blr_spirv_builder *b, uint32_t unit, const struct blr_spirv_function *function)
+{
+    return &b->units[unit].open[function - b->units[unit].module->functions];
+}
+
 static void decode_call(struct blr_spirv_builder *b, uint32_t word)
 {
     blr_spirv_require_words(b->module, word, 4);
@@ -206,7 +213,7 @@ static void decode_call(struct blr_spirv_builder *b, uint32_t word)
         callee = callee->definition;
     if (callee->body == 0)
         blr_spirv_unresolved(b->build, word, "function", name);
-    if (callee->open || b->depth >= DEEPEST_CALL)
+    if (*being_decoded(b, other, callee) || b->depth >= DEEPEST_CALL)
         blr_spirv_refuse(b->build, word, "the function '%.80s' calls itself, or calls are nested deeper than %u",
                          name != NULL ? name : "", DEEPEST_CALL);
     struct blr_spirv_type *type = blr_spirv_result_type(b, word), *returned = its->ids[callee->type->element].of_type;
@@ -426,7 +433,7 @@ static void decode_function(struct blr_spirv_builder *b, uint32_t word, struct b
     uint32_t before = b->part_count;
     spend(b, word, function->end - function->body);
     prepare_function(b, function);
-    function->open = true;
+    *being_decoded(b, b->unit, function) = true;
     b->depth++;
     if (call != NULL) { /* from the call into the first block */
         close_part(b, BLR_END_BRANCH);
@@ -445,7 +452,7 @@ static void decode_function(struct blr_spirv_builder *b, uint32_t word, struct b
     for (uint32_t at = function->body; at < function->end; at += blr_spirv_length_at(b->build, at))
         if (blr_spirv_opcode_at(b->build, at) == BLR_OP_Label)
             decode_phis(b, at);
-    function->open = false;
+    *being_decoded(b, b->unit, function) = false;
     b->depth--;
     b->function = caller;
 }
@@ -512,6 +519,7 @@ const struct blr_spirv_program *blr_spirv_decode(struct blr_spirv_module *module
         builder.units[i] = (struct blr_spirv_unit){.module = &modules[i], .local_offset = offset};
         builder.units[i].refs = blr_spirv_allocate(build, modules[i].bound, sizeof *builder.refs);
         builder.units[i].labels = blr_spirv_allocate(build, modules[i].bound, sizeof *builder.labels);
+        builder.units[i].open = blr_spirv_allocate(build, modules[i].function_count + 1u, sizeof *builder.units[i].open);
         program->local_bytes = offset + modules[i].local_size;
     }
     enter(&builder, number);

@@ -112,9 +112,11 @@ static void load(struct blr_spirv_builder *b, uint32_t word)
 static void store(struct blr_spirv_builder *b, uint32_t word)
 {
     blr_spirv_require_words(b->module, word, 3);
-    struct blr_spirv_ref pointer = blr_spirv_operand(b, word, word_at(b, word + 1));
+    struct blr_spirv_ref pointer = blr_spirv_any_operand(b, word, word_at(b, word + 1));
     struct blr_spirv_ref object = blr_spirv_operand(b, word, word_at(b, word + 2));
     struct blr_spirv_type *type = pointee(b, word, pointer.type);
+    if (pointer.builtin != 0)
+        blr_spirv_refuse(b->build, word, "%%%u points to a built-in variable, which is not written", word_at(b, word + 1));
     if (!blr_spirv_same(b->module, type, object.type))
         blr_spirv_refuse(b->build, word, "%%%u does not point to %%%u", word_at(b, word + 1), object.type->id);
     blr_spirv_store(b, word, pointer, object, type);
@@ -146,6 +148,15 @@ static void add_index(struct blr_spirv_builder *b, uint32_t word, struct blr_spi
     *address = moved;
 }
 
+static bool all_constant(const struct blr_spirv_builder *b, uint32_t first, uint32_t end)
+{
+    for (uint32_t w = first; w < end; w++)
+        if (word_at(b, w) >= b->module->bound || b->module->ids[word_at(b, w)].kind != BLR_ID_CONSTANT)
+            return false;
+    return true;
+}
+
+/* Constant indices into a built-in variable name registers: components lie in a lane as they do in memory. */
 static void access_chain(struct blr_spirv_builder *b, uint32_t word, bool element_first)
 {
     blr_spirv_require_words(b->module, word, element_first ? 5 : 4);
@@ -153,19 +164,8 @@ static void access_chain(struct blr_spirv_builder *b, uint32_t word, bool elemen
     struct blr_spirv_type *type = pointee(b, word, address.type);
     uint64_t constant = 0;
     uint32_t w = word + 4, end = word + length_at(b, word);
-    if (address.builtin != 0) {
-        uint64_t number = w + 1 == end && !element_first && type->kind == BLR_TYPE_VECTOR
-                              ? blr_spirv_constant_number(b->module, word, word_at(b, w))
-                              : UINT64_MAX;
-        if (number >= blr_spirv_components(type))
-            blr_spirv_unsupported(b->build, word, "an index into a built-in variable other than one constant");
-        const struct blr_spirv_type *scalar = blr_spirv_scalar(b->module, type);
-        if (!blr_spirv_same(b->module, pointee(b, word, blr_spirv_result_type(b, word)), scalar))
-            blr_spirv_refuse(b->build, word, "its result does not point to %%%u", scalar->id);
-        address.lane += (uint32_t)number * scalar->lane_bytes;
-        blr_spirv_bind(b, word, address);
-        return;
-    }
+    if (address.builtin != 0 && !all_constant(b, w, end))
+        address = blr_spirv_addressed(b, word, address);
     if (element_first) {
         if (type->size == 0)
             blr_spirv_refuse(b->build, word, "steps over %%%u, which has no size", type->id);
@@ -186,6 +186,14 @@ static void access_chain(struct blr_spirv_builder *b, uint32_t word, bool elemen
     const struct blr_spirv_type *result = blr_spirv_result_type(b, word);
     if (!blr_spirv_same(b->module, pointee(b, word, result), type))
         blr_spirv_refuse(b->build, word, "its result points to something else than %%%u", type->id);
+    if (address.builtin != 0) {
+        uint64_t size = b->values[address.value - 1].lane_bytes;
+        if (constant >= size || address.lane + constant + type->lane_bytes > size)
+            blr_spirv_refuse(b->build, word, "its result points behind a built-in variable");
+        address.lane += (uint32_t)constant;
+        blr_spirv_bind(b, word, address);
+        return;
+    }
     blr_spirv_bind(b, word, displaced(b, word, address, constant));
 }
 
@@ -193,9 +201,10 @@ static void access_chain(struct blr_spirv_builder *b, uint32_t word, bool elemen
 static void cast(struct blr_spirv_builder *b, uint32_t word)
 {
     blr_spirv_require_words(b->module, word, 4);
-    struct blr_spirv_ref pointer = blr_spirv_operand(b, word, word_at(b, word + 3));
-    pointee(b, word, pointer.type);
-    pointee(b, word, blr_spirv_result_type(b, word));
+    struct blr_spirv_ref pointer = blr_spirv_any_operand(b, word, word_at(b, word + 3));
+    const struct blr_spirv_type *from = pointee(b, word, pointer.type), *to = pointee(b, word, blr_spirv_result_type(b, word));
+    if (pointer.builtin != 0 && !blr_spirv_same(b->module, from, to))
+        pointer = blr_spirv_addressed(b, word, pointer);
     blr_spirv_bind(b, word, pointer);
 }
 

@@ -20,8 +20,9 @@ static int by_name(const void *one, const void *two)
 static bool is_global(const struct blr_spirv_id *id)
 {
     return id->kind == BLR_ID_FUNCTION ||
-           (id->kind == BLR_ID_VARIABLE && (id->variable->storage == BLR_STORAGE_UNIFORM_CONSTANT ||
-                                            id->variable->storage == BLR_STORAGE_CROSS_WORKGROUP));
+           (id->kind == BLR_ID_VARIABLE && id->variable->builtin < 0 &&
+            (id->variable->storage == BLR_STORAGE_UNIFORM_CONSTANT ||
+             id->variable->storage == BLR_STORAGE_CROSS_WORKGROUP));
 }
 
 static const struct export *find(const struct export *exports, uint32_t count, const char *name)

@@ -80,7 +80,6 @@ struct blr_spirv_function {
     uint32_t body;        /* word of the first OpLabel; 0 for a declaration */
     uint32_t end;         /* word of OpFunctionEnd */
     uint32_t label_count;
-    bool open;            /* while it is being decoded: finds recursion */
     struct blr_spirv_function *definition; /* of an imported one, once it is linked */
     uint32_t definition_module;
 };
