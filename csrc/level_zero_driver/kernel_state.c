@@ -82,10 +82,8 @@ static ze_result_t set_argument(struct blz_kernel *kernel, uint32_t index, size_
         return fail_size(kernel, index, size);
     if (value != NULL)
         memcpy(argument->value, value, size);
-    else if (argument->is.kind == BLR_ARGUMENT_KIND_POINTER)
+    else /* null, be it a pointer or a value */
         memset(argument->value, 0, size);
-    else
-        return blz_fail_null("pArgValue, of an argument that is a value,");
     argument->set = true;
     return ZE_RESULT_SUCCESS;
 }
