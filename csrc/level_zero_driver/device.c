@@ -73,13 +73,13 @@ ze_result_t zeDeviceGetGlobalTimestamps(ze_device_handle_t handle, uint64_t *hos
 
 /* ---------------------------------------------------------------- properties */
 
-static void chain_device_properties(const ze_device_properties_t *properties, const struct blz_device *device)
+static void chain_device_properties(const ze_device_properties_t *properties, ze_structure_type_t own, const struct blz_device *device)
 {
-    ze_eu_count_ext_t *eus = blz_property_chained(properties, ZE_STRUCTURE_TYPE_EU_COUNT_EXT);
+    ze_eu_count_ext_t *eus = blz_property_chained(properties, own, ZE_STRUCTURE_TYPE_EU_COUNT_EXT);
     if (eus != NULL)
         eus->numTotalEUs = device->limits.compute_units;
     ze_device_usablemem_size_ext_properties_t *usable =
-        blz_property_chained(properties, ZE_STRUCTURE_TYPE_DEVICE_USABLEMEM_SIZE_EXT_PROPERTIES);
+        blz_property_chained(properties, own, ZE_STRUCTURE_TYPE_DEVICE_USABLEMEM_SIZE_EXT_PROPERTIES);
     if (usable != NULL)
         usable->currUsableMemSize = blr_memory_available();
 }
@@ -90,9 +90,9 @@ ze_result_t zeDeviceGetProperties(ze_device_handle_t handle, ze_device_propertie
     ze_result_t result = blz_device_check(handle, &device);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    bool cycles = properties != NULL && properties->stype == ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2;
-    result = blz_properties(properties, cycles ? ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2 : ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES,
-                            "pDeviceProperties");
+    const bool cycles = properties != NULL && properties->stype == ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2;
+    const ze_structure_type_t own = cycles ? ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2 : ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES;
+    result = blz_properties(properties, own, "pDeviceProperties");
     if (result != ZE_RESULT_SUCCESS)
         return result;
     const blr_device_properties_t *limits = &device->limits;
@@ -120,7 +120,7 @@ ze_result_t zeDeviceGetProperties(ze_device_handle_t handle, ze_device_propertie
     };
     memcpy(properties->uuid.id, limits->uuid, sizeof properties->uuid.id);
     snprintf(properties->name, sizeof properties->name, "%s", limits->name);
-    chain_device_properties(properties, device);
+    chain_device_properties(properties, own, device);
     return ZE_RESULT_SUCCESS;
 }
 
@@ -172,7 +172,8 @@ ze_result_t zeDeviceGetModuleProperties(ze_device_handle_t handle, ze_device_mod
         .printfBufferSize = PRINTF_BYTES,
         .nativeKernelSupported = {BLZ_NATIVE_KERNEL_UUID},
     };
-    ze_float_atomic_ext_properties_t *atomics = blz_property_chained(properties, ZE_STRUCTURE_TYPE_FLOAT_ATOMIC_EXT_PROPERTIES);
+    ze_float_atomic_ext_properties_t *atomics =
+        blz_property_chained(properties, ZE_STRUCTURE_TYPE_DEVICE_MODULE_PROPERTIES, ZE_STRUCTURE_TYPE_FLOAT_ATOMIC_EXT_PROPERTIES);
     if (atomics != NULL)
         atomics->fp16Flags = atomics->fp32Flags = atomics->fp64Flags =
             ZE_DEVICE_FP_ATOMIC_EXT_FLAG_GLOBAL_LOAD_STORE | ZE_DEVICE_FP_ATOMIC_EXT_FLAG_GLOBAL_ADD |
@@ -252,7 +253,8 @@ ze_result_t zeDeviceGetCacheProperties(ze_device_handle_t handle, uint32_t *coun
             break;
         properties[i].flags = 0;
         properties[i].cacheSize = sizes[i];
-        ze_device_cache_line_size_ext_t *line = blz_property_chained(&properties[i], ZE_STRUCTURE_TYPE_DEVICE_CACHELINE_SIZE_EXT);
+        ze_device_cache_line_size_ext_t *line = blz_property_chained(
+            &properties[i], ZE_STRUCTURE_TYPE_DEVICE_CACHE_PROPERTIES, ZE_STRUCTURE_TYPE_DEVICE_CACHELINE_SIZE_EXT);
         if (line != NULL)
             line->cacheLineSize = blz_processor_cache_line();
     }
@@ -278,7 +280,7 @@ ze_result_t zeDeviceGetP2PProperties(ze_device_handle_t handle, ze_device_handle
         return result;
     properties->flags = ZE_DEVICE_P2P_PROPERTY_FLAG_ACCESS | ZE_DEVICE_P2P_PROPERTY_FLAG_ATOMICS;
     ze_device_p2p_bandwidth_exp_properties_t *bandwidth =
-        blz_property_chained(properties, ZE_STRUCTURE_TYPE_DEVICE_P2P_BANDWIDTH_EXP_PROPERTIES);
+        blz_property_chained(properties, ZE_STRUCTURE_TYPE_DEVICE_P2P_PROPERTIES, ZE_STRUCTURE_TYPE_DEVICE_P2P_BANDWIDTH_EXP_PROPERTIES);
     if (bandwidth != NULL) { /* there is no link that could be measured */
         bandwidth->logicalBandwidth = bandwidth->physicalBandwidth = 0;
         bandwidth->bandwidthUnit = ZE_BANDWIDTH_UNIT_UNKNOWN;

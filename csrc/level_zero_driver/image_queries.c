@@ -30,7 +30,7 @@ ze_result_t zeDeviceGetImageProperties(ze_device_handle_t handle, ze_device_imag
         .maxWriteImageArgs = MAX_IMAGE_ARGUMENTS,
     };
     ze_device_pitched_alloc_exp_properties_t *pitched =
-        blz_property_chained(properties, ZE_STRUCTURE_TYPE_PITCHED_ALLOC_DEVICE_EXP_PROPERTIES);
+        blz_property_chained(properties, ZE_STRUCTURE_TYPE_DEVICE_IMAGE_PROPERTIES, ZE_STRUCTURE_TYPE_PITCHED_ALLOC_DEVICE_EXP_PROPERTIES);
     if (pitched != NULL) {
         pitched->maxImageLinearWidth = BLR_MAX_LINEAR_WIDTH;
         pitched->maxImageLinearHeight = BLR_MAX_LINEAR_HEIGHT;
@@ -44,14 +44,14 @@ ze_result_t zeImageGetProperties(ze_device_handle_t handle, const ze_image_desc_
     struct blz_image image = {.context = NULL};
     ze_result_t result = blz_device_check(handle, &device);
     if (result == ZE_RESULT_SUCCESS) /* what is chained makes no difference */
-        result = blz_properties(desc, ZE_STRUCTURE_TYPE_IMAGE_DESC, "desc");
+        result = blz_structure(desc, ZE_STRUCTURE_TYPE_IMAGE_DESC, "desc");
     if (result == ZE_RESULT_SUCCESS)
         result = blz_properties(properties, ZE_STRUCTURE_TYPE_IMAGE_PROPERTIES, "pImageProperties");
     if (result != ZE_RESULT_SUCCESS)
         return result;
     result = blz_image_describe(&image, desc, 0, 0);
     ze_image_format_support_ext_properties_t *support =
-        blz_property_chained(properties, ZE_STRUCTURE_TYPE_IMAGE_FORMAT_SUPPORT_EXT_PROPERTIES);
+        blz_property_chained(properties, ZE_STRUCTURE_TYPE_IMAGE_PROPERTIES, ZE_STRUCTURE_TYPE_IMAGE_FORMAT_SUPPORT_EXT_PROPERTIES);
     properties->samplerFilterFlags = 0;
     if (support != NULL) {
         support->supported = result == ZE_RESULT_SUCCESS;
@@ -96,7 +96,9 @@ ze_result_t zeImageGetAllocPropertiesExt(ze_context_handle_t context_handle, ze_
         if (result == ZE_RESULT_SUCCESS)
             result = blz_memory_find(context, image->pixels, &allocation, &memory);
         if (result == ZE_RESULT_SUCCESS) {
-            ze_external_memory_export_fd_t *export = blz_property_chained(properties, ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_FD);
+            ze_external_memory_export_fd_t *export =
+                blz_property_chained(properties, ZE_STRUCTURE_TYPE_IMAGE_ALLOCATION_EXT_PROPERTIES,
+                                     ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_FD);
             properties->id = memory == NULL ? 0 : memory->id;
             if (export != NULL)
                 result = blz_external_export(memory, export);

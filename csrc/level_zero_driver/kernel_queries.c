@@ -30,11 +30,11 @@ static void describe(const struct blz_kernel *kernel, ze_kernel_properties_t *pr
         properties->uuid.kid[i % sizeof properties->uuid.kid] =
             (uint8_t)(properties->uuid.kid[i % sizeof properties->uuid.kid] * 31u + (uint8_t)is->name[i]);
     ze_kernel_preferred_group_size_properties_t *preferred =
-        blz_property_chained(properties, ZE_STRUCTURE_TYPE_KERNEL_PREFERRED_GROUP_SIZE_PROPERTIES);
+        blz_property_chained(properties, ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES, ZE_STRUCTURE_TYPE_KERNEL_PREFERRED_GROUP_SIZE_PROPERTIES);
     if (preferred != NULL)
         preferred->preferredMultiple = lanes;
     ze_kernel_max_group_size_properties_ext_t *largest =
-        blz_property_chained(properties, ZE_STRUCTURE_TYPE_KERNEL_MAX_GROUP_SIZE_EXT_PROPERTIES);
+        blz_property_chained(properties, ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES, ZE_STRUCTURE_TYPE_KERNEL_MAX_GROUP_SIZE_EXT_PROPERTIES);
     if (largest != NULL)
         largest->maxGroupSize = is->max_work_group_size;
 }

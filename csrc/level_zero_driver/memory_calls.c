@@ -121,12 +121,17 @@ ze_result_t zeMemFree(ze_context_handle_t handle, void *pointer)
     return result;
 }
 
-/* Memory that commands use goes after them in any case; a blocking free waits for all that is submitted. */
+/* Memory that commands use goes after them in any case; a blocking free waits for all that is submitted. Callers are known to give the
+ * stype of the driver's properties (ZE_STRUCTURE_TYPE_DRIVER_MEMORY_FREE_EXT_PROPERTIES): no struct is chained to that one either. */
 ze_result_t zeMemFreeExt(ze_context_handle_t context, const ze_memory_free_ext_desc_t *desc, void *pointer)
 {
-    ze_result_t result = blz_descriptor(desc, ZE_STRUCTURE_TYPE_MEMORY_FREE_EXT_DESC, "pMemFreeDesc", NULL, 0);
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
+    if (desc == NULL)
+        return blz_fail_null("pMemFreeDesc");
+    if (desc->stype == ZE_STRUCTURE_TYPE_MEMORY_FREE_EXT_DESC) {
+        ze_result_t result = blz_descriptor(desc, ZE_STRUCTURE_TYPE_MEMORY_FREE_EXT_DESC, "pMemFreeDesc", NULL, 0);
+        if (result != ZE_RESULT_SUCCESS)
+            return result;
+    }
     if ((desc->freePolicy & ~(uint32_t)(ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_BLOCKING_FREE |
                                         ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_DEFER_FREE)) != 0)
         return blz_fail_enumeration("pMemFreeDesc->freePolicy", desc->freePolicy, "flags that are known are 0x3");
@@ -191,7 +196,8 @@ ze_result_t zeMemGetAllocProperties(ze_context_handle_t handle, const void *poin
         struct blz_memory *memory = NULL;
         blz_memory_find(context, pointer, &allocation, &memory); /* an address that is in none is of unknown memory */
         describe(memory, properties, device);
-        ze_external_memory_export_fd_t *export = blz_property_chained(properties, ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_FD);
+        ze_external_memory_export_fd_t *export =
+            blz_property_chained(properties, ZE_STRUCTURE_TYPE_MEMORY_ALLOCATION_PROPERTIES, ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_FD);
         if (export != NULL)
             result = blz_external_export(memory, export);
         blr_memory_release(allocation);

@@ -15,10 +15,15 @@ struct blz_extension {
 ze_result_t blz_descriptor(const void *descriptor, ze_structure_type_t stype, const char *name,
                            struct blz_extension *extensions, uint32_t count);
 
-/* Checks a struct that receives properties. What is chained to it is filled by walking: unknown structs are left as they are. */
+/* Checks a struct that has to be there: not NULL, the right stype, and a chain that ends. */
+ze_result_t blz_structure(const void *structure, ze_structure_type_t stype, const char *name);
+
+/* Checks a struct that receives properties: not NULL, and a chain that ends. The call says what the struct is: one whose stype
+ * was left unset or is another is filled too, and its pNext is not looked at, since it may be as unset. What is chained is filled by
+ * walking: unknown structs are left as they are. */
 ze_result_t blz_properties(const void *properties, ze_structure_type_t stype, const char *name);
 
-/* The first struct of this stype in a chain that blz_properties has checked, or NULL. */
-void *blz_property_chained(const void *properties, ze_structure_type_t stype);
+/* The first struct of this stype chained to a struct that blz_properties has checked with its own stype, or NULL. */
+void *blz_property_chained(const void *properties, ze_structure_type_t own, ze_structure_type_t stype);
 
 #endif

@@ -195,7 +195,26 @@ static void descriptors(void)
         CHECK(result == ZE_RESULT_ERROR_INVALID_ENUMERATION || result == ZE_RESULT_ERROR_INVALID_ARGUMENT);
     }
     ze_device_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_DEVICE_COMPUTE_PROPERTIES};
-    ZE_FAILS(INVALID_ARGUMENT, ze.Device.pfnGetProperties(device, &properties), "stype is 0x4");
+    properties.pNext = (void *)(uintptr_t)0xcdcdcdcdcdcdcdcd; /* as unset as the stype: neither is looked at */
+    ZE_OK(ze.Device.pfnGetProperties(device, &properties));
+    CHECK(properties.stype == ZE_STRUCTURE_TYPE_DEVICE_COMPUTE_PROPERTIES && properties.name[0] != '\0');
+    properties.pNext = NULL;
+    ze_command_queue_group_properties_t groups[2];
+    memset(groups, 0xcd, sizeof groups);
+    uint32_t group_count = 2;
+    ZE_OK(ze.Device.pfnGetCommandQueueGroupProperties(device, &group_count, groups));
+    CHECK(groups[0].numQueues == 1 && groups[1].flags == ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COPY);
+    ze_device_compute_properties_t compute = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES};
+    ZE_OK(ze.Device.pfnGetComputeProperties(device, &compute));
+    CHECK(compute.maxTotalGroupSize > 0);
+    ze_device_image_properties_t images = {.stype = ZE_STRUCTURE_TYPE_IMAGE_PROPERTIES};
+    ZE_OK(ze.Device.pfnGetImageProperties(device, &images));
+    CHECK(images.maxImageDims2D > 0);
+    void *memory = NULL;
+    ze_device_mem_alloc_desc_t device_desc = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC};
+    ZE_OK(ze.Mem.pfnAllocDevice(context, &device_desc, 64, 0, device, &memory));
+    ze_memory_free_ext_desc_t free_desc = {.stype = ZE_STRUCTURE_TYPE_DRIVER_MEMORY_FREE_EXT_PROPERTIES};
+    ZE_OK(ze.Mem.pfnFreeExt(context, &free_desc, memory));
     ze_base_properties_t other = {.stype = 0x7777}, endless = {.stype = 0x7777, .pNext = &endless};
     properties.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES;
     properties.pNext = &other; /* what a query does not know it leaves alone */
