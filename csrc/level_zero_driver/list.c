@@ -238,7 +238,7 @@ ze_result_t blz_list_end(struct blz_list *list, struct blz_command *command, ze_
 }
 
 ze_result_t blz_list_recording(ze_command_list_handle_t handle, const struct blz_context *context, uint32_t ordinal,
-                               bool explicit_only, struct blz_recording **recording)
+                               struct blz_recording **recording)
 {
     struct blz_list *list;
     ze_result_t result = acquire(handle, &list);
@@ -252,9 +252,6 @@ ze_result_t blz_list_recording(ze_command_list_handle_t handle, const struct blz
     else if (list->ordinal != ordinal)
         result = blz_fail(ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE, "a command list of group %u on a queue of group %u: they have to be the same",
                           list->ordinal, ordinal);
-    else if (explicit_only && (list->flags & ZE_COMMAND_LIST_FLAG_EXPLICIT_ONLY) == 0)
-        result = blz_fail(ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE,
-                          "a command list without ZE_COMMAND_LIST_FLAG_EXPLICIT_ONLY on a queue with its flag");
     else if (!list->closed)
         result = blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "the command list is not closed: zeCommandListClose comes before its execution");
     else

@@ -39,7 +39,7 @@ ze_result_t blz_list_end(struct blz_list *list, struct blz_command *command, ze_
 
 /* The commands of a closed regular list of this context and ordinal, retained. */
 ze_result_t blz_list_recording(ze_command_list_handle_t handle, const struct blz_context *context, uint32_t ordinal,
-                               bool explicit_only, struct blz_recording **recording);
+                               struct blz_recording **recording);
 
 /* Checks what queues and immediate lists are made from. name is that of the parameter. */
 ze_result_t blz_queue_check(const ze_command_queue_desc_t *desc, const char *name);

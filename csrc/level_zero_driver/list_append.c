@@ -36,14 +36,13 @@ static ze_result_t gather(struct blz_list *list, uint32_t count, ze_command_list
                           uint32_t wait_count, ze_event_handle_t *waits, struct blz_work **first)
 {
     ze_result_t result;
-    bool explicit_only = (list->queue.flags & ZE_COMMAND_QUEUE_FLAG_EXPLICIT_ONLY) != 0;
     struct blz_work **last = first, *work = order(list, NULL, wait_count, waits, &result);
     for (uint32_t i = 0; i < count && result == ZE_RESULT_SUCCESS; i++) {
         *last = work;
         last = &work->next;
         if ((work = blr_new(sizeof *work)) == NULL)
             return blz_fail_memory("the execution of a command list");
-        result = blz_list_recording(lists[i], list->context, list->ordinal, explicit_only, &work->recording);
+        result = blz_list_recording(lists[i], list->context, list->ordinal, &work->recording);
     }
     *last = work;
     if (result == ZE_RESULT_SUCCESS)

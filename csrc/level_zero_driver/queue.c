@@ -78,13 +78,12 @@ static ze_result_t gather(const struct blz_queue *queue, uint32_t count, ze_comm
 {
     ze_result_t result = ZE_RESULT_SUCCESS;
     struct blz_work **last = first, *work = NULL;
-    bool explicit_only = (queue->desc.flags & ZE_COMMAND_QUEUE_FLAG_EXPLICIT_ONLY) != 0;
     for (uint32_t i = 0; i < count && result == ZE_RESULT_SUCCESS; i++) {
         if ((work = blr_new(sizeof *work)) == NULL)
             return blz_fail_memory("the execution of a command list");
         *last = work;
         last = &work->next;
-        result = blz_list_recording(lists[i], queue->context, queue->desc.ordinal, explicit_only, &work->recording);
+        result = blz_list_recording(lists[i], queue->context, queue->desc.ordinal, &work->recording);
     }
     if (result == ZE_RESULT_SUCCESS && fence != NULL)
         result = blz_fence_acquire(fence, queue, &work->fence);

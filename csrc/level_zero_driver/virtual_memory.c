@@ -1,8 +1,9 @@
 /*
  * Reservations of virtual memory, and physical memory mapped into them.
  *
- * A mapping is an allocation like any other. When it is unmapped its address is forgotten at once; its pages go, and its place becomes
- * free, when the last command that uses them is done. Access is checked by commands: the host may touch what it likes.
+ * A mapping is an allocation like any other. When it is unmapped its address is forgotten at once, and its place can be mapped anew; its
+ * pages stay where nothing else is mapped until the last command that names them is gone. A list that is executed again uses what is mapped
+ * then. Access is checked by commands: the host may touch what it likes.
  */
 #if !defined(_GNU_SOURCE)
 #define _GNU_SOURCE
@@ -27,10 +28,10 @@ struct reservation {
 };
 
 struct mapping {
-    struct mapping *next;
+    struct mapping *next; /* an older one */
     struct reservation *reservation;
     struct blz_physical *physical; /* retained */
-    uint64_t base, size;
+    uint64_t base, size, offset; /* in the physical memory */
     struct blr_allocation *allocation; /* NULL once it was unmapped */
     ze_memory_access_attribute_t access;
 };
@@ -160,6 +161,42 @@ ze_result_t zeVirtualMemQueryPageSize(ze_context_handle_t handle, ze_device_hand
 
 /* ---------------------------------------------------------------- mapping */
 
+/* Shows the pages of a range of mappings from older on, which commands still name, or reserved ones. Needs the mutex. */
+static void show(const struct mapping *older, uint64_t base, uint64_t size)
+{
+    while (older != NULL && !overlap(base, size, older->base, older->size))
+        older = older->next;
+    if (older == NULL) {
+        reserve_pages((void *)(uintptr_t)base, size, MAP_FIXED);
+        return;
+    }
+    const uint64_t end = base + size, older_end = older->base + older->size;
+    const uint64_t from = older->base > base ? older->base : base, to = older_end < end ? older_end : end;
+    const struct blz_store_range range = {.offset = older->physical->range.offset + older->offset + (from - older->base), .size = to - from};
+    if (blz_store_map(&range, (void *)(uintptr_t)from) == NULL)
+        reserve_pages((void *)(uintptr_t)from, to - from, MAP_FIXED);
+    if (from > base)
+        show(older->next, base, from - base);
+    if (to < end)
+        show(older->next, to, end - to);
+}
+
+/* Takes pages of a mapping away that was followed by older in the list, but for those that newer mappings lie over. Needs the mutex. */
+static void take_away(const struct mapping *newer, const struct mapping *older, uint64_t base, uint64_t size)
+{
+    while (newer != older && !overlap(base, size, newer->base, newer->size))
+        newer = newer->next;
+    if (newer == older) {
+        show(older, base, size);
+        return;
+    }
+    const uint64_t end = base + size, newer_end = newer->base + newer->size;
+    if (newer->base > base)
+        take_away(newer->next, older, base, newer->base - base);
+    if (newer_end < end)
+        take_away(newer->next, older, newer_end, end - newer_end);
+}
+
 /* Called with the last reference to a mapping's allocation. */
 static void release_mapping(struct blz_memory *memory)
 {
@@ -169,7 +206,7 @@ static void release_mapping(struct blz_memory *memory)
     while (*link != mapping)
         link = &(*link)->next;
     *link = mapping->next;
-    reserve_pages((void *)(uintptr_t)mapping->base, mapping->size, MAP_FIXED);
+    take_away(mapping->reservation->mappings, mapping->next, mapping->base, mapping->size);
     leave(mapping->reservation);
     blr_mutex_unlock(&mutex);
     blr_object_release(&mapping->physical->object);
@@ -198,15 +235,14 @@ static ze_result_t place(struct blz_context *context, uint64_t base, uint64_t si
     if (reservation == NULL)
         return ZE_RESULT_ERROR_INVALID_ARGUMENT;
     for (const struct mapping *other = reservation->mappings; other != NULL; other = other->next)
-        if (overlap(base, size, other->base, other->size))
-            return blz_fail(other->allocation != NULL ? ZE_RESULT_ERROR_INVALID_ARGUMENT : ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
-                            "%" PRIu64 " bytes at 0x%" PRIx64 " are %s 0x%" PRIx64, size, base,
-                            other->allocation != NULL ? "mapped already, at" : "still used by commands that were made when they were mapped, at",
-                            other->base);
+        if (other->allocation != NULL && overlap(base, size, other->base, other->size))
+            return blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                            "%" PRIu64 " bytes at 0x%" PRIx64 " are mapped already, at 0x%" PRIx64, size, base, other->base);
     struct blz_store_range range = {.offset = physical->range.offset + offset, .size = size};
     if (blz_store_map(&range, (void *)(uintptr_t)base) == NULL)
         return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
-    *mapping = (struct mapping){.next = reservation->mappings, .reservation = reservation, .physical = physical, .base = base, .size = size};
+    *mapping = (struct mapping){.next = reservation->mappings, .reservation = reservation, .physical = physical, .base = base, .size = size,
+                                .offset = offset};
     reservation->mappings = mapping;
     reservation->users++;
     blr_object_retain(&physical->object);
@@ -412,21 +448,26 @@ ze_result_t zeVirtualMemSetAccessAttribute(ze_context_handle_t handle, const voi
     return result;
 }
 
-/* The access at an address, and for how many bytes from there it is the same. */
-static ze_result_t get_access(const struct reservation *reservation, uint64_t base, uint64_t size, ze_memory_access_attribute_t *access,
-                              size_t *same)
+/* The access at an address, which is none where nothing is mapped, and where the pages end that this is true of. Needs the mutex. */
+static ze_memory_access_attribute_t access_at(const struct reservation *reservation, uint64_t address, uint64_t *end)
 {
-    const struct mapping *first = mapping_at(reservation, base), *m = first;
-    if (first == NULL)
-        return blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "nothing is mapped at 0x%" PRIx64, base);
-    uint64_t end = base;
-    while (m != NULL && m->access == first->access && end < base + size) {
-        end = m->base + m->size;
-        m = mapping_at(reservation, end);
-    }
-    *access = first->access;
+    const struct mapping *here = mapping_at(reservation, address);
+    *end = here != NULL ? here->base + here->size : reservation->base + reservation->size;
+    for (const struct mapping *m = reservation->mappings; here == NULL && m != NULL; m = m->next)
+        if (m->allocation != NULL && m->base > address && m->base < *end)
+            *end = m->base;
+    return here != NULL ? here->access : ZE_MEMORY_ACCESS_ATTRIBUTE_NONE;
+}
+
+/* The access at an address, and for how many bytes from there it is the same. */
+static void get_access(const struct reservation *reservation, uint64_t base, uint64_t size, ze_memory_access_attribute_t *access,
+                       size_t *same)
+{
+    uint64_t end, behind;
+    *access = access_at(reservation, base, &end);
+    while (end < base + size && access_at(reservation, end, &behind) == *access)
+        end = behind;
     *same = end < base + size ? end - base : size;
-    return ZE_RESULT_SUCCESS;
 }
 
 ze_result_t zeVirtualMemGetAccessAttribute(ze_context_handle_t handle, const void *pointer, size_t size,
@@ -444,7 +485,10 @@ ze_result_t zeVirtualMemGetAccessAttribute(ze_context_handle_t handle, const voi
     if (result == ZE_RESULT_SUCCESS) {
         blr_mutex_lock(&mutex);
         const struct reservation *reservation = find(context, base, size);
-        result = reservation == NULL ? ZE_RESULT_ERROR_INVALID_ARGUMENT : get_access(reservation, base, size, access, same);
+        if (reservation == NULL)
+            result = ZE_RESULT_ERROR_INVALID_ARGUMENT;
+        else
+            get_access(reservation, base, size, access, same);
         blr_mutex_unlock(&mutex);
     }
     blz_context_release(context);

@@ -100,6 +100,24 @@ static void a_list_goes_to_queues_of_its_group_alone(void)
     ZE_OK(ze.CommandQueue.pfnDestroy(queue));
 }
 
+/* ZE_COMMAND_QUEUE_FLAG_EXPLICIT_ONLY says what not to optimize, not what lists a queue takes. */
+static void explicit_queues_take_every_list(void)
+{
+    ze_command_queue_desc_t desc = queue_desc(ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS);
+    desc.flags = ZE_COMMAND_QUEUE_FLAG_EXPLICIT_ONLY;
+    ze_command_queue_handle_t queue;
+    ze_command_list_handle_t immediate;
+    ze_command_list_handle_t list = new_list(0);
+    ZE_OK(ze.CommandQueue.pfnCreate(context, device, &desc, &queue));
+    ZE_OK(ze.CommandList.pfnCreateImmediate(context, device, &desc, &immediate));
+    ZE_OK(ze.CommandList.pfnClose(list));
+    ZE_OK(ze.CommandQueue.pfnExecuteCommandLists(queue, 1, &list, NULL));
+    ZE_OK(ze.CommandListExp.pfnImmediateAppendCommandListsExp(immediate, 1, &list, NULL, 0, NULL));
+    ZE_OK(ze.CommandList.pfnDestroy(list));
+    ZE_OK(ze.CommandList.pfnDestroy(immediate));
+    ZE_OK(ze.CommandQueue.pfnDestroy(queue));
+}
+
 static void copies_of_lists_run_alike(void)
 {
     uint64_t *value = new_memory(8);
@@ -386,6 +404,7 @@ int main(void)
     memory_is_kept_while_commands_use_it();
     events_are_kept_while_commands_use_them();
     a_list_goes_to_queues_of_its_group_alone();
+    explicit_queues_take_every_list();
     copies_of_lists_run_alike();
     immediate_lists_execute_regular_ones();
     an_event_has_two_states();

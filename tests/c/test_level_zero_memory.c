@@ -349,35 +349,62 @@ static void access_is_what_was_set(void)
     ZE_OK(ze.VirtualMem.pfnSetAccessAttribute(context, virtual, page, ZE_MEMORY_ACCESS_ATTRIBUTE_NONE));
     ZE_FAILS(UNKNOWN, ze.CommandList.pfnAppendMemoryCopy(list, &other, virtual, 1, NULL, 0, NULL), "without access");
     ZE_FAILS(INVALID_ENUMERATION, ze.VirtualMem.pfnSetAccessAttribute(context, virtual, page, 3), "read only");
-    ZE_FAILS(INVALID_ARGUMENT, ze.VirtualMem.pfnGetAccessAttribute(context, virtual + 3 * page, page, &access, &same), "nothing is mapped");
+    ZE_OK(ze.VirtualMem.pfnGetAccessAttribute(context, virtual + 3 * page, page, &access, &same)); /* nothing is mapped there */
+    CHECK(access == ZE_MEMORY_ACCESS_ATTRIBUTE_NONE && same == page);
+    ZE_OK(ze.VirtualMem.pfnUnmap(context, virtual + page, page));
+    ZE_OK(ze.VirtualMem.pfnGetAccessAttribute(context, virtual, 4 * page, &access, &same)); /* mapped without access, then not mapped */
+    CHECK(access == ZE_MEMORY_ACCESS_ATTRIBUTE_NONE && same == 2 * page);
+    ZE_OK(ze.VirtualMem.pfnGetAccessAttribute(context, virtual + page, 3 * page, &access, &same));
+    CHECK(access == ZE_MEMORY_ACCESS_ATTRIBUTE_NONE && same == page);
     ZE_OK(ze.VirtualMem.pfnFree(context, virtual, 4 * page));
     ZE_OK(ze.PhysicalMem.pfnDestroy(context, physical));
 }
 
-/* An address is not given to other pages while commands remember the old ones. */
-static void pages_in_use_stay(void)
+/* A closed list, executed once. */
+static void execute(ze_command_list_handle_t recorded)
 {
-    size_t page = 0;
-    unsigned char *virtual = NULL, zero = 0, one = 1;
-    ZE_OK(ze.VirtualMem.pfnQueryPageSize(context, device, 1, &page));
-    ZE_OK(ze.VirtualMem.pfnReserve(context, NULL, page, (void **)&virtual));
-    ze_physical_mem_handle_t physical = new_physical(page);
-    ze_command_list_handle_t recorded = new_list(0);
-    ZE_OK(ze.VirtualMem.pfnMap(context, virtual, page, physical, 0, ZE_MEMORY_ACCESS_ATTRIBUTE_READWRITE));
-    ZE_OK(ze.CommandList.pfnAppendMemoryFill(recorded, virtual, &one, 1, page, NULL, 0, NULL));
-    ZE_OK(ze.VirtualMem.pfnUnmap(context, virtual, page));
-    ZE_FAILS(HANDLE_OBJECT_IN_USE, ze.VirtualMem.pfnMap(context, virtual, page, physical, 0, ZE_MEMORY_ACCESS_ATTRIBUTE_READWRITE), "commands");
-    ZE_OK(ze.CommandList.pfnReset(recorded));
-    ZE_OK(ze.VirtualMem.pfnMap(context, virtual, page, physical, 0, ZE_MEMORY_ACCESS_ATTRIBUTE_READWRITE));
-    copy(virtual, &zero, 1);
-    ZE_OK(ze.CommandList.pfnAppendMemoryFill(recorded, virtual, &one, 1, page, NULL, 0, NULL));
-    ZE_OK(ze.VirtualMem.pfnFree(context, virtual, page)); /* the recorded command keeps pages and addresses */
-    ZE_OK(ze.CommandList.pfnClose(recorded));
     ze_command_queue_handle_t queue = new_queue(ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS);
     ZE_OK(ze.CommandQueue.pfnExecuteCommandLists(queue, 1, &recorded, NULL));
     ZE_OK(ze.CommandQueue.pfnDestroy(queue));
+}
+
+/* An address is mapped anew while a list names it: what the list does then it does to the new pages. Where nothing new is mapped, the list
+ * keeps the old pages. */
+static void addresses_in_lists_are_mapped_again(void)
+{
+    size_t page = 0;
+    unsigned char *virtual = NULL, one = 1, found[3] = {9, 9, 9};
+    ZE_OK(ze.VirtualMem.pfnQueryPageSize(context, device, 1, &page));
+    ZE_OK(ze.VirtualMem.pfnReserve(context, NULL, 3 * page, (void **)&virtual));
+    ze_physical_mem_handle_t physical = new_physical(3 * page), other = new_physical(page);
+    ze_command_list_handle_t recorded = new_list(0);
+    const ze_memory_access_attribute_t both = ZE_MEMORY_ACCESS_ATTRIBUTE_READWRITE;
+    ZE_OK(ze.VirtualMem.pfnMap(context, virtual, 3 * page, physical, 0, both));
+    ZE_OK(ze.CommandList.pfnAppendMemoryFill(recorded, virtual, &one, 1, 3 * page, NULL, 0, NULL));
+    ZE_OK(ze.CommandList.pfnClose(recorded));
+    ZE_OK(ze.VirtualMem.pfnUnmap(context, virtual, 3 * page));
+    ZE_OK(ze.VirtualMem.pfnMap(context, virtual + page, page, other, 0, both));
+    ZE_FAILS(INVALID_ARGUMENT, ze.VirtualMem.pfnMap(context, virtual, 2 * page, physical, 0, both), "mapped already");
+    copy(found, virtual + page, 1);
+    CHECK_EQUAL(0, found[0]);
+    execute(recorded);
+    copy(found, virtual + page, 1);
+    CHECK_EQUAL(1, found[0]);
+    ZE_OK(ze.VirtualMem.pfnUnmap(context, virtual + page, page)); /* the list has its old page back there */
+    execute(recorded);
+    ZE_OK(ze.VirtualMem.pfnMap(context, virtual, page, other, 0, both));
+    ZE_OK(ze.CommandList.pfnReset(recorded));
+    ZE_OK(ze.VirtualMem.pfnMap(context, virtual + page, 2 * page, physical, page, both));
+    for (int i = 0; i < 3; i++)
+        copy(&found[i], virtual + i * page, 1);
+    CHECK(found[0] == 1 && found[1] == 1 && found[2] == 1);
+    ZE_OK(ze.CommandList.pfnAppendMemoryFill(recorded, virtual, &one, 1, page, NULL, 0, NULL));
+    ZE_OK(ze.CommandList.pfnClose(recorded));
+    ZE_OK(ze.VirtualMem.pfnFree(context, virtual, 3 * page)); /* the recorded command keeps pages and addresses */
+    execute(recorded);
     ZE_OK(ze.CommandList.pfnDestroy(recorded));
     ZE_OK(ze.PhysicalMem.pfnDestroy(context, physical));
+    ZE_OK(ze.PhysicalMem.pfnDestroy(context, other));
 }
 
 static void reservations_at_an_address(void)
@@ -422,7 +449,7 @@ int main(int count, char **arguments)
     memory_moves_while_commands_run();
     physical_memory_is_mapped_piece_by_piece();
     access_is_what_was_set();
-    pages_in_use_stay();
+    addresses_in_lists_are_mapped_again();
     reservations_at_an_address();
     ZE_OK(ze.CommandList.pfnDestroy(list));
     close_driver(objects);
