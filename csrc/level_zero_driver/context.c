@@ -2,15 +2,7 @@
 
 #include "structure.h"
 
-static void destroy(struct blr_object *object)
-{
-    struct blz_context *context = (struct blz_context *)object;
-    if (context->reference != NULL)
-        blr_context_release(context->reference);
-    if (context->native != NULL)
-        blrContextDestroy(context->native);
-    blr_delete(context);
-}
+static void destroy(struct blr_object *object) { blr_delete(object); }
 
 static ze_result_t create(bool permanent, ze_context_handle_t *handle)
 {
@@ -18,13 +10,8 @@ static ze_result_t create(bool permanent, ze_context_handle_t *handle)
     if (context == NULL)
         return blz_fail_memory("a context");
     context->permanent = permanent;
-    blr_result_t result = blrContextCreate(blz_driver()->native, &context->native);
-    if (result == BLR_RESULT_SUCCESS && (context->reference = blr_context_acquire(context->native)) == NULL)
-        result = BLR_RESULT_INVALID_HANDLE;
-    if (result != BLR_RESULT_SUCCESS) {
-        destroy(&context->object);
-        return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
-    }
+    context->native = blz_driver()->native_context;
+    context->reference = blz_driver()->reference;
     return blz_register(&context->object, BLR_KIND_ZE_CONTEXT, destroy, handle);
 }
 

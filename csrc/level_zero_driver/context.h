@@ -1,14 +1,18 @@
-/* A context: one of the reference driver's. Whatever is made in it keeps it alive. */
+/*
+ * A context. Whatever is made in it keeps it alive.
+ *
+ * What is asked of memory and other objects, and what frees them, minds whose context they are of. Commands do not: programs launch kernels
+ * of one context from lists of another, and pass them memory of a third. So all contexts share one of the reference driver's.
+ */
 #ifndef BLZ_CONTEXT_H
 #define BLZ_CONTEXT_H
 
 #include "driver.h"
-#include "reference/context.h"
 
 struct blz_context {
     struct blr_object object;
-    blr_context_t native;
-    struct blr_context *reference; /* what native names, retained */
+    blr_context_t native;          /* the driver's */
+    struct blr_context *reference; /* what native names */
     bool permanent;                /* the driver's default context: nobody destroys it */
 };
 

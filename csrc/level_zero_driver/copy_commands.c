@@ -39,24 +39,22 @@ static void release_copy(struct blz_command *command)
     blz_region_release(&own->destination);
 }
 
-static ze_result_t fill_copy(struct copy_command *own, struct blz_context *context, struct blz_context *source_context, void *to,
-                             const void *from, size_t size)
+static ze_result_t fill_copy(struct copy_command *own, void *to, const void *from, size_t size)
 {
     own->to = to;
     own->from = from;
     own->size = size;
     own->command.is_instant = blr_transfer_is_instant(false, size);
-    ze_result_t result = blz_region_keep(&own->destination, context, to, size, "dstptr");
-    return result == ZE_RESULT_SUCCESS ? blz_region_keep(&own->source, source_context, from, size, "srcptr") : result;
+    ze_result_t result = blz_region_keep(&own->destination, to, size, "dstptr");
+    return result == ZE_RESULT_SUCCESS ? blz_region_keep(&own->source, from, size, "srcptr") : result;
 }
 
 /* Lets go of the list. */
-static ze_result_t append_copy(struct blz_list *list, struct blz_context *source_context, void *to, const void *from, size_t size,
-                               ze_event_handle_t signal, uint32_t wait_count, ze_event_handle_t *waits)
+static ze_result_t append_copy(struct blz_list *list, void *to, const void *from, size_t size, ze_event_handle_t signal,
+                               uint32_t wait_count, ze_event_handle_t *waits)
 {
     struct copy_command *own = blz_command_new(sizeof *own, run_copy, release_copy);
-    ze_result_t result = own == NULL ? ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY
-                                     : fill_copy(own, list->context, source_context, to, from, size);
+    ze_result_t result = own == NULL ? ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY : fill_copy(own, to, from, size);
     return blz_list_end(list, (struct blz_command *)own, result, signal, wait_count, waits);
 }
 
@@ -65,7 +63,7 @@ ze_result_t zeCommandListAppendMemoryCopy(ze_command_list_handle_t handle, void 
 {
     struct blz_list *list;
     ze_result_t result = blz_list_acquire(handle, BLZ_LIST_COPY, &list);
-    return result == ZE_RESULT_SUCCESS ? append_copy(list, list->context, to, from, size, signal, wait_count, waits) : result;
+    return result == ZE_RESULT_SUCCESS ? append_copy(list, to, from, size, signal, wait_count, waits) : result;
 }
 
 ze_result_t zeCommandListAppendMemoryCopyFromContext(ze_command_list_handle_t handle, void *to, ze_context_handle_t context_handle,
@@ -73,19 +71,19 @@ ze_result_t zeCommandListAppendMemoryCopyFromContext(ze_command_list_handle_t ha
                                                      ze_event_handle_t *waits)
 {
     struct blz_list *list;
-    struct blz_context *source_context;
+    struct blz_context *source_context = NULL;
     ze_result_t result = blz_list_acquire(handle, BLZ_LIST_COPY, &list);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    /* Without a context the source is where the list is. */
-    result = context_handle == NULL ? blz_acquire(blz_handle_of(&list->context->object), BLR_KIND_ZE_CONTEXT, &source_context)
-                                    : blz_context_acquire(context_handle, &source_context);
+    if (context_handle != NULL) /* else the source is where the list is */
+        result = blz_context_acquire(context_handle, &source_context);
     if (result != ZE_RESULT_SUCCESS) {
         blz_list_release(list);
         return result;
     }
-    result = append_copy(list, source_context, to, from, size, signal, wait_count, waits);
-    blz_context_release(source_context);
+    result = append_copy(list, to, from, size, signal, wait_count, waits);
+    if (source_context != NULL)
+        blz_context_release(source_context);
     return result;
 }
 
@@ -110,8 +108,7 @@ static ze_result_t run_fill(const struct blz_command *command)
 
 static void release_fill(struct blz_command *command) { blz_region_release(&((struct fill_command *)command)->destination); }
 
-static ze_result_t fill_in(struct fill_command *own, struct blz_context *context, void *to, const void *pattern,
-                           size_t pattern_size, size_t size)
+static ze_result_t fill_in(struct fill_command *own, void *to, const void *pattern, size_t pattern_size, size_t size)
 {
     if (pattern == NULL)
         return blz_fail_null("pattern");
@@ -126,7 +123,7 @@ static ze_result_t fill_in(struct fill_command *own, struct blz_context *context
     own->count = size / pattern_size;
     own->command.is_instant = blr_transfer_is_instant(false, size);
     memcpy(own->pattern, pattern, pattern_size);
-    return blz_region_keep(&own->destination, context, to, size, "ptr");
+    return blz_region_keep(&own->destination, to, size, "ptr");
 }
 
 ze_result_t zeCommandListAppendMemoryFill(ze_command_list_handle_t handle, void *to, const void *pattern, size_t pattern_size,
@@ -137,7 +134,7 @@ ze_result_t zeCommandListAppendMemoryFill(ze_command_list_handle_t handle, void 
     if (result != ZE_RESULT_SUCCESS)
         return result;
     struct fill_command *own = blz_command_new(sizeof *own, run_fill, release_fill);
-    result = own == NULL ? ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY : fill_in(own, list->context, to, pattern, pattern_size, size);
+    result = own == NULL ? ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY : fill_in(own, to, pattern, pattern_size, size);
     return blz_list_end(list, (struct blz_command *)own, result, signal, wait_count, waits);
 }
 
@@ -201,8 +198,7 @@ static ze_result_t measure(struct side *side, const char *name)
     return ZE_RESULT_SUCCESS;
 }
 
-static ze_result_t set_box(struct box_command *own, struct blz_context *context, void *to, struct side *destination,
-                           const void *from, struct side *source)
+static ze_result_t set_box(struct box_command *own, void *to, struct side *destination, const void *from, struct side *source)
 {
     if (destination->region == NULL || source->region == NULL)
         return blz_fail_null(destination->region == NULL ? "dstRegion" : "srcRegion");
@@ -232,8 +228,8 @@ static ze_result_t set_box(struct box_command *own, struct blz_context *context,
         .source_row_pitch = source->pitch,
         .source_slice_pitch = source->slice_pitch,
     };
-    result = blz_region_keep(&own->destination, context, first_to, destination->reach, "dstptr");
-    return result == ZE_RESULT_SUCCESS ? blz_region_keep(&own->source, context, first_from, source->reach, "srcptr") : result;
+    result = blz_region_keep(&own->destination, first_to, destination->reach, "dstptr");
+    return result == ZE_RESULT_SUCCESS ? blz_region_keep(&own->source, first_from, source->reach, "srcptr") : result;
 }
 
 ze_result_t zeCommandListAppendMemoryCopyRegion(ze_command_list_handle_t handle, void *to, const ze_copy_region_t *destination,
@@ -248,19 +244,19 @@ ze_result_t zeCommandListAppendMemoryCopyRegion(ze_command_list_handle_t handle,
     struct side d = {.region = destination, .pitch = destination_pitch, .slice_pitch = destination_slice_pitch};
     struct side s = {.region = source, .pitch = source_pitch, .slice_pitch = source_slice_pitch};
     struct box_command *own = blz_command_new(sizeof *own, run_box, release_box);
-    result = own == NULL ? ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY : set_box(own, list->context, to, &d, from, &s);
+    result = own == NULL ? ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY : set_box(own, to, &d, from, &s);
     return blz_list_end(list, (struct blz_command *)own, result, signal, wait_count, waits);
 }
 
 /* ---------------------------------------------------------------- hints */
 
 /* There is one memory, where everything is already: hints are checked, and need nothing. */
-static ze_result_t check_hint(struct blz_list *list, const void *pointer, size_t size)
+static ze_result_t check_hint(const void *pointer, size_t size)
 {
     struct blz_region region = {0};
     if (size == 0)
         return blz_fail(ZE_RESULT_ERROR_INVALID_SIZE, "size is 0: at least 1 byte is needed");
-    ze_result_t result = blz_region_keep(&region, list->context, pointer, size, "ptr");
+    ze_result_t result = blz_region_keep(&region, pointer, size, "ptr");
     blz_region_release(&region);
     return result;
 }
@@ -271,7 +267,7 @@ ze_result_t zeCommandListAppendMemoryPrefetch(ze_command_list_handle_t handle, c
     ze_result_t result = blz_list_acquire(handle, BLZ_LIST_COPY, &list);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    result = check_hint(list, pointer, size);
+    result = check_hint(pointer, size);
     blz_list_release(list);
     return result;
 }
@@ -286,7 +282,7 @@ ze_result_t zeCommandListAppendMemAdvise(ze_command_list_handle_t handle, ze_dev
         return result;
     result = blz_device_check(device_handle, &device);
     if (result == ZE_RESULT_SUCCESS)
-        result = check_hint(list, pointer, size);
+        result = check_hint(pointer, size);
     if (result == ZE_RESULT_SUCCESS &&
         (advice < ZE_MEMORY_ADVICE_SET_READ_MOSTLY || advice > ZE_MEMORY_ADVICE_CLEAR_SYSTEM_MEMORY_PREFERRED_LOCATION))
         result = blz_fail_enumeration("advice", advice, "0 to 9 are known");

@@ -11,6 +11,7 @@
 #define BLZ_DRIVER_H
 
 #include "handle.h"
+#include "reference/context.h"
 
 #define BLZ_MAX_DEVICES 64u
 
@@ -27,6 +28,8 @@ struct blz_device {
 struct blz_driver {
     struct blr_object object;
     blr_device_t native;
+    blr_context_t native_context;  /* of all contexts: one of the reference driver's */
+    struct blr_context *reference; /* what it names, retained */
     ze_device_type_t type;
     uint32_t device_count;
     struct blz_device *devices[BLZ_MAX_DEVICES];

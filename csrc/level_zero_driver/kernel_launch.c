@@ -140,16 +140,13 @@ static ze_result_t copy_arguments(struct launch *launch, const struct blz_kernel
     return ZE_RESULT_SUCCESS;
 }
 
-static ze_result_t prepare(struct launch *launch, ze_kernel_handle_t handle, const struct blz_list *list)
+static ze_result_t prepare(struct launch *launch, ze_kernel_handle_t handle)
 {
     struct blz_kernel *kernel;
     ze_result_t result = blz_kernel_acquire(handle, &kernel);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     launch->kernel = kernel;
-    if (kernel->module->context != list->context)
-        return blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "kernel '%.80s' is of another context than the command list",
-                        kernel->properties.name);
     blr_mutex_lock(&kernel->mutex);
     memcpy(launch->group, kernel->group, sizeof launch->group);
     memcpy(launch->offset, kernel->offset, sizeof launch->offset);
@@ -201,7 +198,7 @@ static ze_result_t fill(struct launch_command *own, const struct blz_list *list,
         return blz_fail_memory("a launch");
     own->launch_count = request->kernel_count;
     for (uint32_t i = 0; i < request->kernel_count && result == ZE_RESULT_SUCCESS; i++)
-        result = prepare(&own->launches[i], request->kernels[i], list);
+        result = prepare(&own->launches[i], request->kernels[i]);
     if (result == ZE_RESULT_SUCCESS && request->count_at != NULL) {
         result = use(own, 0, list, request->count_at, sizeof *request->count_at, "pCountBuffer");
         own->count_at = request->count_at;

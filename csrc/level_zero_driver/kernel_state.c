@@ -17,14 +17,13 @@ static ze_result_t fail_size(const struct blz_kernel *kernel, uint32_t index, si
 }
 
 /* Keeps an image or a sampler, and stores the number that the kernel knows it by. */
-static ze_result_t set_object(struct blz_kernel *kernel, struct blz_argument *argument, const void *value)
+static ze_result_t set_object(struct blz_argument *argument, const void *value)
 {
     const void *handle = NULL;
     struct blz_image *image;
     struct blz_sampler *sampler;
     uint64_t number;
     struct blr_object *kept;
-    const struct blz_context *context;
     if (value == NULL)
         return blz_fail_null("pArgValue, of an image or a sampler,");
     memcpy(&handle, value, sizeof handle);
@@ -35,18 +34,12 @@ static ze_result_t set_object(struct blz_kernel *kernel, struct blz_argument *ar
             return result;
         number = image->plain;
         kept = &image->object;
-        context = image->context;
     } else {
         result = blz_acquire(handle, BLR_KIND_ZE_SAMPLER, &sampler);
         if (result != ZE_RESULT_SUCCESS)
             return result;
         number = sampler->number;
         kept = &sampler->object;
-        context = sampler->context;
-    }
-    if (context != kernel->module->context) {
-        blr_object_release(kept);
-        return blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "*pArgValue is of another context than the kernel");
     }
     if (argument->kept != NULL)
         blr_object_release(argument->kept);
@@ -73,7 +66,7 @@ static ze_result_t set_argument(struct blz_kernel *kernel, uint32_t index, size_
         return ZE_RESULT_SUCCESS;
     case BLR_ARGUMENT_KIND_IMAGE:
     case BLR_ARGUMENT_KIND_SAMPLER:
-        return size == sizeof(void *) ? set_object(kernel, argument, value) : fail_size(kernel, index, size);
+        return size == sizeof(void *) ? set_object(argument, value) : fail_size(kernel, index, size);
     case BLR_ARGUMENT_KIND_POINTER:
     case BLR_ARGUMENT_KIND_VALUE:
         break;

@@ -45,6 +45,7 @@ ze_result_t blz_memory_take(struct blz_context *context, const struct blz_memory
         return blz_fail_memory("the description of an allocation");
     *memory = *description;
     memory->id = atomic_fetch_add(&last_id, 1) + 1;
+    memory->context = context->object.id;
     blr_result_t result = blr_memory_adopt(context->reference, kinds[memory->type], memory->mapping, size, release, memory,
                                            &allocation);
     if (result != BLR_RESULT_SUCCESS) {
@@ -114,9 +115,9 @@ ze_result_t blz_memory_find(struct blz_context *context, const void *pointer, st
                             struct blz_memory **memory)
 {
     struct blr_allocation *found = blr_memory_find(pointer);
-    if (found != NULL && found->context == context->reference) {
+    if (found != NULL && ((struct blz_memory *)found->owner)->context == context->object.id) {
         *allocation = found;
-        *memory = found->release == release ? found->owner : NULL;
+        *memory = found->owner;
         return ZE_RESULT_SUCCESS;
     }
     blr_memory_release(found);
@@ -131,7 +132,7 @@ ze_result_t blz_memory_free(struct blz_context *context, void *pointer, bool imp
     ze_result_t result = blz_memory_find(context, pointer, &allocation, &memory);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    if (memory == NULL || memory->unmap != NULL)
+    if (memory->unmap != NULL)
         result = blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "%p was mapped, not allocated: zeVirtualMemUnmap takes it", pointer);
     else if (memory->imported != imported)
         result = blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "%p was %s: %s takes it", pointer,

@@ -17,6 +17,7 @@ struct blz_memory {
     struct blz_device *device; /* NULL for memory of the host */
     ze_memory_type_t type;
     uint64_t id;
+    uint64_t context;          /* its object's id */
     void *mapping;             /* pages, mapped for this allocation alone */
     uint64_t mapped;           /* bytes */
     uint64_t reserved;         /* bytes counted as the device's memory */

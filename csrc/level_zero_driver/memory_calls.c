@@ -151,7 +151,7 @@ static ze_result_t check_residency(ze_context_handle_t handle, ze_device_handle_
     if (result != ZE_RESULT_SUCCESS)
         return result;
     struct blz_region region = {0};
-    result = blz_region_keep(&region, context, pointer, size, "ptr");
+    result = blz_region_keep(&region, pointer, size, "ptr");
     if (result == ZE_RESULT_SUCCESS && region.count == 0)
         result = blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "%p is in no allocation of the context", pointer);
     blz_region_release(&region);

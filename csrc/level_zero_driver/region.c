@@ -23,8 +23,7 @@ static ze_result_t add(struct blz_region *region, struct blr_allocation *allocat
     return ZE_RESULT_SUCCESS;
 }
 
-ze_result_t blz_region_keep(struct blz_region *region, struct blz_context *context, const void *pointer, uint64_t size,
-                            const char *name)
+ze_result_t blz_region_keep(struct blz_region *region, const void *pointer, uint64_t size, const char *name)
 {
     uint64_t address = (uint64_t)(uintptr_t)pointer, left = size;
     if (pointer == NULL)
@@ -40,12 +39,6 @@ ze_result_t blz_region_keep(struct blz_region *region, struct blz_context *conte
         if (found == NULL)
             return blz_fail(ZE_RESULT_ERROR_INVALID_SIZE, "%s: %" PRIu64 " bytes at %p leave their allocation after %" PRIu64 " bytes", name,
                             size, pointer, size - left);
-        if (found->context != context->reference) {
-            blr_memory_release(found);
-            return blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                            "%s: %p is memory of another context: zeCommandListAppendMemoryCopyFromContext copies from there", name,
-                            pointer);
-        }
         uint64_t room = found->size - (address - found->base);
         ze_result_t result = add(region, found);
         if (result != ZE_RESULT_SUCCESS) {

@@ -1,5 +1,5 @@
 /*
- * The memory that a command touches: bytes of allocations of a context, or of the program's own memory.
+ * The memory that a command touches: bytes of allocations of any context, or of the program's own memory.
  *
  * Bytes may run through several allocations that follow each other, as virtual memory that was mapped piece by piece does.
  */
@@ -16,10 +16,9 @@ struct blz_region {
     struct blr_allocation *few[BLZ_REGION_FEW];
 };
 
-/* Keeps what [pointer, pointer + size) lies in. INVALID_NULL_POINTER for NULL, INVALID_SIZE for bytes that leave their allocation,
- * INVALID_ARGUMENT for memory of another context. name is that of the parameter. */
-ze_result_t blz_region_keep(struct blz_region *region, struct blz_context *context, const void *pointer, uint64_t size,
-                            const char *name);
+/* Keeps what [pointer, pointer + size) lies in. INVALID_NULL_POINTER for NULL, INVALID_SIZE for bytes that leave their allocation.
+ * name is that of the parameter. */
+ze_result_t blz_region_keep(struct blz_region *region, const void *pointer, uint64_t size, const char *name);
 void blz_region_release(struct blz_region *region);
 
 /* Whether the memory may be touched so now: access can change while commands are recorded. */

@@ -125,7 +125,7 @@ ze_result_t zeCommandListAppendWriteGlobalTimestamp(ze_command_list_handle_t han
         return result;
     struct stamp_command *own = blz_command_new(sizeof *own, run_stamp, release_stamp);
     result = own == NULL ? ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY
-                         : blz_region_keep(&own->region, list->context, destination, sizeof *destination, "dstptr");
+                         : blz_region_keep(&own->region, destination, sizeof *destination, "dstptr");
     if (result == ZE_RESULT_SUCCESS)
         own->destination = destination;
     return blz_list_end(list, (struct blz_command *)own, result, signal, wait_count, waits);
@@ -165,8 +165,8 @@ static void release_query(struct blz_command *command)
     blr_delete(own->destinations);
 }
 
-static ze_result_t fill_query(struct query_command *own, struct blz_context *context, uint32_t count, ze_event_handle_t *events,
-                              void *destination, const size_t *offsets)
+static ze_result_t fill_query(struct query_command *own, uint32_t count, ze_event_handle_t *events, void *destination,
+                              const size_t *offsets)
 {
     if (events == NULL || destination == NULL)
         return blz_fail_null(events == NULL ? "phEvents" : "dstptr");
@@ -185,7 +185,7 @@ static ze_result_t fill_query(struct query_command *own, struct blz_context *con
         own->destinations[i] = (unsigned char *)destination + offset;
         result = blz_event_check_timestamps(event);
         if (result == ZE_RESULT_SUCCESS)
-            result = blz_region_keep(&own->regions[i], context, own->destinations[i], sizeof(ze_kernel_timestamp_result_t), "dstptr");
+            result = blz_region_keep(&own->regions[i], own->destinations[i], sizeof(ze_kernel_timestamp_result_t), "dstptr");
         if (result != ZE_RESULT_SUCCESS)
             return result;
     }
@@ -202,6 +202,6 @@ ze_result_t zeCommandListAppendQueryKernelTimestamps(ze_command_list_handle_t ha
         return result;
     struct query_command *own = blz_command_new(sizeof *own, run_query, release_query);
     result = own == NULL ? ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY
-                         : fill_query(own, list->context, count, events, destination, offsets);
+                         : fill_query(own, count, events, destination, offsets);
     return blz_list_end(list, (struct blz_command *)own, result, signal, wait_count, waits);
 }

@@ -135,9 +135,13 @@ static void copies_between_contexts(void)
     ZE_OK(ze.Context.pfnCreate(driver, &desc, &other));
     ZE_OK(ze.Mem.pfnAllocDevice(other, &memory_desc, 64, 0, device, &theirs));
     memcpy(theirs, value, 64);
-    ZE_FAILS(INVALID_ARGUMENT, ze.CommandList.pfnAppendMemoryCopy(list, ours, theirs, 64, NULL, 0, NULL), "FromContext");
+    ZE_OK(ze.CommandList.pfnAppendMemoryCopy(list, ours, theirs, 32, NULL, 0, NULL));
+    CHECK(memcmp(ours, value, 32) == 0 && ours[4] == 0);
     ZE_OK(ze.CommandList.pfnAppendMemoryCopyFromContext(list, ours, other, theirs, 64, NULL, 0, NULL));
     CHECK(memcmp(ours, value, 64) == 0);
+    ZE_OK(ze.CommandList.pfnAppendMemoryCopyFromContext(list, theirs, NULL, ours + 4, 8, NULL, 0, NULL));
+    CHECK(*(uint64_t *)theirs == 5);
+    ZE_FAILS(INVALID_ARGUMENT, ze.CommandList.pfnAppendMemoryCopyFromContext(list, ours, (ze_context_handle_t)ours, theirs, 8, NULL, 0, NULL), "never");
     ZE_OK(ze.Mem.pfnFree(other, theirs));
     ZE_OK(ze.Mem.pfnFree(context, ours));
     ZE_OK(ze.Context.pfnDestroy(other));

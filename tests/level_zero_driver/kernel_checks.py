@@ -101,6 +101,50 @@ def check_arguments(rig: Rig) -> None:
     assert (sums == 111).all()
 
 
+def check_objects_of_several_contexts(rig: Rig) -> None:
+    """A list of one context launches a kernel of another, with memory and an image of a third."""
+    contexts = []
+    for _ in range(2):
+        desc = rig.struct("ze_context_desc_t")
+        contexts.append(rig.make("ze_context_handle_t", "zeContextCreate", "zeContextDestroy", rig.driver.handle, desc))
+    rig.context, own = contexts[0], rig.context
+    add, sample = rig.compiled(SOURCE, "add"), rig.compiled(SAMPLE, "s")
+    rig.context = contexts[1]
+    pointer, sums = rig.array(np.full(8, 5, np.int32))
+    image = rig.image(rig.image_desc(ze_format("32", "FLOAT"), 1, 1))
+    sampler = rig.sampler("CLAMP", "NEAREST")
+    where, texel = rig.array(np.zeros(1, np.float32))
+    rig.context = own
+    rig.launch(add, (1,), pointer, np.int32(3), size=(8, 1, 1))
+    assert list(sums) == [8] * 8
+    one = ffi.new("int32_t *", 1)
+    rig.append("zeCommandListAppendMemoryFill", pointer, one, 4, 16)
+    assert list(sums) == [1] * 4 + [8] * 4
+    rig.context = contexts[1]
+    other_list = rig.make(
+        "ze_command_list_handle_t",
+        "zeCommandListCreateImmediate",
+        "zeCommandListDestroy",
+        rig.context,
+        rig.device,
+        rig.struct("ze_command_queue_desc_t", mode=lib.ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS),
+    )
+    pixels = np.full((1, 1), 2.5, np.float32)
+    rig.call(
+        "zeCommandListAppendImageCopyFromMemory",
+        other_list,
+        image,
+        ffi.from_buffer(pixels),
+        ffi.NULL,
+        ffi.NULL,
+        0,
+        ffi.NULL,
+    )
+    rig.context = own
+    rig.launch(sample, (1,), image, sampler, where)
+    assert list(texel) == [2.5]
+
+
 def check_arguments_refused(rig: Rig) -> None:
     kernel, reduce = rig.compiled(SOURCE, "values"), rig.compiled(SOURCE, "reduce")
     sample = rig.compiled(SAMPLE, "s")

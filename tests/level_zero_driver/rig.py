@@ -129,8 +129,8 @@ class Rig:
             self.call("zeMemAllocShared", self.context, device_desc, host, size, 64, self.device, pointer)
         else:
             self.call("zeMemAllocDevice", self.context, device_desc, size, 64, self.device, pointer)
-        address = pointer[0]
-        self._made.append(lambda: self.call("zeMemFree", self.context, address))
+        address, context = pointer[0], self.context
+        self._made.append(lambda: self.call("zeMemFree", context, address))
         return address
 
     def array(self, values: Array) -> tuple[Any, Array]:
