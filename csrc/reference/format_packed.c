@@ -106,6 +106,12 @@ static uint32_t pack_float(float value, uint32_t bits)
     return code < infinity ? code : infinity;
 }
 
+static uint32_t clamp_signed(int32_t value, uint32_t bits)
+{
+    const int32_t largest = (int32_t)ones(bits - 1u);
+    return (uint32_t)(value > largest ? largest : value < -largest - 1 ? -largest - 1 : value);
+}
+
 static uint32_t pack_field(const struct blr_packed_field *field, uint32_t bits)
 {
     float value;
@@ -114,10 +120,10 @@ static uint32_t pack_field(const struct blr_packed_field *field, uint32_t bits)
     case BLR_PACKED_UNORM: return pack_normalized(value, 0.0f, ones(field->bits));
     case BLR_PACKED_SNORM: return pack_normalized(value, -1.0f, ones(field->bits - 1u)) & ones(field->bits);
     case BLR_PACKED_FLOAT: return pack_float(value, field->bits);
-    case BLR_PACKED_INTEGER:
-    case BLR_PACKED_SIGNED: break;
+    case BLR_PACKED_SIGNED: return clamp_signed((int32_t)bits, field->bits) & ones(field->bits);
+    case BLR_PACKED_INTEGER: break;
     }
-    return bits & ones(field->bits);
+    return bits < ones(field->bits) ? bits : ones(field->bits);
 }
 
 /* ---------------------------------------------------------------- pixels */

@@ -258,6 +258,19 @@ static void take_values(const struct blr_spirv_op *op, const struct items *items
         }
 }
 
+/* A whole number as an element holds it: the nearest that it can hold. Which of both signs the number has is what the element says. */
+static uint32_t saturated(uint32_t number, blr_element_type_t type)
+{
+    const int32_t whole = (int32_t)number;
+    switch (type) {
+    case BLR_ELEMENT_U8: return number < UINT8_MAX ? number : UINT8_MAX;
+    case BLR_ELEMENT_U16: return number < UINT16_MAX ? number : UINT16_MAX;
+    case BLR_ELEMENT_S8: return (uint32_t)(whole < INT8_MIN ? INT8_MIN : whole > INT8_MAX ? INT8_MAX : whole);
+    case BLR_ELEMENT_S16: return (uint32_t)(whole < INT16_MIN ? INT16_MIN : whole > INT16_MAX ? INT16_MAX : whole);
+    default: return number;
+    }
+}
+
 static void give_values(const struct blr_spirv_batch *batch, const struct blr_spirv_op *op, struct items *items,
                         blr_element_type_t type, uint32_t channels)
 {
@@ -266,8 +279,10 @@ static void give_values(const struct blr_spirv_batch *batch, const struct blr_sp
     uint32_t size = blr_element_size(type);
     for (uint32_t n = 0; n < items->count; n++)
         for (uint32_t c = 0; c < channels; c++) {
-            uint64_t bits = 0; /* little endian: the low bytes of an integer come first */
+            uint32_t bits = 0; /* little endian: the low bytes of an integer come first */
             memcpy(&bits, texels + (c * BLR_LANES + items->lane[n]) * use->size, use->size);
+            if (use->size > size)
+                bits = saturated(bits, type);
             memcpy(items->values + (n * channels + c) * size, &bits, size);
         }
 }

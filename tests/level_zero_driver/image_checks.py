@@ -81,6 +81,25 @@ def check_every_format_is_read_and_written(rig: Rig) -> None:
         )
 
 
+def check_integers_out_of_range_are_saturated(rig: Rig) -> None:
+    """An integer that a channel cannot hold becomes the nearest that it can."""
+    generator = np.random.default_rng(3)
+    edges = {"UINT": [0, 1, 3, 4, 255, 256, 1023, 1024, 65535, 65536, 2**31, 2**32 - 1]}
+    edges["SINT"] = [s * e + d for e in (0, 2, 128, 512, 32768, 2**31 - 2) for s in (-1, 1) for d in (-1, 0, 1)]
+    for layout, kind in required():
+        if kind not in edges:
+            continue
+        letter = LETTER[kind]
+        values = generator.choice(np.array(edges[kind], np.int64), (W * H, 4))
+        image = rig.image(rig.image_desc(ze_format(layout, kind), W, H))
+        pointer, _ = rig.array(values.astype(DTYPE[letter]))
+        rig.launch(rig.compiled(FETCH, f"write_{letter}"), (W, H), image, pointer)
+        found = decoded(layout, kind, rig.download(image, random_pixels(layout, kind, W * H, generator)))
+        bits = np.array([width for _, width in PACKED[layout][1]] if layout in PACKED else PLAIN[layout])
+        low, high = (0 * bits, 2**bits - 1) if kind == "UINT" else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+        assert np.array_equal(found, np.clip(values[:, : len(bits)], low, high)), (layout, kind)
+
+
 def check_every_format_is_sampled(rig: Rig) -> None:
     """Linear filtering half-way between four texels is their mean."""
     generator = np.random.default_rng(2)
