@@ -34,9 +34,9 @@ static ze_result_t describe_extents(struct blz_image *image, const ze_image_desc
         uint64_t width_limit, limit;
     } types[] = {
         [ZE_IMAGE_TYPE_1D] = {false, false, false, BLR_MAX_IMAGE_1D_WIDTH, 0},
-        [ZE_IMAGE_TYPE_1DARRAY] = {false, false, true, BLR_MAX_LAYERED_EXTENT, 0},
+        [ZE_IMAGE_TYPE_1DARRAY] = {false, false, true, BLR_MAX_IMAGE_1D_WIDTH, 0},
         [ZE_IMAGE_TYPE_2D] = {true, false, false, BLR_MAX_IMAGE_2D_WIDTH, BLR_MAX_IMAGE_2D_HEIGHT},
-        [ZE_IMAGE_TYPE_2DARRAY] = {true, false, true, BLR_MAX_LAYERED_EXTENT, BLR_MAX_LAYERED_EXTENT},
+        [ZE_IMAGE_TYPE_2DARRAY] = {true, false, true, BLR_MAX_IMAGE_2D_WIDTH, BLR_MAX_IMAGE_2D_HEIGHT},
         [ZE_IMAGE_TYPE_3D] = {true, true, false, BLR_MAX_IMAGE_3D_EXTENT, BLR_MAX_IMAGE_3D_EXTENT},
         [ZE_IMAGE_TYPE_BUFFER] = {false, false, false, BLR_MAX_LINEAR_1D_WIDTH, 0},
     };

@@ -8,7 +8,7 @@
 #define BLR_MAX_IMAGE_2D_WIDTH 131072u
 #define BLR_MAX_IMAGE_2D_HEIGHT 65536u
 #define BLR_MAX_IMAGE_3D_EXTENT 16384u
-#define BLR_MAX_LAYERED_EXTENT 32768u /* width and height of arrays and cubemaps */
+#define BLR_MAX_CUBEMAP_EXTENT 32768u /* width and height */
 #define BLR_MAX_LAYERS 2048u
 #define BLR_MAX_MIPMAP_EXTENT 32768u
 #define BLR_ROW_PITCH_ALIGN 32u

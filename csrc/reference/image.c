@@ -51,9 +51,9 @@ static blr_result_t check_limits(const blr_image_desc_t *desc)
     if (desc->type == BLR_IMAGE_MIPMAP && dimensions < 3) {
         width = height = BLR_MAX_MIPMAP_EXTENT;
         kind = "a mipmap";
-    } else if (desc->type == BLR_IMAGE_ARRAY || desc->type == BLR_IMAGE_CUBEMAP) {
-        width = height = BLR_MAX_LAYERED_EXTENT;
-        kind = desc->type == BLR_IMAGE_ARRAY ? "an image array" : "a cubemap";
+    } else if (desc->type == BLR_IMAGE_CUBEMAP) {
+        width = height = BLR_MAX_CUBEMAP_EXTENT;
+        kind = "a cubemap";
     }
     blr_result_t result = check_extent("width", desc->width, width, kind);
     if (result == BLR_RESULT_SUCCESS)

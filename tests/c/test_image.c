@@ -55,7 +55,9 @@ static void refused_descriptions(void)
     refuse(BLR_RESULT_INVALID_SIZE, plain_desc(1, 1, 16385, F, 1), "depth 16385");
     refuse(BLR_RESULT_INVALID_SIZE, plain_desc(UINT64_MAX, UINT64_MAX, UINT64_MAX, F, 4), "at most");
     refuse(BLR_RESULT_INVALID_SIZE, with_type(plain_desc(32769, 4, 0, F, 1), BLR_IMAGE_MIPMAP, 2, 1), "at most 32768");
-    refuse(BLR_RESULT_INVALID_SIZE, with_type(plain_desc(32769, 0, 0, F, 1), BLR_IMAGE_ARRAY, 1, 2), "at most 32768");
+    refuse(BLR_RESULT_INVALID_SIZE, with_type(plain_desc(131073, 0, 0, F, 1), BLR_IMAGE_ARRAY, 1, 2), "at most 131072");
+    refuse(BLR_RESULT_INVALID_SIZE, with_type(plain_desc(4, 65537, 0, F, 1), BLR_IMAGE_ARRAY, 1, 2), "at most 65536");
+    refuse(BLR_RESULT_INVALID_SIZE, with_type(plain_desc(32769, 32769, 0, F, 1), BLR_IMAGE_CUBEMAP, 1, 6), "at most 32768");
     refuse(BLR_RESULT_OUT_OF_MEMORY, plain_desc(16384, 16384, 16384, F, 4), "bytes");
     FAILS(INVALID_ARGUMENT, blrImageCreate(context, NULL, &(blr_image_t){NULL}), "desc is NULL");
     FAILS(INVALID_ARGUMENT, blrImageCreate(context, &two, NULL), "image is NULL");

@@ -146,6 +146,19 @@ def check_properties(rig: Rig) -> None:
     limits = rig.struct("ze_device_image_properties_t", pitched)
     rig.call("zeDeviceGetImageProperties", rig.device, limits)
     assert limits.maxImageDims1D == 131072 and limits.maxImageDims2D == 65536 and limits.maxImageDims3D == 16384
+    properties = rig.struct("ze_image_properties_t")
+    for kind, *extents in (
+        ("1D", limits.maxImageDims1D),
+        ("1DARRAY", limits.maxImageDims1D),
+        ("2D", limits.maxImageDims2D, limits.maxImageDims2D),
+        ("2DARRAY", limits.maxImageDims2D, limits.maxImageDims2D),
+        ("3D", *[limits.maxImageDims3D] * 3),
+        ("BUFFER", limits.maxImageBufferSize),
+    ):
+        desc = rig.image_desc(
+            ze_format("8", "UINT"), *extents, type=getattr(lib, f"ZE_IMAGE_TYPE_{kind}"), arraylevels=2
+        )
+        rig.call("zeImageGetProperties", rig.device, desc, properties)  # of every type as large as is said
     assert (
         limits.maxImageArraySlices == 2048
         and pitched.maxImageLinearWidth == 131072
