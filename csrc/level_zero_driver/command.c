@@ -25,33 +25,21 @@ void blz_command_delete(struct blz_command *command)
     blr_delete(command);
 }
 
-static ze_result_t acquire(ze_event_handle_t handle, struct blz_context *context, struct blz_event **event)
-{
-    ze_result_t result = blz_event_acquire(handle, event);
-    if (result == ZE_RESULT_SUCCESS && (*event)->pool->context != context) {
-        blz_event_release(*event);
-        *event = NULL;
-        result = blz_fail(ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT,
-                          "the event is of another context than the command list: create its pool in the list's context");
-    }
-    return result;
-}
-
-ze_result_t blz_command_set_events(struct blz_command *command, struct blz_context *context, ze_event_handle_t signal,
-                                   uint32_t wait_count, ze_event_handle_t *waits)
+ze_result_t blz_command_set_events(struct blz_command *command, ze_event_handle_t signal, uint32_t wait_count,
+                                   ze_event_handle_t *waits)
 {
     ze_result_t result = ZE_RESULT_SUCCESS;
     if (wait_count > 0 && waits == NULL)
         return blz_fail(ZE_RESULT_ERROR_INVALID_SIZE, "phWaitEvents is NULL with numWaitEvents %u", wait_count);
     if (signal != NULL)
-        result = acquire(signal, context, &command->signal);
+        result = blz_event_acquire(signal, &command->signal);
     if (wait_count == 0 || result != ZE_RESULT_SUCCESS)
         return result;
     command->waits = blr_new(wait_count * sizeof *command->waits);
     if (command->waits == NULL)
         return blz_fail_memory("the events that a command waits for");
     for (uint32_t i = 0; i < wait_count && result == ZE_RESULT_SUCCESS; i++) {
-        result = acquire(waits[i], context, &command->waits[i]);
+        result = blz_event_acquire(waits[i], &command->waits[i]);
         command->wait_count += result == ZE_RESULT_SUCCESS;
     }
     return result;

@@ -29,9 +29,9 @@ void *blz_command_new(size_t size, ze_result_t (*run)(const struct blz_command *
 /* Gives back the command and what it holds. */
 void blz_command_delete(struct blz_command *command);
 
-/* Sets the events of a command, all of the context. */
-ze_result_t blz_command_set_events(struct blz_command *command, struct blz_context *context, ze_event_handle_t signal,
-                                   uint32_t wait_count, ze_event_handle_t *waits);
+/* Sets the events of a command. */
+ze_result_t blz_command_set_events(struct blz_command *command, ze_event_handle_t signal, uint32_t wait_count,
+                                   ze_event_handle_t *waits);
 
 /* The commands of a list, shared by the list and by its executions. */
 struct blz_recording {

@@ -146,14 +146,6 @@ static void set_box(struct copy_command *own, const struct box *box, uint32_t pi
     own->overlapping = from < to ? to - from < span_of(&own->source, &own->box) : from - to < span_of(&own->destination, &own->box);
 }
 
-static ze_result_t acquire_image(struct side *side, ze_image_handle_t handle, const struct blz_list *list)
-{
-    ze_result_t result = blz_image_acquire(handle, &side->image);
-    if (result == ZE_RESULT_SUCCESS && side->image->context != list->context)
-        result = blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "the image is of another context than the command list");
-    return result;
-}
-
 /* ---------------------------------------------------------------- the calls */
 
 /* The list's command, or a failure that has been told. */
@@ -222,9 +214,9 @@ ze_result_t zeCommandListAppendImageCopyRegion(ze_command_list_handle_t list_han
     ze_result_t result = begin(list_handle, &list, &own);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    result = acquire_image(&own->destination, destination, list);
+    result = blz_image_acquire(destination, &own->destination.image);
     if (result == ZE_RESULT_SUCCESS)
-        result = acquire_image(&own->source, source, list);
+        result = blz_image_acquire(source, &own->source.image);
     if (result == ZE_RESULT_SUCCESS)
         result = prepare_images(own, to, from);
     return blz_list_end(list, &own->command, result, signal, wait_count, waits);
@@ -249,7 +241,7 @@ static ze_result_t append(ze_command_list_handle_t list_handle, ze_image_handle_
         return result;
     struct side *image = into ? &own->destination : &own->source, *memory = into ? &own->source : &own->destination;
     const char *name = into ? "srcptr" : "dstptr";
-    result = acquire_image(image, image_handle, list);
+    result = blz_image_acquire(image_handle, &image->image);
     if (result == ZE_RESULT_SUCCESS && pointer == NULL)
         result = blz_fail_null(name);
     if (result == ZE_RESULT_SUCCESS)

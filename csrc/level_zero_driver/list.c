@@ -210,7 +210,7 @@ static ze_result_t submit(struct blz_list *list, struct blz_command *command)
 ze_result_t blz_list_append(struct blz_list *list, struct blz_command *command, ze_event_handle_t signal, uint32_t wait_count,
                             ze_event_handle_t *waits)
 {
-    ze_result_t result = blz_command_set_events(command, list->context, signal, wait_count, waits);
+    ze_result_t result = blz_command_set_events(command, signal, wait_count, waits);
     blr_mutex_lock(&list->mutex);
     if (result == ZE_RESULT_SUCCESS && list->closed)
         result = blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "the command list is closed: zeCommandListReset opens it again, empty");
@@ -237,8 +237,7 @@ ze_result_t blz_list_end(struct blz_list *list, struct blz_command *command, ze_
     return result;
 }
 
-ze_result_t blz_list_recording(ze_command_list_handle_t handle, const struct blz_context *context, uint32_t ordinal,
-                               struct blz_recording **recording)
+ze_result_t blz_list_recording(ze_command_list_handle_t handle, uint32_t ordinal, struct blz_recording **recording)
 {
     struct blz_list *list;
     ze_result_t result = acquire(handle, &list);
@@ -247,8 +246,6 @@ ze_result_t blz_list_recording(ze_command_list_handle_t handle, const struct blz
     blr_mutex_lock(&list->mutex);
     if (list->stream != NULL)
         result = blz_fail(ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE, "an immediate command list runs by itself: a regular one is needed");
-    else if (list->context != context)
-        result = blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "the command list is of another context than the queue");
     else if (list->ordinal != ordinal)
         result = blz_fail(ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE, "a command list of group %u on a queue of group %u: they have to be the same",
                           list->ordinal, ordinal);

@@ -37,9 +37,8 @@ ze_result_t blz_list_append(struct blz_list *list, struct blz_command *command, 
 ze_result_t blz_list_end(struct blz_list *list, struct blz_command *command, ze_result_t result, ze_event_handle_t signal,
                          uint32_t wait_count, ze_event_handle_t *waits);
 
-/* The commands of a closed regular list of this context and ordinal, retained. */
-ze_result_t blz_list_recording(ze_command_list_handle_t handle, const struct blz_context *context, uint32_t ordinal,
-                               struct blz_recording **recording);
+/* The commands of a closed regular list of this ordinal, retained. */
+ze_result_t blz_list_recording(ze_command_list_handle_t handle, uint32_t ordinal, struct blz_recording **recording);
 
 /* Checks what queues and immediate lists are made from. name is that of the parameter. */
 ze_result_t blz_queue_check(const ze_command_queue_desc_t *desc, const char *name);

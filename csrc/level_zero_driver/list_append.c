@@ -7,7 +7,7 @@ static struct blz_work *order(struct blz_list *list, ze_event_handle_t signal, u
 {
     struct blz_command *command = blz_command_new(sizeof *command, NULL, NULL);
     *result = command == NULL ? ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY
-                              : blz_command_set_events(command, list->context, signal, wait_count, waits);
+                              : blz_command_set_events(command, signal, wait_count, waits);
     if (*result == ZE_RESULT_SUCCESS) {
         command->work.command = command;
         return &command->work;
@@ -42,7 +42,7 @@ static ze_result_t gather(struct blz_list *list, uint32_t count, ze_command_list
         last = &work->next;
         if ((work = blr_new(sizeof *work)) == NULL)
             return blz_fail_memory("the execution of a command list");
-        result = blz_list_recording(lists[i], list->context, list->ordinal, &work->recording);
+        result = blz_list_recording(lists[i], list->ordinal, &work->recording);
     }
     *last = work;
     if (result == ZE_RESULT_SUCCESS)
