@@ -27,14 +27,14 @@ void blz_external_delete(struct blz_external *external)
 
 /* ---------------------------------------------------------------- mappings */
 
-static ze_result_t take(struct blz_context *context, struct blz_device *device, const struct blr_external_file *source,
+static ze_result_t take(struct blz_context *context, struct blz_device *device, ze_memory_type_t type, const struct blr_external_file *source,
                         struct blz_external *external, uint64_t size, void **pointer)
 {
     uint64_t page = blz_page_size(), length = (size + page - 1) / page * page;
     struct blr_mapping mapping;
     bool own = external != NULL;
     struct blz_memory description = {.device = device,
-                                     .type = ZE_MEMORY_TYPE_DEVICE,
+                                     .type = type,
                                      .reserved = own ? length : 0,
                                      .external = external};
     if (own && !blr_memory_reserve(length))
@@ -67,28 +67,22 @@ static ze_result_t check_types(const char *name, ze_external_memory_type_flags_t
     return ZE_RESULT_SUCCESS;
 }
 
-static ze_result_t import_file(struct blz_context *context, struct blz_device *device,
-                               const ze_external_memory_import_fd_t *import, uint64_t size, void **pointer)
+/* The file of memory of so many bytes. */
+static ze_result_t open_file(const ze_external_memory_import_fd_t *import, uint64_t size, struct blr_external_file *source)
 {
     ze_result_t result = check_types("import->flags", import->flags, true);
-    if (result != ZE_RESULT_SUCCESS)
+    if (result == ZE_RESULT_SUCCESS)
+        result = blz_result(blr_external_open(source, import->fd));
+    if (result != ZE_RESULT_SUCCESS || source->size >= size)
         return result;
-    struct blr_external_file source;
-    result = blz_result(blr_external_open(&source, import->fd));
-    if (result != ZE_RESULT_SUCCESS)
-        return result;
-    if (source.size < size)
-        result = blz_fail(ZE_RESULT_ERROR_INVALID_SIZE,
-                          "the memory of file descriptor %d has %" PRIu64 " bytes: %" PRIu64 " are to be imported", import->fd,
-                          source.size, size);
-    else
-        result = take(context, device, &source, NULL, size, pointer);
-    blr_external_close(&source);
+    result = blz_fail(ZE_RESULT_ERROR_INVALID_SIZE,
+                      "the memory of file descriptor %d has %" PRIu64 " bytes: %" PRIu64 " are to be imported", import->fd, source->size, size);
+    blr_external_close(source);
     return result;
 }
 
-static ze_result_t export_file(struct blz_context *context, struct blz_device *device,
-                               ze_external_memory_type_flags_t types, uint64_t size, void **pointer)
+/* A new file of whole pages. */
+static ze_result_t make_file(ze_external_memory_type_flags_t types, uint64_t size, struct blz_external **made)
 {
     ze_result_t result = check_types("export->flags", types, false);
     if (result != ZE_RESULT_SUCCESS)
@@ -104,30 +98,84 @@ static ze_result_t export_file(struct blz_context *context, struct blz_device *d
                         strerror(errno));
     }
     uint64_t page = blz_page_size();
-    if (ftruncate(external->file, (off_t)((size + page - 1) / page * page)) != 0)
+    if (ftruncate(external->file, (off_t)((size + page - 1) / page * page)) != 0) {
         result = blz_fail(ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY, "%" PRIu64 " bytes of memory that can be exported: %s", size,
                           strerror(errno));
-    if (result == ZE_RESULT_SUCCESS)
-        result = take(context, device, &(struct blr_external_file){.file = external->file}, external, size, pointer);
+        blz_external_delete(external);
+        return result;
+    }
+    *made = external;
+    return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t import_memory(struct blz_context *context, struct blz_device *device, ze_memory_type_t type,
+                                 const ze_external_memory_import_fd_t *import, uint64_t size, void **pointer)
+{
+    struct blr_external_file source;
+    ze_result_t result = open_file(import, size, &source);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    result = take(context, device, type, &source, NULL, size, pointer);
+    blr_external_close(&source);
+    return result;
+}
+
+static ze_result_t export_memory(struct blz_context *context, struct blz_device *device, ze_memory_type_t type,
+                                 ze_external_memory_type_flags_t types, uint64_t size, void **pointer)
+{
+    struct blz_external *external;
+    ze_result_t result = make_file(types, size, &external);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    result = take(context, device, type, &(struct blr_external_file){.file = external->file}, external, size, pointer);
     if (result != ZE_RESULT_SUCCESS)
         blz_external_delete(external);
     return result;
 }
 
-ze_result_t blz_external_allocate(struct blz_context *context, struct blz_device *device,
+static ze_result_t check_one(const ze_external_memory_import_fd_t *import, const ze_external_memory_export_desc_t *export)
+{
+    if (import == NULL || export == NULL)
+        return ZE_RESULT_SUCCESS;
+    return blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "memory is imported or exported: not both structs can be chained");
+}
+
+ze_result_t blz_external_allocate(struct blz_context *context, struct blz_device *device, ze_memory_type_t type,
                                   const ze_external_memory_import_fd_t *import, const ze_external_memory_export_desc_t *export,
                                   uint64_t size, uint64_t alignment, void **pointer)
 {
-    if (import != NULL && export != NULL)
-        return blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "memory is imported or exported: not both structs can be chained");
+    ze_result_t result = check_one(import, export);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
     if (size == 0 || size > blr_device_max_allocation())
         return blz_fail(ZE_RESULT_ERROR_UNSUPPORTED_SIZE, "an allocation of %" PRIu64 " bytes: 1 to %" PRIu64 " are possible here",
                         size, blr_device_max_allocation());
     if ((alignment & (alignment - 1)) != 0 || alignment > PAGES_ALIGN)
         return blz_fail(ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT,
                         "alignment %" PRIu64 ": a power of two up to %" PRIu64 " is needed for memory of a file", alignment, PAGES_ALIGN);
-    return import != NULL ? import_file(context, device, import, size, pointer)
-                          : export_file(context, device, export->flags, size, pointer);
+    return import != NULL ? import_memory(context, device, type, import, size, pointer)
+                          : export_memory(context, device, type, export->flags, size, pointer);
+}
+
+ze_result_t blz_external_physical(const ze_external_memory_import_fd_t *import, const ze_external_memory_export_desc_t *export,
+                                  uint64_t size, struct blz_external **external)
+{
+    struct blr_external_file source;
+    ze_result_t result = check_one(import, export);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    if (import == NULL)
+        return make_file(export->flags, size, external);
+    result = open_file(import, size, &source);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    *external = blr_new(sizeof **external);
+    if (*external == NULL) {
+        blr_external_close(&source);
+        return blz_fail_memory("the description of an import");
+    }
+    **external = (struct blz_external){.file = source.file, .offset = source.offset};
+    return ZE_RESULT_SUCCESS;
 }
 
 ze_result_t blz_external_pitches(const ze_external_memory_import_fd_t *import, const blr_image_desc_t *desc, uint64_t *row,
@@ -148,16 +196,16 @@ ze_result_t blz_external_pitches(const ze_external_memory_import_fd_t *import, c
     return ZE_RESULT_SUCCESS;
 }
 
-ze_result_t blz_external_export(const struct blz_memory *memory, ze_external_memory_export_fd_t *export)
+ze_result_t blz_external_export(const struct blz_external *external, ze_external_memory_export_fd_t *export)
 {
     ze_result_t result = check_types("export->flags", export->flags, true);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    if (memory == NULL || memory->external == NULL || (memory->external->types & export->flags) == 0)
+    if (external == NULL || (external->types & export->flags) == 0)
         return blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                         "the memory cannot be exported as 0x%x: chain a ze_external_memory_export_desc_t that asks for it when it "
                         "is allocated", export->flags);
-    int copy = fcntl(memory->external->file, F_DUPFD_CLOEXEC, 0);
+    int copy = fcntl(external->file, F_DUPFD_CLOEXEC, 0);
     if (copy < 0)
         return blz_fail(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no file descriptor for exported memory: %s", strerror(errno));
     export->fd = copy;

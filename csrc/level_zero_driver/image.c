@@ -212,7 +212,7 @@ static ze_result_t allocate(struct blz_image *image, const struct chain *chain)
     void *pixels = NULL;
     ze_result_t result;
     if (import != NULL || export != NULL)
-        result = blz_external_allocate(image->context, image->device, import, export, image->size, 0, &pixels);
+        result = blz_external_allocate(image->context, image->device, ZE_MEMORY_TYPE_DEVICE, import, export, image->size, 0, &pixels);
     else
         result = blz_memory_allocate(image->context, image->device, ZE_MEMORY_TYPE_DEVICE, image->size + TAIL, 0, &pixels);
     if (result == ZE_RESULT_SUCCESS)

@@ -101,7 +101,7 @@ ze_result_t zeImageGetAllocPropertiesExt(ze_context_handle_t context_handle, ze_
                                      ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_FD);
             properties->id = memory == NULL ? 0 : memory->id;
             if (export != NULL)
-                result = blz_external_export(memory, export);
+                result = blz_external_export(memory == NULL ? NULL : memory->external, export);
         }
         blr_memory_release(allocation);
         blz_image_release(image);

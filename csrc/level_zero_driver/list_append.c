@@ -2,12 +2,10 @@
 #include "list.h"
 
 /* A command that only waits or signals, as work of its own. */
-static struct blz_work *order(struct blz_list *list, ze_event_handle_t signal, uint32_t wait_count, ze_event_handle_t *waits,
-                              ze_result_t *result)
+static struct blz_work *order(ze_event_handle_t signal, uint32_t wait_count, ze_event_handle_t *waits, ze_result_t *result)
 {
     struct blz_command *command = blz_command_new(sizeof *command, NULL, NULL);
-    *result = command == NULL ? ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY
-                              : blz_command_set_events(command, signal, wait_count, waits);
+    *result = command == NULL ? ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY : blz_command_set_events(command, signal, wait_count, waits);
     if (*result == ZE_RESULT_SUCCESS) {
         command->work.command = command;
         return &command->work;
@@ -36,7 +34,7 @@ static ze_result_t gather(struct blz_list *list, uint32_t count, ze_command_list
                           uint32_t wait_count, ze_event_handle_t *waits, struct blz_work **first)
 {
     ze_result_t result;
-    struct blz_work **last = first, *work = order(list, NULL, wait_count, waits, &result);
+    struct blz_work **last = first, *work = order(NULL, wait_count, waits, &result);
     for (uint32_t i = 0; i < count && result == ZE_RESULT_SUCCESS; i++) {
         *last = work;
         last = &work->next;
@@ -46,7 +44,7 @@ static ze_result_t gather(struct blz_list *list, uint32_t count, ze_command_list
     }
     *last = work;
     if (result == ZE_RESULT_SUCCESS)
-        work->next = order(list, signal, 0, NULL, &result);
+        work->next = order(signal, 0, NULL, &result);
     return result;
 }
 

@@ -45,10 +45,16 @@ static ze_result_t check_device_desc(const ze_device_mem_alloc_desc_t *desc, str
     return ZE_RESULT_SUCCESS;
 }
 
-static ze_result_t check_host_desc(const ze_host_mem_alloc_desc_t *desc)
+static ze_result_t check_host_desc(const ze_host_mem_alloc_desc_t *desc, struct external *external)
 {
-    struct blz_extension extensions[] = {{ZE_STRUCTURE_TYPE_RELAXED_ALLOCATION_LIMITS_EXP_DESC, NULL}};
-    ze_result_t result = blz_descriptor(desc, ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC, "host_desc", extensions, 1);
+    struct blz_extension extensions[] = {
+        {ZE_STRUCTURE_TYPE_RELAXED_ALLOCATION_LIMITS_EXP_DESC, NULL},
+        {ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMPORT_FD, NULL},
+        {ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_DESC, NULL},
+    };
+    ze_result_t result = blz_descriptor(desc, ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC, "host_desc", extensions, external == NULL ? 1 : 3);
+    if (external != NULL)
+        *external = (struct external){extensions[1].found, extensions[2].found};
     if (result == ZE_RESULT_SUCCESS && (desc->flags & ~(uint32_t)HOST_FLAGS) != 0)
         return blz_fail_enumeration("host_desc->flags", desc->flags, "flags that are known are 0x1f");
     return result;
@@ -66,7 +72,7 @@ static ze_result_t allocate(ze_context_handle_t handle, struct blz_device *devic
     if (pointer == NULL)
         result = blz_fail_null("pptr");
     else if (external->import != NULL || external->export != NULL)
-        result = blz_external_allocate(context, device, external->import, external->export, size, alignment, pointer);
+        result = blz_external_allocate(context, device, type, external->import, external->export, size, alignment, pointer);
     else
         result = blz_memory_allocate(context, device, type, size, alignment, pointer);
     blz_context_release(context);
@@ -89,9 +95,9 @@ ze_result_t zeMemAllocDevice(ze_context_handle_t context, const ze_device_mem_al
 ze_result_t zeMemAllocHost(ze_context_handle_t context, const ze_host_mem_alloc_desc_t *desc, size_t size, size_t alignment,
                            void **pointer)
 {
-    const struct external none = {NULL, NULL};
-    ze_result_t result = check_host_desc(desc);
-    return result == ZE_RESULT_SUCCESS ? allocate(context, NULL, ZE_MEMORY_TYPE_HOST, &none, size, alignment, pointer) : result;
+    struct external external = {NULL, NULL};
+    ze_result_t result = check_host_desc(desc, &external);
+    return result == ZE_RESULT_SUCCESS ? allocate(context, NULL, ZE_MEMORY_TYPE_HOST, &external, size, alignment, pointer) : result;
 }
 
 ze_result_t zeMemAllocShared(ze_context_handle_t context, const ze_device_mem_alloc_desc_t *device_desc,
@@ -103,7 +109,7 @@ ze_result_t zeMemAllocShared(ze_context_handle_t context, const ze_device_mem_al
     if (result == ZE_RESULT_SUCCESS)
         result = check_device_desc(device_desc, NULL);
     if (result == ZE_RESULT_SUCCESS)
-        result = check_host_desc(host_desc);
+        result = check_host_desc(host_desc, NULL);
     const struct external none = {NULL, NULL};
     if (result != ZE_RESULT_SUCCESS)
         return result;
@@ -199,7 +205,7 @@ ze_result_t zeMemGetAllocProperties(ze_context_handle_t handle, const void *poin
         ze_external_memory_export_fd_t *export =
             blz_property_chained(properties, ZE_STRUCTURE_TYPE_MEMORY_ALLOCATION_PROPERTIES, ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_FD);
         if (export != NULL)
-            result = blz_external_export(memory, export);
+            result = blz_external_export(memory == NULL ? NULL : memory->external, export);
         blr_memory_release(allocation);
     }
     blz_context_release(context);

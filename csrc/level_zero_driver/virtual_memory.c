@@ -172,8 +172,7 @@ static void show(const struct mapping *older, uint64_t base, uint64_t size)
     }
     const uint64_t end = base + size, older_end = older->base + older->size;
     const uint64_t from = older->base > base ? older->base : base, to = older_end < end ? older_end : end;
-    const struct blz_store_range range = {.offset = older->physical->range.offset + older->offset + (from - older->base), .size = to - from};
-    if (blz_store_map(&range, (void *)(uintptr_t)from) == NULL)
+    if (blz_physical_map(older->physical, older->offset + (from - older->base), to - from, (void *)(uintptr_t)from) == NULL)
         reserve_pages((void *)(uintptr_t)from, to - from, MAP_FIXED);
     if (from > base)
         show(older->next, base, from - base);
@@ -238,8 +237,7 @@ static ze_result_t place(struct blz_context *context, uint64_t base, uint64_t si
         if (other->allocation != NULL && overlap(base, size, other->base, other->size))
             return blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                             "%" PRIu64 " bytes at 0x%" PRIx64 " are mapped already, at 0x%" PRIx64, size, base, other->base);
-    struct blz_store_range range = {.offset = physical->range.offset + offset, .size = size};
-    if (blz_store_map(&range, (void *)(uintptr_t)base) == NULL)
+    if (blz_physical_map(physical, offset, size, (void *)(uintptr_t)base) == NULL)
         return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
     *mapping = (struct mapping){.next = reservation->mappings, .reservation = reservation, .physical = physical, .base = base, .size = size,
                                 .offset = offset};

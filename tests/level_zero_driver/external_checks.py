@@ -54,6 +54,63 @@ def check_memory_is_shared(rig: Rig) -> None:
     assert np.array_equal(found, view)
 
 
+def check_memory_of_the_host_is_shared(rig: Rig) -> None:
+    """Memory of the host, exported and imported again."""
+    slots = []
+    fd = -1
+    for link in ("export", "import"):
+        slot = ffi.new("void **")
+        chained = _exporting(rig) if link == "export" else _importing(rig, fd)
+        rig.call("zeMemAllocHost", rig.context, rig.struct("ze_host_mem_alloc_desc_t", chained), 4096, 0, slot)
+        if link == "export":
+            export = rig.struct("ze_external_memory_export_fd_t", flags=OPAQUE_FD)
+            properties = rig.struct("ze_memory_allocation_properties_t", export)
+            rig.call("zeMemGetAllocProperties", rig.context, slot[0], properties, ffi.NULL)
+            assert properties.type == lib.ZE_MEMORY_TYPE_HOST
+            fd = int(export.fd)
+        slots.append(slot[0])
+    os.close(fd)
+    ffi.cast("int32_t *", slots[0])[7] = 42
+    rig.launch(rig.compiled(ADD, "add"), (8,), slots[1], np.int32(5))
+    assert ffi.cast("int32_t *", slots[0])[7] == 47
+    for pointer in slots:
+        rig.call("zeMemFree", rig.context, pointer)
+
+
+def check_physical_memory_is_shared(rig: Rig) -> None:
+    """Physical memory, exported and imported as other physical memory: the second page of both is one."""
+    size = ffi.new("size_t *")
+    rig.call("zeVirtualMemQueryPageSize", rig.context, rig.device, 1, size)
+    page = int(size[0])
+    hint = ffi.cast("void *", 1 << 44)  # the validation layer of 1.8 wants one
+
+    def mapped(chained: Any) -> tuple[Any, Any]:
+        desc = rig.struct("ze_physical_mem_desc_t", chained, size=2 * page)
+        physical, virtual = rig.handle("ze_physical_mem_handle_t"), ffi.new("void **")
+        rig.call("zePhysicalMemCreate", rig.context, rig.device, desc, physical)
+        rig.call("zeVirtualMemReserve", rig.context, hint, page, virtual)
+        rig.call("zeVirtualMemMap", rig.context, virtual[0], page, physical[0], page, 1)
+        return physical[0], virtual[0]
+
+    first, there = mapped(_exporting(rig))
+    export = rig.struct("ze_external_memory_export_fd_t", flags=DMA_BUF)
+    properties = rig.struct("ze_physical_mem_properties_t", export)
+    rig.call("zePhysicalMemGetProperties", rig.context, first, properties)
+    assert properties.size == 2 * page
+    second, here = mapped(_importing(rig, export.fd, DMA_BUF))
+    view = np.frombuffer(mmap.mmap(export.fd, 2 * page), np.int32)
+    rig.launch(rig.compiled(ADD, "add"), (8,), there, np.int32(3))
+    rig.launch(rig.compiled(ADD, "add"), (8,), here, np.int32(4))
+    assert list(view[page // 4 : page // 4 + 9]) == [7] * 8 + [0]
+    os.close(export.fd)
+    plain, other = mapped(None)
+    rig.fails("INVALID_ARGUMENT", "", "zePhysicalMemGetProperties", rig.context, plain, properties)
+    rig.fails("INVALID_ARGUMENT", "", "zePhysicalMemGetProperties", rig.context, second, properties)
+    for physical, virtual in ((first, there), (second, here), (plain, other)):
+        rig.call("zeVirtualMemFree", rig.context, virtual, page)
+        rig.call("zePhysicalMemDestroy", rig.context, physical)
+
+
 def check_foreign_files_are_imported(rig: Rig) -> None:
     fd = os.memfd_create("pixels")
     os.ftruncate(fd, 8192)
