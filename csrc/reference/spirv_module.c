@@ -295,6 +295,7 @@ static uint32_t read_instruction(struct blr_spirv_module *module, uint32_t word,
             blr_spirv_refuse(module->build, word, "outside of functions");
         blr_spirv_define(module, word, word_at(module, word + 2), BLR_ID_OTHER);
         break;
+    case BLR_OP_TypeForwardPointer: blr_spirv_read_forward_pointer(module, word); break;
     case BLR_OP_Variable: blr_spirv_read_variable(module, word); break;
     case BLR_OP_Function: return read_function(module, word, functions);
     case BLR_OP_Nop:
@@ -311,7 +312,6 @@ static uint32_t read_instruction(struct blr_spirv_module *module, uint32_t word,
     case BLR_OP_DecorateId:
     case BLR_OP_DecorateString:
     case BLR_OP_MemberDecorateString:
-    case BLR_OP_TypeForwardPointer:
     case BLR_OP_ModuleProcessed: break;
     default:
         if (opcode >= BLR_OP_TypeVoid && opcode <= BLR_OP_TypePipe)

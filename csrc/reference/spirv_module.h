@@ -159,6 +159,9 @@ struct blr_spirv_type *blr_spirv_type(struct blr_spirv_module *module, uint32_t 
 /* Reads OpType... at word. */
 void blr_spirv_read_type(struct blr_spirv_module *module, uint32_t word);
 
+/* Reads OpTypeForwardPointer at word: structs may have such pointers as members before these are defined. */
+void blr_spirv_read_forward_pointer(struct blr_spirv_module *module, uint32_t word);
+
 /* The scalars of a type that values may have; refused when it may not. */
 const struct blr_spirv_leaf *blr_spirv_leaves(struct blr_spirv_module *module, uint32_t word,
                                               struct blr_spirv_type *type);

@@ -248,13 +248,10 @@ static uint32_t least_words(unsigned opcode)
     }
 }
 
-static void read_pointer(struct blr_spirv_module *module, uint32_t word, struct blr_spirv_type *type)
+static void set_pointer(struct blr_spirv_module *module, uint32_t word, struct blr_spirv_type *type, uint32_t storage)
 {
-    uint32_t storage = word_at(module, word + 2);
+    type->kind = BLR_TYPE_POINTER;
     type->storage = (enum blr_spirv_storage)storage;
-    type->element = word_at(module, word + 3); /* may be declared later: looked up when it is needed */
-    if (type->element == 0 || type->element >= module->bound)
-        blr_spirv_refuse(module->build, word, "%%%u is no id", type->element);
     switch (storage) {
     case BLR_STORAGE_UNIFORM_CONSTANT:
     case BLR_STORAGE_INPUT:
@@ -267,12 +264,44 @@ static void read_pointer(struct blr_spirv_module *module, uint32_t word, struct 
     set_scalar(type, 8);
 }
 
+static void read_pointer(struct blr_spirv_module *module, uint32_t word, struct blr_spirv_type *type)
+{
+    set_pointer(module, word, type, word_at(module, word + 2));
+    type->element = word_at(module, word + 3); /* may be declared later: looked up when it is needed */
+    if (type->element == 0 || type->element >= module->bound)
+        blr_spirv_refuse(module->build, word, "%%%u is no id", type->element);
+}
+
+void blr_spirv_read_forward_pointer(struct blr_spirv_module *module, uint32_t word)
+{
+    blr_spirv_require_words(module, word, 3);
+    uint32_t id = word_at(module, word + 1);
+    struct blr_spirv_type *type = blr_spirv_allocate(module->build, 1, sizeof *type);
+    struct blr_spirv_id *entry = blr_spirv_define(module, word, id, BLR_ID_TYPE);
+    entry->word = 0; /* to be defined yet */
+    entry->of_type = type;
+    type->id = id;
+    type->word = word;
+    set_pointer(module, word, type, word_at(module, word + 2)); /* what it points to comes with its definition */
+}
+
+/* The type that a forward declaration made of an id, or a new one. */
+static struct blr_spirv_type *type_of(struct blr_spirv_module *module, uint32_t word, uint32_t id)
+{
+    if (id == 0 || id >= module->bound || module->ids[id].kind != BLR_ID_TYPE || module->ids[id].word != 0)
+        return blr_spirv_allocate(module->build, 1, sizeof(struct blr_spirv_type));
+    struct blr_spirv_type *type = module->ids[id].of_type;
+    if (blr_spirv_opcode_at(module->build, word) != BLR_OP_TypePointer || word_at(module, word + 2) != type->storage)
+        blr_spirv_refuse(module->build, word, "%%%u was declared as a pointer of storage class %u", id, type->storage);
+    return type;
+}
+
 void blr_spirv_read_type(struct blr_spirv_module *module, uint32_t word)
 {
     unsigned opcode = blr_spirv_opcode_at(module->build, word);
     blr_spirv_require_words(module, word, least_words(opcode));
     uint32_t id = word_at(module, word + 1);
-    struct blr_spirv_type *type = blr_spirv_allocate(module->build, 1, sizeof *type);
+    struct blr_spirv_type *type = type_of(module, word, id);
     struct blr_spirv_id *entry = blr_spirv_define(module, word, id, BLR_ID_NONE); /* not yet to be used */
     type->id = id;
     type->word = word;
@@ -303,7 +332,6 @@ void blr_spirv_read_type(struct blr_spirv_module *module, uint32_t word)
         read_struct(module, word, type);
         break;
     case BLR_OP_TypePointer:
-        type->kind = BLR_TYPE_POINTER;
         read_pointer(module, word, type);
         break;
     case BLR_OP_TypeFunction:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from compile import load
+from compile import assembled, load
 
 import bindless as bl
 
@@ -318,3 +318,87 @@ def test_generic_pointers(run: Any) -> None:
     own = np.where(i & 1, 5, i)
     np.testing.assert_array_equal(out, np.select([i % 3 == 0, i % 3 == 1], [data * 10 + 1, i * 0 + 72], own * 10 + 4))
     np.testing.assert_array_equal(after, np.where(i % 3 == 0, -1, data))
+
+
+_LIST = """
+OpCapability Addresses
+OpCapability Kernel
+OpCapability Int64
+OpMemoryModel Physical64 OpenCL
+OpEntryPoint Kernel %test "test"
+%void = OpTypeVoid
+%uint = OpTypeInt 32 0
+%ulong = OpTypeInt 64 0
+OpTypeForwardPointer %link {storage}
+%node = OpTypeStruct %link %uint
+{definition}
+%out_t = OpTypePointer CrossWorkgroup %uint
+%own = OpTypePointer Function %link
+%next_t = OpTypePointer CrossWorkgroup %link
+%f = OpTypeFunction %void %link %out_t
+%zero = OpConstant %uint 0
+%one = OpConstant %uint 1
+%three = OpConstant %uint 3
+%none = OpConstant %ulong 0
+%bool = OpTypeBool
+%test = OpFunction %void None %f
+%head = OpFunctionParameter %link
+%out = OpFunctionParameter %out_t
+%start = OpLabel
+OpBranch %round
+%round = OpLabel
+%at = OpPhi %link %head %start %next %round
+%sum = OpPhi %uint %zero %start %more %round
+%value_at = OpInBoundsAccessChain %out_t %at %one
+%value = OpLoad %uint %value_at
+%tripled = OpIMul %uint %sum %three
+%more = OpIAdd %uint %tripled %value
+%next_at = OpInBoundsAccessChain %next_t %at %zero
+%next = OpLoad %link %next_at
+%number = OpConvertPtrToU %ulong %next
+%end = OpIEqual %bool %number %none
+OpBranchConditional %end %done %round
+%done = OpLabel
+OpStore %out %more
+OpReturn
+OpFunctionEnd
+"""
+
+
+def _linked_list(storage: str = "CrossWorkgroup", definition: str = "") -> str:
+    return _LIST.format(storage=storage, definition=definition or f"%link = OpTypePointer {storage} %node")
+
+
+def test_a_linked_list_is_followed(queue: bl.Queue) -> None:
+    """A struct has a pointer to itself, which is declared before the struct and defined after it."""
+    if queue.device.backend not in (bl.Backend.reference, bl.Backend.level_zero):
+        pytest.skip("the module is SPIR-V")
+    kernel = bl.load_kernel_bundle(assembled(_linked_list()), queue).get_kernel("test")
+    nodes = bl.usm_empty((5, 2), np.uint64, queue, kind="shared")
+    order = [3, 0, 4, 1, 2]
+    filled = np.zeros((5, 2), np.uint64)
+    for place, following in zip(order, [*order[1:], None], strict=True):
+        filled[place] = [0 if following is None else nodes.pointer + 16 * following, place + 1]
+    nodes.copy_from(filled)
+    out = bl.usm_empty((1,), np.uint32, queue)
+    queue.parallel_for(1, kernel, nodes[order[0] :], out).wait_and_throw()
+    expected = 0
+    for place in order:
+        expected = 3 * expected + place + 1
+    assert out.numpy(queue).tolist() == [expected]
+
+
+@pytest.mark.parametrize(
+    "definition",
+    [
+        "%link = OpTypePointer Function %node",
+        "%link = OpTypeInt 16 0",
+        "%link = OpTypeFloat 64",
+        "%other = OpTypeInt 16 0",
+    ],
+)
+def test_forward_pointers_are_defined_as_declared(queue: bl.Queue, definition: str) -> None:
+    if queue.device.backend not in (bl.Backend.reference, bl.Backend.level_zero):
+        pytest.skip("the module is SPIR-V")
+    with pytest.raises(bl.BuildError):
+        bl.load_kernel_bundle(assembled(_linked_list(definition=definition)), queue)
