@@ -17,6 +17,7 @@
 #define MAX_SUB_GROUPS_BYTES ((uint32_t)64 << 20) /* local memory of a work-group */
 #define MAX_ARGUMENTS_SIZE 65536u
 #define PRINTF_BYTES 1024u /* of one call */
+#define MEMORY_BUS_WIDTH 64u /* bits of one channel of memory: how many there are processors do not say */
 
 static const struct blz_queue_group groups[BLZ_QUEUE_GROUPS] = {
     {ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE | ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COPY |
@@ -214,6 +215,7 @@ ze_result_t zeDeviceGetMemoryProperties(ze_device_handle_t handle, uint32_t *cou
         *properties = (ze_device_memory_properties_t){
             .stype = properties->stype,
             .pNext = properties->pNext,
+            .maxBusWidth = MEMORY_BUS_WIDTH,
             .totalSize = device->limits.global_memory_size,
             .name = "memory of the system",
         };

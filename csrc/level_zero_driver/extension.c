@@ -29,6 +29,7 @@ static const struct {
     {"ZE_extension_image_view", ZE_IMAGE_VIEW_EXT_VERSION_1_0},
     {"ZE_experimental_image_view", ZE_IMAGE_VIEW_EXP_VERSION_1_0},
     {"ZE_experimental_immediate_command_list_append", ZE_IMMEDIATE_COMMAND_LIST_APPEND_EXP_VERSION_1_0},
+    {"ZE_extension_ipc_mem_handle_type", ZE_IPC_MEM_HANDLE_TYPE_EXT_VERSION_1_0},
     {"ZE_extension_kernel_max_group_size_properties", ZE_KERNEL_MAX_GROUP_SIZE_PROPERTIES_EXT_VERSION_1_0},
     {"ZE_extension_linkage_inspection", ZE_LINKAGE_INSPECTION_EXT_VERSION_1_0},
     {"ZE_extension_memory_free_policies", ZE_MEMORY_FREE_POLICIES_EXT_VERSION_1_0},

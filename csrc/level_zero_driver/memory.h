@@ -43,6 +43,9 @@ ze_result_t blz_memory_allocate(struct blz_context *context, struct blz_device *
 ze_result_t blz_memory_find(struct blz_context *context, const void *pointer, struct blr_allocation **allocation,
                             struct blz_memory **memory);
 
+/* Whether handles for other processes are of the kind asked for; desc may be NULL. */
+ze_result_t blz_ipc_check_type(const ze_ipc_mem_handle_type_ext_desc_t *desc);
+
 /* Forgets the allocation that starts at the address. */
 ze_result_t blz_memory_free(struct blz_context *context, void *pointer, bool imported);
 

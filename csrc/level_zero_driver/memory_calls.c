@@ -27,16 +27,19 @@ static ze_result_t check_device_desc(const ze_device_mem_alloc_desc_t *desc, str
     struct blz_extension extensions[] = {
         {ZE_STRUCTURE_TYPE_RELAXED_ALLOCATION_LIMITS_EXP_DESC, NULL},
         {ZE_STRUCTURE_TYPE_MEMORY_COMPRESSION_HINTS_EXT_DESC, NULL},
+        {ZE_STRUCTURE_TYPE_IPC_MEM_HANDLE_TYPE_EXT_DESC, NULL},
         {ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMPORT_FD, NULL},
         {ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_DESC, NULL},
     };
     /* Memory that is shared with the host is not shared with other interfaces. */
     ze_result_t result = blz_descriptor(desc, ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC, "device_desc", extensions,
-                                        external == NULL ? 2 : 4);
+                                        external == NULL ? 2 : 5);
+    if (result == ZE_RESULT_SUCCESS)
+        result = blz_ipc_check_type(extensions[2].found);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     if (external != NULL)
-        *external = (struct external){extensions[2].found, extensions[3].found};
+        *external = (struct external){extensions[3].found, extensions[4].found};
     if ((desc->flags & ~(uint32_t)DEVICE_FLAGS) != 0)
         return blz_fail_enumeration("device_desc->flags", desc->flags, "flags that are known are 0x7");
     if (desc->ordinal != 0)

@@ -58,6 +58,16 @@ static ze_result_t move_to_store(struct blz_memory *memory)
     return ZE_RESULT_SUCCESS;
 }
 
+ze_result_t blz_ipc_check_type(const ze_ipc_mem_handle_type_ext_desc_t *desc)
+{
+    if (desc == NULL || (desc->typeFlags & ~(uint32_t)ZE_IPC_MEM_HANDLE_TYPE_FLAG_DEFAULT) == 0)
+        return ZE_RESULT_SUCCESS;
+    if (desc->typeFlags > (ZE_IPC_MEM_HANDLE_TYPE_FLAG_DEFAULT | ZE_IPC_MEM_HANDLE_TYPE_FLAG_FABRIC_ACCESSIBLE))
+        return blz_fail_enumeration("typeFlags", desc->typeFlags, "flags that are known are 0x3");
+    return blz_fail(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, "typeFlags is 0x%x: the driver's processors have no fabric; DEFAULT (1) is needed",
+                    (unsigned)desc->typeFlags);
+}
+
 static ze_result_t share(struct blr_allocation *allocation, struct blz_memory *memory, const void *pointer, ze_ipc_mem_handle_t *ipc)
 {
     if (memory == NULL || memory->type != ZE_MEMORY_TYPE_DEVICE || memory->unmap != NULL || memory->imported || memory->external != NULL)
@@ -95,6 +105,21 @@ ze_result_t zeMemGetIpcHandle(ze_context_handle_t handle, const void *pointer, z
     blr_memory_release(allocation);
     blz_context_release(context);
     return result;
+}
+
+/* Handles are of one kind, which goes to other processes of this machine and over no fabric. */
+ze_result_t zeMemGetIpcHandleWithProperties(ze_context_handle_t context, const void *pointer, void *next, ze_ipc_mem_handle_t *ipc)
+{
+    for (const ze_base_desc_t *link = next; link != NULL; link = link->pNext) {
+        const ze_ipc_mem_handle_type_ext_desc_t *desc = (const ze_ipc_mem_handle_type_ext_desc_t *)link;
+        if (link != next || link->stype != ZE_STRUCTURE_TYPE_IPC_MEM_HANDLE_TYPE_EXT_DESC)
+            return blz_fail(ZE_RESULT_ERROR_UNSUPPORTED_ENUMERATION,
+                            "pNext: a struct with stype 0x%x; ze_ipc_mem_handle_type_ext_desc_t is known, once", (unsigned)link->stype);
+        ze_result_t result = blz_ipc_check_type(desc);
+        if (result != ZE_RESULT_SUCCESS)
+            return result;
+    }
+    return zeMemGetIpcHandle(context, pointer, ipc);
 }
 
 ze_result_t zeMemPutIpcHandle(ze_context_handle_t handle, ze_ipc_mem_handle_t ipc)

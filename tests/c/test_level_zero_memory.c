@@ -147,6 +147,29 @@ static void copies_between_contexts(void)
     ZE_OK(ze.Context.pfnDestroy(other));
 }
 
+static void ipc_handles_of_a_kind(void)
+{
+    ze_ipc_mem_handle_t ipc;
+    void *memory = NULL, *opened = NULL;
+    ze_ipc_mem_handle_type_ext_desc_t kind = {.stype = ZE_STRUCTURE_TYPE_IPC_MEM_HANDLE_TYPE_EXT_DESC, .typeFlags = ZE_IPC_MEM_HANDLE_TYPE_FLAG_DEFAULT};
+    ze_device_mem_alloc_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC, .pNext = &kind};
+    ZE_OK(ze.Mem.pfnAllocDevice(context, &desc, 4096, 0, device, &memory));
+    ZE_OK(ze.Mem.pfnGetIpcHandleWithProperties(context, memory, &kind, &ipc));
+    ZE_OK(ze.Mem.pfnOpenIpcHandle(context, device, ipc, 0, &opened));
+    *(int *)memory = 31;
+    CHECK_EQUAL(31, *(int *)opened);
+    ZE_OK(ze.Mem.pfnCloseIpcHandle(context, opened));
+    ZE_OK(ze.Mem.pfnGetIpcHandleWithProperties(context, memory, NULL, &ipc));
+    kind.typeFlags = ZE_IPC_MEM_HANDLE_TYPE_FLAG_FABRIC_ACCESSIBLE;
+    ZE_FAILS(UNSUPPORTED_FEATURE, ze.Mem.pfnGetIpcHandleWithProperties(context, memory, &kind, &ipc), "no fabric");
+    ZE_FAILS(UNSUPPORTED_FEATURE, ze.Mem.pfnAllocDevice(context, &desc, 4096, 0, device, &opened), "no fabric");
+    kind.typeFlags = 4;
+    ZE_FAILS(INVALID_ENUMERATION, ze.Mem.pfnGetIpcHandleWithProperties(context, memory, &kind, &ipc), "0x3");
+    kind.stype = ZE_STRUCTURE_TYPE_FENCE_DESC;
+    ZE_FAILS(UNSUPPORTED_ENUMERATION, ze.Mem.pfnGetIpcHandleWithProperties(context, memory, &kind, &ipc), "known");
+    ZE_OK(ze.Mem.pfnFree(context, memory));
+}
+
 /* ---------------------------------------------------------------- two processes */
 
 struct letter {
@@ -449,6 +472,7 @@ int main(int count, char **arguments)
     boxes();
     fills();
     copies_between_contexts();
+    ipc_handles_of_a_kind();
     two_processes(arguments[0]);
     memory_moves_while_commands_run();
     physical_memory_is_mapped_piece_by_piece();
