@@ -1,8 +1,8 @@
 /*
  * A context. Whatever is made in it keeps it alive.
  *
- * What is asked of memory and other objects, and what frees them, minds whose context they are of. Commands do not: programs launch kernels
- * of one context from lists of another, and pass them memory of a third. So all contexts share one of the reference driver's.
+ * What frees memory and other objects, or shares them, minds whose context they are of. Commands do not, nor do queries of memory: programs
+ * launch kernels of one context from lists of another, and pass them memory of a third. So all contexts share one of the reference driver's.
  */
 #ifndef BLZ_CONTEXT_H
 #define BLZ_CONTEXT_H

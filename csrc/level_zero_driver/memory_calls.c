@@ -180,6 +180,8 @@ ze_result_t zeContextEvictMemory(ze_context_handle_t context, ze_device_handle_t
 
 /* ---------------------------------------------------------------- queries */
 
+/* Libraries of one process have each a context and ask about each other's memory: queries answer for memory of every context. */
+
 static void describe(const struct blz_memory *memory, ze_memory_allocation_properties_t *properties, ze_device_handle_t *device)
 {
     properties->type = memory == NULL ? ZE_MEMORY_TYPE_UNKNOWN : memory->type;
@@ -201,9 +203,9 @@ ze_result_t zeMemGetAllocProperties(ze_context_handle_t handle, const void *poin
     else
         result = blz_properties(properties, ZE_STRUCTURE_TYPE_MEMORY_ALLOCATION_PROPERTIES, "pMemAllocProperties");
     if (result == ZE_RESULT_SUCCESS) {
-        struct blr_allocation *allocation = NULL;
-        struct blz_memory *memory = NULL;
-        blz_memory_find(context, pointer, &allocation, &memory); /* an address that is in none is of unknown memory */
+        /* An address that is in no allocation is of unknown memory. */
+        struct blr_allocation *allocation = blr_memory_find(pointer);
+        const struct blz_memory *memory = allocation == NULL ? NULL : allocation->owner;
         describe(memory, properties, device);
         ze_external_memory_export_fd_t *export =
             blz_property_chained(properties, ZE_STRUCTURE_TYPE_MEMORY_ALLOCATION_PROPERTIES, ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_FD);
@@ -221,9 +223,10 @@ ze_result_t zeMemGetAddressRange(ze_context_handle_t handle, const void *pointer
     ze_result_t result = blz_context_acquire(handle, &context);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    struct blr_allocation *allocation = NULL;
-    struct blz_memory *memory;
-    result = pointer == NULL ? blz_fail_null("ptr") : blz_memory_find(context, pointer, &allocation, &memory);
+    struct blr_allocation *allocation = pointer == NULL ? NULL : blr_memory_find(pointer);
+    if (allocation == NULL)
+        result = pointer == NULL ? blz_fail_null("ptr")
+                                 : blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "%p is in no allocation: it was freed, or never was in one", pointer);
     if (result == ZE_RESULT_SUCCESS && base != NULL)
         *base = (void *)(uintptr_t)allocation->base;
     if (result == ZE_RESULT_SUCCESS && size != NULL)

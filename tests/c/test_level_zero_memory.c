@@ -47,9 +47,12 @@ static void kinds_and_queries(void)
     ze_context_handle_t other;
     ZE_OK(ze.Context.pfnCreate(driver, &desc, &other));
     ZE_OK(ze.Mem.pfnGetAllocProperties(other, pointers[0], &p, NULL));
+    CHECK(p.type == types[0] && p.id == ids[0]); /* of every context */
+    ZE_OK(ze.Mem.pfnGetAllocProperties(other, &p, &p, NULL));
     CHECK_EQUAL(ZE_MEMORY_TYPE_UNKNOWN, p.type);
     ZE_FAILS(INVALID_ARGUMENT, ze.Mem.pfnFree(other, pointers[0]), "of another context");
-    ZE_FAILS(INVALID_ARGUMENT, ze.Mem.pfnGetAddressRange(other, pointers[0], NULL, NULL), "another context");
+    ZE_OK(ze.Mem.pfnGetAddressRange(other, pointers[0], NULL, NULL));
+    ZE_FAILS(INVALID_ARGUMENT, ze.Mem.pfnGetAddressRange(other, &p, NULL, NULL), "no allocation");
     ZE_FAILS(INVALID_ARGUMENT, ze.Mem.pfnFree(context, (char *)pointers[0] + 1), "inside");
     ZE_OK(ze.Context.pfnMakeMemoryResident(context, device, pointers[0], 1000));
     ZE_FAILS(INVALID_SIZE, ze.Context.pfnMakeMemoryResident(context, device, pointers[0], 1001), "leave");
