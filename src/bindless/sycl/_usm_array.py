@@ -351,7 +351,7 @@ class UsmArray:
 
     @property
     def __sycl_usm_array_interface__(self) -> dict[str, Any]:
-        """Version 1, with strides in elements and a queue of the package's own as ``syclobj``.
+        """Version 1, with strides in elements and a queue of the package's own as ``syclobj``, which dpctl takes too.
 
         Reading it waits for the work submitted so far that uses the memory: the protocol has no way to order it.
         """

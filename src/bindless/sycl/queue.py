@@ -23,6 +23,7 @@ from ._offset import has_offset, launch_operation
 from ._prepared import REPEATED_RANGES, PreparedLaunches
 from ._prepared_copies import PreparedCopies
 from ._stream import AsyncHandler, CommandStream, Operation, sweep
+from ._sycl_capsule import sycl_queue_capsule
 from ._usm_import import foreign_arguments
 from ._whole_copies import whole_copy
 from .accessor import Accessor
@@ -532,6 +533,10 @@ class Queue(Submitter):
         have the attribute. The stream ends with the queue.
         """
         return cuda_stream_of(self)
+
+    def _get_capsule(self) -> Any:
+        """The protocol of ``syclobj`` in ``__sycl_usm_array_interface__``: dpctl calls it."""
+        return sycl_queue_capsule(self.device)
 
     # ------------------------------------------------------------------ coordination
 

@@ -1,0 +1,82 @@
+"""Memory given to dpctl: what its protocol asks of ``syclobj``."""
+
+from __future__ import annotations
+
+import sys
+import types
+from typing import Any
+
+import numpy as np
+import pytest
+
+import bindless as bl
+
+
+class FakeDevice:
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+
+def _fake(monkeypatch: pytest.MonkeyPatch, names: list[str]) -> list[FakeDevice]:
+    """A dpctl with devices of these names; its queues' capsules are their devices."""
+    devices = [FakeDevice(name) for name in names]
+
+    class FakeQueue:
+        def __init__(self, device: FakeDevice) -> None:
+            self.device = device
+
+        def _get_capsule(self) -> Any:
+            return self.device
+
+    module = types.ModuleType("dpctl")
+    module.SyclQueue = FakeQueue  # type: ignore[attr-defined]
+    module.get_devices = lambda backend: devices if backend == "level_zero" else []  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "dpctl", module)
+    return devices
+
+
+def test_the_capsule_is_of_the_same_device(queue: bl.Queue, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of devices with one name the one that has the same place among them."""
+    if queue.device.backend is not bl.Backend.level_zero:
+        with pytest.raises(bl.FeatureNotSupportedError):
+            queue._get_capsule()
+        return
+    name = queue.device.name
+    devices = _fake(monkeypatch, ["another", name, "third"])
+    assert queue._get_capsule() is devices[1]
+    _fake(monkeypatch, ["another"])
+    with pytest.raises(bl.InvalidError, match="dpctl has 0 devices"):
+        queue._get_capsule()
+    monkeypatch.setitem(sys.modules, "dpctl", None)
+    with pytest.raises(bl.FeatureNotSupportedError, match="dpctl"):
+        queue._get_capsule()
+
+
+@pytest.mark.parametrize("kind", ["device", "shared", "host"])
+def test_dpctl_takes_memory_of_the_default_context(queue: bl.Queue, kind: str) -> None:
+    """Without a context of dpctl's, neither library knowing of the other's queue."""
+    if queue.device.backend is not bl.Backend.level_zero:
+        pytest.skip("SYCL's runtime reaches memory of Level Zero alone")
+    memory = pytest.importorskip("dpctl.memory", reason="pip install dpctl intel-sycl-rt")
+    array = bl.usm_empty((100,), np.int32, queue, kind=kind)
+    array.copy_from(np.arange(100, dtype=np.int32))
+    taken = memory.as_usm_memory(array)
+    assert taken.get_usm_type() == kind
+    assert np.array_equal(taken.copy_to_host().view(np.int32), np.arange(100))
+    taken.copy_from_host(np.full(100, 7, np.int32).view(np.uint8))
+    assert (array.numpy(queue) == 7).all()
+
+
+@pytest.mark.parametrize("kind", ["device", "shared", "host"])
+def test_memory_of_dpctl_is_taken_in_the_default_context(queue: bl.Queue, kind: str) -> None:
+    if queue.device.backend is not bl.Backend.level_zero:
+        pytest.skip("SYCL's runtime reaches memory of Level Zero alone")
+    memory = pytest.importorskip("dpctl.memory", reason="pip install dpctl intel-sycl-rt")
+    dpctl = sys.modules["dpctl"]
+    made = {"device": memory.MemoryUSMDevice, "shared": memory.MemoryUSMShared, "host": memory.MemoryUSMHost}[kind](
+        400, queue=dpctl.SyclQueue("level_zero")
+    )
+    made.copy_from_host(np.arange(100, dtype=np.int32).view(np.uint8))
+    array = bl.as_usm_array(made, queue)
+    assert array.kind is bl.UsmKind[kind]
+    assert np.array_equal(array.numpy(queue).view(np.int32).ravel(), np.arange(100))
