@@ -127,8 +127,8 @@ ze_result_t blz_memory_find(struct blz_context *context, const void *pointer, st
 
 ze_result_t blz_memory_free(struct blz_context *context, void *pointer, bool imported)
 {
-    struct blr_allocation *allocation;
-    struct blz_memory *memory;
+    struct blr_allocation *allocation = NULL;
+    struct blz_memory *memory = NULL;
     ze_result_t result = blz_memory_find(context, pointer, &allocation, &memory);
     if (result != ZE_RESULT_SUCCESS)
         return result;
