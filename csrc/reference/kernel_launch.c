@@ -18,6 +18,8 @@
 #define BRIEF_ITEMS 4096u
 #define INSTANT_OPERATIONS 64u /* of batches: a few microseconds */
 #define SMALLEST_PART 1024u /* work-items that one thread takes at a time */
+/* A work-group gets its local memory in units, as on GPUs: kernels are known that read an element behind what they asked for. */
+#define LOCAL_UNIT ((uint64_t)1024)
 #define MAX_LOCAL_BYTES ((uint64_t)64 << 20)
 
 struct launch_command {
@@ -346,6 +348,7 @@ static blr_result_t set_arguments(struct launch_command *own, const blr_launch_t
             return blr_fail(BLR_RESULT_OUT_OF_MEMORY, "no memory for the list of what kernel '%.80s' uses", launch->name);
         next += (size + 15) / 16 * 16;
     }
+    launch->local_bytes = (launch->local_bytes + LOCAL_UNIT - 1) / LOCAL_UNIT * LOCAL_UNIT;
     return BLR_RESULT_SUCCESS;
 }
 

@@ -204,9 +204,23 @@ def test_copies_that_cannot_be(run: Any, device: bl.Device) -> None:
         event_t event = async_work_group_copy(piece + (differ ? get_local_id(0) : 0), in, count, 0);
         wait_group_events(1, &event);
     }"""
-    with pytest.raises(bl.KernelError, match=r"copies to 0x[0-9a-f]+, element 64 of 100, which is no memory"):
-        run(text, "test", 64, X, bl.LocalAccessor(256), np.uint64(100), 0, local=64)
+    with pytest.raises(bl.KernelError, match=r"copies to 0x[0-9a-f]+, element 256 of 300, which is no memory"):
+        run(text, "test", 64, X, bl.LocalAccessor(256), np.uint64(300), 0, local=64)
     with pytest.raises(bl.KernelError, match=r"copies from 0x[0-9a-f]+, element 600 of 700"):
         run(text, "test", 64, X, bl.LocalAccessor(8192), np.uint64(700), 0, local=64)
     with pytest.raises(bl.KernelError, match="do not agree about what to copy"):
         run(text, "test", 64, X, bl.LocalAccessor(256), np.uint64(2), 1, local=64)
+
+
+def test_an_element_behind_local_memory_is_read(run: Any) -> None:
+    """Local memory comes in units: a read just behind what was asked for, whose value is not used, is no fault."""
+    text = """kernel void test(global int *out, local int *piece, int last)
+    {
+        const size_t i = get_local_id(0);
+        piece[i] = (int)i;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        const int behind = piece[i + 1];
+        out[get_global_id(0)] = i + 1 < 32 ? behind : last;
+    }"""
+    (out,) = run(text, "test", 64, np.zeros(64, np.int32), bl.LocalAccessor(128), np.int32(-5), local=32)
+    assert out.tolist() == [*range(1, 32), -5] * 2
