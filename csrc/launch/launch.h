@@ -12,6 +12,7 @@
  *   Copies      the copies prepared for it, each a Copy, which repeats what Submitter.ext_oneapi_copy is given
  *   Event       a command's end, as users hold it
  *   Lock        of a queue; reentrant, Ctrl-C ends a wait for it
+ *   Owner       what releases a native object when it is dropped; no signal splits that
  *   Openable    memory and bundles of kernels, which users close
  *   Lane        a stream of the driver, whose last event is recorded only if somebody keeps it
  *   Mark        the end of a command in a lane
@@ -149,11 +150,11 @@ typedef struct {
 } Bound;
 
 extern PyObject *lock_type, *openable_type, *mark_type, *lane_type, *event_type, *prepared_type,
-    *commands_type, *submitter_type, *bound_type, *copy_type, *copies_type;
+    *commands_type, *submitter_type, *bound_type, *copy_type, *copies_type, *owner_type;
 extern PyObject *str_owner, *str_open, *str_context, *str_contiguous, *str_packed, *str_raw_handle, *str_took,
-    *str_depends_on, *str_dtype, *str_any, *str_again, *str_waits, *str_copy_any, *str_wait_any;
+    *str_depends_on, *str_dtype, *str_any, *str_again, *str_waits, *str_copy_any, *str_wait_any, *str_finalize;
 extern PyType_Spec lock_spec, openable_spec, mark_spec, lane_spec, event_spec, prepared_spec, commands_spec, submitter_spec, bound_spec,
-    copy_spec, copies_spec;
+    copy_spec, copies_spec, owner_spec;
 
 /* What a way can end in besides an object. */
 enum { OTHERWISE = 0, DONE = 1, FAILED = -1 };

@@ -3,21 +3,24 @@
 #include "launch.h"
 
 PyObject *lock_type, *openable_type, *mark_type, *lane_type, *event_type, *prepared_type,
-    *commands_type, *submitter_type, *bound_type, *copy_type, *copies_type;
+    *commands_type, *submitter_type, *bound_type, *copy_type, *copies_type, *owner_type;
 PyObject *str_owner, *str_open, *str_context, *str_contiguous, *str_packed, *str_raw_handle, *str_took,
-    *str_depends_on, *str_dtype, *str_any, *str_again, *str_waits, *str_copy_any, *str_wait_any;
+    *str_depends_on, *str_dtype, *str_any, *str_again, *str_waits, *str_copy_any, *str_wait_any, *str_finalize;
 
-static struct PyModuleDef definition = {
-    PyModuleDef_HEAD_INIT, "_launch", "The short way of launches.", -1, NULL, NULL, NULL, NULL, NULL,
-};
-
-PyMODINIT_FUNC PyInit__launch(void)
+/* The types and names are the process's, not an interpreter's. */
+static int fill_module(PyObject *module)
 {
+    if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0) {
+        PyErr_SetString(PyExc_ImportError, "bindless does not work in a subinterpreter: its objects and the drivers' belong "
+                                           "to the process; use the main interpreter, threads, or processes");
+        return -1;
+    }
     static const struct { PyObject **at; const char *text; } names[] = {
         {&str_owner, "_owner"}, {&str_open, "open"}, {&str_context, "context"}, {&str_contiguous, "_contiguous"},
         {&str_packed, "_packed"}, {&str_raw_handle, "_raw_handle"}, {&str_took, "_took"},
         {&str_depends_on, "depends_on"}, {&str_dtype, "dtype"}, {&str_any, "_parallel_for_any"}, {&str_again, "_again"},
         {&str_waits, "_waits"}, {&str_copy_any, "_copy_any"}, {&str_wait_any, "_wait_any"},
+        {&str_finalize, "_finalize"},
     };
     static const struct { PyObject **at; PyType_Spec *spec; const char *name; } types[] = {
         {&lock_type, &lock_spec, "Lock"}, {&mark_type, &mark_spec, "Mark"}, {&lane_type, &lane_spec, "Lane"},
@@ -25,21 +28,26 @@ PyMODINIT_FUNC PyInit__launch(void)
         {&prepared_type, &prepared_spec, "Prepared"}, {&commands_type, &commands_spec, "Commands"},
         {&submitter_type, &submitter_spec, "Submitter"}, {&bound_type, &bound_spec, "Bound"},
         {&copy_type, &copy_spec, "Copy"}, {&copies_type, &copies_spec, "Copies"},
+        {&owner_type, &owner_spec, "Owner"},
     };
-    PyObject *module = PyModule_Create(&definition);
-    if (module == NULL)
-        return NULL;
     if (!name_attributes() || PyModule_AddIntConstant(module, "REAP_EVERY", REAP_EVERY) < 0)
-        goto failed;
+        return -1;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if ((*names[i].at = PyUnicode_InternFromString(names[i].text)) == NULL)
-            goto failed;
+        if (*names[i].at == NULL && (*names[i].at = PyUnicode_InternFromString(names[i].text)) == NULL)
+            return -1;
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-        if ((*types[i].at = PyType_FromSpec(types[i].spec)) == NULL ||
+        if ((*types[i].at == NULL && (*types[i].at = PyType_FromSpec(types[i].spec)) == NULL) ||
             PyModule_AddObjectRef(module, types[i].name, *types[i].at) < 0)
-            goto failed;
-    return module;
-failed:
-    Py_DECREF(module);
-    return NULL;
+            return -1;
+    return 0;
+}
+
+static PyModuleDef_Slot module_slots[] = {{Py_mod_exec, fill_module}, {0, NULL}};
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT, "_launch", "The short way of launches.", 0, NULL, module_slots, NULL, NULL, NULL,
+};
+
+PyMODINIT_FUNC PyInit__launch(void)
+{
+    return PyModuleDef_Init(&definition);
 }

@@ -90,6 +90,8 @@ struct blr_command *blr_queue_pop_ready(struct blr_queue *queue)
 
 /* ---------------------------------------------------------------- failures */
 
+enum { FAILURES_KEPT = 64 };
+
 static void link_failure(struct blr_queue *queue, struct blr_event *event)
 {
     event->next_failure = NULL;
@@ -98,12 +100,7 @@ static void link_failure(struct blr_queue *queue, struct blr_event *event)
     else
         queue->failures_first = event;
     queue->failures_last = event;
-}
-
-void blr_queue_add_failure(struct blr_queue *queue, struct blr_event *event)
-{
-    blr_event_retain(event);
-    link_failure(queue, event);
+    queue->failures++;
 }
 
 /* Whether the event only passes on a failure that this queue's caller knows of. */
@@ -113,14 +110,44 @@ static bool repeats(const struct blr_event *event, const struct blr_event *told)
     return cause != NULL && (cause == told || (cause->reported && cause->queue == event->queue));
 }
 
+/* Takes the list; it is the caller's. */
+static struct blr_event *take_failures(struct blr_queue *queue)
+{
+    struct blr_event *events = queue->failures_first;
+    queue->failures_first = queue->failures_last = NULL;
+    queue->failures = 0;
+    return events;
+}
+
+/* Failures that were asked of their events are dropped whenever as many have come as were left the last time. */
+static void drop_reported(struct blr_queue *queue)
+{
+    struct blr_event *next;
+    for (struct blr_event *event = take_failures(queue); event != NULL; event = next) {
+        next = event->next_failure;
+        event->next_failure = NULL;
+        if (event->reported || repeats(event, NULL))
+            blr_event_release(event);
+        else
+            link_failure(queue, event);
+    }
+    queue->failures_limit = 2 * queue->failures + FAILURES_KEPT;
+}
+
+void blr_queue_add_failure(struct blr_queue *queue, struct blr_event *event)
+{
+    if (queue->failures >= queue->failures_limit)
+        drop_reported(queue);
+    blr_event_retain(event);
+    link_failure(queue, event);
+}
+
 /* The oldest failure that nobody was told of, with the queue's reference to it, or NULL. Those that only pass it on
  * are forgotten with it: it is told once. Needs the lock. */
 static struct blr_event *take_failure(struct blr_queue *queue)
 {
     struct blr_event *taken = NULL, *told = NULL, *next;
-    struct blr_event *events = queue->failures_first;
-    queue->failures_first = queue->failures_last = NULL;
-    for (struct blr_event *event = events; event != NULL; event = next) {
+    for (struct blr_event *event = take_failures(queue); event != NULL; event = next) {
         next = event->next_failure;
         event->next_failure = NULL;
         if (event->reported || repeats(event, told)) {

@@ -30,6 +30,7 @@ struct blr_queue {
     uint32_t ready_count;
     uint32_t running_functions; /* functions of the host at work, and waits for what is outside */
     struct blr_event *failures_first, *failures_last; /* retained */
+    size_t failures, failures_limit;                  /* so many; at this number those that were reported are dropped */
     blr_condition_t work;
     blr_condition_t progress; /* a command completed while someone waited for the queue */
     uint32_t waiters;

@@ -13,6 +13,11 @@ class Lock:
     def __enter__(self) -> bool: ...
     def __exit__(self, *_: object) -> None: ...
 
+class Owner:
+    """What releases a native object when it is dropped: its destructor calls ``_finalize``, which no signal splits."""
+
+    def _finalize(self) -> None: ...
+
 class Openable:
     """Memory, and bundles of kernels: commands ask whether they are open still."""
 

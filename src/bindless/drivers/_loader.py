@@ -2,7 +2,7 @@
 
 The order is: the path given to ``load``, else the path in the driver's ``BINDLESS_LIB*`` variable, else the names under
 which the system knows the library. The current directory is never searched, and a path that was asked for is never
-replaced by another one.
+replaced by another one. On Linux a name is looked for in ``_search``, and the file that it finds is opened.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 
 from bindless.model.errors import Error, FeatureNotSupportedError, InvalidError, PlatformError
 
+from . import _search
 from ._types import FFI, CData, DriverLibrary
 
 __all__ = ["Attempt", "Driver", "system_names"]
@@ -89,6 +90,10 @@ class Driver:
             asked = asked or os.environ.get(self.variable) or None
             self._attempts = []
             for candidate in self.names if asked is None else (asked,):
+                if asked is None and sys.platform == "linux" and not os.path.isabs(candidate):
+                    if self._find(candidate):
+                        return
+                    continue
                 reason = self._refusal(candidate, asked is not None) or self._open(candidate)
                 if reason is None:
                     return
@@ -160,6 +165,19 @@ class Driver:
             backend=self.backend,
         )
 
+    def _find(self, name: str) -> bool:
+        """Opens the first file that a name stands for and that can be opened; False if there is none."""
+        found = False
+        for path in _search.candidates(name):
+            found = True
+            reason = self._open(path)
+            if reason is None:
+                return True
+            self._attempts.append(Attempt(path, reason))
+        if not found:
+            self._attempts.append(Attempt(name, _missing(name)))
+        return False
+
     def _refusal(self, candidate: str, chosen: bool) -> str | None:
         """Why a candidate is not even opened, or None."""
         if not chosen:
@@ -176,7 +194,7 @@ class Driver:
 
     @staticmethod
     def _shadowed(name: str) -> str | None:
-        """Why the system's search for a name would look into the current directory, or None."""
+        """Why the system's search for a name would look into the current directory, or None; not on Linux."""
         variable = "DYLD_LIBRARY_PATH" if sys.platform == "darwin" else "LD_LIBRARY_PATH"
         value = os.environ.get(variable)
         if not value or os.name != "posix":
@@ -234,3 +252,13 @@ class Driver:
 
     def _text(self, characters: object) -> str:
         return self.ffi.string(characters).decode("utf-8", "replace")
+
+
+def _missing(name: str) -> str:
+    ignored = _search.ignored_elements()
+    if ignored:
+        return (
+            f"LD_LIBRARY_PATH has the relative element {ignored[0]!r}, which is not searched; make the element an "
+            "absolute path"
+        )
+    return "no such library in LD_LIBRARY_PATH, the loader's cache and the system's library folders"

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..model.errors import BuildError, FeatureNotSupportedError, SyclRuntimeError
+from . import _search
 
 __all__ = ["Program", "architectures", "available", "compile_program", "version"]
 
@@ -53,7 +54,8 @@ def _library() -> ctypes.CDLL:
             return library
         except (OSError, AttributeError) as error:
             tried.append(f"  {candidate}: {error}")
-    listed = "\n".join(tried) or f"  nothing: no name of it is known on {sys.platform}"
+    names = ", ".join(_NAMES.get(sys.platform, ())) or f"no name of it is known on {sys.platform}"
+    listed = "\n".join(tried) or f"  nothing was found ({names})"
     raise FeatureNotSupportedError(
         f"NVRTC, which compiles CUDA C++, could not be loaded. Tried:\n{listed}\nInstall it with `pip install "
         f"nvidia-cuda-nvrtc` or the CUDA toolkit, or set {_VARIABLE} to the path of the library. Kernels in OpenCL C "
@@ -71,7 +73,11 @@ def _candidates() -> Iterator[str]:
         raise FeatureNotSupportedError(
             f"{_VARIABLE}={chosen}: it is an absolute path; the current directory is never searched", backend="cuda"
         )
-    yield from _NAMES.get("linux" if sys.platform.startswith("linux") else sys.platform, ())
+    if sys.platform == "linux":
+        for name in _NAMES["linux"]:
+            yield from _search.candidates(name)
+    else:
+        yield from _NAMES.get(sys.platform, ())
     for folder in (os.environ.get("CUDA_PATH"), os.environ.get("CUDA_HOME"), "/usr/local/cuda"):
         for part in ("lib64", "lib") if folder and os.path.isabs(folder) else ():
             yield os.path.join(str(folder), part, "libnvrtc.so")

@@ -62,8 +62,11 @@ def submit_group(
                 finally:
                     for accessor in accessors:
                         accessor._place = None
-                for storage, segment, place, requirement in plain:
-                    storage.take_segment(segment, place, requirement, event)
+                try:
+                    _take_segments(plain, event)
+                except BaseException:  # interrupted: the command is on its way, later ones must know of it
+                    _take_segments(plain, event)
+                    raise
                 return event
         try:
             uses = _uses_on_host(accessors) if to_host else _uses(queue, accessors)
@@ -80,9 +83,24 @@ def submit_group(
         finally:
             for accessor in accessors:
                 accessor._place = None
-        for storage, order, data, place, requirement in uses:
-            storage.take_part(order, data, place, requirement, event)
+        try:
+            _take_parts(uses, event)
+        except BaseException:
+            _take_parts(uses, event)
+            raise
     return event
+
+
+def _take_segments(rows: Iterable[tuple[Storage, Segment, Place, Requirement]], event: Event) -> None:
+    """Notes the command of a group; a second time it changes nothing."""
+    for storage, segment, place, requirement in rows:
+        storage.take_segment(segment, place, requirement, event)
+
+
+def _take_parts(uses: Iterable[_Use], event: Event) -> None:
+    """The same of the parts of storages."""
+    for storage, order, data, place, requirement in uses:
+        storage.take_part(order, data, place, requirement, event)
 
 
 def _distinct(queue: Queue, events: list[Event]) -> tuple[Event, ...]:

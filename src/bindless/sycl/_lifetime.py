@@ -21,6 +21,7 @@ from typing import Any, TypeVar
 from weakref import WeakSet
 
 from ..backends import _fork
+from ..drivers._launch import Owner
 from ..model.errors import DeviceLostError, Error, InvalidError
 
 __all__ = [
@@ -87,7 +88,7 @@ _exit_hooks: list[Callable[[], None]] = []
 _fork_hooks: list[Callable[[], None]] = []
 
 
-class Resource:
+class Resource(Owner):
     """The right and duty to release one native object.
 
     Args:
@@ -130,14 +131,18 @@ class Resource:
         _live.pop(self._key, None)
 
     # Bound here: at exit the module's names are gone.
-    def __del__(
+    def _finalize(
         self,
         _live: dict[int, Any] = _live,
         _awaited: dict[int, Error | None] = _awaited,
         _Error: type[Error] = Error,
         _Lost: type[Error] = DeviceLostError,
     ) -> None:
-        row = _live.pop(self._key, None)
+        try:
+            key = self._key
+        except AttributeError:  # its constructor was interrupted
+            return
+        row = _live.pop(key, None)
         if row is None:
             return
         if _collecting:
@@ -146,8 +151,8 @@ class Resource:
         try:
             row[1](*row[2])
         except _Error as error:
-            if self._key in _awaited:
-                _awaited[self._key] = error
+            if key in _awaited:
+                _awaited[key] = error
             elif not isinstance(error, _Lost):
                 raise
 

@@ -21,11 +21,12 @@ from ..model.errors import InvalidError, SyclRuntimeError
 from . import _lifetime
 from ._node import Node
 from ._place import Home, Place
+from ._pool import pool
 from ._storage import Segment, Storage, is_pending
 from ._stream import CommandStream
 from .event import Event
 
-__all__ = ["Here", "bring", "is_at", "move_here", "settle"]
+__all__ = ["Here", "bring", "is_at", "make_rest", "move_here", "settle"]
 
 
 # Moves that the calling thread makes itself, with what each waits for.
@@ -190,6 +191,7 @@ def _by_host(function: Callable[[], object], waits: tuple[Event, ...], here: Her
     event = Event(None, None, waits)
     event._task = node = Node(event, function=function)
     if here is None:
+        pool.prepare()
         node.start(waits)
     else:
         here.append((node, waits))
@@ -197,15 +199,27 @@ def _by_host(function: Callable[[], object], waits: tuple[Event, ...], here: Her
 
 
 def move_here(moves: Here) -> None:
-    """Makes the moves; whatever happens, those that are left are made by threads."""
+    """Makes the moves; whatever happens, those that are left are made, or ended, by ``make_rest``."""
+    pool.prepare()
+    rest = partial(make_rest, moves)
     try:
         while moves:
-            node, waits = moves.pop(0)
+            node, waits = moves[0]
             node.run_here(waits)
-    finally:
-        while moves:
+            del moves[0]
+    except BaseException:
+        pool.later(rest)
+        raise
+
+
+def make_rest(moves: Here) -> None:
+    """After an interruption: lets threads of the pool make the moves that are left; runs on one of these."""
+    while True:
+        try:
             node, waits = moves.pop(0)
-            node.start(waits)
+        except IndexError:  # another thread may be at it, too
+            return
+        node.resume(waits)
 
 
 def _is_of(stream: CommandStream | None, home: Home) -> bool:

@@ -29,6 +29,7 @@ __all__ = ["Gate", "Node", "open_gates"]
 _WAIT_SLICE = 0.05  # seconds
 
 Launch = Callable[[Sequence[NativeEvent]], None]
+Starter = Callable[[Callable[[], None]], None]
 
 # Guards the links between nodes. Held for a few instructions, in which nothing else is locked.
 _lock = threading.Lock()
@@ -44,6 +45,9 @@ class _Turns(threading.local):
 
 _turns = _Turns()
 
+# The node that a thread waits for, by thread: two host tasks may wait for each other.
+_waiting: dict[int, Node] = {}
+
 
 class Node:
     """One such command. Either ``launch`` submits it, or ``function`` runs on a thread of the pool.
@@ -56,6 +60,7 @@ class Node:
     """
 
     __slots__ = (
+        "_begun",
         "_ended",
         "_followers",
         "_function",
@@ -79,6 +84,7 @@ class Node:
         self._missing = 1
         self._followers: list[tuple[Node, Event, bool]] = []
         self._thread = 0
+        self._begun = 0
         self._ended = threading.Event()
         self.error: Error | None = None
         self.status = EventStatus.submitted
@@ -92,6 +98,8 @@ class Node:
         Args:
             needs: what it cannot run without; if one failed, it fails too.
             after: what it only comes after.
+
+        What is raised here, such as a KeyboardInterrupt, leaves it anywhere on its way: see ``withdraw``.
         """
         needs, after = tuple(needs), tuple(after)
         self._needs = needs + after
@@ -99,7 +107,40 @@ class Node:
             self._await(event, True)
         for event in after:
             self._await(event, False)
-        self._arrive()
+        with _lock:
+            self._missing -= 1
+            if self._missing:
+                return
+        self._proceed(pool.later)
+
+    def withdraw(self, after: Iterable[Event], submitter: int) -> None:
+        """Ends it without an error where its submission was interrupted, unless another thread has begun with it.
+
+        Runs on a thread of the pool, which no signal interrupts. Later commands of an in-order queue come after this
+        one, so it waits for what it was to come after.
+
+        Args:
+            after: as of ``start``.
+            submitter: the thread of the submission.
+        """
+        with _lock:
+            if self._begun not in (0, submitter):
+                return
+            self._begun = submitter
+        for event in after:
+            for leaf in _leaves(event):
+                node = leaf._task
+                if node is not None:
+                    node._ended.wait()
+        self._end()
+
+    def _begin(self) -> bool:
+        """Claims it for this thread; False if it was withdrawn or another has begun with it."""
+        with _lock:
+            if self._begun:
+                return False
+            self._begun = threading.get_ident()
+            return True
 
     def _await(self, event: Event, needed: bool) -> None:
         """Counts what is missing of an event; what the driver can wait for is not."""
@@ -149,24 +190,34 @@ class Node:
         turns.busy = True
         try:
             while turns.ready:
-                turns.ready.popleft()._proceed()
+                turns.ready.popleft()._proceed(_at_once)
         finally:
             turns.busy = False
 
     # ------------------------------------------------------------------ running
 
-    def _proceed(self) -> None:
-        """Everything is there."""
-        if self.error is None and self._launch is not None:
-            self._submit(self._launch)
+    def _proceed(self, starter: Starter) -> None:
+        """Everything is there.
+
+        Args:
+            starter: calls what starts those that follow it, here or on another thread.
+        """
+        function = self._function
+        if function is None or self.error is not None:
+            if not self._begin():
+                return
+            if self.error is None and self._launch is not None:
+                self._submit(self._launch)
         self._needs = ()  # before it is over: whoever waits for that may ask whether they are gone
-        if self.error is None and self._function is not None:
+        if function is not None and self.error is None:
             try:
                 pool.run(self._call)
                 return
             except Error as error:
+                if not self._begin():
+                    return
                 self.error = error
-        self._end()
+        self._end(starter)
 
     def _submit(self, launch: Launch) -> None:
         natives: list[NativeEvent] = []
@@ -183,27 +234,39 @@ class Node:
             self.error.__cause__ = error
 
     def run_here(self, needs: tuple[Event, ...]) -> None:
-        """Instead of ``start``: waits and runs the function on this thread. Interrupted, it goes on on another."""
+        """Instead of ``start``: waits and runs the function on this thread. Interrupted, it is left to ``resume``."""
         self._needs = needs
-        try:
-            for event in needs:
-                event._settle()
-        except BaseException:
-            self.start(needs)
-            raise
+        for event in needs:
+            event._settle()
         for event in needs:
             for leaf in _leaves(event):
                 if leaf._error is not None and self.error is None:
                     self._blame(leaf)
         if self.error is not None:
-            self._end()
+            self._end(pool.later)
             return
-        self._call()
+        self._call(pool.later)
         cause = self.error.__cause__ if self.error is not None else None
         if isinstance(cause, KeyboardInterrupt):
             raise cause
 
-    def _call(self) -> None:
+    def resume(self, needs: tuple[Event, ...]) -> None:
+        """After ``run_here`` or ``start`` was interrupted, or was not reached: runs it, or ends it if it had begun.
+
+        Runs on a thread of the pool.
+        """
+        if self.over:
+            self._start_followers()
+        elif self._begun:
+            if self.error is None:
+                self.error = SyclRuntimeError("a command was interrupted while this thread made it")
+            self._end()
+        else:
+            self.start(needs)
+
+    def _call(self, starter: Starter | None = None) -> None:
+        if not self._begin():
+            return
         function = self._function
         assert function is not None
         self._thread, self.status = threading.get_ident(), EventStatus.running
@@ -214,21 +277,30 @@ class Node:
         except BaseException as error:
             self.error = SyclRuntimeError(f"a host task raised {type(error).__name__}: {error}")
             self.error.__cause__ = error
-        self._end()  # before the function is dropped: what it holds may wait for this to be over
+        self._end(starter or _at_once)  # before the function is dropped: what it holds may wait for this to be over
 
-    def _end(self) -> None:
-        """It is over: those that wait go on."""
+    def _end(self, starter: Starter | None = None) -> None:
+        """It is over: those that wait go on. Interrupted, it can be called again.
+
+        Args:
+            starter: calls what starts those that follow it; None for here and now.
+        """
         event, stream = self.event, self.event._stream
         self.status = EventStatus.complete
         if event._native is None:
             event._conclude(self.error)
-            if stream is not None:
-                stream.let_go(event)
+        if stream is not None:
+            stream.let_go(event)
         with _lock:
             self.over = True
-            followers, self._followers = self._followers, []
         event._task = self._launch = None
         self._ended.set()
+        if self._followers:
+            (starter or _at_once)(self._start_followers)
+
+    def _start_followers(self) -> None:
+        with _lock:
+            followers, self._followers = self._followers, []
         for node, leaf, needed in followers:
             node.look_again(leaf, needed)
 
@@ -242,16 +314,29 @@ class Node:
             InvalidError: it waits for the host task that is asking.
         """
         if not self.over:
-            own = self.held_up_here()
-            if own is not None:
-                raise own.own_wait()
-            # In slices: some libraries have signals restart what they interrupt, and Ctrl-C would wait with us.
-            while not self._ended.wait(_WAIT_SLICE):
-                pass
+            me = threading.get_ident()
+            outer = _waiting.get(me)  # a destructor may wait in the midst of a wait
+            try:
+                _waiting[me] = self  # before the look: of two threads that wait for each other one sees the other
+                own = self.held_up_here()
+                if own is not None:
+                    raise own.own_wait()
+                # In slices: some libraries have signals restart what they interrupt, and Ctrl-C would wait with us.
+                while not self._ended.wait(_WAIT_SLICE):
+                    pass
+            finally:
+                if outer is None:
+                    _waiting.pop(me, None)
+                else:
+                    _waiting[me] = outer
         return self.error
 
     def held_up_here(self) -> Node | None:
-        """What it waits for that this very thread has to end first."""
+        """The node that this very thread has to end before this one can end, if there is one.
+
+        A node waits for the events that it needs. One that a thread runs or holds waits for the node that this thread
+        waits for.
+        """
         me = threading.get_ident()
         seen: set[Node] = set()
         stack: list[Node] = [self]
@@ -262,6 +347,9 @@ class Node:
             seen.add(node)
             if node._thread == me:
                 return node
+            other = _waiting.get(node._thread)
+            if other is not None:
+                stack.append(other)
             for event in node._needs:
                 stack.extend(leaf._task for leaf in _leaves(event) if leaf._task is not None)
         return None
@@ -269,7 +357,8 @@ class Node:
     def own_wait(self) -> Error:
         """The error of a thread that would wait for itself."""
         return InvalidError(
-            "a host task waits for itself: for its own event, its own queue, or a command that comes after it"
+            "a host task waits for itself: for its own event, its own queue, a command that comes after it, or a host "
+            "task that waits for it"
         )
 
 
@@ -289,9 +378,9 @@ class Gate(Node):
         self._thread = 0
 
     def open(self) -> None:
-        """Once; it is not to be called from a destructor."""
+        """Lets go on what waits for it; it is not to be called from a destructor. Interrupted, it can be called again."""
+        self._end(pool.later)
         _gates.discard(self)
-        self._end()
 
     def own_wait(self) -> Error:
         return AccessorError(
@@ -321,6 +410,11 @@ class _Settling:
 _gates: weakref.WeakSet[Gate] = weakref.WeakSet()
 
 
+def _at_once(job: Callable[[], None]) -> None:
+    """A starter for threads that no signal interrupts."""
+    job()
+
+
 def _leaves(event: Event) -> Iterator[Event]:
     """The commands that an event stands for."""
     if event._native is None and event._task is None and event._parts:
@@ -339,6 +433,7 @@ def _after_fork() -> None:
     global _lock
     _lock = threading.Lock()
     _gates.clear()
+    _waiting.clear()
 
 
 _lifetime.after_fork(_after_fork)

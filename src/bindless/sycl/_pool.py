@@ -22,8 +22,11 @@ class Pool:
     """Runs jobs on threads of its own. Jobs do not raise.
 
     ``run`` never lets a job wait for another: host tasks may block each other. ``wait`` is for jobs that only wait for
-    a driver; at most 32 do so at a time, the others in the order in which they came. ``later`` may be called from a
-    destructor, and takes no lock.
+    a driver; at most 32 do so at a time, the others in the order in which they came.
+
+    Attributes:
+        later: runs a job soon; ``prepare`` was called before. It takes no lock and is one call of C, which no signal
+            interrupts: destructors and handlers of exceptions use it.
     """
 
     def __init__(self) -> None:
@@ -33,6 +36,7 @@ class Pool:
         self._waiting = 0
         self._waits: deque[Job] = deque()
         self._postponed: queue.SimpleQueue[Job] = queue.SimpleQueue()
+        self.later: Callable[[Job], None] = self._postponed.put
         self._has_clerk = False
 
     def run(self, job: Job) -> None:
@@ -77,27 +81,29 @@ class Pool:
 
     def wait(self, job: Job) -> None:
         """Runs a job that waits for a driver, soon."""
+        self._waits.append(job)
+        if self._waiting >= _MOST_WAITERS:
+            return
+        try:
+            self.run(self._wait)
+        except SyclRuntimeError:  # no more threads: this one waits
+            self._wait()
+
+    def _wait(self) -> None:
+        """Runs the jobs that wait for a driver until none is left, unless enough threads do so."""
         with self._lock:
             if self._waiting >= _MOST_WAITERS:
-                self._waits.append(job)
                 return
             self._waiting += 1
-        first = [job]
-        try:
-            self.run(lambda: self._wait(first))
-        except SyclRuntimeError:  # no more threads: this one waits
-            self._wait(first)
-
-    def _wait(self, first: list[Job]) -> None:
-        job: Job | None = first.pop()
-        while job is not None:
+        while True:
+            with self._lock:
+                if not self._waits:
+                    self._waiting -= 1
+                    return
+                job: Job | None = self._waits.popleft()
+            assert job is not None
             job()
             job = None
-            with self._lock:
-                if self._waits:
-                    job = self._waits.popleft()
-                else:
-                    self._waiting -= 1
 
     def prepare(self) -> None:
         """Makes sure that ``later`` is served."""
@@ -115,10 +121,6 @@ class Pool:
             except SyclRuntimeError:  # no more threads: this one does it
                 job()
             del job
-
-    def later(self, job: Job) -> None:
-        """Runs a job soon; ``prepare`` was called before."""
-        self._postponed.put(job)
 
 
 pool = Pool()

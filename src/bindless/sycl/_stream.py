@@ -10,9 +10,12 @@ queues end a batch of these. It is asked for at every so many submissions, at wa
 
 from __future__ import annotations
 
+import threading
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +29,7 @@ from ._error_log import AsyncHandler, ErrorLog, retire
 from ._lifetime import FORKED
 from ._node import Node
 from ._outside_waits import OutsideWaits
+from ._pool import pool
 from .event import Event, OwnedEvent
 
 if TYPE_CHECKING:
@@ -73,11 +77,10 @@ class CommandStream(Commands):
 
     __slots__ = (
         "__weakref__",
-        "_acquire",
+        "_doubtful",
         "_events_cross_contexts",
         "_launch",
         "_reason",
-        "_release",
         "backend",
         "device",
         "log",
@@ -116,9 +119,8 @@ class CommandStream(Commands):
         self.blocker: Event | None = None
         self.outside = OutsideWaits()
         self.release_event: Callable[[NativeEvent], None] = backend.release_event
-        # The methods of the short path, looked up once.
+        # The method of the short path, looked up once.
         self._launch = backend.launch
-        self._acquire, self._release = self.lock.acquire, self.lock.release
         self._events_cross_contexts: bool = getattr(backend, "events_cross_contexts", False)
         self._event = Event if getattr(backend, "events_release_themselves", False) else OwnedEvent
         self.prepared: PreparedLaunches | None = None
@@ -130,6 +132,8 @@ class CommandStream(Commands):
         self._batch: list[object] = []
         self.batch = 0
         self._countdown = REAP_EVERY
+        # What interrupted submissions use, which the driver may have or not. It stays until the queue is idle.
+        self._doubtful: list[Sequence[object]] = []
         self._reason = "was closed"
         hints = {} if immediate is None else {"immediate": immediate}
         with birth.lock:
@@ -171,12 +175,18 @@ class CommandStream(Commands):
             if self.closed or self.native is None:
                 raise self.unusable()
             begin(self, keep)
-            made = operation(natives)
-            event = _new_event(self._event)
-            event._stream, event._native = self, made
-            if waits:
-                event._waits = tuple(map(weakref.ref, waits))
-            self._took(event, keep)
+            try:
+                made = operation(natives)
+                event = _new_event(self._event)
+                event._stream, event._native = self, made
+                if waits:
+                    event._waits = tuple(map(weakref.ref, waits))
+                self._took(event, keep)
+            except Error:
+                raise
+            except BaseException:
+                self._doubtful.append(keep)
+                raise
         return event
 
     def launch(
@@ -202,72 +212,81 @@ class CommandStream(Commands):
                 return self._launch(self.native, kernel, global_size, local_size, arguments, natives)
 
             return self._defer(operation, waits, (*keep, bundle))
-        self._acquire()
-        try:
-            native = self.native
-            if self.closed or native is None:
-                raise self.unusable()
-            begin(self, keep)
-            made = self._launch(native, kernel, global_size, local_size, arguments, natives)
-            event = _new_event(self._event)
-            event._stream, event._native = self, made
-            if waits:
-                event._waits = tuple(map(weakref.ref, waits))
-            if bundle is not self._last_bundle:
-                self.bundles.add(bundle)
-                self._last_bundle = bundle
-            if keep or not self._dirty or self._countdown <= 0:
-                self._took(event, keep)
-            else:
-                self._countdown -= 1
-        finally:
-            self._release()
+        with self.lock:
+            try:
+                native = self.native
+                if self.closed or native is None:
+                    raise self.unusable()
+                begin(self, keep)
+                made = self._launch(native, kernel, global_size, local_size, arguments, natives)
+                event = _new_event(self._event)
+                event._stream, event._native = self, made
+                if waits:
+                    event._waits = tuple(map(weakref.ref, waits))
+                if bundle is not self._last_bundle:
+                    self.bundles.add(bundle)
+                    self._last_bundle = bundle
+                if keep or not self._dirty or self._countdown <= 0:
+                    self._took(event, keep)
+                else:
+                    self._countdown -= 1
+            except Error:
+                raise
+            except BaseException:
+                self._doubtful.append((*keep, bundle))
+                raise
         return event
 
     def launch_again(self, prepared: PreparedLaunch, bundle: object, arguments: Sequence[object]) -> Event:
         """Repeats a prepared launch: ``launch`` with everything that can be known beforehand left out."""
         if self.blocker is not None:
             return self._defer(lambda _: prepared.again(), (), (*arguments, bundle))
-        self._acquire()
-        try:
-            if self.closed or self.native is None:
-                raise self.unusable()
-            made = prepared.again()
-            event = _new_event(self._event)
-            event._stream, event._native = self, made
-            if bundle is not self._last_bundle:
-                self.bundles.add(bundle)
-                self._last_bundle = bundle
-            if prepared.memory and prepared.batch != self.batch:
-                self._took(event, arguments)
-                prepared.batch = self.batch
-            elif not self._dirty or self._countdown <= 0:
-                self._took(event, ())
-            elif self._batch:  # where nothing is kept there is nothing to let go of either
-                self._countdown -= 1
-        finally:
-            self._release()
+        with self.lock:
+            try:
+                if self.closed or self.native is None:
+                    raise self.unusable()
+                made = prepared.again()
+                event = _new_event(self._event)
+                event._stream, event._native = self, made
+                if bundle is not self._last_bundle:
+                    self.bundles.add(bundle)
+                    self._last_bundle = bundle
+                if prepared.memory and prepared.batch != self.batch:
+                    self._took(event, arguments)
+                    prepared.batch = self.batch
+                elif not self._dirty or self._countdown <= 0:
+                    self._took(event, ())
+                elif self._batch:  # where nothing is kept there is nothing to let go of either
+                    self._countdown -= 1
+            except Error:
+                raise
+            except BaseException:
+                self._doubtful.append((*arguments, bundle))
+                raise
         return event
 
     def submit_again(self, command: Callable[[int | None], NativeEvent], value: int | None, keep: object) -> Event:
         """Submits a prepared command of this queue, which waits for no event: ``submit`` without its calls. ``keep``
         stays until the queue is idle."""
-        self._acquire()
-        try:
-            if self.closed or self.native is None:
-                raise self.unusable()
-            event = _new_event(self._event)
-            event._stream, event._native = self, command(value)
-            if keep is not self._last_bundle:
-                self.bundles.add(keep)
-                self._last_bundle = keep
-            countdown = self._countdown
-            if countdown > 0 and self._dirty:
-                self._countdown = countdown - 1
-            else:
-                self._took(event, ())
-        finally:
-            self._release()
+        with self.lock:
+            try:
+                if self.closed or self.native is None:
+                    raise self.unusable()
+                event = _new_event(self._event)
+                event._stream, event._native = self, command(value)
+                if keep is not self._last_bundle:
+                    self.bundles.add(keep)
+                    self._last_bundle = keep
+                countdown = self._countdown
+                if countdown > 0 and self._dirty:
+                    self._countdown = countdown - 1
+                else:
+                    self._took(event, ())
+            except Error:
+                raise
+            except BaseException:
+                self._doubtful.append((keep,))
+                raise
         return event
 
     def _took(self, event: Event, keep: Sequence[object]) -> None:
@@ -312,11 +331,16 @@ class CommandStream(Commands):
 
         def launch(natives: Sequence[NativeEvent]) -> None:
             with self.lock:
-                if self.native is None:
+                if self.closed or self.native is None:
                     raise self.unusable()
-                event._native = operation(natives)
-                self._took(event, keep)
-            self.let_go(event)
+                try:
+                    event._native = operation(natives)
+                    self._took(event, keep)
+                except Error:
+                    raise
+                except BaseException:
+                    self._doubtful.append(keep)
+                    raise
 
         self._start(Node(event, launch=launch), waits, keep, self.in_order or barrier)
         return event
@@ -343,15 +367,23 @@ class CommandStream(Commands):
     ) -> None:
         event = node.event
         event._task = node
-        with self.lock:
-            if self.closed or self.native is None:
-                raise self.unusable()
-            begin(self, keep)
-            blocker = self.blocker
-            self.tasks[event] = keep
-            if blocks:
-                self.blocker = event
-        node.start(needs, after if blocker is None else (*after, blocker))
+        pool.prepare()
+        after = [*after]
+        withdraw = partial(node.withdraw, after, threading.get_ident())
+        try:
+            with self.lock:
+                if self.closed or self.native is None:
+                    raise self.unusable()
+                begin(self, keep)
+                if self.blocker is not None:
+                    after.append(self.blocker)
+                self.tasks[event] = keep
+                if blocks:
+                    self.blocker = event
+            node.start(needs, after)
+        except BaseException:  # it shall hold up nobody
+            pool.later(withdraw)
+            raise
 
     def let_go(self, event: Event) -> None:
         """The host has done its part of a command."""
@@ -399,7 +431,7 @@ class CommandStream(Commands):
 
     def reap(self) -> None:
         """Lets go of what completed commands used, without waiting."""
-        if self._dirty:
+        if self._dirty or self._doubtful:
             with self.lock:
                 if self.native is not None:
                     self._reap()
@@ -417,8 +449,10 @@ class CommandStream(Commands):
             finished.append(tuple(held))
             finished.append(self._batch)
             finished.append(self.bundles)
+            finished.append(self._doubtful)
             held.clear()
             self._new_batch()
+            self._doubtful = []
             self.bundles, self._last_bundle = set(), None
             if not self.tasks:
                 self._dirty = False
@@ -498,7 +532,7 @@ class CommandStream(Commands):
             if not self.in_order and self.native is not None and uses(self._batch, owner):
                 self._end_batch()
             events = [event for event, keep in (*self._held, *self.tasks.items()) if uses(keep, owner)]
-            everything = owner in self.bundles or uses(self._batch, owner)
+            everything = owner in self.bundles or uses(chain(self._batch, *self._doubtful), owner)
         for event in events:
             event._settle()
         if everything and self.native is not None:
@@ -514,7 +548,8 @@ class CommandStream(Commands):
                 self._end_batch()
             deferred = [event for event, keep in self.tasks.items() if uses(keep, owner) and not _comes_later(event)]
             users = [event for event, keep in self._held if uses(keep, owner)]
-            if self.in_order and (users or uses(self._batch, owner)):
+            doubtful = uses(chain.from_iterable(self._doubtful), owner)
+            if doubtful or (self.in_order and (users or uses(self._batch, owner))):
                 users = [self._event(self, self.backend.barrier(self.native, ()), ())]
                 self._took(users[0], ())
         return [*users, *deferred]
@@ -573,7 +608,6 @@ class CommandStream(Commands):
     def forget(self) -> None:
         """In the child of a fork: nothing of this can be used or released."""
         self.lock = Lock()
-        self._acquire, self._release = self.lock.acquire, self.lock.release
         self.end(FORKED)
         self.log.forget()
         self.blocker = None
@@ -590,7 +624,7 @@ class CommandStream(Commands):
         self.outside = OutsideWaits()
         held, self._held = self._held, deque()
         batch = self._new_batch()
-        self.tasks, self.bundles, self._last_bundle = {}, set(), None
+        self.tasks, self.bundles, self._last_bundle, self._doubtful = {}, set(), None, []
         del held, batch
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,8 @@ import numpy.typing as npt
 from ..model.errors import Error
 from . import _storage
 from ._activity import sweep
-from ._moves import Here, bring, move_here, settle
+from ._moves import Here, bring, make_rest, move_here, settle
+from ._pool import pool
 from ._storage import Storage, is_pending
 
 __all__ = ["finish", "finish_quietly"]
@@ -33,33 +35,43 @@ def finish(
     Args:
         report: whether to raise the error of a failed command; else it stays with its queue.
     """
+    pool.prepare()
+    lost: Error | None = None
+    here: Here = []
+    place = None
+    rest = partial(make_rest, here)
     with _storage.lock:
         if not storage.open or storage.forked:  # after a fork it is the parent's
             return
-        lost: Error | None = None
-        here: Here = []
-        storage.open = False  # nothing more is submitted
-        waits = [event for event in storage.uploads if is_pending(event)]
-        place = None
-        waits_for_all = storage.waits
-        if final is not None and (storage.modified or storage.origin is None or storage.origin.memory is not final):
-            place = storage.visible_place(storage.segments, writable=True)
-            if storage.host is not None and storage.host.memory is final:
-                place = storage.host
-            waits_for_all = True
         try:
-            for target in (place, storage.returns):
-                if target is not None:
-                    waits += bring(storage, storage.segments, target, here=here)
-        except Error as error:  # it ends all the same
-            lost = error
-        if waits_for_all:
-            waits = [*storage.users(), *waits]
+            storage.open = False  # nothing more is submitted
+            waits = [event for event in storage.uploads if is_pending(event)]
+            waits_for_all = storage.waits
+            if final is not None and (
+                storage.modified or storage.origin is None or storage.origin.memory is not final
+            ):
+                place = storage.visible_place(storage.segments, writable=True)
+                if storage.host is not None and storage.host.memory is final:
+                    place = storage.host
+                waits_for_all = True
+            try:
+                for target in (place, storage.returns):
+                    if target is not None:
+                        waits += bring(storage, storage.segments, target, here=here)
+            except Error as error:  # it ends all the same
+                lost = error
+            if waits_for_all:
+                waits = [*storage.users(), *waits]
+        except BaseException:  # interrupted: it can be closed again
+            storage.open = True
+            pool.later(rest)
+            raise
     try:
         move_here(here)
         succeeded = settle(waits, report=False)
-    except BaseException:  # interrupted: it can be closed again
+    except BaseException:
         storage.open = True
+        pool.later(rest)
         raise
     if final is not None and place is not None and place.memory is not final and succeeded and not lost:
         final[...] = place.view(0, shape, dtype, writable=False).reshape(final.shape)

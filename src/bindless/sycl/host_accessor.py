@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +13,7 @@ from ..model.errors import AccessorError
 from . import _lifetime, _storage
 from ._allocation import Allocation, Lease
 from ._host_view import HostView
-from ._moves import Here, bring, move_here, settle
+from ._moves import Here, bring, make_rest, move_here, settle
 from ._node import Gate
 from ._pool import pool
 from .event import Event
@@ -50,6 +52,7 @@ class HostAccessor(HostView):
         order, data = buffer._span, _accessor._data
         waits: list[Event] = []
         here: Here = []
+        release = partial(_open_after, gate, waits, here)
         try:
             with _storage.lock:
                 storage.require_open()
@@ -59,19 +62,18 @@ class HostAccessor(HostView):
                     waits.extend(bring(storage, part, place, here=here))
                 storage.waits_of(storage.between(*order), place, requirement, waits)
                 storage.hold(order, data, place, requirement, event)
-            waits = [other for other in waits if not isinstance(other._task, Gate)]  # host accessors do not wait
+            others = [other for other in waits if not isinstance(other._task, Gate)]  # host accessors do not wait
             move_here(here)
-            settle(waits, report=True)
+            settle(others, report=True)
+            if isinstance(place.memory, Allocation):  # a thread may still look at it when the interpreter ends
+                self._lease = Lease(place.memory)
+            whole = place.view(buffer._span[0], buffer.shape, buffer.dtype, writable=requirement.writes)
+            self._array = whole[_accessor.region.slices]
         except BaseException:  # what comes later still comes after all of them
+            pool.later(release)
             gate.disown()
-            move_here(here)
-            pool.run(lambda: _open_after(gate, waits))
             raise
         self._gate = gate
-        if isinstance(place.memory, Allocation):  # a thread may still look at it when the interpreter ends
-            self._lease = Lease(place.memory)
-        whole = place.view(buffer._span[0], buffer.shape, buffer.dtype, writable=requirement.writes)
-        self._array = whole[_accessor.region.slices]
 
     @property
     def array(self) -> npt.NDArray[Any]:
@@ -91,9 +93,19 @@ class HostAccessor(HostView):
 
     def close(self) -> None:
         """Lets the commands that wait start; the array is not to be used any more. A second call does nothing."""
-        gate, self._gate, self._array, self._lease = self._gate, None, None, None
-        if gate is not None:
+        gate = self._gate
+        if gate is None:
+            return
+        release = partial(_open_after, gate, (), [])
+        try:
+            self._array = self._lease = None
             gate.open()
+        except BaseException:
+            pool.later(release)
+            gate.disown()
+            raise
+        finally:
+            self._gate = None
 
     def __enter__(self) -> npt.NDArray[Any]:
         return self.array
@@ -113,6 +125,9 @@ class HostAccessor(HostView):
         return f"<HostAccessor {self.mode} to {self.buffer!r}{', closed' if self.closed else ''}>"
 
 
-def _open_after(gate: Gate, events: list[Event]) -> None:
-    settle(events, report=False)
+def _open_after(gate: Gate, events: Sequence[Event], moves: Here) -> None:
+    """Opens a gate of a host accessor that was interrupted; runs on a thread of the pool."""
+    gate.disown()
+    make_rest(moves)
+    settle([event for event in events if not isinstance(event._task, Gate)], report=False)
     gate.open()

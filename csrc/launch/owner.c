@@ -1,0 +1,156 @@
+/* Owner: a base of objects whose destructor a signal may not split.
+ *
+ * CPython prints an exception that leaves a destructor and forgets it. So a KeyboardInterrupt there would be lost, and
+ * with it the native object that was about to be released. The destructor of this type calls the Python method
+ * _finalize; meanwhile SIGINT is only noted, and raised again afterwards, in the code that dropped the object. */
+
+#include "launch.h"
+
+#if defined(__linux__) || defined(__APPLE__)
+
+#include <pthread.h>
+#include <signal.h>
+
+typedef struct {
+    struct sigaction before;
+    bool on;
+} Shield;
+
+static volatile sig_atomic_t noted;
+static bool shielded; /* by an outer destructor; the interpreter lock guards it */
+
+static void note(int number)
+{
+    (void)number;
+    noted = 1;
+}
+
+/* Ctrl-C is handled by the main thread alone; where it does not run Python code it raises nothing there. */
+static void raise_shield(Shield *shield, bool main_thread)
+{
+    struct sigaction noting;
+    shield->on = false;
+    if (!main_thread || shielded)
+        return;
+    memset(&noting, 0, sizeof noting);
+    noting.sa_handler = note;
+    sigemptyset(&noting.sa_mask);
+    if (sigaction(SIGINT, NULL, &shield->before) != 0 || shield->before.sa_handler == SIG_DFL ||
+        shield->before.sa_handler == SIG_IGN || sigaction(SIGINT, &noting, NULL) != 0)
+        return;
+    shield->on = shielded = true;
+}
+
+static void lower_shield(const Shield *shield)
+{
+    if (!shield->on)
+        return;
+    sigaction(SIGINT, &shield->before, NULL);
+    shielded = false;
+    if (noted) {
+        noted = 0;
+        raise(SIGINT);
+    }
+}
+
+static bool is_main_thread(void)
+{
+    static pthread_t main_thread;
+    static bool known;
+    if (!known) { /* PyOS_getsig and the like tell nothing: the module threading knows */
+        PyObject *threading = PyImport_ImportModule("threading");
+        PyObject *thread = threading == NULL ? NULL : PyObject_CallMethod(threading, "main_thread", NULL);
+        PyObject *ident = thread == NULL ? NULL : PyObject_GetAttrString(thread, "ident");
+        unsigned long number = ident == NULL ? 0 : PyLong_AsUnsignedLong(ident);
+        Py_XDECREF(ident);
+        Py_XDECREF(thread);
+        Py_XDECREF(threading);
+        if (PyErr_Occurred()) {
+            PyErr_Clear();
+            return false;
+        }
+        main_thread = (pthread_t)number;
+        known = true;
+    }
+    return pthread_equal(main_thread, pthread_self());
+}
+
+#else
+
+typedef struct {
+    char none;
+} Shield;
+
+static void raise_shield(Shield *shield, bool main_thread)
+{
+    (void)shield, (void)main_thread;
+}
+
+static void lower_shield(const Shield *shield)
+{
+    (void)shield;
+}
+
+static bool is_main_thread(void)
+{
+    return false;
+}
+
+#endif
+
+/* A pending call: raises what a destructor could not let out. */
+static int raise_later(void *error)
+{
+    PyErr_SetObject((PyObject *)Py_TYPE(error), error);
+    Py_DECREF((PyObject *)error);
+    return -1;
+}
+
+/* Takes the exception that is set; one that is no Exception, such as KeyboardInterrupt, is raised after the destructor,
+   others are printed, as those of destructors are. */
+static void pass_on(PyObject *self)
+{
+    PyObject *type, *value, *trace;
+    if (PyErr_ExceptionMatches(PyExc_Exception)) {
+        PyErr_WriteUnraisable(self);
+        return;
+    }
+    PyErr_Fetch(&type, &value, &trace);
+    PyErr_NormalizeException(&type, &value, &trace);
+    Py_XDECREF(type);
+    Py_XDECREF(trace);
+    if (value != NULL && Py_AddPendingCall(raise_later, value) != 0)
+        Py_DECREF(value);
+}
+
+static void owner_finalize(PyObject *self)
+{
+    Shield shield;
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace);
+    bool main_thread = is_main_thread();
+    if (main_thread && PyErr_CheckSignals() < 0) /* what came just before */
+        pass_on(self);
+    raise_shield(&shield, main_thread);
+    PyObject *done = PyObject_CallMethodObjArgs(self, str_finalize, NULL);
+    if (done == NULL) { /* what was raised before it began, for want of memory too, is no reason not to begin */
+        pass_on(self);
+        done = PyObject_CallMethodObjArgs(self, str_finalize, NULL);
+        if (done == NULL)
+            pass_on(self);
+    }
+    Py_XDECREF(done);
+    lower_shield(&shield);
+    PyErr_Restore(type, value, trace);
+}
+
+static void owner_dealloc(PyObject *self)
+{
+    finish(self);
+}
+
+static PyType_Slot owner_slots[] = {
+    {Py_tp_new, PyType_GenericNew}, {Py_tp_finalize, owner_finalize}, {Py_tp_dealloc, owner_dealloc}, {0, NULL},
+};
+PyType_Spec owner_spec = {"bindless.drivers._launch.Owner", sizeof(PyObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+                          owner_slots};
