@@ -13,7 +13,7 @@ from ..model.errors import DeviceLostError, Error, ExceptionList, SyclRuntimeErr
 from . import _lifetime
 from ._error_log import AsyncHandler, owing
 from ._lifetime import ENDED
-from ._node import open_gates
+from ._node import Node, open_gates
 from ._outside_waits import told
 
 if TYPE_CHECKING:
@@ -32,7 +32,8 @@ streams: weakref.WeakSet[CommandStream] = weakref.WeakSet()
 """All of them."""
 
 
-# Seconds that the end of the interpreter waits for external semaphores, and between two looks.
+# Seconds that the end of the interpreter waits for external semaphores, and for any host task to return; seconds
+# between two looks.
 _PATIENCE, _LOOK_AGAIN = 5.0, 0.01
 
 
@@ -140,7 +141,22 @@ def _finish() -> None:
 
 
 def _is_stuck() -> bool:
-    """Whether work waits for an external semaphore that nobody signals any more: then nothing native is waited for."""
+    """Whether work waits for what will not happen any more: then nothing native is waited for, and it is said."""
+    reasons = _waits_for_semaphores() or _endless_host_tasks()
+    if not reasons:
+        return False
+    for reason in reasons:
+        sys.stderr.write(f"bindless: work was not complete when the interpreter ended{reason}\n")
+    birth.end()
+    for stream in _lifetime.snapshot(streams):
+        stream.end(ENDED)
+    active.clear()
+    _lifetime.abandon()
+    return True
+
+
+def _waits_for_semaphores() -> list[str]:
+    """The external semaphores that nobody signals any more, as the ends of sentences."""
     deadline = time.monotonic() + _PATIENCE
     waiting = [stream for stream in active.copy() if stream.outside]
     while waiting and time.monotonic() < deadline:
@@ -148,16 +164,23 @@ def _is_stuck() -> bool:
         for stream in waiting:
             stream.reap()
         waiting = [stream for stream in waiting if stream.outside and stream in active]
-    if not waiting:
-        return False
-    for stream in waiting:
-        sys.stderr.write(f"bindless: work was not complete when the interpreter ended{told(stream, set())}\n")
-    birth.end()
-    for stream in _lifetime.snapshot(streams):
-        stream.end(ENDED)
-    active.clear()
-    _lifetime.abandon()
-    return True
+    return [told(stream, set()) for stream in waiting]
+
+
+def _endless_host_tasks() -> list[str]:
+    """Waits for all host tasks; if none returns for a while, those that run, as the ends of sentences."""
+    before: set[Node] = set()
+    deadline = 0.0
+    while True:
+        nodes = {event._task for stream in active.copy() for event in tuple(stream.tasks)} - {None}
+        if not nodes:
+            return []
+        running = {node for node in nodes if node is not None and node.function_runs}
+        if running != before:
+            before, deadline = running, time.monotonic() + _PATIENCE
+        elif running and time.monotonic() >= deadline:
+            return [f": {node.name} has not returned" for node in sorted(running, key=lambda node: node.name)]
+        time.sleep(_LOOK_AGAIN)
 
 
 def _comes_of_the_end(error: BaseException | None) -> bool:

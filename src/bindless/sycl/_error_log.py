@@ -155,5 +155,5 @@ class ErrorLog:
         self._lock = threading.RLock()
 
     def __del__(self) -> None:  # the errors of a queue that nobody waits for any more
-        if self.errors:
+        if getattr(self, "errors", None):  # its constructor may have been interrupted
             self._context._unclaimed.append(self.handler, self.errors)

@@ -41,6 +41,13 @@ class HostTask:
             self._function()
 
 
+    def __repr__(self) -> str:
+        code = getattr(inspect.unwrap(self._function), "__code__", None)
+        name = getattr(self._function, "__qualname__", None) or type(self._function).__qualname__
+        where = f" of {code.co_filename}:{code.co_firstlineno}" if code is not None else ""
+        return f"the host task {name!r}{where}"
+
+
 def _takes_an_argument(function: Callable[..., object]) -> bool:
     try:
         parameters = inspect.signature(function).parameters.values()

@@ -41,11 +41,15 @@ class Listed:
         held = self._held
         if held is None:
             with _lock:
+                if self._held is not None:  # since
+                    return self._held
+                held = self._hold(context)  # first: an interrupt after the deletion would leave nobody the right
                 try:
                     del self._unheld
-                except AttributeError:  # held since, or ended
-                    return self._held
-                held = self._held = self._hold(context)
+                except AttributeError:  # it has ended
+                    held.detach()
+                    return None
+                self._held = held
         return held
 
     def end(self, backend: BackendProtocol, native: NativeContext) -> None:
@@ -90,10 +94,10 @@ class Table(_lifetime.Resource):
         self._rank, self._rest = rank, (table, backend, native)
         self._own(rank, parent, _end_of, (weakref.ref(self),))
 
-    def __del__(  # type: ignore[override]
-        self, _live: dict[int, Any] = _lifetime._live, _base: Any = _lifetime.Resource.__del__
+    def _finalize(  # type: ignore[override]
+        self, _live: dict[int, Any] = _lifetime._live, _base: Any = _lifetime.Resource._finalize
     ) -> None:
-        if self._key in _live:
+        if getattr(self, "_key", None) in _live:
             _live[self._key] = (self._rank, end_all, self._rest)
             _base(self)
 

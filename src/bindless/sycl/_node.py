@@ -90,6 +90,16 @@ class Node:
         self.status = EventStatus.submitted
         self.over = False
 
+    @property
+    def function_runs(self) -> bool:
+        """Whether its function has begun and not returned."""
+        return self._function is not None and self._thread != 0 and not self.over
+
+    @property
+    def name(self) -> str:
+        """Its function, for messages."""
+        return repr(self._function)
+
     # ------------------------------------------------------------------ waiting for others
 
     def start(self, needs: Iterable[Event], after: Iterable[Event] = ()) -> None:
