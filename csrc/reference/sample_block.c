@@ -1,15 +1,16 @@
 /* The way a call is run: in blocks where the processor and the texture allow it. */
 #include "sample_block.h"
 
+#include "processor.h"
+
 enum blr_vectors blr_vectors_of(const struct blr_texture *texture)
 {
 #if BLR_HAS_X86_BLOCKS
     if (texture->flags & BLR_TEXTURE_NO_VECTORS)
         return BLR_VECTORS_NONE;
-    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") || !__builtin_cpu_supports("f16c"))
+    if (!blr_processor_has_avx2())
         return BLR_VECTORS_NONE;
-    if (!(texture->flags & BLR_TEXTURE_NO_AVX512) && __builtin_cpu_supports("avx512f") &&
-        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
+    if (!(texture->flags & BLR_TEXTURE_NO_AVX512) && blr_processor_has_avx512())
         return BLR_VECTORS_AVX512;
     return BLR_VECTORS_AVX2;
 #elif BLR_HAS_NEON_BLOCKS

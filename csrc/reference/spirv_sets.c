@@ -1,6 +1,7 @@
 /* Which set of instructions kernels run with. */
 #include "spirv_set.h"
 
+#include "processor.h"
 #include "threads.h"
 
 #include <stdlib.h>
@@ -15,10 +16,9 @@ uint32_t blr_spirv_sets(const struct blr_spirv_set *sets[BLR_SETS])
     uint32_t count = 0;
     sets[count++] = &blr_spirv_set_of_this;
 #if BLR_HAS_VECTOR_SETS
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c")) {
+    if (blr_processor_has_avx2()) {
         sets[count++] = &blr_spirv_set_of_this_avx2;
-        if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
-            __builtin_cpu_supports("avx512vl"))
+        if (blr_processor_has_avx512())
             sets[count++] = &blr_spirv_set_of_this_avx512;
     }
 #endif

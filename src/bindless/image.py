@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 import warnings
 from collections.abc import Callable, Sequence
@@ -15,7 +16,7 @@ import numpy.typing as npt
 from ._image_area import shrink, to_storage
 from ._image_device import mapped, shrunk
 from ._image_grid import cube_directions, grid, panorama_coordinates, projection_matrix, warp_coordinates
-from ._image_parallel import in_blocks
+from ._image_parallel import in_blocks, require_room
 from ._image_plan import planned
 from ._image_queue import default_queue
 from ._image_store import ImageStore, Reader
@@ -34,14 +35,17 @@ from .model.errors import InvalidError, SamplerWarning
 from .model.masked import warn_of_mask
 from .model.sampler import BindlessImageSampler
 from .model.shown import shown
+from .model.single_owner import SingleOwner
 from .sycl.queue import Queue
 
 __all__ = ["Image"]
 
 Array = npt.NDArray[Any]
 
+_BYTES_OF_DIRECTION = 24  # three coordinates of 64 bits
 
-class Image:
+
+class Image(SingleOwner):
     """An image on a device, made from an array, read by the device's texture units.
 
     Coordinates are in (x, y, z) order and in pixels unless ``coordinate="normalized"``: the centre of pixel
@@ -131,9 +135,7 @@ class Image:
         if pixels.ndim not in (2, 3):
             raise InvalidError(f"a panorama has shape (height, width[, channels]), not {pixels.shape}")
         height, width = pixels.shape[:2]
-        side = max(height // 2, 1) if size is None else size
-        if side < 1:
-            raise InvalidError(f"size={side}: a face has at least 1 pixel")
+        (side,) = _sizes(max(height // 2, 1) if size is None else size, 1, "size", "(pixels of a face)")
         taken = {"mipmaps", "layers", "cubemap", "dimensions"} & options.keys()
         if taken:
             raise InvalidError(f"from_equirectangular makes a cubemap: leave {', '.join(sorted(taken))} out")
@@ -142,6 +144,7 @@ class Image:
                 f"a panorama of {pixels.dtype} cannot be resampled to the faces of a cubemap, for integers of 32 bits "
                 'are not filtered: convert with panorama.astype("float32")'
             )
+        require_room(6 * side * side, "size", _BYTES_OF_DIRECTION)
         directions = cube_directions(side)
         with cls(pixels, mipmaps=True, addressing=AddressingMode.repeat, queue=queue, dimensions=2) as source:
             level = max(np.log2(height / (2 * side)), 0.0)
@@ -330,6 +333,7 @@ class Image:
         """
         self._refuse_cubemap("resize")
         sizes = _sizes(size, len(self.size), "size", "(width, height, depth)")
+        require_room(math.prod(sizes), "size", self._bytes_of_pixel())
         channel = self._described.channel
         if self._sampler.filtering is FilteringMode.nearest:
             return self._as_given(self._enlarge(sizes, channel, codes=False), sizes)
@@ -371,6 +375,7 @@ class Image:
             raise InvalidError(f"warp needs a two-dimensional image; this one has {len(self.size)} dimensions")
         full = projection_matrix(matrix)
         height, width = _sizes(shape, 2, "shape", "(height, width)")
+        require_room(height * width, "shape", self._bytes_of_pixel())
         reader = self._store.reader(self._sampler)
         picture = self._mapped(reader, full, (width, height), gradients=self._mipmaps)
         if picture is not None:
@@ -382,6 +387,10 @@ class Image:
 
         result = self._draw(reader, (width, height), coordinates, self._described.channel, codes=False)
         return self._as_given(result, (width, height))
+
+    def _bytes_of_pixel(self) -> int:
+        """Of a result: in all its layers."""
+        return max(self.num_layers, 1) * self.num_channels * self.dtype.itemsize
 
     def _means(self, sizes: tuple[int, ...], *, rounded: bool) -> Array:
         """The image in a smaller size, each pixel the mean of its area, rounded to the array's dtype or not."""
@@ -589,4 +598,5 @@ def _sizes(value: int | Sequence[int], count: int, name: str, order: str) -> tup
         raise InvalidError(f"{name}={shown(value)} is not made of integers; it is {names}") from None
     if len(sizes) != count or min(sizes) < 1:
         raise InvalidError(f"{name}={shown(value)}: it is {count} positive integers, {names}")
+    require_room(math.prod(sizes), name)
     return sizes

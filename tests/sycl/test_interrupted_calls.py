@@ -1,7 +1,7 @@
 """A KeyboardInterrupt at the entry of every function of the package, during one operation each.
 
-CPython runs the handlers of signals where functions begin, so these are places where Ctrl-C arrives. Whatever the place,
-the queue comes to rest afterwards, the next operation works, and the buffer has what the last command wrote.
+CPython runs the handlers of signals where functions begin, so these are places where Ctrl-C arrives. Whatever the
+place, the queue comes to rest afterwards, the next operation works, and the buffer has what the last command wrote.
 """
 
 from __future__ import annotations

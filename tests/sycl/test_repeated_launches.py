@@ -324,7 +324,8 @@ def test_each_event_is_complete_when_its_launch_is(blr: bl.Queue, simple: Any) -
     gate.open()
     blr.wait()
     assert {event.status for event in kept} == {bl.EventStatus.complete} and blr.ext_oneapi_empty()
-    assert set(data.numpy(blr)) == {2 * OFTEN}
+    if blr.is_in_order:  # else the kernels that the gate let go add to the same numbers at once
+        assert set(data.numpy(blr)) == {2 * OFTEN}
 
 
 def test_failures_are_told_once_by_whom_they_concern(blr: bl.Queue, simple: Any) -> None:
@@ -379,6 +380,7 @@ def test_what_is_no_event_is_told(own: bl.Queue, simple: Any) -> None:
     data, increment = zeros(own), simple.get_kernel("increment")
     for _ in range(OFTEN):
         event = own.parallel_for(64, increment, data)
+        event.wait()  # out of order nothing else keeps the next from adding to the same number
     for wrong in (5, "text", [event, None], (event, 7), None):
         with pytest.raises(bl.InvalidError, match="it takes an Event or several"):
             own.parallel_for(64, increment, data, depends_on=wrong)  # type: ignore[arg-type]
@@ -437,4 +439,5 @@ def test_a_fork_leaves_them_to_the_parent(blr: bl.Queue, simple: Any) -> None:
             os._exit(status)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     blr.parallel_for(64, increment, data).wait()
-    assert set(data.numpy(blr)) == {OFTEN + 1}
+    if blr.is_in_order:  # else the kernels add to the same numbers at once
+        assert set(data.numpy(blr)) == {OFTEN + 1}

@@ -6,6 +6,7 @@ from typing import Any
 
 from ..model.enums import Backend
 from ..model.errors import BackendMismatchError, InvalidError
+from ..model.single_owner import SingleOwner
 from ..sycl import _lifetime
 from ..sycl._where import resolve
 from ..sycl.context import Context
@@ -41,7 +42,7 @@ class IpcEventPoolHandle:
         return f"<IpcEventPoolHandle {self.backend} of {self.count} events>"
 
 
-class EventPool:
+class EventPool(SingleOwner):
     """A pool of ``count`` events, at first not signalled: ``pool[0]`` to ``pool[count - 1]``.
 
     Args:
@@ -136,7 +137,7 @@ class EventPool:
         self.close()
 
 
-class PoolEvent:
+class PoolEvent(SingleOwner):
     """One event of a pool, which it keeps alive.
 
     Attributes:

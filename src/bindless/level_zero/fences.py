@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..model.errors import InvalidError
+from ..model.single_owner import SingleOwner
 from ..sycl import _lifetime
 from ..sycl.queue import Queue
 from ._offers import nanoseconds, offered, require_queue
@@ -10,7 +11,7 @@ from ._offers import nanoseconds, offered, require_queue
 __all__ = ["Fence"]
 
 
-class Fence:
+class Fence(SingleOwner):
     """A fence of a queue, at first not signalled. It is used again after ``reset``.
 
     Args:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from ..model.enums import UsmKind
 from ..model.errors import InvalidError, MemoryAllocationError
+from ..model.single_owner import SingleOwner
 from ..sycl._allocation import Allocation
 from ..sycl._usm_array import UsmArray, array_shape, element_dtype
 from ..sycl._where import resolve
@@ -22,7 +23,7 @@ from .virtual_memory import PhysicalMemory, VirtualRange
 __all__ = ["GrowableArray"]
 
 
-class GrowableArray:
+class GrowableArray(SingleOwner):
     """Rows in device memory whose number grows. The address stays, so that earlier views, and kernels that know it,
     stay valid; memory is put behind the addresses as it is needed, half as much again each time.
 

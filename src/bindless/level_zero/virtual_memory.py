@@ -8,6 +8,7 @@ from typing import Any, SupportsIndex
 
 from ..backends.contract import BackendProtocol
 from ..model.errors import Error, InvalidError
+from ..model.single_owner import SingleOwner
 from ..sycl import _lifetime
 from ..sycl._stream import wait_for_all
 from ..sycl._where import resolve
@@ -55,7 +56,7 @@ def _pages(nbytes: SupportsIndex, device: Device, context: Context) -> int:
     return -(-size // page) * page
 
 
-class PhysicalMemory:
+class PhysicalMemory(SingleOwner):
     """Memory of a device without an address: it is used where it is mapped.
 
     Args:
@@ -86,7 +87,7 @@ class PhysicalMemory:
         )
 
 
-class _Reservation:
+class _Reservation(SingleOwner):
     """What a range of addresses holds, for the one that ends it."""
 
     def __init__(self, backend: BackendProtocol, native: Any, address: int, nbytes: int) -> None:
@@ -110,7 +111,7 @@ class _Reservation:
             raise first
 
 
-class VirtualRange:
+class VirtualRange(SingleOwner):
     """Addresses of a context, behind which physical memory can be put.
 
     It keeps the memory that is mapped in it. ``close``, or dropping it and what was made over it, unmaps that.

@@ -30,6 +30,7 @@ __all__ = [
     "AccessorError",
     "BackendMismatchError",
     "BuildError",
+    "CopyError",
     "DeviceLostError",
     "Error",
     "EventError",
@@ -80,6 +81,10 @@ class InvalidError(Error, ValueError):
     """A value that the specification or the device does not allow."""
 
     code = Errc.invalid
+
+
+class CopyError(InvalidError, TypeError):
+    """An object that owns what is released once was to be copied or pickled."""
 
 
 class AccessorError(Error):

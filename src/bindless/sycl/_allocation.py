@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..drivers._launch import Openable
 from ..model.enums import UsmKind
 from ..model.errors import InvalidError, MemoryAllocationError
+from ..model.single_owner import SingleOwner
 from . import _lifetime
 from ._stream import sweep, wait_for_all, wait_for_users
 
@@ -20,7 +21,7 @@ __all__ = ["Allocation", "Lease"]
 _LARGEST = 2**63 - 1
 
 
-class Allocation(Openable):
+class Allocation(Openable, SingleOwner):
     """Memory that pointers and arrays share; it ends with the last of them, or when it is freed.
 
     What other libraries look at through a ``Lease`` stays as long as they do: freeing it ends its use here at once,

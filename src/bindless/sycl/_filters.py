@@ -24,6 +24,9 @@ _FOREIGN = ("hip", "native_cpu", "esimd_emulator", "offload", "host")
 _ALIASES = {"ext_oneapi_level_zero": "level_zero", "ext_oneapi_cuda": "cuda", "ext_oneapi_hip": "hip"}
 
 
+_MOST_DIGITS = 18
+
+
 class _Listed(Protocol):
     """What a filter looks at of a device."""
 
@@ -46,6 +49,11 @@ def _backend(word: str) -> str | None:
 
 def _known_backends() -> str:
     return ", ".join(map(str, Backend))
+
+
+def _number(word: str) -> int:
+    """A number of digits. Of so many that Python refuses them it is one that no device has."""
+    return int(word) if len(word) <= _MOST_DIGITS else 10**_MOST_DIGITS
 
 
 @dataclass(frozen=True)
@@ -84,7 +92,7 @@ def _filter(item: str, text: str, name: str) -> Filter:
             reached += 1
             continue
         if word.isdecimal():
-            kind, value = "index", int(word)
+            kind, value = "index", _number(word)
         elif word in _TYPES:
             kind, value = "type", _TYPES[word]
         else:
@@ -232,7 +240,7 @@ def _path(device: str, text: str) -> _Path:
         raise _wrong(text, f"{device!r} is no device; it is *, cpu, gpu, fpga, a number or a sub-device such as '0.1'")
     if len(parts) > _MOST_PARTS:
         raise _wrong(text, f"{device!r} has {len(parts)} parts; sub-devices have their own, as in '0.1.2', and no more")
-    path = tuple(None if part == "*" else int(part) for part in parts)
+    path = tuple(None if part == "*" else _number(part) for part in parts)
     stars = [number is None for number in path]
     if stars != sorted(stars):
         raise _wrong(text, f"{device!r}: after '*' there is only '*', as in '{'.'.join('*' * len(parts))}'")

@@ -40,7 +40,6 @@ class HostTask:
         else:
             self._function()
 
-
     def __repr__(self) -> str:
         code = getattr(inspect.unwrap(self._function), "__code__", None)
         name = getattr(self._function, "__qualname__", None) or type(self._function).__qualname__

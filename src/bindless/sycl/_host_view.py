@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..model.single_owner import SingleOwner
+
 __all__ = ["HostView"]
 
 
-class HostView:
+class HostView(SingleOwner):
     """The array protocol and indexing over ``array``, which a subclass gives, or refuses with the reason."""
 
     __slots__ = ()

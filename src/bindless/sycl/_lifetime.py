@@ -22,7 +22,7 @@ from weakref import WeakSet
 
 from ..backends import _fork
 from ..drivers._launch import Owner
-from ..model.errors import DeviceLostError, Error, InvalidError
+from ..model.errors import CopyError, DeviceLostError, Error
 
 __all__ = [
     "ENDED",
@@ -124,7 +124,7 @@ class Resource(Owner):
 
     def __reduce__(self) -> Any:
         # Also what copy.copy and copy.deepcopy ask: a copy would release the object a second time.
-        raise InvalidError("a native object has one owner: what holds it is neither copied deeply nor pickled")
+        raise CopyError("a native object has one owner: what holds it is neither copied deeply nor pickled")
 
     def detach(self) -> None:
         """Gives the native object away: it will not be released here."""

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..model.errors import InvalidError
+from ..model.single_owner import SingleOwner
 from . import _lifetime, _storage
 from ._pool import pool
 from ._storage import Storage
@@ -21,7 +22,7 @@ Array = npt.NDArray[Any]
 _Self = TypeVar("_Self", bound="MemoryObject")
 
 
-class MemoryObject:
+class MemoryObject(SingleOwner):
     """Elements that move by themselves to where commands use them.
 
     Attributes:

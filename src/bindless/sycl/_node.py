@@ -388,7 +388,7 @@ class Gate(Node):
         self._thread = 0
 
     def open(self) -> None:
-        """Lets go on what waits for it; it is not to be called from a destructor. Interrupted, it can be called again."""
+        """Lets go on what waits for it; not from a destructor. Interrupted, it can be called again."""
         self._end(pool.later)
         _gates.discard(self)
 

@@ -30,6 +30,7 @@ from ._lifetime import FORKED
 from ._node import Node
 from ._outside_waits import OutsideWaits
 from ._pool import pool
+from ._waits import comes_later, waits_of
 from .event import Event, OwnedEvent
 
 if TYPE_CHECKING:
@@ -168,7 +169,7 @@ class CommandStream(Commands):
         natives: Sequence[NativeEvent] = ()
         others: Sequence[Event] = ()
         if type(depends_on) is not tuple or depends_on:
-            waits, natives, others = self.resolve(depends_on)
+            waits, natives, others = waits_of(self, depends_on)
         if others or self.blocker is not None:
             return self._defer(operation, waits, keep, barrier)
         with self.lock:
@@ -204,7 +205,7 @@ class CommandStream(Commands):
         natives: Sequence[NativeEvent] = ()
         others: Sequence[Event] = ()
         if type(depends_on) is not tuple or depends_on:
-            waits, natives, others = self.resolve(depends_on)
+            waits, natives, others = waits_of(self, depends_on)
         if others or self.blocker is not None:
 
             def operation(natives: Sequence[NativeEvent]) -> NativeEvent:
@@ -399,29 +400,6 @@ class CommandStream(Commands):
         event._check_process()
         return home._backend is self.backend and (home is self.context or self._events_cross_contexts)
 
-    def resolve(self, depends_on: Iterable[Event] | Event) -> tuple[tuple[Event, ...], list[NativeEvent], list[Event]]:
-        """The events to wait for, the native ones among them, and those that only the host can wait for.
-
-        Raises:
-            InvalidError: something is not an event.
-        """
-        if type(depends_on) is tuple:
-            events: tuple[Event, ...] = depends_on
-        elif isinstance(depends_on, Event):
-            events = (depends_on,)
-        else:
-            try:
-                events = tuple(depends_on)
-            except TypeError:
-                raise InvalidError(f"depends_on={depends_on!r}: it takes an Event or several") from None
-        natives: list[NativeEvent] = []
-        others: list[Event] = []
-        for event in events:
-            if not isinstance(event, Event):
-                raise InvalidError(f"depends_on contains {event!r}: it takes an Event or several")
-            event._collect(self, natives, others)
-        return events, natives, others
-
     # ------------------------------------------------------------------ completion
 
     @property
@@ -546,7 +524,7 @@ class CommandStream(Commands):
             self._reap()
             if not self.in_order and uses(self._batch, owner):
                 self._end_batch()
-            deferred = [event for event, keep in self.tasks.items() if uses(keep, owner) and not _comes_later(event)]
+            deferred = [event for event, keep in self.tasks.items() if uses(keep, owner) and not comes_later(event)]
             users = [event for event, keep in self._held if uses(keep, owner)]
             doubtful = uses(chain.from_iterable(self._doubtful), owner)
             if doubtful or (self.in_order and (users or uses(self._batch, owner))):
@@ -626,9 +604,3 @@ class CommandStream(Commands):
         batch = self._new_batch()
         self.tasks, self.bundles, self._last_bundle, self._doubtful = {}, set(), None, []
         del held, batch
-
-
-def _comes_later(event: Event) -> bool:
-    """Whether a command waits for the host task that is asking."""
-    task = event._task
-    return task is not None and task.held_up_here() is not None

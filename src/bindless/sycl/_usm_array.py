@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..model.enums import Backend, UsmKind
-from ..model.errors import InvalidError
+from ..model.errors import CopyError, InvalidError, MemoryAllocationError
 from ..model.masked import warn_of_mask
 from ..model.shown import shown
 from ._allocation import Allocation
@@ -236,13 +236,22 @@ class UsmArray:
         """
         self._owner.require_open()
         if not self.size:
-            return np.empty(self.shape, self.dtype)
+            return _host_array(self.shape, self.dtype)
         first, last = reach(self.shape, self.strides, self.dtype.itemsize)
-        staged = np.empty(last - first, np.uint8)
+        staged = _host_array((last - first,), np.dtype(np.uint8))
         source = UsmPointer(self._owner, self._offset + first)
         self._queue(queue).memcpy(staged, source, last - first, depends_on=events_of_users(self._owner)).wait()
         seen: npt.NDArray[Any] = np.ndarray(self.shape, self.dtype, staged, -first, self.strides)
         return seen if self._contiguous else seen.copy()
+
+    def __copy__(self) -> UsmArray:
+        return self.copy()
+
+    def __deepcopy__(self, memo: object) -> UsmArray:
+        return self.copy()
+
+    def __reduce_ex__(self, protocol: object) -> Any:
+        raise CopyError("a UsmArray cannot be pickled, for its memory is of this process: pickle what numpy() gives")
 
     def copy_from(self, array: npt.ArrayLike, queue: Queue | None = None) -> UsmArray:
         """Copies a host array in and returns itself; waits. It is converted and broadcast as numpy would.
@@ -451,3 +460,10 @@ def array_shape(shape: SupportsIndex | Sequence[SupportsIndex], unknown: int = 0
     if any(size < unknown for size in sizes):
         raise InvalidError(f"shape={sizes}: sizes are 0 or more")
     return sizes
+
+
+def _host_array(shape: tuple[int, ...], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    try:
+        return np.empty(shape, dtype)
+    except (MemoryError, ValueError) as error:
+        raise MemoryAllocationError(f"no room on the host for an array of shape {shape} and {dtype}: {error}") from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Sequence
 from typing import SupportsIndex
 
@@ -19,6 +20,8 @@ from ._where import resolve
 
 __all__ = ["allocate", "free", "malloc_device", "malloc_host", "malloc_shared", "usm_empty"]
 
+_LARGEST_ALIGNMENT = 2**63
+
 _ASPECTS = {
     UsmKind.device: Aspect.usm_device_allocations,
     UsmKind.host: Aspect.usm_host_allocations,
@@ -31,11 +34,23 @@ def allocate(kind: UsmKind | str, nbytes: int, where: tuple[object, ...], alignm
     kind = coerce(UsmKind, kind, "kind")
     if kind is UsmKind.unknown:
         raise InvalidError("kind='unknown': memory is allocated as 'device', 'host' or 'shared'")
-    if not isinstance(alignment, int) or alignment < 0 or alignment & (alignment - 1):
-        raise InvalidError(f"alignment={alignment!r}: it is a power of two, or 0 for the driver's own")
+    alignment = _alignment_of(alignment)
     device, context = resolve(where)
     device._require(_ASPECTS[kind], f"{kind} memory")
     return Allocation.make(context, device, kind, nbytes, alignment)
+
+
+def _alignment_of(value: object) -> int:
+    """A power of two that an address can have, or 0."""
+    try:
+        number = operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        number = -1
+    if number < 0 or number & (number - 1):
+        raise InvalidError(f"alignment={value!r}: it is a power of two, or 0 for the driver's own")
+    if number > _LARGEST_ALIGNMENT:
+        raise InvalidError(f"alignment=2**{number.bit_length() - 1}: addresses have 64 bits, so it is at most 2**63")
+    return number
 
 
 def malloc_device(nbytes: int, *where: object, alignment: int = 0) -> UsmPointer:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -33,6 +34,8 @@ _SYCL_VERSION = 1
 # What an exporter is asked for at most.
 _DLPACK_VERSION = (1, 1)
 _ADDRESSES = 2**64
+_LARGEST = 2**63 - 1  # bytes of an array; and no program has memory above that address, nor in the first page
+_FIRST_PAGE = 4096
 _LEGACY_DEFAULT_STREAM = 1
 _READ_ONLY = int(DLFlag.read_only)
 
@@ -166,6 +169,11 @@ def _import_dlpack(x: Any, queue: Queue | None) -> UsmArray:
     else:
         capsule = _ask(x, int(backend.native_handle(native)) if ordered else None)  # some take no subclass of int
     described = _describe(capsule)
+    if not is_capsule and not _same_place(described["device"], place):
+        raise InvalidError(
+            f"a {type(x).__name__} exports memory of DLPack device {place}, its capsule says {described['device']}: "
+            "the exporter is to say which is right"
+        )
     dtype = dtype_of_dlpack(*described["dtype"])
     if dtype is None:
         raise InvalidError(_no_dtype(*described["dtype"]))
@@ -202,8 +210,19 @@ def _place_of(x: Any) -> tuple[int, int]:
             f"a {type(x).__name__} does not export DLPack: it has no __dlpack__ and __dlpack_device__; as_usm_array "
             "knows other protocols"
         )
-    kind, number = x.__dlpack_device__()
-    return int(kind), int(number)
+    place = x.__dlpack_device__()
+    try:
+        kind, number = place
+        return operator.index(kind), operator.index(number)
+    except (TypeError, ValueError):
+        raise InvalidError(
+            f"__dlpack_device__ of a {type(x).__name__} gave {place!r}: it is two integers, a device type and a number"
+        ) from None
+
+
+def _same_place(one: tuple[int, int], other: tuple[int, int]) -> bool:
+    """Whether both name the same memory; there is one host, whatever its number."""
+    return one == other or (one[0] in _HOST_TYPES and other[0] in _HOST_TYPES)
 
 
 def _describe(capsule: object) -> Any:
@@ -317,7 +336,7 @@ def _import_cuda(x: Any, interface: Mapping[str, Any], queue: Queue | None) -> U
         raise InvalidError("a masked array has no plain memory: fill or drop the mask first")
     if queue is not None and queue.backend is not Backend.cuda:
         raise InvalidError(f"the array lies in memory of CUDA, which {queue!r} does not reach")
-    array = _layout_of(interface, _CUDA_INTERFACE, 1, 0)
+    array = _layout_of(interface, _CUDA_INTERFACE, 1, 0)  # it knows no offset
     queue_of = _queue_at(array.address + array.first) if queue is None else queue
     made = array.adopt(queue_of, array.kind(queue_of, on_host=False), x)
     stream = interface.get("stream")
@@ -340,19 +359,19 @@ def _import_sycl(x: Any, interface: Mapping[str, Any], queue: Queue | None) -> U
             raise InvalidError(f"syclobj={owner!r} is no Queue of this package: give queue=, of the memory's context")
         queue = owner
     itemsize = element_dtype(interface.get("typestr", "")).itemsize
-    array = _layout_of(interface, _SYCL_INTERFACE, itemsize, int(interface.get("offset", 0)) * itemsize)
+    array = _layout_of(interface, _SYCL_INTERFACE, itemsize, itemsize)
     return array.adopt(queue, array.kind(queue, on_host=False), x)
 
 
-def _layout_of(interface: Mapping[str, Any], name: str, stride_unit: int, offset: int) -> _Layout:
-    """The layout that an interface describes; strides are in units of so many bytes."""
+def _layout_of(interface: Mapping[str, Any], name: str, stride_unit: int, offset_unit: int) -> _Layout:
+    """The layout that an interface describes; strides, and its offset, are in units of so many bytes."""
     try:
         address, read_only = interface["data"]
         shape = tuple(operator.index(size) for size in interface["shape"])
         strides = interface.get("strides")
         strides = None if strides is None else tuple(operator.index(stride) * stride_unit for stride in strides)
         typestr = interface["typestr"]
-        address = operator.index(address) + offset
+        address = operator.index(address) + operator.index(interface.get("offset", 0)) * offset_unit
     except (KeyError, TypeError, ValueError) as error:
         raise InvalidError(f"{name}: {dict(interface)!r} is not understood ({error!r})") from None
     descr = interface.get("descr")
@@ -385,6 +404,8 @@ class _Layout:
     ) -> None:
         if any(size < 0 for size in shape):
             raise InvalidError(f"the array's exporter gives it the shape {shape}: sizes are 0 or more")
+        if math.prod(size or 1 for size in shape) * max(dtype.itemsize, 1) > _LARGEST:
+            raise InvalidError(f"the array's exporter gives it the shape {shape} of {dtype}: numpy has no such arrays")
         self.strides = packed_strides(shape, dtype.itemsize) if strides is None else strides
         if len(self.strides) != len(shape):
             raise InvalidError(f"the array's exporter gives it the shape {shape} and strides {self.strides}")
@@ -393,7 +414,7 @@ class _Layout:
         self.first, self.last = reach(shape, self.strides, dtype.itemsize)
         if 0 in shape:
             return
-        if address == 0 or not 0 <= address + self.first < address + self.last <= _ADDRESSES:
+        if address == 0 or not _FIRST_PAGE <= address + self.first < address + self.last <= _LARGEST:
             raise InvalidError(
                 f"the array's exporter gives it the address {address:#x}, the shape {shape} and strides "
                 f"{self.strides}: no memory lies there"

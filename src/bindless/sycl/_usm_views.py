@@ -137,7 +137,10 @@ def indexed(shape: Ints, strides: Ints, key: Any) -> tuple[Ints, Ints, int]:
         size, stride = shape[axis], strides[axis]
         axis += 1
         if isinstance(item, slice):
-            start, stop, step = item.indices(size)
+            try:
+                start, stop, step = item.indices(size)
+            except (TypeError, ValueError) as error:  # no integers, or a step of 0
+                raise InvalidError(f"index {item!r}: {error}") from None
             count = len(range(start, stop, step))
             offset += start * stride if count else 0
             new_shape.append(count)

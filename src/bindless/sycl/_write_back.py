@@ -47,9 +47,7 @@ def finish(
             storage.open = False  # nothing more is submitted
             waits = [event for event in storage.uploads if is_pending(event)]
             waits_for_all = storage.waits
-            if final is not None and (
-                storage.modified or storage.origin is None or storage.origin.memory is not final
-            ):
+            if final is not None and (storage.modified or storage.origin is None or storage.origin.memory is not final):
                 place = storage.visible_place(storage.segments, writable=True)
                 if storage.host is not None and storage.host.memory is final:
                     place = storage.host

@@ -10,6 +10,7 @@ from ..drivers._launch import Bound
 from ..model.errors import InvalidError
 from ..model.handles import SampledImageHandle, UnsampledImageHandle
 from ..model.ranges import NdRange, RangeLike
+from ..model.single_owner import SingleOwner
 from ._argument_values import Unfit
 from ._arguments import PACKERS, memory_of, no_groups, pack_arguments
 from ._offset import has_offset
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["BoundLaunch"]
 
 
-class BoundLaunch(Bound):
+class BoundLaunch(Bound, SingleOwner):
     """``kernel.bind(queue, range, ...)`` makes one, calling it submits it, ``launch[2] = value`` changes an argument.
 
     It keeps queue, kernel and arguments alive. Values are what they were when they were given: a numpy array that is

@@ -12,6 +12,7 @@ from ..backends.contract import NativeEvent
 from ..backends.native_contract import GraphProtocol
 from ..model.errors import InvalidError
 from ..model.ranges import NdRange, RangeLike
+from ..model.single_owner import SingleOwner
 from . import _lifetime, _memory_commands
 from ._offset import has_offset, launch_operation
 from ._usm_array import UsmArray
@@ -33,7 +34,7 @@ class _Step(Protocol):
     def __call__(self, *, depends_on: Iterable[Event] | Event = ()) -> Event: ...
 
 
-class CommandGraph:
+class CommandGraph(SingleOwner):
     """Commands in the order in which they were added; calling it submits all of them to its queue.
 
     Arguments are checked and packed when a command is added, and keep their values; memory is kept alive, and what it

@@ -13,6 +13,7 @@ from ..backends.registry import require_unforked
 from ..model import info
 from ..model.enums import Backend, coerce
 from ..model.errors import Error, InvalidError, SyclRuntimeError
+from ..model.single_owner import SingleOwner
 from . import _lifetime
 from ._error_log import ErrorLog, Unclaimed
 from ._lifetime import ENDED, FORKED
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["Context", "default_context"]
 
 
-class Context:
+class Context(SingleOwner):
     """What queues and memory are made in.
 
     Closing it closes its queues, whose work goes on. Memory made in it stays valid until it is itself released; the

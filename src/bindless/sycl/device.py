@@ -11,6 +11,7 @@ from ..model import info
 from ..model.aspects import Aspect
 from ..model.enums import Backend, DeviceType, coerce
 from ..model.errors import FeatureNotSupportedError
+from ..model.single_owner import Singleton
 from ._partition import NOT_DIVIDED, can_partition, create_sub_devices
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["Device", "get_devices"]
 
 
-class Device:
+class Device(Singleton):
     """A device of one backend. A value: two objects of the same device are equal. Making one starts nothing on it.
 
     Args:

@@ -12,6 +12,7 @@ from ..drivers import _launch
 from ..model import info
 from ..model.enums import EventStatus, coerce
 from ..model.errors import Error, InvalidError, ProfilingError, SyclRuntimeError, WaitTimeoutError
+from ..model.single_owner import SingleOwner
 from . import _lifetime
 from ._lifetime import FORKED
 from ._outside_waits import told
@@ -27,7 +28,7 @@ __all__ = ["Event", "OwnedEvent"]
 _SHORTEST_PAUSE, _LONGEST_PAUSE = 2e-5, 5e-3
 
 
-class Event(_launch.Event):
+class Event(_launch.Event, SingleOwner):
     """A submitted command. ``Event()`` is one that is already complete.
 
     Dropping an event does not end its command, nor the life of the memory that it uses. An event that stands for

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from ..model.errors import AccessorError, InvalidError
 from ..model.ranges import NdRange, RangeLike
+from ..model.single_owner import SingleOwner
 from ._graph import submit_group
 from .accessor import Accessor
 from .copies import ORIGIN
@@ -29,7 +30,7 @@ __all__ = ["Handler"]
 _GROUPED = {"parallel_for": "_parallel_for", "single_task": "_single_task"}
 
 
-class Handler:
+class Handler(SingleOwner):
     """Given to the function of ``queue.submit``; of no use afterwards."""
 
     __slots__ = ("_accessors", "_arguments", "_command", "_depends_on", "_options", "_queue", "_to_host")

@@ -10,6 +10,7 @@ from ..model import info
 from ..model.enums import coerce
 from ..model.errors import FeatureNotSupportedError, InvalidError, NdRangeError
 from ..model.ranges import NdRange, RangeLike, as_range
+from ..model.single_owner import SingleOwner
 
 if TYPE_CHECKING:
     from .bound_launch import BoundLaunch
@@ -23,7 +24,7 @@ __all__ = ["Kernel"]
 Sizes = tuple[int, ...]
 
 
-class Kernel:
+class Kernel(SingleOwner):
     """A kernel of a bundle, which it keeps alive. ``bundle.get_kernel(name)`` makes one."""
 
     __slots__ = ("__weakref__", "_bundle", "_context", "_device", "_local", "_native", "_parameters", "_record")

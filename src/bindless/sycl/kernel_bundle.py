@@ -12,6 +12,7 @@ from ..drivers._launch import Openable
 from ..model.enums import BundleState, coerce
 from ..model.errors import InvalidError
 from ..model.kernel_file import KernelFile
+from ..model.single_owner import SingleOwner
 from . import _lifetime
 from ._activity import wait_for_users
 from ._bundle_modules import read_source
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["KernelBundle", "load_kernel_bundle"]
 
 
-class KernelBundle(Openable):
+class KernelBundle(Openable, SingleOwner):
     """Kernels for the devices of a context; ``load_kernel_bundle`` makes one.
 
     A bundle is in one of three states. ``input``: nothing is built; specialization constants can be set. ``object``:

@@ -6,12 +6,13 @@ from ..backends.contract import BackendProtocol, PlatformRecord
 from ..model import info
 from ..model.aspects import Aspect
 from ..model.enums import Backend, coerce
+from ..model.single_owner import Singleton
 from .device import Device
 
 __all__ = ["Platform", "get_platforms"]
 
 
-class Platform:
+class Platform(Singleton):
     """A driver; a value, made by ``get_platforms`` or ``device.platform``."""
 
     __slots__ = ("_backend", "_record")

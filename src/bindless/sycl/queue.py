@@ -15,6 +15,7 @@ from ..model.enums import Backend, coerce
 from ..model.errors import AccessorError, Error, InvalidError
 from ..model.ranges import NdRange, RangeLike
 from ..model.shown import shown
+from ..model.single_owner import SingleOwner
 from . import _memory_commands
 from ._arguments import memory_of, no_groups, pack_arguments
 from ._host_task import HostTask
@@ -25,6 +26,7 @@ from ._prepared_copies import PreparedCopies
 from ._stream import AsyncHandler, CommandStream, Operation, sweep
 from ._sycl_capsule import sycl_queue_capsule
 from ._usm_import import foreign_arguments
+from ._waits import waits_of
 from ._whole_copies import whole_copy
 from .accessor import Accessor
 from .context import Context, default_context
@@ -48,7 +50,7 @@ Events = Iterable[Event]
 _MOST_ITEMS = 2**64 - 1
 
 
-class Queue(Submitter):
+class Queue(Submitter, SingleOwner):
     """A queue of commands for one device. Without ``in_order`` they run in any order that their dependencies allow.
 
     Neither dropping nor closing a queue ends its work, or waits for it: ``wait`` does.
@@ -206,7 +208,7 @@ class Queue(Submitter):
         if self._stream.in_order:
             return self.ext_oneapi_submit_barrier(depends_on)
         self._native  # noqa: B018
-        events, _, _ = self._stream.resolve(depends_on)
+        events, _, _ = waits_of(self._stream, depends_on)
         return Event._of_all(self._stream, events)
 
     def _barrier(self, depends_on: Iterable[Event] | Event = ()) -> Event:
@@ -544,7 +546,7 @@ class Queue(Submitter):
         """An event that completes after everything submitted to the queue so far, and after ``events``."""
         backend, native = self._backend, self._native
         stream = self._stream
-        waits, _, _ = stream.resolve(events)
+        waits, _, _ = waits_of(stream, events)
         if not stream.in_order and stream.tasks:
             with stream.lock:
                 waits += tuple(stream.tasks)

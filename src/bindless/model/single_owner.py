@@ -1,0 +1,48 @@
+"""``SingleOwner``: objects that hold what is released once, and are therefore neither copied nor pickled."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .errors import CopyError
+
+__all__ = ["SingleOwner", "Singleton"]
+
+
+class SingleOwner:
+    """A base of classes whose objects own native objects, or memory: a copy would release them a second time."""
+
+    __slots__ = ()
+
+    def __copy__(self) -> Any:
+        raise _refusal(self, "copied")
+
+    def __deepcopy__(self, memo: object) -> Any:
+        raise _refusal(self, "copied")
+
+    def __reduce_ex__(self, protocol: object) -> Any:
+        raise _refusal(self, "pickled")
+
+
+def _refusal(owner: object, what: str) -> CopyError:
+    return CopyError(
+        f"objects of {type(owner).__name__} are not {what}, each has one owner: share the object, or copy its contents"
+    )
+
+
+class Singleton:
+    """A base of classes of which there is one object for each thing of the system: a copy is the object itself."""
+
+    __slots__ = ()
+
+    def __copy__(self) -> Any:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Any:
+        return self
+
+    def __reduce_ex__(self, protocol: object) -> Any:
+        raise CopyError(
+            f"a {type(self).__name__} cannot be pickled, for it belongs to this process: send its name, as "
+            "Device(selector) takes it"
+        )
