@@ -56,8 +56,8 @@ def require_room(pixels: int, what: str, pixel_size: int = 1) -> None:
     if pixels * pixel_size > room:
         power = (pixels * pixel_size).bit_length() - 1
         raise MemoryAllocationError(
-            f"{what}: the picture takes 2**{power} bytes or more, this machine has {room} bytes of memory; ask for a smaller "
-            "one, or for parts of it"
+            f"{what}: the picture takes 2**{power} bytes or more, this machine has {room} bytes of memory; ask for a "
+            "smaller one, or for parts of it"
         )
 
 

@@ -49,6 +49,65 @@ def test_the_least_recently_used_go_first(tmp_path: Path) -> None:
     assert sum(path.stat().st_size for path in tmp_path.iterdir()) <= 3500
 
 
+@pytest.mark.skipif(os.name != "posix", reason="links, pipes and owners of POSIX")
+def test_what_is_no_file_of_the_users_own_is_not_read(tmp_path: Path) -> None:
+    kept = ModuleCache(tmp_path / "kept", 1 << 20)
+    kept.put(b"binary", b"key")
+    (path,) = kept.folder.iterdir()
+    elsewhere = tmp_path / "elsewhere"
+    path.rename(elsewhere)
+    path.symlink_to(elsewhere)
+    assert kept.get(b"key") is None
+    path.unlink()
+    os.mkfifo(path)  # reading it would wait for a writer
+    assert kept.get(b"key") is None
+    path.unlink(missing_ok=True)
+    path.mkdir()
+    assert kept.get(b"key") is None
+    kept.put(b"binary", b"key")
+    path.rmdir()
+    elsewhere.rename(path)
+    assert kept.get(b"key") == b"binary"
+    path.chmod(0o666)
+    assert kept.get(b"key") is None and path.exists()
+    if os.geteuid() == 0:
+        path.chmod(0o600)
+        os.chown(path, 1, -1)
+        assert kept.get(b"key") is None
+
+
+def test_files_cannot_take_each_others_names(tmp_path: Path) -> None:
+    kept = ModuleCache(tmp_path, 1 << 20)
+    kept.put(b"one", b"1")
+    (first,) = tmp_path.iterdir()
+    kept.put(b"two", b"2")
+    (second,) = set(tmp_path.iterdir()) - {first}
+    second.replace(first)
+    assert kept.get(b"1") is None and kept.get(b"2") is None
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+def test_a_full_disk_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Full:
+        """A file on a disk without room."""
+
+        def __init__(self, number: int, mode: str) -> None:
+            os.close(number)
+            self._file = open("/dev/full", "wb")  # noqa: SIM115
+
+        def __enter__(self) -> object:
+            return self._file
+
+        def __exit__(self, *_: object) -> None:
+            self._file.close()
+
+    kept = ModuleCache(tmp_path, 1 << 20)
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fdopen", Full)
+        kept.put(b"binary" * 10000, b"key")
+    assert list(tmp_path.iterdir()) == [] and kept.get(b"key") is None
+
+
 def test_unfinished_files_of_dead_writers_go(tmp_path: Path) -> None:
     old, young = tmp_path / "old.part", tmp_path / "young.part"
     for path in (old, young):
@@ -88,7 +147,7 @@ def test_processes_that_write_at_once(tmp_path: Path) -> None:
     for path in left:
         data = path.read_bytes()
         begin = data.index(b"\n") + 1
-        assert data[begin : begin + 32] == hashlib.sha256(data[begin + 32 :]).digest()
+        assert data[begin : begin + 32] == hashlib.sha256(path.name.encode() + b"\0" + data[begin + 32 :]).digest()
 
 
 def test_the_variables(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import pytest
+
+from bindless.drivers import _search
 
 from .conftest import DRIVERS, VARIABLES, Compile, Run
 
@@ -134,6 +138,72 @@ def test_the_current_directory_is_not_searched_through_the_library_path(
     output = run_python(attempt("cuda"), cwd=tmp_path if search == "sub" else folder, LD_LIBRARY_PATH=search)
     assert not output.startswith("loaded")
     assert "libcuda.so.1: LD_LIBRARY_PATH has the relative element" in output
+
+
+DECOY = '__attribute__((constructor)) static void say(void) { puts("decoy"); }'
+
+
+@posix_only
+@pytest.mark.skipif(sys.platform != "linux", reason="the search path of Linux")
+@pytest.mark.parametrize(
+    ("search", "folder"),
+    [
+        (".", "glibc-hwcaps/x86-64-v2"),
+        (".", "glibc-hwcaps/x86-64-v3"),
+        ("/usr/nothing:", "glibc-hwcaps/x86-64-v2"),
+        ("$LIB", "lib/x86_64-linux-gnu"),
+        ("$LIB", "lib64"),
+        ("$LIB", "lib"),
+        ("$PLATFORM", "x86_64"),
+    ],
+)
+def test_the_loaders_own_search_is_not_used(
+    search: str, folder: str, run_python: Run, compile_library: Compile, tmp_path: Path
+) -> None:
+    """It also looks into folders below relative elements, and replaces words in them."""
+    library = compile_library("#include <stdio.h>\n" + DECOY + exporting(*required("cuda")), "libcuda.so.1")
+    place = tmp_path / "here" / folder
+    place.mkdir(parents=True)
+    library.rename(place / "libcuda.so.1")
+    output = run_python(attempt("cuda"), cwd=tmp_path / "here", LD_LIBRARY_PATH=search)
+    assert "decoy" not in output and not output.startswith("loaded")
+
+
+@posix_only
+@pytest.mark.skipif(sys.platform != "linux", reason="the search path of Linux")
+@pytest.mark.parametrize("change", ["pop('LD_LIBRARY_PATH')", "update(LD_LIBRARY_PATH='/usr/lib')"])
+def test_what_counts_is_the_environment_at_the_beginning(
+    change: str, run_python: Run, compile_library: Compile, tmp_path: Path
+) -> None:
+    library = compile_library("#include <stdio.h>\n" + DECOY + exporting(*required("cuda")), "libcuda.so.1")
+    program = f"import os; os.environ.{change}\n" + textwrap.dedent(attempt("cuda"))
+    output = run_python(program, cwd=library.parent, LD_LIBRARY_PATH=".")
+    assert "decoy" not in output and "LD_LIBRARY_PATH has the relative element" in output
+    assert f"loaded {library}" in run_python(program, LD_LIBRARY_PATH=str(library.parent))
+
+
+@posix_only
+@pytest.mark.skipif(sys.platform != "linux", reason="the search path of Linux")
+def test_a_library_for_another_processor_is_passed_over(
+    run_python: Run, compile_library: Compile, tmp_path: Path
+) -> None:
+    library = compile_library(exporting(*required("cuda")), "libcuda.so.1")
+    other = tmp_path / "other" / "libcuda.so.1"
+    other.parent.mkdir()
+    data = bytearray(library.read_bytes())
+    data[18:20] = b"\x08\x00"  # MIPS
+    other.write_bytes(data)
+    path = f"{other.parent}:{library.parent}"
+    assert run_python(attempt("cuda"), LD_LIBRARY_PATH=path) == f"loaded {library}\n"
+
+
+@pytest.mark.skipif(sys.platform != "linux" or not os.path.exists("/etc/ld.so.cache"), reason="the loader's cache")
+def test_the_loaders_cache_is_read() -> None:
+    listed = subprocess.run(["/sbin/ldconfig", "-p"], capture_output=True, text=True, check=True).stdout
+    rows = [line.split() for line in listed.splitlines() if " => " in line and "hwcap" not in line]
+    expected = {row[-1] for row in rows if row[0] == "libc.so.6"}
+    assert expected and set(_search._cached("libc.so.6")) == expected
+    assert not list(_search._cached("libnothing.so.1"))
 
 
 @posix_only

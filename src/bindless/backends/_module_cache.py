@@ -2,8 +2,10 @@
 application, in its section on modules and kernels.
 
 A file's name is the hash of everything that its contents depend on, which the caller puts into the key; the file begins
-with a hash of its contents. What does not have it is deleted and made anew. Writers make a file of their own and rename
-it, so that readers see whole files alone. When the files take more than the limit, those not used for longest go.
+with a hash of its name and contents. What does not have it is deleted and made anew. The binaries are run: only regular
+files of the user's own are read, which nobody else may write; links are not followed, and pipes not waited for. Writers
+make a file of their own and rename it, so that readers see whole files alone. When the files take more than the limit,
+those not used for longest go.
 
 ``BINDLESS_CACHE=0`` turns it off, ``BINDLESS_CACHE_DIR`` chooses the folder (default ``$XDG_CACHE_HOME/bindless`` or
 ``~/.cache/bindless``), ``BINDLESS_CACHE_SIZE`` the limit in MiB (default 256). A folder that cannot be read or written
@@ -15,15 +17,17 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import stat
 import tempfile
 import time
 from pathlib import Path
 
 __all__ = ["ModuleCache", "cache"]
 
-_MAGIC = b"bindless module 1\n"
+_MAGIC = b"bindless module 2\n"
 _SUFFIX = ".module"
 _DEFAULT_SIZE = 256
+_MOST_DIGITS = 9
 _ABANDONED = 3600.0  # seconds after which an unfinished file is nobody's
 
 
@@ -43,11 +47,11 @@ class ModuleCache:
         """What was kept under a key, or None."""
         path = self._path(key)
         try:
-            data = path.read_bytes()
+            data = _read(path, self.limit)
         except OSError:
             return None
         begin = len(_MAGIC) + hashlib.sha256().digest_size
-        if not data.startswith(_MAGIC) or data[len(_MAGIC) : begin] != hashlib.sha256(data[begin:]).digest():
+        if data[:begin] != _MAGIC + _seal(path, data[begin:]):
             with contextlib.suppress(OSError):
                 path.unlink()
             return None
@@ -58,7 +62,7 @@ class ModuleCache:
     def put(self, data: bytes, *key: bytes) -> None:
         """Keeps bytes under a key, unless they are more than the limit or the folder cannot be written."""
         path = self._path(key)
-        whole = b"".join((_MAGIC, hashlib.sha256(data).digest(), data))
+        whole = b"".join((_MAGIC, _seal(path, data), data))
         if len(whole) > self.limit:
             return
         part = ""
@@ -104,6 +108,27 @@ class ModuleCache:
             total -= size
 
 
+def _seal(path: Path, data: bytes) -> bytes:
+    """The hash that a file begins with: two files cannot take each other's names."""
+    return hashlib.sha256(path.name.encode() + b"\0" + data).digest()
+
+
+def _read(path: Path, limit: int) -> bytes:
+    """The contents of a file of the user's own; of another kind of file, or a larger one than any here, none.
+
+    Raises:
+        OSError: there is no such file, it cannot be read, or it is someone else's.
+    """
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    with os.fdopen(os.open(path, flags), "rb") as file:
+        told = os.fstat(file.fileno())
+        if os.name == "posix" and (told.st_uid != os.geteuid() or told.st_mode & (stat.S_IWGRP | stat.S_IWOTH)):
+            raise PermissionError(f"{path} is not the user's own")
+        if not stat.S_ISREG(told.st_mode) or told.st_size > limit:
+            return b""
+        return file.read(limit)
+
+
 def cache() -> ModuleCache | None:
     """The cache that the environment asks for; None where it is off, or there is no home to put it."""
     if os.environ.get("BINDLESS_CACHE") == "0":
@@ -117,5 +142,5 @@ def cache() -> ModuleCache | None:
             return None
         folder = os.path.join(home, "bindless")
     size = os.environ.get("BINDLESS_CACHE_SIZE", "")
-    limit = int(size) if size.isascii() and size.isdigit() else _DEFAULT_SIZE
+    limit = int(size) if size.isascii() and size.isdigit() and len(size) <= _MOST_DIGITS else _DEFAULT_SIZE
     return ModuleCache(Path(folder), limit << 20)
