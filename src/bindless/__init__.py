@@ -474,6 +474,8 @@ def __getattr__(name: str) -> Any:
     home = _HOME.get(name)
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    # First, for it refuses subinterpreters: numpy, once loaded in one, loads in no other.
+    importlib.import_module(f"{__name__}.drivers._launch")
     module = importlib.import_module(f"{__name__}.{home}")
     if name == "info":
         module = importlib.import_module(f"{__name__}.model.info")

@@ -333,3 +333,46 @@ def test_spawned_processes_work_beside_the_parent(device):
         warnings.simplefilter("default")
         with multiprocessing.get_context("spawn").Pool(1) as pool:
             assert pool.apply(_square, (selector(device),)) == [9] * 3
+
+
+SUBINTERPRETERS = """
+    import sys
+    try:
+        import _interpreters as interpreters
+    except ImportError:
+        try:
+            import _xxsubinterpreters as interpreters
+        except ImportError:
+            sys.exit(print("no module of subinterpreters"))
+    if sys.argv[1] == "1":
+        import bindless as bl
+        bl.Queue("reference")
+    program = '''if True:
+        import bindless as bl
+        try:
+            bl.get_platforms()
+        except ImportError as error:
+            print(type(error).__name__, "bindless does not work in a subinterpreter" in str(error), flush=True)
+    '''
+    for _ in range(2):
+        made = interpreters.create()
+        interpreters.run_string(made, program)
+        interpreters.destroy(made)
+    import bindless as bl
+    print(bl.Queue("reference").backend)
+"""
+
+
+@pytest.mark.parametrize("used", [False, True])
+def test_a_subinterpreter_is_refused(used: bool) -> None:
+    """What it says is the package's, whatever numpy or cffi would; the main interpreter goes on."""
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", textwrap.dedent(SUBINTERPRETERS), str(int(used))],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    if "no module of subinterpreters" in done.stdout:
+        pytest.skip("this Python offers no subinterpreters")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == ["ImportError True", "ImportError True", "reference"]
