@@ -25,6 +25,18 @@ static void note(int number)
     noted = 1;
 }
 
+static void lower_shield(Shield *shield)
+{
+    if (!shield->on)
+        return;
+    sigaction(SIGINT, &shield->before, NULL);
+    shield->on = shielded = false;
+    if (noted) {
+        noted = 0;
+        raise(SIGINT);
+    }
+}
+
 /* Ctrl-C is handled by the main thread alone; where it does not run Python code it raises nothing there. */
 static void raise_shield(Shield *shield, bool main_thread)
 {
@@ -35,22 +47,9 @@ static void raise_shield(Shield *shield, bool main_thread)
     memset(&noting, 0, sizeof noting);
     noting.sa_handler = note;
     sigemptyset(&noting.sa_mask);
-    if (sigaction(SIGINT, NULL, &shield->before) != 0 || shield->before.sa_handler == SIG_DFL ||
-        shield->before.sa_handler == SIG_IGN || sigaction(SIGINT, &noting, NULL) != 0)
-        return;
-    shield->on = shielded = true;
-}
-
-static void lower_shield(const Shield *shield)
-{
-    if (!shield->on)
-        return;
-    sigaction(SIGINT, &shield->before, NULL);
-    shielded = false;
-    if (noted) {
-        noted = 0;
-        raise(SIGINT);
-    }
+    shield->on = shielded = sigaction(SIGINT, &noting, &shield->before) == 0;
+    if (shield->on && (shield->before.sa_handler == SIG_DFL || shield->before.sa_handler == SIG_IGN))
+        lower_shield(shield); /* no handler of Python's: nothing is raised */
 }
 
 static bool is_main_thread(void)
@@ -86,7 +85,7 @@ static void raise_shield(Shield *shield, bool main_thread)
     (void)shield, (void)main_thread;
 }
 
-static void lower_shield(const Shield *shield)
+static void lower_shield(Shield *shield)
 {
     (void)shield;
 }

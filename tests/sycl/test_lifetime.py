@@ -275,9 +275,9 @@ def test_a_deep_copy_releases_nothing(device):
     resource.close()
     with bl.Context(device) as context, bl.Queue(device, context) as queue:
         array = bl.usm_empty(4, np.int32, queue)
-        for each in (context, queue, array, [array, queue, context], array.pointer):
+        for each in (context, queue, [array, queue, context], array.pointer):
             for take in (copy.deepcopy, pickle.dumps):
-                with pytest.raises((bl.InvalidError, TypeError, copy.Error, pickle.PicklingError)):
+                with pytest.raises(bl.CopyError):
                     take(each)
                 gc.collect()
         queue.fill(array, 3, 4).wait()
