@@ -101,8 +101,8 @@ class ImageStore:
             raise
 
     def __del__(self) -> None:
-        # The memory ends with its owner; handles have none but this.
-        if (self._readers or self._unsampled) and not is_finished():
+        # The memory ends with its owner; handles have none but this. A constructor that was interrupted made none.
+        if getattr(self, "_memory", None) is not None and (self._readers or self._unsampled) and not is_finished():
             self.close()
 
     @property

@@ -34,6 +34,8 @@ class _Memory:
         self.__array_interface__ = {"version": 3, "shape": shape, "typestr": dtype.str, "data": address}
 
     def __del__(self, _free: dict[int, list[Array]] = _free) -> None:  # bound here: at exit the module's names are gone
+        if not hasattr(self, "_bytes"):  # its constructor was interrupted
+            return
         size = self._bytes.nbytes
         if sum(kept * len(row) for kept, row in list(_free.items())) + size > KEPT_BYTES:
             _free.clear()

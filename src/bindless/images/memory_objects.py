@@ -63,8 +63,8 @@ class _Allocation:
             else create_image(self._memory, desc, *where, sampler=sampler)
         )
         self.number = handle.raw_handle
-        self._handles = home.context._handles
         self._key = handle_key(self.number, sampler is not None)
+        self._handles = home.context._handles
         self._image = self._handles[self._key].keep(home.context)  # the table's share is not the last one
 
     def __del__(self) -> None:

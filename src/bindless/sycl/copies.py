@@ -256,7 +256,7 @@ class _Staging:
         self.address = backend.allocate(context._native, device, UsmKind.device, nbytes)
 
     def __del__(self) -> None:
-        if self.address:
+        if getattr(self, "address", 0):
             self._backend.free(self._context._native, self.address)
 
 
