@@ -120,17 +120,15 @@ class CommandStream(Commands):
         self.blocker: Event | None = None
         self.outside = OutsideWaits()
         self.release_event: Callable[[NativeEvent], None] = backend.release_event
-        # The method of the short path, looked up once.
         self._launch = backend.launch
         self._events_cross_contexts: bool = getattr(backend, "events_cross_contexts", False)
         self._event = Event if getattr(backend, "events_release_themselves", False) else OwnedEvent
         self.prepared: PreparedLaunches | None = None
-        # Whether anything was submitted since the queue was last seen idle: then it is among the active ones.
+        # Whether anything was submitted since the queue was last seen idle.
         self._dirty, self._active = False, active
         # (event, what its command uses), oldest first; in order: (event, what the commands up to it use).
         self._held: deque[tuple[Event, Sequence[object]]] = deque()
-        # In order: what the commands after the last held event use.
-        self._batch: list[object] = []
+        self._batch: list[object] = []  # in order: what the commands after the last held event use
         self.batch = 0
         self._countdown = REAP_EVERY
         # What interrupted submissions use, which the driver may have or not. It stays until the queue is idle.
@@ -215,11 +213,10 @@ class CommandStream(Commands):
             return self._defer(operation, waits, (*keep, bundle))
         with self.lock:
             try:
-                native = self.native
-                if self.closed or native is None:
+                if self.closed or self.native is None:
                     raise self.unusable()
                 begin(self, keep)
-                made = self._launch(native, kernel, global_size, local_size, arguments, natives)
+                made = self._launch(self.native, kernel, global_size, local_size, arguments, natives)
                 event = _new_event(self._event)
                 event._stream, event._native = self, made
                 if waits:
@@ -578,7 +575,7 @@ class CommandStream(Commands):
         return errors
 
     def end(self, reason: str) -> None:
-        """It can no longer be used, nor are its events released any more."""
+        """Ends its use, and the release of its events."""
         self._reason = reason
         self.native = self._lanes = None
         self.release_event = _nothing
