@@ -131,8 +131,7 @@ class CommandStream(Commands):
         self._batch: list[object] = []  # in order: what the commands after the last held event use
         self.batch = 0
         self._countdown = REAP_EVERY
-        # What interrupted submissions use, which the driver may have or not. It stays until the queue is idle.
-        self._doubtful: list[Sequence[object]] = []
+        self._doubtful: list[Sequence[object]] = []  # what interrupted submissions may use, until the queue is idle
         self._reason = "was closed"
         hints = {} if immediate is None else {"immediate": immediate}
         with birth.lock:
