@@ -24,9 +24,10 @@ HERE = Path(__file__).resolve().parent
 REPOSITORY = HERE.parent.parent
 sys.path.insert(0, str(REPOSITORY / "src"))  # the compiler of this checkout, also where another is installed
 
+from bindless.compiler.llvm_tools import LLVMTools  # noqa: E402
 from bindless.compiler.modules import PRELUDES, make_module  # noqa: E402
 from bindless.compiler.opencl_source import make_source  # noqa: E402
-from bindless.compiler.toolchain import TARGETS, Toolchain  # noqa: E402
+from bindless.compiler.toolchain import TARGETS  # noqa: E402
 from catalogue import MODULES, Module  # noqa: E402
 
 COMPILER = REPOSITORY / "src" / "bindless" / "compiler"
@@ -44,6 +45,7 @@ def shared_sources() -> list[Path]:
         *sorted((COMPILER / "prelude").glob("*.py")),
         HERE / "catalogue.py",
         COMPILER / "handle_uses.py",
+        COMPILER / "llvm_tools.py",
         COMPILER / "modules.py",
         COMPILER / "offsets.py",
         COMPILER / "opencl_source.py",
@@ -66,7 +68,7 @@ def unpacked(path: Path) -> bytes:
     return gzip.decompress(path.read_bytes()) if path.name.endswith(".gz") else path.read_bytes()
 
 
-def build(module: Module, target: str, toolchain: Toolchain, prelude: Path | None, folder: Path, anew: bool) -> bytes:
+def build(module: Module, target: str, toolchain: LLVMTools, prelude: Path | None, folder: Path, anew: bool) -> bytes:
     """One artifact: the source compiled, linked with the prelude, optimised and translated, or made plain OpenCL C."""
     includes = [HERE / "include", REPOSITORY / "include"]
     work = folder / f"{module.name}-{target}"
@@ -83,7 +85,7 @@ def build(module: Module, target: str, toolchain: Toolchain, prelude: Path | Non
     )
 
 
-def build_all(modules: list[Module], toolchain: Toolchain, jobs: int, *, anew: bool) -> dict[str, bytes]:
+def build_all(modules: list[Module], toolchain: LLVMTools, jobs: int, *, anew: bool) -> dict[str, bytes]:
     """Artifacts by file name."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -96,7 +98,7 @@ def build_all(modules: list[Module], toolchain: Toolchain, jobs: int, *, anew: b
             return {module.name + SUFFIX[target]: data for (module, target), data in zip(wanted, made, strict=True)}
 
 
-def manifest(modules: list[Module], artifacts: dict[str, bytes], toolchain: Toolchain) -> str:
+def manifest(modules: list[Module], artifacts: dict[str, bytes], toolchain: LLVMTools) -> str:
     """How each artifact was made, as JSON text; hashes are of what is in packed files."""
 
     def hashes(paths: Iterable[Path]) -> dict[str, str]:
@@ -154,7 +156,9 @@ def main() -> int:
         parser.error(f"no module named {', '.join(unknown)}; there are {', '.join(names)}")
     if options.modules and not options.output:
         parser.error("a part of the modules is only built with -o DIR: the manifest describes them all")
-    toolchain = Toolchain.find()
+    toolchain = LLVMTools.on_path()
+    if toolchain is None or toolchain.untested():
+        parser.error("the committed kernels are built with LLVM 22: apt-get install clang-22 llvm-22")
     modules = [names[name] for name in options.modules] or MODULES
     artifacts = build_all(modules, toolchain, options.jobs, anew=not options.check)
     if options.output:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .compiler.build import build
+    from .compiler.find_toolchain import kernels_available
     from .image import Image
     from .images import (
         ImageMem,
@@ -169,6 +170,7 @@ SYCL_EXT_ONEAPI_BACKEND_LEVEL_ZERO = 3
 # Where each public name lives.
 _MODULES = {
     "compiler.build": ("build",),
+    "compiler.find_toolchain": ("kernels_available",),
     "image": ("Image",),
     "images": (
         "ImageMem",
@@ -429,6 +431,7 @@ __all__ = [
     "import_external_semaphore",
     "info",
     "is_image_handle_supported",
+    "kernels_available",
     "load_kernel_bundle",
     "make_buffer",
     "make_context",

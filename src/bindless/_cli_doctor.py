@@ -160,16 +160,14 @@ def _examine_device(device: Device) -> bool:
 def _examine_tools() -> None:
     """What kernels of one's own are built with; nothing of it is needed otherwise, so that nothing is unwell."""
     from .backends._module_cache import cache
-    from .compiler.toolchain import INSTALL_LIBRARY, Toolchain
+    from .compiler.find_toolchain import find_toolchain
     from .drivers import nvrtc
 
     print("kernels of your own")
     try:
-        tools = Toolchain.find()
-        print(f"  bindless build: {tools.versions()['clang']}, {tools.tools['clang']}")
-        print(
-            f"  OpenCL C's functions for PTX: {tools.library() or 'libclc not found; to use them: ' + INSTALL_LIBRARY}"
-        )
+        tools = find_toolchain()
+        print(f"  bindless build: {tools.name} ({', '.join(tools.versions().values())})")
+        print(f"  OpenCL C's functions for PTX: {tools.library() or 'of this package'}")
     except Error as error:
         print(f"  bindless build: not available\n  to use it: {error}")
     try:

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+import bindless as bl
+
 HERE = Path(__file__).parent
 TYPES = HERE.parents[1] / "csrc" / "bindgen" / "generated"
 
@@ -57,7 +59,7 @@ def test_what_lies_below_sycl(library: Path) -> None:
     run(library, str(HERE / "recorded_native.py"))
 
 
-@pytest.mark.skipif(shutil.which("clang-22") is None, reason="needs clang-22: apt install clang-22 llvm-22 libclc-22")
+@pytest.mark.skipif(not bl.kernels_available(), reason="needs a kernel compiler: pip install 'bindless[kernels]'")
 def test_kernels_of_users(library: Path) -> None:
     run(library, str(HERE / "recorded_user_kernels.py"))
 

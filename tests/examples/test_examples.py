@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -80,8 +79,8 @@ def test_ground_plane(queue: bl.Queue) -> None:
 
 
 @pytest.mark.skipif(
-    shutil.which("clang-22") is None and "BINDLESS_TEST_KERNELS" in os.environ,
-    reason="the program compiles its kernels itself: apt install clang-22 llvm-22",
+    not bl.kernels_available() and "BINDLESS_TEST_KERNELS" in os.environ,
+    reason="needs a kernel compiler: pip install 'bindless[kernels]'",
 )
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda module: module.__name__)
 def test_command(queue: bl.Queue, example: Any, pytestconfig: pytest.Config, tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import struct
 import subprocess
 from pathlib import Path
@@ -16,15 +15,18 @@ import pytest
 import bindless as bl
 from bindless.cli import main
 from bindless.compiler.build import build
-from bindless.compiler.toolchain import Toolchain, include_folder
+from bindless.compiler.find_toolchain import kernels_available
+from bindless.compiler.llvm_tools import LLVMTools
+from bindless.compiler.toolchain import include_folder
 
-_MISSING = shutil.which("clang-22") is None or shutil.which("llc-22") is None
+_MISSING = not kernels_available()
 # Kernels may have been compiled beforehand (tests/kept_kernels.py).
 pytestmark = pytest.mark.skipif(
     _MISSING and not os.environ.get("BINDLESS_TEST_KERNELS"),
-    reason="needs clang-22 and llc-22: apt install clang-22 llvm-22",
+    reason="needs a kernel compiler: pip install 'bindless[kernels]'",
 )
-needs_llvm = pytest.mark.skipif(_MISSING, reason="needs clang-22 and llc-22: apt install clang-22 llvm-22")
+needs_llvm = pytest.mark.skipif(_MISSING, reason="needs a kernel compiler: pip install 'bindless[kernels]'")
+needs_tools = pytest.mark.skipif(LLVMTools.on_path() is None, reason="needs LLVM's tools: apt install clang-22 llvm-22")
 needs_libclc = pytest.mark.skipif(
     not Path("/usr/lib/clc/nvptx64--.bc").is_file() and not os.environ.get("BINDLESS_TEST_KERNELS"),
     reason="needs libclc for NVIDIA GPUs: apt install libclc-22",
@@ -507,7 +509,7 @@ def test_missing_tools_are_explained(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     with monkeypatch.context() as patch:
         patch.setenv("BINDLESS_LLVM", str(tmp_path))
         with pytest.raises(
-            bl.FeatureNotSupportedError, match=r"clang, llvm-link, opt, llc not found there.*apt install"
+            bl.FeatureNotSupportedError, match=r"clang, llvm-link, opt, llc not found there.*bindless\[kernels\]"
         ):
             bl.build("kernel void k(void)\n{}")
         for tool in ("clang", "llvm-link", "opt", "llc"):
@@ -521,20 +523,23 @@ def test_missing_tools_are_explained(monkeypatch: pytest.MonkeyPatch, tmp_path: 
             bl.build("kernel void k(global float *o)\n{ *o = sin(*o); }", targets="ptx")
 
 
-@needs_llvm
+@needs_tools
 def test_tools_of_a_folder_are_taken(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    for tool, path in Toolchain.find().tools.items():
+    tools = LLVMTools.on_path()
+    assert tools is not None
+    for tool, path in tools.tools.items():
         (tmp_path / f"{tool}-22").symlink_to(path)
     monkeypatch.setenv("BINDLESS_LLVM", str(tmp_path))
-    assert all(Path(path).parent == tmp_path for path in Toolchain.find().tools.values())
+    assert all(Path(path).parent == tmp_path for path in LLVMTools.of_folder(tmp_path).tools.values())
     assert bl.build("kernel void k(global int *o)\n{ *o = 1; }", targets="spirv").tools["clang"].count("22.") == 1
 
 
-@needs_llvm
+@needs_tools
 def test_other_versions_are_warned_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BINDLESS_LLVM", "path")
     other = {tool: f"LLVM version 21.1.{number}" for number, tool in enumerate(("clang", "llvm-link", "opt", "llc"))}
     assert "LLVM" not in build("kernel void k(void)\n{}", targets="spirv").log
-    monkeypatch.setattr(Toolchain, "versions", lambda self: other)
+    monkeypatch.setattr(LLVMTools, "versions", lambda self: other)
     log = build("kernel void k(void)\n{}", targets="spirv").log
     assert "'LLVM version 21.1.3'; kernels are tested with LLVM 22 alone" in log and "BINDLESS_LLVM" in log
 
@@ -569,7 +574,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str], queue: 
     assert main(["build", str(source), "-o", str(source)]) == 1
 
 
-@needs_llvm
+@needs_tools
 @pytest.mark.usefixtures("needs_spirv")
 def test_clang_alone_makes_the_same_results(queue: bl.Queue, tmp_path: Path) -> None:
     """The documented commands, without the tool."""
@@ -577,7 +582,9 @@ def test_clang_alone_makes_the_same_results(queue: bl.Queue, tmp_path: Path) -> 
     source.write_text("kernel void plain(global int *out) { out[get_global_id(0)] = (int)get_global_id(0) * 3; }")
     if queue.device.backend is bl.Backend.cuda:
         pytest.skip("PTX by clang alone has no get_global_id: docs/kernels.md says so")
-    tools = Toolchain.find().tools
+    found = LLVMTools.on_path()
+    assert found is not None
+    tools = found.tools
     subprocess.run(
         [tools["clang"], "-x", "cl", "-cl-std=CL3.0", "-O2", "-target", "spirv64-unknown-unknown", "-emit-llvm", "-S",
          f"-I{include_folder()}", str(source), "-o", str(tmp_path / "plain.ll")], check=True

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ import pytest
 import bindless as bl
 
 pytestmark = [
-    pytest.mark.skipif(shutil.which("clang-22") is None, reason="needs clang-22: apt install clang-22 llvm-22"),
+    pytest.mark.skipif(not bl.kernels_available(), reason="needs a kernel compiler: pip install 'bindless[kernels]'"),
     pytest.mark.usefixtures("needs_spirv"),
 ]
 

@@ -6,18 +6,16 @@ What they compute is proven on a GPU, by the tests of ``tests/spirv`` with ``--d
 from __future__ import annotations
 
 import re
-import shutil
 
 import pytest
 
 import bindless as bl
 from bindless.compiler import ptx_atomics, ptx_groups, ptx_half
 from bindless.compiler.declarations import undefined
-from bindless.compiler.toolchain import Toolchain
 
 pytestmark = pytest.mark.skipif(
-    shutil.which("clang-22") is None or Toolchain.find().library() is None,
-    reason="needs clang-22 and libclc: apt install clang-22 llvm-22 libclc-22",
+    not bl.kernels_available(),
+    reason="needs a kernel compiler: pip install 'bindless[kernels]'",
 )
 
 

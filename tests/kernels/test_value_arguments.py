@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,8 +14,8 @@ import pytest
 import bindless as bl
 
 pytestmark = pytest.mark.skipif(
-    shutil.which("clang-22") is None and not os.environ.get("BINDLESS_TEST_KERNELS"),
-    reason="needs clang-22: apt install clang-22 llvm-22",
+    not bl.kernels_available() and not os.environ.get("BINDLESS_TEST_KERNELS"),
+    reason="needs a kernel compiler: pip install 'bindless[kernels]'",
 )
 
 Take = Callable[[str], bl.Kernel]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import Any
@@ -16,7 +15,7 @@ import bindless as bl
 
 pytestmark = [
     pytest.mark.opencl,
-    pytest.mark.skipif(shutil.which("clang-22") is None, reason="needs clang-22: apt install clang-22 llvm-22"),
+    pytest.mark.skipif(not bl.kernels_available(), reason="needs a kernel compiler: pip install 'bindless[kernels]'"),
 ]
 
 Array = npt.NDArray[Any]

@@ -22,6 +22,7 @@ from pathlib import Path
 
 import bindless as bl
 from bindless.compiler.atomics import with_atomics
+from bindless.compiler.find_toolchain import find_toolchain
 from bindless.compiler.offsets import with_instructions
 from bindless.compiler.prelude import opencl_spirv, ptx, spirv
 from bindless.compiler.toolchain import TARGETS, Toolchain
@@ -37,7 +38,7 @@ _KERNEL = re.compile(r"^\s*(?:__)?kernel\s.*?\bvoid\s+(?:__attribute__\(\(.*?\)\
 
 @functools.cache
 def _toolchain() -> Toolchain:
-    return Toolchain.find()
+    return find_toolchain()
 
 
 @functools.cache
@@ -66,9 +67,8 @@ def _compile(text: str, target: str, only: str, passes: str, extensions: str) ->
     tools = _toolchain()
     settings = TARGETS[target]
     if extensions:
-        known = [option for option in settings.translate if not option.startswith("--spirv-ext")]
         allowed = ",".join(f"+{name}" for name in ("SPV_INTEL_bindless_images", *extensions.split()))
-        settings = replace(settings, translate=(*known, f"--spirv-ext={allowed}"))
+        settings = replace(settings, options=(f"--spirv-ext={allowed}",))
     names = [only] if only else _KERNEL.findall(text)
     assert names, "the source has no kernel"
     with tempfile.TemporaryDirectory() as name:

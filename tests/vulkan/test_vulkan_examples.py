@@ -12,6 +12,8 @@ import pytest
 from PIL import Image as Picture
 from vulkan_rig import Rig, drivers
 
+import bindless as bl
+
 pytestmark = pytest.mark.vulkan
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs" / "examples"
@@ -89,7 +91,7 @@ def test_example_of_the_specification(queue, example, rig):
     assert (np.abs(left[..., :3] - wanted).max(-1) > 1e-6).mean() < 0.002  # at most an edge's pixels
 
 
-@pytest.mark.skipif(shutil.which("clang-22") is None, reason="the program compiles its kernel: apt install clang-22")
+@pytest.mark.skipif(not bl.kernels_available(), reason="needs a kernel compiler: pip install 'bindless[kernels]'")
 def test_command(queue, driver, example, pytestconfig, tmp_path):
     """``python vulkan_share.py --device D --size N -o FILE`` writes the picture."""
     if driver == "lavapipe":

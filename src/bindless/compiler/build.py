@@ -16,10 +16,11 @@ from ..model import ptx, spirv
 from ..model.errors import BuildError, InvalidError
 from ..model.kernel_file import KernelFile, Section
 from ..model.module import KernelSignature, Parameter
+from .find_toolchain import find_toolchain
 from .metadata import KernelWords
 from .modules import Compiled, make_user_module
 from .opencl_source import make_source
-from .toolchain import TARGETS, TESTED, Target, Toolchain, include_folder
+from .toolchain import TARGETS, Target, Toolchain, include_folder
 
 __all__ = ["build"]
 
@@ -76,14 +77,12 @@ def build(
         raise InvalidError(f"architecture={architecture!r}: it is sm_75, or a newer one such as sm_90")
     flags = [*_defines(defines), *_includes(includes), *_options(options)]
     text, name, folder = _source(source)
-    tools = Toolchain.find()
+    tools = find_toolchain()
     versions = tools.versions()
-    if f"version {TESTED}." not in versions["llc"]:
-        tools.warnings.append(
-            f"{tools.tools['llc']} is {versions['llc']!r}; kernels are tested with LLVM {TESTED} alone, and others may "
-            f"refuse them or translate them wrongly: `apt install clang-{TESTED} llvm-{TESTED}`, or set BINDLESS_LLVM"
-        )
-    with tempfile.TemporaryDirectory(prefix="bindless-build-") as place:
+    untested = tools.untested()
+    if untested:
+        tools.warnings.append(untested)
+    with tools, tempfile.TemporaryDirectory(prefix="bindless-build-") as place:
         work = Path(place)
         file = work / name if folder is None else folder / name
         if folder is None:
@@ -191,8 +190,7 @@ def _settings(target: str, architecture: str) -> Target:
     settings = TARGETS[target]
     if target != "ptx" or architecture == _OLDEST:
         return settings
-    kept = tuple(option for option in settings.translate if not option.startswith(("-mcpu", "-mattr")))
-    return replace(settings, translate=(*kept, f"-mcpu={architecture}"))
+    return replace(settings, cpu=architecture, features="")
 
 
 # ------------------------------------------------------------------ results

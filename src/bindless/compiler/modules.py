@@ -16,9 +16,10 @@ from .metadata import KernelWords, read_kernels
 from .null_constants import with_plain_nulls
 from .offsets import with_instructions
 from .prelude import opencl, opencl_spirv, ptx, spirv
+from .printf import with_plain_printf
 from .ptx_functions import definitions, features
 from .relations import with_relations
-from .toolchain import INSTALL_LIBRARY, STRICT, TARGETS, Target, Toolchain
+from .toolchain import STRICT, TARGETS, Target, Toolchain
 
 __all__ = ["PRELUDES", "Compiled", "make_module", "make_user_module"]
 
@@ -105,7 +106,7 @@ def _translate(
 
 def _with_functions(text: str) -> str:
     """For SPIR-V: with what LLVM's translator lacks of OpenCL C's functions."""
-    return with_relations(with_atomics(with_conversions(text)))
+    return with_plain_printf(with_relations(with_atomics(with_conversions(text))))
 
 
 def _with_definitions(linked: Path, settings: Target, toolchain: Toolchain, folder: Path, name: str) -> Path:
@@ -123,7 +124,7 @@ def _with_library(linked: Path, toolchain: Toolchain, folder: Path, name: str) -
     if library is None:
         raise BuildError(
             f"{name} uses {_listed(missing)}: for NVIDIA GPUs the functions of OpenCL C are in libclc, which is not "
-            f"installed: {INSTALL_LIBRARY}"
+            "installed: apt-get install libclc-22"
         )
     complete = toolchain.link([linked], folder / "complete.ll", library)
     missing = _missing(complete)

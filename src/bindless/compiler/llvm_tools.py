@@ -1,0 +1,183 @@
+"""LLVM's own tools: clang, llvm-link, opt and llc of one installation, each step a process."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from ..model.errors import FeatureNotSupportedError
+from .toolchain import (
+    COMPILE,
+    INSTALL,
+    LIBRARY,
+    OUTPUT,
+    STRICT,
+    TESTED,
+    VARIABLE,
+    Target,
+    Toolchain,
+    named_library,
+    run,
+)
+
+__all__ = ["MAJORS", "TOOLS", "LLVMTools"]
+
+TOOLS = ("clang", "llvm-link", "opt", "llc")
+MAJORS = (22, 21, 20)
+"""Versions of LLVM that have SPV_INTEL_bindless_images, best first."""
+PASSES = "internalize,default<{level}>,strip-dead-prototypes"
+
+
+class LLVMTools(Toolchain):
+    """LLVM's tools.
+
+    Attributes:
+        tools: paths of clang, llvm-link, opt and llc by their plain names.
+    """
+
+    def __init__(self, tools: Mapping[str, str]) -> None:
+        super().__init__()
+        self.tools = tools
+        self.clang = (tools["clang"],)
+
+    @classmethod
+    def of_folder(cls, folder: Path) -> LLVMTools:
+        """The tools of a folder, or of its folder bin.
+
+        Raises:
+            FeatureNotSupportedError: one is missing, or too old.
+        """
+        found = _in_folder(folder)
+        missing = [tool for tool in TOOLS if tool not in found]
+        if missing:
+            raise FeatureNotSupportedError(
+                f"{VARIABLE}={folder}: {', '.join(missing)} not found there, nor in its folder bin. {INSTALL}"
+            )
+        for path in found.values():
+            if _major(path) < MAJORS[-1]:
+                raise FeatureNotSupportedError(
+                    f"{path} is {_version(path)!r}: SPV_INTEL_bindless_images needs LLVM {MAJORS[-1]} or newer. "
+                    f"{INSTALL}"
+                )
+        return cls(found)
+
+    @classmethod
+    def on_path(cls) -> LLVMTools | None:
+        """The newest tools on PATH, or where Debian's packages put them; None if there are none that serve."""
+        for major in MAJORS:
+            found = {tool: path for tool in TOOLS if (path := shutil.which(f"{tool}-{major}"))}
+            found = found if len(found) == len(TOOLS) else _in_folder(Path(f"/usr/lib/llvm-{major}/bin"))
+            if len(found) == len(TOOLS):
+                return cls(found)
+        found = {tool: path for tool in TOOLS if (path := shutil.which(tool))}
+        if len(found) == len(TOOLS) and all(_major(path) >= MAJORS[-1] for path in found.values()):
+            return cls(found)
+        return None
+
+    @staticmethod
+    def what_is_missing() -> str:
+        """Why `on_path` finds nothing: the tools that are absent, and a clang that is too old."""
+        missing = [f"{tool}-{TESTED}" for tool in TOOLS if not shutil.which(f"{tool}-{TESTED}")]
+        said = f"{', '.join(missing)} are not on PATH"
+        clang = shutil.which("clang")
+        if clang and _major(clang) < MAJORS[-1]:
+            said += f"; {clang} is too old ({_version(clang)}, {MAJORS[-1]} is needed)"
+        return said
+
+    @property
+    def name(self) -> str:
+        return f"LLVM's tools, {self.tools['clang']}"
+
+    def versions(self) -> dict[str, str]:
+        return {tool: _version(path) for tool, path in self.tools.items()}
+
+    def untested(self) -> str | None:
+        version = self.versions()["llc"]
+        if f"version {TESTED}." in version:
+            return None
+        return (
+            f"{self.tools['llc']} is {version!r}; kernels are tested with LLVM {TESTED} alone, and others may refuse "
+            f"them or translate them wrongly: `apt install clang-{TESTED} llvm-{TESTED}`, or set {VARIABLE}"
+        )
+
+    def link(self, modules: Sequence[Path], output: Path, library: Path | None = None) -> Path:
+        link = self.tools["llvm-link"]
+        if library is None:
+            run([link, "-S", *map(str, modules), "-o", str(output)])
+        else:
+            run([link, "-S", "--only-needed", *map(str, modules), str(library), "-o", str(output)])
+        return output
+
+    def promote(self, module: Path, output: Path) -> Path:
+        run([self.tools["opt"], "-passes=function(sroa)", "-S", str(module), "-o", str(output)])
+        return output
+
+    def optimise(self, module: Path, output: Path, kernels: Sequence[str], level: str = "O2") -> Path:
+        public = f"--internalize-public-api-list={','.join(kernels)}"
+        passes = f"-passes={PASSES.format(level=level)}"
+        run([self.tools["opt"], passes, public, "-S", str(module), "-o", str(output)])
+        return output
+
+    def translate(self, module: Path, output: Path, target: Target) -> bytes:
+        run([self.tools["llc"], "-O3", *_machine(target), str(module), "-o", str(output)])
+        return output.read_bytes()
+
+    def library(self) -> Path | None:
+        named = named_library()
+        if named is not None:
+            return named
+        prefix = Path(self.tools["llvm-link"]).resolve().parent.parent
+        for folder in (prefix / "share" / "clc", prefix / "lib" / "clc", Path("/usr/lib/clc"), Path("/usr/share/clc")):
+            if (folder / LIBRARY).is_file():
+                return folder / LIBRARY
+        return None
+
+    @staticmethod
+    def commands(target: Target) -> list[str]:
+        """The steps as shell commands; {source}, {kernels} and {defines} (-DNAME=VALUE each) are a module's own."""
+        clang = ["clang", *COMPILE, *STRICT, *OUTPUT, "-target", target.triple, "-Icsrc/kernels/include", "-Iinclude"]
+        return [
+            " ".join([*clang, "{defines} {source} -o compiled.ll"]),
+            "sed -i -E '/^attributes/s/\\bnoinline //' compiled.ll",
+            "llvm-link -S compiled.ll prelude.ll -o linked.ll",
+            f"opt -passes='{PASSES.format(level='O2')}' --internalize-public-api-list={{kernels}} -S linked.ll "
+            "-o optimised.ll",
+            " ".join(["llc", "-O3", *_machine(target), "optimised.ll", "-o", "{artifact}"]),
+        ]
+
+
+def _machine(target: Target) -> list[str]:
+    """Options of llc."""
+    cpu = [f"-mcpu={target.cpu}"] if target.cpu else []
+    features = [f"-mattr={target.features}"] if target.features else []
+    form = "-filetype=obj" if target.binary else "-asm-verbose=false"
+    return [f"-mtriple={target.machine}", *cpu, *features, *target.options, form]
+
+
+def _in_folder(folder: Path) -> dict[str, str]:
+    """The tools of a folder or of its folder bin, with or without a version at the end of their names."""
+    for place in (folder, folder / "bin"):
+        names = {tool: list(_candidates(place, tool)) for tool in TOOLS}
+        found = {tool: str(paths[0]) for tool, paths in names.items() if paths}
+        if found:
+            return found
+    return {}
+
+
+def _candidates(folder: Path, tool: str) -> Iterator[Path]:
+    for name in (tool, *(f"{tool}-{major}" for major in MAJORS)):
+        if os.access(folder / name, os.X_OK):
+            yield folder / name
+
+
+def _major(path: str) -> int:
+    version = re.search(r"version (\d+)", _version(path))
+    return int(version[1]) if version else 0
+
+
+def _version(path: str) -> str:
+    said = run([path, "--version"]).decode(errors="replace")
+    return next((line.strip() for line in said.splitlines() if "version" in line), said.strip()[:80])

@@ -1,0 +1,125 @@
+"""The process that links, optimises and translates with llvmlite: a fault of LLVM ends it, and not the program.
+
+Run as a script, of a Python that has llvmlite. It reads one request a line, in JSON, from its standard input, and
+answers each with a line: ``{}``, or ``{"error": text}`` where LLVM refuses a module. LLVM's own words go to the
+standard error. Options of the code generator are LLVM's global variables: a process takes one set of them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import llvmlite.binding as llvm
+
+
+def parse(path: str) -> Any:
+    """A module of a file of LLVM IR, text or bitcode."""
+    with open(path, "rb") as file:
+        data = file.read()
+    return llvm.parse_bitcode(data) if data[:2] == b"BC" else llvm.parse_assembly(data.decode())
+
+
+def write(module: Any, path: str) -> None:
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(str(module))
+
+
+def link(modules: list[str], output: str, library: str | None) -> None:
+    first = parse(modules[0])
+    for other in modules[1:]:
+        first.link_in(parse(other))
+    if library is not None:
+        own = {value.name for value in (*first.functions, *first.global_variables) if not value.is_declaration}
+        first.link_in(parse(library))
+        _internalize(first, own)
+        _tidy(first, _builder(first, 0))
+    write(first, output)
+
+
+def promote(module: str, output: str) -> None:
+    parsed = parse(module)
+    passes = llvm.create_new_function_pass_manager()
+    passes.add_sroa_pass()
+    builder = _builder(parsed, 2)
+    for function in parsed.functions:
+        if not function.is_declaration:
+            passes.run(function, builder)
+    write(parsed, output)
+
+
+def optimise(module: str, output: str, kernels: list[str], level: int) -> None:
+    parsed = parse(module)
+    _internalize(parsed, set(kernels))
+    builder = _builder(parsed, level)
+    builder.getModulePassManager().run(parsed, builder)
+    _tidy(parsed, builder)
+    write(parsed, output)
+
+
+def translate(
+    module: str, output: str, machine: str, cpu: str, features: str, options: list[str], binary: bool
+) -> None:
+    for option in options:
+        if option not in _taken:
+            llvm.set_option("bindless", option)
+            _taken.append(option)
+    target = llvm.Target.from_triple(machine).create_target_machine(
+        cpu=cpu, features=features, opt=3, codemodel="default"
+    )
+    target.set_asm_verbosity(False)
+    parsed = parse(module)
+    data = target.emit_object(parsed) if binary else target.emit_assembly(parsed).encode()
+    with open(output, "wb") as file:
+        file.write(data)
+
+
+def _internalize(module: Any, public: set[str]) -> None:
+    for value in (*module.functions, *module.global_variables):
+        if not value.is_declaration and value.name not in public and not value.name.startswith("llvm."):
+            value.linkage = "internal"
+            value.visibility = "default"
+
+
+def _tidy(module: Any, builder: Any) -> None:
+    """Without what nothing refers to."""
+    passes = llvm.create_new_module_pass_manager()
+    passes.add_global_dead_code_eliminate_pass()
+    passes.add_strip_dead_prototype_pass()
+    passes.run(module, builder)
+
+
+def _builder(module: Any, level: int) -> Any:
+    """Optimisation as `opt` does it for the module's triple."""
+    machine = llvm.Target.from_triple(module.triple).create_target_machine(opt=2, codemodel="default")
+    tuning = llvm.create_pipeline_tuning_options(speed_level=level)
+    _kept.append(machine)
+    return llvm.create_pass_builder(machine, tuning)
+
+
+_STEPS: dict[str, Callable[..., None]] = {"link": link, "promote": promote, "optimise": optimise, "translate": translate}
+_taken: list[str] = []
+_kept: list[Any] = []  # machines live as long as pass builders that refer to them
+
+
+def main() -> None:
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # what LLVM prints is no answer
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    for line in sys.stdin:
+        request = json.loads(line)
+        answer = {}
+        try:
+            _STEPS[request.pop("step")](**request)
+        except (RuntimeError, ValueError, OSError) as error:
+            answer = {"error": str(error)}
+        answers.write(json.dumps(answer) + "\n")
+        answers.flush()
+
+
+if __name__ == "__main__":
+    main()

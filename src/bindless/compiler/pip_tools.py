@@ -1,0 +1,173 @@
+"""LLVM from pip: ziglang's clang, and llvmlite in a process of its own (``llvm_worker``).
+
+ziglang brings clang without the headers of OpenCL C; the package's own (``headers``) takes their place.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.metadata
+import importlib.util
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import weakref
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import IO, Any
+
+from ..model.errors import BuildError, FeatureNotSupportedError
+from .toolchain import INSTALL_PIP, TESTED, Target, Toolchain, named_library, run
+
+__all__ = ["PipTools"]
+
+_PACKAGES = ("ziglang", "llvmlite")
+_HEADERS = Path(__file__).parent / "headers"
+_WORKER = Path(__file__).parent / "llvm_worker.py"
+
+
+class PipTools(Toolchain):
+    """clang of the package ziglang and LLVM of the package llvmlite, as they are installed for this Python.
+
+    Raises:
+        FeatureNotSupportedError: one of the two is missing.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        missing = self.what_is_missing()
+        if missing:
+            raise FeatureNotSupportedError(f"{missing}: `{INSTALL_PIP}`")
+        self.clang = (_zig(), "clang")
+        self.headers = ("-isystem", str(_HEADERS))
+        self._workers: dict[tuple[str, ...], _Worker] = {}
+
+    @staticmethod
+    def what_is_missing() -> str:
+        """The packages that are not installed, or an empty text."""
+        missing = [name for name in _PACKAGES if importlib.util.find_spec(name) is None]
+        return f"{' and '.join(missing)} not installed" if missing else ""
+
+    @property
+    def name(self) -> str:
+        return f"from pip, {' and '.join(f'{name} {importlib.metadata.version(name)}' for name in _PACKAGES)}"
+
+    def versions(self) -> dict[str, str]:
+        clang = run([*self.clang, "--version"]).decode(errors="replace").splitlines()[0].strip()
+        return {
+            "clang": f"{clang} (ziglang {importlib.metadata.version('ziglang')})",
+            "llvmlite": importlib.metadata.version("llvmlite"),
+        }
+
+    def untested(self) -> str | None:
+        found = re.search(r"version (\d+)", self.versions()["clang"])
+        if found and int(found[1]) == TESTED:
+            return None
+        return (
+            f"clang of ziglang is {self.versions()['clang']!r}; kernels are tested with LLVM {TESTED} alone, and "
+            f"others may be refused or translated wrongly: `{INSTALL_PIP}`"
+        )
+
+    def link(self, modules: Sequence[Path], output: Path, library: Path | None = None) -> Path:
+        parts = [str(path) for path in modules]
+        return self._do("link", output, modules=parts, library=str(library) if library else None)
+
+    def promote(self, module: Path, output: Path) -> Path:
+        return self._do("promote", output, module=str(module))
+
+    def optimise(self, module: Path, output: Path, kernels: Sequence[str], level: str = "O2") -> Path:
+        return self._do("optimise", output, module=str(module), kernels=list(kernels), level=int(level[1:]))
+
+    def translate(self, module: Path, output: Path, target: Target) -> bytes:
+        machine = asdict(target)
+        del machine["triple"]
+        return self._do("translate", output, module=str(module), **machine).read_bytes()
+
+    def library(self) -> Path | None:
+        return named_library()
+
+    def close(self) -> None:
+        while self._workers:
+            self._workers.popitem()[1].close()
+
+    def _do(self, step: str, output: Path, **request: Any) -> Path:
+        """One step, in a process that has taken the step's options of the code generator, or none yet."""
+        key = request.get("options", next(iter(self._workers), ()))
+        if key and key not in self._workers and () in self._workers:
+            self._workers[key] = self._workers.pop(())  # it has not taken any yet
+        worker = self._workers.get(key)
+        if worker is None:
+            worker = self._workers[key] = _Worker()
+        try:
+            worker.ask({"step": step, "output": str(output), **request})
+        except BuildError:
+            self._workers.pop(key).close()
+            raise
+        return output
+
+
+class _Worker:
+    """A process that runs LLVM."""
+
+    def __init__(self) -> None:
+        self._said: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - as long as the process
+        # -c: no folder of this package is on its path.
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", "import runpy, sys; runpy.run_path(sys.argv[1], run_name='__main__')", str(_WORKER)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._said,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+        )
+        self._end = weakref.finalize(self, _end, self._process, self._said)
+
+    def ask(self, request: dict[str, Any]) -> None:
+        """Has a step done.
+
+        Raises:
+            BuildError: LLVM refused it, or the process ended; ``log`` holds its words.
+        """
+        process, step = self._process, request["step"]
+        assert process.stdin is not None and process.stdout is not None
+        answer = b""
+        try:
+            process.stdin.write(json.dumps(request).encode() + b"\n")
+            process.stdin.flush()
+            answer = process.stdout.readline()
+        except BrokenPipeError:
+            pass
+        if not answer.endswith(b"\n"):
+            status = process.wait()
+            said = self._words()
+            raise BuildError(f"LLVM ended with status {status} in the step {step!r}:\n{said}", log=said)
+        error = json.loads(answer).get("error")
+        if error is not None:
+            said = "\n".join(filter(None, (str(error), self._words())))
+            raise BuildError(f"LLVM refuses a module in the step {step!r}:\n{said}", log=said)
+
+    def close(self) -> None:
+        self._end()
+
+    def _words(self) -> str:
+        self._said.seek(0)
+        return self._said.read().decode(errors="replace").strip()
+
+
+def _end(process: subprocess.Popen[bytes], said: IO[bytes]) -> None:
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            with contextlib.suppress(BrokenPipeError):
+                pipe.close()
+    process.wait()
+    said.close()
+
+
+def _zig() -> str:
+    spec = importlib.util.find_spec("ziglang")
+    assert spec is not None and spec.submodule_search_locations is not None
+    folder = Path(next(iter(spec.submodule_search_locations)))
+    return str(folder / ("zig.exe" if os.name == "nt" else "zig"))
