@@ -100,7 +100,12 @@ def _builder(module: Any, level: int) -> Any:
     return llvm.create_pass_builder(machine, tuning)
 
 
-_STEPS: dict[str, Callable[..., None]] = {"link": link, "promote": promote, "optimise": optimise, "translate": translate}
+_STEPS: dict[str, Callable[..., None]] = {
+    "link": link,
+    "promote": promote,
+    "optimise": optimise,
+    "translate": translate,
+}
 _taken: list[str] = []
 _kept: list[Any] = []  # machines live as long as pass builders that refer to them
 

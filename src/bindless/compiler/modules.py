@@ -27,6 +27,7 @@ PRELUDES = {"ptx": ptx.module, "spirv": spirv.module}
 
 _UNDEFINED = re.compile(r'^declare [^@\n]*@"?([\w.$]+)"?\(', re.MULTILINE)
 _DEFINED = re.compile(r'^define [^@\n]*@"?([\w.$]+)"?\(', re.MULTILINE)
+_TURNS = 3  # definitions of half call those of float, which call nothing
 _MANGLED = re.compile(r"_Z(\d+)(.*)")
 
 
@@ -111,29 +112,34 @@ def _with_functions(text: str) -> str:
 
 def _with_definitions(linked: Path, settings: Target, toolchain: Toolchain, folder: Path, name: str) -> Path:
     """Linked with the functions that are made for it, if it uses any."""
-    parts = definitions(linked.read_text(), name, settings, toolchain, folder)
-    return toolchain.link([linked, *parts], folder / "with_definitions.ll") if parts else linked
+    libclc = toolchain.library() is not None
+    for turn in range(_TURNS):
+        place = folder / f"definitions{turn}"
+        place.mkdir()
+        parts = definitions(linked.read_text(), name, settings, toolchain, place, libclc=libclc)
+        if not parts:
+            break
+        linked = toolchain.link([linked, *parts], place / "linked.ll")
+    return linked
 
 
 def _with_library(linked: Path, toolchain: Toolchain, folder: Path, name: str) -> Path:
-    """Linked with OpenCL C's own functions, if it uses any."""
+    """Linked with libclc's functions, if it uses any.
+
+    Raises:
+        BuildError: it uses functions that NVIDIA GPUs have not.
+    """
     missing = _missing(linked)
-    if not missing:
-        return linked
-    library = toolchain.library()
-    if library is None:
-        raise BuildError(
-            f"{name} uses {_listed(missing)}: for NVIDIA GPUs the functions of OpenCL C are in libclc, which is not "
-            "installed: apt-get install libclc-22"
-        )
-    complete = toolchain.link([linked], folder / "complete.ll", library)
-    missing = _missing(complete)
+    library = toolchain.library() if missing else None
+    if library is not None:
+        linked = toolchain.link([linked], folder / "complete.ll", library)
+        missing = _missing(linked)
     if missing:
         raise BuildError(
-            f"{name} uses {_listed(missing)}, which neither bindless/device.h nor {library} has for NVIDIA GPUs: do "
-            "without, or leave the target ptx out"
+            f"{name} uses {_listed(missing)}, which neither bindless/device.h nor {library or 'this package'} has for "
+            "NVIDIA GPUs: do without, or leave the target ptx out"
         )
-    return complete
+    return linked
 
 
 def _missing(module: Path) -> list[str]:

@@ -20,6 +20,8 @@ _NAME = re.compile(
 _WIDE = re.compile(r"atom_(add|sub|xchg|inc|dec|min|max|and|or|xor|cmpxchg)$")
 """Of 64 bits, of which libclc lacks some; those of 32 bits it has."""
 _WIDE_OBJECT = re.compile(r"PU3AS\dV?([lm])")
+_LEGACY = re.compile(r"atom(?:ic)?_(add|sub|xchg|inc|dec|min|max|and|or|xor|cmpxchg)$")
+_NARROW_OBJECT = re.compile(r"P(?:U3AS\d)?V?([ijf])")
 _OBJECT = re.compile(r"P(?:U3AS\d)?V?K?U7_Atomic(Dh|[a-z])")
 _SCOPES = {"block": (0, 1, 4), "device": (2,), "": ()}
 """LLVM's names, and OpenCL C's numbers: a work-item's, a work-group's, a sub-group's; the device's; all others."""
@@ -27,12 +29,15 @@ _RELAXED, _STRONGEST, _DEVICE = 0, 5, 2
 _BITS = {"Dh": 16, "f": 32, "d": 64}
 
 
-def definition(function: Declaration) -> str | None:
-    """The function in LLVM IR, or None if it is none of these."""
+def definition(function: Declaration, *, legacy: bool = False) -> str | None:
+    """The function in LLVM IR, or None if it is none of these; those of OpenCL C 1 and 32 bits if ``legacy``."""
     name, wide = _NAME.match(function.function), _WIDE_OBJECT.match(function.letters)
     old = _WIDE.match(function.function)
     if old is not None and wide is not None:
         return _old(function, old[1], wide[1])
+    old, narrow = _LEGACY.match(function.function), _NARROW_OBJECT.match(function.letters)
+    if legacy and old is not None and narrow is not None:
+        return _old(function, old[1], narrow[1])
     if name is None:
         return None
     kind = name[1] or name[3]
@@ -80,13 +85,15 @@ def definition(function: Declaration) -> str | None:
 def _old(function: Declaration, verb: str, letter: str) -> str:
     """Functions of OpenCL C 1 are relaxed, and of the device."""
     pointer = f"{function.parameters[0]} %a0"
-    order = 'syncscope("device") monotonic'
+    order, type_ = 'syncscope("device") monotonic', function.result
     if verb == "cmpxchg":
-        lines = [f"%t = cmpxchg {pointer}, i64 %a1, i64 %a2 {order} monotonic", "%r = extractvalue {i64, i1} %t, 0"]
+        lines = [f"%t = cmpxchg {pointer}, {type_} %a1, {type_} %a2 {order} monotonic"]
+        lines.append(f"%r = extractvalue {{{type_}, i1}} %t, 0")
     else:
         operation, value = {"inc": ("add", "1"), "dec": ("sub", "1")}.get(verb, (verb, "%a1"))
-        lines = [f"%r = atomicrmw {_operation(operation, letter)} {pointer}, i64 {value} {order}"]
-    return _text(function, [f"  {line}" for line in [*lines, "ret i64 %r"]])
+        verb = "xchg" if operation == "xchg" else _operation(operation, letter)
+        lines = [f"%r = atomicrmw {verb} {pointer}, {type_} {value} {order}"]
+    return _text(function, [f"  {line}" for line in [*lines, f"ret {type_} %r"]])
 
 
 def _operation(verb: str, letter: str) -> str:

@@ -1,11 +1,11 @@
-"""Functions of OpenCL C that neither clang nor libclc has for NVIDIA GPUs: those that a source uses are made for it."""
+"""Functions of OpenCL C that neither clang nor an installed libclc has for NVIDIA GPUs: what a source uses is made."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from ..model.errors import BuildError
-from . import ptx_atomics, ptx_groups, ptx_half
+from . import ptx_atomics, ptx_groups, ptx_half, ptx_library, ptx_memory
 from .declarations import Declaration, undefined
 from .prelude.ptx import DATA_LAYOUT, TRIPLE
 from .toolchain import Target, Toolchain
@@ -52,14 +52,17 @@ def features(folder: Path) -> tuple[str, ...]:
     return ("-Xclang", f"-cl-ext={supported}", *(f"-D{name}=1" for name in _MACROS), "-include", str(header))
 
 
-def definitions(text: str, name: str, settings: Target, toolchain: Toolchain, folder: Path) -> list[Path]:
-    """Modules in LLVM IR with what a module calls; functions of libclc are left to it.
+def definitions(
+    text: str, name: str, settings: Target, toolchain: Toolchain, folder: Path, *, libclc: bool
+) -> list[Path]:
+    """Modules in LLVM IR with what a module calls. They may call others: functions of half call those of float.
 
     Args:
         text: the module.
         name: of its source, for errors.
         settings: the target.
         folder: where the modules are written.
+        libclc: whether the functions that libclc has are left to it.
 
     Raises:
         BuildError: it uses a function that there cannot be on NVIDIA GPUs.
@@ -72,11 +75,11 @@ def definitions(text: str, name: str, settings: Target, toolchain: Toolchain, fo
             raise BuildError(
                 f"{name} uses {function.function}: {_IMPOSSIBLE[function.function]}, or leave the target ptx out"
             )
-        call = ptx_atomics.definition(function)
+        call = ptx_atomics.definition(function, legacy=not libclc)
         if call is not None:
             calls.append(call)
             continue
-        made = _in_opencl(function)
+        made = _in_opencl(function, libclc)
         if made is not None:
             needed += made[0]
             functions.append(made[1])
@@ -93,12 +96,15 @@ def definitions(text: str, name: str, settings: Target, toolchain: Toolchain, fo
     return found
 
 
-def _in_opencl(function: Declaration) -> tuple[list[str], str] | None:
+def _in_opencl(function: Declaration, libclc: bool) -> tuple[list[str], str] | None:
     if function.symbol in _SPACES:
         return [], _SPACES[function.symbol]
     if function.function in _MORE:
         return [], _MORE[function.function].replace("QUALIFIED", "const" if "K" in function.letters else "")
-    return ptx_groups.definition(function) or ptx_half.definition(function)
+    made = ptx_groups.definition(function) or ptx_half.definition(function)
+    if made is not None or libclc:
+        return made
+    return ptx_memory.definition(function) or ptx_library.definition(function)
 
 
 def _with_scratch(text: str) -> str:

@@ -9,7 +9,7 @@ import re
 
 from .declarations import Declaration
 
-__all__ = ["definition"]
+__all__ = ["definition", "half_rounding", "result_of", "types_of"]
 
 _TYPES = {
     "c": "char", "h": "uchar", "s": "short", "t": "ushort", "i": "int", "j": "uint", "l": "long", "m": "ulong",
@@ -39,8 +39,8 @@ INLINE half next_half(half x, half y)
 
 def definition(function: Declaration) -> tuple[list[str], str] | None:
     """What the function needs, and the function in OpenCL C; None if no half has a part in it."""
-    types = _types(function.letters)
-    result = _result(function.result)
+    types = types_of(function.letters)
+    result = result_of(function.result)
     if not types or result is None or not any("half" in type_ for type_ in (*types, result)):
         return None
     name = function.function
@@ -123,13 +123,18 @@ def _conversion(conversion: re.Match[str], given: str, result: str, head: str) -
     back = re.sub(r"^[a-z]+", "double", given.replace(count, "") if count else given)
     if re.match(r"u?long", given):
         return None
+    step = half_rounding(rounding, back)
+    return step, f"{head} {{ {_each(result, count, f'half{rounding}((double)a0@)')} }}"
+
+
+def half_rounding(rounding: str, real: str) -> list[str]:
+    """The function that rounds a number of a type to half in one of the directions: its name ends in that."""
     wrong = {
         "_rtp": "(double)r < x ? next_half(r, (half)INFINITY) : r",
         "_rtn": "(double)r > x ? next_half(r, -(half)INFINITY) : r",
         "_rtz": "__builtin_fabs((double)r) > __builtin_fabs(x) ? next_half(r, (half)0) : r",
     }[rounding]
-    step = f"INLINE half half{rounding}({back} x) {{ const half r = (half)x; return {wrong}; }}\n"
-    return [_NEXT, step], f"{head} {{ {_each(result, count, f'half{rounding}((double)a0@)')} }}"
+    return [_NEXT, f"INLINE half half{rounding}({real} x) {{ const half r = (half)x; return {wrong}; }}\n"]
 
 
 def _each(type_: str, count: str, expression: str) -> str:
@@ -146,7 +151,7 @@ def _converted(value: str, source: str, target: str) -> str:
     return f"__builtin_convertvector({value}, {target})" if vector else f"({target})({value})"
 
 
-def _result(type_: str) -> str | None:
+def result_of(type_: str) -> str | None:
     """A type of LLVM IR in OpenCL C, as far as such functions return it."""
     match = re.match(r"(?:<(\d+) x )?(void|half|float|double|i\d+)>?$", type_)
     if match is None:
@@ -155,7 +160,7 @@ def _result(type_: str) -> str | None:
     return scalar + (match[1] or "")
 
 
-def _types(letters: str) -> list[str] | None:
+def types_of(letters: str) -> list[str] | None:
     """Types of parameters from their mangled names, which refer to each other; None where one is unknown."""
     known: list[str] = []
 
