@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from ..model.errors import BuildError, FeatureNotSupportedError
+from .texture_assembly import with_assembly
 from .toolchain import INSTALL_PIP, TESTED, Target, Toolchain, named_library, run
 
 __all__ = ["PipTools"]
@@ -83,6 +84,10 @@ class PipTools(Toolchain):
         return self._do("optimise", output, module=str(module), kernels=list(kernels), level=int(level[1:]))
 
     def translate(self, module: Path, output: Path, target: Target) -> bytes:
+        if target.machine.startswith("nvptx"):  # llvmlite's LLVM is built with assertions
+            text = module.read_text()
+            module = output.with_suffix(".textures.ll")
+            module.write_text(with_assembly(text))
         machine = asdict(target)
         del machine["triple"]
         return self._do("translate", output, module=str(module), **machine).read_bytes()

@@ -1,8 +1,8 @@
 """OpenCL C's functions for NVIDIA GPUs, where libclc is not installed: the package's own, in OpenCL C.
 
 ``library`` holds functions of scalars, whose names begin with ``bl_``. What a source uses is made of them: its name,
-its types, and for vectors each component by itself. Geometric functions round as libclc's do: the first product is fused
-into the second, rounded one, and so are the others.
+its types, and for vectors each component by itself. Geometric functions round as libclc's do: the second product is
+rounded, and all others are fused into the sum.
 """
 
 from __future__ import annotations

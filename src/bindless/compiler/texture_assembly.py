@@ -1,0 +1,94 @@
+"""Texture and surface instructions of PTX as inline assembly, for handles that LLVM's own instructions do not take.
+
+LLVM's pass over handles knows two origins of them: a parameter and a plain load. Of others (a choice of two, a member of
+a vector) builds with assertions end, and the rest goes on by luck. Here all handles but parameters are operands of
+inline assembly, of which the pass knows nothing.
+"""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["with_assembly"]
+
+_FUNCTION = re.compile(r"^define [^\n]*?@[\w.$\"]+\(([^\n]*)\)[^)\n]*\{\n.*?^\}", re.MULTILINE | re.DOTALL)
+_CALL = re.compile(
+    r"^(?P<before>  (?:%[\w.]+ = )?)(?:tail )?call (?P<result>void|i\d+|\{[^}]*\}|[\w%.]+) "
+    r"@llvm\.nvvm\.(?P<what>tex\.unified|suld|sust\.b)\.(?P<how>[\w.]+)\((?P<given>[^\n]*?)\)(?: #\d+)?(?P<rest>[^\n]*)$",
+    re.MULTILINE,
+)
+_TEXTURE = re.compile(r"(\dd|cube)(\.array)?(?:\.(level|grad))?\.v4(f32|s32|u32)\.(f32|s32)$")
+_SURFACE = re.compile(r"(\dd)(\.array)?\.(?:v([24]))?i(8|16|32)\.zero$")
+_REGISTERS = {"float": "f", "i32": "r", "i16": "h", "i64": "l"}
+
+
+def with_assembly(text: str) -> str:
+    """LLVM IR for NVIDIA GPUs, optimised, whose handles are parameters wherever LLVM sees them."""
+
+    def function(match: re.Match[str]) -> str:
+        parameters = set(re.findall(r"(%[\w.]+)(?:,|$)", match[1]))
+
+        def call(found: re.Match[str]) -> str:
+            given = [part.strip().rsplit(" ", 1) for part in found["given"].split(",")]
+            if given[0][1] in parameters:
+                return found[0]
+            arguments = [(type_.split()[0], value) for type_, value in given]
+            made = _texture(found, arguments) if found["what"] == "tex.unified" else _surface(found, arguments)
+            return f"{found['before']}{made}{found['rest']}"
+
+        return _CALL.sub(call, match[0])
+
+    return _FUNCTION.sub(function, text) if "@llvm.nvvm.tex.unified" in text or "@llvm.nvvm.su" in text else text
+
+
+def _texture(found: re.Match[str], arguments: list[tuple[str, str]]) -> str:
+    match = _TEXTURE.match(found["how"])
+    assert match is not None, found["how"]
+    geometry, array, form, channel, coordinate = match.groups()
+    axes = {"1d": 1, "2d": 2, "3d": 3, "cube": 3}[geometry]
+    operands = [f"${number}" for number in range(4, 4 + len(arguments))]
+    count = axes + (array is not None)
+    where, rest = operands[1 : 1 + count], operands[1 + count :]
+    more = f", {rest[0]}" if form == "level" else ""
+    if form == "grad":
+        more = f", {_vector(rest[:axes])}, {_vector(rest[axes:])}"
+    name = f"tex{f'.{form}' if form else ''}.{'a' if array else ''}{geometry}.v4.{channel}.{coordinate}"
+    code = f"{name} {{$0, $1, $2, $3}}, [$4, {_vector(where)}]{more};"
+    return _assembly(found["result"], code, "float" if channel == "f32" else "i32", 4, arguments, effects=False)
+
+
+def _surface(found: re.Match[str], arguments: list[tuple[str, str]]) -> str:
+    match = _SURFACE.match(found["how"])
+    assert match is not None, found["how"]
+    geometry, array, count, bits = match.groups()
+    load = found["what"] == "suld"
+    number = int(count or 1)
+    first = number if load else 0
+    operands = [f"${place}" for place in range(first, first + len(arguments))]
+    coordinates = int(geometry[0]) + (array is not None)
+    where = _vector(operands[1 : 1 + coordinates])
+    values = [f"${place}" for place in range(number)] if load else operands[1 + coordinates :]
+    texel = f"{{{', '.join(values)}}}"
+    name = (
+        f"{found['what'].removesuffix('.b')}.b.{'a' if array else ''}{geometry}{f'.v{count}' if count else ''}.b{bits}"
+    )
+    place = f"[{operands[0]}, {where}]"
+    code = f"{name}.zero {texel}, {place};" if load else f"{name}.zero {place}, {texel};"
+    scalar = "i32" if bits == "32" else "i16"
+    return _assembly(found["result"], code, scalar, number if load else 0, arguments, effects=True)
+
+
+def _vector(operands: list[str]) -> str:
+    """Three coordinates take the room of four."""
+    listed = [*operands, operands[-1]] if len(operands) == 3 else operands
+    return f"{{{', '.join(listed)}}}"
+
+
+def _assembly(
+    result: str, code: str, scalar: str, results: int, arguments: list[tuple[str, str]], *, effects: bool
+) -> str:
+    outputs = [f"={_REGISTERS[scalar]}"] * results
+    inputs = [_REGISTERS[type_] for type_, _ in arguments]
+    constraints = ",".join([*outputs, *inputs, *(["~{memory}"] if effects else [])])
+    given = ", ".join(f"{type_} {value}" for type_, value in arguments)
+    return f'call {result} asm {"sideeffect " if effects else ""}"{code}", "{constraints}"({given})'
