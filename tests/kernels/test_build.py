@@ -537,6 +537,7 @@ def test_tools_of_a_folder_are_taken(monkeypatch: pytest.MonkeyPatch, tmp_path: 
 @needs_tools
 def test_other_versions_are_warned_of(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BINDLESS_LLVM", "path")
+    monkeypatch.setenv("BINDLESS_CACHE", "0")
     other = {tool: f"LLVM version 21.1.{number}" for number, tool in enumerate(("clang", "llvm-link", "opt", "llc"))}
     assert "LLVM" not in build("kernel void k(void)\n{}", targets="spirv").log
     monkeypatch.setattr(LLVMTools, "versions", lambda self: other)

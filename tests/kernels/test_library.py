@@ -128,9 +128,10 @@ def _file() -> bl.KernelFile:
         {{ const size_t i = get_global_id(0); {more or t} p; out[i] = bl_{name}(x[i], &p); second[i] = p; }}"""
             for t in ("float", "double")
         ]
-    kernels += [f"""kernel void remquo_{t}(global const {t} *x, global const {t} *y, global {t} *out, global int *second)
-        {{ const size_t i = get_global_id(0); int p; out[i] = bl_remquo(x[i], y[i], &p); second[i] = p; }}"""
-                for t in ("float", "double")]  # fmt: skip
+    for t in ("float", "double"):
+        kernels.append(f"""
+kernel void remquo_{t}(global const {t} *x, global const {t} *y, global {t} *out, global int *second)
+{{ const size_t i = get_global_id(0); int p; out[i] = bl_remquo(x[i], y[i], &p); second[i] = p; }}""")
     return bl.build("\n".join([scalar_functions(), *kernels]), targets="spirv", options=["-w"])
 
 

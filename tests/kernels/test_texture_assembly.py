@@ -1,4 +1,4 @@
-"""Texture and surface instructions in inline assembly: those that LLVM writes itself for handles that are parameters."""
+"""Texture and surface instructions in inline assembly are those that LLVM writes for handles that are parameters."""
 
 from __future__ import annotations
 

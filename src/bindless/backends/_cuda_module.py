@@ -11,6 +11,7 @@ from typing import Any
 from ..drivers import cuda as driver
 from ..model.errors import BuildError, FeatureNotSupportedError, InvalidError
 from ..model.module import KernelSignature, ModuleDescription
+from ..model.module_cache import ModuleCache, cache
 from ..model.ptx import entries, is_ptx
 from ..model.spirv import is_spirv
 from ._cuda_context import Context
@@ -18,7 +19,6 @@ from ._cuda_device import Device, PrimaryContext, driver_release
 from ._cuda_errors import SUCCESS, check, error, release
 from ._cuda_fork import in_fork
 from ._kernel_base import unknown_kernel
-from ._module_cache import ModuleCache, cache
 
 __all__ = ["Build", "Module", "add_input", "describe_module", "linker", "load_module", "require_source"]
 

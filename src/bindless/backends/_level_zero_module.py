@@ -9,11 +9,11 @@ from ..drivers import level_zero as driver
 from ..model import spirv
 from ..model.errors import BuildError, FeatureNotSupportedError, InvalidError
 from ..model.module import KernelSignature, ModuleDescription
+from ..model.module_cache import ModuleCache, cache
 from ._level_zero_context import Context
 from ._level_zero_device import Device
 from ._level_zero_errors import SUCCESS, check, error, release
 from ._level_zero_fork import in_fork, refuse_in_fork
-from ._module_cache import ModuleCache, cache
 
 __all__ = [
     "Constants",

@@ -1,7 +1,7 @@
 """Built programs to be used again: the driver's binary with what reflection told of its kernels.
 
 Binaries lose the names of arguments, so these are kept beside them. Programs of ``load_module`` are kept on disk where
-that is on (``_module_cache``); the built-in kernels also in memory, for every context of the process needs them.
+that is on (``model.module_cache``); the built-in kernels also in memory, for every context of the process needs them.
 """
 
 from __future__ import annotations

@@ -11,8 +11,8 @@ from ..drivers import opencl as driver
 from ..model import opencl_c, ptx, spirv
 from ..model.errors import BuildError, Error, FeatureNotSupportedError, InvalidError
 from ..model.module import Constant, KernelSignature, ModuleDescription
+from ..model.module_cache import cache
 from ..model.spirv_structure import require_whole
-from ._module_cache import cache
 from ._opencl_context import Context
 from ._opencl_device import Device
 from ._opencl_errors import SUCCESS, check, error, release

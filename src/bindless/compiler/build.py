@@ -9,13 +9,14 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..model import ptx, spirv
 from ..model.errors import BuildError, InvalidError
 from ..model.kernel_file import KernelFile, Section
 from ..model.module import KernelSignature, Parameter
+from .build_cache import BuildCache, dependencies
 from .find_toolchain import find_toolchain
 from .metadata import KernelWords
 from .modules import Compiled, make_user_module
@@ -77,46 +78,84 @@ def build(
         raise InvalidError(f"architecture={architecture!r}: it is sm_75, or a newer one such as sm_90")
     flags = [*_defines(defines), *_includes(includes), *_options(options)]
     text, name, folder = _source(source)
+    job = _Job(text, name, folder, wanted, targets is not None, _LEVELS[optimization], tuple(flags), architecture)
     tools = find_toolchain()
-    versions = tools.versions()
-    untested = tools.untested()
-    if untested:
-        tools.warnings.append(untested)
-    with tools, tempfile.TemporaryDirectory(prefix="bindless-build-") as place:
-        work = Path(place)
-        file = work / name if folder is None else folder / name
-        if folder is None:
-            file.write_bytes(text)
-        made: dict[str, Compiled] = {}
-        # Text tells no sizes of arguments: where it is all that is wanted, SPIR-V does.
-        for target in [target for target in wanted if target != _OPENCL] or ["spirv"]:
-            part = work / target
-            part.mkdir()
-            settings = _settings(target, architecture)
-            command = [*flags, "-cl-kernel-arg-info", "-fno-discard-value-names"]
-            made[target] = make_user_module(
-                file, target, command, _LEVELS[optimization], settings, tools, part, include_folder()
-            )
-            _check(made[target].data, target, architecture, name, part)
-        sections = [
-            Section(target, architecture if target == "ptx" else "", tuple(k.name for k in module.kernels), module.data)
-            for target, module in made.items()
-            if target in wanted
-        ]
-        if _OPENCL in wanted:
-            sections += _opencl_section(file, flags, tools, work, required=targets is not None)
-    result = KernelFile(
-        _signatures(made, sections),
-        tuple(sections),
-        name,
-        hashlib.sha256(text).hexdigest(),
-        versions,
-        (f"-O{optimization}", *flags),
-        "\n".join(dict.fromkeys(tools.warnings)),
-    )
+    folders = [str(folder)] if folder else []
+    folders += [flag[2:] for flag in flags if flag.startswith("-I")]
+    kept = BuildCache(tools, text, str(folder or ""), job.words(), [*folders, str(include_folder())])
+    result = kept.get()
+    if result is None:
+        with tools, tempfile.TemporaryDirectory(prefix="bindless-build-") as place:
+            result = _built(job, tools, Path(place))
+            kept.put(result, dependencies(Path(place)) - ({folder / name} if folder else set()))
     if output is not None:
         result.save(output)
     return result
+
+
+@dataclass(frozen=True)
+class _Job:
+    """What is to be built.
+
+    Attributes:
+        text: the source.
+        name: of the source.
+        folder: that it lies in, if in any.
+        wanted: the targets.
+        required: whether each of them has to be made.
+        level: of optimisation, as LLVM names it.
+        flags: of clang.
+        architecture: the oldest NVIDIA GPU.
+    """
+
+    text: bytes
+    name: str
+    folder: Path | None
+    wanted: tuple[str, ...]
+    required: bool
+    level: str
+    flags: tuple[str, ...]
+    architecture: str
+
+    def words(self) -> list[str]:
+        """All but the source and its folder."""
+        return [self.name, *self.wanted, str(self.required), self.level, self.architecture, *self.flags]
+
+
+def _built(job: _Job, tools: Toolchain, work: Path) -> KernelFile:
+    """The file, made in a folder of its own."""
+    name = job.name
+    untested = tools.untested()
+    if untested:
+        tools.warnings.append(untested)
+    file = work / name if job.folder is None else job.folder / name
+    if job.folder is None:
+        file.write_bytes(job.text)
+    made: dict[str, Compiled] = {}
+    # Text tells no sizes of arguments: where it is all that is wanted, SPIR-V does.
+    for target in [target for target in job.wanted if target != _OPENCL] or ["spirv"]:
+        part = work / target
+        part.mkdir()
+        settings = _settings(target, job.architecture)
+        command = [*job.flags, "-cl-kernel-arg-info", "-fno-discard-value-names", "-MD", "-MF", str(part / "source.d")]
+        made[target] = make_user_module(file, target, command, job.level, settings, tools, part, include_folder())
+        _check(made[target].data, target, job.architecture, name, part)
+    sections = [
+        Section(target, job.architecture if target == "ptx" else "", tuple(k.name for k in module.kernels), module.data)
+        for target, module in made.items()
+        if target in job.wanted
+    ]
+    if _OPENCL in job.wanted:
+        sections += _opencl_section(file, job.flags, tools, work, required=job.required)
+    return KernelFile(
+        _signatures(made, sections),
+        tuple(sections),
+        name,
+        hashlib.sha256(job.text).hexdigest(),
+        tools.versions(),
+        (f"-O{job.level[1:]}", *job.flags),
+        "\n".join(dict.fromkeys(tools.warnings)),
+    )
 
 
 # ------------------------------------------------------------------ arguments
@@ -203,7 +242,9 @@ def _opencl_section(
     part = work / _OPENCL
     part.mkdir()
     try:
-        data, kernels = make_source(file, [*flags, f"-I{include_folder()}"], tools, part, _STANDARD)
+        data, kernels = make_source(
+            file, [*flags, f"-I{include_folder()}", "-MD", "-MF", str(part / "source.d")], tools, part, _STANDARD
+        )
     except BuildError as error:
         if required:
             raise

@@ -27,7 +27,7 @@ def find_toolchain() -> Toolchain:
     if chosen not in ("", "path"):
         return LLVMTools.of_folder(Path(chosen))
     tools = LLVMTools.on_path()
-    if tools is not None and (chosen or f"version {TESTED}." in tools.versions()["llc"]):
+    if tools is not None and (chosen or tools.major == TESTED):
         return tools
     if not chosen and not PipTools.what_is_missing():
         return PipTools()

@@ -94,10 +94,20 @@ class LLVMTools(Toolchain):
     def versions(self) -> dict[str, str]:
         return {tool: _version(path) for tool, path in self.tools.items()}
 
+    def files(self) -> list[Path]:
+        library = self.library()
+        return [*(Path(path).resolve() for path in self.tools.values()), *([library] if library else [])]
+
+    @property
+    def major(self) -> int:
+        """The version of LLVM, by the tools' names if these say it."""
+        named = re.search(r"llvm-(\d+)/|-(\d+)$", str(self.tools["llc"]))
+        return int(named[1] or named[2]) if named else _major(self.tools["llc"])
+
     def untested(self) -> str | None:
-        version = self.versions()["llc"]
-        if f"version {TESTED}." in version:
+        if self.major == TESTED:
             return None
+        version = self.versions()["llc"]
         return (
             f"{self.tools['llc']} is {version!r}; kernels are tested with LLVM {TESTED} alone, and others may refuse "
             f"them or translate them wrongly: `apt install clang-{TESTED} llvm-{TESTED}`, or set {VARIABLE}"

@@ -64,6 +64,10 @@ class PipTools(Toolchain):
             "llvmlite": importlib.metadata.version("llvmlite"),
         }
 
+    def files(self) -> list[Path]:
+        named = named_library()
+        return [Path(_zig()), _folder_of("llvmlite") / "_version.py", *([named] if named else [])]
+
     def untested(self) -> str | None:
         found = re.search(r"version (\d+)", self.versions()["clang"])
         if found and int(found[1]) == TESTED:
@@ -172,7 +176,10 @@ def _end(process: subprocess.Popen[bytes], said: IO[bytes]) -> None:
 
 
 def _zig() -> str:
-    spec = importlib.util.find_spec("ziglang")
+    return str(_folder_of("ziglang") / ("zig.exe" if os.name == "nt" else "zig"))
+
+
+def _folder_of(package: str) -> Path:
+    spec = importlib.util.find_spec(package)
     assert spec is not None and spec.submodule_search_locations is not None
-    folder = Path(next(iter(spec.submodule_search_locations)))
-    return str(folder / ("zig.exe" if os.name == "nt" else "zig"))
+    return Path(next(iter(spec.submodule_search_locations)))

@@ -1,8 +1,8 @@
 """Texture and surface instructions of PTX as inline assembly, for handles that LLVM's own instructions do not take.
 
-LLVM's pass over handles knows two origins of them: a parameter and a plain load. Of others (a choice of two, a member of
-a vector) builds with assertions end, and the rest goes on by luck. Here all handles but parameters are operands of
-inline assembly, of which the pass knows nothing.
+LLVM's pass over handles knows two origins of them: a parameter and a plain load. At any other (a choice of two, a
+member of a vector) builds with assertions end; what other builds do is undefined. Here all handles but parameters are
+operands of inline assembly, of which the pass knows nothing.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ __all__ = ["with_assembly"]
 _FUNCTION = re.compile(r"^define [^\n]*?@[\w.$\"]+\(([^\n]*)\)[^)\n]*\{\n.*?^\}", re.MULTILINE | re.DOTALL)
 _CALL = re.compile(
     r"^(?P<before>  (?:%[\w.]+ = )?)(?:tail )?call (?P<result>void|i\d+|\{[^}]*\}|[\w%.]+) "
-    r"@llvm\.nvvm\.(?P<what>tex\.unified|suld|sust\.b)\.(?P<how>[\w.]+)\((?P<given>[^\n]*?)\)(?: #\d+)?(?P<rest>[^\n]*)$",
+    r"@llvm\.nvvm\.(?P<what>tex\.unified|suld|sust\.b)\.(?P<how>[\w.]+)\((?P<given>[^\n]*?)\)(?: #\d+)?"
+    r"(?P<rest>[^\n]*)$",
     re.MULTILINE,
 )
 _TEXTURE = re.compile(r"(\dd|cube)(\.array)?(?:\.(level|grad))?\.v4(f32|s32|u32)\.(f32|s32)$")
@@ -69,9 +70,8 @@ def _surface(found: re.Match[str], arguments: list[tuple[str, str]]) -> str:
     where = _vector(operands[1 : 1 + coordinates])
     values = [f"${place}" for place in range(number)] if load else operands[1 + coordinates :]
     texel = f"{{{', '.join(values)}}}"
-    name = (
-        f"{found['what'].removesuffix('.b')}.b.{'a' if array else ''}{geometry}{f'.v{count}' if count else ''}.b{bits}"
-    )
+    verb = "suld" if load else "sust"
+    name = f"{verb}.b.{'a' if array else ''}{geometry}{f'.v{count}' if count else ''}.b{bits}"
     place = f"[{operands[0]}, {where}]"
     code = f"{name}.zero {texel}, {place};" if load else f"{name}.zero {place}, {texel};"
     scalar = "i32" if bits == "32" else "i16"

@@ -115,6 +115,10 @@ class Toolchain(ABC):
         """Version line of each tool."""
 
     @abstractmethod
+    def files(self) -> list[Path]:
+        """Files that are others in every other version of it."""
+
+    @abstractmethod
     def untested(self) -> str | None:
         """The warning that its version of LLVM is none that is tested, or None."""
 

@@ -1,5 +1,5 @@
-"""Native binaries of modules on disk, so that a driver compiles each but once: Level Zero calls that the duty of the
-application, in its section on modules and kernels.
+"""Results of compilers on disk: native binaries of modules, so that a driver compiles each but once (Level Zero calls
+that the duty of the application, in its section on modules and kernels), and kernel files that were built before.
 
 A file's name is the hash of everything that its contents depend on, which the caller puts into the key; the file begins
 with a hash of its name and contents. What does not have it is deleted and made anew. The binaries are run: only regular
