@@ -16,9 +16,8 @@ __all__ = ["add_arguments", "build_file"]
 
 _EPILOG = """
 The file goes to bindless.load_kernel_bundle, which takes what the device runs; `bindless build FILE.blk --list` tells
-what such a file holds. Needs clang and LLVM 22 (apt install clang-22 llvm-22; BINDLESS_LLVM names a folder of
-another installation); kernels for NVIDIA GPUs that use OpenCL C's own functions need libclc too (apt install libclc-22;
-BINDLESS_LIBCLC names its file).
+what such a file holds. Needs a compiler: `pip install 'bindless[kernels]'`, or clang and LLVM 22 on PATH; BINDLESS_LLVM
+chooses (`pip`, `path`, or a folder with LLVM's tools), and `bindless doctor` shows which one is taken.
 """
 
 

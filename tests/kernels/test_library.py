@@ -61,6 +61,8 @@ UNARY: dict[str, tuple[float, Callable[[Wide], Wide], tuple[float, float]]] = {
     "cos": (4, np.cos, (-1e4, 1e4)),
     "cosh": (4, np.cosh, (-80, 80)),
     "cospi": (4, lambda x: _half_turns(x)[1], (-100, 100)),
+    "degrees": (2, lambda x: x * 180 / PI, (-1e6, 1e6)),
+    "radians": (2, lambda x: x * PI / 180, (-1e6, 1e6)),
     "erf": (16, _each(math.erf), (-6, 6)),
     "erfc": (16, _each(math.erfc), (-6, 9)),
     "exp": (3, np.exp, (-87, 88)),
