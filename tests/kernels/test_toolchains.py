@@ -45,7 +45,7 @@ kernel void reduce(global const float *in, global float *out, local float *part)
 }
 kernel void histogram(global const float *in, volatile global uint *counts)
 {
-    const int bin = clamp(convert_int_rtn(in[get_global_id(0)] * 4.0f) + 8, 0, 15);
+    const int bin = clamp(convert_int_rtn(in[get_global_id(0)] * 4.0f) + 8, 0, 14);
     atomic_inc(counts + bin);
     atomic_max(counts + 15, popcount(as_uint(in[get_global_id(0)])));
 }

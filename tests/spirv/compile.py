@@ -16,6 +16,7 @@ import hashlib
 import os
 import re
 import subprocess
+import sys
 import tempfile
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +24,7 @@ from pathlib import Path
 import bindless as bl
 from bindless.compiler.atomics import with_atomics
 from bindless.compiler.find_toolchain import find_toolchain
+from bindless.compiler.llvm_tools import LLVMTools
 from bindless.compiler.offsets import with_instructions
 from bindless.compiler.prelude import opencl_spirv, ptx, spirv
 from bindless.compiler.toolchain import TARGETS, Toolchain
@@ -89,14 +91,23 @@ def _compile(text: str, target: str, only: str, passes: str, extensions: str) ->
         linked = tools.link(parts, folder / "linked.ll")
         optimised = folder / "optimised.ll"
         if passes:
-            keep = f"--internalize-public-api-list={','.join(names)}"
-            opt = [tools.tools["opt"], f"-passes=internalize,globaldce,{passes}", keep, "-S", str(linked)]
-            subprocess.run([*opt, "-o", str(optimised)], check=True)
+            _transform(tools, linked, optimised, names, passes)
         else:
             tools.optimise(linked, optimised, names)
         if target == "spirv":
             optimised.write_text(with_instructions(optimised.read_text()))
         return tools.translate(optimised, folder / "artifact", settings)
+
+
+def _transform(tools: Toolchain, linked: Path, output: Path, kernels: list[str], passes: str) -> None:
+    """Some passes of the optimiser instead of a level."""
+    if isinstance(tools, LLVMTools):
+        keep = f"--internalize-public-api-list={','.join(kernels)}"
+        opt = [tools.tools["opt"], f"-passes=internalize,globaldce,{passes}", keep, "-S", str(linked)]
+        subprocess.run([*opt, "-o", str(output)], check=True)
+    else:
+        script = [sys.executable, str(HERE / "llvm_passes.py"), str(linked), str(output), ",".join(kernels), passes]
+        subprocess.run(script, check=True)
 
 
 @functools.cache
