@@ -187,6 +187,28 @@ def _built_ptx(source: str | Path) -> bl.KernelFile:
 
 
 @needs_pip
+@pytest.mark.skipif(
+    getattr(LLVMTools.on_path(), "library", lambda: None)() is None,
+    reason="needs libclc for NVIDIA GPUs: apt install libclc-22",
+)
+def test_pip_with_another_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    """libclc has functions that the package defines too."""
+    tools = LLVMTools.on_path()
+    assert tools is not None
+    monkeypatch.setenv("BINDLESS_LLVM", "pip")
+    monkeypatch.setenv("BINDLESS_LIBCLC", str(tools.library()))
+    text = "kernel void k(global float *out) { const size_t i = get_global_id(0); out[i] = sin(out[i]); }"
+    with_libclc = _ptx(text, 0), _ptx(text, 2)
+    monkeypatch.delenv("BINDLESS_LIBCLC")
+    assert all(".entry k" in module and ".extern" not in module for module in (*with_libclc, _ptx(text, 2)))
+    assert with_libclc[1] != _ptx(text, 2)
+
+
+def _ptx(text: str, level: int) -> str:
+    return bl.build(text, targets="ptx", optimization=level).sections[0].data.decode()
+
+
+@needs_pip
 def test_a_process_that_is_killed_is_an_error(tmp_path: Path) -> None:
     module = tmp_path / "module.ll"
     module.write_text('target triple = "spirv64-unknown-unknown"\ndefine spir_kernel void @k() {\n  ret void\n}\n')

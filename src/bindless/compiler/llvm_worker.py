@@ -34,7 +34,11 @@ def link(modules: list[str], output: str, library: str | None) -> None:
         first.link_in(parse(other))
     if library is not None:
         own = {value.name for value in (*first.functions, *first.global_variables) if not value.is_declaration}
-        first.link_in(parse(library))
+        other = parse(library)
+        for value in (*other.functions, *other.global_variables):
+            if value.name in own and not value.is_declaration:
+                value.linkage = "internal"
+        first.link_in(other)
         _internalize(first, own)
         _tidy(first, _builder(first, 0))
     write(first, output)

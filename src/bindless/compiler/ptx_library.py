@@ -44,7 +44,7 @@ def scalar_functions() -> str:
     text = [_HEAD, (_FOLDER / "integer.h").read_text()]
     for real, double in (("double", 1), ("float", 0)):
         text += [f"#define REAL {real}\n#define DOUBLE {double}\n"]
-        text += [(_FOLDER / name).read_text() for name in ("real.h", "common.h")]
+        text += [(_FOLDER / name).read_text() for name in ("real.h", "angles.h", "common.h")]
         text += [f"#undef {name}\n" for name in _MACROS]
         if real == "float":
             text.append((_FOLDER / "special.h").read_text())
