@@ -6,6 +6,7 @@ pytest --device level_zero       the package's own Level Zero driver behind the 
                                  driver named by ZE_ENABLE_ALT_DRIVERS, are others. Without a loader all is skipped
 pytest --device opencl           the first OpenCL device, compared within OpenCL's bounds; opencl:cpu:1 is another
 pytest --stress 60               runs each stress program for that many seconds
+pytest -n0                       all tests in this process, for a debugger
 BINDLESS_REQUIRE=opencl,vulkan   markers whose tests must run: what they need and is missing fails instead of skipping
 """
 
@@ -85,7 +86,7 @@ def _required() -> tuple[str, ...]:
     return tuple(name.strip() for name in os.environ.get("BINDLESS_REQUIRE", "").split(",") if name.strip())
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
+def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
     parser.addoption(
         "--device",
         default="reference",
@@ -99,6 +100,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="SECONDS",
         help="how long each stress program runs (default: 0.5)",
     )
+    if not pluginmanager.hasplugin("timeout"):
+        parser.addini("timeout", "the limit of pytest-timeout, which is not loaded; faulthandler_timeout remains")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
+    """Benchmarks have the machine to themselves; everything else has a worker for each processor."""
+    benchmarks = Path(__file__).parent / "benchmarks"
+    named = [Path(config.invocation_params.dir, argument.partition("::")[0]) for argument in config.args]
+    return 0 if any(benchmarks in (path, *path.parents) for path in named) else None
 
 
 def _use_own_level_zero_driver() -> None:
@@ -137,8 +148,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leaves out what the device has no use for: on the reference comparisons with itself, and everywhere else what is
     CUDA's or Level Zero's own. A kernel's fault loses a GPU; the package's own drivers go on. Nor does a GPU draw
-    afterwards (docs/vulkan.md): what is shared with Vulkan goes first and faults last
-    (with pytest-xdist: --dist loadfile --no-loadscope-reorder)."""
+    afterwards (docs/vulkan.md): what is shared with Vulkan goes first and faults last."""
     if _SKIPPED in config.stash:
         for item in items:
             item.add_marker(pytest.mark.skip(reason=config.stash[_SKIPPED]))

@@ -1,4 +1,8 @@
-"""Ctrl-C in the midst of a call."""
+"""Ctrl-C during a call.
+
+Python raises ``KeyboardInterrupt`` only where SIGINT is not ignored; ``nohup`` and a shell's background jobs ignore it
+in all that they start. So whatever waits for an interrupt sets the handler first.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +17,7 @@ from collections.abc import Iterator
 __all__ = ["INTERRUPTED_WAITS", "interrupted_in"]
 
 INTERRUPTED_WAITS = """
+signal.signal(signal.SIGINT, signal.default_int_handler)
 for wait in (queue.wait, event.wait):
     threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
     try:
@@ -41,6 +46,7 @@ def interrupted_in(name: str) -> Iterator[None]:
                 return
             time.sleep(0.001)
 
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     watcher = threading.Thread(target=watch)
     watcher.start()
     try:
@@ -48,3 +54,4 @@ def interrupted_in(name: str) -> Iterator[None]:
     finally:
         over.set()
         watcher.join()
+        signal.signal(signal.SIGINT, before)

@@ -84,7 +84,7 @@ def main(folder: str) -> int:
     ]
     runtime.append("opencl_kernels/test_handles.py")
     where = [str(_TESTS / name) for name in ("spirv", "examples", "vulkan", *kernels, *runtime)]
-    done = subprocess.run([sys.executable, "-m", "pytest", "-q", *where], env=environment, check=False)
+    done = subprocess.run([sys.executable, "-m", "pytest", "-q", *where], env=environment, check=False, timeout=3600)
     files = [file for file in Path(folder).iterdir() if file.suffix != ".log"]
     errors = [file for file in files if file.suffix == ".json"]
     size = sum(file.stat().st_size for file in files)

@@ -29,7 +29,7 @@ def test_ptxas_takes_every_kernel(source: str, tmp_path: Path) -> None:
         files[-1].write_bytes(kernels.source_of(source, target, blob, 1 if "1" in source + target else 4))
     for file in files:
         command = ["ptxas", "-arch=sm_75", "-O1", str(file), "-o", str(file.with_suffix(".cubin"))]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
         assert done.returncode == 0, done.stderr
 
 

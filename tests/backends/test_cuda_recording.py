@@ -24,13 +24,26 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
         pytest.skip("needs a C compiler: apt install gcc, or set CC")
     library = tmp_path_factory.mktemp("fake") / "libcuda.so.1"
     source = [f"-I{TYPES}", str(HERE / "fake_cuda.c"), "-o", str(library), "-lpthread"]
-    subprocess.run([compiler, "-std=gnu11", "-O1", "-fPIC", "-shared", "-fvisibility=hidden", *source], check=True)
+    subprocess.run(
+        [compiler, "-std=gnu11", "-O1", "-fPIC", "-shared", "-fvisibility=hidden", *source], check=True, timeout=120
+    )
     return library
 
 
 def run(library: Path, *arguments: str) -> None:
     """Runs pytest on the fake device in a process of its own, and fails with its output."""
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--device", "cuda:gpu:0", *arguments]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-n0",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "--device",
+        "cuda:gpu:0",
+        *arguments,
+    ]
     environment = {**os.environ, "BINDLESS_LIBCUDA": str(library)}
     for name in ("ONEAPI_DEVICE_SELECTOR", "SYCL_DEVICE_FILTER", "BINDLESS_REQUIRE", "PYTEST_ADDOPTS"):
         environment.pop(name, None)

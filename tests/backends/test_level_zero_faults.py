@@ -22,7 +22,9 @@ def test_each_failing_call_is_an_error_and_leaves_nothing() -> None:
     """Errors of the package alone, no crash, and as many objects of the driver as before; for both kinds of lists."""
     paths = os.pathsep.join((str(Path(bl.__file__).parents[1]), os.environ.get("PYTHONPATH", "")))
     environment = {**os.environ, "ZE_ENABLE_ALT_DRIVERS": str(DRIVER), "PYTHONPATH": paths, "BINDLESS_CACHE": "0"}
-    done = subprocess.run([sys.executable, str(PROGRAM)], capture_output=True, text=True, env=environment, check=False)
+    done = subprocess.run(
+        [sys.executable, str(PROGRAM)], capture_output=True, text=True, env=environment, check=False, timeout=120
+    )
     assert done.returncode == 0, done.stderr
     found = re.findall(r"(\w+) lists: (\d+) calls, (\d+) errors, none left", done.stdout)
     assert [kind for kind, _, _ in found] == ["immediate", "regular"]

@@ -119,8 +119,8 @@ def driver_costs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, float]:
     include = next((p for p in ("/usr/local/cuda/include", "/usr/include") if Path(p, "cuda.h").exists()), None)
     if include is None:
         pytest.skip("needs cuda.h: install the CUDA toolkit")
-    subprocess.run(["cc", "-O2", f"-I{include}", str(C_PROGRAM), "-o", str(program), "-ldl"], check=True)
-    text = subprocess.run([str(program), str(module)], check=True, capture_output=True, text=True).stdout
+    subprocess.run(["cc", "-O2", f"-I{include}", str(C_PROGRAM), "-o", str(program), "-ldl"], check=True, timeout=120)
+    text = subprocess.run([str(program), str(module)], check=True, capture_output=True, text=True, timeout=120).stdout
     return {name: float(value) * 1e-9 for name, value in re.findall(r"^(\w+) ([0-9.]+)$", text, re.M)}
 
 

@@ -11,7 +11,7 @@ Compare = Callable[..., Any]
 
 
 def _python(code: str) -> Callable[[], object]:
-    return lambda: subprocess.run([sys.executable, "-c", code], check=True)
+    return lambda: subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
 
 
 def test_import(compare: Compare) -> None:

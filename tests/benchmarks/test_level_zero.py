@@ -38,6 +38,7 @@ def in_c(tmp_path_factory: pytest.TempPathFactory) -> Any:
         check=False,
         capture_output=True,
         text=True,
+        timeout=120,
     )
     if done.returncode:
         pytest.skip(f"needs the headers of Level Zero (apt install libze-dev): {done.stderr[:200]}")

@@ -48,7 +48,7 @@ def ordered(device: bl.Device, context: bl.Context) -> Iterator[bl.Queue]:
 def library(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """The C program's loop, on the library that is open: takes cl_command_queue, cl_kernel, and the argument to set."""
     made = tmp_path_factory.mktemp("opencl") / "launches.so"
-    subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", str(made), str(PROGRAM)], check=True)
+    subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", str(made), str(PROGRAM)], check=True, timeout=120)
     found = ctypes.CDLL(str(made))
     opencl = ctypes.CDLL(driver.path())
     names = ("clSetKernelArg", "clEnqueueNDRangeKernel", "clReleaseEvent", "clFlush")

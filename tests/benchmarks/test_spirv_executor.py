@@ -32,7 +32,9 @@ def reference_queue() -> Any:
 def c_program(tmp_path_factory: pytest.TempPathFactory) -> Any:
     library = tmp_path_factory.mktemp("raycast") / "raycast.so"
     source = Path(__file__).with_name("raycast.c")
-    subprocess.run(["cc", "-O3", "-std=c11", "-shared", "-fPIC", str(source), "-o", str(library), "-lm"], check=True)
+    subprocess.run(
+        ["cc", "-O3", "-std=c11", "-shared", "-fPIC", str(source), "-o", str(library), "-lm"], check=True, timeout=120
+    )
     return ctypes.CDLL(str(library)).raycast
 
 

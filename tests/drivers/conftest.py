@@ -44,7 +44,7 @@ def compile_library(tmp_path: Path, compiler: str) -> Compile:
         code.write_text(source)
         library = tmp_path / name
         command = [compiler, "-shared", "-fPIC", "-Wall", "-Werror", f"-I{GENERATED}", *options]
-        subprocess.run([*command, "-o", str(library), str(code)], check=True)
+        subprocess.run([*command, "-o", str(library), str(code)], check=True, timeout=120)
         return library
 
     return build

@@ -198,10 +198,14 @@ def test_wrappers_compile_without_a_warning_and_work(api: Any, generator: Any, t
     library, program = str(tmp_path / "libtiny.so"), str(tmp_path / "program")
     quiet = "-Wno-deprecated-declarations"
     subprocess.run(
-        [compiler, "-shared", "-fPIC", quiet, *flags, "-o", library, str(tmp_path / "library.c")], check=True
+        [compiler, "-shared", "-fPIC", quiet, *flags, "-o", library, str(tmp_path / "library.c")],
+        check=True,
+        timeout=120,
     )
-    subprocess.run([compiler, "-Werror", *flags, "-o", program, str(tmp_path / "main.c"), "-ldl"], check=True)
-    subprocess.run([program, library], check=True)
+    subprocess.run(
+        [compiler, "-Werror", *flags, "-o", program, str(tmp_path / "main.c"), "-ldl"], check=True, timeout=120
+    )
+    subprocess.run([program, library], check=True, timeout=120)
 
 
 def test_an_unreadable_header_stops_with_the_compilers_words(generator: Any, tmp_path: Path) -> None:
@@ -220,7 +224,7 @@ def test_the_committed_wrappers_compile_without_a_warning(name: str, compiler: s
     folders = [f"-I{GENERATED}", f"-I{GENERATED.parent}"]
     command = [compiler, "-x", "c", "-fsyntax-only", "-std=c11", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function"]
     source = f'#include "{name}_wrappers.c"\n'
-    answer = subprocess.run([*command, *folders, "-"], input=source, text=True, capture_output=True)
+    answer = subprocess.run([*command, *folders, "-"], input=source, text=True, capture_output=True, timeout=120)
     assert answer.returncode == 0, answer.stderr
 
 
@@ -240,7 +244,7 @@ def test_the_reference_bindings_are_regenerated_alike_twice() -> None:
     """From the project's own header, which is always here; the other drivers' are compared by csrc/bindgen/check."""
     command = [sys.executable, str(ROOT / "csrc" / "bindgen" / "generate.py"), "reference", "--check"]
     for _ in range(2):
-        answer = subprocess.run(command, capture_output=True, text=True)
+        answer = subprocess.run(command, capture_output=True, text=True, timeout=120)
         assert answer.returncode == 0, answer.stdout + answer.stderr
 
 
@@ -257,6 +261,6 @@ def test_a_stale_file_is_shown_as_a_difference(tmp_path: Path) -> None:
     stale = tmp_path / "src" / "bindless" / "drivers" / "_reference_enums.py"
     stale.write_text(stale.read_text().replace("BLR_RESULT_TIMEOUT = 11", "BLR_RESULT_TIMEOUT = 12"))
     command = [sys.executable, str(tmp_path / "csrc" / "bindgen" / "generate.py"), "reference", "--check"]
-    answer = subprocess.run(command, capture_output=True, text=True)
+    answer = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert answer.returncode == 1
     assert "-    BLR_RESULT_TIMEOUT = 12" in answer.stdout and "+    BLR_RESULT_TIMEOUT = 11" in answer.stdout

@@ -53,7 +53,9 @@ def includes(driver: str) -> str:
 
 def preprocessed(driver: str, headers: Path, compiler: str, *options: str) -> str:
     command = [compiler, "-E", "-P", "-x", "c", f"-I{headers}", *options, "-"]
-    return subprocess.run(command, input=includes(driver), capture_output=True, text=True, check=True).stdout
+    return subprocess.run(
+        command, input=includes(driver), capture_output=True, text=True, check=True, timeout=120
+    ).stdout
 
 
 def declared_names(text: str, driver: str) -> set[str]:
@@ -101,7 +103,7 @@ def test_every_struct_of_the_header_is_in_the_layout(driver: str, headers: Path,
     library = "#include <stdlib.h>\n#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\nint border;\n"
     command = [compiler, "-E", "-P", "-x", "c", f"-I{headers}", *DEFINES.get(driver, ()), "-"]
     source = library + includes(driver)
-    text = subprocess.run(command, input=source, capture_output=True, text=True, check=True).stdout
+    text = subprocess.run(command, input=source, capture_output=True, text=True, check=True, timeout=120).stdout
     vendor = text.split("int border;")[1]
     assert defined_structs(vendor) == sum(1 for line in layout_lines(driver) if line.count("\t") == 2)
 
@@ -115,7 +117,7 @@ def test_the_committed_bindings_are_what_the_generator_makes(driver: str, header
         str(headers),
         "--check",
     ]
-    answer = subprocess.run(command, capture_output=True, text=True)
+    answer = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert answer.returncode == 0, answer.stdout + answer.stderr
 
 
@@ -134,8 +136,10 @@ def test_structs_are_laid_out_as_by_the_real_header(driver: str, headers: Path, 
     source = includes(driver) + "#include <stddef.h>\n#include <stdio.h>\nint main(void) {\n" + "\n".join(lines) + "}\n"
     program = tmp_path / "layout"
     command = [compiler, "-x", "c", "-w", f"-I{headers}", *DEFINES.get(driver, ()), "-o", str(program), "-"]
-    subprocess.run(command, input=source, text=True, check=True)
-    printed = iter(subprocess.run([str(program)], capture_output=True, text=True, check=True).stdout.split())
+    subprocess.run(command, input=source, text=True, check=True, timeout=120)
+    printed = iter(
+        subprocess.run([str(program)], capture_output=True, text=True, check=True, timeout=120).stdout.split()
+    )
     for ctype in complete:
         assert (ctype, ffi.sizeof(ctype)) == (ctype, int(next(printed)))
         for path in paths(ffi.typeof(ctype)):

@@ -89,7 +89,9 @@ def test_command(queue: bl.Queue, example: Any, pytestconfig: pytest.Config, tmp
     device = pytestconfig.getoption("--device")
     arguments = ["--device", device, "--size", str(SIZE), "-o", str(file)]
     program = FOLDER / f"{example.__name__}.py"
-    done = subprocess.run([sys.executable, str(program), *arguments], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, str(program), *arguments], capture_output=True, text=True, check=False, timeout=120
+    )
     assert done.returncode == 0, done.stderr
     assert queue.device.name in done.stdout
     np.testing.assert_array_equal(np.asarray(Picture.open(file)), common.byte_levels(example.render(queue, SIZE)))

@@ -598,7 +598,12 @@ def test_no_hidden_copy(device: bl.Device) -> None:
     name = f"{device.backend}:*:{device.index}"
     environment = {**os.environ, "BINDLESS_STAGING": "8"}  # MiB of buffers that CUDA may have
     done = subprocess.run(
-        [sys.executable, "-c", NO_HIDDEN_COPY, name], capture_output=True, text=True, check=True, env=environment
+        [sys.executable, "-c", NO_HIDDEN_COPY, name],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=environment,
+        timeout=120,
     )
     up, down, image = map(int, done.stdout.split())
     own = image if device.type is bl.DeviceType.cpu else 0  # there image memory is the process's own

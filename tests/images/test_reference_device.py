@@ -130,7 +130,9 @@ handle = bl.create_image(memory, desc, queue, sampler=sampler)
 print(float(bl.sample_image(queue, handle, np.array([[0.5 + 1 / 3, 0.5]], np.float32))[0, 0]))
 """
     environment = {**os.environ, "BINDLESS_REFERENCE_FILTERING": filtering}
-    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True, timeout=120
+    )
     if weights is None:
         assert float(done.stdout) == pytest.approx(1 / 3, abs=2e-7)
     else:

@@ -54,7 +54,9 @@ def test_what_is_left_to_the_end_of_the_process() -> None:
         "ZE_ENABLE_ALT_DRIVERS": str(driver),
         "PYTHONPATH": os.pathsep.join([str(Path(bl.__file__).parents[1]), str(HERE)]),
     }
-    done = subprocess.run([sys.executable, "-W", "error", "-c", LEFT], env=environment, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", LEFT], env=environment, capture_output=True, text=True, timeout=120
+    )
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
@@ -69,11 +71,12 @@ def test_native_objects_under_the_validation_layer(pytestconfig: pytest.Config) 
     }
     tests = str(HERE / "test_native_level_zero.py")
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--device", "level_zero", tests],
+        [sys.executable, "-m", "pytest", "-n0", "-q", "-p", "no:cacheprovider", "--device", "level_zero", tests],
         env=environment,
         cwd=pytestconfig.rootpath,
         capture_output=True,
         text=True,
+        timeout=120,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "passed" in done.stdout and "skipped" not in done.stdout, done.stdout

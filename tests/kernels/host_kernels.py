@@ -69,10 +69,10 @@ class HostKernels:
             commands.append([*common, *defines, str(REPOSITORY / module["source"]), "-o", str(folder / f"{name}.o")])
         commands.append([*common, str(Path(__file__).with_name("host_prelude.cl")), "-o", str(folder / "prelude.o")])
         with ThreadPoolExecutor(2) as pool:
-            list(pool.map(lambda command: subprocess.run(command, check=True), commands))
+            list(pool.map(lambda command: subprocess.run(command, check=True, timeout=120), commands))
         library = folder / "kernels.so"
         objects = [str(path) for path in sorted(folder.glob("*.o"))]
-        subprocess.run([str(CLANG), "-shared", *objects, "-o", str(library)], check=True)
+        subprocess.run([str(CLANG), "-shared", *objects, "-o", str(library)], check=True, timeout=120)
         self._library = ctypes.CDLL(str(library))
         self._library.set_work_item.argtypes = (ctypes.c_uint64, ctypes.c_uint64, ctypes.c_uint64, ctypes.c_uint32)
         self._library.set_work_item.restype = None

@@ -208,6 +208,7 @@ def test_ptxas_takes_every_kernel_without_spills(architecture: str, specialised:
         capture_output=True,
         text=True,
         check=False,
+        timeout=120,
     )
     assert done.returncode == 0, done.stderr
     used = re.findall(r"Compiling entry function '(\w+)'.*?Used (\d+) registers", done.stderr, re.S)
@@ -229,7 +230,7 @@ def test_spirv_val_takes_every_module(tmp_path: Path) -> None:
         path.write_bytes(kernels.source(name, "spirv"))
         files.append(path)
     for path in files:
-        done = subprocess.run([str(SPIRV_VAL), str(path)], capture_output=True, text=True, check=False)
+        done = subprocess.run([str(SPIRV_VAL), str(path)], capture_output=True, text=True, check=False, timeout=120)
         if "Invalid capability operand: 6528" in done.stderr:
             pytest.skip("this spirv-val is older than SPV_INTEL_bindless_images; needs SPIRV-Tools 2024 or newer")
         assert done.returncode == 0, f"{path.name}: {done.stderr}"
@@ -276,7 +277,7 @@ assert k.manifest.cache_info().currsize == 0
 k.source("launch", "ptx")
 assert k.manifest.cache_info().currsize == 1
 """
-    subprocess.run([sys.executable, "-c", code], check=True)
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
 
 
 @pytest.mark.skipif(not bl.kernels_available(), reason="needs a kernel compiler: pip install 'bindless[kernels]'")
@@ -291,7 +292,7 @@ def test_the_sources_give_the_committed_artifacts(tmp_path: Path) -> None:
         "write_1d_array_f",
     ]
     build = [sys.executable, str(REPOSITORY / "csrc" / "kernels" / "build.py"), "-o", str(tmp_path), *some]
-    subprocess.run(build, check=True)
+    subprocess.run(build, check=True, timeout=120)
     made = sorted(tmp_path.iterdir())
     assert len(made) == 3 * len(some) - 2  # sample_cube_i is PTX alone
     targets: dict[str, kernels.Target] = {".ptx": "ptx", ".spv": "spirv", ".cl": "opencl_c"}

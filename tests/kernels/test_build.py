@@ -589,11 +589,13 @@ def test_clang_alone_makes_the_same_results(queue: bl.Queue, tmp_path: Path) -> 
     tools = found.tools
     subprocess.run(
         [tools["clang"], "-x", "cl", "-cl-std=CL3.0", "-O2", "-target", "spirv64-unknown-unknown", "-emit-llvm", "-S",
-         f"-I{include_folder()}", str(source), "-o", str(tmp_path / "plain.ll")], check=True
+         f"-I{include_folder()}", str(source), "-o", str(tmp_path / "plain.ll")], check=True,
+        timeout=120,
     )  # fmt: skip
     subprocess.run(
         [tools["llc"], "-O3", "-mtriple=spirv64-unknown-unknown", "-filetype=obj", str(tmp_path / "plain.ll"), "-o",
-         str(tmp_path / "plain.spv")], check=True
+         str(tmp_path / "plain.spv")], check=True,
+        timeout=120,
     )  # fmt: skip
     out = bl.usm_empty((5,), np.int32, queue)
     kernel = bl.load_kernel_bundle(tmp_path / "plain.spv", queue).get_kernel("plain")

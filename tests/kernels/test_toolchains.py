@@ -175,7 +175,7 @@ def test_ptxas_takes_what_pip_gives(architecture: str, monkeypatch: pytest.Monke
         path = tmp_path / f"{number}.ptx"
         path.write_bytes(section.data)
         command = [str(PTXAS), f"-arch={architecture}", str(path), "-o", str(tmp_path / "cubin")]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
         if "is not defined for option 'gpu-name'" in done.stderr:
             pytest.skip(f"this ptxas is older than {architecture}")
         assert done.returncode == 0, done.stderr

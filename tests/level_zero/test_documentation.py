@@ -34,7 +34,7 @@ def test_the_program_of_two_processes_runs(tmp_path: Path) -> None:
     (script,) = _snippets("python script")
     (tmp_path / "two.py").write_text(script)
     done = subprocess.run(
-        [sys.executable, str(tmp_path / "two.py")], capture_output=True, text=True, timeout=300, check=False
+        [sys.executable, str(tmp_path / "two.py")], capture_output=True, text=True, timeout=240, check=False
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == "[7 7 7 7 7 1 1 1 1 1]\n"

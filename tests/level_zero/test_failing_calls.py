@@ -26,7 +26,7 @@ def test_each_failing_call_is_an_error_and_leaves_nothing() -> None:
         capture_output=True,
         text=True,
         env=environment,
-        timeout=300,
+        timeout=240,
         check=False,
     )
     assert done.returncode == 0, done.stderr

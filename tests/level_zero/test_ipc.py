@@ -36,7 +36,7 @@ def test_two_processes_work_on_one_array_in_the_order_of_events(queue: bl.Queue,
             assert other.wait(60) == 0
         finally:
             other.kill()
-            other.wait()
+            other.wait(60)
         assert [event.is_signalled for event in pool] == [True] * 4
         pool[1].reset()
         pool[2].reset_on(queue).wait()

@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from bindless.drivers import level_zero
 
 PROGRAMS = Path(__file__).resolve().parents[1] / "c" / "level_zero"
 INSTALL = "apt-get install gcc libze1 libze-dev"
+LIMIT = 120  # seconds of one check
 LAYER = {"ZE_ENABLE_VALIDATION_LAYER": "1", "ZE_ENABLE_PARAMETER_VALIDATION": "1"}
 
 Guide = Callable[..., str]
@@ -46,9 +48,12 @@ class Worker:
         assert self.process.stdin is not None and self.process.stdout is not None
         self.process.stdin.write(f"{module} {name}\n")
         self.process.stdin.flush()
+        limit = threading.Timer(LIMIT, self.process.kill)
+        limit.start()
         answer = self.process.stdout.readline()
+        limit.cancel()
         if not answer:
-            pytest.fail(f"the process ended with {self.process.wait()}")
+            pytest.fail(f"the process ended with {self.process.wait(LIMIT)}")
         failure = json.loads(answer)
         if failure is not None:
             pytest.fail(failure, pytrace=False)
@@ -57,7 +62,10 @@ class Worker:
         assert self.process.stdin is not None and self.process.stdout is not None
         self.process.stdin.close()
         self.process.stdout.close()
-        self.process.wait()
+        try:
+            self.process.wait(LIMIT)
+        finally:
+            self.process.kill()
 
 
 @pytest.fixture(scope="session")
@@ -98,7 +106,7 @@ def guide_program() -> Iterator[Path]:
         program = Path(folder) / "guide"
         command = [compiler, "-std=c11", "-D_POSIX_C_SOURCE=200809L", "-Wall", "-Wextra", "-Werror", "-O1", "-g"]
         command += ["-o", str(program), *map(str, sorted(PROGRAMS.glob("*.c"))), "-lze_loader", "-lm"]
-        subprocess.run(command, check=True)
+        subprocess.run(command, check=True, timeout=120)
         yield program
 
 
@@ -115,7 +123,7 @@ def guide(guide_program: Path) -> Guide:
             env={**os.environ, "ZE_ENABLE_ALT_DRIVERS": str(driver_path()), **variables},
             capture_output=True,
             text=True,
-            timeout=300,
+            timeout=240,
             check=False,
         )
         assert done.returncode == status or (status is None and done.returncode >= 0), (

@@ -42,6 +42,7 @@ def exact_results(group: str, folder: Path) -> dict[str, Array]:
         cwd=_TESTS,
         env=os.environ | {"BINDLESS_REFERENCE_FILTERING": "exact"},
         check=True,
+        timeout=120,
     )
     with np.load(file) as stored:
         return {key: stored[key] for key in stored.files}

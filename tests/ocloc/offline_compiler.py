@@ -66,7 +66,7 @@ def _compile(batch: str, names: Sequence[str], device: str, folder: Path) -> Non
     lines = [f"-file {name}.spv -device {device} -spirv_input -output {name}" for name in names]
     (folder / f"{batch}.txt").write_text("\n".join(lines) + "\n")
     command = [_ocloc(), "multi", f"{batch}.txt"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=120)
     numbers = re.findall(r"Command number (\d+)", done.stdout)
     last = names[int(numbers[-1]) - 1] if numbers else batch
     said = (done.stdout[done.stdout.rfind("Command number") :] + done.stderr).strip()
@@ -86,7 +86,7 @@ def _read(file: Path, device: str) -> Binary:
     flags, arguments = _flags(info), _arguments(info)
     dump = file.with_suffix(".dump")
     command = [_ocloc(), "disasm", "-file", str(file), "-device", device, "-dump", str(dump)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr
     for kernel, found in flags.items():
         if _IMAGE_WRITE.search((dump / f".text.{kernel}.asm").read_text()):

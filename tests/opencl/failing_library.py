@@ -28,7 +28,9 @@ def build(made: Path, source: str = "failing_driver.c") -> Path:
     found = [behind, f"-Wl,-rpath,{Path(behind).parent}"] if os.path.isabs(behind) else [f"-l:{behind}"]
     options = ["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared", "-Wl,--no-as-needed"]
     subprocess.run(
-        [compiler, *options, Path(__file__).with_name(source), "-o", made, *found, "-ldl", "-lpthread"], check=True
+        [compiler, *options, Path(__file__).with_name(source), "-o", made, *found, "-ldl", "-lpthread"],
+        check=True,
+        timeout=120,
     )
     return made
 

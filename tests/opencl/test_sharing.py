@@ -63,12 +63,12 @@ def test_what_every_importing_device_does(sharing: Path) -> None:
     if bl.get_devices("opencl:*:*")[0].platform.name == "rusticl":
         pytest.skip("rusticl keeps images apart from the host memory that they are made over, as OpenCL allows")
     files = ("external_memory", "binary_semaphores", "imported_objects", "outside_waits", "two_processes")
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--device", "opencl"]
+    command = [sys.executable, "-m", "pytest", "-n0", "-q", "-p", "no:cacheprovider", "--device", "opencl"]
     done = subprocess.run(
         [*command, *(str(TESTS / "interop" / f"test_{file}.py") for file in files)],
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=240,
         env={**os.environ, "BINDLESS_LIBOPENCL": str(sharing)},
         cwd=TESTS.parent,
     )

@@ -104,17 +104,17 @@ def _transform(tools: Toolchain, linked: Path, output: Path, kernels: list[str],
     if isinstance(tools, LLVMTools):
         keep = f"--internalize-public-api-list={','.join(kernels)}"
         opt = [tools.tools["opt"], f"-passes=internalize,globaldce,{passes}", keep, "-S", str(linked)]
-        subprocess.run([*opt, "-o", str(output)], check=True)
+        subprocess.run([*opt, "-o", str(output)], check=True, timeout=120)
     else:
         script = [sys.executable, str(HERE / "llvm_passes.py"), str(linked), str(output), ",".join(kernels), passes]
-        subprocess.run(script, check=True)
+        subprocess.run(script, check=True, timeout=120)
 
 
 @functools.cache
 def assembled(text: str) -> bytes:
     """A module of SPIR-V from its assembly, by SPIRV-Tools."""
     command = ["spirv-as", "--target-env", "spv1.6", "-", "-o", "-"]
-    done = subprocess.run(command, input=text.encode(), capture_output=True, check=False)
+    done = subprocess.run(command, input=text.encode(), capture_output=True, check=False, timeout=120)
     assert done.returncode == 0, done.stderr.decode()
     return done.stdout
 

@@ -36,9 +36,11 @@ def variables(device: bl.Device, tmp_path_factory: pytest.TempPathFactory) -> di
     nothing.touch()
     shared = [compiler, "-std=gnu11", "-O1", "-fPIC", "-shared", "-fvisibility=hidden", f"-I{TYPES}"]
     # Only its name is linked with: the loader finds the system's.
-    subprocess.run([*shared, str(nothing), "-Wl,-soname,libcuda.so.1", "-o", str(stub)], check=True)
+    subprocess.run([*shared, str(nothing), "-Wl,-soname,libcuda.so.1", "-o", str(stub)], check=True, timeout=120)
     source = str(PROGRAM.with_name("counting_cuda.c"))
-    subprocess.run([*shared, source, "-Wl,--no-as-needed", str(stub), "-ldl", "-o", str(library)], check=True)
+    subprocess.run(
+        [*shared, source, "-Wl,--no-as-needed", str(stub), "-ldl", "-o", str(library)], check=True, timeout=120
+    )
     return {**os.environ, "BINDLESS_LIBCUDA": str(library)}
 
 

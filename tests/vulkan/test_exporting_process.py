@@ -36,14 +36,15 @@ def received(rig, manifest):
     )
     theirs.close()
     with ours:
+        ours.settimeout(100)
         message, files, _, _ = socket.recv_fds(ours, 64, 2)
-    assert files, f"the process ended with {process.wait()}"
+    assert files, f"the process ended with {process.wait(60)}"
     size, dedicated = map(int, message.split())
     memory = bl.ExternalMemDescriptor(bl.ResourceFd(files[0]), "opaque_fd", size, dedicated=bool(dedicated))
     semaphore = bl.ExternalSemaphoreDescriptor(bl.ResourceFd(files[1]), "opaque_fd") if files[1:] else None
     yield memory, semaphore, process
     process.kill()
-    process.wait()
+    process.wait(60)
 
 
 def replaced(descriptor):
@@ -63,7 +64,7 @@ def test_image_of_another_process(received, queue):
     handle = bl.map_external_image_memory(memory, DESC, queue)
     same(read_by_copies(handle, DESC, queue), pixels_for(DESC, SEED))
     process.kill()
-    process.wait()
+    process.wait(60)
     same(read_by_copies(handle, DESC, queue), pixels_for(DESC, SEED))
     again = pixels_for(DESC, SEED + 1)
     write_by_copies(handle, DESC, again, queue)
@@ -78,7 +79,7 @@ def test_semaphore_of_a_process_that_died(received, device, context):
     if descriptor is None:
         return  # as tests of semaphores say
     process.kill()
-    process.wait()
+    process.wait(60)
     with bl.Queue(device, context, in_order=True) as waiting, bl.Queue(device, context, in_order=True) as other:
         semaphore = bl.import_external_semaphore(descriptor, waiting)
         event = waiting.ext_oneapi_wait_external_semaphore(semaphore)
@@ -106,8 +107,9 @@ def test_frames_of_another_process(rig, manifest, device, context):
     )
     theirs.close()
     with ours:
+        ours.settimeout(100)
         message, files, _, _ = socket.recv_fds(ours, 64, 3)
-    assert len(files) == 3, f"the process ended with {process.wait()}"
+    assert len(files) == 3, f"the process ended with {process.wait(60)}"
     size, dedicated = map(int, message.split())
     described = bl.ExternalMemDescriptor(bl.ResourceFd(files[0]), "opaque_fd", size, dedicated=bool(dedicated))
     answers = np.array([colour(index, True) for index in range(FRAMES)], np.uint8)

@@ -312,5 +312,5 @@ def test_without_the_package():
         "try:\n    sharing.device_uuid(None)\n"
         "except bl.FeatureNotSupportedError as error:\n    print(error)\n"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=120)
     assert "pip install 'bindless[vulkan]'" in done.stdout, done.stderr

@@ -108,7 +108,7 @@ def test_command(queue, driver, example, pytestconfig, tmp_path):
         "-o",
         str(file),
     ]
-    done = subprocess.run(program, capture_output=True, text=True, check=False)
+    done = subprocess.run(program, capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 0, done.stderr
     picture = example("vulkan_share").render(queue, SIZE)
     np.testing.assert_array_equal(np.asarray(Picture.open(file)), np.rint(picture[..., :3] * 255))
@@ -119,7 +119,10 @@ def test_command(queue, driver, example, pytestconfig, tmp_path):
 def test_shaders_are_what_the_sources_say(stage, tmp_path):
     source, made = FOLDER / f"vulkan_share.{stage}", tmp_path / "shader.spv"
     subprocess.run(
-        ["glslangValidator", "-V", "-Os", str(source), "-o", str(made)], check=True, stdout=subprocess.DEVNULL
+        ["glslangValidator", "-V", "-Os", str(source), "-o", str(made)],
+        check=True,
+        stdout=subprocess.DEVNULL,
+        timeout=120,
     )
     words, kept = (np.frombuffer(file.read_bytes(), "<u4") for file in (made, source.with_suffix(f".{stage}.spv")))
     if words[2] != kept[2]:

@@ -115,7 +115,9 @@ def draws(rig: Rig, driver: str) -> None:
 
     uuid = sharing.device_uuid(rig.physical_device).hex()
     program = str(Path(__file__).with_name("vulkan_alone.py"))
-    done = subprocess.run([sys.executable, program, uuid, "20"], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, program, uuid, "20"], capture_output=True, text=True, check=False, timeout=120
+    )
     if done.returncode:
         why = f"Vulkan does not draw on this GPU, without this package or CUDA: {done.stdout}{done.stderr}"
         pytest.fail(why, pytrace=False)
