@@ -13,6 +13,7 @@ BINDLESS_REQUIRE=opencl,vulkan   markers whose tests must run: what they need an
 from __future__ import annotations
 
 import ctypes.util
+import gc
 import importlib.util
 import os
 import re
@@ -168,6 +169,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             items[:] = [item for item in items if item.get_closest_marker(marker) is None]
     vulkan = Path(__file__).parent / "vulkan"
     items.sort(key=lambda item: (item.get_closest_marker("loses_device") is not None, vulkan not in item.path.parents))
+
+
+def pytest_collection_finish() -> None:
+    """What lives for the whole run, a million objects with all tests collected, is out of the collector's way: tests
+    that look for what is left over collect often."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:
