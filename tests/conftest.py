@@ -30,6 +30,7 @@ import bindless as bl
 sys.path.insert(0, str(Path(__file__).parent / "spirv"))
 # kept_kernels.py: what they were compiled to on another machine.
 sys.path.insert(0, str(Path(__file__).parent))
+from needs import lacks, required
 from opencl_faults import (
     blends_like_the_reference,
     has_four_channels_alone,
@@ -78,13 +79,9 @@ _NEEDS: dict[str, tuple[Callable[[], bool], str]] = {
     "ocloc": (lambda: shutil.which("ocloc") is not None, "apt install intel-ocloc, or run .ci/ocloc"),
 }
 # Asked for by the tests themselves.
-_OTHER_REQUIREMENTS = ("headers", "opencl_spirv", "two_devices")
+_OTHER_REQUIREMENTS = ("c_compiler", "headers", "opencl_spirv", "spirv_tools", "two_devices")
 
 _DEVICE = pytest.StashKey[bl.Device]()
-
-
-def _required() -> tuple[str, ...]:
-    return tuple(name.strip() for name in os.environ.get("BINDLESS_REQUIRE", "").split(",") if name.strip())
 
 
 def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
@@ -123,7 +120,7 @@ _SKIPPED = pytest.StashKey[str]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    unknown = [name for name in _required() if name not in (*_NEEDS, *_OTHER_REQUIREMENTS)]
+    unknown = [name for name in required() if name not in (*_NEEDS, *_OTHER_REQUIREMENTS)]
     if unknown:
         known = ", ".join((*_NEEDS, *_OTHER_REQUIREMENTS))
         raise pytest.UsageError(f"BINDLESS_REQUIRE names {', '.join(unknown)}; it knows {known}")
@@ -132,7 +129,7 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ.setdefault("BINDLESS_REFERENCE_FILTERING", "exact")
     if name == "level_zero":
         _use_own_level_zero_driver()
-        if not _has_level_zero() and "level_zero" not in _required():
+        if not _has_level_zero() and "level_zero" not in required():
             config.stash[_SKIPPED] = f"--device level_zero needs its loader: {_NEEDS['level_zero'][1]}"
             name = "reference"
     selector = f"{name}:*:*" if name in _BACKENDS else name
@@ -189,9 +186,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     for name, (present, install) in _NEEDS.items():
         if item.get_closest_marker(name) is None or present():
             continue
-        if name in _required():
-            pytest.fail(f"BINDLESS_REQUIRE asks for {name}, and it is missing: {install}", pytrace=False)
-        pytest.skip(f"needs {name}: {install}")
+        lacks(name, install)
 
 
 def _lacking(config: pytest.Config, refusal: bl.Error) -> str:

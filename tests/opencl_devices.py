@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable
 from typing import TypeVar
@@ -10,6 +9,7 @@ from typing import TypeVar
 import pytest
 
 import bindless as bl
+from needs import lacks
 
 __all__ = ["parametrize_devices", "require_device", "settled"]
 
@@ -31,10 +31,7 @@ def parametrize_devices(metafunc: pytest.Metafunc) -> None:
 def require_device(device: bl.Device | None) -> bl.Device:
     """The device; without one the test is skipped, or fails where OpenCL is asked for."""
     if device is None:
-        reason = "no OpenCL device here: apt install pocl-opencl-icd ocl-icd-libopencl1, or set BINDLESS_LIBOPENCL"
-        if "opencl" in os.environ.get("BINDLESS_REQUIRE", "").split(","):
-            pytest.fail(f"BINDLESS_REQUIRE asks for opencl: {reason}", pytrace=False)
-        pytest.skip(reason)
+        lacks("opencl", "apt install pocl-opencl-icd ocl-icd-libopencl1, or set BINDLESS_LIBOPENCL")
     return device
 
 

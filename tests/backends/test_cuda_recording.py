@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import bindless as bl
+from needs import c_compiler
 
 HERE = Path(__file__).parent
 TYPES = HERE.parents[1] / "csrc" / "bindgen" / "generated"
@@ -19,9 +19,7 @@ TYPES = HERE.parents[1] / "csrc" / "bindgen" / "generated"
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The fake libcuda."""
-    compiler = shutil.which(os.environ.get("CC", "cc"))
-    if compiler is None:
-        pytest.skip("needs a C compiler: apt install gcc, or set CC")
+    compiler = c_compiler()
     library = tmp_path_factory.mktemp("fake") / "libcuda.so.1"
     source = [f"-I{TYPES}", str(HERE / "fake_cuda.c"), "-o", str(library), "-lpthread"]
     subprocess.run(

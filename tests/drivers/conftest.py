@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 import textwrap
@@ -11,6 +10,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
+
+from needs import c_compiler
 
 ROOT = Path(__file__).resolve().parents[2]
 GENERATED = ROOT / "csrc" / "bindgen" / "generated"
@@ -29,10 +30,7 @@ Run = Callable[..., str]
 @pytest.fixture(scope="session")
 def compiler() -> str:
     """The C compiler."""
-    for name in (os.environ.get("CC"), "cc", "gcc", "clang"):
-        if name and shutil.which(name):
-            return name
-    pytest.fail("these tests need a C compiler: install gcc, or set CC")
+    return c_compiler()
 
 
 @pytest.fixture

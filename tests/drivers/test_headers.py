@@ -15,6 +15,8 @@ from typing import Any
 
 import pytest
 
+from needs import lacks
+
 from .conftest import DRIVERS, GENERATED, ROOT
 from .test_declarations import member, module, table
 
@@ -42,9 +44,7 @@ def headers(driver: str) -> Path:
     folder = Path(os.environ.get("BINDLESS_HEADERS", "/nonexistent"))
     if (folder / INCLUDES[driver][0]).exists():
         return folder
-    if "headers" in os.environ.get("BINDLESS_REQUIRE", "").split(","):
-        pytest.fail(f"BINDLESS_REQUIRE asks for the vendors' headers, but {folder} lacks {INCLUDES[driver][0]}")
-    pytest.skip("needs the vendors' headers: python csrc/bindgen/fetch_headers.py DIR, then BINDLESS_HEADERS=DIR")
+    lacks("headers", "run csrc/bindgen/fetch_headers.py DIR, and set BINDLESS_HEADERS=DIR")
 
 
 def includes(driver: str) -> str:

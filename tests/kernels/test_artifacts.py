@@ -15,12 +15,12 @@ import pytest
 
 import bindless as bl
 from bindless import kernels
+from needs import spirv_tool
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 GEOMETRIES = ["1d", "2d", "3d", "1d_array", "2d_array"]
 CLASSES = ["f", "i", "u"]
 PTXAS = shutil.which("ptxas")
-SPIRV_VAL = shutil.which("spirv-val")
 
 # Formats by class: four aligned channels, of fp32, signed_int32 and unsigned_int32.
 FORMATS = {"f": 0x140B0407, "i": 0x14060404, "u": 0x14090405}
@@ -222,15 +222,14 @@ def test_ptxas_takes_every_kernel_without_spills(architecture: str, specialised:
         assert max(over_items.values()) <= 72, over_items
 
 
-@pytest.mark.skipif(SPIRV_VAL is None, reason="needs spirv-val: apt install spirv-tools")
 def test_spirv_val_takes_every_module(tmp_path: Path) -> None:
-    files = []
+    validator, files = spirv_tool("spirv-val"), []
     for name in kernels.modules("spirv"):
         path = tmp_path / f"{name}.spv"
         path.write_bytes(kernels.source(name, "spirv"))
         files.append(path)
     for path in files:
-        done = subprocess.run([str(SPIRV_VAL), str(path)], capture_output=True, text=True, check=False, timeout=120)
+        done = subprocess.run([validator, str(path)], capture_output=True, text=True, check=False, timeout=120)
         if "Invalid capability operand: 6528" in done.stderr:
             pytest.skip("this spirv-val is older than SPV_INTEL_bindless_images; needs SPIRV-Tools 2024 or newer")
         assert done.returncode == 0, f"{path.name}: {done.stderr}"

@@ -18,7 +18,8 @@ HERE = Path(__file__).parent
 @pytest.mark.level_zero
 @pytest.mark.on_level_zero
 def test_each_failing_call_is_an_error_and_leaves_nothing() -> None:
-    paths = (Path(bl.__file__).parents[1], HERE.parent / "backends", HERE.parent / "spirv", HERE.parent)
+    tests = HERE.parent
+    paths = (Path(bl.__file__).parents[1], tests, tests / "backends", tests / "spirv")
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, paths)), "BINDLESS_CACHE": "0"}
     environment["ZE_ENABLE_ALT_DRIVERS"] = str(Path(bl.__file__).parent / "drivers" / "libze_bindless.so")
     done = subprocess.run(

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -21,6 +20,7 @@ import pytest
 import bindless
 from bindless._cli_ze_driver import driver_path
 from bindless.drivers import level_zero
+from needs import c_compiler, lacks
 
 PROGRAMS = Path(__file__).resolve().parents[1] / "c" / "level_zero"
 INSTALL = "apt-get install gcc libze1 libze-dev"
@@ -75,8 +75,7 @@ def check() -> Iterator[Checker]:
 
     def run(module: str, name: str) -> None:
         if not level_zero.available():
-            required = "level_zero" in os.environ.get("BINDLESS_REQUIRE", "").split(",")
-            (pytest.fail if required else pytest.skip)(f"needs the Level Zero loader: {INSTALL}")
+            lacks("level_zero", INSTALL)
         if not workers or workers[-1].process.poll() is not None:
             workers.append(Worker())
         workers[-1].check(module, name)
@@ -95,13 +94,9 @@ def sections() -> list[str]:
 @pytest.fixture(scope="session")
 def guide_program() -> Iterator[Path]:
     """The program of tests/c/level_zero, built."""
-    compiler = next(
-        (name for name in (os.environ.get("CC"), "cc", "gcc", "clang") if name and shutil.which(name)), None
-    )
-    if compiler is None or not Path("/usr/include/level_zero/ze_api.h").exists():
-        if "level_zero" in os.environ.get("BINDLESS_REQUIRE", "").split(","):
-            pytest.fail(f"BINDLESS_REQUIRE asks for level_zero: {INSTALL}")
-        pytest.skip(f"needs a C compiler, the loader and its header: {INSTALL}")
+    compiler = c_compiler()
+    if not Path("/usr/include/level_zero/ze_api.h").exists():
+        lacks("level_zero", INSTALL)
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder) / "guide"
         command = [compiler, "-std=c11", "-D_POSIX_C_SOURCE=200809L", "-Wall", "-Wextra", "-Werror", "-O1", "-g"]

@@ -18,7 +18,7 @@ HERE = Path(__file__).resolve().parent
 def main() -> None:
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)  # what drivers and kernels print is not an answer
-    sys.path[:0] = [str(HERE), str(HERE.parent / "spirv")]
+    sys.path[:0] = [str(HERE), str(HERE.parent / "spirv"), str(HERE.parent)]
     from rig import Rig
 
     rig: Rig | None = None

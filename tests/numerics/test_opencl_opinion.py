@@ -6,7 +6,6 @@ exists, nor on another version.
 
 from __future__ import annotations
 
-import os
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -19,6 +18,7 @@ from bindless.drivers import opencl as cl
 from goldens.configuration import Array
 from goldens.device import run
 from goldens.report import show
+from needs import lacks
 
 from .cases import INTEGERS, Case
 from .exact import exact_results
@@ -49,10 +49,7 @@ def samplers() -> Iterator[list[OpenCLSampler]]:
         for sampler in made:
             kept.callback(sampler.close)
         if not made:
-            reason = "no OpenCL platform has a CPU device with images: apt install pocl-opencl-icd"
-            if "opencl" in os.environ.get("BINDLESS_REQUIRE", ""):
-                pytest.fail(reason, pytrace=False)
-            pytest.skip(reason)
+            lacks("opencl", "no platform has a processor with images: apt install pocl-opencl-icd")
         yield made
 
 

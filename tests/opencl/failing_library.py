@@ -4,29 +4,27 @@ it is told to, and on devices that may end them."""
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 import textwrap
 from pathlib import Path
 
-import pytest
-
 import bindless as bl
 from bindless.drivers import opencl as driver
+from needs import c_compiler
 
 __all__ = ["build", "run", "run_on"]
+
+GENERATED = Path(__file__).resolve().parents[2] / "csrc" / "bindgen" / "generated"
 
 
 def build(made: Path, source: str = "failing_driver.c") -> Path:
     """Compiles it in front of the library that the tests use; the test is skipped where there is no compiler."""
-    compiler = shutil.which(os.environ.get("CC", "cc"))
-    if compiler is None:
-        pytest.skip("needs a C compiler: apt install gcc, or set CC")
+    compiler = c_compiler()
     driver.load()
     behind = str(driver.path())
     found = [behind, f"-Wl,-rpath,{Path(behind).parent}"] if os.path.isabs(behind) else [f"-l:{behind}"]
-    options = ["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared", "-Wl,--no-as-needed"]
+    options = ["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared", "-Wl,--no-as-needed", f"-I{GENERATED}"]
     subprocess.run(
         [compiler, *options, Path(__file__).with_name(source), "-o", made, *found, "-ldl", "-lpthread"],
         check=True,

@@ -2,8 +2,6 @@
    and cl_khr_external_semaphore over eventfds: what drivers of GPUs do, on a processor. It is as strict as the
    specification: memory is acquired once before it is released once, and descriptors are taken over by what succeeds. */
 #define _GNU_SOURCE
-#define CL_TARGET_OPENCL_VERSION 300
-#include <CL/cl.h>
 #include <dlfcn.h>
 #include <poll.h>
 #include <pthread.h>
@@ -14,6 +12,10 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "opencl_types.h"
+
+#include "opencl_functions.h"
 
 enum {
     MEMORY_TYPES = 0x204F, /* questions */
@@ -86,7 +88,7 @@ typedef struct object {
 
 static object_t *objects;
 
-static void CL_CALLBACK forget(cl_mem memory, void *data)
+static void forget(cl_mem memory, void *data)
 {
     object_t *gone = data;
     (void)memory;

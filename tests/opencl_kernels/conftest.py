@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -10,9 +9,10 @@ import pytest
 from peers import OpenCLPeer, run_here, spirv_device
 
 import bindless as bl
+from needs import lacks
 
 _INSTALL = (
-    "no OpenCL device here takes SPIR-V: pip install intel-opencl-rt==2026.2.0 intel-cmplr-lib-rt==2026.2.0 and set "
+    "pip install intel-opencl-rt==2026.2.0 intel-cmplr-lib-rt==2026.2.0 and set "
     "BINDLESS_LIBOPENCL to the environment's lib/libintelocl.so (.ci/opencl does)"
 )
 
@@ -24,9 +24,7 @@ def peer() -> Iterator[OpenCLPeer]:
     """An OpenCL device that takes SPIR-V."""
     found = spirv_device()
     if found is None:
-        if "opencl_spirv" in os.environ.get("BINDLESS_REQUIRE", "").split(","):
-            pytest.fail(f"BINDLESS_REQUIRE asks for opencl_spirv: {_INSTALL}", pytrace=False)
-        pytest.skip(_INSTALL)
+        lacks("opencl_spirv", _INSTALL)
     made = OpenCLPeer(*found)
     yield made
     made.close()

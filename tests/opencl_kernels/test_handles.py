@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import Any
@@ -12,6 +11,7 @@ import numpy.typing as npt
 import pytest
 
 import bindless as bl
+from needs import lacks
 
 pytestmark = [
     pytest.mark.opencl,
@@ -60,10 +60,7 @@ def queues() -> Iterator[list[bl.Queue]]:
     devices = [device for device in bl.get_devices() if device.backend is bl.Backend.opencl]
     devices = [device for device in devices if device.has("ext_oneapi_bindless_images")]
     if not devices:
-        reason = "no OpenCL device with images: apt install pocl-opencl-icd"
-        if "opencl" in os.environ.get("BINDLESS_REQUIRE", "").split(","):
-            pytest.fail(reason, pytrace=False)
-        pytest.skip(reason)
+        lacks("opencl", "no device has images: apt install pocl-opencl-icd")
     with ExitStack() as kept:
         yield [kept.enter_context(bl.Queue(device)) for device in devices]
 

@@ -28,6 +28,7 @@ from bindless.compiler.llvm_tools import LLVMTools
 from bindless.compiler.offsets import with_instructions
 from bindless.compiler.prelude import opencl_spirv, ptx, spirv
 from bindless.compiler.toolchain import TARGETS, Toolchain
+from needs import spirv_tool
 
 __all__ = ["assembled", "compiled", "compiled_text", "load"]
 
@@ -113,7 +114,7 @@ def _transform(tools: Toolchain, linked: Path, output: Path, kernels: list[str],
 @functools.cache
 def assembled(text: str) -> bytes:
     """A module of SPIR-V from its assembly, by SPIRV-Tools."""
-    command = ["spirv-as", "--target-env", "spv1.6", "-", "-o", "-"]
+    command = [spirv_tool("spirv-as"), "--target-env", "spv1.6", "-", "-o", "-"]
     done = subprocess.run(command, input=text.encode(), capture_output=True, check=False, timeout=120)
     assert done.returncode == 0, done.stderr.decode()
     return done.stdout

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from needs import c_compiler
+
 COUNT = 200
 VARIABLES = ("a", "b", "c", "d")
 PASSES = ("", "function(mem2reg,simplifycfg)", "globalopt")
@@ -98,7 +100,9 @@ def test_random_programs(run: Any, tmp_path: Path, seed: int) -> None:
     text = Program(seed).text
     source, library = tmp_path / "program.c", tmp_path / "program.so"
     source.write_text(f"typedef unsigned uint;\n{text}\nuint entry(uint a, uint b) {{ return program(a, b); }}\n")
-    subprocess.run(["cc", "-O1", "-w", "-shared", "-fPIC", str(source), "-o", str(library)], check=True, timeout=120)
+    subprocess.run(
+        [c_compiler(), "-O1", "-w", "-shared", "-fPIC", str(source), "-o", str(library)], check=True, timeout=120
+    )
     entry = ctypes.CDLL(str(library)).entry
     entry.restype, entry.argtypes = ctypes.c_uint32, [ctypes.c_uint32, ctypes.c_uint32]
     generator = np.random.default_rng(seed)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +14,7 @@ from bindless.backends import registry
 from bindless.model.enums import Backend, DeviceType
 from bindless.sycl import _stream
 from bindless.sycl import context as contexts
+from needs import lacks
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -61,12 +61,10 @@ def pair(device: bl.Device) -> Pair:
     others = [other for other in device.platform.get_devices() if other != device]
     if not others:
         reason = (
-            f"{device.platform.name} has one device, and this needs two: two GPUs, BINDLESS_LEVEL_ZERO_DEVICES=2 with "
+            f"{device.platform.name} has one; two GPUs, BINDLESS_LEVEL_ZERO_DEVICES=2 with "
             "the package's own driver, or POCL_DEVICES='pthread pthread' with PoCL"
         )
-        if "two_devices" in os.environ.get("BINDLESS_REQUIRE", ""):
-            pytest.fail(f"BINDLESS_REQUIRE asks for two_devices: {reason}", pytrace=False)
-        pytest.skip(reason)
+        lacks("two_devices", reason)
     return device, others[0]
 
 

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, NoReturn
 import pytest
 
 import bindless as bl
+from needs import lacks
 
 if TYPE_CHECKING:
     from vulkan_rig import Instance, Rig
@@ -44,10 +45,7 @@ def _manifest(driver: str) -> str | None:
 
 
 def _missing(driver: str, why: str) -> NoReturn:
-    words = f"{why}: {INSTALL[driver]}"
-    if "vulkan" in os.environ.get("BINDLESS_REQUIRE", "").replace(" ", "").split(","):
-        pytest.fail(f"BINDLESS_REQUIRE asks for vulkan; {words}", pytrace=False)
-    pytest.skip(words)
+    lacks("vulkan", f"{why}: {INSTALL[driver]}")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

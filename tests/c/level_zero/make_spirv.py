@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parents[1] / "spirv"), str(HERE.parents[2] / "src")]
+sys.path[:0] = [str(HERE.parents[1]), str(HERE.parents[1] / "spirv"), str(HERE.parents[2] / "src")]
 
 from compile import assembled, compiled_text  # noqa: E402
 
