@@ -9,11 +9,14 @@ import bindless as bl
 
 
 @pytest.fixture(scope="session")
-def host_kernels(tmp_path_factory: pytest.TempPathFactory) -> HostKernels:
-    """The kernels compiled for this processor, once a session."""
+def host_kernels(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> HostKernels:
+    """The kernels compiled for this processor, once for all workers."""
     if not RUNS:
         pytest.skip(REASON)
-    return HostKernels(tmp_path_factory.mktemp("kernels"))
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if hasattr(pytestconfig, "workerinput") else base) / "host_kernels"
+    folder.mkdir(exist_ok=True)
+    return HostKernels(folder)
 
 
 @pytest.fixture

@@ -5,19 +5,22 @@ from __future__ import annotations
 import ctypes
 import json
 import platform
-import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+import bindless as bl
+from bindless.compiler.find_toolchain import find_toolchain
+from needs import c_compiler
+
 REPOSITORY = Path(__file__).resolve().parents[2]
 SOURCES = REPOSITORY / "csrc" / "kernels"
-CLANG = shutil.which("clang-22")
-RUNS = CLANG is not None and platform.machine() == "x86_64" and sys.platform == "linux"
-REASON = "needs clang-22 on x86-64 Linux: apt install clang-22"
+RUNS = bl.kernels_available() and platform.machine() == "x86_64" and sys.platform == "linux"
+REASON = "needs a kernel compiler on x86-64 Linux: pip install 'bindless[kernels]'"
 
 CHANNEL_TYPES = [
     "snorm_int8", "snorm_int16", "unorm_int8", "unorm_int16", "signed_int8", "signed_int16", "signed_int32",
@@ -54,28 +57,41 @@ class HostKernels:
     """Every kernel of the manifest as a callable of this process."""
 
     def __init__(self, folder: Path) -> None:
+        """Compiles them in the folder, which processes may share: the first one compiles."""
+        import fcntl  # POSIX alone, as RUNS asks
+
         manifest = json.loads((REPOSITORY / "src" / "bindless" / "kernels" / "manifest.json").read_text())
         self._kernels = {
             name: args for module in manifest["modules"].values() for name, args in module["kernels"].items()
         }
+        library = folder / "kernels.so"
+        with (folder / "lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not library.exists():
+                self._compile(manifest["modules"], folder, library)
+        self._library = ctypes.CDLL(str(library))
+        self._library.set_work_item.argtypes = (ctypes.c_uint64, ctypes.c_uint64, ctypes.c_uint64, ctypes.c_uint32)
+        self._library.set_work_item.restype = None
+
+    @staticmethod
+    def _compile(modules: dict[str, Any], folder: Path, library: Path) -> None:
+        tools = find_toolchain()
         common = [
-            str(CLANG), "-x", "cl", "-cl-std=CL3.0", "-O1", "-ffp-contract=off", "-fPIC", "-mf16c", "-D__NVPTX__",
-            "-Xclang", "-cl-ext=+cl_khr_fp16", "-Xclang", "-finclude-default-header", "-Xclang",
+            *tools.clang, *tools.headers, "-x", "cl", "-cl-std=CL3.0", "-O1", "-ffp-contract=off", "-fPIC", "-mf16c",
+            "-D__NVPTX__", "-Xclang", "-cl-ext=+cl_khr_fp16", "-Xclang", "-finclude-default-header", "-Xclang",
             "-fdeclare-opencl-builtins", f"-I{REPOSITORY / 'include'}", f"-I{SOURCES / 'include'}", "-c",
         ]  # fmt: skip
         commands = []
-        for name, module in manifest["modules"].items():
+        for name, module in modules.items():
             defines = [f"-D{key}={value}" for key, value in module["defines"].items()]
             commands.append([*common, *defines, str(REPOSITORY / module["source"]), "-o", str(folder / f"{name}.o")])
         commands.append([*common, str(Path(__file__).with_name("host_prelude.cl")), "-o", str(folder / "prelude.o")])
         with ThreadPoolExecutor(2) as pool:
             list(pool.map(lambda command: subprocess.run(command, check=True, timeout=120), commands))
-        library = folder / "kernels.so"
         objects = [str(path) for path in sorted(folder.glob("*.o"))]
-        subprocess.run([str(CLANG), "-shared", *objects, "-o", str(library)], check=True, timeout=120)
-        self._library = ctypes.CDLL(str(library))
-        self._library.set_work_item.argtypes = (ctypes.c_uint64, ctypes.c_uint64, ctypes.c_uint64, ctypes.c_uint32)
-        self._library.set_work_item.restype = None
+        linked = library.with_suffix(".linked")
+        subprocess.run([c_compiler(), "-shared", *objects, "-o", str(linked)], check=True, timeout=120)
+        linked.rename(library)
 
     def exchanges(self, work_items: int) -> list[int]:
         """How many registers each work-item of the last launch gave to its row of lanes."""
