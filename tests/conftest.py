@@ -25,6 +25,7 @@ from pathlib import Path
 import pytest
 
 import bindless as bl
+from bindless.compiler.toolchain import INSTALL_PIP
 
 # compile.py: kernels of the tests, for any of them.
 sys.path.insert(0, str(Path(__file__).parent / "spirv"))
@@ -79,7 +80,7 @@ _NEEDS: dict[str, tuple[Callable[[], bool], str]] = {
     "ocloc": (lambda: shutil.which("ocloc") is not None, "apt install intel-ocloc, or run .ci/ocloc"),
 }
 # Asked for by the tests themselves.
-_OTHER_REQUIREMENTS = ("c_compiler", "headers", "opencl_spirv", "spirv_tools", "two_devices")
+_OTHER_REQUIREMENTS = ("c_compiler", "headers", "kernels", "opencl_spirv", "spirv_tools", "two_devices")
 
 _DEVICE = pytest.StashKey[bl.Device]()
 
@@ -124,6 +125,8 @@ def pytest_configure(config: pytest.Config) -> None:
     if unknown:
         known = ", ".join((*_NEEDS, *_OTHER_REQUIREMENTS))
         raise pytest.UsageError(f"BINDLESS_REQUIRE names {', '.join(unknown)}; it knows {known}")
+    if "kernels" in required() and not bl.kernels_available():
+        raise pytest.UsageError(f"BINDLESS_REQUIRE asks for kernels, and their compiler is missing: {INSTALL_PIP}")
     name = config.getoption("--device")
     if name.startswith("opencl") and not blends_like_the_reference(name):  # its filters have full weights
         os.environ.setdefault("BINDLESS_REFERENCE_FILTERING", "exact")
@@ -190,7 +193,10 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 def _lacking(config: pytest.Config, refusal: bl.Error) -> str:
-    """The device's words, where it refuses what it announces that it lacks; what the reference has is never missing."""
+    """The device's words, where it refuses what it announces that it lacks; what the reference has is never missing.
+    Kernels without a compiler are the same."""
+    if INSTALL_PIP in str(refusal) and not bl.kernels_available():
+        return f"needs a kernel compiler: {INSTALL_PIP}"
     device = config.stash[_DEVICE]
     platform = device.platform.name
     lacking = re.search(r"has no images of (\d|so many) channels of (\w+)", str(refusal))
