@@ -33,10 +33,12 @@ queue = event = SimpleNamespace(wait=lambda: time.sleep(60))
 
 def unlimited(path: Path) -> list[str]:
     """Calls in a file that wait for a process and have no limit."""
-    calls = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)]
+    text = path.read_text()
+    nodes = list(ast.walk(ast.parse(text))) if "subprocess." in text else []
+    calls = [node for node in nodes if isinstance(node, ast.Call)]
     made = {
         ast.unparse(target)
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in nodes
         if isinstance(node, ast.Assign) and "subprocess.Popen(" in ast.unparse(node.value)
         for target in node.targets
     }

@@ -24,7 +24,9 @@ _APART = {"benchmarks"}  # run when named, never by plain pytest
 
 def _requirements(source: str) -> dict[int, set[int]]:
     """Line number to the requirements that a comment on it names: ``# R17 R24``."""
-    found = {}
+    found: dict[int, set[int]] = {}
+    if re.search(r"#\s*R\d", source) is None:
+        return found
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type == tokenize.COMMENT and _NAMES_REQUIREMENTS.match(token.string):
             found[token.start[0]] = {int(number) for number in re.findall(r"R(\d+)", token.string)}
