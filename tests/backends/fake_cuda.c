@@ -8,6 +8,7 @@
  *
  * It checks what the real driver leaves undefined: the current context, handles of other contexts, use after release.
  */
+#define _GNU_SOURCE /* memfd_create */
 #include <pthread.h>
 #include <sched.h>
 #include <stddef.h>

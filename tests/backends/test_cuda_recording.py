@@ -23,7 +23,18 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     library = tmp_path_factory.mktemp("fake") / "libcuda.so.1"
     source = [f"-I{TYPES}", str(HERE / "fake_cuda.c"), "-o", str(library), "-lpthread"]
     subprocess.run(
-        [compiler, "-std=gnu11", "-O1", "-fPIC", "-shared", "-fvisibility=hidden", *source], check=True, timeout=120
+        [
+            compiler,
+            "-std=gnu11",
+            "-Werror=implicit-function-declaration",
+            "-O1",
+            "-fPIC",
+            "-shared",
+            "-fvisibility=hidden",
+            *source,
+        ],
+        check=True,
+        timeout=120,
     )
     return library
 
