@@ -11,7 +11,7 @@ import json
 import os
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TextIO
 
 import llvmlite.binding as llvm
 
@@ -121,13 +121,34 @@ def main() -> None:
     llvm.initialize_all_asmprinters()
     for line in sys.stdin:
         request = json.loads(line)
-        answer = {}
-        try:
-            _STEPS[request.pop("step")](**request)
-        except (RuntimeError, ValueError, OSError) as error:
-            answer = {"error": str(error)}
-        answers.write(json.dumps(answer) + "\n")
-        answers.flush()
+        if request["step"] == "translate" and hasattr(os, "fork"):
+            _apart(request, answers)
+        else:
+            _answer(request, answers)
+
+
+def _answer(request: dict[str, Any], answers: TextIO) -> None:
+    answer = {}
+    try:
+        _STEPS[request.pop("step")](**request)
+    except (RuntimeError, ValueError, OSError) as error:
+        answer = {"error": str(error)}
+    answers.write(json.dumps(answer) + "\n")
+    answers.flush()
+
+
+def _apart(request: dict[str, Any], answers: TextIO) -> None:
+    """In a child: LLVM's SPIR-V backend keeps labels of one module, by the addresses of its blocks, for the next one. A
+    child that ends otherwise than by its answer ends this process in the same way."""
+    child = os.fork()
+    if child == 0:
+        _answer(request, answers)
+        os._exit(0)
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    if status < 0:
+        os.kill(os.getpid(), -status)
+    if status:
+        os._exit(status)
 
 
 if __name__ == "__main__":
