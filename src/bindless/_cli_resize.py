@@ -7,7 +7,7 @@ import re
 import numpy as np
 
 from .image import Image
-from .model.errors import Error, InvalidError, MemoryAllocationError
+from .model.errors import InvalidError, MemoryAllocationError
 from .sycl.queue import Queue
 
 __all__ = ["parse_size", "resize_file"]
@@ -63,9 +63,9 @@ def resize_file(source: str, target: str, size: str, filtering: str, queue: Queu
     with Image(pixels, filtering=filtering, queue=queue) as image:
         try:
             result = Picture.frombytes(mode, (width, height), image.resize((width, height)).tobytes())
-        except Error:
-            raise
-        except (MemoryError, OverflowError, ValueError) as error:  # numpy's or Pillow's, of what is too large for them
+        except (MemoryError, OverflowError, ValueError) as error:  # Pillow's too, of what is too large for it
+            if isinstance(error, InvalidError):
+                raise
             raise MemoryAllocationError(
                 f"--size {size!r}: a picture of {width} x {height} pixels does not fit in memory: {error}"
             ) from None

@@ -144,7 +144,7 @@ class Image(SingleOwner):
                 f"a panorama of {pixels.dtype} cannot be resampled to the faces of a cubemap, for integers of 32 bits "
                 'are not filtered: convert with panorama.astype("float32")'
             )
-        require_room(6 * side * side, "size", _BYTES_OF_DIRECTION)
+        require_room(6 * side * side, f"size={side}", _BYTES_OF_DIRECTION)
         directions = cube_directions(side)
         with cls(pixels, mipmaps=True, addressing=AddressingMode.repeat, queue=queue, dimensions=2) as source:
             level = max(np.log2(height / (2 * side)), 0.0)
@@ -598,5 +598,5 @@ def _sizes(value: int | Sequence[int], count: int, name: str, order: str) -> tup
         raise InvalidError(f"{name}={shown(value)} is not made of integers; it is {names}") from None
     if len(sizes) != count or min(sizes) < 1:
         raise InvalidError(f"{name}={shown(value)}: it is {count} positive integers, {names}")
-    require_room(math.prod(sizes), name)
+    require_room(math.prod(sizes), f"{name}={shown(value)}")
     return sizes

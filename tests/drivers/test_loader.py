@@ -199,7 +199,7 @@ def test_a_library_for_another_processor_is_passed_over(
 
 @pytest.mark.skipif(sys.platform != "linux" or not os.path.exists("/etc/ld.so.cache"), reason="the loader's cache")
 def test_the_loaders_cache_is_read() -> None:
-    listed = subprocess.run(["/sbin/ldconfig", "-p"], capture_output=True, text=True, check=True).stdout
+    listed = subprocess.run(["/sbin/ldconfig", "-p"], capture_output=True, text=True, check=True, timeout=60).stdout
     rows = [line.split() for line in listed.splitlines() if " => " in line and "hwcap" not in line]
     expected = {row[-1] for row in rows if row[0] == "libc.so.6"}
     assert expected and set(_search._cached("libc.so.6")) == expected

@@ -8,7 +8,7 @@ from pixels import CHANNEL_TYPES
 
 import bindless as bl
 
-SAMPLER = bl.BindlessImageSampler("clamp_to_edge", "normalized")
+SAMPLER = bl.BindlessImageSampler("clamp_to_edge", "normalized", max_mipmap_level_clamp=float("inf"))
 SHAPES = [
     {"width": 37},
     {"width": 16, "height": 9},

@@ -7,6 +7,7 @@ import json
 import platform
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -53,6 +54,36 @@ def surface_of(texels: np.ndarray) -> Surface:
     return Surface(texels.ctypes.data, width * channels * texels.itemsize, rows, slices)
 
 
+def compile_library(sources: Mapping[str, tuple[Path, Sequence[str]]], folder: Path, library: Path) -> None:
+    """Compiles OpenCL C for this processor as if it were PTX, into a shared library.
+
+    ``sources``: name of the object file to source and options of its own.
+    """
+    tools = find_toolchain()
+    common = [
+        *tools.clang, *tools.headers, "-x", "cl", "-cl-std=CL3.0", "-O1", "-ffp-contract=off", "-fPIC", "-mf16c",
+        "-D__NVPTX__", "-Xclang", "-cl-ext=+cl_khr_fp16", "-Xclang", "-finclude-default-header", "-Xclang",
+        "-fdeclare-opencl-builtins", f"-I{REPOSITORY / 'include'}", f"-I{SOURCES / 'include'}", "-c",
+    ]  # fmt: skip
+    objects = {name: str(folder / f"{name}.o") for name in sources}
+    commands = [[*common, *own, str(source), "-o", objects[name]] for name, (source, own) in sources.items()]
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(lambda command: subprocess.run(command, check=True, timeout=120), commands))
+    linked = library.with_suffix(".linked")
+    linking = [c_compiler(), "-shared", *sorted(objects.values()), "-o", str(linked)]
+    subprocess.run(linking, check=True, timeout=120)
+    linked.rename(library)
+
+
+def _sources(modules: dict[str, Any]) -> dict[str, tuple[Path, list[str]]]:
+    """Every module of the manifest, and the functions that a processor lacks."""
+    sources = {
+        name: (REPOSITORY / module["source"], [f"-D{key}={value}" for key, value in module["defines"].items()])
+        for name, module in modules.items()
+    }
+    return {**sources, "prelude": (Path(__file__).with_name("host_prelude.cl"), [])}
+
+
 class HostKernels:
     """Every kernel of the manifest as a callable of this process."""
 
@@ -68,30 +99,10 @@ class HostKernels:
         with (folder / "lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not library.exists():
-                self._compile(manifest["modules"], folder, library)
+                compile_library(_sources(manifest["modules"]), folder, library)
         self._library = ctypes.CDLL(str(library))
         self._library.set_work_item.argtypes = (ctypes.c_uint64, ctypes.c_uint64, ctypes.c_uint64, ctypes.c_uint32)
         self._library.set_work_item.restype = None
-
-    @staticmethod
-    def _compile(modules: dict[str, Any], folder: Path, library: Path) -> None:
-        tools = find_toolchain()
-        common = [
-            *tools.clang, *tools.headers, "-x", "cl", "-cl-std=CL3.0", "-O1", "-ffp-contract=off", "-fPIC", "-mf16c",
-            "-D__NVPTX__", "-Xclang", "-cl-ext=+cl_khr_fp16", "-Xclang", "-finclude-default-header", "-Xclang",
-            "-fdeclare-opencl-builtins", f"-I{REPOSITORY / 'include'}", f"-I{SOURCES / 'include'}", "-c",
-        ]  # fmt: skip
-        commands = []
-        for name, module in modules.items():
-            defines = [f"-D{key}={value}" for key, value in module["defines"].items()]
-            commands.append([*common, *defines, str(REPOSITORY / module["source"]), "-o", str(folder / f"{name}.o")])
-        commands.append([*common, str(Path(__file__).with_name("host_prelude.cl")), "-o", str(folder / "prelude.o")])
-        with ThreadPoolExecutor(2) as pool:
-            list(pool.map(lambda command: subprocess.run(command, check=True, timeout=120), commands))
-        objects = [str(path) for path in sorted(folder.glob("*.o"))]
-        linked = library.with_suffix(".linked")
-        subprocess.run([c_compiler(), "-shared", *objects, "-o", str(linked)], check=True, timeout=120)
-        linked.rename(library)
 
     def exchanges(self, work_items: int) -> list[int]:
         """How many registers each work-item of the last launch gave to its row of lanes."""

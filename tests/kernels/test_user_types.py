@@ -5,14 +5,13 @@ from __future__ import annotations
 import ctypes
 import os
 import shutil
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pytest
-from host_kernels import CLANG, REASON, REPOSITORY, RUNS, surface_of
+from host_kernels import REASON, RUNS, compile_library, surface_of
 
 import bindless as bl
 
@@ -78,16 +77,9 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
         pytest.skip(REASON)
     folder = tmp_path_factory.mktemp("host")
     (folder / "user.cl").write_text(HOST)
-    common = [
-        str(CLANG), "-x", "cl", "-cl-std=CL3.0", "-O1", "-fPIC", "-mf16c", "-D__NVPTX__", "-Xclang",
-        "-cl-ext=+cl_khr_fp16", "-Xclang", "-finclude-default-header", "-Xclang", "-fdeclare-opencl-builtins",
-        f"-I{REPOSITORY / 'include'}", "-c",
-    ]  # fmt: skip
-    for source in (folder / "user.cl", Path(__file__).with_name("host_prelude.cl")):
-        subprocess.run([*common, str(source), "-o", str(folder / f"{source.stem}.o")], check=True)
+    sources = (folder / "user.cl", Path(__file__).with_name("host_prelude.cl"))
     library = folder / "user.so"
-    objects = [str(path) for path in folder.glob("*.o")]
-    subprocess.run([str(CLANG), "-shared", *objects, "-o", str(library)], check=True)
+    compile_library({source.stem: (source, []) for source in sources}, folder, library)
     return ctypes.CDLL(str(library))
 
 

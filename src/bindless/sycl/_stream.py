@@ -328,7 +328,7 @@ class CommandStream(Commands):
 
         def launch(natives: Sequence[NativeEvent]) -> None:
             with self.lock:
-                if self.closed or self.native is None:
+                if self.native is None:
                     raise self.unusable()
                 try:
                     event._native = operation(natives)
