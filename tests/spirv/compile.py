@@ -27,6 +27,7 @@ from bindless.compiler.find_toolchain import find_toolchain
 from bindless.compiler.llvm_tools import LLVMTools
 from bindless.compiler.offsets import with_instructions
 from bindless.compiler.prelude import opencl_spirv, ptx, spirv
+from bindless.compiler.printf import with_plain_printf
 from bindless.compiler.toolchain import TARGETS, Toolchain
 from needs import spirv_tool
 
@@ -51,7 +52,7 @@ def compiled_text(text: str, target: str, only: str = "", passes: str = "", exte
     Args:
         text: the source; ``bindless/device.h`` can be included.
         target: ``spirv`` or ``ptx``.
-        only: one of its kernels; all by default.
+        only: its kernels and functions that stay visible, separated by commas; all kernels by default.
         passes: of LLVM's optimiser instead of those of the built-in kernels, which inline every call.
         extensions: names of SPIR-V extensions that LLVM may use besides.
     """
@@ -72,7 +73,7 @@ def _compile(text: str, target: str, only: str, passes: str, extensions: str) ->
     if extensions:
         allowed = ",".join(f"+{name}" for name in ("SPV_INTEL_bindless_images", *extensions.split()))
         settings = replace(settings, options=(f"--spirv-ext={allowed}",))
-    names = [only] if only else _KERNEL.findall(text)
+    names = only.split(",") if only else _KERNEL.findall(text)
     assert names, "the source has no kernel"
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -81,7 +82,7 @@ def _compile(text: str, target: str, only: str, passes: str, extensions: str) ->
         includes = [REPOSITORY / "include", HERE / "source"]
         parts = [tools.compile(source, folder / "compiled.ll", TARGETS[target], includes, {})]
         if target == "spirv":
-            parts[0].write_text(with_atomics(parts[0].read_text()))
+            parts[0].write_text(with_plain_printf(with_atomics(parts[0].read_text())))
         if "__bindless_" in parts[0].read_text():
             prelude = folder / "prelude.ll"
             prelude.write_text(_PRELUDES[target]())
