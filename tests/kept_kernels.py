@@ -77,11 +77,11 @@ def main(folder: str) -> int:
     """Runs the tests that build kernels, on the reference device, and says what was kept."""
     Path(folder).mkdir(parents=True, exist_ok=True)
     environment = {**os.environ, "BINDLESS_TEST_KERNELS": str(Path(folder).resolve())}
-    kernels = [f"kernels/test_{name}.py" for name in ("build", "image_instructions", "value_arguments")]
-    runtime = ["interop/test_native.py", "level_zero/test_reference.py"]
-    runtime += [
-        f"sycl/test_{name}.py" for name in ("bound_launch", "command_graph", "repeated_launches", "two_devices_kernels")
-    ]
+    names = ("build", "element_types", "image_instructions", "user_types", "value_arguments")
+    kernels = [f"kernels/test_{name}.py" for name in names]
+    runtime = ["interop/test_native.py", "level_zero/test_reference.py", "images/test_gather.py"]
+    names = ("bound_launch", "command_graph", "offset", "repeated_launches", "two_devices_kernels")
+    runtime += [f"sycl/test_{name}.py" for name in names]
     runtime.append("opencl_kernels/test_handles.py")
     where = [str(_TESTS / name) for name in ("spirv", "examples", "vulkan", *kernels, *runtime)]
     done = subprocess.run([sys.executable, "-m", "pytest", "-q", *where], env=environment, check=False, timeout=3600)
