@@ -35,6 +35,17 @@ ADDITIONS = {
     "reference": ("reference_additions.h", "reference_calls.h"),
 }
 
+# cffi's conversion of arguments makes most of the compile time of the large modules and little of a call's cost: it is
+# compiled without optimisation, after the wrappers and the run-time code, which keep theirs.
+LARGE = ("cuda", "level_zero", "opencl")
+UNOPTIMISED = """
+#if defined(__clang__)
+#pragma clang optimize off
+#elif defined(__GNUC__)
+#pragma GCC optimize("O0")
+#endif
+"""
+
 
 def for_cffi(types: str) -> str:
     """The types header as cffi understands it."""
@@ -67,6 +78,8 @@ def main() -> None:
         declarations, code = ADDITIONS[name]
         ffi.cdef((HERE / declarations).read_text(encoding="utf-8").replace("static ", ""))
         source += f'#include "{code}"\n'
+    if name in LARGE:
+        source += UNOPTIMISED
     ffi.set_source(f"bindless.drivers._{name}", source)
     output.unlink(missing_ok=True)
     ffi.emit_c_code(str(output))
