@@ -21,7 +21,7 @@
 #ifndef BINDLESS_LAUNCH_H
 #define BINDLESS_LAUNCH_H
 
-#define Py_LIMITED_API 0x030A0000
+#define Py_LIMITED_API 0x030a0000
 #include <Python.h>
 #include <stdbool.h>
 #include <stdint.h>
