@@ -212,15 +212,16 @@ def _mirrored(x: Array, y: Array, turn: float) -> Array:
     ray = np.stack([x * 0.62, y * 0.62, -np.ones_like(x)], -1)
     ray /= np.linalg.norm(ray, axis=-1, keepdims=True)
     eye = np.array([0.0, 0.0, 3.0])
-    along = ray @ eye
+    along = np.sum(ray * eye, -1)
     under_root = along**2 - (eye @ eye - 1)
     hit = under_root > 0
     normal = eye + (-along - np.sqrt(np.where(hit, under_root, 0)))[..., None] * ray
     reflected = ray - 2 * np.sum(ray * normal, -1, keepdims=True) * normal
     direction = np.where(hit[..., None], reflected, ray)
+    # Products of matrices are rounded as each processor's library does it, and a ray at the rim hits or misses by that.
+    right, up, near = np.moveaxis(direction, -1, 0)
     c, s = np.cos(turn), np.sin(turn)
-    turned: Array = direction @ np.array([[c, 0, -s], [0, 1, 0], [s, 0, c]])
-    return turned
+    return np.stack([c * right + s * near, up, c * near - s * right], -1)
 
 
 _PICTURES: dict[str, tuple[Callable[[Queue, Meter], Sheet], tuple[Aspect, ...]]] = {
