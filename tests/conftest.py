@@ -75,6 +75,7 @@ _NEEDS: dict[str, tuple[Callable[[], bool], str]] = {
     "vulkan": (_has_vulkan, "apt install mesa-vulkan-drivers libvulkan1 and pip install vulkan"),
     "level_zero": (_has_level_zero, "apt install libze1, or set BINDLESS_LIBZE_LOADER"),
     "pyopencl": (lambda: importlib.util.find_spec("pyopencl") is not None, "pip install pyopencl"),
+    "dpctl": (lambda: importlib.util.find_spec("dpctl") is not None, "pip install dpctl intel-sycl-rt, or .ci/dpctl"),
     "cupy": (lambda: importlib.util.find_spec("cupy") is not None, "pip install cupy-cuda12x"),
     "torch": (lambda: importlib.util.find_spec("torch") is not None, "pip install torch"),
     "ocloc": (lambda: shutil.which("ocloc") is not None, "apt install intel-ocloc, or run .ci/ocloc"),

@@ -52,12 +52,14 @@ def test_the_capsule_is_of_the_same_device(queue: bl.Queue, monkeypatch: pytest.
         queue._get_capsule()
 
 
+@pytest.mark.dpctl
 @pytest.mark.parametrize("kind", ["device", "shared", "host"])
 def test_dpctl_takes_memory_of_the_default_context(queue: bl.Queue, kind: str) -> None:
     """Without a context of dpctl's, neither library knowing of the other's queue."""
     if queue.device.backend is not bl.Backend.level_zero:
         pytest.skip("SYCL's runtime reaches memory of Level Zero alone")
-    memory = pytest.importorskip("dpctl.memory", reason="pip install dpctl intel-sycl-rt")
+    from dpctl import memory
+
     array = bl.usm_empty((100,), np.int32, queue, kind=kind)
     array.copy_from(np.arange(100, dtype=np.int32))
     taken = memory.as_usm_memory(array)
@@ -67,12 +69,14 @@ def test_dpctl_takes_memory_of_the_default_context(queue: bl.Queue, kind: str) -
     assert (array.numpy(queue) == 7).all()
 
 
+@pytest.mark.dpctl
 @pytest.mark.parametrize("kind", ["device", "shared", "host"])
 def test_memory_of_dpctl_is_taken_in_the_default_context(queue: bl.Queue, kind: str) -> None:
     if queue.device.backend is not bl.Backend.level_zero:
         pytest.skip("SYCL's runtime reaches memory of Level Zero alone")
-    memory = pytest.importorskip("dpctl.memory", reason="pip install dpctl intel-sycl-rt")
-    dpctl = sys.modules["dpctl"]
+    import dpctl
+    from dpctl import memory
+
     made = {"device": memory.MemoryUSMDevice, "shared": memory.MemoryUSMShared, "host": memory.MemoryUSMHost}[kind](
         400, queue=dpctl.SyclQueue("level_zero")
     )
