@@ -170,15 +170,12 @@ static void release_box(struct blz_command *command)
     blz_region_release(&own->destination);
 }
 
-/* Sizes below 2^32 each: no product of two goes beyond 64 bits. A side without pitches has rows and slices that follow
- * each other. */
+/* For a box that has bytes. Sizes are below 2^32 each: no product of two goes beyond 64 bits. A side without pitches has
+ * rows and slices that follow each other. */
 static ze_result_t measure(struct side *side, const char *name)
 {
     const ze_copy_region_t *region = side->region;
     uint64_t slices = region->depth > 0 ? region->depth : 1;
-    if (region->width == 0 || region->height == 0)
-        return blz_fail(ZE_RESULT_ERROR_INVALID_SIZE, "%s: %u bytes by %u rows: at least one of each is needed", name, region->width,
-                        region->height);
     if (side->pitch == 0)
         side->pitch = region->width;
     if (side->slice_pitch == 0)
@@ -206,11 +203,13 @@ static ze_result_t set_box(struct box_command *own, void *to, struct side *desti
     if (d->width != s->width || d->height != s->height || (d->depth > 1 ? d->depth : 1) != (s->depth > 1 ? s->depth : 1))
         return blz_fail(ZE_RESULT_ERROR_INVALID_SIZE, "dstRegion is %u x %u x %u, srcRegion %u x %u x %u: they have to be alike", d->width,
                         d->height, d->depth, s->width, s->height, s->depth);
+    if (to == NULL || from == NULL)
+        return blz_fail_null(to == NULL ? "dstptr" : "srcptr");
+    if (d->width == 0 || d->height == 0) /* no bytes, as a copy of size 0 */
+        return ZE_RESULT_SUCCESS;
     ze_result_t result = measure(destination, "dstRegion");
     if (result == ZE_RESULT_SUCCESS)
         result = measure(source, "srcRegion");
-    if (result == ZE_RESULT_SUCCESS && (to == NULL || from == NULL))
-        result = blz_fail_null(to == NULL ? "dstptr" : "srcptr");
     if (result != ZE_RESULT_SUCCESS)
         return result;
     unsigned char *first_to = (unsigned char *)to + destination->offset;

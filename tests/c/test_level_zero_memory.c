@@ -101,6 +101,13 @@ static void boxes(void)
     copy(middle, from, sizeof from);
     ZE_OK(ze.CommandList.pfnAppendMemoryCopyRegion(list, to, &destination, OTHER_PITCH, OTHER_SLICE, middle, &source, PITCH, SLICE, NULL, 0, NULL));
     CHECK(memcmp(to, expected, sizeof to) == 0);
+    ze_copy_region_t nothing[] = {{0}, {2, 1, 1, 0, HEIGHT, DEPTH}, {2, 1, 1, WIDTH, 0, DEPTH}}; /* regions without bytes, within one memory too */
+    for (int i = 0; i < 3; i++) {
+        ZE_OK(ze.CommandList.pfnAppendMemoryCopyRegion(list, to, &nothing[i], 0, 0, middle, &nothing[i], 0, 0, NULL, 0, NULL));
+        ZE_OK(ze.CommandList.pfnAppendMemoryCopyRegion(list, middle, &nothing[i], PITCH, SLICE, middle, &nothing[i], PITCH, SLICE, NULL, 0, NULL));
+        ZE_FAILS(INVALID_NULL_POINTER, ze.CommandList.pfnAppendMemoryCopyRegion(list, NULL, &nothing[i], 0, 0, middle, &nothing[i], 0, 0, NULL, 0, NULL), "dstptr");
+    }
+    CHECK(memcmp(to, expected, sizeof to) == 0);
     ze_copy_region_t moved = {3, 1, 1, WIDTH, HEIGHT, DEPTH};
     ZE_FAILS(OVERLAPPING_REGIONS, ze.CommandList.pfnAppendMemoryCopyRegion(list, middle, &moved, PITCH, SLICE, middle, &source, PITCH, SLICE, NULL, 0, NULL), "share");
     ze_copy_region_t wide = {2, 1, 1, PITCH + 1, HEIGHT, DEPTH};
