@@ -83,6 +83,10 @@ static void chain_device_properties(const ze_device_properties_t *properties, ze
         blz_property_chained(properties, own, ZE_STRUCTURE_TYPE_DEVICE_USABLEMEM_SIZE_EXT_PROPERTIES);
     if (usable != NULL)
         usable->currUsableMemSize = blr_memory_available();
+    ze_device_readonly_memory_ext_properties_t *read_only =
+        blz_property_chained(properties, own, ZE_STRUCTURE_TYPE_DEVICE_READONLY_MEMORY_EXT_PROPERTIES);
+    if (read_only != NULL)
+        read_only->readonlyCapability = ZE_DEVICE_READONLY_MEMORY_CAPABILITY_ENFORCED;
 }
 
 ze_result_t zeDeviceGetProperties(ze_device_handle_t handle, ze_device_properties_t *properties)

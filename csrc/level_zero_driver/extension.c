@@ -35,6 +35,7 @@ static const struct {
     {"ZE_extension_memory_free_policies", ZE_MEMORY_FREE_POLICIES_EXT_VERSION_1_0},
     {"ZE_experimental_module_program", ZE_MODULE_PROGRAM_EXP_VERSION_1_0},
     {"ZE_extension_subgroups", ZE_SUBGROUP_EXT_VERSION_1_0},
+    {"ZE_extension_virtual_mem_readonly_properties", ZE_VIRTUAL_MEM_READONLY_PROPERTIES_EXT_VERSION_1_0},
 };
 
 ze_result_t blz_extension_list(uint32_t *count, ze_driver_extension_properties_t *properties)

@@ -380,6 +380,10 @@ static void access_is_what_was_set(void)
     ZE_OK(ze.VirtualMem.pfnSetAccessAttribute(context, virtual, 2 * page, ZE_MEMORY_ACCESS_ATTRIBUTE_READONLY));
     ZE_OK(ze.VirtualMem.pfnGetAccessAttribute(context, virtual + page, 2 * page, &access, &same));
     CHECK(access == ZE_MEMORY_ACCESS_ATTRIBUTE_READONLY && same == page);
+    ze_device_readonly_memory_ext_properties_t read_only = {.stype = ZE_STRUCTURE_TYPE_DEVICE_READONLY_MEMORY_EXT_PROPERTIES};
+    ze_device_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES, .pNext = &read_only};
+    ZE_OK(ze.Device.pfnGetProperties(device, &properties));
+    CHECK_EQUAL(ZE_DEVICE_READONLY_MEMORY_CAPABILITY_ENFORCED, read_only.readonlyCapability); /* a write fails, below */
     copy(&other, virtual, 1);
     CHECK_EQUAL(3, other);
     ZE_FAILS(UNKNOWN, ze.CommandList.pfnAppendMemoryCopy(list, virtual, &value, 1, NULL, 0, NULL), "for reading only");
