@@ -69,6 +69,7 @@ struct box {
     uint32_t x, y, z, width, rows, slices;
 };
 
+/* A region without pixels gives the box without extents, wherever it begins. */
 static ze_result_t choose_box(const struct blz_image *image, const ze_image_region_t *region, const char *name, struct box *box)
 {
     *box = (struct box){0, 0, 0, image->width, image->rows, image->slices};
@@ -80,9 +81,10 @@ static ze_result_t choose_box(const struct blz_image *image, const ze_image_regi
     uint32_t depth = region->depth == 0 && (lines || image->slices == 1) ? 1 : region->depth;
     *box = (struct box){region->originX, lines ? 0 : region->originY, lines ? region->originY : region->originZ, region->width,
                         lines ? 1 : height, lines ? height : depth};
-    if (box->width == 0 || height == 0 || depth == 0)
-        return blz_fail(ZE_RESULT_ERROR_INVALID_SIZE, "%s is of %u x %u x %u pixels: each extent is at least 1", name, region->width,
-                        region->height, region->depth);
+    if (box->width == 0 || height == 0 || depth == 0) {
+        *box = (struct box){0};
+        return ZE_RESULT_SUCCESS;
+    }
     if ((lines && (region->originZ != 0 || depth != 1)) || box->x > image->width || box->width > image->width - box->x ||
         box->y > image->rows || box->rows > image->rows - box->y || box->z > image->slices ||
         box->slices > image->slices - box->z)
@@ -190,6 +192,8 @@ static ze_result_t prepare_images(struct copy_command *own, const ze_image_regio
                         origin.width, origin.rows, origin.slices, target.width, target.rows, target.slices);
     if (to == from && boxes_overlap(&target, &origin))
         return blz_fail(ZE_RESULT_ERROR_OVERLAPPING_REGIONS, "pDstRegion and pSrcRegion overlap in one image");
+    if (target.width == 0)
+        return ZE_RESULT_SUCCESS;
     take_image(&own->destination, to, &target);
     take_image(&own->source, from, &origin);
     if (target.rows != origin.rows) { /* an array of lines and rows: a line a slice on both sides */
@@ -246,9 +250,10 @@ static ze_result_t append(ze_command_list_handle_t list_handle, ze_image_handle_
         result = blz_fail_null(name);
     if (result == ZE_RESULT_SUCCESS)
         result = choose_box(image->image, region, into ? "pDstRegion" : "pSrcRegion", &box);
-    if (result == ZE_RESULT_SUCCESS)
+    bool is_empty = result == ZE_RESULT_SUCCESS && box.width == 0;
+    if (result == ZE_RESULT_SUCCESS && !is_empty)
         result = take_memory(memory, list->context, image->image, &box, pointer, row_pitch, slice_pitch, name);
-    if (result == ZE_RESULT_SUCCESS) {
+    if (result == ZE_RESULT_SUCCESS && !is_empty) {
         take_image(image, image->image, &box);
         set_box(own, &box, image->image->format.pixel_size);
     }
