@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -16,8 +15,8 @@ from pixels import require
 import bindless as bl
 
 needs_llvm = pytest.mark.skipif(
-    shutil.which("clang-22") is None and not os.environ.get("BINDLESS_TEST_KERNELS"),
-    reason="needs clang-22: apt install clang-22 llvm-22",
+    not bl.kernels_available() and not os.environ.get("BINDLESS_TEST_KERNELS"),
+    reason="needs a kernel compiler: pip install 'bindless[kernels]'",
 )
 
 Array = npt.NDArray[Any]

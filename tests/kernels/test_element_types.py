@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterator
 
 import numpy as np
@@ -63,8 +62,8 @@ kernel void scale(global float *data, float by) { data[get_global_id(0)] *= by; 
 kernel void count(global uint *data) { data[get_global_id(0)] += 1; }
 """
 needs_compiler = pytest.mark.skipif(
-    shutil.which("clang-22") is None and not os.environ.get("BINDLESS_TEST_KERNELS"),
-    reason="needs clang-22: apt install clang-22 llvm-22",
+    not bl.kernels_available() and not os.environ.get("BINDLESS_TEST_KERNELS"),
+    reason="needs a kernel compiler: pip install 'bindless[kernels]'",
 )
 ORDERS = pytest.mark.parametrize("own", [True, False], indirect=True, ids=["in order", "out of order"])
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from host_kernels import REASON, RUNS, compile_library, surface_of
 
 import bindless as bl
 
-_MISSING = shutil.which("clang-22") is None or shutil.which("llc-22") is None
+_MISSING = not bl.kernels_available()
 needs_llvm = pytest.mark.skipif(
     _MISSING and not os.environ.get("BINDLESS_TEST_KERNELS"),
     reason="needs clang-22 and llc-22: apt install clang-22 llvm-22",
@@ -284,7 +283,7 @@ def test_normalized_images_as_floats(built: bl.KernelFile, queue: bl.Queue, kind
 
 
 @needs_llvm
-@pytest.mark.skipif(_MISSING, reason="needs clang-22")
+@pytest.mark.skipif(_MISSING, reason="needs a kernel compiler: pip install 'bindless[kernels]'")
 def test_sizes_that_differ_do_not_compile() -> None:
     source = USER[: USER.index("kernel void")] + (
         "kernel void f(unsampled_image_handle image, global struct color *out)\n"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from typing import Any
 
 import numpy as np
@@ -30,8 +29,8 @@ kernel void add(global int *data, int value) { data[bindless_item_id(0, 1)] += v
 """
 
 pytestmark = pytest.mark.skipif(
-    shutil.which("clang-22") is None and not os.environ.get("BINDLESS_TEST_KERNELS"),
-    reason="needs clang-22: apt install clang-22 llvm-22",
+    not bl.kernels_available() and not os.environ.get("BINDLESS_TEST_KERNELS"),
+    reason="needs a kernel compiler: pip install 'bindless[kernels]'",
 )
 RANGES = [((12,), (4,), (5,)), ((4, 6), (2, 3), (0, 7)), ((2, 4, 6), (1, 2, 3), (3, 0, 2**31)), ((8,), (8,), (0,))]
 
@@ -62,6 +61,11 @@ def test_ids_begin_at_the_offset(
     if any(offset):
         require_offsets(queue)
     kernel = bl.load_kernel_bundle(built, queue).get_kernel("ids")
+    nvidia = queue.backend is bl.Backend.opencl and queue.device._record.native.takes_ptx
+    if nvidia and max(offset) >= 2**31:  # its driver takes the offset for a negative number
+        with pytest.raises(bl.FeatureNotSupportedError):
+            queue.parallel_for(bl.NdRange(sizes, groups, offset), kernel, bl.usm_empty(1, np.uint64, queue))
+        return
     out = bl.usm_empty((3, 3, int(np.prod(sizes))), np.uint64, queue)
     for index_space in (
         bl.NdRange(sizes, groups, offset),

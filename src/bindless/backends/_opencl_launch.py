@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from ..drivers import opencl as driver
-from ..model.errors import InvalidError
+from ..model.errors import FeatureNotSupportedError, InvalidError
 from ._opencl_errors import SUCCESS, fail
 from ._opencl_event import LAUNCH, Event, Launches, array_of
 from ._opencl_fork import refuse_in_fork
@@ -20,6 +20,7 @@ __all__ = ["launch", "launch_shape", "launch_with_offset", "prepare_launch"]
 lib, ffi = driver.lib, driver.ffi
 
 _NULL = ffi.NULL
+_SIGNED = 2**31
 _IN_PYTHON = lib.BINDLESS_IN_PYTHON
 _enqueue = lib.bindless_enqueue
 _SUBMIT = int(ffi.cast("uintptr_t", ffi.addressof(lib, "bindless_submit")))
@@ -53,6 +54,12 @@ def launch_with_offset(
     """See ``OffsetProtocol``."""
     if kernel.module.native is None or kernel.context is not queue.context or kernel.device is not queue.device:
         _refuse(queue, kernel)
+    if max(offset) >= _SIGNED and queue.device.takes_ptx:
+        raise FeatureNotSupportedError(
+            f"offset={offset}: kernels get negative ids from NVIDIA's OpenCL driver where an offset is 2**31 or more; add "
+            "it in the kernel",
+            backend="opencl",
+        )
     moved = ffi.new("bindless_range_t *", kernel.shape(global_size, local_size)[0])
     moved.offset = offset
     return launch_shape(queue, kernel, moved, arguments, waits)

@@ -169,6 +169,8 @@ class Toolchain(ABC):
         """
         flags = [f"-I{path}" for path in includes] + [f"-D{name}={value}" for name, value in defines.items()]
         command = [*self.clang, *COMPILE, *self.headers, *options, *OUTPUT, "-target", target.triple, *flags]
+        if target.machine.startswith("nvptx"):  # clang takes its version of PTX from a CUDA toolkit, or a very old one
+            command += ["-Xclang", "-target-feature", "-Xclang", TARGETS["ptx"].features]
         done = subprocess.run([*command, str(source), "-o", str(output)], capture_output=True, check=False)
         said = done.stderr.decode(errors="replace").strip()
         if done.returncode != 0:
