@@ -215,6 +215,7 @@ def test_an_interrupt_at_any_entry_leaves_the_queue_able_to_end(
 PROGRAM = """
 import os, signal, threading, time
 import numpy as np, bindless as bl
+signal.signal(signal.SIGINT, signal.default_int_handler)  # the process may be started with it ignored
 queue, go, over = bl.Queue({device!r}), threading.Event(), threading.Event()
 def interrupt():
     pause = 0.0005
@@ -269,6 +270,7 @@ def test_a_program_that_is_interrupted_again_and_again_ends(device: bl.Device) -
 RELEASE = """
 import os, signal, bindless as bl
 from bindless.sycl._lifetime import Rank, Resource
+signal.signal(signal.SIGINT, signal.default_int_handler)  # the process may be started with it ignored
 released = []
 def release(number):
     os.kill(os.getpid(), signal.SIGINT)  # in the midst of the destructor

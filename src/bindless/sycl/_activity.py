@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ..model.errors import DeviceLostError, Error, ExceptionList, SyclRuntimeError
 from . import _lifetime
 from ._error_log import AsyncHandler, owing
-from ._lifetime import ENDED
+from ._lifetime import ENDED, FORKED
 from ._node import Node, open_gates
 from ._outside_waits import told
 
@@ -184,15 +184,16 @@ def _endless_host_tasks() -> list[str]:
 
 
 def _comes_of_the_end(error: BaseException | None) -> bool:
-    """Whether a command was refused, or one that it depends on, because the interpreter is ending."""
+    """Whether a command, or one that it depends on, was refused because the interpreter ends or was forked."""
     while error is not None:
-        if ENDED in str(error):
+        if ENDED in str(error) or FORKED in str(error):
             return True
         error = error.__cause__
     return False
 
 
 def _report_at_exit(handler: AsyncHandler | None, errors: list[Error]) -> None:
+    errors = [error for error in errors if not _comes_of_the_end(error)]
     if not errors:
         return
     if handler is None:
