@@ -56,8 +56,8 @@ def launch_with_offset(
         _refuse(queue, kernel)
     if max(offset) >= _SIGNED and queue.device.takes_ptx:
         raise FeatureNotSupportedError(
-            f"offset={offset}: NVIDIA's OpenCL driver gives kernels negative ids where an offset is 2**31 or more: add it "
-            "in the kernel",
+            f"offset={offset}: NVIDIA's OpenCL driver gives kernels negative ids where an offset is 2**31 or more; add "
+            "it in the kernel",
             backend="opencl",
         )
     moved = ffi.new("bindless_range_t *", kernel.shape(global_size, local_size)[0])

@@ -131,7 +131,6 @@ def _finish() -> None:
     lost = any(stream.log.told_loss for stream, _ in found)
     for stream, errors in found:
         stream.log.errors = []
-        errors = [error for error in errors if not _comes_of_the_end(error)]
         if lost:
             errors = [error for error in errors if not isinstance(error, DeviceLostError)]
         _report_at_exit(stream.log.handler or stream.context.async_handler, errors)
