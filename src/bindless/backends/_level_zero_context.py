@@ -115,7 +115,7 @@ class NativeContext:
             release(lib.zeContextDestroy(self.handle), "zeContextDestroy")
 
 
-_lock = threading.Lock()
+_lock = threading.RLock()  # a collection while it is held may end another context
 _defaults: dict[Driver, NativeContext] = {}
 
 
