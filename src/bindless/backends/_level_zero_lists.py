@@ -10,6 +10,7 @@ that know regular lists better are the reason to ask for it (``no_immediate_comm
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
@@ -96,6 +97,15 @@ class Lists(Protocol):
         """Gives what is owned back; its work is done."""
 
 
+def _ask_until_over(synchronize: Callable[[Any, int], int], handle: Any) -> None:
+    """The driver gives a failure once the work is over: a moment after the event that was waited for. Later work is not
+    waited for."""
+    for _ in range(100):
+        if synchronize(handle, 0) != NOT_READY:
+            return
+        time.sleep(1e-5)
+
+
 class ImmediateList:
     """An immediate command list.
 
@@ -148,7 +158,8 @@ class ImmediateList:
 
     def forgive(self) -> None:
         """Takes a failure that was told from the driver, which tells it with everything later else."""
-        self.tidy()
+        if self._synchronize is not None:
+            _ask_until_over(self._synchronize, self.handle)
 
     def close(self) -> None:
         """Destroys it; its work is done."""
@@ -272,7 +283,7 @@ class RegularLists:
 
     def forgive(self) -> None:
         """See ``ImmediateList``."""
-        lib.zeCommandQueueSynchronize(self.handle, 0)
+        _ask_until_over(lib.zeCommandQueueSynchronize, self.handle)
 
     def close(self) -> None:
         """Destroys the queue and its lists; its work is done, but its last fence may not be signalled yet.
