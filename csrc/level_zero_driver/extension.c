@@ -50,7 +50,14 @@ ze_result_t blz_extension_list(uint32_t *count, ze_driver_extension_properties_t
     return result;
 }
 
-static ze_result_t get_object_count(uint64_t *count) { return blz_result(blrGetObjectCount(count)); }
+/* The context that the driver makes for itself does not count: clients did not make it. */
+static ze_result_t get_object_count(uint64_t *count)
+{
+    ze_result_t result = blz_result(blrGetObjectCount(count));
+    if (result == ZE_RESULT_SUCCESS)
+        *count -= 1;
+    return result;
+}
 
 typedef void (*function_t)(void);
 

@@ -28,6 +28,10 @@ MOST = 70  # interruptions of one operation, spread evenly where it has more ent
 PATIENCE = 30.0
 
 
+# CPython prints and drops what is raised in destructors, in callbacks of the collector and in a generator that is closed.
+UNRAISABLE = ("__del__", "_on_collection", "<genexpr>")
+
+
 class Interrupt(KeyboardInterrupt):
     pass
 
@@ -40,8 +44,7 @@ class Tracer:
 
     def __call__(self, frame: FrameType, event: str, _: Any) -> None:
         code = frame.f_code
-        # What CPython prints and forgets: destructors, and what the collector calls.
-        if event != "call" or not code.co_filename.startswith(PACKAGE) or code.co_name in ("__del__", "_on_collection"):
+        if event != "call" or not code.co_filename.startswith(PACKAGE) or code.co_name in UNRAISABLE:
             return
         self.count += 1
         if self.count == self.at:
