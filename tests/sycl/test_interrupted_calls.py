@@ -28,7 +28,7 @@ MOST = 70  # interruptions of one operation, spread evenly where it has more ent
 PATIENCE = 30.0
 
 
-# CPython prints and drops what is raised in destructors, in callbacks of the collector and in a generator that is closed.
+# CPython prints and drops exceptions of destructors, of callbacks of the collector and of generators that are closed.
 UNRAISABLE = ("__del__", "_on_collection", "<genexpr>")
 
 
