@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .model.errors import InvalidError
+from .model.shown import shown
 
 __all__ = ["cube_directions", "grid", "panorama_coordinates", "projection_matrix", "warp_coordinates"]
 
@@ -37,8 +38,8 @@ def projection_matrix(matrix: npt.ArrayLike) -> npt.NDArray[np.float64]:
     """
     try:
         values = np.asarray(matrix, np.float64)
-    except (TypeError, ValueError):
-        raise InvalidError(f"matrix={matrix!r} is not made of numbers") from None
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidError(f"matrix={shown(matrix)} is not made of numbers") from None
     if values.shape not in ((2, 3), (3, 3)):
         raise InvalidError(f"matrix has shape {values.shape}; it is (2, 3), affine, or (3, 3), projective")
     if not np.isfinite(values).all():

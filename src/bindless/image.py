@@ -32,6 +32,7 @@ from .model.enums import (
     ImageType,
 )
 from .model.errors import InvalidError, SamplerWarning
+from .model.host_array import as_array
 from .model.masked import warn_of_mask
 from .model.sampler import BindlessImageSampler
 from .model.shown import shown
@@ -93,7 +94,7 @@ class Image(SingleOwner):
         dimensions: int | None = None,
     ) -> None:
         warn_of_mask(array, "array")
-        pixels = np.asarray(array)
+        pixels = as_array("array", array)
         if queue is None:
             queue = default_queue()
         elif not isinstance(queue, Queue):
@@ -104,8 +105,9 @@ class Image(SingleOwner):
             addressing, filtering, coordinate, max_anisotropy,
         )  # fmt: skip
         self._described, stored, shape, self._has_channel_axis, self._sampler = plan
-        if self._sampler.max_anisotropy > 1 and max_anisotropy > (most := most_anisotropy(queue.device)):
-            told = f"max_anisotropy={max_anisotropy:g} samples as {most}, the most that {queue.device.name} does"
+        ratio = self._sampler.max_anisotropy
+        if ratio > 1 and ratio > (most := most_anisotropy(queue.device)):
+            told = f"max_anisotropy={ratio:g} samples as {most}, the most that {queue.device.name} does"
             warnings.warn(told, SamplerWarning, stacklevel=2)
         self._mipmaps = bool(mipmaps)
         self._store = ImageStore(
@@ -131,7 +133,7 @@ class Image(SingleOwner):
             InvalidError: the panorama has not two dimensions, or the size is not positive.
         """
         warn_of_mask(panorama, "panorama")
-        pixels = np.asarray(panorama)
+        pixels = as_array("panorama", panorama)
         if pixels.ndim not in (2, 3):
             raise InvalidError(f"a panorama has shape (height, width[, channels]), not {pixels.shape}")
         height, width = pixels.shape[:2]
@@ -278,7 +280,7 @@ class Image(SingleOwner):
         Raises:
             InvalidError: coordinates or layers outside of the image, or no integers.
         """
-        values = np.asarray(coords)
+        values = as_array("coords", coords)
         if values.dtype.kind not in "iu":
             raise InvalidError(f"coords are {values.dtype}; pixels are fetched by integers, sample() takes floats")
         points, leading = self._points(values, values.dtype, fetch=True)
@@ -521,7 +523,7 @@ class Image(SingleOwner):
 
     def _points(self, coords: npt.ArrayLike, dtype: npt.DTypeLike, *, fetch: bool = False) -> tuple[Array, Any]:
         """Coordinates as (N, dims), and the shape (...) that they came in."""
-        values = np.asarray(coords)
+        values = as_array("coords", coords)
         if values.dtype.kind not in "iuf":
             raise InvalidError(f"coords have dtype {values.dtype}; they are numbers of shape (..., dims)")
         dims = 3 if self._described.type is ImageType.cubemap and not fetch else len(self.size)
@@ -536,25 +538,25 @@ class Image(SingleOwner):
 
     def _gradient(self, name: str, values: npt.ArrayLike, leading: tuple[int, ...]) -> Array:
         dims = len(self.size)
+        array = as_array(name, values)
         try:
-            given = np.asarray(values, np.float64)
+            given = np.asarray(array, np.float64)
             return np.broadcast_to(given, (*leading, dims)).reshape(-1, dims)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise InvalidError(
-                f"{name} has shape {np.shape(values)}; it is {(*leading, dims)} or broadcasts to it"
+                f"{name} has shape {array.shape}; it is {(*leading, dims)} or broadcasts to it"
             ) from None
 
     def _per_item(self, name: str, values: npt.ArrayLike, leading: tuple[int, ...], dtype: npt.DTypeLike) -> Any:
         """One number, or (N,) of them."""
+        array = as_array(name, values)
         try:
-            given = np.asarray(values, dtype)
+            given = np.asarray(array, dtype)
             if given.ndim == 0:
                 return given.item()
             return np.ascontiguousarray(np.broadcast_to(given, leading).reshape(-1))
-        except (TypeError, ValueError):
-            raise InvalidError(
-                f"{name} has shape {np.shape(values)}; it is a number or broadcasts to {leading}"
-            ) from None
+        except (TypeError, ValueError, OverflowError):
+            raise InvalidError(f"{name} has shape {array.shape}; it is a number or broadcasts to {leading}") from None
 
     def _over_layers(
         self, layers: npt.ArrayLike | None, leading: tuple[int, ...], read: Callable[[Any], Array], *, layered: bool
@@ -578,7 +580,7 @@ class Image(SingleOwner):
         count = self.num_layers
         if layers is None:
             return np.stack([shaped(layer) for layer in range(count)])
-        given = np.asarray(layers)
+        given = as_array("layers", layers)
         if given.dtype.kind not in "iu":
             raise InvalidError(f"layers have dtype {given.dtype}; they are integers")
         if given.size and not (given.min() >= 0 and given.max() < count):

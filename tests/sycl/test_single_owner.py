@@ -80,3 +80,22 @@ def test_an_array_is_copied_by_value(queue: bl.Queue) -> None:
     assert array.numpy().tolist() == [0, 1, 2, 3]
     with pytest.raises(bl.CopyError):
         pickle.dumps(array)
+
+
+def test_a_pointer_is_a_value_and_shares_its_memory(queue: bl.Queue) -> None:
+    pointer = bl.malloc_device(16, queue)
+    other = copy.copy(pointer + 4)
+    assert other == pointer + 4 and hash(other) == hash(pointer + 4) and other.nbytes == 12
+    for attempt in (copy.deepcopy, pickle.dumps, lambda item: pickle.dumps(item, 0)):
+        with pytest.raises(bl.CopyError) as caught:
+            attempt(pointer)
+        assert caught.value.code is bl.Errc.invalid
+    del pointer
+    gc.collect()
+    queue.memset(other, 7).wait()
+    found = np.zeros(12, np.uint8)
+    queue.memcpy(found, other).wait()
+    assert (found == 7).all()
+    again = copy.copy(other)
+    other.close()
+    assert again.closed

@@ -59,7 +59,8 @@ class Queue:
         self.profiling = profiling
         self.owned = owned
         self.recent: list[Event] = []  # one list for good: threads add to it without the lock
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a collection while it is held may run a finalizer that uses this queue
+        self._round = 0  # how often ``recent`` was sifted
         self.launches = Launches()
         self._kept = self._most_kept = _KEPT_OF_RUSTICL if self.device.is_rusticl else _KEPT
         self.handle = self._create() if native is None else native
@@ -168,20 +169,27 @@ class Queue:
 
     # ------------------------------------------------------------------ the end of commands
 
-    def _ask(self) -> tuple[int, list[tuple[Event, int]]]:
-        """How many events are kept, and how far those of them are that have a cl_event; the lock is held."""
-        kept = self.recent[:]
-        events = [event for event in kept if event.handle is not None]
-        return len(kept), list(zip(events, statuses_of(handles_of(events))))
+    def _sift(self, keeps: Callable[[Event, int], bool]) -> list[tuple[Event, int]]:
+        """Lets go of the events that are not to be kept; all of them that have a cl_event, and how far they are.
+
+        A collection in between may run a finalizer that sifts on this thread: this call begins again then.
+        """
+        with self._lock:
+            while True:
+                this_round, kept = self._round, self.recent[:]
+                events = [event for event in kept if event.handle is not None]
+                rows = list(zip(events, statuses_of(handles_of(events))))
+                rest = [event for event, status in rows if keeps(event, status)]
+                place = slice(len(kept))  # made here: no collection starts between the comparison and the assignment
+                if this_round == self._round:
+                    self._round = this_round + 1
+                    self.recent[place] = rest
+                    return rows
 
     def _prune(self) -> None:
         """Lets go of what is over; twice as many as are left may be kept next time, so that asking stays rare."""
-        with self._lock:
-            count, rows = self._ask()
-            self.recent[:count] = [
-                event for event, status in rows if status > _COMPLETE or (status < _COMPLETE and not event.told)
-            ]
-            self._most_kept = max(self._kept, 2 * len(self.recent))
+        self._sift(lambda event, status: status > _COMPLETE or (status < _COMPLETE and not event.told))
+        self._most_kept = max(self._kept, 2 * len(self.recent))
 
     def wait(self) -> None:
         """Returns when all work submitted so far is done; raises a failure that nobody has asked for. Interruptible."""
@@ -195,10 +203,12 @@ class Queue:
             self._raise_failures()
 
     def _last(self) -> list[Event]:
-        """Events whose end is that of all work; of an in-order queue the last one. They keep their cl_events alive,
-        whatever other threads let go of."""
-        events = [event for event in tuple(self.recent) if event.handle is not None]
-        return events[-1:] if self.in_order else events
+        """Events whose end is that of all work. They keep their cl_events alive, whatever other threads let go of.
+
+        Of an in-order queue, too, these are all: another thread, or a finalizer, may submit a command and note its
+        event between the submission of a command here and the note of that one.
+        """
+        return [event for event in tuple(self.recent) if event.handle is not None]
 
     def _settle(self) -> None:
         """Returns when what was submitted here is done."""
@@ -206,9 +216,7 @@ class Queue:
         wait_for([*handles_of(events), *launches])
 
     def _raise_failures(self) -> None:
-        with self._lock:
-            count, rows = self._ask()
-            self.recent[:count] = [event for event, status in rows if status > _COMPLETE]  # of other threads
+        rows = self._sift(lambda event, status: status > _COMPLETE)  # what is left is of other threads
         failures = [event.failure() for event, status in rows if status < _COMPLETE]
         told = [*self.launches.failures(), *(failure for failure in failures if failure is not None)]
         if len(told) == 1:

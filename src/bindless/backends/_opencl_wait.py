@@ -33,7 +33,7 @@ _new_statuses = functools.partial(ffi.new, ffi.typeof("cl_int[]"))
 _new_array = functools.partial(ffi.new, ffi.typeof("cl_event[]"))
 
 _jobs: queues.SimpleQueue[tuple[Sequence[Any], threading.Event]] = queues.SimpleQueue()
-_idle = threading.Semaphore(0)
+_idle: queues.SimpleQueue[None] = queues.SimpleQueue()  # one item a thread; a finalizer may take one at any moment
 
 
 def status_of(handle: Any) -> int:
@@ -60,7 +60,7 @@ def _serve() -> None:
         finally:
             done.set()
             del handles, done
-            _idle.release()
+            _idle.put(None)
 
 
 def _unfinished(handles: Sequence[Any]) -> list[Any]:
@@ -90,7 +90,9 @@ def wait_for(handles: Sequence[Any]) -> None:
     for handle in waited:  # the other thread goes on if this one is interrupted
         lib.clRetainEvent(handle)
     done = threading.Event()
-    if not _idle.acquire(blocking=False):
+    try:
+        _idle.get_nowait()
+    except queues.Empty:
         threading.Thread(target=_serve, name="bindless OpenCL wait", daemon=True).start()
     _jobs.put((Handles(waited), done))
     done.wait()

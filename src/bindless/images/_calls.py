@@ -16,6 +16,7 @@ from ..model.enums import ImageChannelType, ImageType
 from ..model.errors import InvalidError
 from ..model.handles import SampledImageHandle, UnsampledImageHandle
 from ..model.image_call import ImageCall, Operation
+from ..model.shown import shown
 from ..sycl._reach import memory_out_of_reach
 from ..sycl.event import Event
 from ..sycl.usm import UsmArray
@@ -116,7 +117,7 @@ def find_image(
     try:
         handles = queue.context._handles
     except AttributeError:
-        raise InvalidError(f"{form.name}: queue={queue!r} is no Queue") from None
+        raise InvalidError(f"{form.name}: queue={shown(queue)} is no Queue") from None
     record: HandleRecord | None = handles.get(handle_key(raw, sampled))
     if record is None:
         if handle.descriptor is not None:  # type: ignore[attr-defined]
@@ -230,7 +231,7 @@ def with_layers(
         layer = int(value.__index__())  # type: ignore[attr-defined]
     except (AttributeError, TypeError):
         raise InvalidError(
-            f"{form.name}: {argument}={value!r}; it is one number or a uint32 array of shape ({count},)"
+            f"{form.name}: {argument}={shown(value)}; it is one number or a uint32 array of shape ({count},)"
         ) from None
     if not 0 <= layer <= _UINT32_MAX or layer >= desc.array_size:
         raise InvalidError(f"{form.name}: {argument}={layer}; the image has layers 0 to {desc.array_size - 1}")
@@ -248,7 +249,7 @@ def with_level(form: Form, value: object, count: int) -> tuple[ArrayLike | None,
         return None, float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
         raise InvalidError(
-            f"{form.name}: level={value!r}; it is one number or a float32 array of shape ({count},)"
+            f"{form.name}: level={shown(value)}; it is one number or a float32 array of shape ({count},)"
         ) from None
 
 

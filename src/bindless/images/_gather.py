@@ -10,7 +10,9 @@ from ..model.descriptor import ImageDescriptor
 from ..model.enums import AddressingMode, ImageType
 from ..model.errors import InvalidError
 from ..model.handles import SampledImageHandle
+from ..model.host_array import as_array
 from ..model.sampler import BindlessImageSampler
+from ..model.shown import shown
 from ._functions import fetch_image
 from ._registry import HandleRecord, handle_key
 from ._run import Array, Depends
@@ -73,8 +75,8 @@ def gather_image(
     """
     record = _record(queue, handle)
     if type(component) is not int or not 0 <= component <= 3:
-        raise InvalidError(f"component={component!r}: it is 0, 1, 2 or 3")
-    points = np.asarray(coords)
+        raise InvalidError(f"component={shown(component)}: it is 0, 1, 2 or 3")
+    points = as_array("coords", coords)
     if points.dtype != np.float32 or points.ndim != 2 or points.shape[1] != 2:
         raise InvalidError(f"coords: an array {points.shape} of {points.dtype}; it is (N, 2) of float32")
     desc, sampler = record.descriptor, record.sampler
@@ -99,7 +101,7 @@ def _record(queue: Queue, handle: SampledImageHandle) -> HandleRecord:
     try:
         record: HandleRecord | None = queue.context._handles.get(handle_key(handle.raw_handle, True))
     except AttributeError:
-        raise InvalidError(f"gather_image: queue={queue!r} is no Queue") from None
+        raise InvalidError(f"gather_image: queue={shown(queue)} is no Queue") from None
     if record is None:
         raise InvalidError(f"gather_image: {handle!r} is no image of the queue's context")
     desc: ImageDescriptor = record.descriptor

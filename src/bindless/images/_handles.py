@@ -20,6 +20,7 @@ from ..model.enums import (
 from ..model.errors import Error, InvalidError, SamplerWarning, SyclRuntimeError
 from ..model.handles import ImageMemHandle, SampledImageHandle, UnsampledImageHandle
 from ..model.sampler import BindlessImageSampler
+from ..model.shown import shown
 from ..sycl._where import resolve
 from ..sycl.usm import UsmArray, UsmPointer
 from ._checks import Checked, limit, most_anisotropy, require, require_format, require_type
@@ -301,7 +302,7 @@ def _check_usm_layout(memory: UsmPointer | UsmArray, desc: ImageDescriptor, devi
         needed = desc.row_size
     else:
         if not isinstance(pitch, int):
-            raise InvalidError(f"pitch={pitch!r} is not an integer; it is bytes")
+            raise InvalidError(f"pitch={shown(pitch)} is not an integer; it is bytes")
         align = limit(device, "image_row_pitch_align") or 1
         if pitch == 0:
             raise SyclRuntimeError(

@@ -10,6 +10,7 @@ from ..model.descriptor import ImageDescriptor
 from ..model.enums import ImageMemoryHandleType, ImageType, coerce
 from ..model.errors import FeatureNotSupportedError, InvalidError, MemoryAllocationError
 from ..model.handles import SampledImageHandle, UnsampledImageHandle
+from ..model.shown import shown
 from ..sycl._where import resolve
 from ._checks import limit, require_format, require_limits, require_type
 
@@ -104,7 +105,7 @@ def is_image_handle_supported(
     False
     """
     if handle_type is not SampledImageHandle and handle_type is not UnsampledImageHandle:
-        raise InvalidError(f"handle_type={handle_type!r}: it is SampledImageHandle or UnsampledImageHandle")
+        raise InvalidError(f"handle_type={shown(handle_type)}: it is SampledImageHandle or UnsampledImageHandle")
     memory = coerce(ImageMemoryHandleType, memory_handle_type, "memory_handle_type")
     if memory not in get_image_memory_support(desc, *where):
         return False

@@ -9,6 +9,7 @@ from ..model.aspects import Aspect
 from ..model.descriptor import ImageDescriptor
 from ..model.enums import ImageType, UsmKind
 from ..model.errors import Error, InvalidError, MemoryAllocationError
+from ..model.shown import shown
 from ..sycl._stream import sweep, wait_for_all
 from ..sycl._where import resolve_where
 from ..sycl.usm import UsmPointer
@@ -69,7 +70,7 @@ def pitched_alloc_device(*arguments: Any) -> tuple[UsmPointer, int]:
         where = arguments[3:]
         if sizes[2] not in _ELEMENT_SIZES:
             raise MemoryAllocationError(
-                f"element_size_bytes={sizes[2]}: pixels have {', '.join(map(str, _ELEMENT_SIZES))} bytes"
+                f"element_size_bytes={shown(sizes[2])}: pixels have {', '.join(map(str, _ELEMENT_SIZES))} bytes"
             )
     device, context = resolve_where(*where)
     if not device.has(Aspect.ext_oneapi_bindless_images_2d_usm):
@@ -80,7 +81,7 @@ def pitched_alloc_device(*arguments: Any) -> tuple[UsmPointer, int]:
         )
     width, height, element = sizes
     if width * height > _LARGEST:
-        raise MemoryAllocationError(f"{height} rows of {width} bytes: no device has that much memory")
+        raise MemoryAllocationError(f"{shown(height)} rows of {shown(width)} bytes: no device has that much memory")
     backend, native = context._backend, device._record.native
     sweep()
     try:
@@ -98,7 +99,7 @@ def _size(name: str, value: SupportsIndex) -> int:
     try:
         number = operator.index(value)
     except TypeError:
-        raise InvalidError(f"{name}={value!r} is not an integer") from None
+        raise InvalidError(f"{name}={shown(value)} is not an integer") from None
     if number < 1:
-        raise MemoryAllocationError(f"{name}={number}: it is at least 1")
+        raise MemoryAllocationError(f"{name}={shown(number)}: it is at least 1")
     return number

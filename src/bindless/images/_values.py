@@ -10,6 +10,7 @@ import numpy.typing as npt
 from ..model.channels import ELEMENTS
 from ..model.descriptor import ImageDescriptor
 from ..model.errors import InvalidError
+from ..model.shown import shown
 
 __all__ = ["DTypeLike", "ValueFormat", "read_format", "written_format"]
 
@@ -63,7 +64,7 @@ def read_format(
     """
     channels = desc.num_channels if num_channels is None else num_channels
     if not isinstance(channels, (int, np.integer)) or not 1 <= channels <= _MAX_CHANNELS:
-        raise InvalidError(f"{name}: num_channels={num_channels!r}: it is 1 to {_MAX_CHANNELS}")
+        raise InvalidError(f"{name}: num_channels={shown(num_channels)}: it is 1 to {_MAX_CHANNELS}")
     if dtype is None:
         return ValueFormat(desc.value_dtype, int(channels), desc.value_dtype)
     wanted = _dtype(name, "dtype", dtype)
@@ -117,8 +118,8 @@ def written_format(name: str, desc: ImageDescriptor, item: np.dtype[Any]) -> Val
 def _dtype(name: str, argument: str, value: npt.DTypeLike) -> np.dtype[Any]:
     try:
         return np.dtype(value)
-    except TypeError:
-        raise InvalidError(f"{name}: {argument}={value!r} is no dtype") from None
+    except (TypeError, ValueError, SyntaxError) as error:  # numpy parses texts as Python
+        raise InvalidError(f"{name}: {argument}={shown(value)} is no dtype of numpy") from error
 
 
 def _standard(name: str, argument: str, dtype: np.dtype[Any]) -> tuple[np.dtype[Any], int | None]:

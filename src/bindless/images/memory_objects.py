@@ -20,6 +20,7 @@ from ..model.errors import InvalidError
 from ..model.masked import warn_of_mask
 from ..model.ranges import Range
 from ..model.sampler import BindlessImageSampler
+from ..model.shown import shown
 from ..sycl._arguments import PACKERS, pack_image_accessor
 from ..sycl._memory_object import MemoryObject
 from ..sycl._place import Home, Place, home_of
@@ -279,7 +280,7 @@ class _ImageAccessor(Accessor):
         elif hasattr(handler, "_require"):
             handler._require(self)
         else:
-            raise InvalidError(f"handler={handler!r}: pass what queue.submit gives its function, or None")
+            raise InvalidError(f"handler={shown(handler)}: pass what queue.submit gives its function, or None")
         if self.target == Target.constant_buffer:
             raise InvalidError("target='constant_buffer': images are accessed on 'device' or 'host_task'")
 

@@ -9,6 +9,7 @@ from ..backends.contract import BackendProtocol, InteropProtocol
 from ..model.enums import Backend, coerce
 from ..model.errors import BackendMismatchError, FeatureNotSupportedError, InvalidError
 from ..model.native_handle import NativeHandle, as_handle
+from ..model.shown import shown
 from ..sycl.context import Context
 
 __all__ = ["backend_for", "handle_for", "interop_of", "require_context"]
@@ -62,11 +63,11 @@ def require_context(backend: BackendProtocol, context: object) -> Context:
         BackendMismatchError: it is another backend's.
     """
     if not isinstance(context, Context):
-        raise InvalidError(f"context={context!r} is no Context")
+        raise InvalidError(f"context={shown(context)} is no Context")
     context._native  # noqa: B018  raises if it has ended
     if context._backend is not backend:
         raise BackendMismatchError(
-            f"context={context!r} is of the {context.backend} backend, the native object of {backend.backend}",
+            f"context={shown(context)} is of the {context.backend} backend, the native object of {backend.backend}",
             backend=str(backend.backend),
         )
     return context

@@ -14,6 +14,7 @@ from ..model.enums import ImageType, UsmKind, coerce
 from ..model.errors import Error, InvalidError
 from ..model.external import ExternalMemDescriptor, ExternalMemHandleType
 from ..model.handles import ImageMemHandle
+from ..model.shown import shown
 from ..sycl._external_resource import Imported, as_invalid, let_go, of_context, take_over
 from ..sycl._lifetime import Rank, Resource
 from ..sycl._stream import sweep
@@ -129,7 +130,7 @@ def supports_importing_handle_type(handle_type: ExternalMemHandleType | str, dev
     """
     kind = coerce(ExternalMemHandleType, handle_type, "handle_type")
     if not isinstance(device, Device):
-        raise InvalidError(f"device={device!r} is no Device")
+        raise InvalidError(f"device={shown(device)} is no Device")
     if not device.has(Aspect.ext_oneapi_external_memory_import):
         return False
     backend: Any = device._backend
@@ -152,7 +153,7 @@ def import_external_memory(desc: ExternalMemDescriptor, *where: Any) -> External
             of this kind.
     """
     if not isinstance(desc, ExternalMemDescriptor):
-        raise InvalidError(f"desc={desc!r} is no ExternalMemDescriptor")
+        raise InvalidError(f"desc={shown(desc)} is no ExternalMemDescriptor")
     device, context = resolve(where)
     device._require(Aspect.ext_oneapi_external_memory_import, "importing external memory")
     backend: Any = context._backend
@@ -253,9 +254,9 @@ def _bytes(value: SupportsIndex, name: str, least: int) -> int:
     try:
         number = operator.index(value)
     except TypeError:
-        raise InvalidError(f"{name}={value!r} is not an integer; it is bytes") from None
+        raise InvalidError(f"{name}={shown(value)} is not an integer; it is bytes") from None
     if number < least:
-        raise InvalidError(f"{name}={number}: at least {least} is needed")
+        raise InvalidError(f"{name}={shown(number)}: at least {least} is needed")
     return number
 
 
@@ -281,7 +282,9 @@ def map_external_linear_memory(
     external = of_context(memory, device, context)
     nbytes, first = _bytes(size, "size", 1), _bytes(offset, "offset", 0)
     if first + nbytes > memory.nbytes:
-        raise InvalidError(f"{nbytes} bytes from offset {first} leave {memory!r}, which has {memory.nbytes}")
+        raise InvalidError(
+            f"{shown(nbytes)} bytes from offset {shown(first)} leave {memory!r}, which has {memory.nbytes}"
+        )
     backend: Any = context._backend
     native = context._native
     sweep()
@@ -301,7 +304,7 @@ def unmap_external_linear_memory(pointer: UsmPointer | UsmArray, *where: Any) ->
     """
     _, context = resolve(where)
     if not isinstance(pointer, (UsmPointer, UsmArray)):
-        raise InvalidError(f"pointer={pointer!r}: give what map_external_linear_memory returned")
+        raise InvalidError(f"pointer={shown(pointer)}: give what map_external_linear_memory returned")
     first = pointer.pointer
     owner = first._owner
     if not owner.open:

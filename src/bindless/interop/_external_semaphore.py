@@ -7,6 +7,7 @@ from typing import Any
 from ..model.aspects import Aspect
 from ..model.errors import InvalidError
 from ..model.external import ExternalSemaphoreDescriptor
+from ..model.shown import shown
 from ..sycl._external_resource import let_go, take_over
 from ..sycl._where import resolve
 from ..sycl.external_semaphore import ExternalSemaphore, require_semaphore
@@ -29,7 +30,7 @@ def import_external_semaphore(desc: ExternalSemaphoreDescriptor, *where: Any) ->
             none of this kind.
     """
     if not isinstance(desc, ExternalSemaphoreDescriptor):
-        raise InvalidError(f"desc={desc!r} is no ExternalSemaphoreDescriptor")
+        raise InvalidError(f"desc={shown(desc)} is no ExternalSemaphoreDescriptor")
     device, context = resolve(where)
     device._require(Aspect.ext_oneapi_external_semaphore_import, "importing external semaphores")
     backend: Any = context._backend

@@ -19,6 +19,7 @@ from ..backends.counted_contract import CountedProtocol
 from ..model.enums import Backend, Ownership, UsmKind
 from ..model.errors import BackendMismatchError, InvalidError
 from ..model.native_handle import NativeHandle
+from ..model.shown import shown
 from ..sycl._allocation import Allocation
 from ..sycl._discovery import environment, visible_devices, visible_platforms
 from ..sycl._error_log import AsyncHandler
@@ -155,7 +156,7 @@ def make_context(
     try:
         chosen = (devices,) if isinstance(devices, Device) else tuple(devices)
     except TypeError:
-        raise InvalidError(f"devices={devices!r}: it takes a Device or several") from None
+        raise InvalidError(f"devices={shown(devices)}: it takes a Device or several") from None
     for device in chosen:
         if not isinstance(device, Device):
             raise InvalidError(f"devices contains {device!r}: it takes Device objects")
@@ -322,7 +323,9 @@ def make_buffer(
             raise InvalidError(f"{int(handle):#x} is memory of another device than {device!r}")
     sizes = (known.size // kind.itemsize,) if shape is None else buffer_shape(shape)
     if _is_counted(offers) and len(sizes) != 1:
-        raise InvalidError(f"shape={shape!r}: a buffer made of a cl_mem has one dimension; reinterpret() gives others")
+        raise InvalidError(
+            f"shape={shown(shape)}: a buffer made of a cl_mem has one dimension; reinterpret() gives others"
+        )
     nbytes = math.prod(sizes) * kind.itemsize
     if known.kind is not UsmKind.unknown and not 0 < nbytes <= known.size:
         raise InvalidError(
@@ -350,7 +353,7 @@ def _place_of_memory(backend: BackendProtocol, context: Context) -> Device:
     require_context(backend, context)
     if len(context.devices) != 1 and not _is_counted(backend):
         raise InvalidError(
-            f"context={context!r} has {len(context.devices)} devices: memory becomes a buffer in a context of one"
+            f"context={shown(context)} has {len(context.devices)} devices: memory becomes a buffer in a context of one"
         )
     return context.devices[0]
 
@@ -358,4 +361,4 @@ def _place_of_memory(backend: BackendProtocol, context: Context) -> Device:
 def require_event(available: object) -> None:
     """Raises ``InvalidError`` for what is no event."""
     if available is not None and not isinstance(available, Event):
-        raise InvalidError(f"available_event={available!r} is no Event")
+        raise InvalidError(f"available_event={shown(available)} is no Event")

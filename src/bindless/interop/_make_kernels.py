@@ -10,6 +10,7 @@ from ..backends.counted_contract import AdoptedBundle, CountedProtocol
 from ..model.enums import Backend, BundleState, Ownership, coerce
 from ..model.errors import BuildError, FeatureNotSupportedError, InvalidError
 from ..model.native_handle import NativeHandle
+from ..model.shown import shown
 from ..sycl._bundle_source import BundleSource
 from ..sycl._lifetime import Rank
 from ..sycl.context import Context
@@ -174,11 +175,11 @@ def make_kernel(
         require_context(offers, within)
         bundle = bundle_of_kernels(offers, within, within.devices, (handle,))
     if not isinstance(bundle, KernelBundle):
-        raise InvalidError(f"bundle={bundle!r} is no KernelBundle")
+        raise InvalidError(f"bundle={shown(bundle)} is no KernelBundle")
     bundle._require_open()
     require_context(offers, bundle.context)
     if context is not None and require_context(offers, context) is not bundle.context:
-        raise InvalidError(f"context={context!r} is another one than that of {bundle!r}")
+        raise InvalidError(f"context={shown(context)} is another one than that of {bundle!r}")
     made = kernel_in(bundle, handle, owned)
     pass_on(native, owned)
     return made

@@ -11,6 +11,7 @@ from ..backends.contract import BackendProtocol
 from ..model.enums import Ownership, coerce
 from ..model.errors import BackendMismatchError, Error, InvalidError
 from ..model.native_handle import CountedHandle, NativeHandle
+from ..model.shown import shown
 from ..sycl._lifetime import Rank, after_fork, arguments_of
 from ..sycl.context import Context
 from ..sycl.device import Device
@@ -107,10 +108,10 @@ def named_device(backend: BackendProtocol, context: Context, device: object) -> 
         BackendMismatchError: it is another backend's.
     """
     if not isinstance(device, Device):
-        raise InvalidError(f"device={device!r} is no Device")
+        raise InvalidError(f"device={shown(device)} is no Device")
     if device._backend is not backend:
         raise BackendMismatchError(
-            f"device={device!r} is of the {device.backend} backend, the native object of {backend.backend}",
+            f"device={shown(device)} is of the {device.backend} backend, the native object of {backend.backend}",
             backend=str(backend.backend),
         )
     if device not in context.devices:

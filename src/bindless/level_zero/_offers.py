@@ -7,6 +7,8 @@ from typing import Any
 
 from ..backends.contract import BackendProtocol
 from ..model.errors import FeatureNotSupportedError, InvalidError
+from ..model.seconds import seconds
+from ..model.shown import shown
 from ..sycl._allocation import Allocation
 from ..sycl._usm_array import UsmArray
 from ..sycl._usm_pointer import UsmPointer
@@ -41,7 +43,7 @@ def require_queue(queue: object) -> Queue:
         InvalidError: it is none, or was closed.
     """
     if not isinstance(queue, Queue):
-        raise InvalidError(f"queue={queue!r} is no Queue")
+        raise InvalidError(f"queue={shown(queue)} is no Queue")
     queue._native  # noqa: B018  raises if it has ended
     return queue
 
@@ -54,9 +56,8 @@ def nanoseconds(timeout: float | None) -> int:
     """
     if timeout is None:
         return -1
-    if not isinstance(timeout, (int, float)) or not timeout >= 0:
-        raise InvalidError(f"timeout={timeout!r}: it is seconds, at least 0, or None for no limit")
-    return -1 if math.isinf(timeout) else min(int(timeout * 1e9), 2**63 - 1)
+    limit = seconds(timeout) * 1e9
+    return -1 if math.isinf(limit) else min(int(limit), 2**63 - 1)
 
 
 def memory_range(memory: object, name: str) -> tuple[Allocation, int, int]:
@@ -73,4 +74,4 @@ def memory_range(memory: object, name: str) -> tuple[Allocation, int, int]:
     if isinstance(memory, UsmPointer):
         memory._owner.require_open()
         return memory._owner, memory._owner.address + memory._offset, memory._owner.nbytes - memory._offset
-    raise InvalidError(f"{name}={memory!r}: it is a UsmArray or a UsmPointer")
+    raise InvalidError(f"{name}={shown(memory)}: it is a UsmArray or a UsmPointer")

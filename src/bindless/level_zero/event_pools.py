@@ -6,6 +6,7 @@ from typing import Any
 
 from ..model.enums import Backend
 from ..model.errors import BackendMismatchError, InvalidError
+from ..model.shown import shown
 from ..model.single_owner import SingleOwner
 from ..sycl import _lifetime
 from ..sycl._where import resolve
@@ -59,7 +60,7 @@ class EventPool(SingleOwner):
 
     def __init__(self, count: int, *where: object, shared: bool = False) -> None:
         if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count < 2**32:
-            raise InvalidError(f"count={count!r}: a pool has 1 to 2**32 - 1 events")
+            raise InvalidError(f"count={shown(count)}: a pool has 1 to 2**32 - 1 events")
         _, context = resolve(where)
         create = offered(context._backend, "create_event_pool", _WHAT)
         self._own(context, count, create(context._native, count, shared=bool(shared), timed=False))
@@ -86,7 +87,7 @@ class EventPool(SingleOwner):
             BackendMismatchError: a handle of another backend.
         """
         if not isinstance(handle, IpcEventPoolHandle):
-            raise InvalidError(f"handle={handle!r} is no IpcEventPoolHandle")
+            raise InvalidError(f"handle={shown(handle)} is no IpcEventPoolHandle")
         device, context = resolve(where)
         if context.backend is not handle.backend:
             raise BackendMismatchError(f"{handle!r} is opened by {handle.backend}, not on {device!r}")
@@ -110,7 +111,7 @@ class EventPool(SingleOwner):
 
     def __getitem__(self, index: int) -> PoolEvent:
         if isinstance(index, bool) or not isinstance(index, int):
-            raise InvalidError(f"index={index!r}: it is an int")
+            raise InvalidError(f"index={shown(index)}: it is an int")
         if not 0 <= index < self.count:
             raise IndexError(f"index {index}: the pool has events 0 to {self.count - 1}")
         self._require_open()

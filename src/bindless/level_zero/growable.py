@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import operator
 import threading
 from collections.abc import Sequence
 from typing import Any, SupportsIndex
@@ -11,8 +10,10 @@ from typing import Any, SupportsIndex
 import numpy as np
 import numpy.typing as npt
 
+from ..model.descriptor import integer
 from ..model.enums import UsmKind
 from ..model.errors import InvalidError, MemoryAllocationError
+from ..model.shown import shown
 from ..model.single_owner import SingleOwner
 from ..sycl._allocation import Allocation
 from ..sycl._usm_array import UsmArray, array_shape, element_dtype
@@ -55,10 +56,12 @@ class GrowableArray(SingleOwner):
         device, context = resolve(where)
         self.dtype: np.dtype[Any] = element_dtype(dtype)
         self.row_shape: tuple[int, ...] = array_shape(row_shape)
-        rows = operator.index(capacity)
+        rows = integer("capacity", capacity)
         self._row_bytes = math.prod(self.row_shape) * self.dtype.itemsize
         if rows < 1 or self._row_bytes < 1:
-            raise InvalidError(f"capacity={capacity!r}, row_shape={row_shape!r}: both have at least one element")
+            raise InvalidError(
+                f"capacity={shown(capacity)}, row_shape={shown(row_shape)}: both have at least one element"
+            )
         self._range = VirtualRange(rows * self._row_bytes, device, context)
         self.capacity = rows
         self._memory = Allocation(
@@ -94,10 +97,12 @@ class GrowableArray(SingleOwner):
             InvalidError: below 0 or above ``capacity``, or it was closed.
             MemoryAllocationError: there is not enough memory; nothing has changed.
         """
-        wanted = operator.index(rows)
+        wanted = integer("rows", rows)
         self._memory.require_open()
         if not 0 <= wanted <= self.capacity:
-            raise InvalidError(f"rows={rows!r}: the array has addresses for 0 to {self.capacity} rows; reserve more")
+            raise InvalidError(
+                f"rows={shown(rows)}: the array has addresses for 0 to {self.capacity} rows; reserve more"
+            )
         with self._lock:
             self._map(wanted * self._row_bytes)
             self._length = wanted

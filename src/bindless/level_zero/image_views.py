@@ -13,6 +13,7 @@ from ..model.enums import ImageChannelType, ImageType
 from ..model.errors import InvalidError, SyclRuntimeError
 from ..model.handles import ImageMemHandle, SampledImageHandle, UnsampledImageHandle
 from ..model.sampler import BindlessImageSampler
+from ..model.shown import shown
 from ..sycl._where import resolve
 from ._offers import offered
 
@@ -99,7 +100,7 @@ def create_image_view(
         raise SyclRuntimeError("a view of a mipmap: make it of image memory of one level")
     _check(layout, type, swizzle, 8 * held.pixel_size)
     if sampler is not None and not isinstance(sampler, BindlessImageSampler):
-        raise InvalidError(f"sampler={sampler!r} is no BindlessImageSampler")
+        raise InvalidError(f"sampler={shown(sampler)} is no BindlessImageSampler")
     desc = replace(held, num_channels=4, channel_type=_VALUES[type])
     owner = known.keep(context)
     if owner is None:
@@ -113,10 +114,10 @@ def create_image_view(
 
 def _check(layout: object, type: object, swizzle: object, bits: int) -> None:
     if layout not in _BITS:
-        raise InvalidError(f"layout={layout!r}: it is one of {', '.join(_BITS)}")
+        raise InvalidError(f"layout={shown(layout)}: it is one of {', '.join(_BITS)}")
     if type not in _VALUES:
-        raise InvalidError(f"type={type!r}: it is one of {', '.join(_VALUES)}")
+        raise InvalidError(f"type={shown(type)}: it is one of {', '.join(_VALUES)}")
     if not isinstance(swizzle, str) or len(swizzle) != 4 or set(swizzle) - set(_SWIZZLES):
-        raise InvalidError(f"swizzle={swizzle!r}: it is four of {', '.join(_SWIZZLES)}, such as 'bgra'")
+        raise InvalidError(f"swizzle={shown(swizzle)}: it is four of {', '.join(_SWIZZLES)}, such as 'bgra'")
     if _BITS[str(layout)] != bits:
-        raise InvalidError(f"layout={layout!r} has {_BITS[str(layout)]} bits, a pixel of the memory has {bits}")
+        raise InvalidError(f"layout={shown(layout)} has {_BITS[str(layout)]} bits, a pixel of the memory has {bits}")

@@ -16,6 +16,7 @@ import numpy as np
 from ..backends.native_contract import SharedMemory
 from ..model.enums import Backend, UsmKind
 from ..model.errors import BackendMismatchError, InvalidError
+from ..model.shown import shown
 from ..sycl import _lifetime
 from ..sycl._allocation import Allocation
 from ..sycl._usm_array import UsmArray
@@ -100,7 +101,7 @@ def export_memory(array: UsmArray) -> IpcMemoryHandle:
         FeatureNotSupportedError: the driver shares no memory.
     """
     if not isinstance(array, UsmArray):
-        raise InvalidError(f"array={array!r} is no UsmArray")
+        raise InvalidError(f"array={shown(array)} is no UsmArray")
     owner, address, _ = memory_range(array, "array")
     if owner.kind is not UsmKind.device or owner.resource is None:
         whose = f"{owner.kind} memory" if owner.resource is not None else "memory that another one owns"
@@ -132,7 +133,7 @@ def open_memory(handle: IpcMemoryHandle, *where: object) -> UsmArray:
         FeatureNotSupportedError: the driver shares no memory.
     """
     if not isinstance(handle, IpcMemoryHandle):
-        raise InvalidError(f"handle={handle!r} is no IpcMemoryHandle")
+        raise InvalidError(f"handle={shown(handle)} is no IpcMemoryHandle")
     device, context = resolve(where)
     backend = context._backend
     if backend.backend is not handle.backend:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..model.enums import UsmKind
 from ..model.errors import FeatureNotSupportedError, InvalidError
 from ..model.ranges import NdRange, RangeLike, as_range
+from ..model.shown import shown
 from ..sycl._arguments import memory_of
 from ..sycl._offset import has_offset
 from ..sycl._usm_array import UsmArray
@@ -33,9 +34,9 @@ def launch_cooperative(
     call = offered(require_queue(queue)._backend, "launch_cooperative", _COOPERATIVE)
     here, sizes, packed, taken = queue._plan_launch(index_space, kernel, arguments)
     if has_offset(index_space):
-        raise FeatureNotSupportedError(f"index_space={index_space!r}: a cooperative launch begins at 0")
+        raise FeatureNotSupportedError(f"index_space={shown(index_space)}: a cooperative launch begins at 0")
     if 0 in sizes[0]:
-        raise InvalidError(f"index_space={index_space!r}: a cooperative launch has at least one item")
+        raise InvalidError(f"index_space={shown(index_space)}: a cooperative launch has at least one item")
     native, target = queue._native, here._native
     keep = (here._bundle, *memory_of(taken))
     return queue._enqueue(lambda waits: call(native, target, *sizes, packed, waits), depends_on, keep)
@@ -45,7 +46,7 @@ def _local(local_range: RangeLike) -> tuple[int, ...]:
     """Work-items of a work-group in the order of the native kernel."""
     sizes = tuple(reversed(tuple(as_range(local_range))))
     if 0 in sizes:
-        raise InvalidError(f"local_range={local_range!r}: a work-group has at least one item")
+        raise InvalidError(f"local_range={shown(local_range)}: a work-group has at least one item")
     return sizes
 
 
@@ -62,7 +63,7 @@ def max_cooperative_groups(kernel: Kernel, local_range: RangeLike, local_memory:
         FeatureNotSupportedError: the driver has no cooperative launches.
     """
     if not isinstance(kernel, Kernel):
-        raise InvalidError(f"kernel={kernel!r} is no Kernel")
+        raise InvalidError(f"kernel={shown(kernel)} is no Kernel")
     kernel._require_usable(kernel.context)
     ask = offered(kernel.context._backend, "most_cooperative_groups", _COOPERATIVE)
     return int(ask(kernel._native, _local(local_range), local_memory))
@@ -91,10 +92,10 @@ def launch_indirect(
     """
     call = offered(require_queue(queue)._backend, "launch_indirect", "indirect launches")
     if not isinstance(group_counts, UsmArray) or group_counts.dtype != "uint32" or group_counts.size != 3:
-        raise InvalidError(f"group_counts={group_counts!r}: it is a UsmArray of three uint32")
+        raise InvalidError(f"group_counts={shown(group_counts)}: it is a UsmArray of three uint32")
     owner, address, _ = memory_range(group_counts, "group_counts")
     if owner.context is not queue.context or owner.kind is UsmKind.unknown:
-        raise InvalidError(f"group_counts={group_counts!r} is memory of another context than the queue's")
+        raise InvalidError(f"group_counts={shown(group_counts)} is memory of another context than the queue's")
     local = _local(local_range)
     here, _, packed, taken = queue._plan_launch(NdRange(local_range, local_range), kernel, arguments)
     native, target = queue._native, here._native
@@ -117,8 +118,8 @@ def prefer_cache(kernel: Kernel, preference: str) -> None:
         FeatureNotSupportedError: the driver has no such hint, or the device cannot divide its cache.
     """
     if not isinstance(kernel, Kernel):
-        raise InvalidError(f"kernel={kernel!r} is no Kernel")
+        raise InvalidError(f"kernel={shown(kernel)} is no Kernel")
     if preference not in _PREFERENCES:
-        raise InvalidError(f"preference={preference!r}: it is one of {', '.join(_PREFERENCES)}")
+        raise InvalidError(f"preference={shown(preference)}: it is one of {', '.join(_PREFERENCES)}")
     kernel._require_usable(kernel.context)
     offered(kernel.context._backend, "prefer_cache", "cache preferences")(kernel._native, preference)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..backends.native_contract import PeerRecord as PeerProperties
 from ..model.errors import InvalidError
+from ..model.shown import shown
 from ..sycl.device import Device
 from ._offers import offered
 
@@ -13,7 +14,7 @@ __all__ = ["PeerProperties", "can_access_peer", "get_peer_properties"]
 def _ask(function: str, device: Device, peer: Device) -> object:
     for name, given in (("device", device), ("peer", peer)):
         if not isinstance(given, Device):
-            raise InvalidError(f"{name}={given!r} is no Device")
+            raise InvalidError(f"{name}={shown(given)} is no Device")
     ask = offered(device._backend, function, "peer-to-peer queries")
     if device._backend is not peer._backend:
         return None

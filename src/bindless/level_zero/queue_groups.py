@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..backends.contract import AdoptedQueue
 from ..backends.native_contract import QueueGroupRecord as QueueGroup
 from ..model.errors import InvalidError
+from ..model.shown import shown
 from ..sycl._stream import AsyncHandler
 from ..sycl.context import Context, default_context
 from ..sycl.device import Device
@@ -22,7 +23,7 @@ def get_queue_groups(device: Device) -> tuple[QueueGroup, ...]:
         FeatureNotSupportedError: its driver has no groups.
     """
     if not isinstance(device, Device):
-        raise InvalidError(f"device={device!r} is no Device")
+        raise InvalidError(f"device={shown(device)} is no Device")
     return tuple(offered(device._backend, "queue_groups", "queue groups")(device._record.native))
 
 
@@ -57,9 +58,9 @@ def create_queue(
     found = groups.get(group.ordinal if isinstance(group, QueueGroup) else group)
     if found is None or (isinstance(group, QueueGroup) and group != found):
         listed = ", ".join(map(str, groups)) or "none"
-        raise InvalidError(f"group={group!r}: {device!r} has the groups {listed}; get_queue_groups tells them")
+        raise InvalidError(f"group={shown(group)}: {device!r} has the groups {listed}; get_queue_groups tells them")
     if isinstance(engine, bool) or not isinstance(engine, int) or not 0 <= engine < found.engines:
-        raise InvalidError(f"engine={engine!r}: group {found.ordinal} has engines 0 to {found.engines - 1}")
+        raise InvalidError(f"engine={shown(engine)}: group {found.ordinal} has engines 0 to {found.engines - 1}")
     if context is None:
         context = default_context(device)
     elif not isinstance(context, Context) or device not in context.devices:

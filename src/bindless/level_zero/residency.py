@@ -6,6 +6,7 @@ from typing import Any
 
 from ..images import ImageMem
 from ..model.errors import InvalidError
+from ..model.shown import shown
 from ..sycl._stream import wait_for_users
 from ..sycl._usm_array import UsmArray
 from ..sycl._usm_pointer import UsmPointer
@@ -30,7 +31,7 @@ def _apply(functions: tuple[str, str], memory: Any, device: Device | None) -> No
         if functions is _EVICT:
             wait_for_users(owner)
     if not isinstance(chosen, Device) or chosen not in context.devices:
-        raise InvalidError(f"device={chosen!r} is not a device of the memory's context")
+        raise InvalidError(f"device={shown(chosen)} is not a device of the memory's context")
     offered(context._backend, function, _WHAT)(context._native, chosen._record.native, *arguments)
 
 

@@ -8,6 +8,7 @@ from typing import Any, SupportsIndex
 
 from ..backends.contract import BackendProtocol
 from ..model.errors import Error, InvalidError
+from ..model.shown import shown
 from ..model.single_owner import SingleOwner
 from ..sycl import _lifetime
 from ..sycl._stream import wait_for_all
@@ -28,7 +29,7 @@ def _bytes(value: SupportsIndex, name: str) -> int:
     except TypeError:
         size = 0
     if isinstance(value, bool) or not 0 < size < 2**63:
-        raise InvalidError(f"{name}={value!r}: it is 1 to 2**63 - 1 bytes")
+        raise InvalidError(f"{name}={shown(value)}: it is 1 to 2**63 - 1 bytes")
     return size
 
 
@@ -178,9 +179,9 @@ class VirtualRange(SingleOwner):
             InvalidError: no whole pages, places outside the range or the memory, or something is mapped there.
         """
         if not isinstance(memory, PhysicalMemory) or memory.context is not self.context:
-            raise InvalidError(f"memory={memory!r} is no PhysicalMemory of {self.context!r}")
+            raise InvalidError(f"memory={shown(memory)} is no PhysicalMemory of {self.context!r}")
         if access not in _ACCESS:
-            raise InvalidError(f"access={access!r}: it is one of {', '.join(_ACCESS)}")
+            raise InvalidError(f"access={shown(access)}: it is one of {', '.join(_ACCESS)}")
         size = memory.nbytes - memory_offset if nbytes is None else nbytes
         self._require(offset, size)
         if memory_offset < 0 or memory_offset + size > memory.nbytes:
@@ -222,7 +223,7 @@ class VirtualRange(SingleOwner):
             access: ``"read_write"``, ``"read"`` or ``"none"``.
         """
         if access not in _ACCESS:
-            raise InvalidError(f"access={access!r}: it is one of {', '.join(_ACCESS)}")
+            raise InvalidError(f"access={shown(access)}: it is one of {', '.join(_ACCESS)}")
         self._require(offset, nbytes)
         offered(self.context._backend, "set_access", _WHAT)(
             self.context._native, self.device._record.native, self.address + offset, nbytes, access

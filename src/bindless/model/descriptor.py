@@ -35,7 +35,7 @@ def integer(name: str, value: SupportsIndex, maximum: int = _SIZE_MAX) -> int:
     except TypeError:
         raise InvalidError(f"{name}={shown(value)} is not an integer") from None
     if not 0 <= number <= maximum:
-        raise InvalidError(f"{name}={number} is out of range; it is 0 to {maximum}")
+        raise InvalidError(f"{name}={shown(number)} is out of range; it is 0 to {maximum}")
     return number
 
 

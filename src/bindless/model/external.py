@@ -16,6 +16,7 @@ from typing import SupportsIndex, Union
 
 from .enums import StringEnum, coerce
 from .errors import FeatureNotSupportedError, InvalidError
+from .shown import shown
 
 __all__ = [
     "ExternalMemDescriptor",
@@ -54,9 +55,9 @@ def _integer(value: SupportsIndex, name: str, most: int) -> int:
     try:
         number = operator.index(value)
     except TypeError:
-        raise InvalidError(f"{name}={value!r} is not an integer") from None
+        raise InvalidError(f"{name}={shown(value)} is not an integer") from None
     if not 0 <= number <= most:
-        raise InvalidError(f"{name}={number}: it is from 0 to {most}")
+        raise InvalidError(f"{name}={shown(number)}: it is from 0 to {most}")
     return number
 
 
@@ -255,7 +256,7 @@ class ExternalSemaphoreDescriptor:
             )
         if not valued and value is not None:
             raise InvalidError(
-                f"value={value!r}: a binary semaphore ({self.handle_type}) is signalled or not, and takes no value; "
-                "import a timeline as timeline_fd, or leave the value out"
+                f"value={shown(value)}: a binary semaphore ({self.handle_type}) is signalled or not, and takes no "
+                "value; import a timeline as timeline_fd, or leave the value out"
             )
         return None if value is None else _integer(value, "value", _UINT64_MAX)

@@ -7,6 +7,7 @@ from typing import SupportsIndex
 
 from .descriptor import ImageDescriptor
 from .errors import InvalidError
+from .shown import shown
 
 __all__ = ["ImageMemHandle", "SampledImageHandle", "UnsampledImageHandle"]
 
@@ -17,9 +18,9 @@ def _raw(value: SupportsIndex) -> int:
     try:
         number = operator.index(value)
     except TypeError:
-        raise InvalidError(f"raw_handle={value!r} is not an integer") from None
+        raise InvalidError(f"raw_handle={shown(value)} is not an integer") from None
     if not 0 <= number <= _UINT64_MAX:
-        raise InvalidError(f"raw_handle={number} does not fit 64 bits")
+        raise InvalidError(f"raw_handle={shown(number)} does not fit 64 bits")
     return number
 
 

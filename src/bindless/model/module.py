@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from .errors import InvalidError
+from .shown import shown
 
 __all__ = ["Constant", "KernelSignature", "ModuleDescription", "Parameter", "pack_constant"]
 
@@ -70,7 +71,7 @@ class Constant:
 
     def _refused(self, value: object, reason: str) -> InvalidError:
         return InvalidError(
-            f"specialization[{self.number}]={value!r}: {reason}; the constant is {self.kind} of {self.size} bytes"
+            f"specialization[{self.number}]={shown(value)}: {reason}; the constant is {self.kind} of {self.size} bytes"
         )
 
 
@@ -145,5 +146,5 @@ def pack_constant(number: int, value: object) -> bytes:
     if isinstance(value, float):
         return struct.pack("<f", value)
     raise InvalidError(
-        f"specialization[{number}]={value!r}: it is a bool, int, float, numpy scalar, or the constant's bytes"
+        f"specialization[{number}]={shown(value)}: it is a bool, int, float, numpy scalar, or the constant's bytes"
     )

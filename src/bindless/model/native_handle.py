@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .errors import InvalidError
+from .shown import shown
 
 __all__ = ["CountedHandle", "NativeHandle", "as_handle"]
 
@@ -130,7 +131,7 @@ def as_handle(native: object, types: tuple[str, ...], name: str = "native") -> N
     wanted = " or ".join(types)
     found = _number(native)
     if found is None:
-        raise InvalidError(f"{name}={native!r}: it is a {wanted}, as an int or as a pointer of cffi or ctypes")
+        raise InvalidError(f"{name}={shown(native)}: it is a {wanted}, as an int or as a pointer of cffi or ctypes")
     value, spelled = found
     if not (0 if types[0] in _NUMBERS else 1) <= value < 2**64:
         raise InvalidError(f"{name}={value:#x}: a {wanted} is not null, and has 64 bits")

@@ -11,8 +11,15 @@ _MOST_LETTERS = 200
 
 
 def shown(value: object) -> str:
-    """The value's ``repr`` in one line: of larger arrays shape and dtype alone, of other long texts the beginning."""
+    """The value's ``repr`` in one line: of larger arrays shape and dtype alone, of other long texts the beginning.
+
+    It never raises: Python prints no integers of more than 4,300 digits, and other objects' ``repr`` may fail too.
+    """
     if isinstance(value, np.ndarray) and value.size > _MOST_ELEMENTS:
         return f"<array of shape {value.shape} and dtype {value.dtype}>"
-    text = " ".join(repr(value).split())
+    try:
+        text = " ".join(repr(value).split())
+    except Exception:
+        bits = f" of {value.bit_length()} bits" if isinstance(value, int) else ""
+        return f"<{type(value).__name__}{bits}, too large to print or without a working repr>"
     return text if len(text) <= _MOST_LETTERS else f"{text[:_MOST_LETTERS]} [...]"

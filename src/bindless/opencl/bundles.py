@@ -11,6 +11,7 @@ from ..interop._ownership import named_device, one_at_a_time
 from ..model.enums import Backend, BundleState, coerce
 from ..model.errors import BuildError, Error, InvalidError
 from ..model.native_handle import NativeHandle, as_handle
+from ..model.shown import shown
 from ..sycl.context import Context
 from ..sycl.device import Device
 from ..sycl.kernel_bundle import KernelBundle
@@ -55,7 +56,7 @@ def create_bundle(
     handles = [as_handle(native, ("cl_program", "cl_kernel"), "natives") for native in given]
     kinds = {handle.type for handle in handles}
     if len(kinds) != 1:
-        raise InvalidError(f"natives={natives!r}: give programs, or kernels, one at least")
+        raise InvalidError(f"natives={shown(natives)}: give programs, or kernels, one at least")
     wanted = coerce(BundleState, state, "state")
     try:
         if kinds == {"cl_program"}:
@@ -75,7 +76,7 @@ def _several(given: Iterable[object], name: str, what: str) -> tuple[object, ...
     try:
         return tuple(given)
     except TypeError:
-        raise InvalidError(f"{name}={given!r}: it is {what}") from None
+        raise InvalidError(f"{name}={shown(given)}: it is {what}") from None
 
 
 def _of_kernels(

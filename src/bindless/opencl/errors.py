@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..model.errors import Error, InvalidError
+from ..model.shown import shown
 
 __all__ = ["get_error_code"]
 
@@ -19,5 +20,5 @@ def get_error_code(error: Error) -> int:
         InvalidError: it is no exception of the package.
     """
     if not isinstance(error, Error):
-        raise InvalidError(f"error={error!r}: it is an exception of bindless, a bindless.Error")
+        raise InvalidError(f"error={shown(error)}: it is an exception of bindless, a bindless.Error")
     return error.native_code or _SUCCESS if error.backend == "opencl" else _SUCCESS

@@ -7,6 +7,7 @@ from typing import cast
 from ..backends.counted_contract import CountedProtocol
 from ..model.enums import Backend
 from ..model.errors import BackendMismatchError, InvalidError
+from ..model.shown import shown
 from ..sycl.device import Device
 from ..sycl.platform import Platform
 
@@ -25,9 +26,9 @@ def has_extension(where: Platform | Device, extension: str) -> bool:
         InvalidError: it is neither, or the name is no string.
     """
     if not isinstance(where, (Platform, Device)):
-        raise InvalidError(f"where={where!r}: it is a Platform or a Device")
+        raise InvalidError(f"where={shown(where)}: it is a Platform or a Device")
     if not isinstance(extension, str):
-        raise InvalidError(f"extension={extension!r}: it is a name, such as 'cl_khr_fp16'")
+        raise InvalidError(f"extension={shown(extension)}: it is a name, such as 'cl_khr_fp16'")
     if where.backend is not Backend.opencl:
         raise BackendMismatchError(
             f"{where!r} is of the {where.backend} backend: extensions are of OpenCL's", backend=str(where.backend)

@@ -9,6 +9,7 @@ from ..interop._backends import backend_for
 from ..model.enums import Backend
 from ..model.errors import InvalidError
 from ..model.native_handle import as_handle
+from ..model.shown import shown
 
 __all__ = ["get_reference_count"]
 
@@ -29,6 +30,6 @@ def get_reference_count(obj: object) -> int:
         Error: there is no OpenCL.
     """
     if isinstance(obj, int) and not getattr(obj, "type", ""):
-        raise InvalidError(f"obj={obj!r}: a number does not tell its type; give NativeHandle(number, 'cl_mem')")
+        raise InvalidError(f"obj={shown(obj)}: a number does not tell its type; give NativeHandle(number, 'cl_mem')")
     handle = as_handle(obj, _TYPES, "obj")
     return cast(CountedProtocol, backend_for(Backend.opencl)).reference_count(handle)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..drivers._launch import Openable
 from ..model.enums import UsmKind
 from ..model.errors import InvalidError, MemoryAllocationError
+from ..model.shown import shown
 from ..model.single_owner import SingleOwner
 from . import _lifetime
 from ._stream import sweep, wait_for_all, wait_for_users
@@ -97,7 +98,7 @@ class Allocation(Openable, SingleOwner):
         """
         if nbytes > _LARGEST:
             raise MemoryAllocationError(
-                f"nbytes={nbytes}: no device has that much memory; {device.name!r} has "
+                f"nbytes={shown(nbytes)}: no device has that much memory; {device.name!r} has "
                 f"{device.get_info('global_mem_size')} bytes"
             )
         backend, native = context._backend, context._native

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..backends.contract import KernelArgument
+from ..model.shown import shown
 
 __all__ = ["FLOATS", "INTEGERS", "Unfit", "array_bytes", "element_of_type", "sequence_bytes"]
 
@@ -95,7 +96,7 @@ def sequence_bytes(value: Sequence[object], parameter: KernelArgument) -> bytes:
     numbers = (int, np.integer, np.bool_) if dtype.kind != "f" else (int, float, np.number, np.bool_)
     for element in value:
         if not isinstance(element, numbers):
-            raise Unfit(f"its element {element!r} is no {'number' if dtype.kind == 'f' else 'integer'}")
+            raise Unfit(f"its element {shown(element)} is no {'number' if dtype.kind == 'f' else 'integer'}")
     try:
         with np.errstate(over="raise"):
             made = np.array([_wrapped(element, dtype) for element in value], dtype)

@@ -19,6 +19,7 @@ from ..model.aspects import Aspect
 from ..model.errors import FeatureNotSupportedError, InvalidError
 from ..model.kernel_file import KernelFile
 from ..model.module import KernelSignature, ModuleDescription, pack_constant
+from ..model.shown import shown
 from ._bundle_modules import choose_modules
 from ._where import resolve_where
 from .context import Context
@@ -159,8 +160,8 @@ class BundleSource:
         names = {constant.name: number for number, constant in (self.constants or {}).items() if constant.name}
         if key not in names:
             raise InvalidError(
-                f"specialization: no constant is named {key!r}; the source names {', '.join(names) or 'none'}, and has "
-                f"the numbers {', '.join(map(str, self.constants or ())) or 'none'}"
+                f"specialization: no constant is named {shown(key)}; the source names {', '.join(names) or 'none'}, "
+                f"and has the numbers {', '.join(map(str, self.constants or ())) or 'none'}"
             )
         number: int = names[key]
         return number
@@ -306,7 +307,7 @@ def _completed(record: KernelRecord, told: KernelSignature) -> KernelRecord:
 
 def _checked_options(options: object) -> str:
     if not isinstance(options, str):
-        raise InvalidError(f"options={options!r} is no string")
+        raise InvalidError(f"options={shown(options)} is no string")
     return options
 
 
@@ -316,5 +317,5 @@ def _constant_number(key: object) -> int:
     except TypeError:
         number = -1
     if not 0 <= number < 2**32:
-        raise InvalidError(f"specialization: {key!r} is no number of a specialization constant (0 to {2**32 - 1})")
+        raise InvalidError(f"specialization: {shown(key)} is no number of a specialization constant (0 to {2**32 - 1})")
     return number

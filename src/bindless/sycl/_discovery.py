@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ..backends import registry
 from ..backends.contract import BackendProtocol
 from ..model.errors import Error, InvalidError
+from ..model.shown import shown
 from ._filters import parse_device_filter, parse_selector_variable
 from ._partition import next_partitionable
 from .device import Device
@@ -53,7 +54,7 @@ def environment() -> tuple[str, str] | None:
     selector, device_filter = os.environ.get(SELECTOR_VARIABLE, ""), os.environ.get(FILTER_VARIABLE, "")
     if selector and device_filter:
         raise InvalidError(
-            f"{SELECTOR_VARIABLE}={selector!r} and {FILTER_VARIABLE}={device_filter!r} are both set: "
+            f"{SELECTOR_VARIABLE}={shown(selector)} and {FILTER_VARIABLE}={shown(device_filter)} are both set: "
             f"unset {FILTER_VARIABLE}, which is deprecated"
         )
     if selector:

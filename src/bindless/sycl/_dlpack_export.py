@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ..model.dlpack import DLDeviceType, DLFlag, dlpack_type
 from ..model.enums import Backend, UsmKind
 from ..model.errors import InvalidError
+from ..model.shown import shown
 from . import _lifetime
 from ._native_streams import place_stream_after, stream_handle
 from ._stream import events_of_users
@@ -99,7 +100,7 @@ def _place(dl_device: Place) -> Place:
     try:
         kind, number = map(operator.index, dl_device)
     except (TypeError, ValueError):
-        raise InvalidError(f"dl_device={dl_device!r}: it is (type, number) of a DLPack device") from None
+        raise InvalidError(f"dl_device={shown(dl_device)}: it is (type, number) of a DLPack device") from None
     return kind, number
 
 
@@ -108,7 +109,7 @@ def _synchronize(array: UsmArray, place: Place, stream: object) -> None:
     on_cuda = place[0] in _CUDA_TYPES.values()
     if not on_cuda and stream is not None and stream != _NO_STREAM:
         raise BufferError(
-            f"stream={stream!r}: memory at {place} has no streams; it is None, or -1 to leave it unordered"
+            f"stream={shown(stream)}: memory at {place} has no streams; it is None, or -1 to leave it unordered"
         )
     if stream == _NO_STREAM and not isinstance(stream, bool):
         return

@@ -8,6 +8,7 @@ from typing import Protocol, TypeVar
 
 from ..model.enums import Backend, DeviceType
 from ..model.errors import InvalidError
+from ..model.shown import shown
 
 __all__ = ["EnvironmentSelector", "Filter", "parse_device_filter", "parse_filters", "parse_selector_variable"]
 
@@ -84,7 +85,9 @@ def _filter(item: str, text: str, name: str) -> Filter:
     order = ("backend", "type", "index")
     reached = 0
     if not any(words) or len(words) > 3:
-        raise InvalidError(f"{name}={text!r}: {item!r} is no filter; it is 'backend:type:index', such as 'cuda:gpu:0'")
+        raise InvalidError(
+            f"{name}={shown(text)}: {shown(item)} is no filter; it is 'backend:type:index', such as 'cuda:gpu:0'"
+        )
     for word in words:
         kind: str
         value: str | DeviceType | int
@@ -99,12 +102,14 @@ def _filter(item: str, text: str, name: str) -> Filter:
             backend = _backend(word)
             if backend is None:
                 raise InvalidError(
-                    f"{name}={text!r}: {word!r} is neither a backend ({_known_backends()}), "
+                    f"{name}={shown(text)}: {shown(word)} is neither a backend ({_known_backends()}), "
                     f"nor a type of device ({', '.join(_TYPES)}), nor a number"
                 )
             kind, value = "backend", backend
         if order.index(kind) < reached:
-            raise InvalidError(f"{name}={text!r}: {word!r} is out of place; the order is 'backend:type:index'")
+            raise InvalidError(
+                f"{name}={shown(text)}: {shown(word)} is out of place; the order is 'backend:type:index'"
+            )
         reached = order.index(kind) + 1
         found[kind] = value
     return Filter(**found)  # type: ignore[arg-type]
@@ -204,7 +209,7 @@ def parse_selector_variable(text: str) -> EnvironmentSelector:
         if word.startswith("!"):
             discards.append(_term(word[1:].strip(), text))
         elif discards:
-            raise _wrong(text, f"{item.strip()!r} comes after a discarding term; terms with '!' come last")
+            raise _wrong(text, f"{shown(item.strip())} comes after a discarding term; terms with '!' come last")
         else:
             accepts.append(_term(word, text))
     if not accepts:
@@ -218,10 +223,10 @@ def _term(word: str, text: str) -> _Term:
     if not word:
         raise _wrong(text, "a term is empty; terms are 'backend:devices', such as 'cuda:gpu' or '*:0'")
     if not colon or not devices.strip():
-        raise _wrong(text, f"{word!r} is incomplete; write '{backend or '*'}:*' for all its devices")
+        raise _wrong(text, f"{shown(word)} is incomplete; write '{backend or '*'}:*' for all its devices")
     name = "*" if backend == "*" else _backend(backend)
     if name is None:
-        raise _wrong(text, f"{backend!r} is no backend; it is *, {_known_backends()}")
+        raise _wrong(text, f"{shown(backend)} is no backend; it is *, {_known_backends()}")
     types: list[DeviceType] = []
     paths: list[_Path] = []
     for device in (part.strip() for part in devices.split(",")):
@@ -236,16 +241,20 @@ def _path(device: str, text: str) -> _Path:
     parts = device.split(".")
     if not all(part == "*" or part.isdecimal() for part in parts):
         if len(parts) > 1:
-            raise _wrong(text, f"{device!r} is no sub-device; it is 'n.m', 'n.*' or '*.*', with numbers n and m")
-        raise _wrong(text, f"{device!r} is no device; it is *, cpu, gpu, fpga, a number or a sub-device such as '0.1'")
+            raise _wrong(text, f"{shown(device)} is no sub-device; it is 'n.m', 'n.*' or '*.*', with numbers n and m")
+        raise _wrong(
+            text, f"{shown(device)} is no device; it is *, cpu, gpu, fpga, a number or a sub-device such as '0.1'"
+        )
     if len(parts) > _MOST_PARTS:
-        raise _wrong(text, f"{device!r} has {len(parts)} parts; sub-devices have their own, as in '0.1.2', and no more")
+        raise _wrong(
+            text, f"{shown(device)} has {len(parts)} parts; sub-devices have their own, as in '0.1.2', and no more"
+        )
     path = tuple(None if part == "*" else _number(part) for part in parts)
     stars = [number is None for number in path]
     if stars != sorted(stars):
-        raise _wrong(text, f"{device!r}: after '*' there is only '*', as in '{'.'.join('*' * len(parts))}'")
+        raise _wrong(text, f"{shown(device)}: after '*' there is only '*', as in '{'.'.join('*' * len(parts))}'")
     return path
 
 
 def _wrong(text: str, reason: str) -> InvalidError:
-    return InvalidError(f"ONEAPI_DEVICE_SELECTOR={text!r}: {reason}")
+    return InvalidError(f"ONEAPI_DEVICE_SELECTOR={shown(text)}: {reason}")

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..model.errors import InvalidError
+from ..model.host_array import plain
 from ..model.masked import warn_of_mask
 
 __all__ = ["HostSpan", "address_of", "host_span"]
@@ -30,6 +31,7 @@ def host_span(what: str, value: object, *, written: bool) -> HostSpan | None:
         InvalidError: it is not contiguous, not plain memory, or read-only and written.
     """
     if isinstance(value, np.ndarray):
+        given, value = value, plain(value)
         flags = value.flags
         if not flags.c_contiguous:
             way_out = (
@@ -43,7 +45,7 @@ def host_span(what: str, value: object, *, written: bool) -> HostSpan | None:
         if value.dtype.hasobject:
             raise InvalidError(f"{what} array holds Python objects (dtype {value.dtype}), not plain memory")
         if not written:
-            warn_of_mask(value, what)
+            warn_of_mask(given, what)
         elif not flags.writeable:
             raise InvalidError(f"{what} array of shape {value.shape} is read-only: copy into a writable one")
         return address_of(value), value.nbytes, value

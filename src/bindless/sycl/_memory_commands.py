@@ -74,15 +74,15 @@ def _count(value: object, name: str) -> int:
     try:
         number = operator.index(value)  # type: ignore[arg-type]
     except TypeError:
-        raise InvalidError(f"{name}={value!r} is not an integer") from None
+        raise InvalidError(f"{name}={shown(value)} is not an integer") from None
     if number < 0:
-        raise InvalidError(f"{name}={number} is negative")
+        raise InvalidError(f"{name}={shown(number)} is negative")
     return number
 
 
 def _require_room(span: _Span, nbytes: int, name: str) -> None:
     if nbytes > span.nbytes:
-        raise InvalidError(f"{nbytes} bytes leave the {name}, which has {span.nbytes}")
+        raise InvalidError(f"{shown(nbytes)} bytes leave the {name}, which has {span.nbytes}")
 
 
 def plan_memcpy(queue: Queue, dst: object, src: object, nbytes: int | None) -> Command | None:
@@ -157,7 +157,7 @@ def plan_memset(queue: Queue, pointer: object, value: int, nbytes: int | None) -
     """Sets bytes to one value, 0 to 255."""
     byte = _count(value, "value")
     if byte > 255:
-        raise InvalidError(f"value={byte}: memset writes one byte, 0 to 255; fill writes larger patterns")
+        raise InvalidError(f"value={shown(byte)}: memset writes one byte, 0 to 255; fill writes larger patterns")
     if isinstance(pointer, Accessor):
         size = pointer.nbytes if nbytes is None else _count(nbytes, "nbytes")
         return _fill_accessor(queue, pointer, bytes([byte]), size)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from ..backends.contract import NativeEvent
 from ..model.enums import Backend
 from ..model.errors import FeatureNotSupportedError, InvalidError
+from ..model.shown import shown
 from .event import Event
 
 if TYPE_CHECKING:
@@ -47,19 +48,21 @@ def stream_handle(stream: object) -> int:
             version, handle = map(operator.index, answer)
         except (TypeError, ValueError):
             raise InvalidError(
-                f"stream={stream!r}: its __cuda_stream__ gives {answer!r}, not (version, handle)"
+                f"stream={shown(stream)}: its __cuda_stream__ gives {shown(answer)}, not (version, handle)"
             ) from None
         if version != _VERSION or handle < 0:
-            raise InvalidError(f"stream={stream!r}: its __cuda_stream__ gives {answer!r}; version {_VERSION} is known")
+            raise InvalidError(
+                f"stream={shown(stream)}: its __cuda_stream__ gives {shown(answer)}; version {_VERSION} is known"
+            )
         return handle or _LEGACY_DEFAULT  # the driver's own name of it
     if isinstance(stream, bool):
-        raise InvalidError(f"stream={stream!r}: it is a number or an object with __cuda_stream__")
+        raise InvalidError(f"stream={shown(stream)}: it is a number or an object with __cuda_stream__")
     try:
         number = operator.index(stream)  # type: ignore[arg-type]
     except TypeError:
         raise InvalidError(
-            f"stream={stream!r}: a {type(stream).__name__} has no __cuda_stream__; pass the address of the CUstream, "
-            "such as torch.cuda.Stream.cuda_stream or cupy.cuda.Stream.ptr"
+            f"stream={shown(stream)}: a {type(stream).__name__} has no __cuda_stream__; pass the address of the "
+            "CUstream, such as torch.cuda.Stream.cuda_stream or cupy.cuda.Stream.ptr"
         ) from None
     if number < 1:
         raise InvalidError(
@@ -153,7 +156,7 @@ def order_stream_after(stream: object, events: Event | Iterable[Event]) -> None:
     given = (events,) if isinstance(events, Event) else tuple(events)
     for event in given:
         if not isinstance(event, Event):
-            raise InvalidError(f"events contains {event!r}: it takes an Event or several")
+            raise InvalidError(f"events contains {shown(event)}: it takes an Event or several")
         for part in event._parts or (event,):
             stream_of_event = part._stream
             if stream_of_event is not None and stream_of_event.backend.backend is Backend.cuda:

@@ -10,6 +10,7 @@ from ..backends.contract import PartitioningProtocol
 from ..model.enums import coerce
 from ..model.errors import FeatureNotSupportedError, InvalidError
 from ..model.info import partition_affinity_domain, partition_property
+from ..model.shown import shown
 
 if TYPE_CHECKING:
     from .device import Device
@@ -75,26 +76,32 @@ def _count(value: object, name: str) -> int:
     except TypeError:
         number = 0
     if number < 1:
-        raise InvalidError(f"{name}={value!r}: it is a number of compute units, at least 1")
+        raise InvalidError(f"{name}={shown(value)}: it is a number of compute units, at least 1")
     return number
 
 
 def _equally(device: Device, argument: object) -> int:
     count, units = _count(argument, "argument"), device.get_info("max_compute_units")
     if count > units:
-        raise InvalidError(f"argument={count}: {device.name!r} has {units} compute units, not enough for one part")
+        raise InvalidError(
+            f"argument={shown(count)}: {device.name!r} has {units} compute units, not enough for one part"
+        )
     return count
 
 
 def _by_counts(device: Device, argument: object) -> tuple[int, ...]:
     if not isinstance(argument, Iterable) or isinstance(argument, (str, bytes)):
-        raise InvalidError(f"argument={argument!r}: it takes the number of compute units of each part, such as [4, 2]")
+        raise InvalidError(
+            f"argument={shown(argument)}: it takes the number of compute units of each part, such as [4, 2]"
+        )
     counts = tuple(_count(value, "argument") for value in argument)
     most, units = device.get_info("partition_max_sub_devices"), device.get_info("max_compute_units")
     if not 1 <= len(counts) <= most:
-        raise InvalidError(f"argument={counts!r}: {device.name!r} is divided into 1 to {most} parts")
+        raise InvalidError(f"argument={shown(counts)}: {device.name!r} is divided into 1 to {most} parts")
     if sum(counts) > units:
-        raise InvalidError(f"argument={counts!r} are {sum(counts)} compute units together: {device.name!r} has {units}")
+        raise InvalidError(
+            f"argument={shown(counts)} are {sum(counts)} compute units together: {device.name!r} has {units}"
+        )
     return counts
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..model.errors import InvalidError
 from ..model.ranges import Range
+from ..model.shown import shown
 
 __all__ = ["Region", "SizesLike", "buffer_shape", "region_of", "sizes_of"]
 
@@ -30,9 +31,9 @@ def sizes_of(value: SizesLike, name: str) -> tuple[int, ...]:
     try:
         sizes = tuple(operator.index(item) for item in items)
     except TypeError:
-        raise InvalidError(f"{name}={value!r}: it is an integer, or one for each dimension") from None
+        raise InvalidError(f"{name}={shown(value)}: it is an integer, or one for each dimension") from None
     if any(size < 0 for size in sizes):
-        raise InvalidError(f"{name}={value!r}: a size is negative; the least is 0")
+        raise InvalidError(f"{name}={shown(value)}: a size is negative; the least is 0")
     return sizes
 
 
@@ -44,7 +45,7 @@ def buffer_shape(value: SizesLike, name: str = "shape") -> tuple[int, ...]:
     """
     shape = sizes_of(value, name)
     if not 1 <= len(shape) <= 3:
-        raise InvalidError(f"{name}={shape}: a buffer has one to three dimensions")
+        raise InvalidError(f"{name}={shown(shape)}: a buffer has one to three dimensions")
     return shape
 
 

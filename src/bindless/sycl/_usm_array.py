@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from ..model.enums import Backend, UsmKind
 from ..model.errors import CopyError, InvalidError, MemoryAllocationError
+from ..model.host_array import as_array
 from ..model.masked import warn_of_mask
 from ..model.shown import shown
 from ._allocation import Allocation
@@ -162,7 +163,7 @@ class UsmArray:
         if sizes.count(-1) == 1 and known and self.size % known == 0:
             sizes = tuple(self.size // known if size == -1 else size for size in sizes)
         if any(size < 0 for size in sizes) or math.prod(sizes) != self.size:
-            raise InvalidError(f"an array of shape {self.shape} cannot be reshaped to {sizes}")
+            raise InvalidError(f"an array of shape {self.shape} cannot be reshaped to {shown(sizes)}")
         strides = reshaped_strides(self.shape, self.strides, sizes, self.dtype.itemsize)
         if strides is None:
             raise InvalidError(
@@ -266,7 +267,7 @@ class UsmArray:
         self._owner.require_open()
         self._owner.require_writable("copy_from")
         warn_of_mask(array, "array")
-        source = np.asarray(array)
+        source = as_array("array", array)
         if not np.can_cast(source.dtype, self.dtype, "same_kind") and not _plain_integers_fit(
             array, source, self.dtype
         ):
@@ -439,8 +440,8 @@ def element_dtype(dtype: npt.DTypeLike) -> np.dtype[Any]:
     """
     try:
         kind = np.dtype(dtype)
-    except TypeError as error:
-        raise InvalidError(f"dtype={shown(dtype)} is none: {error}") from None
+    except (TypeError, ValueError, SyntaxError) as error:  # numpy parses texts as Python
+        raise InvalidError(f"dtype={shown(dtype)} is no dtype of numpy") from error
     if kind.hasobject or kind.itemsize == 0:
         raise InvalidError(f"dtype={kind}: elements are plain memory with a size, no Python objects")
     return kind
@@ -458,7 +459,7 @@ def array_shape(shape: SupportsIndex | Sequence[SupportsIndex], unknown: int = 0
     except TypeError:
         raise InvalidError(f"shape={shown(shape)}: it is an integer or a tuple of integers") from None
     if any(size < unknown for size in sizes):
-        raise InvalidError(f"shape={sizes}: sizes are 0 or more")
+        raise InvalidError(f"shape={shown(sizes)}: sizes are 0 or more")
     return sizes
 
 

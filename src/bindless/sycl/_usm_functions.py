@@ -47,7 +47,7 @@ def _alignment_of(value: object) -> int:
     except TypeError:
         number = -1
     if number < 0 or number & (number - 1):
-        raise InvalidError(f"alignment={value!r}: it is a power of two, or 0 for the driver's own")
+        raise InvalidError(f"alignment={shown(value)}: it is a power of two, or 0 for the driver's own")
     if number > _LARGEST_ALIGNMENT:
         raise InvalidError(f"alignment=2**{number.bit_length() - 1}: addresses have 64 bits, so it is at most 2**63")
     return number

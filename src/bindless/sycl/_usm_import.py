@@ -13,6 +13,8 @@ from ..model.aspects import Aspect
 from ..model.dlpack import DLDeviceType, DLFlag, dtype_of_dlpack
 from ..model.enums import Backend, UsmKind
 from ..model.errors import InvalidError
+from ..model.host_array import plain
+from ..model.shown import shown
 from . import _lifetime
 from ._allocation import Allocation
 from ._native_streams import Arrival, place_queue_after, stream_handle
@@ -114,7 +116,7 @@ def _require_queue(queue: object) -> None:
     from .queue import Queue
 
     if queue is not None and not isinstance(queue, Queue):
-        raise InvalidError(f"queue={queue!r} is no Queue")
+        raise InvalidError(f"queue={shown(queue)} is no Queue")
 
 
 def foreign_array(value: Any, queue: Queue) -> Any:
@@ -216,7 +218,8 @@ def _place_of(x: Any) -> tuple[int, int]:
         return operator.index(kind), operator.index(number)
     except (TypeError, ValueError):
         raise InvalidError(
-            f"__dlpack_device__ of a {type(x).__name__} gave {place!r}: it is two integers, a device type and a number"
+            f"__dlpack_device__ of a {type(x).__name__} gave {shown(place)}: it is two integers, a device type and "
+            "a number"
         ) from None
 
 
@@ -322,16 +325,16 @@ def _interface(x: Any, name: str) -> Mapping[str, Any] | None:
 
 def _import_host(x: np.ndarray[Any, Any], queue: Queue | None) -> UsmArray:
     target = _queue_for((DLDeviceType.cpu, 0)) if queue is None else queue
-    interface = x.__array_interface__
-    address, read_only = interface["data"]
-    array = _Layout(address, x.shape, x.strides, element_dtype(x.dtype), bool(read_only))
+    memory = plain(x)
+    address, read_only = memory.__array_interface__["data"]
+    array = _Layout(address, memory.shape, memory.strides, element_dtype(memory.dtype), bool(read_only))
     return array.adopt(target, array.kind(target, on_host=True), x)
 
 
 def _import_cuda(x: Any, interface: Mapping[str, Any], queue: Queue | None) -> UsmArray:
     version = interface.get("version")
     if version not in _CUDA_VERSIONS:
-        raise InvalidError(f"{_CUDA_INTERFACE} of version {version!r}: versions 1 to 3 are known")
+        raise InvalidError(f"{_CUDA_INTERFACE} of version {shown(version)}: versions 1 to 3 are known")
     if interface.get("mask") is not None:
         raise InvalidError("a masked array has no plain memory: fill or drop the mask first")
     if queue is not None and queue.backend is not Backend.cuda:
@@ -352,11 +355,13 @@ def _import_sycl(x: Any, interface: Mapping[str, Any], queue: Queue | None) -> U
 
     version = interface.get("version")
     if version != _SYCL_VERSION:
-        raise InvalidError(f"{_SYCL_INTERFACE} of version {version!r}: version {_SYCL_VERSION} is known")
+        raise InvalidError(f"{_SYCL_INTERFACE} of version {shown(version)}: version {_SYCL_VERSION} is known")
     owner = interface.get("syclobj")
     if queue is None:
         if not isinstance(owner, QueueClass):
-            raise InvalidError(f"syclobj={owner!r} is no Queue of this package: give queue=, of the memory's context")
+            raise InvalidError(
+                f"syclobj={shown(owner)} is no Queue of this package: give queue=, of the memory's context"
+            )
         queue = owner
     itemsize = element_dtype(interface.get("typestr", "")).itemsize
     array = _layout_of(interface, _SYCL_INTERFACE, itemsize, itemsize)
@@ -373,11 +378,11 @@ def _layout_of(interface: Mapping[str, Any], name: str, stride_unit: int, offset
         typestr = interface["typestr"]
         address = operator.index(address) + operator.index(interface.get("offset", 0)) * offset_unit
     except (KeyError, TypeError, ValueError) as error:
-        raise InvalidError(f"{name}: {dict(interface)!r} is not understood ({error!r})") from None
+        raise InvalidError(f"{name}: {shown(dict(interface))} is not understood ({error!r})") from None
     descr = interface.get("descr")
     structured = str(typestr)[1:2] == "V" and isinstance(descr, list) and descr != [("", typestr)]
     return _Layout(
-        address, shape, strides, element_dtype(np.dtype(descr) if structured else str(typestr)), bool(read_only)
+        address, shape, strides, element_dtype(descr if structured and descr else str(typestr)), bool(read_only)
     )
 
 
@@ -403,12 +408,16 @@ class _Layout:
         read_only: bool,
     ) -> None:
         if any(size < 0 for size in shape):
-            raise InvalidError(f"the array's exporter gives it the shape {shape}: sizes are 0 or more")
+            raise InvalidError(f"the array's exporter gives it the shape {shown(shape)}: sizes are 0 or more")
         if math.prod(size or 1 for size in shape) * max(dtype.itemsize, 1) > _LARGEST:
-            raise InvalidError(f"the array's exporter gives it the shape {shape} of {dtype}: numpy has no such arrays")
+            raise InvalidError(
+                f"the array's exporter gives it the shape {shown(shape)} of {dtype}: numpy has no such arrays"
+            )
         self.strides = packed_strides(shape, dtype.itemsize) if strides is None else strides
         if len(self.strides) != len(shape):
-            raise InvalidError(f"the array's exporter gives it the shape {shape} and strides {self.strides}")
+            raise InvalidError(
+                f"the array's exporter gives it the shape {shown(shape)} and strides {shown(self.strides)}"
+            )
         self.address, self.shape, self.dtype, self.read_only = address, shape, dtype, read_only
         self.ordinary = False
         self.first, self.last = reach(shape, self.strides, dtype.itemsize)
@@ -416,13 +425,13 @@ class _Layout:
             return
         if address == 0 or not _FIRST_PAGE <= address + self.first < address + self.last <= _LARGEST:
             raise InvalidError(
-                f"the array's exporter gives it the address {address:#x}, the shape {shape} and strides "
-                f"{self.strides}: no memory lies there"
+                f"the array's exporter gives it the address {address:#x}, the shape {shown(shape)} and strides "
+                f"{shown(self.strides)}: no memory lies there"
             )
         if address % dtype.alignment or any(stride % dtype.alignment for stride in self.strides):
             raise InvalidError(
-                f"the array at {address:#x} with strides {self.strides} is not aligned to the {dtype.alignment} bytes "
-                f"of {dtype}: devices do not read that; copy it"
+                f"the array at {address:#x} with strides {shown(self.strides)} is not aligned to the {dtype.alignment} "
+                f"bytes of {dtype}: devices do not read that; copy it"
             )
 
     def kind(self, queue: Queue, *, on_host: bool) -> UsmKind:
@@ -434,7 +443,8 @@ class _Layout:
         if 0 in self.shape:
             self.ordinary = on_host
             return UsmKind.host if on_host else UsmKind.device
-        record = queue._backend.pointer_info(queue.context._native, self.address + self.first)
+        ask, context = queue._backend.pointer_info, queue.context._native
+        record = ask(context, self.address + self.first)
         if record.kind is UsmKind.unknown:
             if on_host and queue.device.has(Aspect.usm_system_allocations):
                 self.ordinary = True
@@ -448,6 +458,13 @@ class _Layout:
             raise InvalidError(f"{queue!r} does not reach {what}: {way_out}")
         if record.kind is UsmKind.device and record.device not in (None, queue.device._record.native):
             raise InvalidError(f"the array is memory of {record.device!r}, the queue runs on {queue.device!r}")
+        # Memory that was mapped in parts has several allocations one after the other: its last byte lies in one, too.
+        beyond = record.size and self.address + self.last > record.base + record.size
+        if beyond and ask(context, self.address + self.last - 1).kind is not record.kind:
+            raise InvalidError(
+                f"the array's exporter gives it {self.last - self.first} bytes at {self.address + self.first:#x}: "
+                f"the memory there ends at {record.base + record.size:#x}"
+            )
         return record.kind
 
     def adopt(self, queue: Queue, kind: UsmKind, lender: object) -> UsmArray:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, SupportsIndex
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy.typing as npt
 
 from ..model.enums import UsmKind
-from ..model.errors import InvalidError
+from ..model.errors import CopyError, InvalidError
 from ..model.shown import shown
 from ._allocation import Allocation
 
@@ -27,6 +27,10 @@ class UsmPointer:
 
     It counts as a number: ``int(pointer)``, ``pointer + nbytes``. The memory ends with ``free(pointer)``, or when the
     last pointer or array of it is dropped; work that uses it ends first.
+
+    It is a value that points to memory, as ``pointer + 0`` is: the allocation is the one owner, which every pointer
+    shares. ``copy.copy`` therefore gives an equal pointer to the same memory. ``copy.deepcopy`` and ``pickle`` would
+    need other memory, and raise ``CopyError``; ``pointer.array(shape, dtype).copy()`` makes that.
     """
 
     __slots__ = ("__weakref__", "_offset", "_owner", "_packed")
@@ -124,7 +128,7 @@ class UsmPointer:
             return NotImplemented
         if not 0 <= offset <= self._owner.nbytes:
             raise InvalidError(
-                f"{self!r} + {operator.index(nbytes)} leaves the allocation of {self._owner.nbytes} bytes"
+                f"{self!r} + {shown(operator.index(nbytes))} leaves the allocation of {self._owner.nbytes} bytes"
             )
         return UsmPointer(self._owner, offset)
 
@@ -143,6 +147,21 @@ class UsmPointer:
     def __hash__(self) -> int:
         return hash((id(self._owner), self._offset))
 
+    def __copy__(self) -> UsmPointer:
+        return UsmPointer(self._owner, self._offset)
+
+    def __deepcopy__(self, memo: object) -> UsmPointer:
+        raise CopyError(
+            f"{self!r} is not copied with its memory: copy.copy(pointer) points to the same, "
+            "pointer.array(shape, dtype).copy() makes new memory"
+        )
+
+    def __reduce_ex__(self, protocol: object) -> Any:
+        raise CopyError(
+            f"{self!r} cannot be pickled, for its memory is of this process: pickle what "
+            "pointer.array(shape, dtype).numpy() gives"
+        )
+
     def __repr__(self) -> str:
         state = "" if self._owner.open else ", freed"
         return f"<UsmPointer {self._owner.address + self._offset:#x} {self.kind}, {self.nbytes} bytes{state}>"
@@ -159,5 +178,5 @@ def size_of(value: object, name: str = "nbytes") -> int:
     except TypeError:
         raise InvalidError(f"{name}={shown(value)} is not an integer") from None
     if number < 1:
-        raise InvalidError(f"{name}={number}: memory has at least 1 byte")
+        raise InvalidError(f"{name}={shown(number)}: memory has at least 1 byte")
     return number

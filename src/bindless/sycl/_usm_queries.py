@@ -20,7 +20,7 @@ __all__ = ["get_pointer_device", "get_pointer_type"]
 def _context_of(where: object) -> Context:
     context = where.context if isinstance(where, Queue) else where
     if not isinstance(context, Context):
-        raise InvalidError(f"context={where!r}: it is a Context, or a Queue for that of its own")
+        raise InvalidError(f"context={shown(where)}: it is a Context, or a Queue for that of its own")
     return context
 
 
@@ -35,7 +35,7 @@ def _record(pointer: object, context: Context) -> PointerRecord:
     except TypeError:
         raise InvalidError(f"pointer={shown(pointer)}: it is a UsmPointer, a UsmArray or an address") from None
     if not 0 <= address < 2**64:
-        raise InvalidError(f"pointer={address}: an address has 64 bits")
+        raise InvalidError(f"pointer={shown(address)}: an address has 64 bits")
     return context._backend.pointer_info(context._native, address)
 
 
@@ -58,8 +58,8 @@ def get_pointer_device(pointer: UsmPointer | UsmArray | int, context: Context | 
     where = _context_of(context)
     record = _record(pointer, where)
     if record.kind is UsmKind.unknown:
-        shown = pointer if isinstance(pointer, (UsmPointer, UsmArray)) else hex(pointer)
-        raise InvalidError(f"{shown} is no memory of {where!r}, or was freed: no device has it")
+        what = pointer if isinstance(pointer, (UsmPointer, UsmArray)) else hex(pointer)
+        raise InvalidError(f"{what} is no memory of {where!r}, or was freed: no device has it")
     if record.kind is not UsmKind.host:
         for device in where.devices:
             if device._record.native is record.device:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..model.errors import InvalidError
+from ..model.shown import shown
 
 __all__ = ["indexed", "packed_strides", "permuted", "reach", "reshaped_strides", "runs", "same_layout"]
 
@@ -69,9 +70,9 @@ def permuted(shape: Ints, strides: Ints, axes: Sequence[Any]) -> tuple[Ints, Int
     try:
         places = [operator.index(axis) for axis in order]
     except TypeError:
-        raise InvalidError(f"axes={order!r}: they are integers") from None
+        raise InvalidError(f"axes={shown(order)}: they are integers") from None
     if len(places) != ndim or sorted(axis % ndim if -ndim <= axis < ndim else -1 for axis in places) != [*range(ndim)]:
-        raise InvalidError(f"axes={tuple(places)}: an array of shape {shape} has each of 0 to {ndim - 1} once")
+        raise InvalidError(f"axes={shown(tuple(places))}: an array of shape {shape} has each of 0 to {ndim - 1} once")
     return tuple(shape[axis] for axis in places), tuple(strides[axis] for axis in places)
 
 
@@ -119,7 +120,7 @@ def indexed(shape: Ints, strides: Ints, key: Any) -> tuple[Ints, Ints, int]:
     used = sum(item is not None and item is not Ellipsis for item in keys)
     dots = sum(item is Ellipsis for item in keys)
     if used > len(shape) or dots > 1:
-        raise InvalidError(f"index {key!r} does not fit an array of shape {shape}")
+        raise InvalidError(f"index {shown(key)} does not fit an array of shape {shape}")
     rest = [slice(None)] * (len(shape) - used)
     if dots:
         place = next(i for i, item in enumerate(keys) if item is Ellipsis)
@@ -140,7 +141,7 @@ def indexed(shape: Ints, strides: Ints, key: Any) -> tuple[Ints, Ints, int]:
             try:
                 start, stop, step = item.indices(size)
             except (TypeError, ValueError) as error:  # no integers, or a step of 0
-                raise InvalidError(f"index {item!r}: {error}") from None
+                raise InvalidError(f"index {shown(item)}: {error}") from None
             count = len(range(start, stop, step))
             offset += start * stride if count else 0
             new_shape.append(count)
@@ -152,9 +153,9 @@ def indexed(shape: Ints, strides: Ints, key: Any) -> tuple[Ints, Ints, int]:
             index = operator.index(item)
         except TypeError:
             raise InvalidError(
-                f"index {item!r}: views are made by integers, slices, '...' and None; copy with numpy() for more"
+                f"index {shown(item)}: views are made by integers, slices, '...' and None; copy with numpy() for more"
             ) from None
         if not -size <= index < size:
-            raise IndexError(f"index {index} is out of range for dimension {axis - 1} of size {size}")
+            raise IndexError(f"index {shown(index)} is out of range for dimension {axis - 1} of size {size}")
         offset += (index % size) * stride
     return tuple(new_shape), tuple(new_strides), offset

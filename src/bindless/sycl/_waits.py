@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..backends.contract import NativeEvent
 from ..model.errors import InvalidError
+from ..model.shown import shown
 from .event import Event
 
 if TYPE_CHECKING:
@@ -31,12 +32,12 @@ def waits_of(
         try:
             events = tuple(depends_on)
         except TypeError:
-            raise InvalidError(f"depends_on={depends_on!r}: it takes an Event or several") from None
+            raise InvalidError(f"depends_on={shown(depends_on)}: it takes an Event or several") from None
     natives: list[NativeEvent] = []
     others: list[Event] = []
     for event in events:
         if not isinstance(event, Event):
-            raise InvalidError(f"depends_on contains {event!r}: it takes an Event or several")
+            raise InvalidError(f"depends_on contains {shown(event)}: it takes an Event or several")
         event._collect(stream, natives, others)
     return events, natives, others
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ..model.descriptor import integer
 from ..model.enums import AccessMode, Target, coerce
 from ..model.errors import AccessorError
 from ._host_view import HostView
@@ -177,7 +178,7 @@ class LocalAccessor:
     __slots__ = ("nbytes",)
 
     def __init__(self, nbytes: int) -> None:
-        self.nbytes = size_of(nbytes)
+        self.nbytes = integer("nbytes", size_of(nbytes), 2**63 - 1)
 
     def __repr__(self) -> str:
         return f"LocalAccessor({self.nbytes})"

@@ -9,8 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ..model.enums import AccessMode, Target
-from ..model.errors import InvalidError
+from ..model.errors import InvalidError, MemoryAllocationError
+from ..model.host_array import plain
 from ..model.masked import warn_of_mask
+from ..model.shown import shown
 from ._memory_object import MemoryObject
 from ._region import Region, SizesLike, buffer_shape, sizes_of
 from ._storage import Storage
@@ -25,6 +27,8 @@ __all__ = ["Buffer"]
 
 Array = npt.NDArray[Any]
 _device = Target.device
+
+_LARGEST = 2**63 - 1  # bytes
 
 
 class Buffer(MemoryObject):
@@ -46,6 +50,7 @@ class Buffer(MemoryObject):
 
     Raises:
         InvalidError: not one to three dimensions, or elements that are no plain memory.
+        MemoryAllocationError: a shape of 2**63 bytes or more.
     """
 
     __slots__ = ()
@@ -55,7 +60,12 @@ class Buffer(MemoryObject):
         if array is None:
             assert dtype is not None
             self.shape, self.dtype = buffer_shape(data, "data"), element_dtype(dtype)  # type: ignore[arg-type]
-            self._start(Storage(math.prod(self.shape) * self.dtype.itemsize, None, False), None)
+            nbytes = math.prod(self.shape) * self.dtype.itemsize
+            if nbytes > _LARGEST:
+                raise MemoryAllocationError(
+                    f"data={shown(self.shape)}: no device has memory for so many elements of {self.dtype}"
+                )
+            self._start(Storage(nbytes, None, False), None)
             return
         self.shape, self.dtype = buffer_shape(array.shape), element_dtype(array.dtype)
         writable = bool(array.flags.writeable)
@@ -104,10 +114,11 @@ class Buffer(MemoryObject):
         first, sizes = sizes_of(offset, "offset"), sizes_of(shape, "shape")
         if not len(first) == len(sizes) == len(self.shape):
             raise InvalidError(
-                f"offset={first}, shape={sizes}: the buffer of shape {self.shape} has {len(self.shape)} dimensions"
+                f"offset={shown(first)}, shape={shown(sizes)}: the buffer of shape {self.shape} has {len(self.shape)} "
+                "dimensions"
             )
         if any(begin + size > limit for begin, size, limit in zip(first, sizes, self.shape)):
-            raise InvalidError(f"offset={first}, shape={sizes} leave the buffer of shape {self.shape}")
+            raise InvalidError(f"offset={shown(first)}, shape={shown(sizes)} leave the buffer of shape {self.shape}")
         region = Region(self.shape, first, sizes, self.dtype.itemsize)
         if not region.is_contiguous:
             raise InvalidError(
@@ -127,8 +138,8 @@ class Buffer(MemoryObject):
         sizes = (self.nbytes // kind.itemsize,) if shape is None else buffer_shape(shape)
         if math.prod(sizes) * kind.itemsize != self.nbytes:
             raise InvalidError(
-                f"{sizes} elements of {kind} take {math.prod(sizes) * kind.itemsize} bytes, the buffer has "
-                f"{self.nbytes}: a reinterpreted buffer has as many"
+                f"{shown(sizes)} elements of {kind} take {shown(math.prod(sizes) * kind.itemsize)} bytes, the buffer "
+                f"has {self.nbytes}: a reinterpreted buffer has as many"
             )
         return self._part(sizes, kind, self._span)
 
@@ -170,7 +181,7 @@ class Buffer(MemoryObject):
                 handler._accessors.append(accessor)
             except AttributeError:
                 raise InvalidError(
-                    f"handler={handler!r}: it is what queue.submit gives its function, or None"
+                    f"handler={shown(handler)}: it is what queue.submit gives its function, or None"
                 ) from None
         return accessor
 
@@ -209,11 +220,13 @@ def _as_array(data: object, dtype: object) -> Array | None:
     """
     if dtype is not None:
         if isinstance(data, (np.ndarray, memoryview, bytes, bytearray)):
-            raise InvalidError(f"dtype={dtype!r} with an array: its own is taken; convert with array.astype or .view")
+            raise InvalidError(
+                f"dtype={shown(dtype)} with an array: its own is taken; convert with array.astype or .view"
+            )
         return None
     if isinstance(data, np.ndarray):
         warn_of_mask(data, "data")
-        return data
+        return plain(data)
     try:
         view = memoryview(data)  # type: ignore[arg-type]
     except TypeError:

@@ -12,6 +12,7 @@ from ..backends.contract import NativeEvent
 from ..backends.native_contract import GraphProtocol
 from ..model.errors import InvalidError
 from ..model.ranges import NdRange, RangeLike
+from ..model.shown import shown
 from ..model.single_owner import SingleOwner
 from . import _lifetime, _memory_commands
 from ._offset import has_offset, launch_operation
@@ -54,7 +55,7 @@ class CommandGraph(SingleOwner):
         from .queue import Queue as Another
 
         if not isinstance(queue, Another):
-            raise InvalidError(f"queue={queue!r} is no Queue")
+            raise InvalidError(f"queue={shown(queue)} is no Queue")
         queue._native  # noqa: B018  raises if it has ended
         self.queue = queue
         self._backend = queue._backend

@@ -13,6 +13,7 @@ from ..backends.registry import require_unforked
 from ..model import info
 from ..model.enums import Backend, coerce
 from ..model.errors import Error, InvalidError, SyclRuntimeError
+from ..model.shown import shown
 from ..model.single_owner import SingleOwner
 from . import _lifetime
 from ._error_log import ErrorLog, Unclaimed
@@ -56,7 +57,7 @@ class Context(SingleOwner):
         try:
             chosen = (devices,) if isinstance(devices, Device) else tuple(devices)
         except TypeError:
-            raise InvalidError(f"devices={devices!r}: it takes a Device or several") from None
+            raise InvalidError(f"devices={shown(devices)}: it takes a Device or several") from None
         if not chosen:
             raise InvalidError("devices=(): a context has at least one device")
         for device in chosen:
@@ -67,7 +68,7 @@ class Context(SingleOwner):
                     f"{chosen[0]!r} and {device!r} are of different platforms: a context spans one platform"
                 )
         if async_handler is not None and not callable(async_handler):
-            raise InvalidError(f"async_handler={async_handler!r} cannot be called")
+            raise InvalidError(f"async_handler={shown(async_handler)} cannot be called")
         require_unforked(chosen[0].backend)
         self.devices: tuple[Device, ...] = tuple(dict.fromkeys(chosen))
         self.async_handler = async_handler

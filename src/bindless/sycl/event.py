@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from numbers import Real
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
@@ -11,7 +10,8 @@ from ..backends.contract import NativeEvent
 from ..drivers import _launch
 from ..model import info
 from ..model.enums import EventStatus, coerce
-from ..model.errors import Error, InvalidError, ProfilingError, SyclRuntimeError, WaitTimeoutError
+from ..model.errors import Error, ProfilingError, SyclRuntimeError, WaitTimeoutError
+from ..model.seconds import seconds
 from ..model.single_owner import SingleOwner
 from . import _lifetime
 from ._lifetime import FORKED
@@ -99,13 +99,12 @@ class Event(_launch.Event, SingleOwner):
     _wait_any.__qualname__ = "Event.wait"  # as errors of wrong arguments name it
 
     def _wait_at_most(self, timeout: float) -> None:
-        if not isinstance(timeout, Real) or not timeout >= 0:
-            raise InvalidError(f"timeout={timeout!r}: it is seconds, at least 0")
-        deadline, pause = time.monotonic() + timeout, _SHORTEST_PAUSE
+        limit = seconds(timeout)
+        deadline, pause = time.monotonic() + limit, _SHORTEST_PAUSE
         while not self._poll():
             left = deadline - time.monotonic()
             if left <= 0:
-                raise WaitTimeoutError(f"the command is not complete after {timeout:g} s{self._told_waits()}")
+                raise WaitTimeoutError(f"the command is not complete after {limit:g} s{self._told_waits()}")
             time.sleep(min(pause, left))
             pause = min(2 * pause, _LONGEST_PAUSE)
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from ..model.errors import AccessorError, InvalidError
 from ..model.ranges import NdRange, RangeLike
+from ..model.shown import shown
 from ..model.single_owner import SingleOwner
 from ._graph import submit_group
 from .accessor import Accessor
@@ -72,10 +73,10 @@ class Handler(SingleOwner):
         try:
             more = tuple(events)
         except TypeError:
-            raise InvalidError(f"depends_on({events!r}): it takes an Event or several") from None
+            raise InvalidError(f"depends_on({shown(events)}): it takes an Event or several") from None
         for event in more:
             if not isinstance(event, Event):
-                raise InvalidError(f"depends_on contains {event!r}: it takes an Event or several")
+                raise InvalidError(f"depends_on contains {shown(event)}: it takes an Event or several")
         self._depends_on += more
 
     def require(self, accessor: Accessor) -> None:
@@ -86,7 +87,7 @@ class Handler(SingleOwner):
             InvalidError: it is no accessor.
         """
         if not isinstance(accessor, Accessor):
-            raise InvalidError(f"require({accessor!r}): it takes what buffer.get_access(None, ...) returns")
+            raise InvalidError(f"require({shown(accessor)}): it takes what buffer.get_access(None, ...) returns")
         if not accessor.is_placeholder and accessor not in self._accessors:
             raise AccessorError(f"{accessor!r} was made for another command group: make a placeholder, without handler")
         self._require(accessor)
@@ -135,7 +136,7 @@ class Handler(SingleOwner):
             AccessorError: the accessor is not one of this group.
         """
         if accessor not in self._accessors:
-            raise AccessorError(f"update_host({accessor!r}): it takes an accessor of this command group")
+            raise AccessorError(f"update_host({shown(accessor)}): it takes an accessor of this command group")
         self._set("_nothing")
         self._to_host = True
 
@@ -216,7 +217,7 @@ class Handler(SingleOwner):
             InvalidError: it cannot be called.
         """
         if not callable(function):
-            raise InvalidError(f"host_task({function!r}): it takes a function")
+            raise InvalidError(f"host_task({shown(function)}): it takes a function")
         self._set("_host_task", function, self._accessors)
 
     # ------------------------------------------------------------------ submission

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..model.enums import Backend
 from ..model.errors import AccessorError
+from ..model.single_owner import SingleOwner
 
 if TYPE_CHECKING:
     from ._place import Place
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["InteropHandle"]
 
 
-class InteropHandle:
+class InteropHandle(SingleOwner):
     """Given to a host task that takes an argument; of use while it runs.
 
     The handles are the driver's own, as integers, also after the queue was closed. Work that the task

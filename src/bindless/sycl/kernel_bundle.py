@@ -12,6 +12,7 @@ from ..drivers._launch import Openable
 from ..model.enums import BundleState, coerce
 from ..model.errors import InvalidError
 from ..model.kernel_file import KernelFile
+from ..model.shown import shown
 from ..model.single_owner import SingleOwner
 from . import _lifetime
 from ._activity import wait_for_users
@@ -311,7 +312,7 @@ def load_kernel_bundle(
     devices, context = where_to_load(where)
     wanted = coerce(BundleState, state, "state")
     if specialization is not None and not isinstance(specialization, Mapping):
-        raise InvalidError(f"specialization={specialization!r}: it is a dict of numbers or names and values")
+        raise InvalidError(f"specialization={shown(specialization)}: it is a dict of numbers or names and values")
     found = BundleSource(context, read_source(source), options, devices)
     for number, value in (specialization or {}).items():
         found.set(number, value)

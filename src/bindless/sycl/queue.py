@@ -94,7 +94,7 @@ class Queue(Submitter, SingleOwner):
         if context is not None and not isinstance(context, Context):
             raise InvalidError(f"context={shown(context)} is no Context")
         if async_handler is not None and not callable(async_handler):
-            raise InvalidError(f"async_handler={async_handler!r} cannot be called")
+            raise InvalidError(f"async_handler={shown(async_handler)} cannot be called")
         if context is None:
             chosen = device if isinstance(device, Device) else Device(device)
             context = default_context(chosen)
@@ -189,7 +189,7 @@ class Queue(Submitter, SingleOwner):
         if not callable(command_group):
             raise InvalidError(f"command_group={shown(command_group)}: submit takes a function of a handler")
         if secondary_queue is not None and not isinstance(secondary_queue, Queue):
-            raise InvalidError(f"secondary_queue={secondary_queue!r} is no Queue")
+            raise InvalidError(f"secondary_queue={shown(secondary_queue)} is no Queue")
         try:
             return self._submit(command_group)
         except Error:

@@ -110,8 +110,8 @@ def select_device(selector: Selector) -> Device:
     ranked = ranked_devices(selector)
     if ranked:
         return ranked[0]
-    shown = "the default selector" if selector is None else f"selector {selector!r}"
-    raise InvalidError(f"no device fits {shown}. {_inventory(visible_devices())}")
+    what = "the default selector" if selector is None else f"selector {shown(selector)}"
+    raise InvalidError(f"no device fits {what}. {_inventory(visible_devices())}")
 
 
 def _inventory(devices: tuple[Device, ...]) -> str:
@@ -123,7 +123,7 @@ def _inventory(devices: tuple[Device, ...]) -> str:
         parts.append("There are no devices")
     limit = environment()
     if limit is not None:
-        parts.append(f"limited by {limit[0]}={limit[1]!r}")
+        parts.append(f"limited by {limit[0]}={shown(limit[1])}")
     inhabited = {device.platform for device in devices}
     for platform in visible_platforms():
         if platform not in inhabited:

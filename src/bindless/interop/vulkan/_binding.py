@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any
 
 from ...model.errors import Error, FeatureNotSupportedError, InvalidError, MemoryAllocationError, SyclRuntimeError
+from ...model.shown import shown
 
 __all__ = ["OPAQUE_FD_MEMORY", "OPAQUE_FD_SEMAPHORE", "binding", "device_function", "require_handle", "translated"]
 
@@ -48,7 +49,7 @@ def require_handle(value: object, kind: str) -> None:
     """
     ffi = binding().ffi
     if not isinstance(value, ffi.CData) or ffi.typeof(value) is not ffi.typeof(kind) or value == ffi.NULL:
-        raise InvalidError(f"{value!r} is no {kind} of the package 'vulkan'")
+        raise InvalidError(f"{shown(value)} is no {kind} of the package 'vulkan'")
 
 
 # What a result of Vulkan's means in this package; everything else is a failure of the driver.

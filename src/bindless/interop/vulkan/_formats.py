@@ -5,6 +5,7 @@ from __future__ import annotations
 from ...model.descriptor import ImageDescriptor
 from ...model.enums import ImageChannelType
 from ...model.errors import InvalidError
+from ...model.shown import shown
 from ._binding import binding
 
 __all__ = ["format_name", "format_of"]
@@ -40,7 +41,7 @@ def format_of(desc: ImageDescriptor) -> int:
         FeatureNotSupportedError: the package ``vulkan`` is missing.
     """
     if not isinstance(desc, ImageDescriptor):
-        raise InvalidError(f"desc={desc!r} is no ImageDescriptor")
+        raise InvalidError(f"desc={shown(desc)} is no ImageDescriptor")
     if not 1 <= desc.num_channels <= 4:
         raise InvalidError(f"num_channels={desc.num_channels}: Vulkan's formats have 1 to 4")
     return int(getattr(binding(), format_name(desc)))

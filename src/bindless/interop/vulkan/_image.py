@@ -9,6 +9,7 @@ from typing import Any
 from ...model.descriptor import ImageDescriptor
 from ...model.enums import ImageType
 from ...model.errors import FeatureNotSupportedError, InvalidError
+from ...model.shown import shown
 from ._binding import OPAQUE_FD_MEMORY, binding, translated
 from ._formats import format_name, format_of
 from ._memory import ExportedMemory, give_memory
@@ -74,7 +75,7 @@ class ExportedImage(ExportedMemory):
                 "or make the image with tiling='linear'"
             )
         if level not in range(self.desc.num_levels):
-            raise InvalidError(f"level={level!r}: this image has levels 0 to {self.desc.num_levels - 1}")
+            raise InvalidError(f"level={shown(level)}: this image has levels 0 to {self.desc.num_levels - 1}")
         vk = binding()
         place = vk.VkImageSubresource(aspectMask=vk.VK_IMAGE_ASPECT_COLOR_BIT, mipLevel=int(level), arrayLayer=0)
         found = vk.vkGetImageSubresourceLayout(self.device, self.image, place)
@@ -97,13 +98,13 @@ def _usage_for(features: int, dimensions: int) -> int:
 def _request(physical_device: Any, desc: ImageDescriptor, tiling: str, usage: int | None) -> ImageRequest:
     vk = binding()
     if not isinstance(desc, ImageDescriptor):
-        raise InvalidError(f"desc={desc!r} is no ImageDescriptor")
+        raise InvalidError(f"desc={shown(desc)} is no ImageDescriptor")
     desc.verify()
     if desc.type not in _SHARED_TYPES:
         raise InvalidError(f"type={desc.type}: images of type standard and mipmap can be shared, no others")
     tilings = {"optimal": vk.VK_IMAGE_TILING_OPTIMAL, "linear": vk.VK_IMAGE_TILING_LINEAR}
     if tiling not in tilings:
-        raise InvalidError(f"tiling={tiling!r} is not known; it is one of 'optimal', 'linear'")
+        raise InvalidError(f"tiling={shown(tiling)} is not known; it is one of 'optimal', 'linear'")
     format = format_of(desc)
     kind = (vk.VK_IMAGE_TYPE_1D, vk.VK_IMAGE_TYPE_2D, vk.VK_IMAGE_TYPE_3D)[desc.dimensions - 1]
     properties = vk.vkGetPhysicalDeviceFormatProperties(physical_device, format)

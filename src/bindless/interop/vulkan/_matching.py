@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...model.errors import InvalidError
+from ...model.shown import shown
 from ...sycl.device import Device, get_devices
 from ...sycl.queue import Queue
 from ._binding import binding, require_handle
@@ -87,7 +88,7 @@ def check_same_device(physical_device: Any, where: Device | Queue) -> None:
     """
     device = where.device if isinstance(where, Queue) else where
     if not hasattr(device, "uuid"):
-        raise InvalidError(f"where={where!r}: give the Device that is to import, or a Queue on it")
+        raise InvalidError(f"where={shown(where)}: give the Device that is to import, or a Queue on it")
     name, uuid, is_processor = _identity(physical_device)
     if not _same(device, uuid, is_processor):
         raise InvalidError(
