@@ -87,6 +87,9 @@ static void chain_device_properties(const ze_device_properties_t *properties, ze
         blz_property_chained(properties, own, ZE_STRUCTURE_TYPE_DEVICE_READONLY_MEMORY_EXT_PROPERTIES);
     if (read_only != NULL)
         read_only->readonlyCapability = ZE_DEVICE_READONLY_MEMORY_CAPABILITY_ENFORCED;
+    ze_device_event_properties_t *events = blz_property_chained(properties, own, ZE_STRUCTURE_TYPE_DEVICE_EVENT_PROPERTIES);
+    if (events != NULL)
+        events->flags = 0; /* counter-based events stay in the process, and keep their counters themselves */
 }
 
 ze_result_t zeDeviceGetProperties(ze_device_handle_t handle, ze_device_properties_t *properties)

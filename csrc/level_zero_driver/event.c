@@ -1,5 +1,6 @@
 #include "event.h"
 
+#include "counter_event.h"
 #include "driver.h"
 #include "stream.h"
 #include "structure.h"
@@ -42,7 +43,24 @@ static ze_result_t make_slots(struct blz_event_pool *pool)
     return pool->slots != NULL ? ZE_RESULT_SUCCESS : blz_fail_memory("the events of a pool");
 }
 
-static ze_result_t create_pool(struct blz_context *context, const ze_event_pool_desc_t *desc, ze_event_pool_handle_t *handle)
+/* The flags of the counter-based events of a pool; 0 for other events. */
+static ze_result_t read_counter(const ze_event_pool_desc_t *desc, const ze_event_pool_counter_based_exp_desc_t *counter,
+                                ze_event_counter_based_flags_t *flags)
+{
+    const uint32_t known = ZE_EVENT_POOL_COUNTER_BASED_EXP_FLAG_IMMEDIATE | ZE_EVENT_POOL_COUNTER_BASED_EXP_FLAG_NON_IMMEDIATE;
+    *flags = 0;
+    if (counter == NULL)
+        return ZE_RESULT_SUCCESS;
+    if ((counter->flags & ~known) != 0)
+        return blz_fail_enumeration("the flags of ze_event_pool_counter_based_exp_desc_t", counter->flags, "flags that are known are 0x3");
+    if ((desc->flags & ZE_EVENT_POOL_FLAG_IPC) != 0)
+        return blz_fail(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, "counter-based events cannot be shared with other processes");
+    *flags = counter->flags != 0 ? counter->flags : ZE_EVENT_COUNTER_BASED_FLAG_IMMEDIATE;
+    return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t create_pool(struct blz_context *context, const ze_event_pool_desc_t *desc, ze_event_counter_based_flags_t counter,
+                               ze_event_pool_handle_t *handle)
 {
     struct blz_event_pool *pool = blr_new(sizeof *pool);
     if (pool == NULL)
@@ -50,6 +68,7 @@ static ze_result_t create_pool(struct blz_context *context, const ze_event_pool_
     blz_context_retain(context);
     pool->context = context;
     pool->flags = desc->flags;
+    pool->counter = counter;
     pool->count = desc->count;
     ze_result_t result = (pool->flags & ZE_EVENT_POOL_FLAG_IPC) != 0 ? make_slots(pool) : ZE_RESULT_SUCCESS;
     if (result != ZE_RESULT_SUCCESS) {
@@ -78,7 +97,9 @@ ze_result_t zeEventPoolCreate(ze_context_handle_t context_handle, const ze_event
     ze_result_t result = blz_context_acquire(context_handle, &context);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    result = blz_descriptor(desc, ZE_STRUCTURE_TYPE_EVENT_POOL_DESC, "desc", NULL, 0);
+    struct blz_extension extensions[] = {{ZE_STRUCTURE_TYPE_COUNTER_BASED_EVENT_POOL_EXP_DESC, NULL}};
+    ze_event_counter_based_flags_t counter = 0;
+    result = blz_descriptor(desc, ZE_STRUCTURE_TYPE_EVENT_POOL_DESC, "desc", extensions, 1);
     if (result == ZE_RESULT_SUCCESS)
         result = check_devices(device_count, devices);
     if (result == ZE_RESULT_SUCCESS && handle == NULL)
@@ -88,7 +109,9 @@ ze_result_t zeEventPoolCreate(ze_context_handle_t context_handle, const ze_event
     if (result == ZE_RESULT_SUCCESS && (desc->count == 0 || desc->count > MAX_EVENTS))
         result = blz_fail(ZE_RESULT_ERROR_INVALID_SIZE, "a pool of %u events: 1 to %u are possible", desc->count, MAX_EVENTS);
     if (result == ZE_RESULT_SUCCESS)
-        result = create_pool(context, desc, handle);
+        result = read_counter(desc, extensions[0].found, &counter);
+    if (result == ZE_RESULT_SUCCESS)
+        result = create_pool(context, desc, counter, handle);
     blz_context_release(context);
     return result;
 }
@@ -217,12 +240,15 @@ ze_result_t zeEventPoolOpenIpcHandle(ze_context_handle_t context_handle, ze_ipc_
 
 /* ---------------------------------------------------------------- events */
 
-static void destroy_event(struct blr_object *object)
+void blz_event_free(struct blr_object *object)
 {
     struct blz_event *event = (struct blz_event *)object;
     if (event->source != NULL)
         blz_stream_release(event->source);
-    blr_object_release(&event->pool->object);
+    if (event->latest != NULL)
+        blz_event_release(event->latest);
+    if (event->pool != NULL)
+        blr_object_release(&event->pool->object);
     blr_delete(event);
 }
 
@@ -266,12 +292,20 @@ void blz_event_help(struct blz_event *event)
     blz_stream_release(stream);
 }
 
+ze_result_t blz_event_check_scopes(ze_event_scope_flags_t signal, ze_event_scope_flags_t wait)
+{
+    if (((signal | wait) & ~(uint32_t)SCOPE_FLAGS) == 0)
+        return ZE_RESULT_SUCCESS;
+    return blz_fail_enumeration("desc->signal or desc->wait", signal | wait, "flags that are known are 0x7");
+}
+
 static ze_result_t create_event(struct blz_event_pool *pool, const ze_event_desc_t *desc, ze_event_handle_t *handle)
 {
     if (desc->index >= pool->count)
         return blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "event %u of a pool of %u events", desc->index, pool->count);
-    if (((desc->signal | desc->wait) & ~(uint32_t)SCOPE_FLAGS) != 0)
-        return blz_fail_enumeration("desc->signal or desc->wait", desc->signal | desc->wait, "flags that are known are 0x7");
+    ze_result_t result = blz_event_check_scopes(desc->signal, desc->wait);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
     struct blz_event *event = blr_new(sizeof *event);
     if (event == NULL)
         return blz_fail_memory("an event");
@@ -280,7 +314,9 @@ static ze_result_t create_event(struct blz_event_pool *pool, const ze_event_desc
     event->slot = pool->slots != NULL ? &pool->slots[desc->index] : &event->own;
     event->desc = *desc;
     event->desc.pNext = NULL;
-    return blz_register(&event->object, BLR_KIND_ZE_EVENT, destroy_event, handle);
+    event->stamps = pool->flags & (ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP | ZE_EVENT_POOL_FLAG_KERNEL_MAPPED_TIMESTAMP);
+    event->counter = pool->counter;
+    return blz_register(&event->object, BLR_KIND_ZE_EVENT, blz_event_free, handle);
 }
 
 ze_result_t zeEventCreate(ze_event_pool_handle_t pool_handle, const ze_event_desc_t *desc, ze_event_handle_t *handle)
@@ -301,17 +337,21 @@ ze_result_t zeEventDestroy(ze_event_handle_t handle) { return blz_destroy(handle
 
 ze_result_t blz_event_check_timestamps(const struct blz_event *event)
 {
-    if ((event->pool->flags & (ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP | ZE_EVENT_POOL_FLAG_KERNEL_MAPPED_TIMESTAMP)) != 0)
+    if (event->stamps != 0)
         return ZE_RESULT_SUCCESS;
     return blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                    "the event keeps no timestamps: its pool needs ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP");
+                    "the event keeps no timestamps: its pool needs ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP, a counter-based event "
+                    "ZE_EVENT_COUNTER_BASED_FLAG_DEVICE_TIMESTAMP");
 }
 
-void blz_event_timestamps(const struct blz_event *event, ze_kernel_timestamp_result_t *result)
+void blz_event_timestamps(struct blz_event *event, ze_kernel_timestamp_result_t *result)
 {
     ze_kernel_timestamp_data_t times = {0, 0};
-    if (!blz_slot_times(event->slot, &times.kernelStart, &times.kernelEnd))
+    struct blz_event *point = blz_event_latest(event);
+    if (point == NULL || !blz_slot_times(point->slot, &times.kernelStart, &times.kernelEnd))
         times = (ze_kernel_timestamp_data_t){0, 0};
+    if (point != NULL)
+        blz_event_release(point);
     result->global = times;
     result->context = times;
 }

@@ -1,6 +1,5 @@
 /* Events as the host uses them. */
-#include "event.h"
-
+#include "counter_event.h"
 #include "driver.h"
 #include "reference/threads.h"
 #include "structure.h"
@@ -12,9 +11,11 @@ ze_result_t zeEventHostSignal(ze_event_handle_t handle)
     if (result != ZE_RESULT_SUCCESS)
         return result;
     uint64_t now = blr_clock_now();
-    blz_slot_set(event->slot, &(struct blz_outcome){.result = ZE_RESULT_SUCCESS, .started = now, .ended = now});
+    result = blz_event_check_settable(event);
+    if (result == ZE_RESULT_SUCCESS)
+        blz_slot_set(event->slot, &(struct blz_outcome){.result = ZE_RESULT_SUCCESS, .started = now, .ended = now});
     blz_event_release(event);
-    return ZE_RESULT_SUCCESS;
+    return result;
 }
 
 ze_result_t zeEventHostReset(ze_event_handle_t handle)
@@ -23,9 +24,11 @@ ze_result_t zeEventHostReset(ze_event_handle_t handle)
     ze_result_t result = blz_event_acquire(handle, &event);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    blz_slot_reset(event->slot);
+    result = blz_event_check_settable(event);
+    if (result == ZE_RESULT_SUCCESS)
+        blz_slot_reset(event->slot);
     blz_event_release(event);
-    return ZE_RESULT_SUCCESS;
+    return result;
 }
 
 ze_result_t zeEventHostSynchronize(ze_event_handle_t handle, uint64_t timeout)
@@ -34,12 +37,16 @@ ze_result_t zeEventHostSynchronize(ze_event_handle_t handle, uint64_t timeout)
     ze_result_t result = blz_event_acquire(handle, &event);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    if (timeout == UINT64_MAX && !blz_slot_is_set(event->slot))
-        blz_event_help(event);
-    if (timeout > 0)
-        blz_slot_wait(event->slot, blz_event_is_shared(event), blr_clock_deadline(timeout));
-    result = blz_slot_result(event->slot);
+    struct blz_event *point = blz_event_latest(event);
     blz_event_release(event);
+    if (point == NULL)
+        return ZE_RESULT_SUCCESS;
+    if (timeout == UINT64_MAX && !blz_slot_is_set(point->slot))
+        blz_event_help(point);
+    if (timeout > 0)
+        blz_slot_wait(point->slot, blz_event_is_shared(point), blr_clock_deadline(timeout));
+    result = blz_slot_result(point->slot);
+    blz_event_release(point);
     return result;
 }
 
@@ -54,8 +61,13 @@ static ze_result_t acquire_stamped(ze_event_handle_t handle, struct blz_event **
     if (result != ZE_RESULT_SUCCESS)
         return result;
     result = blz_event_check_timestamps(*event);
-    if (result == ZE_RESULT_SUCCESS && !blz_slot_is_set((*event)->slot))
-        result = ZE_RESULT_NOT_READY;
+    if (result == ZE_RESULT_SUCCESS) {
+        struct blz_event *point = blz_event_latest(*event);
+        if (point == NULL || !blz_slot_is_set(point->slot))
+            result = ZE_RESULT_NOT_READY;
+        if (point != NULL)
+            blz_event_release(point);
+    }
     if (result != ZE_RESULT_SUCCESS)
         blz_event_release(*event);
     return result;
@@ -115,7 +127,7 @@ ze_result_t zeEventQueryKernelTimestampsExt(ze_event_handle_t handle, ze_device_
             results->pKernelTimestampsBuffer[0] = times;
         /* The clocks of host and device are one. */
         ze_synchronized_timestamp_data_ext_t both = {times.global.kernelStart, times.global.kernelEnd};
-        bool mapped = (event->pool->flags & ZE_EVENT_POOL_FLAG_KERNEL_MAPPED_TIMESTAMP) != 0;
+        bool mapped = (event->stamps & ZE_EVENT_POOL_FLAG_KERNEL_MAPPED_TIMESTAMP) != 0;
         if (results->pSynchronizedTimestampsBuffer != NULL && mapped)
             results->pSynchronizedTimestampsBuffer[0] = (ze_synchronized_timestamp_result_ext_t){.global = both, .context = both};
     }
@@ -141,7 +153,18 @@ ze_result_t zeEventQueryKernelTimestampsExt(ze_event_handle_t handle, ze_device_
 
 ze_result_t zeEventGetEventPool(ze_event_handle_t handle, ze_event_pool_handle_t *pool)
 {
-    ANSWER(handle, pool, "phEventPool", blz_handle_of(&event->pool->object));
+    struct blz_event *event;
+    ze_result_t result = blz_event_acquire(handle, &event);
+    if (result != ZE_RESULT_SUCCESS)
+        return result;
+    if (pool == NULL)
+        result = blz_fail_null("phEventPool");
+    else if (event->pool == NULL)
+        result = blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "the event was made by zeEventCounterBasedCreate: it is of no pool");
+    else
+        *pool = blz_handle_of(&event->pool->object);
+    blz_event_release(event);
+    return result;
 }
 
 ze_result_t zeEventGetSignalScope(ze_event_handle_t handle, ze_event_scope_flags_t *scope)
@@ -152,4 +175,9 @@ ze_result_t zeEventGetSignalScope(ze_event_handle_t handle, ze_event_scope_flags
 ze_result_t zeEventGetWaitScope(ze_event_handle_t handle, ze_event_scope_flags_t *scope)
 {
     ANSWER(handle, scope, "pWaitScope", event->desc.wait);
+}
+
+ze_result_t zeEventGetCounterBasedFlags(ze_event_handle_t handle, ze_event_counter_based_flags_t *flags)
+{
+    ANSWER(handle, flags, "pFlags", event->counter);
 }

@@ -1,6 +1,7 @@
 #include "extension.h"
 
 #include "call.h"
+#include "counter_event.h"
 #include "driver.h"
 
 #include <stdio.h>
@@ -17,6 +18,7 @@ static const struct {
     {"ZE_extension_device_cache_line_size", ZE_DEVICE_CACHE_LINE_SIZE_EXT_VERSION_1_0},
     {"ZE_extension_device_usablemem_size_properties", ZE_DEVICE_USABLEMEM_SIZE_PROPERTIES_EXT_VERSION_1_0},
     {"ZE_extension_eu_count", ZE_EU_COUNT_EXT_VERSION_1_0},
+    {"ZE_experimental_event_pool_counter_based", ZE_EVENT_POOL_COUNTER_BASED_EXP_VERSION_1_0},
     {"ZE_extension_event_query_kernel_timestamps", ZE_EVENT_QUERY_KERNEL_TIMESTAMPS_EXT_VERSION_1_0},
     {"ZE_experimental_event_query_timestamps", ZE_EVENT_QUERY_TIMESTAMPS_EXP_VERSION_1_0},
     {"ZE_extension_external_semaphores", ZE_EXTERNAL_SEMAPHORE_EXT_VERSION_1_0},
@@ -69,6 +71,8 @@ static function_t find(const char *name)
         return (function_t)blz_call_get_count;
     if (strcmp(name, "bindlessGetObjectCount") == 0)
         return (function_t)get_object_count;
+    if (strcmp(name, "zexCounterBasedEventCreate2") == 0)
+        return (function_t)blz_counter_event_create_intel;
     for (uint32_t call = 0; call < BLZ_CALL_COUNT; call++)
         if (strcmp(name, blz_call_names[call]) == 0)
             return blz_call_entries[call];

@@ -1,6 +1,7 @@
 #include "list.h"
 
 #include "device.h"
+#include "intel.h"
 #include "structure.h"
 
 #define LIST_FLAGS                                                                                                            \
@@ -69,7 +70,8 @@ ze_result_t zeCommandListCreate(ze_context_handle_t context_handle, ze_device_ha
     ze_result_t result = blz_place_acquire(context_handle, device_handle, &context, &device);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    result = blz_descriptor(desc, ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC, "desc", NULL, 0);
+    struct blz_extension extensions[] = {{(ze_structure_type_t)BLZ_INTEL_COPY_OFFLOAD_HINT_DESC, NULL}};
+    result = blz_descriptor(desc, ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC, "desc", extensions, 1);
     if (result == ZE_RESULT_SUCCESS && handle == NULL)
         result = blz_fail_null("phCommandList");
     if (result == ZE_RESULT_SUCCESS && (desc->flags & ~(uint32_t)LIST_FLAGS) != 0)
@@ -84,7 +86,8 @@ ze_result_t zeCommandListCreate(ze_context_handle_t context_handle, ze_device_ha
 
 ze_result_t blz_queue_check(const ze_command_queue_desc_t *desc, const char *name)
 {
-    ze_result_t result = blz_descriptor(desc, ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC, name, NULL, 0);
+    struct blz_extension extensions[] = {{(ze_structure_type_t)BLZ_INTEL_COPY_OFFLOAD_HINT_DESC, NULL}};
+    ze_result_t result = blz_descriptor(desc, ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC, name, extensions, 1);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     if ((desc->flags & ~(uint32_t)(ZE_COMMAND_QUEUE_FLAG_EXPLICIT_ONLY | ZE_COMMAND_QUEUE_FLAG_IN_ORDER |
@@ -193,13 +196,22 @@ ze_result_t blz_list_acquire(ze_command_list_handle_t handle, enum blz_need need
     return result;
 }
 
+struct blz_placement blz_list_placement(const struct blz_list *list)
+{
+    bool in_order = list->stream != NULL ? (list->queue.flags & ZE_COMMAND_QUEUE_FLAG_IN_ORDER) != 0
+                                         : (list->flags & ZE_COMMAND_LIST_FLAG_IN_ORDER) != 0;
+    return (struct blz_placement){.recorded = list->stream == NULL, .in_order = in_order};
+}
+
 static ze_result_t submit(struct blz_list *list, struct blz_command *command)
 {
     bool synchronous = list->queue.mode == ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS;
+    struct blz_following following = blz_command_take_following(command);
     command->work.command = command;
     if (command->signal != NULL && !synchronous)
         blz_event_set_source(command->signal, list->stream);
     ze_result_t result = blz_stream_submit(list->stream, &command->work, synchronous);
+    blz_following_end(following, result == ZE_RESULT_SUCCESS);
     if (result != ZE_RESULT_SUCCESS)
         blz_command_delete(command);
     else if (synchronous)
@@ -210,13 +222,13 @@ static ze_result_t submit(struct blz_list *list, struct blz_command *command)
 ze_result_t blz_list_append(struct blz_list *list, struct blz_command *command, ze_event_handle_t signal, uint32_t wait_count,
                             ze_event_handle_t *waits)
 {
-    ze_result_t result = blz_command_set_events(command, signal, wait_count, waits);
+    ze_result_t result = blz_command_set_events(command, blz_list_placement(list), signal, wait_count, waits);
     blr_mutex_lock(&list->mutex);
     if (result == ZE_RESULT_SUCCESS && list->closed)
         result = blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "the command list is closed: zeCommandListReset opens it again, empty");
     if (result == ZE_RESULT_SUCCESS && list->recording != NULL) {
-        *list->recording->last = command;
-        list->recording->last = &command->next;
+        blz_recording_add(list->recording, command);
+        blz_following_end(blz_command_take_following(command), true);
     }
     blr_mutex_unlock(&list->mutex);
     if (result != ZE_RESULT_SUCCESS)

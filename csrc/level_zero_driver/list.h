@@ -28,6 +28,8 @@ enum blz_need { BLZ_LIST_COPY, BLZ_LIST_COMPUTE };
 ze_result_t blz_list_acquire(ze_command_list_handle_t handle, enum blz_need need, struct blz_list **list);
 void blz_list_release(struct blz_list *list);
 
+struct blz_placement blz_list_placement(const struct blz_list *list);
+
 /* Takes the command over, also when it fails: records it, or submits it, and waits for it if the list is synchronous. */
 ze_result_t blz_list_append(struct blz_list *list, struct blz_command *command, ze_event_handle_t signal, uint32_t wait_count,
                             ze_event_handle_t *waits);

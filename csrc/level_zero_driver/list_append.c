@@ -2,10 +2,12 @@
 #include "list.h"
 
 /* A command that only waits or signals, as work of its own. */
-static struct blz_work *order(ze_event_handle_t signal, uint32_t wait_count, ze_event_handle_t *waits, ze_result_t *result)
+static struct blz_work *order(const struct blz_list *list, ze_event_handle_t signal, uint32_t wait_count, ze_event_handle_t *waits,
+                              ze_result_t *result)
 {
     struct blz_command *command = blz_command_new(sizeof *command, NULL, NULL);
-    *result = command == NULL ? ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY : blz_command_set_events(command, signal, wait_count, waits);
+    *result = command == NULL ? ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY
+                              : blz_command_set_events(command, blz_list_placement(list), signal, wait_count, waits);
     if (*result == ZE_RESULT_SUCCESS) {
         command->work.command = command;
         return &command->work;
@@ -15,26 +17,12 @@ static struct blz_work *order(ze_event_handle_t signal, uint32_t wait_count, ze_
     return NULL;
 }
 
-static void drop(struct blz_work *work)
-{
-    while (work != NULL) {
-        struct blz_work *next = work->next;
-        if (work->recording != NULL)
-            blz_recording_release(work->recording);
-        if (work->command != NULL)
-            blz_command_delete(work->command);
-        else
-            blr_delete(work);
-        work = next;
-    }
-}
-
 /* What waits, the lists, what signals. */
 static ze_result_t gather(struct blz_list *list, uint32_t count, ze_command_list_handle_t *lists, ze_event_handle_t signal,
-                          uint32_t wait_count, ze_event_handle_t *waits, struct blz_work **first)
+                          uint32_t wait_count, ze_event_handle_t *waits, struct blz_work **first, struct blz_following *following)
 {
     ze_result_t result;
-    struct blz_work **last = first, *work = order(NULL, wait_count, waits, &result);
+    struct blz_work **last = first, *work = order(list, NULL, wait_count, waits, &result);
     for (uint32_t i = 0; i < count && result == ZE_RESULT_SUCCESS; i++) {
         *last = work;
         last = &work->next;
@@ -44,7 +32,9 @@ static ze_result_t gather(struct blz_list *list, uint32_t count, ze_command_list
     }
     *last = work;
     if (result == ZE_RESULT_SUCCESS)
-        work->next = order(signal, 0, NULL, &result);
+        work->next = order(list, signal, 0, NULL, &result);
+    if (result == ZE_RESULT_SUCCESS)
+        *following = blz_command_take_following(work->next->command);
     return result;
 }
 
@@ -52,21 +42,25 @@ static ze_result_t append(struct blz_list *list, uint32_t count, ze_command_list
                           uint32_t wait_count, ze_event_handle_t *waits)
 {
     struct blz_work *first = NULL;
+    struct blz_following following = {NULL, NULL};
     bool synchronous = list->queue.mode == ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS;
     if (list->stream == NULL)
         return blz_fail(ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE, "a regular command list executes no others: an immediate one is needed");
     if (lists == NULL || count == 0)
         return lists == NULL ? blz_fail_null("phCommandLists")
                              : blz_fail(ZE_RESULT_ERROR_INVALID_SIZE, "numCommandLists is 0: at least one command list is needed");
-    ze_result_t result = gather(list, count, lists, signal, wait_count, waits, &first);
+    ze_result_t result = gather(list, count, lists, signal, wait_count, waits, &first, &following);
     blr_mutex_lock(&list->mutex);
     if (result == ZE_RESULT_SUCCESS && list->closed)
         result = blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "the command list is closed: zeCommandListReset opens it again");
     blr_mutex_unlock(&list->mutex);
     if (result == ZE_RESULT_SUCCESS)
+        result = blz_work_begin(first);
+    if (result == ZE_RESULT_SUCCESS)
         result = blz_stream_submit(list->stream, first, synchronous);
+    blz_following_end(following, result == ZE_RESULT_SUCCESS);
     if (result != ZE_RESULT_SUCCESS)
-        drop(first);
+        blz_work_drop(first);
     else if (synchronous)
         result = blz_stream_synchronize(list->stream, UINT64_MAX);
     return result;

@@ -59,19 +59,6 @@ ze_result_t zeCommandQueueDestroy(ze_command_queue_handle_t handle) { return blz
 
 /* ---------------------------------------------------------------- execution */
 
-static void drop(struct blz_work *first)
-{
-    while (first != NULL) {
-        struct blz_work *next = first->next;
-        if (first->recording != NULL)
-            blz_recording_release(first->recording);
-        if (first->fence != NULL)
-            blr_object_release(&first->fence->object);
-        blr_delete(first);
-        first = next;
-    }
-}
-
 /* One piece of work for each list; the last has the fence. */
 static ze_result_t gather(const struct blz_queue *queue, uint32_t count, ze_command_list_handle_t *lists, ze_fence_handle_t fence,
                           struct blz_work **first)
@@ -106,9 +93,11 @@ ze_result_t zeCommandQueueExecuteCommandLists(ze_command_queue_handle_t handle, 
     else
         result = gather(queue, count, lists, fence, &first);
     if (result == ZE_RESULT_SUCCESS)
+        result = blz_work_begin(first);
+    if (result == ZE_RESULT_SUCCESS)
         result = blz_stream_submit(queue->stream, first, synchronous);
     if (result != ZE_RESULT_SUCCESS)
-        drop(first);
+        blz_work_drop(first);
     else if (synchronous)
         result = blz_stream_synchronize(queue->stream, UINT64_MAX);
     blz_queue_release(queue);

@@ -183,23 +183,31 @@ static void await(struct blz_stream *stream, struct blz_event *event)
     set_blocked(stream, false);
 }
 
-/* error is where failures of this thread go meanwhile. */
-static void run_command(struct blz_stream *stream, const struct blz_command *command, const struct blr_error *error)
+/* The event that a command names: of one that is counter-based the execution has the point. */
+static struct blz_event *plain(struct blz_event *event, struct blz_event ***points)
+{
+    return event != NULL && event->counter != 0 ? *(*points)++ : event;
+}
+
+/* error is where failures of this thread go meanwhile; points are the next of the execution. */
+static void run_command(struct blz_stream *stream, const struct blz_command *command, struct blz_event ***points,
+                        const struct blr_error *error)
 {
     for (uint32_t i = 0; i < command->wait_count; i++)
-        await(stream, command->waits[i]);
-    uint64_t started = command->signal != NULL ? blr_clock_now() : 0;
+        await(stream, plain(command->waits[i], points));
+    struct blz_event *signal = plain(command->signal, points);
+    uint64_t started = signal != NULL ? blr_clock_now() : 0;
     if (command->run != NULL) {
         pthread_rwlock_rdlock(&running_commands);
         ze_result_t result = command->run(command);
         pthread_rwlock_unlock(&running_commands);
         note_failure(stream, result, error);
     }
-    if (command->signal != NULL) {
+    if (signal != NULL) {
         char text[BLZ_SLOT_TEXT];
         struct blz_outcome outcome = outcome_now(stream, started, text);
-        blz_slot_set(command->signal->slot, &outcome);
-        blz_event_clear_source(command->signal, stream);
+        blz_slot_set(signal->slot, &outcome);
+        blz_event_clear_source(signal, stream);
     }
 }
 
@@ -209,16 +217,18 @@ static void run_work(struct blz_stream *stream, struct blz_work *work)
     struct blr_error *before = blr_error_redirect(&unseen);
     struct blz_stream *outer = current;
     struct blz_fence *fence = work->fence;
+    struct blz_event **points = work->points;
     struct blr_environment environment;
     blr_environment_enter(&environment);
     current = stream;
     if (work->command != NULL)
-        run_command(stream, work->command, &unseen);
+        run_command(stream, work->command, &points, &unseen);
     for (struct blz_command *command = work->recording == NULL ? NULL : work->recording->first; command != NULL;
          command = command->next)
-        run_command(stream, command, &unseen);
+        run_command(stream, command, &points, &unseen);
     if (work->recording != NULL)
         blz_recording_release(work->recording);
+    blz_work_release_points(work);
     if (fence != NULL) {
         char text[BLZ_SLOT_TEXT];
         struct blz_outcome outcome = outcome_now(stream, 0, text);

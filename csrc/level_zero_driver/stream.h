@@ -13,6 +13,7 @@
 #include "slot.h"
 
 struct blz_command;
+struct blz_event;
 struct blz_fence;
 struct blz_recording;
 struct blz_stream;
@@ -23,6 +24,8 @@ struct blz_work {
     struct blz_command *command;     /* that this is part of, owned */
     struct blz_recording *recording; /* retained */
     struct blz_fence *fence;         /* retained */
+    struct blz_event **points;       /* retained: of counter-based events, as the commands of the recording name them one after the other */
+    uint32_t point_count;
 };
 
 struct blz_stream *blz_stream_new(struct blz_context *context);

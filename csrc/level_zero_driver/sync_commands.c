@@ -1,4 +1,5 @@
 /* Commands that order other commands: barriers, events, timestamps. */
+#include "counter_event.h"
 #include "list.h"
 #include "region.h"
 
@@ -93,6 +94,8 @@ ze_result_t zeCommandListAppendEventReset(ze_command_list_handle_t handle, ze_ev
         return result;
     struct reset_command *own = blz_command_new(sizeof *own, run_reset, release_reset);
     result = own == NULL ? ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY : blz_event_acquire(event, &own->event);
+    if (result == ZE_RESULT_SUCCESS)
+        result = blz_event_check_settable(own->event);
     return blz_list_end(list, (struct blz_command *)own, result, NULL, 0, NULL);
 }
 
@@ -165,7 +168,7 @@ static void release_query(struct blz_command *command)
     blr_delete(own->destinations);
 }
 
-static ze_result_t fill_query(struct query_command *own, uint32_t count, ze_event_handle_t *events, void *destination,
+static ze_result_t fill_query(struct query_command *own, bool recorded, uint32_t count, ze_event_handle_t *events, void *destination,
                               const size_t *offsets)
 {
     if (events == NULL || destination == NULL)
@@ -180,12 +183,17 @@ static ze_result_t fill_query(struct query_command *own, uint32_t count, ze_even
         ze_result_t result = blz_event_acquire(events[i], &event);
         if (result != ZE_RESULT_SUCCESS)
             return result;
-        own->events[own->count++] = event;
+        result = blz_event_check_timestamps(event);
+        own->events[own->count] = result == ZE_RESULT_SUCCESS ? blz_event_to_wait(event, recorded) : NULL;
+        blz_event_release(event);
+        if (result != ZE_RESULT_SUCCESS)
+            return result;
+        if (own->events[own->count] == NULL)
+            return blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "event %u of %u has no timestamps: it was passed to no command yet", i, count);
+        own->count++;
         size_t offset = offsets != NULL ? offsets[i] : (size_t)i * sizeof(ze_kernel_timestamp_result_t);
         own->destinations[i] = (unsigned char *)destination + offset;
-        result = blz_event_check_timestamps(event);
-        if (result == ZE_RESULT_SUCCESS)
-            result = blz_region_keep(&own->regions[i], own->destinations[i], sizeof(ze_kernel_timestamp_result_t), "dstptr");
+        result = blz_region_keep(&own->regions[i], own->destinations[i], sizeof(ze_kernel_timestamp_result_t), "dstptr");
         if (result != ZE_RESULT_SUCCESS)
             return result;
     }
@@ -202,6 +210,6 @@ ze_result_t zeCommandListAppendQueryKernelTimestamps(ze_command_list_handle_t ha
         return result;
     struct query_command *own = blz_command_new(sizeof *own, run_query, release_query);
     result = own == NULL ? ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY
-                         : fill_query(own, count, events, destination, offsets);
+                         : fill_query(own, blz_list_placement(list).recorded, count, events, destination, offsets);
     return blz_list_end(list, (struct blz_command *)own, result, signal, wait_count, waits);
 }
