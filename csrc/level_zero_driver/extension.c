@@ -3,6 +3,7 @@
 #include "call.h"
 #include "counter_event.h"
 #include "driver.h"
+#include "memory.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -61,6 +62,17 @@ static ze_result_t get_object_count(uint64_t *count)
     return result;
 }
 
+/* Queries of the API answer for memory of every context; what frees memory does not. */
+static ze_result_t get_memory_context(const void *pointer, ze_context_handle_t *context)
+{
+    if (context == NULL)
+        return blz_fail_null("context");
+    struct blr_allocation *allocation = blr_memory_find(pointer);
+    *context = allocation == NULL ? NULL : (ze_context_handle_t)(uintptr_t)((const struct blz_memory *)allocation->owner)->context;
+    blr_memory_release(allocation);
+    return ZE_RESULT_SUCCESS;
+}
+
 typedef void (*function_t)(void);
 
 static function_t find(const char *name)
@@ -71,6 +83,8 @@ static function_t find(const char *name)
         return (function_t)blz_call_get_count;
     if (strcmp(name, "bindlessGetObjectCount") == 0)
         return (function_t)get_object_count;
+    if (strcmp(name, "bindlessGetMemoryContext") == 0)
+        return (function_t)get_memory_context;
     if (strcmp(name, "zexCounterBasedEventCreate2") == 0)
         return (function_t)blz_counter_event_create_intel;
     for (uint32_t call = 0; call < BLZ_CALL_COUNT; call++)

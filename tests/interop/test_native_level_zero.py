@@ -18,6 +18,7 @@ from compile import assembled, compiled_text
 from raw_level_zero import Raw, ffi, lib
 
 import bindless as bl
+from bindless.backends import _level_zero_context
 
 pytestmark = [pytest.mark.level_zero, pytest.mark.on_level_zero]
 
@@ -689,7 +690,6 @@ def test_memory_that_is_refused_stays_the_callers(raw: Raw, kept: bl.Context, de
     address = int(ffi.cast("uintptr_t", memory))
     host = np.zeros(4)
     for error, match, arguments in (
-        # Memory of another context is not refused: drivers tell of memory of every context of the process.
         (bl.InvalidError, "no memory of this context", (host.ctypes.data, kept, "int8")),
         (bl.InvalidError, "inside the allocation at", (address + 8, kept, "int8")),
         (bl.InvalidError, "take 68 bytes; the allocation at .* has 64", (memory, kept, "int32", 17)),
@@ -713,6 +713,42 @@ def test_memory_that_is_refused_stays_the_callers(raw: Raw, kept: bl.Context, de
     with pytest.raises(bl.InvalidError, match="two would destroy it"):
         bl.make_buffer("level_zero", int(own.pointer), kept, "int8")
     own.close()
+
+
+@BOTH
+def test_memory_of_another_context_is_refused(raw: Raw, ownership: str) -> None:
+    """At the call, and not when the buffer is to free it."""
+    memory = raw.memory("device", 64)
+    other = bl.make_context("level_zero", raw.new_context(), raw.facade)
+    with pytest.raises(bl.InvalidError) as refused:
+        bl.make_buffer("level_zero", memory, other, "int8", ownership=ownership)
+    assert refused.value.code == bl.Errc.invalid
+    assert raw.is_memory(memory)
+    own = bl.usm_empty(64, "uint8", raw.facade, other)
+    kept = bl.make_context("level_zero", raw.context, raw.facade, ownership="keep")
+    with pytest.raises(bl.InvalidError):
+        bl.make_buffer("level_zero", int(own.pointer), kept, "int8", ownership=ownership)
+    own.close()
+    bl.make_buffer("level_zero", memory, kept, "int8").close()
+    gc.collect()
+    assert not raw.is_memory(memory)
+
+
+def test_the_default_context_borrows_memory_of_others(raw: Raw, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is what libraries of one process share; it could not free the memory."""
+    memory = raw.memory("shared", 64)
+    default = bl.Context(raw.facade)
+    # Old loaders have no default contexts: there the package makes one of its own.
+    monkeypatch.setattr(_level_zero_context, "_default_of", lambda owner: default._native.handle)
+    with pytest.raises(bl.InvalidError):
+        bl.make_buffer("level_zero", memory, default, "int8", ownership="transfer")
+    with (
+        bl.make_buffer("level_zero", memory, default, "int8", ownership="keep") as buffer,
+        bl.Queue(raw.facade, default) as queue,
+    ):
+        queue.submit(lambda handler: fill_all(buffer, 7, handler)).wait()
+    assert bytes(ffi.buffer(memory, 64)) == bytes([7]) * 64
+    assert lib.zeMemFree(raw.context, memory) == 0
 
 
 def test_a_buffer_of_a_context_with_several_devices_is_refused(raw: Raw) -> None:

@@ -70,8 +70,7 @@ class NativeContext:
         with _lock:
             found = _defaults.get(owner)
             if found is None:
-                ask = lib.zeDriverGetDefaultContext if driver.has("zeDriverGetDefaultContext") else None
-                handle = ask(owner.handle) if ask is not None else ffi.NULL
+                handle = _default_of(owner)
                 if handle == ffi.NULL:
                     found = NativeContext(owner, _create(owner), True)
                 else:
@@ -88,8 +87,7 @@ class NativeContext:
         """
         refuse_in_fork()
         check(lib.zeContextGetStatus(handle), "zeContextGetStatus", "the handle is no context", Errc.invalid)
-        ask = lib.zeDriverGetDefaultContext if driver.has("zeDriverGetDefaultContext") else None
-        if owned and ask is not None and ask(owner.handle) == handle:
+        if owned and is_default(owner, handle):
             raise InvalidError(
                 "ownership='transfer' of the driver's default context: the driver owns it; give ownership='keep'",
                 backend="level_zero",
@@ -117,6 +115,15 @@ class NativeContext:
 
 _lock = threading.RLock()  # a collection while it is held may end another context
 _defaults: dict[Driver, NativeContext] = {}
+
+
+def _default_of(owner: Driver) -> Any:
+    return lib.zeDriverGetDefaultContext(owner.handle) if driver.has("zeDriverGetDefaultContext") else ffi.NULL
+
+
+def is_default(owner: Driver, handle: Any) -> bool:
+    """Whether it is the driver's default context, which all libraries of the process share."""
+    return bool(handle == _default_of(owner))
 
 
 def _create(owner: Driver) -> Any:

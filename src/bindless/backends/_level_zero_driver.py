@@ -146,6 +146,18 @@ class Driver:
 
         return translated
 
+    def memory_context(self, pointer: Any) -> Any:
+        """The driver's own handle of the context that memory was allocated in; None of a driver that does not say.
+
+        Level Zero has no such query: ``zeMemGetAllocProperties`` answers for memory of every context of the process.
+        """
+        slot, found = ffi.new("void **"), ffi.new("ze_context_handle_t *")
+        name = b"bindlessGetMemoryContext"
+        if lib.zeDriverGetExtensionFunctionAddress(self.handle, name, slot) != SUCCESS or slot[0] == ffi.NULL:
+            return None
+        ask = ffi.cast("ze_result_t (*)(void const *, ze_context_handle_t *)", slot[0])
+        return found[0] if ask(pointer, found) == SUCCESS and found[0] != ffi.NULL else None
+
     def last_error(self) -> str:
         """What the driver says of the last failure of this thread; most often nothing."""
         ask = self.function("zeDriverGetLastErrorDescription")

@@ -14,7 +14,7 @@ from ..model.enums import Errc, UsmKind
 from ..model.errors import BuildError, InvalidError, ProfilingError
 from ..model.native_handle import NativeHandle
 from . import _level_zero_memory
-from ._level_zero_context import Allocation, Context, NativeContext
+from ._level_zero_context import Allocation, Context, NativeContext, is_default
 from ._level_zero_device import Device, all_drivers, devices
 from ._level_zero_errors import SUCCESS, check, error
 from ._level_zero_event import Event
@@ -280,7 +280,11 @@ def adopt_kernel(module: Module, handle: NativeHandle, owned: bool) -> Kernel:
 
 
 def adopt_memory(context: Context, handle: NativeHandle, owned: bool) -> PointerRecord:
-    """Unified memory of the same context; one that is owned can be freed."""
+    """Unified memory of the same context; one that is owned can be freed.
+
+    Memory of another context may be lent to the driver's default one, which libraries of the process share. It could
+    not be freed there.
+    """
     refuse_in_fork()
     found = _level_zero_memory.pointer_info(context, int(handle))
     if found.kind is UsmKind.unknown:
@@ -289,6 +293,10 @@ def adopt_memory(context: Context, handle: NativeHandle, owned: bool) -> Pointer
             "zeMemAllocShared gave in the same ze_context_handle_t",
             backend="level_zero",
         )
+    home = context.driver.memory_context(ffi.cast("void *", int(handle)))
+    elsewhere = home is not None and not context.driver.is_same("ze_context_handle_t", home, context.handle)
+    if elsewhere and (owned or not is_default(context.driver, context.handle)):
+        raise _wrong_context("memory", handle, "give a Context made of that one")
     if owned:
         context.allocations[int(handle)] = Allocation(found.kind, found.device, int(handle), found.size)
     return found

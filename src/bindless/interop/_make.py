@@ -296,7 +296,8 @@ def make_buffer(
         backend: whose memory it is.
         native: address, as an int or a pointer of cffi or ctypes: for Level Zero what ``zeMemAllocDevice``,
             ``zeMemAllocHost`` or ``zeMemAllocShared`` gave. For OpenCL a ``cl_mem``.
-        context: of the memory, with one device, on which it was allocated. The buffer can be used in others.
+        context: of the memory, with one device, on which it was allocated. The buffer can be used in others. Memory of
+            another context is refused where the driver says whose it is; the platform's default context borrows it.
         dtype: of an element.
         shape: one to three sizes in elements; None is one dimension of all elements that fit in the allocation. Of
             OpenCL one size.
