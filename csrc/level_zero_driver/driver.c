@@ -36,9 +36,41 @@ static struct blz_device *make_device(const blr_device_properties_t *limits, uin
     return blz_register(&device->object, BLR_KIND_ZE_DEVICE, keep, &handle) == ZE_RESULT_SUCCESS ? device : NULL;
 }
 
+static bool report(struct blz_device *device)
+{
+    if (driver.device_count == BLZ_MAX_DEVICES)
+        return false;
+    driver.devices[driver.device_count++] = device;
+    return true;
+}
+
+/* Every sub-device as a device. In the flat model none has a root. */
+static bool make_flat_devices(const struct blz_topology *topology, const blr_device_properties_t *limits)
+{
+    uint32_t stride = topology->subdevices + 1;
+    for (uint32_t d = 0; d < topology->devices; d++) {
+        bool combined = topology->hierarchy == BLZ_COMBINED && topology->included[d] != 0;
+        struct blz_device *root = combined ? make_device(limits, d * stride, NULL, 0) : NULL;
+        if (combined && root == NULL)
+            return false;
+        for (uint32_t s = 0; s < topology->subdevices; s++) {
+            if ((topology->included[d] >> s & 1) == 0)
+                continue;
+            struct blz_device *part = make_device(limits, d * stride + s + 1, root, root == NULL ? 0 : root->subdevice_count);
+            if (part == NULL || !report(part))
+                return false;
+            if (root != NULL)
+                root->subdevices[root->subdevice_count++] = part;
+        }
+    }
+    return true;
+}
+
 /* Devices without any sub-device that is reported go; one of which a single sub-device was named is reported as that. */
 static bool make_devices(const struct blz_topology *topology, const blr_device_properties_t *limits)
 {
+    if (topology->hierarchy != BLZ_COMPOSITE && topology->subdevices > 0)
+        return make_flat_devices(topology, limits);
     for (uint32_t d = 0; d < topology->devices; d++) {
         uint64_t included = topology->included[d];
         if (included == 0 && !topology->whole[d])
@@ -58,7 +90,7 @@ static bool make_devices(const struct blz_topology *topology, const blr_device_p
                 return false;
             device->subdevices[device->subdevice_count++] = part;
         }
-        driver.devices[driver.device_count++] = device;
+        report(device);
     }
     return true;
 }
@@ -81,7 +113,8 @@ static ze_result_t make(void)
     ze_driver_handle_t handle;
     ze_result_t result = read_type();
     if (result == ZE_RESULT_SUCCESS)
-        result = blz_topology_read(getenv("BINDLESS_LEVEL_ZERO_DEVICES"), getenv("ZE_AFFINITY_MASK"), &topology);
+        result = blz_topology_read(getenv("BINDLESS_LEVEL_ZERO_DEVICES"), getenv("ZE_FLAT_DEVICE_HIERARCHY"), getenv("ZE_AFFINITY_MASK"),
+                                   &topology);
     if (result == ZE_RESULT_SUCCESS)
         result = blz_result(blrDeviceGet(0, &driver.native));
     if (result == ZE_RESULT_SUCCESS)

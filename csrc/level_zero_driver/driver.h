@@ -5,7 +5,8 @@
  *                              them are the processors of this machine: for programs that are written for several.
  * BINDLESS_LEVEL_ZERO_TYPE     cpu (the default) or gpu: what the devices say they are, for programs that look for a GPU. As GPUs
  *                              they do not say that they are integrated.
- * ZE_AFFINITY_MASK             which of them are reported.
+ * ZE_FLAT_DEVICE_HIERARCHY     whether devices are reported, or their sub-devices.
+ * ZE_AFFINITY_MASK             which of them.
  */
 #ifndef BLZ_DRIVER_H
 #define BLZ_DRIVER_H

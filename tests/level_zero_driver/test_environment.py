@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
+from collections.abc import Sequence
 
 import pytest
+
+from bindless._cli_ze_driver import driver_path
 
 from .conftest import Guide
 
@@ -53,6 +59,78 @@ def test_the_affinity_mask_chooses(
 def test_a_single_subdevice_is_reported_as_the_device(guide: Guide, system: list[list[str]]) -> None:
     found = devices(guide("--devices", BINDLESS_LEVEL_ZERO_DEVICES="2x4", ZE_AFFINITY_MASK="0.0"))
     assert found == [[system[0][1]]]
+
+
+# The examples of the guide for two devices of four tiles each, counted through.
+@pytest.mark.parametrize("hierarchy", ["FLAT", "COMBINED"])
+@pytest.mark.parametrize(
+    ("mask", "expected"),
+    [
+        ("", range(8)),
+        ("0, 1, 2, 3, 4, 5, 6, 7", range(8)),
+        ("0", [0]),
+        ("1", [1]),
+        ("1,2,5", [1, 2, 5]),
+        ("4, 3", [3, 4]),
+        ("0.0", []),
+        ("8", []),
+    ],
+)
+def test_subdevices_are_reported_as_devices(
+    guide: Guide, system: list[list[str]], hierarchy: str, mask: str, expected: Sequence[int]
+) -> None:
+    environment = {
+        "BINDLESS_LEVEL_ZERO_DEVICES": "2x4",
+        "ZE_AFFINITY_MASK": mask,
+        "ZE_FLAT_DEVICE_HIERARCHY": hierarchy,
+    }
+    parts = [part for device in system for part in device[1:]]
+    assert devices(guide("--devices", **environment)) == [[parts[number]] for number in expected]
+
+
+ROOTS = """
+from bindless.backends._level_zero_driver import drivers
+from bindless.drivers import level_zero as zero
+driver = drivers()[0]
+for device in zero.get_all("ze_device_handle_t", "zeDeviceGet", driver.handle):
+    root = zero.ffi.new("ze_device_handle_t *")
+    assert driver.function("zeDeviceGetRootDevice")(device, root) == 0
+    parts = [] if root[0] == zero.ffi.NULL else zero.get_all("ze_device_handle_t", "zeDeviceGetSubDevices", root[0])
+    print(len(parts), device in parts)
+"""
+
+
+@pytest.mark.parametrize(
+    ("hierarchy", "mask", "expected"),
+    [
+        ("COMPOSITE", "", ["0 False"] * 2),
+        ("FLAT", "", ["0 False"] * 6),
+        ("COMBINED", "", ["3 True"] * 6),
+        ("COMBINED", "0,2,4", ["2 True"] * 2 + ["1 True"]),
+    ],
+)
+def test_the_hierarchy_leads_up_where_it_is_combined(hierarchy: str, mask: str, expected: list[str]) -> None:
+    environment = {
+        **os.environ,
+        "ZE_ENABLE_ALT_DRIVERS": str(driver_path()),
+        "BINDLESS_LEVEL_ZERO_DEVICES": "2x3",
+        "ZE_FLAT_DEVICE_HIERARCHY": hierarchy,
+        "ZE_AFFINITY_MASK": mask,
+    }
+    run = subprocess.run([sys.executable, "-c", ROOTS], env=environment, capture_output=True, text=True, check=True)
+    assert run.stdout.splitlines() == expected
+
+
+@pytest.mark.parametrize(("hierarchy", "system"), [("flat", "2x4"), ("FLAT", "64x2")])
+def test_a_hierarchy_that_cannot_be_is_refused(hierarchy: str, system: str) -> None:
+    environment = {
+        **os.environ,
+        "ZE_ENABLE_ALT_DRIVERS": str(driver_path()),
+        "BINDLESS_LEVEL_ZERO_DEVICES": system,
+        "ZE_FLAT_DEVICE_HIERARCHY": hierarchy,
+    }
+    code = "from bindless.drivers import level_zero as zero; assert zero.lib.zeInit(0) != 0"
+    subprocess.run([sys.executable, "-c", code], env=environment, check=True)
 
 
 @pytest.mark.parametrize(

@@ -127,6 +127,8 @@ static void open_device(void)
 static int tell_devices(void)
 {
     uint32_t driver_count = 1, count = 0;
+    const char *hierarchy = getenv("ZE_FLAT_DEVICE_HIERARCHY");
+    const bool combined = hierarchy != NULL && strcmp(hierarchy, "COMBINED") == 0; /* the devices are sub-devices */
     OK(zeInit(0));
     OK(zeDriverGet(&driver_count, &driver));
     OK(zeDeviceGet(driver, &count, NULL));
@@ -142,8 +144,8 @@ static int tell_devices(void)
         for (uint32_t j = 0; j <= part_count; j++) {
             ze_device_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES};
             OK(zeDeviceGetProperties(j == 0 ? devices[i] : parts[j - 1], &properties));
-            HOLDS((j > 0) == ((properties.flags & ZE_DEVICE_PROPERTY_FLAG_SUBDEVICE) != 0));
-            HOLDS(properties.subdeviceId == (j == 0 ? 0 : j - 1));
+            HOLDS((j > 0 || combined) == ((properties.flags & ZE_DEVICE_PROPERTY_FLAG_SUBDEVICE) != 0));
+            HOLDS(combined || properties.subdeviceId == (j == 0 ? 0 : j - 1));
             printf(" ");
             for (size_t k = 0; k < sizeof properties.uuid.id; k++)
                 printf("%02x", properties.uuid.id[k]);
