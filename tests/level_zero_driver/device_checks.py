@@ -78,3 +78,12 @@ def check_peers(rig: Rig) -> None:
     properties = rig.struct("ze_device_p2p_properties_t")
     rig.call("zeDeviceGetP2PProperties", rig.device, rig.device, properties)
     assert properties.flags & lib.ZE_DEVICE_P2P_PROPERTY_FLAG_ACCESS
+
+
+def check_buses(rig: Rig) -> None:
+    """Processors are on no bus: the extension that tells addresses there is neither listed nor answered."""
+    assert "ZE_extension_pci_properties" not in rig.driver.extensions
+    properties = rig.struct("ze_pci_ext_properties_t")
+    rig.fails(
+        "UNSUPPORTED_FEATURE", "zeDevicePciGetPropertiesExt", "zeDevicePciGetPropertiesExt", rig.device, properties
+    )

@@ -149,7 +149,7 @@ class Driver:
     def memory_context(self, pointer: Any) -> Any:
         """The driver's own handle of the context that memory was allocated in; None of a driver that does not say.
 
-        Level Zero has no such query: ``zeMemGetAllocProperties`` answers for memory of every context of the process.
+        ``zeMemGetAllocProperties`` does not say it where a driver answers for memory of every context of the process.
         """
         slot, found = ffi.new("void **"), ffi.new("ze_context_handle_t *")
         name = b"bindlessGetMemoryContext"
