@@ -1,3 +1,5 @@
+/* Memory allocation: page mappings for large blocks, the heap for small ones, the machine's memory limits, and
+ * injected failures for tests. */
 #if defined(__linux__) && !defined(_GNU_SOURCE)
 #define _GNU_SOURCE
 #endif
@@ -18,8 +20,8 @@
 #include <unistd.h>
 #endif
 
-/* From here on memory gets a mapping of its own, in large pages where the system offers them. The sanitizers watch
- * the heap only, so under them everything comes from there. */
+/* Smallest allocation with a mapping of its own, in huge pages where the system offers them. Sanitizers watch only
+ * the heap, so builds with them allocate everything there. */
 #define MAPPED_FROM ((uint64_t)2 << 20)
 #if defined(_WIN32) || defined(__SANITIZE_ADDRESS__)
 #define USE_MAPPINGS 0
@@ -135,7 +137,7 @@ void blr_pages_free(struct blr_pages *pages)
 }
 
 #if defined(__linux__)
-/* The number in a file that holds one; false for a missing file or a word such as "max". */
+/* Reads the number that a file holds; false for a missing file or a word such as "max". */
 static bool read_number(const char *path, uint64_t *value)
 {
     FILE *file = fopen(path, "re");

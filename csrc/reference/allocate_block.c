@@ -1,4 +1,4 @@
-/* Blocks that are used again. */
+/* Cache of freed blocks, by size class. */
 #include "allocate.h"
 
 #include "threads.h"
@@ -6,13 +6,13 @@
 #include <string.h>
 
 #define SMALLEST 256u
-#define CLASSES 6u        /* 256 bytes to 8 KiB; larger blocks are memory like any other */
+#define CLASSES 6u        /* 256 bytes to 8 KiB; larger blocks are not cached */
 #define KEPT_OF_CLASS 64u
 
-/* What stands before a block. */
+/* Header in front of each block. */
 union head {
     struct {
-        union head *next; /* while it is kept */
+        union head *next; /* next cached block of the class */
         size_t class;
     } of;
     _Alignas(16) unsigned char alignment[16];

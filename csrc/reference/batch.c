@@ -1,17 +1,18 @@
+/* Batches: recording of a queue's commands, and their execution as one command. */
 #include "batch.h"
 
 #include "allocate.h"
 #include "event.h"
 
-#define BRIEF_COMMANDS 16u /* of which each is brief */
+#define BRIEF_COMMANDS 16u /* a batch of at most this many brief commands is brief itself */
 
 struct blr_batch {
     struct blr_object object;
     struct blr_context *context; /* retained */
-    struct blr_command *first, *last; /* linked by newer, in their order; owned */
+    struct blr_command *first, *last; /* in recording order, linked by newer; owned */
     uint32_t count;
-    bool is_brief, is_instant;   /* all of them are */
-    struct blr_event *newest;    /* of the newest run, retained, or NULL; under the scheduler's lock */
+    bool is_brief, is_instant;   /* true while all commands are */
+    struct blr_event *newest;    /* event of the newest run, retained, or NULL; guarded by the scheduler's lock */
 };
 
 static struct blr_batch *acquire(blr_batch_t handle)

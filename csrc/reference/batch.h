@@ -1,7 +1,8 @@
 /*
- * Batches: commands that are recorded once and run as one command, as often as it is submitted.
+ * Batches: commands recorded once and executed as one command, any number of times.
  *
- * Commands keep what they retain until the batch goes, and their runs leave them as they are.
+ * A batch owns the resources that its commands retain until it is destroyed; executing it leaves the commands
+ * unchanged.
  */
 #ifndef BLR_BATCH_H
 #define BLR_BATCH_H
@@ -10,16 +11,17 @@
 
 struct blr_batch;
 
-/* The batch that the queue records, or NULL. Another thread may end the recording at any time. */
+/* The batch that the queue is recording, or NULL. Another thread may end the recording at any time. */
 static inline struct blr_batch *blr_batch_of(const struct blr_queue *queue)
 {
     return atomic_load_explicit(&queue->recording, memory_order_relaxed);
 }
 
-/* Adds a command, which is the batch's unless this fails. num_waits: events that it was to wait for. */
+/* Adds a command to the recording; the batch owns it unless the call fails. num_waits: number of events in the
+ * command's wait list. */
 blr_result_t blr_batch_record(struct blr_queue *queue, struct blr_command *command, uint32_t num_waits);
 
-/* Lets go of what the queue has recorded, if it records. */
+/* Discards the recording of the queue, if any. */
 void blr_batch_drop(struct blr_queue *queue);
 
 #endif

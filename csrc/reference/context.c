@@ -1,3 +1,4 @@
+/* Contexts: creation and destruction. */
 #include "context.h"
 
 #include "allocate.h"

@@ -1,4 +1,4 @@
-/* A context: the owner of memory, images and queues. Whatever is made in one keeps it alive. */
+/* A context: the owner of memory, images and queues. Each object made in a context retains it. */
 #ifndef BLR_CONTEXT_H
 #define BLR_CONTEXT_H
 
@@ -8,10 +8,11 @@ struct blr_context {
     struct blr_object object;
 };
 
-/* With a reference added, or NULL after blr_fail. */
+/* The context with a reference added, or NULL after blr_fail. */
 struct blr_context *blr_context_acquire(blr_context_t handle);
 
-/* Also a context that its caller has destroyed and that something made in it keeps: for freeing that. */
+/* The same, also for a context that its caller has destroyed while objects made in it still retain it: needed to
+ * free them. */
 struct blr_context *blr_context_acquire_kept(blr_context_t handle);
 
 void blr_context_retain(struct blr_context *context);

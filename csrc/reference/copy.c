@@ -1,3 +1,4 @@
+/* Copies and fills of linear memory as commands. */
 #include "allocate.h"
 #include "memory.h"
 #include "queue.h"
@@ -13,7 +14,7 @@ struct memory_command {
     struct blr_allocation *used[2]; /* retained, or NULL for memory of the process */
     void *destination;
     const void *source;
-    uint64_t size; /* bytes, or patterns */
+    uint64_t size; /* bytes of a copy, pattern count of a fill */
     uint64_t pattern_size;
     unsigned char pattern[BLR_MAX_PATTERN];
 };

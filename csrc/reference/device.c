@@ -1,3 +1,4 @@
+/* The device: its properties, limits and supported formats, and the environment variables that configure it. */
 #include "device.h"
 
 #include "allocate.h"
@@ -18,7 +19,7 @@ static _Atomic bool made;
 
 static const uint8_t device_uuid[BLR_UUID_SIZE] = {'b', 'i', 'n', 'd', 'l', 'e', 's', 's', '-', 'r', 'e', 'f', 0, 0, 0, 1};
 
-/* What the machine calls its processor; empty when it does not say. */
+/* Model name of the processor; empty when the system does not report one. */
 static void processor_name(char *name, size_t size)
 {
     name[0] = '\0';
@@ -53,7 +54,7 @@ uint64_t blr_device_memory_size(void)
     return size;
 }
 
-/* A quarter is left to the program itself. */
+/* Three quarters of the memory; the program itself keeps the rest. */
 uint64_t blr_device_max_allocation(void) { return blr_device_memory_size() / 4 * 3; }
 
 static blr_result_t read_filtering(uint32_t *exact)

@@ -1,4 +1,4 @@
-/* The one device: the processors of this machine, with the limits of the GPU whose arithmetic it follows. */
+/* The only device: this machine's processors, with the limits of the GPU whose arithmetic the driver reproduces. */
 #ifndef BLR_DEVICE_H
 #define BLR_DEVICE_H
 
@@ -29,10 +29,10 @@ struct blr_device *blr_device_acquire(blr_device_t handle);
 uint64_t blr_device_memory_size(void);
 uint64_t blr_device_max_allocation(void);
 
-/* What BINDLESS_REFERENCE_FILTERING said when the device was first asked for. */
+/* Whether BINDLESS_REFERENCE_FILTERING selected exact filtering when the device was first queried. */
 bool blr_device_exact_filtering(void);
 
-/* Seconds that a command may take which may never end, as BINDLESS_REFERENCE_TIMEOUT says; 0: no limit. */
+/* Time limit in seconds of commands that may not terminate, from BINDLESS_REFERENCE_TIMEOUT; 0: no limit. */
 blr_result_t blr_device_time_limit(double *seconds);
 
 #endif

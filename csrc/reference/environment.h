@@ -1,8 +1,8 @@
 /*
- * The floating-point environment of a caller's thread while work of the driver runs on it: the numbers are the same
- * whatever rounding and treatment of denormals the caller has set, and the caller finds all as it was, flags too.
+ * Floating-point environment of a caller's thread while it runs driver work: results do not depend on the caller's
+ * rounding and denormal modes, and the caller's modes and exception flags are restored afterwards.
  *
- * Most callers have set nothing. To see that takes a tenth of what it takes to save and to restore everything.
+ * Most callers use the default modes. Checking for them costs a tenth of saving and restoring everything.
  */
 #ifndef BLR_ENVIRONMENT_H
 #define BLR_ENVIRONMENT_H
@@ -20,7 +20,7 @@ struct blr_environment {
     fenv_t own;
     bool saved;
 #if defined(BLR_ENVIRONMENT_IS_SEEN)
-    uint32_t control; /* of SSE, with its flags */
+    uint32_t control; /* the SSE control and status register */
 #endif
 };
 

@@ -1,3 +1,4 @@
+/* Events: status, waiting, errors and timestamps, and user events. */
 #include "event.h"
 
 #include "allocate.h"
@@ -51,7 +52,7 @@ const char *blr_event_message(const struct blr_event *event)
 
 /* ---------------------------------------------------------------- asking */
 
-/* Until the event is complete; false when the deadline passed. Needs the lock. */
+/* Waits until the event is complete; false when the deadline passed. Needs the lock. */
 static bool wait_for(struct blr_event *event, uint64_t deadline)
 {
     while (!blr_event_is_complete(event)) {
@@ -182,7 +183,7 @@ blr_result_t blrEventRetain(blr_event_t handle)
     return BLR_RESULT_SUCCESS;
 }
 
-/* A user event that can no longer be signalled fails, so that nothing waits for it for ever. */
+/* Fails a user event that can no longer be signalled, so that nothing waits for it for ever. */
 static void abandon(struct blr_event *event)
 {
     blr_mutex_lock(&blr_scheduler_mutex);

@@ -1,4 +1,4 @@
-/* Systems without the files that external memory and semaphores are made of. */
+/* Stubs of external memory and semaphores for systems other than Linux: every function fails with UNSUPPORTED. */
 #include "result.h"
 
 static blr_result_t absent(void)

@@ -1,4 +1,4 @@
-/* Semaphores of other interfaces as objects of the driver, and the commands that wait for them and signal them. */
+/* External semaphores as objects of the driver, and the commands that wait for them and signal them. */
 #include "allocate.h"
 #include "device.h"
 #include "external_semaphore.h"
@@ -80,7 +80,7 @@ struct semaphore_command {
     struct blr_command command;
     struct external_semaphore *external; /* retained */
     uint64_t value;
-    double limit;                        /* seconds; 0: none */
+    double limit;                        /* time limit in seconds; 0: none */
 };
 
 static void release(struct blr_command *command)

@@ -1,3 +1,4 @@
+/* External memory files: recognition of the exporter from a file descriptor, and mapping. */
 #if !defined(_GNU_SOURCE)
 #define _GNU_SOURCE
 #endif
@@ -14,7 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* How llvmpipe's memory begins. The rest of its first page is zero, up to the last bytes, where its allocator leaves a mark. */
+/* Header of llvmpipe's memory. The rest of its first page is zero, except for a mark of its allocator in the last
+ * bytes. */
 struct llvmpipe_header {
     uint64_t file_size;
     uint64_t data_offset;
@@ -24,7 +26,7 @@ struct llvmpipe_header {
 #define LLVMPIPE_DATA_OFFSET 4096u
 #define LLVMPIPE_MARK 64u
 
-#if !defined(F_SEAL_FUTURE_WRITE) /* of Linux 5.1 */
+#if !defined(F_SEAL_FUTURE_WRITE) /* Linux 5.1 */
 #define F_SEAL_FUTURE_WRITE 0x0010
 #endif
 
@@ -57,8 +59,8 @@ static bool is_zero(const unsigned char *bytes, size_t count)
     return true;
 }
 
-/* Whether the file begins as llvmpipe's memory does: its own size, where the data begins, and who made it, in a page
- * that is otherwise empty. */
+/* Whether the file begins with llvmpipe's header (its size, the data offset and the exporter's identifier) in an
+ * otherwise empty page. */
 static bool has_llvmpipe_header(int file, uint64_t size)
 {
     unsigned char page[LLVMPIPE_DATA_OFFSET];

@@ -1,7 +1,8 @@
+/* Image layouts of external memory, by exporter. */
 #include "external_file.h"
 #include "image.h"
 
-/* In pixels, bytes and bytes: what rows, heights, row pitches, slices and levels are rounded up to. */
+/* Alignment of row lengths and heights (pixels), and of row pitches, slices and levels (bytes). */
 struct rounding {
     uint64_t width, height, row, slice, level;
 };

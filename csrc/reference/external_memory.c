@@ -1,4 +1,4 @@
-/* Memory of other interfaces and processes, and the images and ranges mapped of it. */
+/* External memory objects: import, and the images and linear ranges mapped from them. */
 #include "allocate.h"
 #include "external_file.h"
 #include "image.h"
@@ -10,7 +10,7 @@ struct external_memory {
     struct blr_object object;
     struct blr_context *context; /* retained */
     struct blr_external_file external;
-    uint64_t size;               /* of what was imported: no more than there is */
+    uint64_t size;               /* imported size, at most the file's */
 };
 
 static void destroy(struct blr_object *object)

@@ -1,3 +1,4 @@
+/* External semaphores: eventfds, shared flags of SwiftShader, and timelines in a mapped file. */
 #if !defined(_GNU_SOURCE)
 #define _GNU_SOURCE
 #endif
@@ -22,11 +23,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LOOK_AGAIN 10000000L /* nanoseconds */
+#define LOOK_AGAIN 10000000L /* nanoseconds between two reads of a timeline */
 
 /* ---------------------------------------------------------------- opening */
 
-/* anon_inode:[eventfd] */
+/* The name of an eventfd in /proc is anon_inode:[eventfd]. */
 static bool is_eventfd(int file) { return blr_file_is_named(file, "anon_inode:[eventfd]"); }
 
 static blr_result_t open_timeline(struct blr_semaphore *semaphore, int given)
@@ -92,7 +93,7 @@ static blr_result_t fail_file(const struct blr_semaphore *semaphore, const char 
                     strerror(errno));
 }
 
-/* Whether the count was taken: another reader may have been first. */
+/* Reads the eventfd's count; *taken is false if another reader was first. */
 static blr_result_t take_count(const struct blr_semaphore *semaphore, bool *taken)
 {
     uint64_t count;
@@ -127,7 +128,7 @@ static blr_result_t add_count(const struct blr_semaphore *semaphore)
 {
     const uint64_t one = 1;
     struct pollfd place = {semaphore->file, POLLOUT, 0};
-    if (poll(&place, 1, 0) == 0) /* its count is full: it is signalled, and one more would wait for a reader */
+    if (poll(&place, 1, 0) == 0) /* the count is full: the eventfd is signalled, and a further increment would block */
         return BLR_RESULT_SUCCESS;
     while (write(semaphore->file, &one, sizeof one) != (ssize_t)sizeof one)
         if (errno != EINTR)
@@ -158,7 +159,7 @@ static void raise_value(const struct blr_semaphore *semaphore, uint64_t value)
     syscall(SYS_futex, semaphore->timeline, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
-/* ---------------------------------------------------------------- all */
+/* ---------------------------------------------------------------- all kinds */
 
 blr_result_t blr_semaphore_wait(struct blr_semaphore *semaphore, uint64_t value, uint64_t deadline)
 {

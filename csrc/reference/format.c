@@ -1,10 +1,11 @@
+/* Pixel formats: the table of channel types, and conversions of single channels. */
 #include "format.h"
 
 #include "format_packed.h"
 
 #include <string.h>
 
-/* Packed pixels of reals are read, filtered and written as floats. */
+/* Packed pixels of real values: channels are read, filtered and written as floats. */
 #define REALS(name, packing) {BLR_ELEMENT_F32, BLR_CLASS_FLOAT, 4, 0, true, name, &packing}
 static const struct blr_format formats[BLR_NUM_CHANNEL_TYPES] = {
     [BLR_CHANNEL_SNORM_INT8] = {BLR_ELEMENT_S8, BLR_CLASS_SNORM, 1, 127, true, "snorm_int8", NULL},
@@ -96,11 +97,11 @@ uint16_t blr_float_to_half(float value)
         return (uint16_t)(sign | 0x7e00u | (magnitude >> 13 & 0x3ffu));
     if (magnitude >= 0x477ff000u)               /* 65520 and above round to infinity */
         return (uint16_t)(sign | 0x7c00u);
-    if (magnitude >= 0x38800000u) {             /* a normal half: round the lower 13 bits away */
+    if (magnitude >= 0x38800000u) {             /* a normal half: drop the lower 13 bits with rounding */
         uint32_t rounded = magnitude + 0xfffu + (magnitude >> 13 & 1u);
         return (uint16_t)(sign | (rounded - 0x38000000u) >> 13);
     }
-    if (magnitude <= 0x33000000u)               /* half of the smallest half, and below, round to 0 */
+    if (magnitude <= 0x33000000u)               /* magnitudes up to half of the smallest half round to 0 */
         return (uint16_t)sign;
     uint32_t shift = 126u - (magnitude >> 23);  /* 14 to 24 */
     uint32_t significand = (magnitude & 0x7fffffu) | 0x800000u;

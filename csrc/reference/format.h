@@ -1,4 +1,4 @@
-/* Pixel formats: channel types, one to four channels; sizes and single-channel conversions. */
+/* Pixel formats: channel types, their sizes, and conversions of single channels. */
 #ifndef BLR_FORMAT_H
 #define BLR_FORMAT_H
 
@@ -12,7 +12,7 @@
 #define BLR_MAX_CHANNELS 4
 #define BLR_MAX_PIXEL_SIZE 16
 
-/* How the codes of a channel are turned into values. */
+/* Conversion between the stored codes of a channel and its values. */
 enum blr_format_class {
     BLR_CLASS_SNORM,
     BLR_CLASS_UNORM,
@@ -21,20 +21,20 @@ enum blr_format_class {
     BLR_CLASS_FLOAT
 };
 
-/* Pixels that are not one element after the other: format_packed.h. */
+/* Layout of pixels whose channels are bit fields: format_packed.h. */
 struct blr_packing;
 
 struct blr_format {
-    blr_element_type_t storage;           /* the element type of a stored channel; unpacked, where there is a packing */
+    blr_element_type_t storage;           /* element type of a stored channel, or of an unpacked one where packing is set */
     enum blr_format_class class;
     uint32_t size;                        /* bytes of one channel */
-    int32_t maximum;                      /* the code that means 1 in a normalized format, else 0 */
-    bool filterable;                      /* linear filtering is offered */
-    const char *name;                     /* as written in bindless: "unorm_int8" */
-    const struct blr_packing *packing;    /* or NULL */
+    int32_t maximum;                      /* largest code, which means 1, of a normalized format, else 0 */
+    bool filterable;                      /* supports linear filtering */
+    const char *name;                     /* name in bindless: "unorm_int8" */
+    const struct blr_packing *packing;    /* layout of bit fields, or NULL */
 };
 
-/* The table's row, or NULL for a value that is not a channel type. */
+/* The format of a channel type, or NULL for an invalid one. */
 const struct blr_format *blr_format_get(blr_channel_type_t channel_type);
 
 /* Bytes of one pixel; 0 for an unknown channel type or a channel count outside 1..4. */
@@ -43,24 +43,24 @@ uint32_t blr_pixel_size(blr_channel_type_t channel_type, uint32_t num_channels);
 /* Bytes of one element of an array of values; 0 for an unknown type. */
 uint32_t blr_element_size(blr_element_type_t element_type);
 
-/* Whether values of value_type may be read from (FETCH, SAMPLE...) or stored to (WRITE) images of
- * channel_type: float and half for float and normalized images, the own integer type for integer
- * images; a WRITE to a normalized image also takes codes of its own storage type, stored verbatim. */
+/* Whether a call may read (FETCH, SAMPLE...) or store (WRITE) values of value_type in images of channel_type: float
+ * and half for float and normalized images, the image's own integer type for integer images; a WRITE to a normalized
+ * image also takes codes of its storage type, stored verbatim. */
 bool blr_format_accepts(blr_channel_type_t channel_type, blr_element_type_t value_type,
                         blr_image_operation_t operation);
 
-/* Half precision: exact widening; narrowing to nearest even. NaNs become quiet. */
+/* Half precision: exact widening; narrowing rounds to nearest even. NaNs become quiet. */
 float blr_half_to_float(uint16_t half);
 uint16_t blr_float_to_half(float value);
 
-/* One stored channel of a float or normalized format as a float, correctly rounded. */
+/* Decodes one stored channel of a float or normalized format to a float, correctly rounded. */
 float blr_format_decode(const struct blr_format *format, const void *channel);
 
-/* One stored channel of a format other than float as its code. */
+/* The code of one stored channel of a format other than float. */
 int64_t blr_format_code(const struct blr_format *format, const void *channel);
 
-/* Stores a float in a channel of a float or normalized format: normalized values are clamped, NaN
- * is 0, the product with the maximum is rounded to nearest even; halves are rounded to nearest even. */
+/* Encodes a float as a channel of a float or normalized format: normalized values are clamped, NaN becomes 0, the
+ * product with the maximum is rounded to nearest even; halves are rounded to nearest even. */
 void blr_format_encode(const struct blr_format *format, void *channel, float value);
 
 #endif

@@ -1,3 +1,4 @@
+/* Packing and unpacking of pixels whose channels are bit fields. */
 #include "format_packed.h"
 
 #include <math.h>
@@ -83,7 +84,7 @@ static uint32_t unpack_field(const struct blr_packed_field *field, uint32_t code
     return code;
 }
 
-/* Adding 1.5 * 2^52 leaves the integer nearest to a value, ties to even. */
+/* Rounds to the nearest integer, ties to even: adding 1.5 * 2^52 leaves no fraction bits. */
 static int64_t nearest(double value) { return (int64_t)((value + 0x1.8p52) - 0x1.8p52); }
 
 static uint32_t pack_normalized(float value, float low, uint32_t maximum)
@@ -92,7 +93,7 @@ static uint32_t pack_normalized(float value, float low, uint32_t maximum)
     return (uint32_t)nearest((double)clamped * maximum);
 }
 
-/* A float without sign: 5 bits of exponent, the rest significand. */
+/* Packs an unsigned float: 5 bits of exponent, the rest significand. */
 static uint32_t pack_float(float value, uint32_t bits)
 {
     const uint32_t significand = bits - 5, infinity = 31u << significand;

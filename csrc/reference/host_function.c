@@ -1,6 +1,7 @@
+/* Host functions: callbacks of the caller that run as commands of a queue. */
 #include "queue.h"
 
-/* A function of the host as a command. */
+/* Command that runs a host function. */
 struct host_command {
     struct blr_command command;
     blr_host_function_t function;

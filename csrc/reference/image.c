@@ -1,3 +1,4 @@
+/* Images: checks of descriptions, memory layout, creation and destruction. */
 #include "image.h"
 
 #include "device.h"
@@ -6,7 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Levels start on a cache line; a sampler may read a whole register that begins with the last pixel. */
+/* Levels start on a cache line; a sampler may read a whole register from the last pixel on. */
 #define LEVEL_ALIGN 64u
 #define TAIL 64u
 #define LINE 64u
@@ -34,7 +35,7 @@ static blr_result_t check_extent(const char *name, uint64_t extent, uint64_t lim
     return blr_fail(BLR_RESULT_INVALID_SIZE, "%s %" PRIu64 ": %s has at most %" PRIu64, name, extent, kind, limit);
 }
 
-/* The limits of the device, by dimensions and type. */
+/* Checks the limits of the device, by dimensions and type. */
 static blr_result_t check_limits(const blr_image_desc_t *desc)
 {
     static const struct {
@@ -132,11 +133,12 @@ blr_result_t blr_image_check_desc(const blr_image_desc_t *desc)
 
 static uint64_t level_extent(uint64_t extent, uint32_t level) { return extent == 0 ? 0 : extent >> level > 0 ? extent >> level : 1; }
 
-/* Rows that lie whole pages apart would share the sets of the caches, with each other and with the arrays of a call that walks
- * along them: a line more keeps them apart. */
+/* Row pitch: a row that is a multiple of the page size gets an extra cache line. Otherwise all rows would compete
+ * for the same cache sets, with each other and with the arrays of a call that walks along them. */
 static uint64_t row_pitch(uint64_t row_size) { return row_size % PAGE == 0 ? row_size + LINE : row_size; }
 
-/* Where each level lies, relative to the first, and the size of all. With the limits checked, nothing overflows. */
+/* Computes the offset of each level from the first; returns the total size. Extents within the limits cannot
+ * overflow it. */
 static uint64_t lay_out(const blr_image_desc_t *desc, struct blr_texture_level *levels)
 {
     uint64_t offset = 0, pixel = blr_pixel_size(desc->channel_type, desc->num_channels);
@@ -180,14 +182,14 @@ void blr_image_retain(struct blr_image *image) { blr_object_retain(&image->objec
 
 void blr_image_release(struct blr_image *image) { blr_object_release(&image->object); }
 
-/* Withdraws the level images and the image. The pixels stay as long as anything uses them. */
+/* Invalidates the handles of the image and its levels. The pixels stay until their last user releases them. */
 static bool close(struct blr_image *image)
 {
     if (!blr_object_close(&image->object))
         return false;
     for (uint32_t i = 0; i < BLR_MAX_MIP_LEVELS && image->level_ids[i] != 0; i++) {
         struct blr_object *level = blr_object_acquire(image->level_ids[i], BLR_KIND_IMAGE);
-        blr_object_close(level); /* nobody else can have closed it */
+        blr_object_close(level); /* the image was closed first, so no other thread can have closed its level */
         blr_object_release(level);
     }
     return true;
@@ -229,7 +231,7 @@ static blr_result_t add_level(struct blr_image *mipmap, uint32_t number)
     return BLR_RESULT_SUCCESS;
 }
 
-/* Instead of a release: the pixels stay their owner's. */
+/* Release function of pixels that the caller still owns: does nothing. */
 static void leave(void *owner) { (void)owner; }
 
 static blr_result_t allocate_pixels(struct blr_image *image)
@@ -252,8 +254,8 @@ static blr_result_t allocate_pixels(struct blr_image *image)
     return BLR_RESULT_SUCCESS;
 }
 
-/* Gives an image with its pixels a handle, and its levels theirs. When that fails the image is gone, and its pixels are the
- * caller's if it had adopted them. */
+/* Creates the handles of an image with pixels, and of its levels. On failure the image is destroyed; adopted pixels
+ * stay the caller's. */
 static blr_result_t publish(struct blr_image *image, blr_image_t *handle)
 {
     blr_result_t result = blr_object_register(&image->object, BLR_KIND_IMAGE, destroy);

@@ -1,3 +1,4 @@
+/* Image calls: checks and execution of device functions (fetch, sample, write) over arrays of items, as commands. */
 #include "allocate.h"
 #include "image_handle.h"
 #include "memory.h"
@@ -8,7 +9,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* Items that one thread takes at a time; a call of this many runs on one thread, and may run on a waiting one. */
+/* Smallest part of a call for a thread; largest brief call, which a waiting thread may run alone; largest instant
+ * call, which the submitting thread runs. */
 #define SMALLEST_PART 4096u
 #define BRIEF_ITEMS 65536u
 #define INSTANT_ITEMS 64u
@@ -40,7 +42,7 @@ struct call_work {
     const struct blr_texture *texture;
     const blr_image_call_t *call;
     blr_mutex_t mutex;
-    blr_result_t result; /* of the earliest part that failed, under the mutex */
+    blr_result_t result; /* result of the earliest part that failed; guarded by the mutex */
     uint64_t failed_at;
     struct blr_fault fault;
 };
@@ -59,7 +61,7 @@ static bool run_part(void *argument, uint64_t begin, uint64_t end)
         work->fault = fault;
     }
     blr_mutex_unlock(&work->mutex);
-    return true; /* items in range are done whatever the others are */
+    return true; /* a fault in one part does not stop the other parts */
 }
 
 static blr_result_t describe(const struct call_work *work)
@@ -130,7 +132,7 @@ static blr_result_t check_form(const blr_image_call_t *call, const struct blr_te
     return BLR_RESULT_SUCCESS;
 }
 
-/* A picture: its map takes the place of all that is given for each item. */
+/* Checks a call with a map: the map replaces the per-item arrays. */
 static blr_result_t check_map(const blr_image_call_t *call, const struct blr_texture *texture)
 {
     if (call->operation == BLR_OPERATION_FETCH || call->operation == BLR_OPERATION_WRITE || texture->dimensions != 2 ||
@@ -148,7 +150,7 @@ static blr_result_t check_map(const blr_image_call_t *call, const struct blr_tex
     return BLR_RESULT_SUCCESS;
 }
 
-/* Whether values are the codes of a normalized image, which pictures are stored as. */
+/* Whether the values are codes of a normalized image, the format of stored pictures. */
 static bool takes_codes(const blr_image_call_t *call, const struct blr_texture *texture)
 {
     const struct blr_format *format = texture->format;
@@ -174,7 +176,7 @@ static blr_result_t check_values(const blr_image_call_t *call, const struct blr_
     return BLR_RESULT_SUCCESS;
 }
 
-/* An array of count items, in whatever memory it lies. */
+/* Registers an array of count items, in memory of any kind, as used by the call. */
 static blr_result_t use_array(struct image_call_command *own, struct blr_context *context, int number, const char *name,
                               const void *pointer, uint64_t item_size, uint64_t alignment)
 {

@@ -1,3 +1,4 @@
+/* Copies between images and linear memory as commands. */
 #include "allocate.h"
 #include "image.h"
 #include "memory.h"
@@ -6,7 +7,7 @@
 
 #include <inttypes.h>
 
-/* One side of a copy, with the address of the first pixel and the bytes that the region spans there. */
+/* One side of a copy: the address of its first pixel, and the number of bytes that the region spans. */
 struct side {
     const char *name;
     struct blr_image *image;         /* retained, or NULL */
@@ -20,7 +21,7 @@ struct image_copy_command {
     struct blr_command command;
     struct side source, destination;
     struct blr_box box;
-    bool overlapping; /* goes through a snapshot of the source */
+    bool overlapping; /* source and destination overlap: the copy goes through a temporary buffer */
 };
 
 static void release_side(struct side *side)
@@ -64,7 +65,7 @@ static blr_result_t run(struct blr_command *command)
 
 /* ---------------------------------------------------------------- checks */
 
-/* a + b * c, or false when it does not fit. */
+/* Adds b * c to a; false on overflow. */
 static bool add_product(uint64_t a, uint64_t b, uint64_t c, uint64_t *sum)
 {
     if (b != 0 && c > UINT64_MAX / b)
@@ -164,7 +165,7 @@ static bool spans_overlap(const struct side *a, const struct side *b)
     return from < to ? to - from < a->span : from - to < b->span;
 }
 
-/* Whether the same pixels of one image are on both sides. */
+/* Whether source and destination regions of one image overlap. */
 static bool boxes_overlap(const blr_copy_region_t *region, const uint64_t extent[3])
 {
     for (int i = 0; i < 3; i++) {

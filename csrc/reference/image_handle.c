@@ -1,3 +1,4 @@
+/* Image handles over image memory and over linear memory: creation, checks and destruction. */
 #include "image_handle.h"
 
 #include "device.h"
@@ -144,7 +145,7 @@ blr_result_t blrSampledImageCreate(blr_context_t context, blr_image_t image, con
 
 /* ---------------------------------------------------------------- over memory */
 
-/* The device's rules for images in linear memory, apart from where the memory lies. */
+/* Checks the device's limits for images in linear memory; the address is checked elsewhere. */
 static blr_result_t check_linear(const blr_image_desc_t *desc, uint64_t row_pitch, uint64_t row_size)
 {
     if (desc->type != BLR_IMAGE_STANDARD)
@@ -172,7 +173,7 @@ static blr_result_t check_linear(const blr_image_desc_t *desc, uint64_t row_pitc
     return BLR_RESULT_SUCCESS;
 }
 
-/* A description of linear memory may be wider than image memory: its values are checked here. */
+/* Checks the values of a description for linear memory, which may be wider than image memory. */
 static blr_result_t check_linear_desc(const blr_image_desc_t *desc)
 {
     if (desc == NULL)

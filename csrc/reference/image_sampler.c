@@ -1,3 +1,4 @@
+/* Checks of sampler descriptions. */
 #include "image_sampler.h"
 
 #include "device.h"

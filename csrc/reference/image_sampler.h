@@ -1,11 +1,11 @@
-/* Samplers: which ones the device has. */
+/* Sampler descriptions: the combinations that the device supports. */
 #ifndef BLR_IMAGE_SAMPLER_H
 #define BLR_IMAGE_SAMPLER_H
 
 #include "result.h"
 
-/* Whether images of this description can be sampled so. *effective receives what the device uses: the anisotropy
- * within its limit. */
+/* Checks that images of this description can be sampled with this sampler. *effective receives the sampler with its
+ * anisotropy clamped to the device's limit. */
 blr_result_t blr_sampler_check(const blr_sampler_desc_t *sampler, const blr_image_desc_t *desc,
                                blr_sampler_desc_t *effective);
 

@@ -1,4 +1,5 @@
-/* Any memory of the driver as an image, with its channels in any order: what image handles of Level Zero are made of. */
+/* Image views: any memory of the driver as an image, with swizzled channels. The Level Zero driver makes its image
+ * handles from them. */
 #include "device.h"
 #include "format_packed.h"
 #include "image_handle.h"
@@ -8,7 +9,8 @@
 
 #define VIEW_ALIGN 64u
 
-/* The rules of image memory, but that one layer is enough for an array, and a line may be as long as a line of memory. */
+/* Checks an image description by the rules of image memory, except that an array may have one layer and a 1D image
+ * may be as long as a line of linear memory. */
 static blr_result_t check_image(const blr_image_desc_t *desc)
 {
     blr_image_desc_t full = *desc;
@@ -39,7 +41,7 @@ static blr_result_t check_pitch(const char *name, uint64_t pitch, uint64_t least
                     pitch, element, least);
 }
 
-/* Where the pixels lie, and how many bytes from the first to the end of the last. */
+/* Computes the layout of the pixels, and the bytes from the first pixel to the end of the last. */
 static blr_result_t lay_out(const blr_image_view_desc_t *desc, struct blr_texture_level *level, uint64_t *span)
 {
     const blr_image_desc_t *image = &desc->image;

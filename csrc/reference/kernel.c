@@ -1,3 +1,4 @@
+/* Kernels: creation, properties, arguments, and the cache of their workers. */
 #include "module.h"
 
 #include "allocate.h"
@@ -7,8 +8,8 @@
 #include <string.h>
 
 #define MAX_WORK_GROUP_SIZE 1024u
-#define MOST_GROUP_BYTES ((uint64_t)64 << 20) /* of registers and memory of one work-group */
-#define MOST_IDLE_BYTES ((uint64_t)4 << 20)   /* of workers that a kernel keeps */
+#define MOST_GROUP_BYTES ((uint64_t)64 << 20) /* most bytes of registers and memory of one work-group */
+#define MOST_IDLE_BYTES ((uint64_t)4 << 20)   /* most bytes of idle workers that a kernel caches */
 
 struct blr_kernel *blr_kernel_acquire(blr_kernel_t handle)
 {
@@ -66,7 +67,8 @@ void blr_kernel_leave_worker(struct blr_kernel *kernel, struct blr_spirv_worker 
 
 /* ---------------------------------------------------------------- kernels */
 
-/* Groups that wait at barriers have all their work-items in registers at once. */
+/* Largest work-group of a kernel. Groups that wait at barriers have the registers of all their work-items allocated
+ * at once. */
 static uint32_t largest_group(const struct blr_spirv_program *program)
 {
     if (!program->has_barriers && !program->uses_local)

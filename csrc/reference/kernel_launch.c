@@ -1,4 +1,5 @@
-/* A kernel over a range of work-items as a command. */
+/* Kernel launches: argument checks, retention of the memory and images used, and execution over a range of
+ * work-items. */
 #include "kernel_launch.h"
 
 #include "device.h"
@@ -16,9 +17,10 @@
 #include <string.h>
 
 #define BRIEF_ITEMS 4096u
-#define INSTANT_OPERATIONS 64u /* of batches: a few microseconds */
-#define SMALLEST_PART 1024u /* work-items that one thread takes at a time */
-/* A work-group gets its local memory in units, as on GPUs: kernels are known that read an element behind what they asked for. */
+#define INSTANT_OPERATIONS 64u /* of a batch: runs in a few microseconds */
+#define SMALLEST_PART 1024u /* work-items of a thread's part at least */
+/* Granularity of a work-group's local memory, as on GPUs: some kernels read an element past the end of their
+ * allocation. */
 #define LOCAL_UNIT ((uint64_t)1024)
 #define MAX_LOCAL_BYTES ((uint64_t)64 << 20)
 
@@ -26,11 +28,11 @@ struct launch_command {
     struct blr_command command;
     struct blr_kernel *kernel; /* retained */
     struct blr_spirv_launch launch;
-    struct blr_allocation **allocations; /* retained; behind the arrays below as long as there is room */
-    uint32_t room;                       /* for allocations */
-    bool moved;                          /* they are memory of their own */
+    struct blr_allocation **allocations; /* retained; stored behind the arrays below while they fit */
+    uint32_t room;                       /* capacity of allocations */
+    bool moved;                          /* allocations is a separate memory block */
     uint32_t view_count;
-    /* Behind the command itself, one place for each argument: */
+    /* Stored behind the command, one element for each argument: */
     const unsigned char **value_of;
     uint64_t *local_offsets;
     struct blr_image_view **views;       /* retained */
@@ -52,12 +54,13 @@ static void release(struct blr_command *command)
 
 /* ---------------------------------------------------------------- execution */
 
-/* One run of a launch, which stays as it is: it may run again, and in several threads at a time. */
+/* One execution of a launch. The launch itself is not modified: it may execute again, and on several threads at a
+ * time. */
 struct run {
     struct blr_kernel *kernel;
     struct blr_spirv_launch launch;
     blr_mutex_t mutex;
-    struct blr_spirv_worker *idle;   /* under the mutex */
+    struct blr_spirv_worker *idle;   /* guarded by the mutex */
     struct blr_spirv_worker *failed;
     bool no_memory;
 };
@@ -148,8 +151,8 @@ static uint64_t largest_divisor(uint64_t size, uint64_t most)
     return divisor;
 }
 
-/* A work-group for a range that the caller did not divide. Kernels that cannot tell run one work-item a group: lanes are
- * filled across groups anyway. */
+/* Chooses the work-group size where the caller gave none. Kernels that cannot observe their group run with groups of
+ * one work-item: batches span groups anyway. */
 static void choose_local(const struct blr_kernel *kernel, struct blr_spirv_launch *launch)
 {
     const struct blr_spirv_program *program = kernel->program;
@@ -214,7 +217,7 @@ static blr_result_t set_sizes(struct launch_command *own, const blr_launch_t *gi
 
 /* ---------------------------------------------------------------- arguments */
 
-/* Room for so many allocations more; false without memory. */
+/* Grows the list by more allocations; false without memory. */
 static bool make_room(struct launch_command *own, uint32_t more)
 {
     uint32_t count = own->launch.allocation_count;
@@ -235,7 +238,8 @@ static bool make_room(struct launch_command *own, uint32_t more)
     return true;
 }
 
-/* Keeps the memory that an address lies in, the driver's own or all registered ranges; false without memory. */
+/* Retains the memory that contains an address: the driver's allocation, or all registered ranges; false without
+ * memory. */
 static bool keep_memory(struct launch_command *own, uint64_t address)
 {
     if (!make_room(own, 1))
@@ -257,7 +261,8 @@ static bool keep_memory(struct launch_command *own, uint64_t address)
     }
 }
 
-/* Keeps what a value names while the command runs, should it name something; false without memory. */
+/* Retains the memory or image that an argument value names, if any, for the duration of the command; false without
+ * memory. */
 static bool keep_named(struct launch_command *own, const unsigned char *bytes, enum blr_spirv_argument_kind kind)
 {
     uint64_t number;
@@ -265,7 +270,7 @@ static bool keep_named(struct launch_command *own, const unsigned char *bytes, e
     if ((kind == BLR_ARGUMENT_POINTER || kind == BLR_ARGUMENT_VALUE) && !keep_memory(own, number))
         return false;
     if (kind != BLR_ARGUMENT_POINTER && number >> 58 == BLR_KIND_IMAGE_HANDLE) {
-        struct blr_error unused; /* a number that only looks like a handle is none of our business here */
+        struct blr_error unused; /* a number that only resembles a handle is not an error */
         struct blr_error *before = blr_error_redirect(&unused);
         struct blr_image_view *view = blr_image_view_acquire(number);
         blr_error_redirect(before);
@@ -283,7 +288,7 @@ static uint64_t value_bytes(const struct blr_spirv_program *program)
     return bytes;
 }
 
-/* A command with room for the arguments of a kernel, all in one piece; it takes the kernel over. */
+/* A command with room for a kernel's arguments, in one allocation; it takes over the reference to the kernel. */
 static struct launch_command *new_command(struct blr_kernel *kernel)
 {
     const struct blr_spirv_program *program = kernel->program;

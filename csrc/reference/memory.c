@@ -1,3 +1,4 @@
+/* Device memory: the ordered set of allocations, their lookup by address, and the public allocation functions. */
 #include "memory.h"
 
 #include "device.h"
@@ -7,7 +8,7 @@
 
 #define MAX_ALIGNMENT ((uint64_t)1 << 30)
 #define MAX_ELEMENT_SIZE 16u
-#define SAMPLER_TAIL 64u /* a sampler may read a whole register that begins with the last pixel */
+#define SAMPLER_TAIL 64u /* a sampler may read a whole register from the last pixel on */
 
 static blr_mutex_t mutex = BLR_MUTEX_INIT;
 static struct blr_allocation *root;
@@ -25,7 +26,7 @@ static uint32_t next_priority(void)
     return random_state;
 }
 
-/* Splits a treap into what lies below base and the rest. */
+/* Splits a treap into the allocations below base and the remaining ones. */
 static void split(struct blr_allocation *tree, uint64_t base, struct blr_allocation **below,
                   struct blr_allocation **rest)
 {

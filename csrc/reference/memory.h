@@ -1,8 +1,8 @@
 /*
- * Allocations, and the ordered set of them that tells which one an address lies in.
+ * Allocations, and the ordered set that finds the allocation of an address.
  *
- * An allocation has references: the caller's, given back by blrMemoryFree, and those of commands and image handles
- * that use it. Its address is forgotten at the free; its bytes go with the last reference.
+ * An allocation is reference-counted: the caller holds one reference, released by blrMemoryFree; commands and image
+ * handles hold the others. blrMemoryFree removes the address from the set; the last release frees the bytes.
  */
 #ifndef BLR_MEMORY_H
 #define BLR_MEMORY_H
@@ -14,7 +14,7 @@
 #include <stdbool.h>
 
 struct blr_allocation {
-    struct blr_allocation *left, *right; /* a treap ordered by base */
+    struct blr_allocation *left, *right; /* links of a treap ordered by base */
     uint32_t priority;
     _Atomic uint32_t references;
     blr_memory_kind_t kind;
@@ -22,12 +22,12 @@ struct blr_allocation {
     uint64_t size;
     struct blr_pages pages;
     struct blr_context *context; /* retained */
-    void (*release)(struct blr_allocation *allocation); /* of memory that is not the driver's own; NULL */
-    void *owner;                 /* for release */
-    _Atomic int access;          /* enum blr_memory_access: what commands may do */
+    void (*release)(struct blr_allocation *allocation); /* frees memory that the driver did not allocate; else NULL */
+    void *owner;                 /* argument of release */
+    _Atomic int access;          /* enum blr_memory_access: permitted access of commands */
 };
 
-/* All memory can be read and written, unless who adopted it says otherwise. */
+/* Access permissions of an allocation: read and write unless its adopter restricts them. */
 enum blr_memory_access { BLR_ACCESS_READ_WRITE, BLR_ACCESS_READ, BLR_ACCESS_NONE };
 
 static inline enum blr_memory_access blr_memory_access(const struct blr_allocation *allocation)
@@ -35,35 +35,36 @@ static inline enum blr_memory_access blr_memory_access(const struct blr_allocati
     return (enum blr_memory_access)atomic_load_explicit(&allocation->access, memory_order_relaxed);
 }
 
-/* The allocation that holds the address, with a reference added; NULL for memory that is not the driver's. */
+/* The allocation that contains the address, with a reference added; NULL for memory that the driver does not own. */
 struct blr_allocation *blr_memory_find(const void *pointer);
 void blr_memory_retain(struct blr_allocation *allocation);
 void blr_memory_release(struct blr_allocation *allocation);
 
-/* The allocation that [pointer, pointer + size) lies in, retained, or NULL for other memory of the process. Fails for
- * NULL, for a range that leaves the allocation, and for an allocation of another context. what names the range. */
+/* The allocation that contains [pointer, pointer + size), retained, or NULL for other memory of the process. Fails
+ * for NULL, for a range that crosses the allocation's end, and for an allocation of another context. what names the
+ * range in messages. */
 blr_result_t blr_memory_use(struct blr_context *context, const void *pointer, uint64_t size, const char *what,
                             struct blr_allocation **allocation);
 
-/* The description of memory that is not the driver's own, which is not found by its addresses, with the caller's reference;
- * NULL after blr_fail. release is called with the last reference. */
+/* An allocation record for memory that the driver does not own; it cannot be found by address. The caller holds the
+ * reference; NULL after blr_fail. The last release calls release. */
 struct blr_allocation *blr_memory_describe(struct blr_context *context, blr_memory_kind_t kind, void *base, uint64_t size,
                                            void (*release)(struct blr_allocation *allocation), void *owner);
 
-/* Makes memory that the caller has mapped an allocation, which is found by its addresses from now on. release is called
- * with the last reference; it unmaps. The caller's reference goes with blr_memory_withdraw, or with blrMemoryFree. */
+/* Adopts memory that the caller has mapped as an allocation, found by its addresses from now on. The last release
+ * calls release, which unmaps it. blr_memory_withdraw or blrMemoryFree gives back the caller's reference. */
 blr_result_t blr_memory_adopt(struct blr_context *context, blr_memory_kind_t kind, void *base, uint64_t size,
                               void (*release)(struct blr_allocation *allocation), void *owner,
                               struct blr_allocation **allocation);
 
-/* Forgets the addresses of an allocation and gives the caller's reference back; false when another thread was first. */
+/* Removes an allocation from the set and gives back the caller's reference; false when another thread did so first. */
 bool blr_memory_withdraw(struct blr_allocation *allocation);
 
-/* Reserves bytes of the device's memory; false when it has no room for them. */
+/* Reserves bytes of the device's memory; false when too little is left. */
 bool blr_memory_reserve(uint64_t size);
 void blr_memory_unreserve(uint64_t size);
 
-/* Allocations in existence. */
+/* Number of existing allocations. */
 uint64_t blr_memory_count(void);
 
 #endif

@@ -1,3 +1,4 @@
+/* Modules: creation from SPIR-V, linking, and their kernels' names. */
 #include "module.h"
 
 #include "allocate.h"
@@ -11,7 +12,7 @@ struct blr_module *blr_module_acquire(blr_module_t handle)
     return (struct blr_module *)blr_object_acquire(blr_handle_id(handle), BLR_KIND_MODULE);
 }
 
-/* Frees a module that may be half made. */
+/* Frees a module, complete or not. */
 static void discard(struct blr_module *module)
 {
     for (uint32_t i = 0; i < module->object_count; i++)
@@ -36,7 +37,7 @@ static void select_part(struct blr_module *module, struct blr_spirv_build *build
     build->module = module->part_count > 1 ? part + 1 : 0;
 }
 
-/* Reads all parts and finds what they have of each other. */
+/* Parses all parts and resolves their imports from each other. */
 static blr_result_t read_parts(struct blr_module *module, struct blr_spirv_build *build)
 {
     if (setjmp(build->failed) != 0)
@@ -70,8 +71,8 @@ static int by_name(const void *one, const void *two)
     return strcmp(((const struct blr_module_kernel *)one)->name, ((const struct blr_module_kernel *)two)->name);
 }
 
-/* Reads and decodes all parts, whose words lie in the arena as everything that is made of them. Where a module may be
- * linked later, kernels that need that have no program. */
+/* Parses and decodes all parts; the arena holds their words and everything made from them. If later is set, kernels
+ * with unresolved imports have no program and wait for linking. */
 static blr_result_t build(struct blr_module *module, bool later)
 {
     struct blr_spirv_build build = {.arena = &module->arena};
@@ -120,7 +121,8 @@ static blr_result_t copy_code(struct blr_module *module, const void *code, uint6
     return BLR_RESULT_SUCCESS;
 }
 
-/* Values are at most as large as scalars; of larger ones, which the build refuses, the beginning is enough. */
+/* Copies the values of specialization constants. Valid values are at most as large as a scalar; larger ones are
+ * truncated here, and the build refuses them by their size. */
 static blr_result_t copy_specializations(struct blr_module *module, uint32_t count, const blr_specialization_t *given)
 {
     struct blr_spirv_specialization *asked = blr_arena_allocate(&module->arena, (count + (size_t)1) * sizeof *asked);
@@ -138,7 +140,7 @@ static blr_result_t copy_specializations(struct blr_module *module, uint32_t cou
     return BLR_RESULT_SUCCESS;
 }
 
-/* A module with room for so many parts; NULL after blr_fail. */
+/* A module with room for a number of parts; NULL after blr_fail. */
 static struct blr_module *new_module(uint32_t parts)
 {
     struct blr_module *module = blr_new(sizeof *module);
@@ -154,7 +156,7 @@ static struct blr_module *new_module(uint32_t parts)
     return NULL;
 }
 
-/* Gives out a handle, or frees the module. */
+/* Creates the handle of a built module, or frees the module after a failure. */
 static blr_result_t publish(struct blr_module *module, struct blr_context *context, blr_result_t result, blr_module_t *handle)
 {
     if (result == BLR_RESULT_SUCCESS)
@@ -211,7 +213,7 @@ blr_result_t blrModuleCompile(blr_context_t context, const void *code, uint64_t 
 
 /* ---------------------------------------------------------------- several modules */
 
-/* Takes the modules to be linked, retained; how many parts they have together is added up. */
+/* Acquires the modules to be linked, and sums the number of their parts. */
 static blr_result_t acquire_objects(struct blr_context *context, uint32_t count, const blr_module_t *handles,
                                     struct blr_module **objects, uint32_t *acquired, uint64_t *parts)
 {
@@ -230,7 +232,7 @@ static blr_result_t acquire_objects(struct blr_context *context, uint32_t count,
                                    : blr_fail(BLR_RESULT_INVALID_ARGUMENT, "too many modules to be linked");
 }
 
-/* A module of the parts of others, which it keeps. */
+/* A module that consists of other modules' parts; it retains those modules. */
 static struct blr_module *join(struct blr_module **objects, uint32_t count, uint32_t parts)
 {
     struct blr_module *module = new_module(parts);
@@ -288,7 +290,7 @@ blr_result_t blrModuleLink(blr_context_t context_handle, uint32_t num_modules, c
     return result;
 }
 
-/* ---------------------------------------------------------------- what there is */
+/* ---------------------------------------------------------------- queries */
 
 blr_result_t blrModuleDestroy(blr_module_t handle)
 {

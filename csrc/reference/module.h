@@ -1,4 +1,4 @@
-/* Modules of SPIR-V and the kernels in them. All of a module is decoded when it is made and never changes. */
+/* SPIR-V modules and their kernels. A module is decoded completely at creation and is immutable afterwards. */
 #ifndef BLR_MODULE_H
 #define BLR_MODULE_H
 
@@ -6,7 +6,7 @@
 #include "spirv_program.h"
 #include "threads.h"
 
-/* A kernel's name, and its program unless it needs what is in another module. */
+/* A kernel's name, and its program, or NULL while it has unresolved imports. */
 struct blr_module_kernel {
     const char *name;
     const struct blr_spirv_program *program;
@@ -16,9 +16,9 @@ struct blr_module {
     struct blr_object object;
     struct blr_context *context;      /* retained */
     struct blr_arena arena;
-    struct blr_spirv_module *parts;   /* one, or all that are linked */
+    struct blr_spirv_module *parts;   /* one part, or all parts of a linked module */
     uint32_t part_count;
-    struct blr_module **objects;      /* that were linked: the variables are theirs; retained */
+    struct blr_module **objects;      /* linked modules, which own the variables; retained */
     uint32_t object_count;
     struct blr_module_kernel *kernels;
     uint32_t kernel_count;
@@ -30,7 +30,7 @@ struct blr_kernel {
     const struct blr_spirv_program *program;
     uint32_t max_work_group_size;
     blr_mutex_t mutex;
-    struct blr_spirv_worker *idle; /* of launches that are done, for the next one; under the mutex */
+    struct blr_spirv_worker *idle; /* idle workers of completed launches; guarded by the mutex */
     uint64_t idle_bytes;
 };
 
@@ -41,9 +41,9 @@ struct blr_module *blr_module_acquire(blr_module_t handle);
 struct blr_kernel *blr_kernel_acquire(blr_kernel_t handle);
 void blr_kernel_release(struct blr_kernel *kernel);
 
-/* A worker for a launch of the kernel, one that another launch has left or a new one; NULL after blr_fail. */
+/* A worker for a launch of the kernel, from the idle ones or a new one; NULL after blr_fail. */
 struct blr_spirv_worker *blr_kernel_take_worker(struct blr_kernel *kernel, struct blr_spirv_launch *launch);
-/* Takes a worker back when its launch is done. */
+/* Returns a worker to the idle ones when its launch is done. */
 void blr_kernel_leave_worker(struct blr_kernel *kernel, struct blr_spirv_worker *worker);
 
 #endif

@@ -1,3 +1,4 @@
+/* The handle table: registration, lookup and reference counts of objects, and detection of forked processes. */
 #include "object.h"
 
 #include "allocate.h"
@@ -15,7 +16,7 @@ _Static_assert(sizeof(void *) == 8, "handles are 64-bit numbers kept in pointers
 #define SEGMENT_COUNT (1u << (INDEX_BITS - SEGMENT_BITS))
 #define NO_SLOT UINT32_MAX
 
-/* state: the generation, whether the handle is open, and the number of references. */
+/* Bits of a slot's state: the generation, the open flag, and the reference count. */
 #define OPEN ((uint64_t)1 << 31)
 #define REFERENCES (OPEN - 1)
 
@@ -50,7 +51,7 @@ static _Atomic bool forked;
 
 _Static_assert(BLR_KIND_COUNT <= 32, "kinds have five bits");
 
-/* Drivers and devices are always there. */
+/* Drivers and devices are never destroyed. */
 static bool is_permanent(unsigned kind)
 {
     return kind == BLR_KIND_DEVICE || kind == BLR_KIND_ZE_DRIVER || kind == BLR_KIND_ZE_DEVICE;
@@ -87,7 +88,7 @@ blr_result_t blr_fail_forked(void)
 
 void blr_process_has_threads(void) { atomic_store(&has_threads, true); }
 
-/* A free place in the table, oldest first so that generations advance slowly. Needs the lock. */
+/* Takes a free slot, the longest unused one first so that generations advance slowly. Needs the lock. */
 static struct slot *take_slot(uint32_t *index)
 {
     if (free_first != NO_SLOT && slots_used >= SEGMENT_SIZE) {
@@ -172,7 +173,7 @@ static struct blr_object *acquire(uint64_t id, enum blr_kind kind, uint64_t need
     struct blr_object *object = slot->object;
     if (object->id == id)
         return object;
-    blr_object_release(object); /* the place is right, the kind is not */
+    blr_object_release(object); /* the slot is valid, the kind differs */
     blr_fail(BLR_RESULT_INVALID_HANDLE, "0x%" PRIx64 " is not a %s: this driver never made such a handle", id, wanted);
     return NULL;
 }

@@ -1,4 +1,4 @@
-/* The sets of vector instructions of this processor that the driver has functions for. */
+/* Detection of the processor's vector instruction sets that the driver has code for. */
 
 #ifndef BLR_PROCESSOR_H
 #define BLR_PROCESSOR_H
@@ -10,11 +10,11 @@
 #include <cpuid.h>
 #include <stdatomic.h>
 
-/* Conversions of half precision. Clang before 15 does not know the builtin's name "f16c"; the instruction is asked once,
- * for a virtual machine takes microseconds to answer it. */
+/* Half-precision conversions (F16C). Clang before 15 does not know the builtin's name "f16c"; the CPUID instruction
+ * runs once, because it takes microseconds in a virtual machine. */
 static inline bool blr_processor_has_f16c(void)
 {
-    static atomic_int known; /* 0: not asked, 1: no, 2: yes */
+    static atomic_int known; /* 0: not queried, 1: no, 2: yes */
     int answer = atomic_load_explicit(&known, memory_order_relaxed);
     if (answer == 0) {
         unsigned int a, b, c, d;
@@ -24,14 +24,13 @@ static inline bool blr_processor_has_f16c(void)
     return answer == 2;
 }
 
-/* AVX2 with fused multiplication and conversions of half precision; whether the system keeps its registers, the builtin
- * asks. */
+/* AVX2 with FMA and F16C; the builtin also checks that the system saves the registers. */
 static inline bool blr_processor_has_avx2(void)
 {
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && blr_processor_has_f16c();
 }
 
-/* The AVX-512 of server processors; to be asked after AVX2. */
+/* AVX-512 F, DQ, BW and VL, as of server processors; query AVX2 first. */
 static inline bool blr_processor_has_avx512(void)
 {
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&

@@ -1,3 +1,4 @@
+/* Queues: ready commands, worker threads, unreported failures, waits and barriers. */
 #include "queue.h"
 
 #include "allocate.h"
@@ -51,7 +52,7 @@ void blr_queue_push_ready(struct blr_queue *queue, struct blr_command *command)
     *queue->ready_last = command;
     queue->ready_last = &command->next_ready;
     queue->ready_count++;
-    /* Each sleeping worker takes one; a worker that is awake takes another when it has finished its own. */
+    /* Each sleeping worker takes one command; a busy worker takes another when it has finished its own. */
     if (queue->idle_workers > 0)
         blr_condition_signal(&queue->work);
     blr_queue_add_workers(queue);
@@ -103,14 +104,14 @@ static void link_failure(struct blr_queue *queue, struct blr_event *event)
     queue->failures++;
 }
 
-/* Whether the event only passes on a failure that this queue's caller knows of. */
+/* Whether the event only propagates a failure that was already reported to this queue's caller. */
 static bool repeats(const struct blr_event *event, const struct blr_event *told)
 {
     const struct blr_event *cause = event->cause;
     return cause != NULL && (cause == told || (cause->reported && cause->queue == event->queue));
 }
 
-/* Takes the list; it is the caller's. */
+/* Takes the list of failures over from the queue. */
 static struct blr_event *take_failures(struct blr_queue *queue)
 {
     struct blr_event *events = queue->failures_first;
@@ -119,7 +120,7 @@ static struct blr_event *take_failures(struct blr_queue *queue)
     return events;
 }
 
-/* Failures that were asked of their events are dropped whenever as many have come as were left the last time. */
+/* Drops the failures that were reported through their events, each time the list has doubled since the last time. */
 static void drop_reported(struct blr_queue *queue)
 {
     struct blr_event *next;
@@ -142,8 +143,8 @@ void blr_queue_add_failure(struct blr_queue *queue, struct blr_event *event)
     link_failure(queue, event);
 }
 
-/* The oldest failure that nobody was told of, with the queue's reference to it, or NULL. Those that only pass it on
- * are forgotten with it: it is told once. Needs the lock. */
+/* The oldest unreported failure, with the queue's reference to it, or NULL. Failures that only propagate it are
+ * dropped with it: each cause is reported once. Needs the lock. */
 static struct blr_event *take_failure(struct blr_queue *queue)
 {
     struct blr_event *taken = NULL, *told = NULL, *next;
@@ -268,7 +269,7 @@ static blr_result_t fail_inside(const char *function)
                     "%s was called by a function that runs in the same queue: it would wait for itself", function);
 }
 
-/* Until everything up to the sequence number is complete; false when the deadline passed. Needs the lock. */
+/* Waits until all work up to the sequence number is complete; false when the deadline passed. Needs the lock. */
 static bool wait_for(struct blr_queue *queue, uint64_t sequence, uint64_t deadline)
 {
     while (queue->oldest != NULL && queue->oldest->sequence <= sequence) {

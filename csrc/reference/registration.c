@@ -1,3 +1,4 @@
+/* Registered ranges of ordinary process memory, by context. */
 #include "registration.h"
 
 #include "threads.h"
@@ -6,11 +7,11 @@
 #include <string.h>
 
 static blr_mutex_t mutex = BLR_MUTEX_INIT;
-static struct blr_allocation **ranges; /* in no order, each with the caller's reference */
+static struct blr_allocation **ranges; /* unordered, each with the caller's reference */
 static uint32_t capacity;
-static _Atomic uint32_t count; /* changes under the mutex */
+static _Atomic uint32_t count; /* modified under the mutex */
 
-/* Whether there is anything to look through: most processes register nothing, and every launch asks. */
+/* Whether no range is registered: true in most processes, and every launch asks. */
 static bool none(void) { return atomic_load_explicit(&count, memory_order_acquire) == 0; }
 
 static bool holds(const struct blr_allocation *range, uint64_t address, uint64_t size)
@@ -58,7 +59,7 @@ uint32_t blr_registration_collect(const struct blr_context *context, uint64_t ad
 
 /* ---------------------------------------------------------------- the public functions */
 
-static void leave(struct blr_allocation *range) { (void)range; /* the memory is its owner's */ }
+static void leave(struct blr_allocation *range) { (void)range; /* Release function: the memory belongs to the caller */ }
 
 /* Adds a range; false without memory. Under the mutex. */
 static bool add(struct blr_allocation *range)
@@ -79,7 +80,7 @@ static bool add(struct blr_allocation *range)
     return true;
 }
 
-/* Takes a range out; NULL if there is none like it. Under the mutex. */
+/* Removes a range; NULL if none is equal to it. Under the mutex. */
 static struct blr_allocation *take(const struct blr_context *context, uint64_t address, uint64_t size,
                                    enum blr_memory_access access)
 {

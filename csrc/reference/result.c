@@ -1,3 +1,4 @@
+/* Result codes, error messages, and the last error of each thread. */
 #include "result.h"
 
 #include <stdarg.h>
@@ -33,7 +34,7 @@ const char *blr_result_name(blr_result_t code)
 
 blr_result_t blr_fail(blr_result_t code, const char *format, ...)
 {
-    /* Formatted aside first: an argument may point into the message that is replaced. */
+    /* Formatted to a temporary first: an argument may point into the message being replaced. */
     char text[BLR_MESSAGE_SIZE];
     va_list arguments;
     va_start(arguments, format);

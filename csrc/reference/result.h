@@ -1,8 +1,8 @@
 /*
- * Result codes with a sentence: what was wrong, the value given, what is allowed.
+ * Result codes with an error message: the fault, the value given, and the allowed values.
  *
- * A failure is written by blr_fail to the calling thread, where blrGetLastError finds it. While a thread runs a
- * command, failures go to that command instead, so that a thread that helps with work keeps its own last error.
+ * blr_fail stores a failure as the calling thread's last error, which blrGetLastError returns. While a thread runs a
+ * command, failures are stored in that command instead, so that a thread that helps with work keeps its own last error.
  */
 #ifndef BLR_RESULT_H
 #define BLR_RESULT_H
@@ -25,14 +25,14 @@ struct blr_error {
 /* Records the failure and returns its code, so that callers can write: return blr_fail(...). */
 blr_result_t blr_fail(blr_result_t code, const char *format, ...) BLR_PRINTF(2, 3);
 
-/* "INVALID_SIZE" and so on; "UNKNOWN" for a value that is no result. */
+/* Name of a result, such as "INVALID_SIZE"; "UNKNOWN" for an invalid code. */
 const char *blr_result_name(blr_result_t code);
 
-/* Failures of this thread go to the given place until it is set back; returns the place before, NULL for the
- * thread's own last error. */
+/* Redirects this thread's failures to the given place until redirected again; returns the previous place, NULL for
+ * the thread's own last error. */
 struct blr_error *blr_error_redirect(struct blr_error *place);
 
-/* Makes this the calling thread's last error. */
+/* Sets the calling thread's last error. */
 void blr_error_set_last(blr_result_t code, const char *message);
 
 #endif

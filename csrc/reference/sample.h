@@ -1,13 +1,17 @@
-/* The sampler's own vocabulary: which texels a sample touches, with which weights.
+/*
+ * Sampling of single items: the texels that a sample reads, and their weights.
  *
- * A sample is made in three steps, each a concept of its own:
- *   level of detail   sample_level.c, sample_gradient.c     which mip levels, which share of each
- *   footprint         sample_footprint.c, sample_cube.c,    which texels, with which integer weights
+ * A sample is computed in three steps:
+ *
+ *   level of detail   sample_level.c, sample_gradient.c     the mip levels and their weights
+ *   footprint         sample_footprint.c, sample_cube.c,    the texels and their integer weights
  *                     sample_anisotropy.c
- *   blending          sample_blend_float.c,                 the weighted sum, with the rounding of the hardware
+ *   blending          sample_blend_float.c,                 the weighted sum, rounded as the hardware does
  *                     sample_blend_integer.c
- * This path covers every texture. sample_block.c does the common ones many items at a time, with the
- * same results to the bit. docs/numerics.md states the arithmetic. */
+ *
+ * This path covers every texture. sample_block.c computes the common ones many items at a time, with bit-identical
+ * results. docs/numerics.md specifies the arithmetic.
+ */
 #ifndef BLR_SAMPLE_H
 #define BLR_SAMPLE_H
 
@@ -16,48 +20,48 @@
 #define BLR_MAX_TAPS_A_SIDE 8
 #define BLR_MAX_QUADS (2 * 2 * BLR_MAX_TAPS_A_SIDE)   /* two sides, two levels */
 
-/* Two by two texels of one slice of one level, in the order (y0,x0) (y0,x1) (y1,x0) (y1,x1).
- * A one-dimensional texture has quads too: its rows coincide. */
+/* 2 x 2 texels of one slice of one level, in the order (y0,x0) (y0,x1) (y1,x0) (y1,x1). In a one-dimensional texture
+ * both rows are the same. */
 struct blr_quad {
     const unsigned char *texel[4];
-    int32_t weight[4];                    /* sums to the weight of the slice, 256 for the whole sample */
-    uint32_t used;                        /* bit k: texel k is looked at, though its weight may round to 0 */
+    int32_t weight[4];                    /* sum: the weight of the slice; 256 over the whole sample */
+    uint32_t used;                        /* bit k: texel k is read, though its weight may round to 0 */
 };
 
 struct blr_footprint {
     uint32_t count;
-    uint32_t first_level;                 /* how many of the quads belong to the finer level */
-    uint32_t group;                       /* float sums: how many quads are aligned together */
+    uint32_t first_level;                 /* number of quads that belong to the finer level */
+    uint32_t group;                       /* float sums: number of quads aligned together */
     uint32_t extra_bits;                  /* weights sum to 256 << extra_bits */
     struct blr_quad quad[BLR_MAX_QUADS];
 };
 
-/* How many quads of a level the hardware fetches, and aligns, together. */
+/* Number of a level's quads that the hardware fetches and aligns together. */
 static inline uint32_t blr_quads_at_a_time(const struct blr_texture *texture)
 {
     return texture->pixel_size <= 4 ? 4 : 2;
 }
 
-/* Two mip levels and the share of the second, in 1/256. */
+/* Two mip levels, and the weight of the second in 1/256. */
 struct blr_level_pair {
     uint32_t level;
-    int32_t fraction;                     /* 0: the second level is not looked at */
+    int32_t fraction;                     /* 0: the second level is not read */
 };
 
 /* ---- level of detail, in 1/256 of a level */
 
-/* The level of a call without one. */
+/* Level of a call that gives none. */
 #define BLR_LOD_NONE (-32 * 256)
 
 int32_t blr_lod_from_float(float lod);
 int32_t blr_lod_clamp(const struct blr_texture *texture, int32_t lod);
 struct blr_level_pair blr_lod_split(const struct blr_texture *texture, int32_t clamped_lod);
 
-/* What two gradients say about a footprint; x, y, z components in coordinates of the texture. */
+/* Footprint measured from two gradients, whose components are x, y, z in coordinates of the texture. */
 struct blr_gradient_measure {
     int32_t major;                        /* 256 log2 of the longest axis in texels of level 0 */
     int32_t ratio;                        /* 256 log2 of longest to shortest axis */
-    int32_t direction[2];                 /* of the longest axis, in 1/64 */
+    int32_t direction[2];                 /* direction of the longest axis, in 1/64 */
 };
 
 int32_t blr_gradient_lod(const float *coordinates, const float *gradient_x, const float *gradient_y,
@@ -78,7 +82,7 @@ void blr_footprint_standard(const struct blr_texture *texture, const float *coor
                             struct blr_level_pair levels, struct blr_footprint *footprint);
 void blr_footprint_cube(const struct blr_texture *texture, const float *direction, struct blr_level_pair levels,
                         struct blr_footprint *footprint);
-/* One level alone, with the weight given: the quad and nothing else is filled in. */
+/* The footprint of a single level with the given weight: fills only the quad. */
 void blr_footprint_cube_level(const struct blr_texture *texture, const float *direction, uint32_t level, int32_t weight,
                               struct blr_footprint *footprint);
 void blr_footprint_anisotropic(const struct blr_texture *texture, const float *coordinates, uint32_t layer,
@@ -91,16 +95,16 @@ float blr_blend_fp16(const struct blr_footprint *footprint, uint32_t offset);
 float blr_blend_normalized(const struct blr_footprint *footprint, uint32_t offset, const struct blr_format *format);
 int32_t blr_blend_integer(const struct blr_footprint *footprint, uint32_t offset, const struct blr_format *format);
 
-/* ---- whole calls */
+/* ---- calls */
 
 void blr_sample_items(const struct blr_texture *texture, const blr_image_call_t *call, uint64_t begin, uint64_t end);
 void blr_sample_exact_items(const struct blr_texture *texture, const blr_image_call_t *call, uint64_t begin,
                             uint64_t end);
 
-/* One item of a call, by the path that covers everything. */
+/* Computes one item of a call by the path that covers every texture. */
 void blr_sample_item(const struct blr_texture *texture, const blr_image_call_t *call, uint64_t index);
 
-/* The layer of an item; the caller has checked it. */
+/* The layer of an item; checked by the caller. */
 static inline uint32_t blr_item_layer(const blr_image_call_t *call, uint64_t index)
 {
     return call->layers ? call->layers[index] : call->layer;

@@ -3,10 +3,10 @@
 #include "sample_coordinate.h"
 #include "sample_weight.h"
 
-/* The taps of one side of one level, from the centre outwards. */
+/* Weights of one side's taps in one level, from the centre outwards. */
 struct side {
     int32_t weight[BLR_MAX_TAPS_A_SIDE];
-    int32_t whole;                        /* their sum: 256 or 512 */
+    int32_t whole;                        /* sum of the weights: 256 or 512 */
 };
 
 /* length: 256 log2 of the footprint's length in texels. */
@@ -32,8 +32,8 @@ struct tap_line {
     const struct blr_texture *texture;
     const struct blr_texture_level *level;
     const unsigned char *slice;
-    int64_t centre[2];                    /* 1/256 texel */
-    uint32_t extra_bits;                  /* that the weights of this level carry */
+    int64_t centre[2];                    /* in 1/256 texel */
+    uint32_t extra_bits;                  /* extra fraction bits of this level's weights */
 };
 
 static void add_tap(const struct tap_line *line, const int32_t offset[2], int32_t weight, struct blr_footprint *footprint)
@@ -56,11 +56,11 @@ static void add_tap(const struct tap_line *line, const int32_t offset[2], int32_
     }
     blr_quad_weights(axis[0].weight, axis[1].weight, weight, quad->weight);
     for (int k = 0; k < 4; k++)
-        quad->weight[k] <<= 2 - line->extra_bits;      /* all in 1/1024 */
+        quad->weight[k] <<= 2 - line->extra_bits;      /* all weights in 1/1024 */
     quad->used = blr_texels_used(axis[0].weight, axis[1].weight, weight);
 }
 
-/* length: of the footprint in this level; spacing: of the taps in 1/128 texel; share: of the level. */
+/* length: the footprint's length in this level; spacing: tap distance in 1/128 texel; share: weight of the level. */
 static void add_level(struct tap_line *line, int32_t length, const int32_t direction[2], int32_t spacing, int32_t share,
                       struct blr_footprint *footprint)
 {
@@ -108,7 +108,7 @@ static void aim(struct tap_line *line, uint32_t level_index, const float *coordi
     for (uint32_t d = 0; d < 2; d++) {
         float coordinate = d < texture->dimensions ? coordinates[d] : 0.0f;
         uint32_t extent = d == 0 ? level->width : level->height;
-        /* Nearest texels round after the offset of the tap is added, so the half texel is not added here. */
+        /* Nearest filtering rounds after the tap's offset is added, so the half texel is not added here. */
         if (texture->linear) {
             line->centre[d] = blr_texels_256(coordinate, extent, true, bits) - 128;
         } else {
@@ -126,7 +126,7 @@ void blr_footprint_anisotropic(const struct blr_texture *texture, const float *c
     int32_t cap = texture->anisotropy_cap;
     int32_t length = measure->ratio < 0 ? 0 : measure->ratio > cap ? cap : measure->ratio;
     int32_t lod = blr_lod_clamp(texture, measure->major - length);
-    if (measure->major < length)          /* no narrower than one texel of the base level */
+    if (measure->major < length)          /* at least one texel of the base level */
         length = measure->major < 0 ? 0 : measure->major;
     struct blr_level_pair levels = blr_lod_split(texture, lod);
 
@@ -148,7 +148,7 @@ void blr_footprint_anisotropic(const struct blr_texture *texture, const float *c
 
 int32_t blr_anisotropy_cap(float max_anisotropy)
 {
-    /* 16 log2 n, rounded down, for the ratios that the hardware knows. */
+    /* 16 log2 n, rounded down, for the ratios that the hardware supports. */
     static const struct {
         float ratio;
         int32_t sixteenths;

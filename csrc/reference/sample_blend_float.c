@@ -7,8 +7,8 @@
 #include <string.h>
 
 struct precision {
-    int bits;                             /* of the result */
-    int guard;                            /* further bits kept of a texel */
+    int bits;                             /* significand bits of the result */
+    int guard;                            /* guard bits kept of a texel */
     int min_exponent;                     /* frexp exponent of the smallest normal number */
 };
 
@@ -25,7 +25,7 @@ static uint32_t float_bits(float value)
 struct quad_sum {
     int64_t sum;
     int point;
-    bool empty;                           /* no texel other than zero took part */
+    bool empty;                           /* no nonzero texel contributed */
 };
 
 static int64_t floor_shift(int64_t value, int shift)
@@ -65,7 +65,7 @@ static struct quad_sum sum_quad(const float texel[4], const int32_t weight[4], s
     return result;
 }
 
-/* The point that a sum is brought to before several are added: the next that suits exponents in fours. */
+/* The common point that several sums are aligned to: the next one on a grid of four exponents. */
 static int common_point(int point, struct precision precision)
 {
     int distance = precision.bits + precision.guard + 10 - point;
@@ -77,7 +77,7 @@ static float rounded(int64_t sum, int point, struct precision precision)
     if (sum == 0)
         return 0.0f;
     double value = ldexp((double)sum, -point);
-    if (precision.bits == 24) {           /* fewer than 48 bits: only a tie is moved across by 2^-50 */
+    if (precision.bits == 24) {           /* fewer than 48 bits: 2^-50 only moves a tie */
         float nearest = (float)(value * (1.0 + 0x1p-50));
         return fabsf(nearest) < FLT_MIN ? copysignf(0.0f, nearest) : nearest;
     }
@@ -89,14 +89,14 @@ static float rounded(int64_t sum, int point, struct precision precision)
     return (float)copysign(ldexp(steps, exponent - precision.bits), value);
 }
 
-/* What is seen of NaNs, infinities and signs of zeros; returns whether *special is the result. */
+/* Special values among the texels: NaNs, infinities and signed zeros. Returns whether *special is the result. */
 struct special {
     bool nan, positive, negative, all_negative_zero;
 };
 
 static void look_at(struct special *special, float texel, struct precision precision)
 {
-    /* A denormal float counts as a zero of its sign; halves have none once they are floats. */
+    /* A denormal float counts as a zero of its sign; halves are never denormal after conversion to float. */
     bool vanishes = precision.bits == 24 ? fabsf(texel) < FLT_MIN : texel == 0.0f;
     special->nan |= isnan(texel);
     special->positive |= texel == INFINITY;
@@ -136,8 +136,8 @@ static float load_fp16(const unsigned char *channel)
     return blr_half_to_float(half);
 }
 
-/* Groups of quads are aligned together and added to the running sum, which is floored when its point
- * moves; the finer level's groups come first and end with it. */
+/* Groups of quads are aligned together and added to the running sum, which is floored when its point moves. The
+ * finer level's groups come first, and no group spans both levels. */
 static float blend(const struct blr_footprint *footprint, uint32_t offset, struct precision precision,
                    float (*load)(const unsigned char *))
 {

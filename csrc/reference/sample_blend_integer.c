@@ -27,7 +27,7 @@ float blr_blend_normalized(const struct blr_footprint *footprint, uint32_t offse
 int32_t blr_blend_integer(const struct blr_footprint *footprint, uint32_t offset, const struct blr_format *format)
 {
     int shift = 8 + (int)footprint->extra_bits;
-    /* Of 32 bits, which are never filtered but along an anisotropic footprint, the fraction is dropped. */
+    /* 32-bit integers are filtered only along anisotropic footprints, and their fraction is truncated. */
     int64_t half = format->size < 4 ? INT64_C(1) << (shift - 1) : 0;
     return (int32_t)((weighted_sum(footprint, offset, format) + half) >> shift);
 }

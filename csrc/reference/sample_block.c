@@ -1,4 +1,4 @@
-/* The way a call is run: in blocks where the processor and the texture allow it. */
+/* Dispatch of calls: to blocks where processor and texture support them, else item by item. */
 #include "sample_block.h"
 
 #include "processor.h"
@@ -21,7 +21,7 @@ enum blr_vectors blr_vectors_of(const struct blr_texture *texture)
 #endif
 }
 
-/* Runs the function of the texture's set of instructions; false where it has none. */
+/* Runs the function of the texture's instruction set; false where none exists. */
 #if BLR_HAS_X86_BLOCKS
 #define IN_BLOCKS(name, texture, ...)                                                                     \
     switch (blr_vectors_of(texture)) {                                                                    \

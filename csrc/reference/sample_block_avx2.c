@@ -1,4 +1,4 @@
-/* Blocks for processors with AVX2, FMA and F16C. */
+/* Block sampler compiled for AVX2, FMA and F16C. */
 #include "sample_block.h"
 
 #if BLR_HAS_X86_BLOCKS
@@ -26,7 +26,7 @@ bool blr_sample_blocks_avx2(const struct blr_texture *texture, const blr_image_c
     if (!make_plan(texture, call, &plan))
         return false;
     run_plan(&plan, begin, end);
-    _mm_sfence();                         /* stores past the caches are in order again */
+    _mm_sfence();                         /* orders the non-temporal stores */
     return true;
 }
 

@@ -1,4 +1,4 @@
-/* Blocks for processors with AVX-512 (F, DQ, BW, VL). */
+/* Block sampler compiled for AVX-512 (F, DQ, BW, VL). */
 #include "sample_block.h"
 
 #if BLR_HAS_X86_BLOCKS
@@ -7,7 +7,7 @@
 #include "sample_block_half_avx512.h"
 #include "sample_block_one_avx512.h"
 
-/* Of two channels the spreading of the weights takes more than single precision saves. */
+/* With two channels, spreading the weights costs more than single precision saves. */
 #define BLEND_FP32(block, out, stream, channels, several, rows)                                 \
     ((several) || (channels) == 2 ? blend_wide(block, out, stream, channels, several, rows)     \
                                   : blend_wide_ones(block, out, stream, channels, rows))
@@ -34,7 +34,7 @@ bool blr_sample_blocks_avx512(const struct blr_texture *texture, const blr_image
     if (!make_plan(texture, call, &plan))
         return false;
     run_plan(&plan, begin, end);
-    _mm_sfence();                         /* stores past the caches are in order again */
+    _mm_sfence();                         /* orders the non-temporal stores */
     return true;
 }
 

@@ -1,11 +1,13 @@
-/* Blending a block with 256-bit vectors: eight channels at a time, of two, four or eight items.
+/*
+ * Blending of a block with 256-bit vectors: eight channels at a time, of two, four or eight items.
  *
- * The truncation of a texel to 28 bits below the largest exponent is a multiplication by a power of two
- * and a conversion to an integer. Products with weights are summed in 64-bit integers, those of even and
- * of odd channels apart. The sum is exact in double too; there the factor 1 + 2^-50 moves ties, and
- * nothing else, away from zero when it is rounded to float. Half texels keep 15 bits, and their sums
- * are exact in float. Channels outside the range in which these steps are exact (infinities, NaNs,
- * numbers below 2^-87, negative zeros) are found by their exponents and given back. */
+ * A texel is truncated to 28 bits below the largest exponent by a multiplication with a power of two and a conversion
+ * to an integer. Products with weights are summed in 64-bit integers, even and odd channels separately. The sum is
+ * exact in double too; the factor 1 + 2^-50 moves ties, and nothing else, away from zero when it is rounded to float.
+ * Half texels keep 15 bits, and their sums are exact in float. Channels outside the range in which these steps are
+ * exact (infinities, NaNs, numbers below 2^-87, negative zeros) are detected by their exponents and recomputed by the
+ * item path.
+ */
 #ifndef BLR_SAMPLE_BLOCK_BLEND_AVX2_H
 #define BLR_SAMPLE_BLOCK_BLEND_AVX2_H
 
@@ -13,9 +15,9 @@
 
 #define EXPONENT(e) _mm256_set1_epi32((int)((unsigned)(e) << 23))
 
-/* ---- what float and half have in common */
+/* ---- common to float and half */
 
-/* The exponents to which a quad is aligned, biased and in place; *doubtful collects channels to be redone. */
+/* Exponents to which a quad is aligned, biased and in place; *doubtful collects the channels to be recomputed. */
 BLR_INLINE_BLEND __m256i align_lanes(const struct lanes *lanes, const int lowest_exponent, const bool all_sizes,
                                      __m256i *doubtful)
 {
@@ -26,12 +28,12 @@ BLR_INLINE_BLEND __m256i align_lanes(const struct lanes *lanes, const int lowest
                                         _mm256_cmpgt_epi32(lanes->weight[k], zero));
     __m256i largest = _mm256_max_epi32(_mm256_max_epi32(magnitude[0], magnitude[1]),
                                        _mm256_max_epi32(magnitude[2], magnitude[3]));
-    /* The sum of the texels is infinite or NaN if one of them is, whatever its weight. */
+    /* The sum of the texels is infinite or NaN if one of them is, independent of the weights. */
     __m256 sum = _mm256_add_ps(_mm256_add_ps(lanes->texel[0], lanes->texel[1]),
                                _mm256_add_ps(lanes->texel[2], lanes->texel[3]));
     __m256i top = _mm256_and_si256(_mm256_castps_si256(sum), EXPONENT(255));
     *doubtful = _mm256_or_si256(*doubtful, _mm256_cmpeq_epi32(top, EXPONENT(255)));
-    /* Too small for the scaling, or zero: zeros are fine unless one of them is negative. */
+    /* Zero, or too small for the scaling. Zeros are exact unless one of them is negative. */
     __m256i lowest = EXPONENT(lowest_exponent);
     __m256i tiny = all_sizes ? _mm256_cmpeq_epi32(largest, zero) : _mm256_cmpgt_epi32(lowest, largest);
     if (!_mm256_testz_si256(tiny, tiny)) {
@@ -51,7 +53,7 @@ struct float_sums {
     __m256i exponent;
 };
 
-/* A 64-bit integer below 2^51 as a double. */
+/* Converts a 64-bit integer below 2^51 to double. */
 BLR_INLINE_BLEND __m256d small_to_double(__m256i integer)
 {
     const __m256d shift = _mm256_set1_pd(0x1.8p52);
@@ -120,7 +122,7 @@ BLR_INLINE_BLEND __m256 blend_fp32(const struct blr_block *block, uint32_t item,
         __m256i point = _mm256_and_si256(_mm256_max_epi32(total.exponent, next.exponent), EXPONENT(252));
         floor_to(&total, point);
         add_floored(&total, &next, point);
-        /* Only volumes with two levels have more: the two slices of the second, which are aligned together. */
+        /* Volumes with two levels have two more quads: the slices of the second level, aligned together. */
         for (uint32_t q = 2; q < block->quads; q += 2) {
             load_lanes(block, q, item, false, channels, boxes, &lanes);
             struct float_sums near = sum_fp32(&lanes, channels, doubtful);
@@ -158,7 +160,7 @@ BLR_INLINE_BLEND __m256i floor_shifted(__m256i value, __m256i shift)
     return _mm256_srav_epi32(_mm256_slli_epi32(value, 3), count);
 }
 
-/* Half away from zero to eleven bits, or to 2^-24 below the normal halves. */
+/* Rounds half away from zero to eleven bits, or to 2^-24 below the normal halves. */
 BLR_INLINE_BLEND __m256 round_fp16(__m256 sum, __m256i exponent)
 {
     const __m256 sign = _mm256_set1_ps(-0.0f);
@@ -175,7 +177,7 @@ BLR_INLINE_BLEND __m256 round_fp16(__m256 sum, __m256i exponent)
     return _mm256_blendv_ps(value, steps, small);
 }
 
-/* An integer below 2^28 as a float, cut to 24 bits: what is below a tie stays below it. */
+/* Converts an integer below 2^28 to float, truncated to 24 bits: a value below a tie stays below it. */
 BLR_INLINE_BLEND __m256 cut_to_float(__m256i integer)
 {
     __m256i size = _mm256_abs_epi32(integer);
@@ -233,7 +235,7 @@ BLR_INLINE_BLEND uint64_t blend_floats(const struct blr_block *block, float *out
     return again;
 }
 
-/* ---- taps: groups of up to four quads are brought to one exponent, and weights have two bits more */
+/* taps: quads are aligned in groups of up to four, and weights have two more bits */
 
 BLR_INLINE_BLEND __m256i lane_ints(const int32_t *lanes)
 {

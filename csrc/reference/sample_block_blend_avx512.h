@@ -1,5 +1,5 @@
-/* Blending a block of float texels with 512-bit vectors: sixteen channels at a time, of four, eight or
- * sixteen items. The method is that of sample_block_blend_avx2.h. */
+/* Blending of a block of float texels with 512-bit vectors: sixteen channels at a time, of four, eight or sixteen
+ * items. The method is that of sample_block_blend_avx2.h. */
 #ifndef BLR_SAMPLE_BLOCK_BLEND_AVX512_H
 #define BLR_SAMPLE_BLOCK_BLEND_AVX512_H
 
@@ -11,7 +11,7 @@
 struct wide_lanes {
     __m512 texel[4];
     __m512i weight[4];
-    __m512i odd_weight[4];                /* of one channel: those of odd lanes, moved to even ones */
+    __m512i odd_weight[4];                /* one channel: weights of odd lanes, moved to even lanes */
 };
 
 BLR_INLINE_BLEND __m512 joined(__m256 low, __m256 high)
@@ -52,20 +52,20 @@ BLR_INLINE_BLEND void wide_row_pairs(const struct blr_block *block, uint32_t q, 
     *right = joined(lower[1], upper[1]);
 }
 
-/* Sixteen pixels of four bytes in a row, when the boxes of sixteen items begin among them: one load for all of them,
- * and a permutation. */
+/* Sixteen consecutive four-byte pixels that contain the first texels of sixteen boxes: one load for all of them, and
+ * a permutation. */
 struct window {
     bool found;
-    uint32_t place;                       /* of the first pixel */
-    __mmask16 pixels;                     /* that are read */
-    __m512i index;                        /* of each item */
+    uint32_t place;                       /* offset of the first pixel */
+    __mmask16 pixels;                     /* pixels to load */
+    __m512i index;                        /* index of each item's pixel */
 };
 
 BLR_INLINE_BLEND struct window find_window(const struct blr_block *block, uint32_t item)
 {
     const uint32_t first = block->place[0][item], last = block->place[0][item + 15];
     const uint32_t place = first < last ? first : last, span = first < last ? last - first : first - last;
-    /* In pixels; what is not a whole number of them becomes large. */
+    /* Distance in pixels; a distance that is no whole number of pixels becomes large. */
     __m512i distance = _mm512_sub_epi32(_mm512_loadu_si512(&block->place[0][item]), _mm512_set1_epi32((int)place));
     __m512i index = _mm512_ror_epi32(distance, 2);
     bool found = span <= 60 && !_mm512_cmpgt_epu32_mask(index, _mm512_set1_epi32((int)(span >> 2)));
@@ -88,7 +88,7 @@ BLR_INLINE_BLEND void window_pairs(const struct blr_block *block, uint32_t q, in
     *right = _mm512_permutexvar_ps(window->index, _mm512_maskz_loadu_ps(window->pixels, pixel + 1));
 }
 
-/* ---- texels of boxes, whose rows are pairs of neighbours */
+/* ---- texels of boxes, as rows of neighbour pairs */
 
 BLR_INLINE_BLEND __m512 four_of_four(const unsigned char *row, const uint32_t *place)
 {
@@ -107,7 +107,7 @@ BLR_INLINE_BLEND __m512 eight_of_two(const unsigned char *row, const uint32_t *p
     return joined(_mm256_set_m128(quarter[1], quarter[0]), _mm256_set_m128(quarter[3], quarter[2]));
 }
 
-/* Left and right texels of a row, of as many items as fill a vector. */
+/* Left and right texels of a row, of as many items as a vector holds. */
 BLR_INLINE_BLEND void wide_box_row(const struct blr_block *block, uint32_t q, int row, uint32_t item, const int channels,
                                    __m512 *left, __m512 *right)
 {
@@ -117,7 +117,7 @@ BLR_INLINE_BLEND void wide_box_row(const struct blr_block *block, uint32_t q, in
     if (channels == 4) {
         *left = four_of_four(first, place);
         *right = four_of_four(first + 16, place);
-    } else if (channels == 3) {           /* six floats, the idle lane repeats the third channel */
+    } else if (channels == 3) {           /* six floats; the idle lane repeats the third channel */
         *left = _mm512_permute_ps(four_of_four(first, place), _MM_SHUFFLE(2, 2, 1, 0));
         *right = _mm512_permute_ps(four_of_four(first + 8, place), _MM_SHUFFLE(3, 3, 2, 1));
     } else {
@@ -126,8 +126,8 @@ BLR_INLINE_BLEND void wide_box_row(const struct blr_block *block, uint32_t q, in
     }
 }
 
-/* Of eight items with one channel, in the halves of vectors: both rows of an item one after the other, so that its place is
- * needed no longer. */
+/* Eight items with one channel, in vector halves: both rows of an item one after the other, so that its place is
+ * read once. */
 BLR_INLINE_BLEND void box_columns(const struct blr_block *block, uint32_t q, uint32_t item, __m256 texel[4])
 {
     __m128 pairs[2][4];
@@ -178,7 +178,7 @@ BLR_INLINE_BLEND void wide_load(const struct blr_block *block, uint32_t q, uint3
     wide_load_texels(block, q, item, channels, boxes, window, lanes->texel);
     for (int k = 0; k < 4; k++) {
         lanes->weight[k] = wide_ints(&block->weight[q][k][item], channels);
-        if (channels == 1)                /* after the last item of an array come other numbers of the block */
+        if (channels == 1)                /* other fields of the block follow the last item of the array */
             lanes->odd_weight[k] = _mm512_loadu_si512(&block->weight[q][k][item] + 1);
     }
 }
@@ -188,10 +188,10 @@ struct wide_sums {
     __m512i exponent;
 };
 
-/* What decides whether channels have to be redone, gathered over the quads of an item. */
+/* Signs that a channel must be recomputed, accumulated over the quads of an item. */
 struct wide_signs {
-    __m512i most;                         /* the largest magnitude of a texel, weight or no weight */
-    __m512i least;                        /* the smallest of the largest magnitudes of each quad with a weight */
+    __m512i most;                         /* largest magnitude of a texel, whatever its weight */
+    __m512i least;                        /* smallest of the quads' largest magnitudes, of quads with a weight */
 };
 
 BLR_INLINE_BLEND struct wide_sums wide_sum(const struct wide_lanes *lanes, const int channels, struct wide_signs *signs)
@@ -224,7 +224,7 @@ BLR_INLINE_BLEND struct wide_sums wide_sum(const struct wide_lanes *lanes, const
     return sums;
 }
 
-/* Of channels that are zero or too small for the scaling in some quad: those where that quad has more than
+/* Among channels that are zero or too small for the scaling in some quad: those where that quad holds more than
  * positive zeros. */
 BLR_INLINE_BLEND __mmask16 wide_doubtful_small(const struct blr_block *block, uint32_t item, const int channels,
                                                const bool boxes, const bool several)
@@ -300,16 +300,16 @@ BLR_INLINE_BLEND void store_wide(float *out, __m512 value, bool stream)
         _mm512_storeu_ps(out, value);
 }
 
-/* What a vector has come to before the sums of its quads are brought to one exponent and rounded, which waits until the
- * next vector is under way: neither waits for the other. */
+/* Sums of a vector before alignment and rounding. These steps are delayed until the next vector has started, so that
+ * the two overlap. */
 struct wide_result {
-    struct wide_sums first, second;       /* of one quad, or of two */
+    struct wide_sums first, second;       /* sums of one or two quads */
 };
 
 BLR_INLINE_BLEND __m512 wide_end(struct wide_result *result, const bool several)
 {
     if (several) {
-        /* The first sum is not floored twice: its own point is at least as fine as it is. */
+        /* The first sum is not floored twice: its own point is at least as fine as the common one. */
         __m512i largest = _mm512_max_epi32(result->first.exponent, result->second.exponent);
         __m512i point = _mm512_and_si512(largest, EXPONENT16(252));
         wide_floor_shifted(&result->first, _mm512_sub_epi32(result->first.exponent, point));
@@ -333,7 +333,7 @@ BLR_INLINE_BLEND __mmask16 wide_sums_of(const struct blr_block *block, uint32_t 
     return wide_doubtful(block, item, channels, boxes, several, &signs);
 }
 
-/* Of one or two quads. */
+/* Blends one or two quads. */
 BLR_INLINE_BLEND uint64_t blend_wide_two(const struct blr_block *block, float *out, bool stream, const int channels,
                                          const bool several, const bool boxes, const bool windows)
 {
@@ -352,7 +352,7 @@ BLR_INLINE_BLEND uint64_t blend_wide_two(const struct blr_block *block, float *o
     return again;
 }
 
-/* Of volumes with two levels: the two slices of the second level are aligned together. */
+/* Blends volumes with two levels: the two slices of the second level are aligned together. */
 BLR_INLINE_BLEND uint64_t blend_wide_four(const struct blr_block *block, float *out, bool stream, const int channels)
 {
     const uint32_t step = 16 / LANES_OF(channels);

@@ -1,5 +1,6 @@
-/* Blending a block of float texels with 128-bit vectors: four channels at a time, of one, two or four items. The method is
- * that of sample_block_blend_avx2.h, with sums in 64-bit integers, those of the lower and of the upper two channels apart. */
+/* Blending of a block of float texels with 128-bit vectors: four channels at a time, of one, two or four items. The
+ * method is that of sample_block_blend_avx2.h, with sums in 64-bit integers, the lower and upper two channels
+ * separately. */
 #ifndef BLR_SAMPLE_BLOCK_BLEND_NEON_H
 #define BLR_SAMPLE_BLOCK_BLEND_NEON_H
 
@@ -7,9 +8,9 @@
 
 #define EXPONENT(e) vdupq_n_s32((int32_t)((uint32_t)(e) << 23))
 
-/* ---- what float and half have in common */
+/* ---- common to float and half */
 
-/* The exponents to which a quad is aligned, biased and in place; *doubtful collects channels to be redone. */
+/* Exponents to which a quad is aligned, biased and in place; *doubtful collects the channels to be recomputed. */
 BLR_INLINE_BLEND int32x4_t align_lanes(const struct lanes *lanes, const int lowest_exponent, const bool all_sizes,
                                        uint32x4_t *doubtful)
 {
@@ -24,13 +25,13 @@ BLR_INLINE_BLEND int32x4_t align_lanes(const struct lanes *lanes, const int lowe
     }
     /* Infinities and NaNs, whatever their weight. */
     *doubtful = vorrq_u32(*doubtful, vcgeq_s32(most, EXPONENT(255)));
-    /* Too small for the scaling, or zero: zeros are fine unless one of them is negative. */
+    /* Zero, or too small for the scaling. Zeros are exact unless one of them is negative. */
     const uint32x4_t tiny = all_sizes ? vceqzq_s32(largest) : vcltq_s32(largest, lowest);
     *doubtful = vorrq_u32(*doubtful, vbicq_u32(tiny, vceqzq_s32(seen)));
     return vandq_s32(vmaxq_s32(largest, lowest), EXPONENT(255));
 }
 
-/* How far a difference of exponents, in place, shifts to the left; a negative number shifts to the right. */
+/* Left shift for a difference of exponents, in place; a negative count shifts to the right. */
 BLR_INLINE_BLEND int32x4_t shift_of(int32x4_t difference)
 {
     return vmaxq_s32(vshrq_n_s32(difference, 23), vdupq_n_s32(-100));
@@ -101,7 +102,7 @@ BLR_INLINE_BLEND float32x4_t blend_fp32(const struct blr_block *block, uint32_t 
         int32x4_t point = vandq_s32(vmaxq_s32(total.exponent, next.exponent), EXPONENT(252));
         floor_to(&total, point);
         add_floored(&total, &next, point);
-        /* Only volumes with two levels have more: the two slices of the second, which are aligned together. */
+        /* Volumes with two levels have two more quads: the slices of the second level, aligned together. */
         for (uint32_t q = 2; q < block->quads; q += 2) {
             struct float_sums near = sum_of_quad(block, q, item, channels, boxes, doubtful);
             struct float_sums far = sum_of_quad(block, q + 1, item, channels, boxes, doubtful);
@@ -127,7 +128,7 @@ BLR_INLINE_BLEND float32x4_t sum_fp16(const struct lanes *lanes, int32x4_t *expo
     return sum;
 }
 
-/* Half away from zero to eleven bits, or to 2^-24 below the normal halves. */
+/* Rounds half away from zero to eleven bits, or to 2^-24 below the normal halves. */
 BLR_INLINE_BLEND float32x4_t round_fp16(float32x4_t sum, int32x4_t exponent)
 {
     const uint32x4_t sign = vdupq_n_u32(0x80000000u);
@@ -140,7 +141,7 @@ BLR_INLINE_BLEND float32x4_t round_fp16(float32x4_t sum, int32x4_t exponent)
     return vbslq_f32(vcltq_f32(vabsq_f32(exact), vdupq_n_f32(0x1p-14f)), vbslq_f32(sign, exact, steps), value);
 }
 
-/* An integer below 2^28 as a float, cut to 24 bits: what is below a tie stays below it. */
+/* Converts an integer below 2^28 to float, truncated to 24 bits: a value below a tie stays below it. */
 BLR_INLINE_BLEND float32x4_t cut_to_float(int32x4_t integer)
 {
     int32x4_t size = vabsq_s32(integer);
@@ -208,7 +209,7 @@ BLR_INLINE_BLEND uint64_t blend_floats(const struct blr_block *block, float *out
     return again;
 }
 
-/* ---- taps: groups of up to four quads are brought to one exponent, and weights have two bits more */
+/* taps: quads are aligned in groups of up to four, and weights have two more bits */
 
 BLR_INLINE_BLEND void add_taps_fp32(const struct blr_block *block, uint32_t item, struct blr_totals *totals, uint32_t lane,
                                     const int channels, uint32x4_t *doubtful)

@@ -1,5 +1,5 @@
-/* Locating a block of which all items lie inside the image, so that every item has a box of neighbouring texels: one
- * place and one set of weights an item, in one pass. Whatever the addressing modes do, they do nothing here. */
+/* Location of blocks whose items all lie inside the image, so that each item reads a box of neighbouring texels: one
+ * place and one set of weights an item, in one pass. No addressing mode applies there. */
 #ifndef BLR_SAMPLE_BLOCK_BOXES_H
 #define BLR_SAMPLE_BLOCK_BOXES_H
 
@@ -21,7 +21,7 @@ static enum position_kind position_kind_of(const struct blr_texture *texture, ui
     return texture->addressing[d] == BLR_ADDRESSING_MIRRORED_REPEAT ? POSITION_MIRRORED : POSITION_WITHIN;
 }
 
-/* Whether all axes are of one kind, which the pass below needs. */
+/* Whether all axes use the same kind of coordinates, as the pass below needs. */
 static bool has_one_position_kind(const struct blr_texture *texture)
 {
     for (uint32_t d = 1; d < texture->dimensions; d++)
@@ -30,8 +30,8 @@ static bool has_one_position_kind(const struct blr_texture *texture)
     return true;
 }
 
-/* The position of a cleaned coordinate inside; any other becomes negative or larger than the extent, and no more need be
- * known of it. The bits of positive floats are in the order of the floats. */
+/* Position of a cleaned coordinate inside the image; any coordinate outside gives a negative number or one above the
+ * extent. The bit patterns of positive floats are ordered as the floats. */
 BLR_INLINE int32_t box_position_in_texels(float x, int32_t extent)
 {
     int32_t bits = least(most(bits_of(x), 0), bits_of((float)(extent + 1)));
@@ -48,8 +48,8 @@ BLR_INLINE int32_t box_position(float x, const struct level_rows *level, int d, 
     return most(position, low);
 }
 
-/* Of one level, with a share of each item if there is another; false, and nothing useful done, when an item is not
- * inside. */
+/* Locates the items in one level, with each item's weight if there is another level; false, with undefined output,
+ * when an item is outside. */
 BLR_INLINE bool box_items(const struct blr_texture *texture, const struct block_work *restrict work, const int dimensions,
                           const bool layered, const bool shared, const bool integers, const enum position_kind kind,
                           const int32_t *restrict share, struct blr_block *restrict block)
@@ -59,7 +59,7 @@ BLR_INLINE bool box_items(const struct blr_texture *texture, const struct block_
     const uint32_t size = texture->pixel_size, pitch = level->row_pitch[0], slice_pitch = level->slice_pitch[0];
     int32_t low[3], last[3], outside = 0;
     for (int d = 0; d < 3; d++) {
-        /* Clamping lifts what lies before the first texel, with a weight of 0 for the next one. */
+        /* Clamping moves positions before the first texel to it, with weight 0 for the next texel. */
         low[d] = texture->addressing[d] == BLR_ADDRESSING_CLAMP_TO_EDGE ? 0 : -256;
         last[d] = level->extent[d][0] - 2;
     }
@@ -79,7 +79,7 @@ BLR_INLINE bool box_items(const struct blr_texture *texture, const struct block_
         } else {
             if (layered)
                 place += (uint32_t)work->layer[i] * slice_pitch;
-            /* Of 256, x is the share of the right column. */
+            /* x, of 256, is the weight of the right column. */
             const uint32_t columns = shared ? column_weights(share[i], x & 255) : 256 + (uint32_t)(x & 255) * 0xffff;
             set_weights(columns, y & 255, integers, block, slot, i);
         }
@@ -109,7 +109,7 @@ BLR_INLINE bool box_items_of_kind(const struct blr_texture *texture, const struc
     return box_items(texture, work, dimensions, layered, shared, integers, POSITION_MIRRORED, share, block);
 }
 
-/* The one level of all items. */
+/* Locates the items in their only level. */
 static bool locate_boxes(const struct blr_texture *texture, const struct block_work *work, bool integers,
                          struct blr_block *block)
 {
@@ -123,7 +123,7 @@ static bool locate_boxes(const struct blr_texture *texture, const struct block_w
                     : box_items_of_kind(texture, work, 2, false, false, false, NULL, block);
 }
 
-/* One of two levels of an image of two dimensions, which has no layers. */
+/* Locates the items in one of two levels of a two-dimensional image without layers. */
 static bool locate_level_boxes(const struct blr_texture *texture, const struct block_work *work, bool integers,
                                const int32_t *share, struct blr_block *block)
 {

@@ -1,4 +1,5 @@
-/* Blending a block of unorm8 texels of four channels with 512-bit vectors: sixteen items at a time, four to a vector. */
+/* Blending of a block of unorm8 texels of four channels with 512-bit vectors: sixteen items at a time, four to a
+ * vector. */
 #ifndef BLR_SAMPLE_BLOCK_BYTES_AVX512_H
 #define BLR_SAMPLE_BLOCK_BYTES_AVX512_H
 
@@ -9,7 +10,8 @@ BLR_INLINE_BLEND __m128i two_pairs(const void *first, const void *second)
     return _mm_castps_si128(_mm_loadh_pi(_mm_castsi128_ps(_mm_loadl_epi64(first)), second));
 }
 
-/* Both rows of eight items, eight bytes each: in quarter n of a vector items n and n + 4. An item's place is needed once. */
+/* Both rows of eight items, eight bytes each: quarter n of a vector holds items n and n + 4. An item's place is read
+ * once. */
 BLR_INLINE_BLEND void eight_byte_rows(const struct blr_block *block, uint32_t q, uint32_t item, const bool dense,
                                       const bool boxes, __m512i rows[2])
 {
@@ -38,7 +40,7 @@ BLR_INLINE_BLEND void eight_byte_rows(const struct blr_block *block, uint32_t q,
     }
 }
 
-/* Of half of the items, in 16-bit numbers: each channel of the left texel beside that of the right one. */
+/* Half of the items as 16-bit numbers: each channel of the left texel next to that of the right one. */
 BLR_INLINE_BLEND __m512i pairs_of_rows(__m512i rows, const int half)
 {
     const char k = (char)(8 * half);
@@ -47,7 +49,8 @@ BLR_INLINE_BLEND __m512i pairs_of_rows(__m512i rows, const int half)
     return _mm512_shuffle_epi8(rows, _mm512_broadcast_i32x4(order));
 }
 
-/* (257 Q + 128) >> 8 of 65535, correctly rounded: n / 65535 is n / 65536 and a small rest. Checked for all n. */
+/* (257 Q + 128) >> 8 divided by 65535, correctly rounded: n / 65535 is n / 65536 plus a small correction. Checked
+ * for all n. */
 BLR_INLINE_BLEND __m512 wide_unorm8(__m512i sum)
 {
     sum = _mm512_add_epi32(sum, _mm512_srli_epi32(_mm512_add_epi32(sum, _mm512_set1_epi32(128)), 8));
@@ -55,7 +58,7 @@ BLR_INLINE_BLEND __m512 wide_unorm8(__m512i sum)
     return _mm512_fmadd_ps(number, _mm512_set1_ps((float)(0x1p-16 / 65535.0)), _mm512_mul_ps(number, _mm512_set1_ps(0x1p-16f)));
 }
 
-/* Sixteen items, in 1/256: vector k has items 4 k to 4 k + 3. */
+/* Sums of sixteen items, in 1/256: vector k holds items 4 k to 4 k + 3. */
 BLR_INLINE_BLEND void wide_byte_sums(const struct blr_block *block, uint32_t item, const bool several, const bool boxes,
                                      __m512i sum[4])
 {
@@ -79,7 +82,7 @@ BLR_INLINE_BLEND void wide_byte_sums(const struct blr_block *block, uint32_t ite
         }
 }
 
-/* Results of sixteen items: floats, or codes of four bytes an item. */
+/* Stores the results of sixteen items: floats, or four bytes of codes an item. */
 BLR_INLINE_BLEND float *store_byte_sums(float *out, const __m512i sum[4], bool stream, const bool codes)
 {
     if (!codes) {

@@ -1,19 +1,19 @@
-/* Blending a block of integer codes with 256-bit vectors: products of pairs of 16-bit numbers, summed exactly.
- * What becomes of the sums is the business of sample_block_finish.h, but for the most common of formats. */
+/* Blending of a block of integer codes with 256-bit vectors: products of pairs of 16-bit numbers, summed exactly.
+ * sample_block_finish.h converts the sums, except for the most common formats. */
 #ifndef BLR_SAMPLE_BLOCK_CODES_AVX2_H
 #define BLR_SAMPLE_BLOCK_CODES_AVX2_H
 
 #include "sample_block_lanes_avx2.h"
 
-/* ---- unsigned bytes that stand for 0 to 1, to the end */
+/* ---- unsigned normalized bytes, converted to floats */
 
-/* Two rows of a quad: bytes of the left and right texel side by side, as 16-bit numbers. */
+/* Two rows of a quad: bytes of the left and right texels interleaved, as 16-bit numbers. */
 BLR_INLINE_BLEND __m256i byte_pairs(const uintptr_t *left, const uintptr_t *right, const int channels)
 {
     return _mm256_cvtepu8_epi16(_mm_unpacklo_epi8(eight_bytes(left, channels), eight_bytes(right, channels)));
 }
 
-/* Of two items with four channels, rows whose texels are neighbours: one load an item. */
+/* Rows of neighbouring texels of two items with four channels: one load an item. */
 BLR_INLINE_BLEND __m256i dense_byte_pairs(const struct blr_block *block, uint32_t q, int row, uint32_t item,
                                           const bool boxes)
 {
@@ -22,7 +22,7 @@ BLR_INLINE_BLEND __m256i dense_byte_pairs(const struct blr_block *block, uint32_
     return _mm256_cvtepu8_epi16(_mm_shuffle_epi8(rows, order));
 }
 
-/* integer / divisor, correctly rounded for all integers up to the divisor, of 255 and 65535. */
+/* integer / divisor, correctly rounded for all integers up to the divisor; the divisor is 255 or 65535. */
 BLR_INLINE_BLEND __m256 divided(__m256i integer, const float divisor)
 {
     const __m256 inverse = _mm256_set1_ps(1.0f / divisor);
@@ -66,7 +66,7 @@ BLR_INLINE_BLEND __m256i code_pairs(const uintptr_t *left, const uintptr_t *righ
     }
     __m128i a = eight_words(left, channels), b = eight_words(right, channels);
     __m256i pairs = _mm256_set_m128i(_mm_unpackhi_epi16(a, b), _mm_unpacklo_epi16(a, b));
-    /* Unsigned words do not fit: 2^15 less do, and the weights sum to a whole that is known. */
+    /* Unsigned words exceed 16-bit signed numbers: 2^15 is subtracted, and added back to the sum as a bias. */
     return kind.is_signed ? pairs : _mm256_xor_si256(pairs, _mm256_set1_epi16(-0x8000));
 }
 
@@ -86,7 +86,7 @@ BLR_INLINE_BLEND __m256i sum_of_codes(const struct blr_block *block, uint32_t it
     return sum;
 }
 
-/* What the sums of a whole weight lack. */
+/* Bias of the sums for weights that sum to 2^weight_bits. */
 BLR_INLINE_BLEND __m256i bias_of_codes(const struct code_kind kind, const int weight_bits)
 {
     return _mm256_set1_epi32(kind.bytes == 2 && !kind.is_signed ? 0x8000 << weight_bits : 0);
@@ -128,7 +128,7 @@ BLR_INLINE_BLEND __m256 texels_unorm8(const uintptr_t *texel, const int channels
     return divided(_mm256_cvtepu8_epi32(eight_bytes(texel, channels)), 255.0f);
 }
 
-/* Codes, as integers in the place of the results. */
+/* Codes as integers in the place of the results. */
 BLR_INLINE_BLEND __m256 texels_s8(const uintptr_t *texel, const int channels)
 {
     return _mm256_castsi256_ps(_mm256_cvtepi8_epi32(eight_bytes(texel, channels)));

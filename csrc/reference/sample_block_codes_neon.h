@@ -1,5 +1,5 @@
-/* Blending a block of integer codes with 128-bit vectors, in 32-bit integers. What becomes of the sums is the business of
- * sample_block_finish.h, but for the most common of formats. */
+/* Blending of a block of integer codes with 128-bit vectors, in 32-bit integers. sample_block_finish.h converts the
+ * sums, except for the most common formats. */
 #ifndef BLR_SAMPLE_BLOCK_CODES_NEON_H
 #define BLR_SAMPLE_BLOCK_CODES_NEON_H
 
@@ -33,8 +33,8 @@ BLR_INLINE_BLEND int32x4_t sum_of_codes(const struct blr_block *block, uint32_t 
     return sum;
 }
 
-/* integer / (2^bits - 1), correctly rounded for all integers up to the divisor, of 8 and 16 bits: the quotient by 2^bits and
- * a small rest. */
+/* integer / (2^bits - 1), correctly rounded for all integers up to the divisor, with 8 or 16 bits: the quotient by
+ * 2^bits plus a small correction. */
 BLR_INLINE_BLEND float32x4_t divided(int32x4_t integer, const float power)
 {
     const float32x4_t number = vcvtq_f32_s32(integer);
@@ -42,7 +42,7 @@ BLR_INLINE_BLEND float32x4_t divided(int32x4_t integer, const float power)
     return vfmaq_f32(vmulq_f32(number, vdupq_n_f32(1.0f / power)), number, vdupq_n_f32(rest));
 }
 
-/* Unsigned bytes that stand for 0 to 1, to the end: (257 Q + 128) >> 8 of 65535. */
+/* Unsigned normalized bytes, converted to floats: (257 Q + 128) >> 8 divided by 65535. */
 BLR_INLINE_BLEND uint64_t blend_bytes(const struct blr_block *block, float *out, bool stream, const int channels,
                                       const bool boxes)
 {
@@ -86,7 +86,7 @@ BLR_INLINE_BLEND float32x4_t texels_unorm8(const uintptr_t *texel, const int cha
     return divided(texel_codes(texel, (struct code_kind){1, false}, channels), 256.0f);
 }
 
-/* Codes, as integers in the place of the results. */
+/* Codes as integers in the place of the results. */
 #define TEXELS(name, bytes, is_signed)                                                                              \
     BLR_INLINE_BLEND float32x4_t texels_##name(const uintptr_t *texel, const int channels)                            \
     {                                                                                                               \

@@ -1,5 +1,5 @@
-/* Locating a block of directions into a cubemap. Items that touch more than one face get their texels
- * and weights from the path that handles one at a time. */
+/* Location of a block of cubemap directions. Items that touch more than one face get their texels and weights from
+ * the item path. */
 #ifndef BLR_SAMPLE_BLOCK_CUBE_H
 #define BLR_SAMPLE_BLOCK_CUBE_H
 

@@ -1,11 +1,11 @@
-/* From integers, the sums or the codes of a block, to its results: floats of normalized formats, or integers.
- * Loops that compilers turn into vectors. */
+/* Conversion of a block's integers, sums or codes, to its results: floats of normalized formats, or integers. The
+ * loops are written for auto-vectorisation. */
 #ifndef BLR_SAMPLE_BLOCK_FINISH_H
 #define BLR_SAMPLE_BLOCK_FINISH_H
 
 #include "sample_block.h"
 
-/* The results of a block on their way; lanes of an item lie side by side. */
+/* Values of a block in conversion; lanes of an item are adjacent. */
 union block_values {
     _Alignas(64) float real[BLR_BLOCK * BLR_MAX_CHANNELS];
     int32_t integer[BLR_BLOCK * BLR_MAX_CHANNELS];
@@ -13,7 +13,7 @@ union block_values {
     uint8_t byte[BLR_BLOCK * BLR_MAX_CHANNELS];
 };
 
-/* Finishes the first so many numbers; sums have so many fraction bits. */
+/* Converts the first count numbers; bits is the number of fraction bits of sums. */
 typedef void (*finish_block_t)(union block_values *values, uint32_t count, int bits);
 
 static void finish_unorm8(union block_values *values, uint32_t count, int bits)
@@ -53,7 +53,7 @@ static void finish_integers(union block_values *values, uint32_t count, int bits
         values->integer[i] = (values->integer[i] + (1 << (bits - 1))) >> bits;
 }
 
-/* The sums of linear filtering; NULL where the blend leaves nothing to do. */
+/* Conversion of linear filtering's sums; NULL where the blend already gives results. */
 static finish_block_t finish_of_sums(const struct blr_format *format)
 {
     if (format->class == BLR_CLASS_FLOAT)
@@ -86,7 +86,7 @@ static void decode_snorm16(union block_values *values, uint32_t count, int bits)
         values->real[i] = snorm_of(values->integer[i]);
 }
 
-/* The codes of nearest texels. */
+/* Conversion of nearest texels' codes. */
 static finish_block_t finish_of_codes(const struct blr_format *format)
 {
     if (format->class == BLR_CLASS_UNORM)

@@ -1,5 +1,5 @@
-/* Levels of detail of a block from gradients, in one and two dimensions: the arithmetic of sample_gradient.c as a loop
- * without branches. A component is a significand of up to ten bits, an exponent, and for sums a sign. */
+/* Levels of detail of a block from gradients, in one and two dimensions: the arithmetic of sample_gradient.c as a
+ * branchless loop. A component is a significand of up to ten bits, an exponent, and for sums a sign. */
 #ifndef BLR_SAMPLE_BLOCK_GRADIENT_H
 #define BLR_SAMPLE_BLOCK_GRADIENT_H
 
@@ -9,8 +9,8 @@ struct part {
     int32_t significand, exponent, sign;
 };
 
-/* As in sample_gradient.c: of gradients that count as infinite, whatever the extent; lengths that do, as a key; and the
- * largest logarithm of an area. */
+/* Limits as in sample_gradient.c: the exponent of gradients that count as infinite for any extent, the key of
+ * lengths that do, and the largest logarithm of an area. */
 #define INFINITE_EXPONENT 200
 #define KEY_BEYOND_MEASURE (151 * 1024 + 512)
 #define LARGEST_LOG (32 * 256 - 1)
@@ -31,7 +31,7 @@ BLR_INLINE struct part trimmed_part(struct part a)
     return a;
 }
 
-/* Ten bits exactly; 0 stays 0. At most 24 bits come in, so that a float holds the number. */
+/* Exactly ten bits; 0 stays 0. Inputs have at most 24 bits, so that a float holds them. */
 BLR_INLINE struct part normalized_part(struct part a)
 {
     int32_t bits = bits_of((float)a.significand);
@@ -40,10 +40,10 @@ BLR_INLINE struct part normalized_part(struct part a)
     return r;
 }
 
-/* An extent as a factor: its top ten bits, and the exponent that goes with them. */
+/* An extent as a factor: its top ten bits and its exponent. */
 struct extent_factor {
     int32_t significand, exponent;
-    bool is_power;                        /* of two: significands come through the multiplication unchanged */
+    bool is_power;                        /* power of two: the multiplication leaves significands unchanged */
 };
 
 static struct extent_factor factor_of(uint32_t extent)
@@ -88,7 +88,7 @@ BLR_INLINE struct part sum_of_parts(struct part a, struct part b, int32_t sign)
     return trimmed_part(r);
 }
 
-/* Larger numbers have larger keys; significands have ten bits, or are 0. */
+/* Keys order numbers by size; significands have ten bits, or are 0. */
 #define KEY_OF_ZERO (-(1 << 24))
 
 BLR_INLINE int32_t key_of(struct part a)
@@ -97,21 +97,21 @@ BLR_INLINE int32_t key_of(struct part a)
     return ((a.exponent * 1024 + a.significand) & some) | (KEY_OF_ZERO & ~some);
 }
 
-/* 256 log2 of what has a key. */
+/* 256 log2 of the number of a key. */
 BLR_INLINE int32_t log_of_key(int32_t key, const int32_t *restrict table)
 {
     int32_t none = -(key == KEY_OF_ZERO);
     return ((((key >> 10) + 9) * 256 + table[(key >> 1) & 255]) & ~none) | (-1000000 & none);
 }
 
-/* 11/16 of a part. */
+/* 11/16 of a number. */
 BLR_INLINE struct part diagonal_part(struct part a)
 {
     struct part r = {(11 * a.significand + 4) >> 3, a.exponent - 1, a.sign};
     return trimmed_part(r);
 }
 
-/* The key of max + 11/32 min, or of 11/16 of that. */
+/* The key of max + 11/32 min, or of 11/16 of that for a diagonal. */
 BLR_INLINE int32_t key_of_length(struct part a, struct part b, const bool diagonal)
 {
     int32_t swap = -(key_of(b) > key_of(a));
@@ -152,17 +152,17 @@ BLR_INLINE void lods_of(const float *restrict xx, const float *restrict xy, cons
 
 /* ---- footprints of two axes */
 
-/* blr_gradient_measure for a block. */
+/* blr_gradient_measure of a block. */
 struct measure_rows {
     _Alignas(64) int32_t major[BLR_BLOCK];
     int32_t ratio[BLR_BLOCK];
     int32_t direction[2][BLR_BLOCK];      /* in 1/64 */
 };
 
-/* The longest axis, as the directions need it. */
+/* The longest axis, as the computation of directions needs it. */
 struct axis_signs {
-    int32_t longer[BLR_BLOCK], shorter[BLR_BLOCK]; /* its components, in four bits of one unit */
-    int32_t slanted[BLR_BLOCK];           /* masks: both components count; y is the longer one */
+    int32_t longer[BLR_BLOCK], shorter[BLR_BLOCK]; /* components in four bits of a common unit */
+    int32_t slanted[BLR_BLOCK];           /* masks: both components are significant; y is the longer one */
     int32_t steep[BLR_BLOCK];
     int32_t sign_x[BLR_BLOCK], sign_y[BLR_BLOCK];
 };
@@ -177,7 +177,7 @@ BLR_INLINE struct part product_of_parts(struct part a, struct part b)
     return r;
 }
 
-/* One of two parts, by a mask. */
+/* Selects one of two numbers by a mask. */
 BLR_INLINE struct part chosen(int32_t mask, struct part yes, struct part no)
 {
     struct part r = {(yes.significand & mask) | (no.significand & ~mask), (yes.exponent & mask) | (no.exponent & ~mask),
@@ -211,7 +211,8 @@ BLR_INLINE void measures_of(const float *restrict xx, const float *restrict xy, 
         size_s = least(size_s, KEY_BEYOND_MEASURE);
         size_d = least(size_d, KEY_BEYOND_MEASURE);
 
-        /* The longest wins; of equals x before the sum, y before the difference, those two before these. */
+        /* The longest vector is chosen; of equals, x before the sum, y before the difference, and the first two
+         * before these. */
         int32_t second = -(most(size_b, size_d) > most(size_a, size_s));
         int32_t diagonal = (-(size_d > size_b) & second) | (-(size_s > size_a) & ~second);
         int32_t turned = -(size_b >= size_a) & second & diagonal;
@@ -246,13 +247,13 @@ static void directions_of(const struct axis_signs *restrict axis, struct measure
 
 /* ---- whole blocks */
 
-/* Gradients x and y, of each two components; those of one dimension have 0 and an extent of 1 for the second. */
+/* Gradients x and y, with two components each; in one dimension the second is 0, with an extent of 1. */
 struct gradient_rows {
     _Alignas(64) float x[2][BLR_BLOCK];
     float y[2][BLR_BLOCK];
 };
 
-/* The extents that gradients are multiplied with. */
+/* Extents by which gradients are multiplied. */
 struct gradient_scale {
     struct extent_factor factor[2];
     bool powers;
@@ -265,7 +266,7 @@ static void fill_gradient_scale(const struct blr_texture_level *base, struct gra
     scale->powers = scale->factor[0].is_power && scale->factor[1].is_power;
 }
 
-/* Arrays of a call, of n components an item. */
+/* Loads arrays of a call with n components an item. */
 static void load_gradients(const float *restrict given_x, const float *restrict given_y, uint32_t n, uint32_t count,
                            struct gradient_rows *restrict rows)
 {
@@ -294,7 +295,7 @@ static void copy_logarithms(int32_t table[256])
 
 static void gradient_lods(const struct gradient_rows *rows, const struct gradient_scale *scale, int32_t *lod)
 {
-    /* Copies, of which compilers know that they are not where the results go. */
+    /* Local copies, which compilers know not to alias the results. */
     const struct extent_factor factor[2] = {scale->factor[0], scale->factor[1]};
     int32_t table[256];
     copy_logarithms(table);

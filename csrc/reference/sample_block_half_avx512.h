@@ -1,11 +1,12 @@
-/* Blending a block of half texels with one quad an item with 512-bit vectors. The method is that of
- * sample_block_blend_avx2.h; an infinity or NaN among the texels, whatever its weight, leaves one in the sum. */
+/* Blending of a block of half texels with one quad an item with 512-bit vectors. The method is that of
+ * sample_block_blend_avx2.h; an infinity or NaN among the texels, whatever its weight, makes the sum infinite or
+ * NaN. */
 #ifndef BLR_SAMPLE_BLOCK_HALF_AVX512_H
 #define BLR_SAMPLE_BLOCK_HALF_AVX512_H
 
 #include "sample_block_one_avx512.h"
 
-/* Left and right texels of a row of boxes, of four items with four channels. */
+/* Left and right texels of a row of boxes, for four items with four channels. */
 BLR_INLINE_BLEND void half_box_row(const struct blr_block *block, int row, uint32_t item, __m512 *left, __m512 *right)
 {
     const struct blr_boxes *box = &block->box[0];
@@ -32,7 +33,7 @@ BLR_INLINE_BLEND void half_texels(const struct blr_block *block, uint32_t item, 
     }
 }
 
-/* In units of 2^(exponent - 23): below 2^23, exact in float. *doubtful: channels to be redone. */
+/* Sums in units of 2^(exponent - 23): below 2^23, exact in float. *doubtful: channels to be recomputed. */
 BLR_INLINE_BLEND __m512 half_sum(const __m512 texel[4], const __m512 weight[4], __m512i *exponent, __mmask16 *doubtful)
 {
     const __m512i size = _mm512_set1_epi32(0x7fffffff);
@@ -53,7 +54,7 @@ BLR_INLINE_BLEND __m512 half_sum(const __m512 texel[4], const __m512 weight[4], 
         sum = _mm512_fmadd_ps(_mm512_roundscale_ps(scaled, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC), weight[k], sum);
     }
     *doubtful = _mm512_fpclass_ps_mask(sum, 0x99);                    /* NaNs and infinities */
-    /* Zeros are fine unless one of them is negative. */
+    /* Zeros are exact unless one of them is negative. */
     const __mmask16 zero = _mm512_testn_epi32_mask(largest, largest);
     if (zero) {
         __m512i seen = _mm512_setzero_si512();
@@ -64,7 +65,7 @@ BLR_INLINE_BLEND __m512 half_sum(const __m512 texel[4], const __m512 weight[4], 
     return sum;
 }
 
-/* Half away from zero to eleven bits, or to 2^-24 below the normal halves. */
+/* Rounds half away from zero to eleven bits, or to 2^-24 below the normal halves. */
 BLR_INLINE_BLEND __m512 half_round(__m512 sum, __m512i exponent)
 {
     const __m512 unit = _mm512_castsi512_ps(_mm512_sub_epi32(exponent, EXPONENT16(22)));

@@ -1,7 +1,8 @@
-/* The kinds of texels that are sampled in blocks, and what each does with a block. Included by each file that is compiled
- * for a set of instructions, after BLEND_FP32, BLEND_FP16 and BLEND_BYTES have been defined (block, out, stream, channels,
- * several quads, boxes_only), ADD_TAPS_FP32 (block, totals, channels) and END_TAPS_FP32 (totals, lanes, out); BLEND_TO_BYTES,
- * as BLEND_BYTES but to codes of one byte, where it is quicker than codes of all kinds. */
+/* The kinds of texels that the block sampler supports, and the blend function of each. Each source file of an
+ * instruction set includes this header after defining BLEND_FP32, BLEND_FP16 and BLEND_BYTES (block, out, stream,
+ * channels, several quads, boxes_only), ADD_TAPS_FP32 (block, totals, channels) and END_TAPS_FP32 (totals, lanes,
+ * out); and BLEND_TO_BYTES, like BLEND_BYTES but with byte codes as results, where that is faster than the general
+ * path for codes. */
 #ifndef BLR_SAMPLE_BLOCK_KINDS_H
 #define BLR_SAMPLE_BLOCK_KINDS_H
 
@@ -9,7 +10,7 @@
 
 static const struct code_kind kind_s8 = {1, true}, kind_u8 = {1, false}, kind_s16 = {2, true}, kind_u16 = {2, false};
 
-/* One function for each way that a block can be filled. */
+/* One function for each way of filling a block. */
 #define BLENDS(name, blend, channels)                                                                 \
     static uint64_t name##_one_##channels(const struct blr_block *block, float *out, bool stream)     \
     {                                                                                                 \

@@ -1,4 +1,5 @@
-/* What the vectors of every set of instructions have in common: how channels lie in them, and where texels come from. */
+/* Definitions shared by the vectors of all instruction sets: the arrangement of channels in lanes, and texel
+ * addresses. */
 #ifndef BLR_SAMPLE_BLOCK_LANES_H
 #define BLR_SAMPLE_BLOCK_LANES_H
 
@@ -8,7 +9,7 @@
 
 #define BLR_INLINE_BLEND static inline __attribute__((always_inline))
 
-/* Three channels take the place of four. */
+/* Three channels occupy four lanes. */
 #define LANES_OF(channels) ((channels) == 3 ? 4 : (channels))
 
 /* Biased exponents between which scaling by powers of two stays within the normal floats. */
@@ -38,7 +39,7 @@ BLR_INLINE_BLEND int load_three_bytes(uintptr_t address)
     return (unsigned short)load_short(address) | *(const unsigned char *)(address + 2) << 16;
 }
 
-/* Where one texel of some items lies: in the block, or worked out from the places of boxes. */
+/* Addresses of one texel of several items: stored in the block, or computed from the places of boxes. */
 BLR_INLINE_BLEND const uintptr_t *texels_at(const struct blr_block *block, uint32_t q, int k, uint32_t item,
                                             const uint32_t items, const uint32_t pixel_size, const bool boxes,
                                             uintptr_t worked_out[16])

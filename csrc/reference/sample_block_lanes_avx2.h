@@ -1,5 +1,5 @@
-/* Lanes of 256-bit vectors: eight channels of texels, of two, four or eight items, what goes with their items, and
- * where the results go. */
+/* Lanes of 256-bit vectors, eight channels of two, four or eight items: loading texels, spreading weights, storing
+ * results. */
 #ifndef BLR_SAMPLE_BLOCK_LANES_AVX2_H
 #define BLR_SAMPLE_BLOCK_LANES_AVX2_H
 
@@ -38,7 +38,7 @@ BLR_INLINE_BLEND __m128 four_floats(const uintptr_t *texel)
     return _mm_insert_ps(a, _mm_load_ss((const float *)texel[3]), 0x30);
 }
 
-/* The idle lane repeats the third channel: zeros would look as if they were special. */
+/* The idle lane repeats the third channel: a zero would be treated as a special value. */
 BLR_INLINE_BLEND __m128 three_floats(uintptr_t texel)
 {
     __m128 floats = _mm_maskload_ps((const float *)texel, _mm_setr_epi32(-1, -1, -1, 0));
@@ -103,7 +103,7 @@ BLR_INLINE_BLEND __m128 two_rows(const struct blr_block *block, uint32_t q, int 
     return _mm_loadh_pi(pair, (const __m64 *)(base + place[1]));
 }
 
-/* Of eight one-channel items: both columns with one load each. */
+/* Eight one-channel items: both columns with one load each. */
 BLR_INLINE_BLEND void row_pairs_fp32(const struct blr_block *block, uint32_t q, int row, uint32_t item,
                                      const bool boxes, __m256 *left, __m256 *right)
 {

@@ -1,5 +1,5 @@
-/* Texels and weights of some items to lanes, for each set of instructions that has 32-bit lanes of VECTOR_LANES channels:
- * included where struct lanes, lanes_of_ints, row_pairs_fp32, texels_fp16 and texels_fp32 are known. */
+/* Loading texels and weights into lanes, for each instruction set with VECTOR_LANES 32-bit lanes. The including file
+ * defines struct lanes, lanes_of_ints, row_pairs_fp32, texels_fp16 and texels_fp32 first. */
 #ifndef BLR_SAMPLE_BLOCK_LANES_LOAD_H
 #define BLR_SAMPLE_BLOCK_LANES_LOAD_H
 

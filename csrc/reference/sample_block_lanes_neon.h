@@ -1,5 +1,5 @@
-/* Lanes of 128-bit vectors: four channels of texels, of one, two or four items, what goes with their items, and where the
- * results go. */
+/* Lanes of 128-bit vectors, four channels of one, two or four items: loading texels, spreading weights, storing
+ * results. */
 #ifndef BLR_SAMPLE_BLOCK_LANES_NEON_H
 #define BLR_SAMPLE_BLOCK_LANES_NEON_H
 
@@ -40,7 +40,7 @@ BLR_INLINE_BLEND float32x2_t load_pair(uintptr_t address)
     return vreinterpret_f32_u8(vld1_u8((const uint8_t *)address));
 }
 
-/* The idle lane of three channels repeats the third: zeros would look as if they were special. */
+/* With three channels the idle lane repeats the third: a zero would be treated as a special value. */
 BLR_INLINE_BLEND float32x4_t texels_fp32(const uintptr_t *texel, const int channels)
 {
     if (channels == 4)
@@ -88,7 +88,7 @@ BLR_INLINE_BLEND float32x4_t texels_fp16(const uintptr_t *texel, const int chann
     return vcvt_f32_f16(vreinterpret_f16_u16(four_words(texel, channels)));
 }
 
-/* Of four one-channel items whose rows are neighbours: both columns with one load each. */
+/* Four one-channel items whose rows are neighbours: both columns with one load each. */
 BLR_INLINE_BLEND void row_pairs_fp32(const struct blr_block *block, uint32_t q, int row, uint32_t item, const bool boxes,
                                      float32x4_t *left, float32x4_t *right)
 {
@@ -113,7 +113,7 @@ BLR_INLINE_BLEND uint32_t items_of_lanes(uint32x4_t lanes, const int channels)
     return (item[0] ? 1u : 0u) | (item[1] ? 2u : 0u) | (item[2] ? 4u : 0u) | (item[3] ? 8u : 0u);
 }
 
-/* There is no store past the caches that a compiler offers everywhere. */
+/* No non-temporal store is available in all compilers. */
 BLR_INLINE_BLEND void store_lanes(float *out, float32x4_t value, bool stream)
 {
     (void)stream;

@@ -1,8 +1,10 @@
-/* Locating a block: the arithmetic of sample_coordinate.h, sample_weight.h and sample_cube.c as loops
- * over 64 items without branches. Included by each file that is compiled for a set of instructions.
+/*
+ * Location of a block: the arithmetic of sample_coordinate.h, sample_weight.h and sample_cube.c as branchless loops
+ * over 64 items. Each source file of an instruction set includes this header.
  *
- * Magnitudes are cut to where the result cannot change any more, so that 32-bit integers hold every
- * position, and doubles hold every product exactly. */
+ * Magnitudes are clamped to the range in which they affect the result, so that 32-bit integers hold every position, and
+ * doubles hold every product exactly.
+ */
 #ifndef BLR_SAMPLE_BLOCK_LOCATE_H
 #define BLR_SAMPLE_BLOCK_LOCATE_H
 
@@ -16,10 +18,10 @@
 #define BLR_INLINE static inline __attribute__((always_inline))
 #define BLR_EACH_ITEM for (int i = 0; i < BLR_BLOCK; i++)
 
-/* One mip level as the block sees it: a row for each item when levels vary, else only the first row. */
+/* One mip level of a block: a row for each item when levels vary, else only the first row. */
 struct level_rows {
     _Alignas(64) double texels[3][BLR_BLOCK];      /* texels (1/256 texels when linear) in a step of a coordinate */
-    float steps[3][BLR_BLOCK];                     /* of a normalized coordinate: 2^bits */
+    float steps[3][BLR_BLOCK];                     /* steps of a normalized coordinate: 2^bits */
     int32_t extent[3][BLR_BLOCK];
     int32_t share[BLR_BLOCK];                      /* weight of the level */
     uint32_t row_pitch[BLR_BLOCK];
@@ -50,29 +52,30 @@ BLR_INLINE int32_t bits_of(float value)
     return bits;
 }
 
-/* One of two addresses, by the sign of a number; without a condition, which would keep loops from being vectors. */
+/* Selects one of two addresses by the sign of a number, without a branch that would prevent vectorisation. */
 BLR_INLINE uintptr_t if_negative(int32_t number, uintptr_t yes, uintptr_t no)
 {
     uintptr_t mask = (uintptr_t)(intptr_t)(number >> 31);
     return (yes & mask) | (no & ~mask);
 }
 
-/* ---- positions: when linear 1/256 texel from the first centre, else the index */
+/* ---- positions: 1/256 texel from the first centre (linear), else the index */
 
-/* NaN and denormals are 0. */
+/* Replaces NaN and denormals by 0. */
 BLR_INLINE float cleaned(float x)
 {
     return fabsf(x) >= 0x1p-126f ? x : 0.0f;
 }
 
-/* Of a cleaned coordinate. */
+/* Clamps a cleaned coordinate. */
 BLR_INLINE float cut(float x, float low, float high)
 {
     x = low > x ? low : x;
     return high < x ? high : x;
 }
 
-/* floor(u * texels + half), for u * texels > -256 * extent: a positive number needs no rounding down. */
+/* floor(u * texels + half), for u * texels > -256 * extent: adding a multiple makes the number positive, so that
+ * truncation rounds down. */
 BLR_INLINE int32_t texel_position(float u, const struct level_rows *level, int d, int row, const bool linear)
 {
     int32_t bias = 256 * level->extent[d][row];
@@ -84,8 +87,8 @@ BLR_INLINE int32_t position_within(float x, const struct level_rows *level, int 
     return texel_position(floorf(cut(x, -1.0f, 2.0f) * level->steps[d][row]), level, d, row, linear);
 }
 
-/* The same within one period of the texture: 1, or 2 when every other one is mirrored. Floats hold all
- * of this exactly: powers of two scale, and the rest of a division has no more bits than the number. */
+/* The same within one period of the texture: 1, or 2 for mirrored addressing. All steps are exact in float: scaling
+ * by powers of two, and the remainder of a division, which has no more bits than the number. */
 BLR_INLINE int32_t position_periodic(float x, const struct level_rows *level, int d, int row, const bool linear,
                                      const float periods)
 {
@@ -103,7 +106,7 @@ BLR_INLINE int32_t position_in_texels(float x, const struct level_rows *level, i
     return (int32_t)whole + (y - whole >= 0.5f) - 128;
 }
 
-/* ---- addressing: positions to the two texels of an axis */
+/* ---- addressing: from positions to an axis's two texels */
 
 BLR_INLINE void clamp_item(int32_t position, int32_t extent, const bool linear, struct axis_rows *axis, int i)
 {
@@ -122,7 +125,7 @@ BLR_INLINE void border_item(int32_t position, int32_t extent, const bool linear,
     axis->weight[i] = linear ? position & 255 : 0;
 }
 
-/* From -1 to 2 extents. */
+/* Valid for positions from -1 to 2 extents. */
 BLR_INLINE void mirror_item(int32_t position, int32_t extent, const bool linear, struct axis_rows *axis, int i)
 {
     int32_t first = linear ? position >> 8 : position, second = first + 1;
@@ -132,7 +135,7 @@ BLR_INLINE void mirror_item(int32_t position, int32_t extent, const bool linear,
     axis->weight[i] = linear ? position & 255 : 0;
 }
 
-/* From -1 to the extent. */
+/* Valid for positions from -1 to the extent. */
 BLR_INLINE void repeat_item(int32_t position, int32_t extent, const bool linear, struct axis_rows *axis, int i)
 {
     int32_t first = linear ? position >> 8 : position, second = first + 1;
@@ -141,7 +144,7 @@ BLR_INLINE void repeat_item(int32_t position, int32_t extent, const bool linear,
     axis->weight[i] = linear ? position & 255 : 0;
 }
 
-/* One axis of a block: each combination is a loop of its own. */
+/* Locates one axis of a block: each combination of modes has its own loop. */
 BLR_INLINE void locate_axis(const struct blr_texture *texture, const float *restrict x,
                             const struct level_rows *restrict level, int d, const int vary, const bool linear,
                             struct axis_rows *restrict axis)
@@ -204,8 +207,9 @@ BLR_INLINE void emit_texels(const struct blr_texture *texture, const struct leve
     }
 }
 
-/* The weights of a row, left | right << 16, and of them what the lower row takes: rounded to the nearest, a half of the left one
- * down and of the right one up. Nothing reaches from one number into the other: weights are at most 256, y is at most 255. */
+/* column_weights packs the weights of a row, left | right << 16; lower_weights gives the lower row's part of them,
+ * rounded to nearest, a half down for left and up for right. The packed numbers do not overflow into each other:
+ * weights are at most 256, y is at most 255. */
 BLR_INLINE uint32_t column_weights(int32_t whole, int32_t x)
 {
     const uint32_t right = ((uint32_t)(whole * x) + 128) >> 8;
@@ -247,7 +251,7 @@ BLR_INLINE void emit_weights(const int32_t *restrict x, const int32_t *restrict 
 
 struct block_work {
     _Alignas(64) float coordinate[3][BLR_BLOCK];
-    int32_t layer[BLR_BLOCK];                      /* or face */
+    int32_t layer[BLR_BLOCK];                      /* layer or face */
     int32_t level[BLR_BLOCK];                      /* when levels vary */
     int32_t fraction[BLR_BLOCK];
     struct level_rows rows;
@@ -282,7 +286,7 @@ static void fill_level_row(const struct blr_texture *texture, uint32_t index, st
     rows->data[i] = (uintptr_t)level->data;
 }
 
-/* The rows of a block whose items lie in different levels, from one row for each level. */
+/* Gathers the rows of a block with varying levels from a table with one row for each level. */
 static void gather_level_rows(const struct level_rows *restrict table, uint32_t dimensions, const int32_t *restrict index,
                               struct level_rows *restrict rows)
 {

@@ -1,4 +1,4 @@
-/* Nearest texels of a block: no arithmetic but the conversion. */
+/* Nearest texels of a block: loading and conversion, without arithmetic. */
 #ifndef BLR_SAMPLE_BLOCK_NEAREST_H
 #define BLR_SAMPLE_BLOCK_NEAREST_H
 

@@ -1,4 +1,4 @@
-/* Blocks for 64-bit ARM processors, all of which have NEON. */
+/* Block sampler compiled for NEON, which every 64-bit ARM processor has. */
 #include "sample_block.h"
 
 #if BLR_HAS_NEON_BLOCKS

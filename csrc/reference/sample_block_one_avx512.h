@@ -1,8 +1,8 @@
-/* Blending a block of float texels with one quad an item, in single precision throughout. A texel is cut to 28 bits below
- * the largest exponent, as in sample_block_blend_avx2.h, and split into a whole number below 2^14 and a fraction of 14 bits:
- * the weighted sums of the ones and of the others are exact in single precision, and their own sum is rounded once. A quarter
- * of the last bit of the fractions, added in the direction of the sum, moves ties away from zero and nothing else. An
- * infinity or NaN among the texels, whatever its weight, leaves an infinity or NaN. */
+/* Blending of a block of float texels with one quad an item, in single precision. A texel is truncated to 28 bits
+ * below the largest exponent, as in sample_block_blend_avx2.h, and split into an integer below 2^14 and a fraction
+ * of 14 bits: the weighted sums of each part are exact in single precision, and their total is rounded once. A
+ * quarter of the fractions' last bit, added in the direction of the sum, moves ties away from zero and nothing else.
+ * An infinity or NaN among the texels, whatever its weight, gives an infinity or NaN. */
 #ifndef BLR_SAMPLE_BLOCK_ONE_AVX512_H
 #define BLR_SAMPLE_BLOCK_ONE_AVX512_H
 
@@ -10,7 +10,7 @@
 
 /* ---- sums */
 
-/* The weights of some of sixteen items: one for each channel of a vector. */
+/* The weights of a part of sixteen items: one for each channel of a vector. */
 BLR_INLINE_BLEND __m512 wide_spread(__m512 weights, int part, const int channels)
 {
     if (channels == 1)
@@ -20,7 +20,7 @@ BLR_INLINE_BLEND __m512 wide_spread(__m512 weights, int part, const int channels
     return _mm512_permutexvar_ps(_mm512_add_epi32(items, _mm512_set1_epi32(part * 16 / LANES_OF(channels))), weights);
 }
 
-/* *small: channels that are zero, or too small for the scaling. */
+/* small: channels that are zero, or too small for the scaling. */
 BLR_INLINE_BLEND __m512 wide_one(const __m512 texel[4], const __m512 weight[4], __mmask16 *small)
 {
     const __m512i size = _mm512_set1_epi32(0x7fffffff);
@@ -43,7 +43,7 @@ BLR_INLINE_BLEND __m512 wide_one(const __m512 texel[4], const __m512 weight[4], 
         wholes = k ? _mm512_fmadd_ps(whole, weight[k], wholes) : _mm512_mul_ps(whole, weight[k]);
         fractions = k ? _mm512_fmadd_ps(fraction, weight[k], fractions) : _mm512_mul_ps(fraction, weight[k]);
     }
-    /* Sums below 2^10 have fewer than 24 bits and are not rounded; from 2^8 on the nudge does nothing to them. */
+    /* Sums below 2^10 have fewer than 24 bits and are not rounded; from 2^8 on adding the quarter bit has no effect. */
     __mmask16 rounded = _mm512_cmp_ps_mask(_mm512_abs_ps(wholes), _mm512_set1_ps(0x1p9f), _CMP_GE_OQ);
     __m512 nudge = _mm512_or_ps(_mm512_and_ps(wholes, sign), _mm512_set1_ps(0x1p-16f));
     __m512 sum = _mm512_add_ps(wholes, _mm512_mask_add_ps(fractions, rounded, fractions, nudge));
@@ -57,7 +57,8 @@ BLR_INLINE_BLEND void wide_load_ones(const struct blr_block *block, uint32_t ite
     wide_load_texels(block, 0, item, channels, boxes, windows ? &window : NULL, texel);
 }
 
-/* Texels are loaded while those before are blended, which is a long chain of steps; of one channel loading takes longer. */
+/* Texels are loaded while the previous ones are blended, which is a long dependency chain; with one channel loading
+ * takes longer than blending. */
 BLR_INLINE_BLEND uint64_t blend_wide_one(const struct blr_block *block, float *out, bool stream, const int channels,
                                          const bool boxes, const bool windows)
 {

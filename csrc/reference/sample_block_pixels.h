@@ -1,18 +1,18 @@
-/* Fetches and writes block by block: pixels named by integers, converted many at a time and moved one by one. A block with a
- * pixel outside of the image is left to texture_fetch.c, which tells of it. */
+/* Fetches and writes by blocks: addresses from integer coordinates, values converted by vector loops, pixels moved
+ * one by one. A block with a pixel outside the image is left to texture_fetch.c, which reports the fault. */
 #ifndef BLR_SAMPLE_BLOCK_PIXELS_H
 #define BLR_SAMPLE_BLOCK_PIXELS_H
 
 #include "sample_block_run.h"
 #include "texture_fetch.h"
 
-/* What stays the same from block to block. */
+/* Constants of a run over all blocks. */
 struct pixel_run {
     const struct blr_texture *texture;
     const blr_image_call_t *call;
     uint32_t dimensions;
     bool layered;
-    uint32_t extent[3];                   /* layers are the last */
+    uint32_t extent[3];                   /* extents; the last one is the layer count */
     uint32_t pitch[3];                    /* bytes from pixel to pixel, from row to row, from slice to slice */
 };
 
@@ -48,7 +48,7 @@ BLR_INLINE uint32_t add_offsets(const struct pixel_run *run, const int32_t *rest
     return outside;
 }
 
-/* Addresses of a whole block of items; false if any is outside. */
+/* Computes the addresses of a full block of items; false if any is outside. */
 static bool locate_pixels(const struct pixel_run *run, uint64_t begin, uintptr_t *restrict address)
 {
     const uint32_t n = run->dimensions;
@@ -78,7 +78,7 @@ static bool locate_pixels(const struct pixel_run *run, uint64_t begin, uintptr_t
     return outside == 0;
 }
 
-/* ---- bits as they are */
+/* ---- verbatim copies */
 
 BLR_INLINE void gather_pixels(unsigned char *restrict to, const uintptr_t *restrict address, const size_t size)
 {
@@ -92,7 +92,7 @@ BLR_INLINE void scatter_pixels(const uintptr_t *restrict address, const unsigned
         memcpy((void *)address[i], from + i * size, size);
 }
 
-/* With sizes that compilers know. */
+/* Expands to a switch with constant pixel sizes. */
 #define FOR_PIXEL_SIZE(size, ACTION) \
     switch (size) {                  \
     case 1: ACTION(1); break;        \
@@ -134,7 +134,7 @@ static bool fetch_blocks(const struct blr_texture *texture, const blr_image_call
     const bool verbatim = call->value_type == texture->format->storage && call->value_channels == texture->desc.num_channels;
     if (!start_pixels(texture, call, &run) || !make_fetch_plan(texture, call, &plan))
         return false;
-    block.quads = 1; /* and of that the first addresses, which are all that is looked at */
+    block.quads = 1; /* only the first addresses are read */
     block.count = BLR_BLOCK;
     block.boxes_only = false;
     memset(block.dense, 0, sizeof block.dense);
@@ -164,7 +164,7 @@ static void widen_halves(const uint16_t *restrict halves, uint32_t count, float 
         eight_from_halves(halves + i, values + i);
 }
 
-/* As blr_format_encode. */
+/* Encodes as blr_format_encode. */
 static void encode_normalized(const struct blr_format *format, const float *restrict values, uint32_t count,
                               int32_t *restrict codes)
 {
@@ -178,7 +178,7 @@ static void encode_normalized(const struct blr_format *format, const float *rest
     }
 }
 
-/* The pixels that values become; their channels are the image's. */
+/* Converts values to pixels of the image's channel count. */
 static const unsigned char *encode_block(const struct blr_format *format, const blr_image_call_t *call, const void *given,
                                          union block_values *restrict reals, union block_values *restrict pixels)
 {

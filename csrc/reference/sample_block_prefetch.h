@@ -1,12 +1,12 @@
-/* Asking for the texels of a block while another is blended. The nearest cache is small, and waits for few lines at a
- * time: texels of which each brings lines of its own go to the second one. Where items follow each other through the
- * image, most of them lie in the lines that their neighbours bring, and the rest may come close. */
+/* Prefetch of a block's texels while another block is blended. The L1 cache is small, with few outstanding misses:
+ * scattered texels, each in a cache line of its own, are prefetched into L2. Where items follow each other through
+ * the image, most texels lie in lines that neighbours load, and the rest are prefetched into L1. */
 #ifndef BLR_SAMPLE_BLOCK_PREFETCH_H
 #define BLR_SAMPLE_BLOCK_PREFETCH_H
 
 #include "sample_block_locate.h"
 
-/* With one caller for each, both of these are constants. */
+/* With one caller for each, both are constants. */
 #define CLOSE_CACHE 3
 #define LARGER_CACHE 2
 
@@ -14,12 +14,12 @@
     ((cache) == CLOSE_CACHE ? __builtin_prefetch((const void *)(address), 0, CLOSE_CACHE)                         \
                             : __builtin_prefetch((const void *)(address), 0, LARGER_CACHE))
 
-/* Whether most items lie within so many bytes of the item before, judged by some of them. */
+/* Whether most items lie within a number of bytes of the previous item, judged from a subset. */
 #define FOLLOW_EACH_OTHER(place, bytes)                                                                          \
     ((place[1] - place[0] + bytes <= 2 * bytes) + (place[17] - place[16] + bytes <= 2 * bytes) +                 \
          (place[33] - place[32] + bytes <= 2 * bytes) + (place[49] - place[48] + bytes <= 2 * bytes) >= 3)
 
-/* Both rows of each step-th item, at one or two places that lie so many bytes from its first texel. */
+/* Prefetches both rows of every step-th item, at one or two byte offsets from its first texel. */
 BLR_INLINE void fetch_boxes(const struct blr_block *block, uint32_t step, const int before, const int after, const int cache)
 {
     for (uint32_t q = 0; q < block->quads; q++) {

@@ -1,5 +1,5 @@
-/* Running a call block by block. Included, with the blends of a set of instructions, by each file that
- * is compiled for one; BLR_BLEND gives the blend for a kind of texel. */
+/* Execution of a call block by block. Each source file of an instruction set includes this header after its blends;
+ * BLR_BLEND gives the blend of a texel kind. */
 #ifndef BLR_SAMPLE_BLOCK_RUN_H
 #define BLR_SAMPLE_BLOCK_RUN_H
 
@@ -11,7 +11,7 @@
 #include "sample_block_store.h"
 #include "sample_block_taps.h"
 
-/* Results larger than this are not kept in the caches. */
+/* Results larger than this are stored past the caches. */
 #define STREAM_BYTES (8u << 20)
 
 #ifndef BLOCKS_UNDER_WAY
@@ -23,22 +23,22 @@ struct plan {
     const blr_image_call_t *call;
     uint32_t channels;
     uint32_t lanes;
-    uint32_t coordinates;                 /* of an item */
+    uint32_t coordinates;                 /* coordinates of an item */
     bool cube;
     bool border;
     bool integers;                        /* integer texels, weights in pairs */
     bool taps;                            /* footprints are anisotropic */
-    bool dense;                           /* worth knowing whether rows are neighbours */
-    bool boxes;                           /* worth trying whether all items have boxes of neighbours */
+    bool dense;                           /* rows of neighbours are loaded at once: check for them */
+    bool boxes;                           /* boxes are supported: check whether all items have one */
     bool level_boxes;                     /* the same for two levels, or levels that vary from block to block */
     bool level_varies;
-    bool direct;                          /* the caller's array takes what the blend leaves, */
-    uint32_t direct_size;                 /* of so many bytes an item */
+    bool direct;                          /* the blend stores directly to the caller's array, */
+    uint32_t direct_size;                 /* with this many bytes an item */
     bool stream;
-    struct blr_level_pair levels;         /* of all items, unless they vary */
+    struct blr_level_pair levels;         /* levels of all items, unless they vary */
     const struct kind *kind;
     blr_blend_block_t blend;
-    finish_block_t finish;                /* of what the blend leaves, or NULL */
+    finish_block_t finish;                /* conversion of the blend's output, or NULL */
 };
 
 static bool make_plan(const struct blr_texture *texture, const blr_image_call_t *call, struct plan *plan)
@@ -49,7 +49,7 @@ static bool make_plan(const struct blr_texture *texture, const blr_image_call_t 
     bool cube = texture->desc.type == BLR_IMAGE_CUBEMAP;
     if (call->operation == BLR_OPERATION_SAMPLE_GRADIENT && cube)
         return false;
-    bool small = true;                    /* offsets within a level take 32 bits */
+    bool small = true;                    /* offsets within a level fit 32 bits */
     for (uint32_t k = 0; k < texture->num_levels; k++) {
         const struct blr_texture_level *level = &texture->level[k];
         small &= level->height * level->row_pitch <= UINT32_MAX;
@@ -62,7 +62,7 @@ static bool make_plan(const struct blr_texture *texture, const blr_image_call_t 
     if (!plan->blend)
         return false;
     plan->taps = call->operation == BLR_OPERATION_SAMPLE_GRADIENT && texture->anisotropy_cap;
-    /* The blend of the commonest format goes all the way. */
+    /* The blend of the most common format gives final results. */
     bool finished = texture->desc.channel_type == BLR_CHANNEL_UNORM_INT8 && !plan->taps;
     plan->finish = finished ? NULL : texture->blends ? finish_of_sums(format) : finish_of_codes(format);
     plan->texture = texture;
@@ -106,7 +106,7 @@ static void load_coordinates(const struct plan *plan, uint64_t begin, uint32_t c
 {
     uint32_t n = plan->coordinates;
     const float *restrict given = (const float *)plan->call->coordinates + begin * n;
-    /* Some blocks ahead: arrays are walked through page by page. */
+    /* Prefetches the coordinates a few blocks ahead, across page boundaries. */
     for (uint32_t k = 0; k < n * BLR_BLOCK; k += 16)
         __builtin_prefetch((const void *)((uintptr_t)given + (8u * n * BLR_BLOCK + k) * sizeof(float)));
     float *restrict x = work->coordinate[0], *restrict y = work->coordinate[1], *restrict z = work->coordinate[2];
@@ -144,7 +144,7 @@ static void load_layers(const struct plan *plan, uint64_t begin, uint32_t count,
         work->layer[i] = (int32_t)plan->call->layers[begin + i];
 }
 
-/* Levels and fractions of a block; returns whether any item needs a second level. */
+/* Computes the levels and fractions of a block; returns whether any item needs a second level. */
 static bool load_levels(const struct plan *plan, const struct gradient_scale *scale, uint64_t begin, uint32_t count,
                         struct block_work *work)
 {
@@ -180,7 +180,7 @@ static bool load_levels(const struct plan *plan, const struct gradient_scale *sc
     return fractions != 0;
 }
 
-/* Whether the texels of every row are neighbours, for eight items at a time. */
+/* Finds out whether all rows are pairs of neighbours, for eight items at a time. */
 static void find_dense(struct blr_block *block, uint64_t pixel_size)
 {
     for (int group = 0; group < BLR_BLOCK / 8; group++) {
@@ -204,16 +204,16 @@ BLR_INLINE void locate_slot(const struct plan *plan, const int vary, const int32
         locate_level(texture, vary, linear, plan->border, plan->integers, share, work, block);
 }
 
-/* What stays the same from block to block of a run. */
+/* State of a run over all blocks. */
 struct run {
     const struct plan *plan;
     struct block_work work;
     struct cube_rows cube;
-    struct level_rows table;              /* a row for each level */
+    struct level_rows table;              /* one row for each level */
     struct gradient_scale gradients;
     int32_t shares[2][BLR_BLOCK];
     int32_t indices[2][BLR_BLOCK];
-    struct blr_block block[BLOCKS_UNDER_WAY];      /* one is located while the texels of the others arrive */
+    struct blr_block block[BLOCKS_UNDER_WAY];      /* one block is located while the texels of the others are loaded */
 };
 
 static void start_run(const struct plan *plan, struct run *run)
@@ -266,7 +266,7 @@ static void locate_block(struct run *run, uint64_t begin, uint32_t count, struct
     if (texture->desc.type == BLR_IMAGE_ARRAY && plan->call->layers)
         load_layers(plan, begin, count, work);
     int slots = plan->levels.fraction ? 2 : 1;
-    bool alike = true;                    /* levels, from item to item */
+    bool alike = true;                    /* every item has the same levels */
     if (plan->level_varies) {
         slots = load_levels(plan, &run->gradients, begin, count, work) ? 2 : 1;
         BLR_EACH_ITEM {
@@ -308,7 +308,7 @@ static void locate_block(struct run *run, uint64_t begin, uint32_t count, struct
     fetch_ahead(texture, block);
 }
 
-/* Stores what a block has left in values; items with a bit are done again. */
+/* Stores the values of a block; recomputes the items whose bit is set. */
 static void end_block(const struct plan *plan, uint64_t begin, uint32_t count, union block_values *values, uint64_t again)
 {
     if (plan->finish)
@@ -317,7 +317,7 @@ static void end_block(const struct plan *plan, uint64_t begin, uint32_t count, u
     redo_items(plan, begin, count, again);
 }
 
-/* Returns the number of its items. */
+/* Blends a block; returns the number of its items. */
 static uint32_t blend_block(const struct plan *plan, uint64_t begin, const struct blr_block *block)
 {
     uint32_t count = block->count;
@@ -339,7 +339,7 @@ static uint32_t blend_block(const struct plan *plan, uint64_t begin, const struc
     return count;
 }
 
-/* Items of the first block: so many that the results of the next ones begin with a line of the cache. */
+/* Number of items in the first block, so that the results of the following ones start on a cache line. */
 static uint32_t first_count(const struct plan *plan, uint64_t begin)
 {
     const blr_image_call_t *call = plan->call;
@@ -367,15 +367,15 @@ static void run_blocks(const struct plan *plan, uint64_t begin, uint64_t end)
 
 /* ---- anisotropic footprints */
 
-/* What stays the same from block to block, and what the steps of a block hand on. */
+/* State of a run with anisotropic footprints, over all blocks and between the steps of one. */
 struct tap_run {
     const struct plan *plan;
     struct block_work work;
-    struct level_rows table;              /* a row for each level */
+    struct level_rows table;              /* one row for each level */
     struct gradient_scale scale;
     struct measure_rows measures;
-    struct tap_rows taps[2];              /* of the finer and of the coarser level */
-    struct blr_block block[2];            /* one is located while the texels of the other arrive */
+    struct tap_rows taps[2];              /* taps of the finer and of the coarser level */
+    struct blr_block block[2];            /* one block is located while the texels of the other are loaded */
     struct blr_totals totals;
 };
 
@@ -398,7 +398,8 @@ static int32_t largest_of(const int32_t *restrict numbers)
     return largest;
 }
 
-/* The number of taps of a level of a block, and all that is needed to locate them; 0 for a level without a share. */
+/* Computes the location parameters of one level's taps; returns the largest number of taps, 0 for a level without
+ * weight. */
 static int32_t aim_taps(struct tap_run *run, struct tap_rows *taps, bool *vary)
 {
     const struct blr_texture *texture = run->plan->texture;

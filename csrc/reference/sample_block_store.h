@@ -1,4 +1,4 @@
-/* From the results of a block to the array of the caller: its channels, its type of elements. */
+/* Storing a block's results to the caller's array: selects its channels and converts to its element type. */
 #ifndef BLR_SAMPLE_BLOCK_STORE_H
 #define BLR_SAMPLE_BLOCK_STORE_H
 
@@ -24,7 +24,7 @@ static void pack(const union block_values *values, uint32_t count, uint32_t chan
         pack_channels(values, count, LANES_OF(channels), channels, wanted, packed);
 }
 
-/* From numbers of 32 bits to smaller elements. */
+/* Converts 32-bit numbers to smaller elements. */
 static void narrow(const union block_values *restrict values, uint32_t count, blr_element_type_t type,
                    union block_values *restrict elements)
 {

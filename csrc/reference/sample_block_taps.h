@@ -1,28 +1,28 @@
-/* Anisotropic footprints of a block: the arithmetic of sample_anisotropy.c, a tap of all items at a time. Taps come in groups
- * as the hardware fetches them; where an item has fewer taps than others, its remaining ones weigh nothing. */
+/* Anisotropic footprints of a block: the arithmetic of sample_anisotropy.c, one tap of all items at a time. Taps are
+ * grouped as the hardware fetches them; an item with fewer taps than others has weight 0 in the remaining ones. */
 #ifndef BLR_SAMPLE_BLOCK_TAPS_H
 #define BLR_SAMPLE_BLOCK_TAPS_H
 
 #include "sample_block_gradient.h"
 #include "sample_block_locate.h"
 
-/* Further than any tap lies from the centre, in texels. */
+/* Upper bound of a tap's distance from the centre, in texels. */
 #define TAP_REACH 64
 
-/* The taps of each item in one of its two levels. */
+/* Taps of each item in one of its two levels. */
 struct tap_rows {
-    _Alignas(64) int32_t length[BLR_BLOCK];        /* of the footprint in this level */
-    int32_t spacing[BLR_BLOCK];                    /* of the taps in 1/128 texel */
+    _Alignas(64) int32_t length[BLR_BLOCK];        /* length of the footprint in this level */
+    int32_t spacing[BLR_BLOCK];                    /* distance of the taps in 1/128 texel */
     int32_t share[BLR_BLOCK];
     int32_t level[BLR_BLOCK];
-    int32_t count[BLR_BLOCK], side[BLR_BLOCK];     /* of taps, in all and of one side */
+    int32_t count[BLR_BLOCK], side[BLR_BLOCK];     /* number of taps, in all and on one side */
     int32_t inner[BLR_BLOCK], whole[BLR_BLOCK];    /* weight of all but the outermost taps, and of a side */
-    int32_t shift[BLR_BLOCK];                      /* that brings weights to 1/1024 */
+    int32_t shift[BLR_BLOCK];                      /* shift that brings weights to 1/1024 */
     int32_t step[2][BLR_BLOCK];
-    int32_t centre[2][BLR_BLOCK];                  /* 1/256 texel */
+    int32_t centre[2][BLR_BLOCK];                  /* in 1/256 texel */
 };
 
-/* Lengths and levels of both levels of each item. */
+/* Lengths and weights of both levels of each item. */
 static void split_footprints(const struct blr_texture *texture, const struct measure_rows *restrict measures,
                              struct tap_rows *restrict fine, struct tap_rows *restrict coarse)
 {
@@ -39,7 +39,7 @@ static void split_footprints(const struct blr_texture *texture, const struct mea
         int32_t fraction = mip_linear ? lod & 255 : 0;
         fraction = level < last ? fraction : 0;
         level = least(level, last);
-        length = least(length, most(major, 0));    /* no narrower than one texel of the base level */
+        length = least(length, most(major, 0));    /* at least one texel of the base level */
         fine->length[i] = length;
         fine->level[i] = level;
         fine->share[i] = 256 - fraction;
@@ -53,13 +53,13 @@ static void split_footprints(const struct blr_texture *texture, const struct mea
     memcpy(fine->spacing, spacing, sizeof spacing);
 }
 
-/* A choice without a branch, which would keep loops from being vectors. */
+/* Selects without a branch, which would prevent vectorisation. */
 BLR_INLINE int32_t either(int32_t condition, int32_t yes, int32_t no)
 {
     return (yes & -condition) | (no & (condition - 1));
 }
 
-/* How many taps, with which weights and how far apart. */
+/* Computes the number, weights and distance of the taps. */
 static void shape_taps(const struct measure_rows *restrict measures, struct tap_rows *restrict taps)
 {
     int32_t exp2[256];
@@ -89,7 +89,7 @@ static void shape_taps(const struct measure_rows *restrict measures, struct tap_
     }
 }
 
-/* The centres in a level, brought near the image. */
+/* Computes the centres in a level, wrapped to the image's neighbourhood. */
 static void centre_axis(const struct blr_texture *texture, const float *restrict x, const struct level_rows *restrict level,
                         int d, const int vary, int32_t *restrict centre)
 {
@@ -97,7 +97,7 @@ static void centre_axis(const struct blr_texture *texture, const float *restrict
     const bool periodic = addressing == BLR_ADDRESSING_REPEAT || addressing == BLR_ADDRESSING_MIRRORED_REPEAT;
     const float periods = addressing == BLR_ADDRESSING_MIRRORED_REPEAT ? 2.0f : 1.0f;
     const double scale = texture->linear ? 1.0 : 256.0, half = texture->linear ? 0.5 : 0.0;
-    /* Nearest texels round after the offset of the tap is added, so the half texel is not added here. */
+    /* Nearest filtering rounds after the tap's offset is added, so the half texel is not added here. */
     if (periodic) {
         BLR_EACH_ITEM {
             float steps = level->steps[d][i * vary], period = steps * periods;
@@ -114,7 +114,7 @@ static void centre_axis(const struct blr_texture *texture, const float *restrict
     }
 }
 
-/* index modulo extent, for an index of few extents. */
+/* index modulo extent, for an index within a few extents. */
 BLR_INLINE int32_t modulo_item(int32_t index, int32_t extent)
 {
     int32_t rest = index - (int32_t)floorf((float)index * (1.0f / (float)extent)) * extent;
@@ -152,7 +152,8 @@ static void address_taps(blr_addressing_t addressing, const int32_t *restrict po
     }
 }
 
-/* Offsets and weights of the taps with a number: from the far end of one side through the centre to the other. */
+/* Offsets and weights of one tap of all items: number counts from the far end of one side through the centre to the
+ * other end. */
 static void place_taps(const struct tap_rows *restrict taps, int number, int32_t *restrict right, int32_t *restrict down,
                        int32_t *restrict weight)
 {

@@ -1,5 +1,5 @@
-/* Coordinates: from a float to the two texels of an axis and the weight of the second, in exact
- * integers. Every float has a meaning: NaN is 0, denormals are 0, magnitudes end at 2^30. */
+/* Coordinates: conversion of a float to an axis's two texels and the weight of the second, in exact integers. Every
+ * float is valid: NaN and denormals count as 0, magnitudes are clamped to 2^30. */
 #ifndef BLR_SAMPLE_COORDINATE_H
 #define BLR_SAMPLE_COORDINATE_H
 
@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define BLR_OUTSIDE (-1)                  /* an index in the border */
+#define BLR_OUTSIDE (-1)                  /* index of a border texel */
 #define BLR_COORDINATE_LIMIT 0x1p30f
 
 /* Fraction bits kept of a normalized coordinate; alone: the image has neither layers nor mip levels. */
@@ -54,7 +54,7 @@ static inline int64_t blr_modulo(int64_t value, int64_t divisor)
     return rest < 0 ? rest + divisor : rest;
 }
 
-/* An index anywhere on the line, brought into the image; BLR_OUTSIDE for the border. */
+/* Applies the addressing mode to any index; BLR_OUTSIDE for the border. */
 static inline int64_t blr_address(int64_t index, uint32_t extent, blr_addressing_t addressing)
 {
     int64_t n = extent;
@@ -74,10 +74,10 @@ static inline int64_t blr_address(int64_t index, uint32_t extent, blr_addressing
     return blr_modulo(index, n);
 }
 
-/* The two texels of a linear sample, in 1/256 of a texel from the centre of texel 0. */
+/* The two texels of a linear sample along an axis; positions are in 1/256 of a texel from the centre of texel 0. */
 struct blr_axis {
     int64_t index[2];                     /* BLR_OUTSIDE: border */
-    int32_t weight;                       /* of the second, 0..255 */
+    int32_t weight;                       /* weight of the second, 0..255 */
 };
 
 static inline struct blr_axis blr_axis_at(int64_t position, uint32_t extent, blr_addressing_t addressing)

@@ -1,5 +1,5 @@
-/* Cubemaps: from a direction to a face, and the texels of a face and its neighbours.
- * Faces are in the order +x -x +y -y +z -z. */
+/* Cubemaps: projection of a direction to a face, and texels of a face and its neighbours. Faces are ordered +x -x +y
+ * -y +z -z. */
 #include "sample.h"
 #include "sample_coordinate.h"
 #include "sample_cube.h"
@@ -17,7 +17,7 @@ struct blr_cube_point blr_cube_project(const float direction[3])
             v[d] = 0.0f;
     }
     if (v[0] == 0.0f && v[1] == 0.0f && v[2] == 0.0f)
-        v[0] = v[1] = v[2] = 0.0f;        /* an infinite component leaves no other: the zeros lose their signs */
+        v[0] = v[1] = v[2] = 0.0f;        /* next to an infinite component all others count as 0, without sign */
     float x = v[0], y = v[1], z = v[2];
     int axis = fabsf(z) >= fabsf(x) && fabsf(z) >= fabsf(y) ? 2 : fabsf(y) >= fabsf(x) ? 1 : 0;
     struct blr_cube_point point = {(uint32_t)axis * 2 + (signbit(v[axis]) ? 1u : 0u), 0.0f, 0.0f};
@@ -32,7 +32,7 @@ struct blr_cube_point blr_cube_project(const float direction[3])
     return point;
 }
 
-/* The place on a face, (s + 1) / 2, in 1/2^bits. */
+/* Coordinate on a face, (s + 1) / 2, in 1/2^bits. */
 static int64_t face_fraction(float s, int bits)
 {
     if (!(fabsf(s) >= 0x1p-126f))
@@ -40,8 +40,8 @@ static int64_t face_fraction(float s, int bits)
     return (INT64_C(1) << (bits - 1)) + (int64_t)floor((double)s * (double)(INT64_C(1) << (bits - 1)));
 }
 
-/* A texel one step outside a face, along one axis, is the edge texel of the next face. Directions are
- * integers here: the face has the edge length 2 width, texel centres are odd or even numbers. */
+/* A texel one step outside a face, along one axis, is the edge texel of the adjacent face. Directions are integers
+ * here: a face has the edge length 2 width, texel centres are odd or even numbers. */
 void blr_cube_neighbour(uint32_t width, uint32_t *face, int64_t *i, int64_t *j)
 {
     int64_t w = width, s = 2 * *i + 1 - w, t = 2 * *j + 1 - w;
@@ -84,8 +84,8 @@ static const unsigned char *face_texel(const struct blr_texture *texture, const 
            (uint64_t)i * texture->pixel_size;
 }
 
-/* The corner of three faces has no texel of its own: its weight goes to the three that exist, a third
- * each, and the rounding to the one diagonally across. */
+/* A corner between three faces has no fourth texel: its weight is split among the three that exist, a third each;
+ * the one diagonally across receives the rounding error. */
 static void share_corner(int32_t weight[4], int corner)
 {
     int32_t whole = weight[corner], third = (85 * whole + 128) >> 8;
@@ -147,7 +147,7 @@ static void add_level(const struct blr_texture *texture, uint32_t level_index, c
         int64_t index[2];
         for (int d = 0; d < 2; d++) {
             index[d] = (u[d] * width) >> bits;
-            /* Only the very edge, u = 1, lies outside; repetition brings it back to texel 0. */
+            /* Only the edge itself, u = 1, lies outside; repetition maps it to texel 0. */
             blr_addressing_t addressing = texture->seamless || texture->addressing[d] == BLR_ADDRESSING_MIRRORED_REPEAT
                                               ? BLR_ADDRESSING_CLAMP_TO_EDGE : texture->addressing[d];
             index[d] = blr_address(index[d], width, addressing);

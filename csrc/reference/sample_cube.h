@@ -1,17 +1,17 @@
-/* Geometry of cubemaps. */
+/* Geometry of cubemaps: projection of directions, and adjacency of faces. */
 #ifndef BLR_SAMPLE_CUBE_H
 #define BLR_SAMPLE_CUBE_H
 
 #include <stdint.h>
 
-/* Where a direction meets the cube: s to the right and t downwards on the face, from -1 to 1. */
+/* Intersection of a direction with the cube: s to the right and t downwards on the face, from -1 to 1. */
 struct blr_cube_point {
     uint32_t face;
     float s;
     float t;
 };
 
-/* A direction of any length. One without a length, or with NaNs, still has a face. */
+/* Projects a direction of any length. A zero direction, or one with NaNs, still has a face. */
 struct blr_cube_point blr_cube_project(const float direction[3]);
 
 /* Replaces a texel one step outside its face along one axis by the texel of the adjacent face. */

@@ -1,5 +1,5 @@
-/* The exact mode: the same footprints with weights that are not rounded, and an anisotropic footprint
- * that is integrated along its longer axis. Everything is computed in double and rounded once. */
+/* Exact filtering: the same footprints with unrounded weights, and anisotropic footprints integrated along their
+ * longer axis. All arithmetic is in double, rounded once at the end. */
 #include "format_packed.h"
 #include "sample.h"
 #include "sample_coordinate.h"
@@ -8,8 +8,8 @@
 
 #include <math.h>
 
-/* Steps of the integral along the longer axis, for each texel of the finer level, up to a limit that
- * only footprints far larger than the levels allowed reach. */
+/* Integration steps along the longer axis, for each texel of the finer level. Only footprints far larger than the
+ * permitted levels reach the limit. */
 #define STEPS_A_TEXEL 8
 #define MOST_STEPS 4096
 
@@ -20,7 +20,7 @@ struct sum {
 };
 
 struct exact_axis {
-    int64_t index[2];                     /* addressed */
+    int64_t index[2];                     /* after addressing */
     double weight[2];
 };
 
@@ -53,7 +53,7 @@ static void add_texel(struct sum *sum, const unsigned char *texel, double weight
 static struct exact_axis exact_axis_at(double coordinate, uint32_t extent, bool linear, blr_addressing_t addressing)
 {
     struct exact_axis axis = {{0, 0}, {1.0, 0.0}};
-    /* Only gradients without measure lead farther than this, where doubles have no fractions. */
+    /* Only gradients beyond any measure exceed this bound, above which doubles have no fractions. */
     coordinate = coordinate > 0x1p52 ? 0x1p52 : coordinate < -0x1p52 ? -0x1p52 : coordinate;
     if (!linear) {
         axis.index[0] = axis.index[1] = blr_address((int64_t)floor(coordinate), extent, addressing);
@@ -83,7 +83,7 @@ static void add_slice(struct sum *sum, const struct exact_axis *x, const struct 
     }
 }
 
-/* place: normalized or in texels as the sampler says. */
+/* place: coordinates, normalized or in texels as the sampler requires. */
 static void add_image(struct sum *sum, const double place[3], uint32_t layer, double weight)
 {
     const struct blr_texture *texture = sum->texture;
@@ -135,7 +135,7 @@ static void add_seamless(struct sum *sum, uint32_t face, double x, double y, dou
     }
 }
 
-/* Where a direction meets its face, in -1..1: a float would lose up to width / 2^25 texels. */
+/* Coordinates of a direction on its face, in -1..1, in double: a float would lose up to width / 2^25 texels. */
 static void exact_face_place(const float direction[3], uint32_t face, double *s, double *t)
 {
     static const struct { int axis[2]; double sign[2]; } faces[6] = {
@@ -197,7 +197,7 @@ static struct exact_levels split_lod(const struct blr_texture *texture, double l
     return levels;
 }
 
-/* A sample at one place, of both levels. */
+/* Adds the samples of both levels at one place. */
 static void add_place(struct sum *sum, const double place[3], const float *direction, uint32_t layer,
                       struct exact_levels levels, double weight)
 {
@@ -213,7 +213,7 @@ static void add_place(struct sum *sum, const double place[3], const float *direc
     }
 }
 
-/* Half the base-two logarithm of a squared length; far below every level for a length of 0. */
+/* Half the base-two logarithm of a squared length; far below every level for length 0. */
 static double half_log2(double square)
 {
     return square > 0.0 ? 0.5 * log2(square) : -4096.0;
@@ -225,8 +225,9 @@ static double finite_gradient(float gradient)
     return isnan(value) ? 0.0 : value > 0x1p100 ? 0x1p100 : value < -0x1p100 ? -0x1p100 : value;
 }
 
-/* The footprint is the ellipse that the gradients map a circle of one pixel to. The level of detail
- * suits its shorter axis, kept within maxAnisotropy of the longer; what is longer is integrated. */
+/* The footprint is the ellipse to which the gradients map a circle of one pixel. The level of detail follows its
+ * shorter axis, at least the longer axis divided by maxAnisotropy; the footprint is integrated along the longer
+ * axis. */
 static void add_gradient_footprint(struct sum *sum, const double place[3], const float *gradient_x,
                                    const float *gradient_y, uint32_t layer)
 {
@@ -245,7 +246,7 @@ static void add_gradient_footprint(struct sum *sum, const double place[3], const
         add_place(sum, place, NULL, layer, split_lod(texture, half_log2(xx > yy ? xx : yy)), 1.0);
         return;
     }
-    /* Eigenvalues of the Gram matrix are the squared axes; its eigenvector mixes the gradients. */
+    /* The eigenvalues of the Gram matrix are the squared axes; its eigenvector gives the combination of gradients. */
     double middle = 0.5 * (xx + yy), difference = 0.5 * (xx - yy);
     double radius = sqrt(difference * difference + xy * xy);
     double longer = middle + radius, shorter = middle - radius;

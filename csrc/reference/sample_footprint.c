@@ -3,7 +3,7 @@
 #include "sample_coordinate.h"
 #include "sample_weight.h"
 
-/* The texel of a slice, or the border. */
+/* The texel's address in a slice, or the border's. */
 static const unsigned char *texel_at(const struct blr_texture *texture, const struct blr_texture_level *level,
                                      const unsigned char *slice, int64_t x, int64_t y)
 {

@@ -1,5 +1,5 @@
-/* Gradients: how the hardware measures a footprint, in ten-bit significands with exponents.
- * Every truncation here is observable, so each step is spelled out. */
+/* Gradients: the hardware's measurement of a footprint, in ten-bit significands with exponents. Every truncation
+ * affects results, so each step is written out. */
 #include "sample.h"
 
 #include <float.h>
@@ -13,7 +13,7 @@ struct component {
     int sign;
 };
 
-/* Exponents stay far within those of a double. */
+/* Exponents stay far within the range of double. */
 static double magnitude(struct component a)
 {
     uint64_t bits = (uint64_t)(1023 + a.exponent) << 52;
@@ -22,7 +22,7 @@ static double magnitude(struct component a)
     return (double)a.significand * power;
 }
 
-/* How many bits a number below 2^53 has. */
+/* Number of bits of an integer below 2^53. */
 static int bit_count(int64_t value)
 {
     double number = (double)value;
@@ -39,8 +39,8 @@ static int64_t shifted(int64_t value, int shift)
     return value >> (shift > -62 ? -shift : 62);
 }
 
-/* A ten by ten bit multiplier of which the partial products' columns below 2^6 are dropped and half
- * of what they would carry on average is added. */
+/* A ten by ten bit multiplier that drops the columns of partial products below 2^6 and adds half of their average
+ * carry. */
 static int64_t multiply(int64_t a, int64_t b)
 {
     int64_t sum = 448;
@@ -69,7 +69,7 @@ static struct component trimmed(struct component a)
     return a;
 }
 
-/* Exactly ten bits, whatever the input; 0 stays 0. */
+/* Scales to exactly ten bits; 0 stays 0. */
 static struct component normalized(struct component a)
 {
     int bits = bit_count(a.significand);
@@ -80,11 +80,11 @@ static struct component normalized(struct component a)
     return a;
 }
 
-/* Gradients that count as infinite are larger than this, with or without others added; all others are smaller. */
+/* Gradients that count as infinite exceed this bound, also in sums; all other gradients are below it. */
 #define BEYOND_MEASURE 0x1p160
 #define INFINITE_EXPONENT 200
 
-/* 256 log2 of an area goes no higher. */
+/* Upper bound of 256 log2 of an area. */
 #define LARGEST_LOG (32 * 256 - 1)
 
 /* One component of a gradient, in texels. */
@@ -97,7 +97,7 @@ static struct component from_float(float gradient, uint32_t extent)
         r.exponent += log_extent - 9;
         return r;
     }
-    if (size >= 0x1p97f) {                /* infinite, whatever the extent */
+    if (size >= 0x1p97f) {                /* infinite for every extent */
         r.significand = 512;
         r.exponent = INFINITE_EXPONENT;
         r.sign = gradient < 0.0f ? -1 : 1;
@@ -117,7 +117,7 @@ static struct component from_float(float gradient, uint32_t extent)
     return product(r, n);
 }
 
-/* The sum or difference: one guard bit, each operand truncated to it. */
+/* Sum or difference: one guard bit, to which each operand is truncated. */
 static struct component sum(struct component a, struct component b, int sign)
 {
     struct component r = {0, (a.exponent > b.exponent ? a.exponent : b.exponent) - 1, 0};
@@ -151,8 +151,8 @@ static void sort_pair(struct component *larger, struct component *smaller)
     }
 }
 
-/* max + 11/32 mid + 1/4 min, the last two added first; a diagonal (a sum or difference of the two
- * gradients) counts 11/16 of that. */
+/* max + 11/32 mid + 1/4 min, the last two added first; 11/16 of that for a diagonal (the sum or difference of the
+ * two gradients). */
 static struct component length(const struct component *vector, uint32_t count, bool diagonal)
 {
     struct component v[3];
@@ -186,7 +186,7 @@ static int32_t log2_256(struct component a)
 
 struct gradients {
     struct component x[3], y[3], sum[3], difference[3];
-    struct component size[4];             /* of x, y, sum, difference */
+    struct component size[4];             /* lengths of x, y, sum, difference */
 };
 
 static void measure_gradients(const float *gradient_x, const float *gradient_y, const uint32_t *extent,
@@ -223,8 +223,8 @@ static int32_t measured_lod(const float *gradient_x, const float *gradient_y, co
     return largest_log2(&g);
 }
 
-/* a - b, cut to one bit below the last one of the larger operand; numbers that are none count as 0. The result has at most
- * 26 bits, of which only the first ten matter: those below a float's are cut off too. */
+/* a - b, truncated one bit below the larger operand's last one; NaNs count as 0. The result has at most 26 bits, of
+ * which only the first ten matter: bits beyond a float's precision are truncated too. */
 static float difference(float a, float b)
 {
     a = isnan(a) ? 0.0f : a;
@@ -244,8 +244,8 @@ int32_t blr_gradient_lod(const float *coordinates, const float *gradient_x, cons
 {
     if (dimensions < 3)
         return measured_lod(gradient_x, gradient_y, extent, dimensions);
-    /* In three dimensions the hardware takes differences of moved coordinates, and has none left of
-     * coordinates this large: the level is the last. */
+    /* In three dimensions the hardware subtracts displaced coordinates, and the differences of coordinates this
+     * large vanish: the level is the last. */
     float moved[2][3];
     for (uint32_t d = 0; d < 3; d++) {
         if (fabsf(coordinates[d]) >= 0x1p97f)
@@ -303,7 +303,8 @@ void blr_gradient_measure(const float gradient_x[2], const float gradient_y[2], 
     int32_t log_area = log2_256(area);
     measure->ratio = 2 * measure->major - (log_area < LARGEST_LOG ? log_area : LARGEST_LOG);
 
-    /* The longest wins; of equals x before the sum, y before the difference, those two before these. */
+    /* The longest vector is chosen; of equals, x before the sum, y before the difference, and the first two before
+     * these. */
     bool second = (size[1] > size[3] ? size[1] : size[3]) > (size[0] > size[2] ? size[0] : size[2]);
     bool diagonal = second ? size[3] > size[1] : size[2] > size[0];
     if (!diagonal) {

@@ -1,4 +1,4 @@
-/* One sample at a time: the path that covers every texture. */
+/* Sampling of one item: the path that covers every texture. */
 #include "format_packed.h"
 #include "sample.h"
 #include "texture_value.h"
@@ -37,7 +37,7 @@ static void item_footprint(const struct blr_texture *texture, const blr_image_ca
 
 #define MAX_TEXELS (4 * BLR_MAX_QUADS)
 
-/* Lets the texels of a footprint be unpacked ones. */
+/* Replaces the packed texels of a footprint by unpacked copies. */
 static void unpack_footprint(const struct blr_texture *texture, struct blr_footprint *footprint,
                              unsigned char unpacked[MAX_TEXELS][BLR_MAX_PIXEL_SIZE])
 {

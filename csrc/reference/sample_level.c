@@ -1,4 +1,4 @@
-/* Level of detail: the sampler's clamps, and the split in two mip levels. */
+/* Level of detail: the sampler's clamps, and the split into two mip levels with their weights. */
 #include "sample.h"
 
 int32_t blr_lod_from_float(float lod)

@@ -1,4 +1,5 @@
-/* Tables of the hardware: the second is measured, not exactly a rounded logarithm. */
+/* Tables of the hardware's exponential and logarithm. The second one is measured and differs from a rounded
+ * logarithm. */
 #include "sample.h"
 
 const uint16_t blr_exp2_table[256] = {

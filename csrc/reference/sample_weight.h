@@ -1,17 +1,17 @@
-/* Weights: integers of which the parts always sum to the whole. */
+/* Weights: integers split into parts that always sum to the whole. */
 #ifndef BLR_SAMPLE_WEIGHT_H
 #define BLR_SAMPLE_WEIGHT_H
 
 #include <stdint.h>
 
-/* The part of weight that goes to the share-256ths, rounded half up. */
+/* The part of weight in proportion share / 256, rounded half up. */
 static inline int32_t blr_weight_part(int32_t weight, int32_t share)
 {
     return (weight * share + 128) >> 8;
 }
 
-/* Weights of the texels (y0,x0) (y0,x1) (y1,x0) (y1,x1); x and y are the shares of the second column
- * and row, in 1/256. */
+/* Weights of the texels (y0,x0) (y0,x1) (y1,x0) (y1,x1); x and y are the weights of the second column and row, in
+ * 1/256. */
 static inline void blr_quad_weights(int32_t x, int32_t y, int32_t weight, int32_t parts[4])
 {
     int32_t right = blr_weight_part(weight, x);
@@ -22,8 +22,8 @@ static inline void blr_quad_weights(int32_t x, int32_t y, int32_t weight, int32_
     parts[2] = left - parts[0];
 }
 
-/* Which texels of a quad are looked at: those whose column and row have a share, even where their own
- * weight rounds to 0; none when the quad has no weight. */
+/* Mask of the texels of a quad that are read: column and row both have a weight, even where the texel's own weight
+ * rounds to 0. None when the quad's weight is 0. */
 static inline uint32_t blr_texels_used(int32_t x, int32_t y, int32_t weight)
 {
     if (weight <= 0)

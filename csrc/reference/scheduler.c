@@ -1,3 +1,4 @@
+/* The scheduler: the dependency graph of commands and events, their submission, execution and completion. */
 #include "scheduler.h"
 
 #include "allocate.h"
@@ -8,7 +9,7 @@
 
 blr_mutex_t blr_scheduler_mutex = BLR_MUTEX_INIT;
 
-/* What this thread is running. */
+/* Command that this thread is running. */
 static _Thread_local uint64_t current_queue;
 static _Thread_local struct blr_error *current_host_error;
 
@@ -53,7 +54,8 @@ blr_result_t blr_scheduler_fail_current(blr_result_t code, const char *message)
     return BLR_RESULT_SUCCESS;
 }
 
-/* Runs the command on the calling thread, which is not one of the queue's. Called and returning with the lock. */
+/* Runs the command on the calling thread, which is not one of the queue's workers. Called and returns with the lock
+ * held. */
 static void execute_here(struct blr_command *command)
 {
     struct blr_environment environment;
@@ -92,7 +94,8 @@ static void follow(struct blr_command *command)
     *command->follows = command->event;
 }
 
-/* Commands of the queue that a barrier has to wait for: those since the barrier before it, which covers the rest. */
+/* Number of commands since the previous barrier, for which a barrier must wait; that barrier covers all earlier
+ * ones. */
 static uint32_t count_since_barrier(const struct blr_queue *queue)
 {
     uint32_t count = 0;
@@ -154,7 +157,7 @@ static blr_result_t submit_with(struct blr_queue *queue, struct blr_command *com
     command->edges = command->inline_edges;
     event->command = command;
     if (handle != NULL) {
-        blr_event_retain(event); /* the command's, beside the caller's */
+        blr_event_retain(event); /* the command's reference, in addition to the caller's */
         atomic_store_explicit(&event->owners, 1, memory_order_relaxed);
     }
     event->submitted = blr_clock_now();
@@ -225,7 +228,7 @@ static blr_result_t run_command(struct blr_command *command, struct blr_error *e
     current_queue = command->event->queue;
     blr_result_t result;
     if (command->is_host_function) {
-        /* What the function calls reports to the thread as usual. */
+        /* Driver functions called by a host function report errors to the thread as usual. */
         current_host_error = error;
         struct blr_error *before = blr_error_redirect(NULL);
         command->run(command);
@@ -269,14 +272,14 @@ void blr_scheduler_execute(struct blr_command *command)
     bool keeps_thread = command->is_host_function || command->waits_outside;
     if (keeps_thread) {
         queue->running_functions++;
-        blr_queue_add_workers(queue); /* it may wait for what is ready behind it */
+        blr_queue_add_workers(queue); /* the host function may wait for ready commands behind it */
     }
     blr_mutex_unlock(&blr_scheduler_mutex);
 
     event->started = blr_clock_now();
     blr_result_t result;
     if (failed != NULL) {
-        /* Complete events do not change: no lock is needed to read this one. */
+        /* Complete events do not change: reading this one needs no lock. */
         struct blr_event *cause = failed->cause != NULL ? failed->cause : failed;
         struct blr_error *before = blr_error_redirect(&error);
         result = blr_fail(BLR_RESULT_DEPENDENCY_FAILED, "not run, because work it waited for failed with %s: %s",
@@ -316,7 +319,7 @@ void blr_scheduler_complete(struct blr_event *event, blr_result_t result, const 
     struct blr_edge *next;
     for (struct blr_edge *edge = event->dependents; edge != NULL; edge = next) {
         struct blr_command *command = edge->command;
-        next = edge->next; /* the edge lies in the command, which may run at once */
+        next = edge->next; /* the edge is part of the command, which may run and be freed at once */
         if (failure && !edge->ordering && command->failed == NULL) {
             blr_event_retain(event);
             command->failed = event;

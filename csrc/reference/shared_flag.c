@@ -1,3 +1,4 @@
+/* Binary semaphores shared with SwiftShader: a process-shared mutex, condition and flag in mapped memory. */
 #if !defined(_GNU_SOURCE)
 #define _GNU_SOURCE
 #endif
@@ -20,11 +21,11 @@ struct blr_shared_flag {
     uint8_t set;
 };
 
-#define LONGEST_LOCK ((uint64_t)10 * 1000000000) /* nanoseconds: it is held for a moment, unless its holder died */
+#define LONGEST_LOCK ((uint64_t)10 * 1000000000) /* nanoseconds: the lock is held briefly, unless its holder died */
 
 #if defined(__GLIBC__)
 
-/* The condition and the lock count by the clock of the day. */
+/* Absolute time for condition and mutex, which use the real-time clock. */
 static struct timespec day_time(uint64_t from_now)
 {
     struct timespec time;

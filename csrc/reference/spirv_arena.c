@@ -1,3 +1,4 @@
+/* The arena of a module: allocation from blocks that are freed together. */
 #include "spirv_arena.h"
 
 #include "allocate.h"
@@ -20,7 +21,8 @@ void *blr_arena_allocate(struct blr_arena *arena, size_t size)
         if (block == NULL)
             return NULL;
         arena->total += block_size;
-        if (block_size == size && arena->blocks != NULL) { /* a large piece stands alone, the open block stays open */
+        if (block_size == size && arena->blocks != NULL) { /* a large allocation gets a block of its own; the current
+                                                            * block stays in use */
             block->next = arena->blocks->next;
             arena->blocks->next = block;
             return block->bytes;

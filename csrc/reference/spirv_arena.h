@@ -1,4 +1,4 @@
-/* Memory of one module that is freed at once: many small pieces, zeroed, aligned to 16 bytes. */
+/* Arena of a module: many small allocations, zeroed, aligned to 16 bytes, freed together. */
 #ifndef BLR_SPIRV_ARENA_H
 #define BLR_SPIRV_ARENA_H
 
@@ -9,12 +9,12 @@ struct blr_arena_block;
 
 struct blr_arena {
     struct blr_arena_block *blocks;
-    size_t used;  /* of the newest block */
+    size_t used;  /* bytes used in the newest block */
     size_t size;
-    size_t total; /* of all blocks */
+    size_t total; /* bytes of all blocks */
 };
 
-/* NULL when there is no memory, or when the arena would exceed BLR_ARENA_LIMIT. */
+/* NULL without memory, or when the arena would exceed BLR_ARENA_LIMIT. */
 void *blr_arena_allocate(struct blr_arena *arena, size_t size);
 void blr_arena_free(struct blr_arena *arena);
 

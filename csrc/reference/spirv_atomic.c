@@ -1,4 +1,4 @@
-/* Atomic operations, lane after lane: the instructions, and what they do. */
+/* Atomic operations, lane by lane: decoding and execution. */
 #include "spirv_builder.h"
 #include "spirv_half.h"
 #include "spirv_operations.h"
@@ -8,7 +8,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-/* in[0]: addresses, in[1]: values, in[2]: what is compared with; literal: bytes of what is changed. */
+/* in[0]: addresses, in[1]: values, in[2]: comparands; literal: bytes of the memory operand. */
 
 static bool may_change(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, uint32_t lane, uint64_t address,
                        uint32_t size)
@@ -49,7 +49,7 @@ static bool may_change(struct blr_spirv_batch *batch, const struct blr_spirv_op 
         (void)before;                                                                                                  \
     }
 
-/* Replaces a by the expression of a and b, until nobody came between. */
+/* Replaces a by the expression of a and b in a compare-and-exchange loop. */
 #define REPLACE(T, expression)                                                                                         \
     T a = atomic_load(place);                                                                                          \
     while (!atomic_compare_exchange_weak(place, &a, (T)(expression)))                                                  \
@@ -131,7 +131,7 @@ ATOMIC(fmax_16, uint16_t, REPLACE(uint16_t, max_bits_16(a, b)))
 FLOATS(32, uint32_t, float)
 FLOATS(64, uint64_t, double)
 
-/* A flag is a number of 32 bits, and what it was a boolean. */
+/* A flag is a 32-bit integer; its previous state is a boolean. */
 static void test_and_set(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result)
 {
     const uint64_t *addresses = blr_register(batch, op->in[0]);
@@ -145,9 +145,9 @@ static void test_and_set(struct blr_spirv_batch *batch, const struct blr_spirv_o
 
 static const struct {
     uint16_t opcode;
-    uint8_t operands; /* values besides the address, scopes and semantics */
+    uint8_t operands; /* value operands, in addition to the address, scope and semantics */
     bool floats, integers;
-    blr_spirv_run_t run[3]; /* of 16, 32 and 64 bits */
+    blr_spirv_run_t run[3]; /* for 16, 32 and 64 bits */
 } table[] = {
     {BLR_OP_AtomicLoad, 0, true, true, {load_16, load_32, load_64}},
     {BLR_OP_AtomicStore, 1, true, true, {store_16, store_32, store_64}},
@@ -203,7 +203,8 @@ bool blr_spirv_decode_atomic(struct blr_spirv_builder *b, uint32_t word)
     if (row == sizeof table / sizeof *table)
         return false;
     bool stores = opcode == BLR_OP_AtomicStore, compares = table[row].operands == 2;
-    uint32_t first = stores ? word + 1 : word + 3; /* pointer, scope, semantics, for comparisons one more */
+    uint32_t first = stores ? word + 1 : word + 3; /* pointer, scope, semantics; comparisons have a second semantics
+                                                    * operand */
     uint32_t values = first + (compares ? 4 : 3);
     blr_spirv_require_words(b->module, word, values - word + table[row].operands);
     struct blr_spirv_ref pointer = blr_spirv_operand(b, word, b->build->words[first]);

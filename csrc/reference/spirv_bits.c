@@ -1,4 +1,4 @@
-/* Fields of bits, and scalar products of integers. */
+/* Bit-field instructions, and integer dot products. */
 #include "spirv_builder.h"
 #include "spirv_lanes.h"
 #include "spirv_run.h"
@@ -7,15 +7,15 @@
 
 static uint32_t word_at(const struct blr_spirv_builder *b, uint32_t word) { return b->build->words[word]; }
 
-/* ---------------------------------------------------------------- fields */
+/* ---------------------------------------------------------------- bit fields */
 
-/* So many low bits, from the field's first on. What lies beyond the number is not touched. */
+/* Mask of count bits from first on. Bits beyond the number are ignored. */
 static inline uint64_t field(uint32_t first, uint32_t count)
 {
     return (count >= 64 ? UINT64_MAX : ((uint64_t)1 << count) - 1) << (first & 63);
 }
 
-/* in[0] and of an insertion in[1]: numbers; then the field's first bit and its length, of 32 bits and one for each lane. */
+/* in[0], and in[1] of an insertion: numbers; then the field's offset and length, 32 bits, one for each lane. */
 #define FIELDS(T)                                                                                                      \
     static void insert_##T(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result)        \
     {                                                                                                                  \
@@ -58,7 +58,7 @@ FIELDS(uint64_t)
 #define ALL(name) {name##_uint8_t, name##_uint16_t, name##_uint32_t, name##_uint64_t}
 static const blr_spirv_run_t inserts[4] = ALL(insert), extracts[4] = ALL(extract), signed_extracts[4] = ALL(extract_signed);
 
-/* A field's first bit or its length as a number of 32 bits. */
+/* A field's offset or length as a 32-bit number. */
 static struct blr_spirv_ref small_number(struct blr_spirv_builder *b, uint32_t word, uint32_t id)
 {
     struct blr_spirv_ref number = blr_spirv_operand(b, word, id);
@@ -98,13 +98,13 @@ static void bit_field(struct blr_spirv_builder *b, uint32_t word, unsigned opcod
         blr_spirv_step_input(step, i, inputs[i]);
 }
 
-/* ---------------------------------------------------------------- scalar products */
+/* ---------------------------------------------------------------- dot products */
 
 struct dot {
-    uint32_t components, size; /* of an operand */
+    uint32_t components, size; /* components and bytes of an operand */
     bool packed;               /* the components are bytes of one number */
     bool has_sign[2];
-    bool accumulates;          /* in[2] is added, and the sum stays within the result's range */
+    bool accumulates;          /* in[2] is added, and the sum saturates to the result's range */
 };
 
 static uint64_t extended(uint64_t bits, uint32_t size, bool has_sign)

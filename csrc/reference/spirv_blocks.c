@@ -1,4 +1,4 @@
-/* Blocks one after the other: which lanes take part, and where they go. */
+/* Execution of blocks: the mask of active lanes, and the edges that lanes take. */
 #include "spirv_operations.h"
 #include "spirv_run.h"
 
@@ -14,7 +14,7 @@
             r[i] = (T)((r[i] & ~batch->mask[i]) | (s[i] & batch->mask[i]));                                            \
     }
 
-/* Takes a result over for the lanes of the mask. */
+/* Writes a result for the lanes of the mask only. */
 static void blend(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, const unsigned char *from)
 {
     if (batch->expanded != batch->mask)
@@ -58,7 +58,7 @@ static void follow_edge(struct blr_spirv_batch *batch, const struct blr_spirv_ed
     blr_spirv_arrive(batch, edge->target, lanes);
 }
 
-/* Lanes whose byte is 1; the others are 0. */
+/* Mask of the lanes whose byte is 1; the others are 0. */
 static uint64_t lanes_of_bytes(const uint8_t *bytes)
 {
     uint64_t lanes = 0;

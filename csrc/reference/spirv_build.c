@@ -1,3 +1,4 @@
+/* Module builds: failure, arena memory, and literal strings. */
 #include "spirv_build.h"
 
 #include <stdarg.h>

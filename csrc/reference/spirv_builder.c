@@ -1,3 +1,4 @@
+/* The program builder: values, operands, presets, steps and blocks. */
 #include "spirv_builder.h"
 
 #include "spirv_operations.h"
@@ -141,7 +142,7 @@ static bool is_about_groups(enum blr_spirv_builtin what)
     }
 }
 
-/* The registers of a built-in variable, all of it or one component. */
+/* The registers of a built-in variable or of one of its components. */
 static struct blr_spirv_ref builtin(struct blr_spirv_builder *b, uint32_t word,
                                     const struct blr_spirv_variable *variable)
 {
@@ -219,7 +220,7 @@ struct blr_spirv_ref blr_spirv_any_operand(struct blr_spirv_builder *b, uint32_t
     }
 }
 
-/* Each use has a copy of its own, written where it is used: no earlier use need have run. */
+/* Each use has a copy of its own, written at that use: no earlier use need have run. */
 struct blr_spirv_ref blr_spirv_addressed(struct blr_spirv_builder *b, uint32_t word, struct blr_spirv_ref ref)
 {
     struct blr_spirv_type *holds = blr_spirv_type(b->module, word, ref.type->element);

@@ -1,8 +1,8 @@
 /*
- * A program while it is being made: operations over numbered values, blocks and edges, calls already put in place.
+ * The program builder: operations over numbered values, blocks and edges, with calls inlined.
  *
- * A value is a number of registers. What takes a value apart or passes it on makes no operation: it is the same value,
- * or a part of it that starts behind so many bytes of each lane.
+ * A value is a sequence of registers. Extracting a part or forwarding a value creates no operation: the result is the
+ * same value at a byte offset within each lane.
  */
 #ifndef BLR_SPIRV_BUILDER_H
 #define BLR_SPIRV_BUILDER_H
@@ -11,74 +11,75 @@
 
 #define BLR_NONE UINT32_MAX
 
-/* What an id stands for in the function that is being decoded. */
+/* The meaning of an id in the function being decoded. */
 struct blr_spirv_ref {
-    uint32_t value;  /* plus 1; 0 for not defined */
-    uint32_t lane;   /* bytes before it in each lane of the value */
+    uint32_t value;  /* value number plus 1; 0 for undefined */
+    uint32_t lane;   /* byte offset of the part in each lane of the value */
     const struct blr_spirv_type *type;
-    uint32_t builtin; /* 1: a pointer to a built-in variable, whose registers the value is */
+    uint32_t builtin; /* 1: a pointer to a built-in variable; the value is the variable's registers */
 };
 
 struct blr_spirv_value {
     uint32_t lane_bytes;
-    uint32_t block;  /* the only one that needs it, or BLR_NONE */
-    bool crosses;    /* several blocks need it */
-    bool preset;     /* filled before anything runs */
-    const unsigned char *known; /* the bytes of a lane where they are known when the program is made, else NULL */
+    uint32_t block;  /* the only block that uses it, or BLR_NONE */
+    bool crosses;    /* used by several blocks */
+    bool preset;     /* written before the kernel starts */
+    const unsigned char *known; /* bytes of a lane if known at decoding, else NULL */
     uint32_t place;
-    uint32_t first, last; /* operations that name it, within its block */
+    uint32_t first, last; /* first and last operation that uses it, within its block */
 };
 
-/* An operation whose operands are values. */
+/* An operation before register allocation: operands are values. */
 struct blr_spirv_step {
     struct blr_spirv_op op;
     uint32_t result, result_lane;
     uint32_t in[4], in_lane[4];
-    bool pure; /* does nothing but make its result */
+    bool pure; /* no effect except its result */
 };
 
 struct blr_spirv_branch {
     uint32_t from, target; /* blocks */
-    uint32_t label;        /* id of the block that it leaves, for phis */
-    uint32_t next_in;      /* the next edge into the same block */
+    uint32_t label;        /* id of the source block, for phis */
+    uint32_t next_in;      /* next edge into the same block */
     uint32_t first_move, end_move;
 };
 
 struct blr_spirv_part {
     uint32_t first, end;
     enum blr_spirv_end kind;
-    uint32_t condition, condition_lane; /* value */
+    uint32_t condition, condition_lane; /* value and byte offset of the condition */
     uint32_t size;
     uint32_t first_edge, edge_count;
     const uint64_t *literals;
-    uint32_t edges_in;     /* the first of the edges into it */
-    uint32_t meeting;      /* of a barrier: the step that is done once for the group when all are there, or BLR_NONE */
-    uint32_t number;       /* in the order in which blocks run, BLR_NONE for one that is never reached */
+    uint32_t edges_in;     /* first edge into the block */
+    uint32_t meeting;      /* of a barrier: the step executed once for the group when all work-items have arrived, or
+                            * BLR_NONE */
+    uint32_t number;       /* position in execution order; BLR_NONE if unreachable */
 };
 
-/* A preset whose register is told by value and lane. */
+/* A preset whose register is given by value and lane offset. */
 struct blr_spirv_filling {
     struct blr_spirv_preset preset;
     uint32_t value, lane;
 };
 
-/* What a builder knows of one of the modules that are linked. */
+/* The builder's state for one of the linked modules. */
 struct blr_spirv_unit {
     struct blr_spirv_module *module;
     struct blr_spirv_ref *refs;      /* by id */
-    uint32_t *labels;                /* by id: block plus 1 */
-    bool *open;                      /* by number of the function: it is being decoded */
-    uint64_t local_offset;           /* of its variables in the work-group's memory */
+    uint32_t *labels;                /* by id: block number plus 1 */
+    bool *open;                      /* by function number: currently being decoded */
+    uint64_t local_offset;           /* offset of its work-group variables */
 };
 
 struct blr_spirv_builder {
     struct blr_spirv_unit *units;
-    uint32_t unit;                   /* that is being decoded: module, refs and labels are its own */
+    uint32_t unit;                   /* unit being decoded: module, refs and labels belong to it */
     struct blr_spirv_module *module;
     struct blr_spirv_build *build;
     struct blr_spirv_program *program;
     struct blr_spirv_ref *refs;      /* by id */
-    uint32_t *labels;                /* by id: block plus 1 */
+    uint32_t *labels;                /* by id: block number plus 1 */
     uint64_t effort;
     struct blr_spirv_step *steps;
     uint32_t step_count, step_capacity;
@@ -93,64 +94,64 @@ struct blr_spirv_builder {
     struct blr_spirv_builtin_use *builtins;
     uint32_t *builtin_values;
     uint32_t builtin_count, builtin_capacity, builtin_value_capacity;
-    const struct blr_spirv_function *function; /* being decoded */
-    struct blr_spirv_once *once;     /* what runs operations on known values, once there are any */
+    const struct blr_spirv_function *function; /* function being decoded */
+    struct blr_spirv_once *once;     /* state of constant folding, created at first use */
     uint32_t current;                /* block being filled */
-    uint32_t depth;                  /* of calls */
+    uint32_t depth;                  /* nesting depth of calls */
 };
 
-/* A new value of so many bytes a lane. */
+/* Creates a value with a number of bytes a lane. */
 uint32_t blr_spirv_new_value(struct blr_spirv_builder *builder, uint32_t lane_bytes);
 
-/* A new value for the result of the instruction at word. */
+/* Creates a value for the result of the instruction at word. */
 struct blr_spirv_ref blr_spirv_result(struct blr_spirv_builder *builder, uint32_t word);
 
-/* Makes the result of the instruction at word stand for this. */
+/* Binds the result of the instruction at word to a reference. */
 void blr_spirv_bind(struct blr_spirv_builder *builder, uint32_t word, struct blr_spirv_ref ref);
 
-/* What an operand stands for: a value. A pointer to a built-in variable is the address of a copy of it. */
+/* The value of an operand. A pointer to a built-in variable becomes the address of a copy of the variable. */
 struct blr_spirv_ref blr_spirv_operand(struct blr_spirv_builder *builder, uint32_t word, uint32_t id);
 
-/* A copy in the work-item's own memory of the built-in variable, or component of one, that a reference points to. */
+/* Copies the built-in variable, or its component, that a reference points to into the work-item's private memory. */
 struct blr_spirv_ref blr_spirv_addressed(struct blr_spirv_builder *builder, uint32_t word, struct blr_spirv_ref ref);
 
-/* What an operand stands for, where a pointer to a built-in variable stays one. */
+/* The reference of an operand, where a pointer to a built-in variable stays one. */
 struct blr_spirv_ref blr_spirv_any_operand(struct blr_spirv_builder *builder, uint32_t word, uint32_t id);
 
-/* The type of the result of the instruction at word. */
+/* Type of the result of the instruction at word. */
 struct blr_spirv_type *blr_spirv_result_type(struct blr_spirv_builder *builder, uint32_t word);
 
-/* A new operation at the end of the block being filled; run is still to be set. The pointer is good until the next. */
+/* Appends an operation to the current block; the caller sets run. The pointer is valid until the next call. */
 struct blr_spirv_step *blr_spirv_step(struct blr_spirv_builder *builder, uint32_t word);
 void blr_spirv_step_result(struct blr_spirv_step *step, struct blr_spirv_ref ref, uint32_t lane, uint32_t element,
                            uint32_t components);
 void blr_spirv_step_input(struct blr_spirv_step *step, uint32_t number, struct blr_spirv_ref ref);
 
-/* A barrier of the work-group with an operation that is done once, when all its work-items are there: run is called with the
- * worker's first batch, and reads and writes registers of the lanes of every batch that wait. */
+/* A work-group barrier with an operation that executes once, when all work-items have arrived: run receives the
+ * worker's first batch, and accesses the registers of the waiting lanes of every batch. */
 struct blr_spirv_step *blr_spirv_meeting(struct blr_spirv_builder *builder, uint32_t word);
 
-/* The end of the scalars from i on that are of one size. */
+/* The end of the sequence of equally sized scalars that starts at i. */
 uint32_t blr_spirv_of_one_size(const struct blr_spirv_leaf *leaves, uint32_t count, uint32_t i);
 
-/* Copies a value of a type into a part of another: an operation for each run of scalars of one size. */
+/* Copies a value of a type into a part of another: one operation for each sequence of equally sized scalars. */
 void blr_spirv_copy(struct blr_spirv_builder *builder, uint32_t word, struct blr_spirv_ref to, uint32_t to_lane,
                     struct blr_spirv_ref from, struct blr_spirv_type *type);
 
-/* A value that is the same in all lanes: a whole number of so many bytes. */
+/* A uniform integer constant with a number of bytes. */
 struct blr_spirv_ref blr_spirv_number(struct blr_spirv_builder *builder, uint64_t number, uint8_t size);
 
-/* A value of so many bytes a lane that is the same in all lanes: scalars of one size. */
+/* A uniform constant of a type, from the bytes of one lane. */
 struct blr_spirv_ref blr_spirv_known(struct blr_spirv_builder *builder, const struct blr_spirv_type *type, const unsigned char *bytes,
                                      uint32_t size);
 
-/* The bytes of a lane of an operand, or NULL where they are known only when the kernel runs. */
+/* The bytes of a lane of an operand, or NULL where they are known only at execution. */
 const unsigned char *blr_spirv_known_bytes(const struct blr_spirv_builder *builder, struct blr_spirv_ref ref);
 
-/* A filling of one register. */
+/* Adds a preset of one register. */
 void blr_spirv_fill(struct blr_spirv_builder *builder, struct blr_spirv_filling filling);
 
-/* Decoders of groups of instructions; false for an instruction of another group. */
+/* Decoders of instruction groups; false for an instruction of another group. */
 bool blr_spirv_decode_composite(struct blr_spirv_builder *builder, uint32_t word);
 bool blr_spirv_decode_arithmetic(struct blr_spirv_builder *builder, uint32_t word);
 bool blr_spirv_decode_bits(struct blr_spirv_builder *builder, uint32_t word);
@@ -161,29 +162,29 @@ bool blr_spirv_decode_extended(struct blr_spirv_builder *builder, uint32_t word)
 bool blr_spirv_decode_printf(struct blr_spirv_builder *builder, uint32_t word);
 bool blr_spirv_decode_group(struct blr_spirv_builder *builder, uint32_t word);
 
-/* A variable of a function: an address in each work-item's own memory. */
+/* Address of a function variable in the work-item's private memory. */
 struct blr_spirv_ref blr_spirv_private(struct blr_spirv_builder *builder, uint32_t word,
                                        const struct blr_spirv_type *pointer, const struct blr_spirv_type *holds,
                                        uint64_t *offset);
 
-/* Loads and stores a whole value: an operation for each run of scalars that lie together. */
+/* Loads and stores a whole value: one operation for each sequence of scalars that are contiguous in memory. */
 void blr_spirv_load(struct blr_spirv_builder *builder, uint32_t word, struct blr_spirv_ref pointer,
                     struct blr_spirv_ref to, struct blr_spirv_type *type);
 void blr_spirv_store(struct blr_spirv_builder *builder, uint32_t word, struct blr_spirv_ref pointer,
                      struct blr_spirv_ref from, struct blr_spirv_type *type);
 
-/* An empty block that leads to another. */
+/* An empty block with one edge to another block. */
 uint32_t blr_spirv_bridge(struct blr_spirv_builder *builder, uint32_t target);
 
-/* Numbers the blocks in the order in which they run, those never reached apart. order has room for twice as many as there
- * are: the blocks by number; returns how many. */
+/* Numbers the blocks in execution order, without unreachable ones. order has room for twice as many as there are and
+ * receives the blocks by number; returns their number. */
 uint32_t blr_spirv_order(struct blr_spirv_builder *builder, uint32_t *order);
 
-/* Makes one block of those that always run one after the other, and leaves out operations whose results nothing needs.
- * Takes and gives the order of blocks. */
+/* Merges blocks that always follow each other, and removes operations whose results are unused. Takes and returns
+ * the order of blocks. */
 uint32_t blr_spirv_join(struct blr_spirv_builder *builder, uint32_t *order, uint32_t count);
 
-/* Gives every value its registers and makes the final arrays of the program. */
+/* Allocates registers for all values and creates the final arrays of the program. */
 void blr_spirv_finish(struct blr_spirv_builder *builder, const uint32_t *order, uint32_t count);
 
 #endif

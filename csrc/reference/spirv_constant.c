@@ -1,4 +1,4 @@
-/* Constants, specialization constants and the module's variables. */
+/* Parsing of constants, specialization constants and module-scope variables. */
 #include "spirv_module.h"
 
 #include "spirv_constant_op.h"
@@ -8,7 +8,7 @@
 
 static uint32_t word_at(const struct blr_spirv_module *module, uint32_t word) { return module->build->words[word]; }
 
-/* Memory for the bytes of a constant or variable, counted. */
+/* Memory for the bytes of a constant or variable; counts them. */
 static unsigned char *bytes_for(struct blr_spirv_module *module, uint32_t word, uint64_t size)
 {
     module->memory_size += size;
@@ -34,7 +34,7 @@ uint64_t blr_spirv_constant_number(struct blr_spirv_module *module, uint32_t wor
 
 /* ---------------------------------------------------------------- scalars */
 
-/* What was asked for instead of a specialization constant's default, or NULL. */
+/* The value given for a specialization constant, or NULL for its default. */
 static const void *specialized(struct blr_spirv_module *module, uint32_t word, const struct blr_spirv_id *id,
                                const struct blr_spirv_type *type)
 {
@@ -72,7 +72,7 @@ static void read_number(struct blr_spirv_module *module, uint32_t word, struct b
     memcpy(constant->bytes, other != NULL ? other : module->build->words + word + 3, type->size);
 }
 
-/* A sampler whose handle is its description: BLR_CONSTANT_SAMPLER. */
+/* A constant sampler: the handle encodes its description, BLR_CONSTANT_SAMPLER. */
 static void read_sampler(struct blr_spirv_module *module, uint32_t word, struct blr_spirv_constant *constant)
 {
     blr_spirv_require_words(module, word, 6);
@@ -87,7 +87,7 @@ static void read_sampler(struct blr_spirv_module *module, uint32_t word, struct 
 
 /* ---------------------------------------------------------------- composites */
 
-/* Writes the constant or the variable's address named by id, of the given type. */
+/* Writes the constant named by id, or the address of the variable, with the given type. */
 static void place(struct blr_spirv_module *module, uint32_t word, uint32_t id, const struct blr_spirv_type *type,
                   unsigned char *bytes)
 {
@@ -172,8 +172,8 @@ static void initialize(struct blr_spirv_module *module, uint32_t word, struct bl
     variable->address = (uint64_t)(uintptr_t)bytes;
 }
 
-/* Whether a variable is a built-in one. Compilers write these as inputs, or as variables of global or constant memory that are
- * imported; neither has memory. */
+/* Whether a variable is built-in. Compilers declare these as inputs, or as imported variables of global or constant
+ * memory; neither has memory. */
 static bool is_in_registers(struct blr_spirv_module *module, uint32_t word, const struct blr_spirv_variable *variable)
 {
     if (variable->builtin < 0)

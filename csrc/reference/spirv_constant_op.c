@@ -1,4 +1,4 @@
-/* Instructions among constants are run by the same operations as in kernels, on one value in all lanes. */
+/* Evaluation of OpSpecConstantOp: the operations of kernels, executed once with the same value in all lanes. */
 #include "spirv_constant_op.h"
 
 #include "spirv_lanes.h"
@@ -10,7 +10,7 @@
 #define MOST_COMPONENTS 16u
 #define ROOM (MOST_COMPONENTS * BLR_LANES * 8u)
 
-/* The value named by id; an address for a variable of the module. */
+/* The value named by id; an address for a module-scope variable. */
 static const struct blr_spirv_type *operand(struct blr_spirv_module *module, uint32_t word, uint32_t id,
                                             const unsigned char **bytes)
 {
@@ -26,7 +26,7 @@ static const struct blr_spirv_type *operand(struct blr_spirv_module *module, uin
     blr_spirv_refuse(module->build, word, "%%%u is no constant whose value is known here", id);
 }
 
-/* Writes each component into all lanes of a register. */
+/* Broadcasts each component to all lanes of a register. */
 static void spread(struct blr_spirv_module *module, const struct blr_spirv_type *type, const unsigned char *bytes,
                    unsigned char *registers)
 {
@@ -39,7 +39,7 @@ static void spread(struct blr_spirv_module *module, const struct blr_spirv_type 
     }
 }
 
-/* Memory of the arena for what is used by vector instructions. */
+/* Aligned memory of the arena for vector instructions. */
 static void *aligned(struct blr_spirv_module *module, size_t size, size_t alignment)
 {
     uintptr_t address = (uintptr_t)blr_spirv_allocate(module->build, size + alignment, 1);
@@ -96,7 +96,7 @@ static void evaluate_lanes(struct blr_spirv_module *module, uint32_t word, unsig
 
 /* ---------------------------------------------------------------- composites */
 
-/* Where an element of a composite lies, by the literal numbers in words [at, end). */
+/* The position of an element of a composite, from the literal indices in words [at, end). */
 static const struct blr_spirv_type *locate(struct blr_spirv_module *module, uint32_t word, const struct blr_spirv_type *type,
                                            uint32_t at, uint32_t end, uint64_t *offset)
 {
@@ -166,7 +166,8 @@ static void evaluate_shuffle(struct blr_spirv_module *module, uint32_t word, str
         require_same(module, word, blr_spirv_scalar(module, types[i]), scalar);
     }
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t number = words[word + 6 + i] == UINT32_MAX ? 0 : words[word + 6 + i]; /* any value will do */
+        uint32_t number = words[word + 6 + i] == UINT32_MAX ? 0 : words[word + 6 + i]; /* undefined component: any value
+                                                                                        * is valid */
         if (number >= types[0]->count + types[1]->count)
             blr_spirv_refuse(module->build, word, "component %u of vectors of %u and %u", number, types[0]->count, types[1]->count);
         bool second = number >= types[0]->count;
@@ -177,7 +178,7 @@ static void evaluate_shuffle(struct blr_spirv_module *module, uint32_t word, str
 
 /* ---------------------------------------------------------------- addresses */
 
-/* A whole number with its sign. */
+/* A sign-extended integer. */
 static uint64_t signed_number(struct blr_spirv_module *module, uint32_t word, uint32_t id)
 {
     uint64_t number = blr_spirv_constant_number(module, word, id);
@@ -185,7 +186,7 @@ static uint64_t signed_number(struct blr_spirv_module *module, uint32_t word, ui
     return (uint64_t)((int64_t)(number << unused) >> unused);
 }
 
-/* The address of an element of a variable. */
+/* Address of an element of a variable. */
 static void evaluate_address(struct blr_spirv_module *module, uint32_t word, struct blr_spirv_constant *constant,
                              bool element_first)
 {

@@ -1,11 +1,11 @@
-/* Conversions between numbers of all sizes. Floats that do not fit an integer give the nearest one that does, and
- * not-a-number gives 0, as GPUs have it. */
+/* Conversions between integers and floats of all sizes. A float out of an integer's range saturates, and NaN gives
+ * 0, as on GPUs. */
 #include "spirv_half.h"
 #include "spirv_lanes.h"
 
 #include <limits.h>
 
-/* ---------------------------------------------------------------- integers of other sizes */
+/* ---------------------------------------------------------------- integers to integers */
 
 #define RESIZE(kind, letter, from, to) BLR_UNARY(resize_##letter##_##from##_##to, kind##to##_t, kind##from##_t, (kind##to##_t)a)
 #define RESIZES(kind, letter)                                                                                          \
@@ -33,7 +33,7 @@ BLR_UNARY(keep_64, uint64_t, uint64_t, a)
 static const blr_spirv_run_t unsigned_sizes[4][4] = RESIZE_TABLE(u);
 static const blr_spirv_run_t signed_sizes[4][4] = RESIZE_TABLE(s);
 
-/* ---------------------------------------------------------------- saturating */
+/* ---------------------------------------------------------------- saturating conversions */
 
 static inline bool above(uint64_t value, uint64_t limit) { return value > limit; }
 
@@ -69,7 +69,7 @@ static const blr_spirv_run_t saturate_to_signed[4][4] = SATURATE_TABLE(s);
 
 /* ---------------------------------------------------------------- floats to integers */
 
-/* The bounds are powers of two, so that they are exact in every float: high is the first number too large. */
+/* The bounds are powers of two, hence exact in every float type: high is the first number too large. */
 #define FLOAT_TO(R, value, low, high, largest)                                                                         \
     ((value) != (value) ? (R)0 : (value) < (low) ? (R)(low) : (value) >= (high) ? (largest) : (R)(value))
 
@@ -101,8 +101,8 @@ static const blr_spirv_run_t float_to_unsigned[3][4] = {
 
 /* ---------------------------------------------------------------- integers to floats */
 
-/* A number of 64 bits becomes a half by way of a float that cannot round to another half: it is infinity long before
- * the float is inexact. */
+/* 64-bit integers convert to half through float without double rounding: half overflows to infinity long before
+ * float is inexact. */
 #define FROM_INTEGER(kind, letter, bits)                                                                               \
     BLR_UNARY(letter##bits##_to_half, uint16_t, kind##bits##_t, blr_lane_to_half((float)a))                              \
     BLR_UNARY(letter##bits##_to_float, float, kind##bits##_t, (float)a)                                                  \
@@ -129,7 +129,7 @@ FROM_INTEGER(uint, u, 64)
 static const blr_spirv_run_t signed_to_float[4][3] = FROM_TABLE(s);
 static const blr_spirv_run_t unsigned_to_float[4][3] = FROM_TABLE(u);
 
-/* ---------------------------------------------------------------- floats of other sizes */
+/* ---------------------------------------------------------------- floats to floats */
 
 BLR_UNARY(half_to_float, float, uint16_t, blr_lane_from_half(a))
 BLR_UNARY(half_to_double, double, uint16_t, (double)blr_lane_from_half(a))

@@ -1,16 +1,16 @@
-/* From an entry point to a program: functions put in place of their calls, block by block. */
+/* Decoding of an entry point to a program: inlining of calls, block by block. */
 #include "spirv_builder.h"
 #include "spirv_run.h"
 
 #include <string.h>
 
 #define DEEPEST_CALL 64u
-#define MOST_EFFORT ((uint64_t)1 << 28) /* words looked at, those of a function once for each call */
+#define MOST_EFFORT ((uint64_t)1 << 28) /* limit of decoded words; a function counts once for each call */
 #define MOST_BLOCKS (1u << 18)
 
 static uint32_t word_at(const struct blr_spirv_builder *b, uint32_t word) { return b->build->words[word]; }
 
-/* Refuses modules that are small and take for ever. */
+/* Refuses small modules whose inlining would take too long. */
 static void spend(struct blr_spirv_builder *b, uint32_t word, uint32_t effort)
 {
     b->effort += effort;
@@ -85,8 +85,8 @@ static uint32_t part_of(struct blr_spirv_builder *b, uint32_t word, uint32_t lab
 
 /* ---------------------------------------------------------------- ends of blocks */
 
-/* Leaves the block being filled that one of its edges which is always taken. The others stay in the lists of their targets, and lead
- * from nowhere: phis are checked for them. */
+/* Ends the current block with the one edge that is always taken. The other edges stay in their targets' lists
+ * without a source block: the check of phis needs them. */
 static void settle(struct blr_spirv_builder *b, uint32_t taken)
 {
     struct blr_spirv_part *part = &b->parts[b->current];
@@ -148,11 +148,11 @@ static void decode_choice(struct blr_spirv_builder *b, uint32_t word, uint32_t l
 
 /* ---------------------------------------------------------------- functions */
 
-/* Where a call goes on, and what its results become. */
+/* Return point and results of an inlined call. */
 struct call {
     uint32_t continuation;
     struct blr_spirv_ref result;
-    const struct blr_spirv_type *type; /* that the function returns */
+    const struct blr_spirv_type *type; /* return type of the function */
     bool returns_value;
 };
 
@@ -179,7 +179,7 @@ static void decode_return(struct blr_spirv_builder *b, uint32_t word, uint32_t l
     add_edge(b, label, call->continuation);
 }
 
-/* Makes another of the linked modules the one that is decoded. */
+/* Switches to decoding another linked module. */
 static void enter(struct blr_spirv_builder *b, uint32_t unit)
 {
     b->unit = unit;
@@ -192,8 +192,8 @@ static void enter(struct blr_spirv_builder *b, uint32_t unit)
         b->build->module = unit + 1;
 }
 
-/* Whether a function of a unit is being decoded, which is set while it is: a call of it then is recursion. Kept by the builder, because
- * a kernel that is refused leaves functions that were begun. */
+/* The flag that a unit's function is being decoded: a call of it then is recursion. The builder holds the flags,
+ * because a refused kernel leaves functions partially decoded. */
 static bool *being_decoded(struct blr_spirv_builder *b, uint32_t unit, const struct blr_spirv_function *function)
 {
     return &b->units[unit].open[function - b->units[unit].module->functions];
@@ -243,7 +243,7 @@ static void decode_call(struct blr_spirv_builder *b, uint32_t word)
 
 /* ---------------------------------------------------------------- phis */
 
-/* What phis of one block take from one edge. The sources of all are read before any is written. */
+/* Assigns a block's phis for one edge. All sources are read before any phi is written. */
 static void move_phis(struct blr_spirv_builder *b, struct blr_spirv_branch *branch, uint32_t phi, uint32_t count)
 {
     struct blr_spirv_ref *sources = blr_spirv_allocate(b->build, count, sizeof *sources);
@@ -269,7 +269,7 @@ static void move_phis(struct blr_spirv_builder *b, struct blr_spirv_branch *bran
             i++;
         }
         if (pass == 0) {
-            /* A source that is a phi of this block itself is copied away first. */
+            /* A source that is a phi of the same block is copied first. */
             at = phi;
             for (uint32_t i = 0; i < count; at += blr_spirv_length_at(b->build, at)) {
                 if (blr_spirv_opcode_at(b->build, at) != BLR_OP_Phi)
@@ -299,7 +299,7 @@ static void move_phis(struct blr_spirv_builder *b, struct blr_spirv_branch *bran
     branch->end_move = b->step_count;
 }
 
-/* The phis of the block whose label is at word. */
+/* Decodes the phis of the block whose label is at word. */
 static void decode_phis(struct blr_spirv_builder *b, uint32_t word)
 {
     uint32_t first = 0, count = 0, at = word + blr_spirv_length_at(b->build, word);
@@ -332,7 +332,7 @@ static void decode_barrier(struct blr_spirv_builder *b, uint32_t word, uint32_t 
     blr_spirv_require_words(b->module, word, 4);
     uint64_t scope = blr_spirv_constant_number(b->module, word, word_at(b, word + 1));
     if (scope == 3 || scope == 4)
-        return; /* the work-items of a sub-group run together anyway */
+        return; /* the work-items of a sub-group run in lockstep */
     if (scope != 2)
         blr_spirv_unsupported(b->build, word, "a barrier beyond the work-group");
     b->program->has_barriers = true;
@@ -356,7 +356,7 @@ static void decode_function_variable(struct blr_spirv_builder *b, uint32_t word)
         blr_spirv_store(b, word, address, blr_spirv_operand(b, word, word_at(b, word + 4)), holds);
 }
 
-/* Nothing to run, and no result. */
+/* Instructions without effect and result. */
 static bool says_nothing(unsigned opcode)
 {
     switch (opcode) {
@@ -367,8 +367,8 @@ static bool says_nothing(unsigned opcode)
     case BLR_OP_SelectionMerge:
     case BLR_OP_LifetimeStart:
     case BLR_OP_LifetimeStop:
-    case BLR_OP_MemoryBarrier: /* lanes and threads see what others wrote at once, or at a barrier */
-    case BLR_OP_ControlBarrierArriveINTEL: /* the wait that belongs to it is a barrier */
+    case BLR_OP_MemoryBarrier: /* lanes and threads see each other's writes at once, or at a barrier */
+    case BLR_OP_ControlBarrierArriveINTEL: /* the matching wait executes the barrier */
     case BLR_OP_AssumeTrueKHR:
     case BLR_OP_Phi: return true;
     default: return false;
@@ -407,7 +407,7 @@ static void decode_instruction(struct blr_spirv_builder *b, uint32_t word, uint3
         unknown(b, word);
 }
 
-/* Gives every label of the function a block and every phi a value, and forgets what earlier calls left. */
+/* Creates a block for every label of the function and a value for every phi; resets the state of earlier calls. */
 static void prepare_function(struct blr_spirv_builder *b, const struct blr_spirv_function *function)
 {
     uint32_t at = function->body;
@@ -435,7 +435,7 @@ static void decode_function(struct blr_spirv_builder *b, uint32_t word, struct b
     prepare_function(b, function);
     *being_decoded(b, b->unit, function) = true;
     b->depth++;
-    if (call != NULL) { /* from the call into the first block */
+    if (call != NULL) { /* edge from the call to the first block */
         close_part(b, BLR_END_BRANCH);
         add_edge(b, 0, before);
     }
@@ -539,7 +539,7 @@ const struct blr_spirv_program *blr_spirv_decode(struct blr_spirv_module *module
         }
     program->arguments = arguments;
     program->argument_count = parameters;
-    open_part(&builder, new_part(&builder)); /* the entry, which no edge goes back to */
+    open_part(&builder, new_part(&builder)); /* the entry, which is no loop header */
     close_part(&builder, BLR_END_BRANCH);
     builder.parts[0].first_edge = 0;
     builder.branches = blr_spirv_grow(build, NULL, 0, &builder.branch_capacity, sizeof *builder.branches);

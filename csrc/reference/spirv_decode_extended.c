@@ -1,4 +1,4 @@
-/* OpExtInst: instructions of OpenCL.std. */
+/* Decoding of OpExtInst: instructions of OpenCL.std. */
 #include "spirv_builder.h"
 #include "spirv_extended.h"
 #include "spirv_lanes.h"
@@ -32,7 +32,7 @@ static bool is(struct blr_spirv_builder *b, const struct blr_spirv_type *type, e
     return scalar->kind == kind && (size == 0 || scalar->scalar_size == size);
 }
 
-/* One operation that writes a part of result. */
+/* Appends an operation that writes a part of result. */
 static void emit(struct blr_spirv_builder *b, uint32_t word, blr_spirv_run_t run, struct blr_spirv_ref result,
                  const struct blr_spirv_type *type, const struct blr_spirv_ref *inputs, uint32_t count, uint64_t literal)
 {
@@ -46,7 +46,7 @@ static void emit(struct blr_spirv_builder *b, uint32_t word, blr_spirv_run_t run
         blr_spirv_step_input(step, i, inputs[i]);
 }
 
-/* An instruction that works element by element on operands like its result. */
+/* An elementwise instruction whose operands have the result's type. */
 static bool elementwise(struct blr_spirv_builder *b, uint32_t word, uint32_t number)
 {
     const struct blr_spirv_extended *row = blr_spirv_extended(number);
@@ -69,13 +69,13 @@ static bool elementwise(struct blr_spirv_builder *b, uint32_t word, uint32_t num
     return true;
 }
 
-/* ---------------------------------------------------------------- floats beside integers, two results */
+/* ---------------------------------------------------------------- mixed floats and integers, two results */
 
 struct mixed {
     uint16_t number;
     uint8_t operands;
     enum { LIKE_RESULT, INTEGER_SECOND, INTEGER_RESULT, SECOND_TO_FLOAT, SECOND_TO_INTEGER } form;
-    enum blr_spirv_mixed first, second; /* the second goes where the last operand points */
+    enum blr_spirv_mixed first, second; /* the second result is stored through the last operand */
 };
 
 static const struct mixed mixed_functions[] = {
@@ -126,7 +126,7 @@ static void mixed_function(struct blr_spirv_builder *b, uint32_t word, const str
     blr_spirv_store(b, word, pointer, other, second);
 }
 
-/* ---------------------------------------------------------------- vectors as a whole */
+/* ---------------------------------------------------------------- vector operations */
 
 static void geometric(struct blr_spirv_builder *b, uint32_t word, uint32_t number)
 {
@@ -150,7 +150,7 @@ static void geometric(struct blr_spirv_builder *b, uint32_t word, uint32_t numbe
          two ? 2 : 1, components);
 }
 
-/* Components by numbers in registers: of one vector or of two, one behind the other. */
+/* Components selected by indices in registers, from one vector or from two concatenated. */
 static void shuffle(struct blr_spirv_builder *b, uint32_t word, bool two)
 {
     const struct blr_spirv_type *type = blr_spirv_result_type(b, word);
@@ -230,7 +230,7 @@ static void not_a_number(struct blr_spirv_builder *b, uint32_t word)
          1, 0);
 }
 
-/* ---------------------------------------------------------------- vectors in memory */
+/* ---------------------------------------------------------------- vector loads and stores */
 
 /* pointer + offset x stride bytes. */
 static struct blr_spirv_ref indexed(struct blr_spirv_builder *b, uint32_t word, struct blr_spirv_ref pointer,
@@ -267,7 +267,7 @@ static void store_elements(struct blr_spirv_builder *b, uint32_t word, struct bl
     blr_spirv_step_input(step, 1, from);
 }
 
-/* vloadn, vload_half, vload_halfn, vloada_halfn: elements lie together whatever the alignment of the vector. */
+/* vloadn, vload_half, vload_halfn, vloada_halfn: elements are contiguous, with element alignment. */
 static void load_vector(struct blr_spirv_builder *b, uint32_t word, bool halves, bool aligned)
 {
     const struct blr_spirv_type *type = blr_spirv_result_type(b, word), *scalar = scalar_of(b, type);
@@ -312,7 +312,7 @@ static void store_vector(struct blr_spirv_builder *b, uint32_t word, bool halves
     store_elements(b, word, address, data, size, components);
 }
 
-/* ---------------------------------------------------------------- all of them */
+/* ---------------------------------------------------------------- dispatch */
 
 static bool decode(struct blr_spirv_builder *b, uint32_t word, uint32_t number)
 {
@@ -346,7 +346,7 @@ static bool decode(struct blr_spirv_builder *b, uint32_t word, uint32_t number)
     case 182: shuffle(b, word, false); return true;
     case 183: shuffle(b, word, true); return true;
     case 184: return blr_spirv_decode_printf(b, word);
-    case 185: return true; /* prefetch */
+    case 185: return true; /* prefetch: no effect */
     case 186: select(b, word, true); return true;
     case 187: select(b, word, false); return true;
     default: return elementwise(b, word, number);
@@ -360,7 +360,7 @@ bool blr_spirv_decode_extended(struct blr_spirv_builder *b, uint32_t word)
     if (set == 0 || set >= b->module->bound || b->module->ids[set].kind != BLR_ID_EXTENDED)
         blr_spirv_refuse(b->build, word, "%%%u is no imported set of instructions", set);
     if (b->module->ids[set].set == 0)
-        return true; /* descriptions for debuggers */
+        return true; /* debug information */
     if (!decode(b, word, number))
         blr_spirv_refuse(b->build, word, "instruction %u of OpenCL.std is not supported by the reference driver", number);
     return true;

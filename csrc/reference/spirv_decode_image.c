@@ -1,12 +1,12 @@
-/* Instructions on images. A handle of 64 bits, an image and a sampler are the same registers; a sampled image is two of
- * them, the second 0 where the image's own sampler counts. */
+/* Decoding of image instructions. A 64-bit handle, an image and a sampler have the same representation in registers;
+ * a sampled image is a pair of them, the second 0 for the image's own sampler. */
 #include "spirv_builder.h"
 #include "spirv_image.h"
 #include "spirv_operations.h"
 
 static uint32_t word_at(const struct blr_spirv_builder *b, uint32_t word) { return b->build->words[word]; }
 
-/* An image that an instruction takes, and its type. */
+/* The image operand of an instruction, and its type. */
 static struct blr_spirv_ref image_operand(struct blr_spirv_builder *b, uint32_t word, uint32_t id, bool sampled,
                                           const struct blr_spirv_type **type)
 {
@@ -37,7 +37,7 @@ static void refuse_cube(struct blr_spirv_builder *b, uint32_t word, const struct
         blr_spirv_unsupported(b->build, word, "a cube is sampled by a direction alone; its faces are layers of a 2D array");
 }
 
-/* Coordinates of a number of components that is enough. */
+/* Checks that coordinates have enough components. */
 static void check_coordinates(struct blr_spirv_builder *b, uint32_t word, const struct blr_spirv_type *type,
                               struct blr_spirv_image_use *use, bool whole)
 {
@@ -51,7 +51,7 @@ static void check_coordinates(struct blr_spirv_builder *b, uint32_t word, const 
         blr_spirv_unsupported(b->build, word, "coordinates are integers of 32 bits, or where it samples floats of 32 bits");
 }
 
-/* Texels of floats of 16 or 32 bits or of integers of 32 bits. */
+/* Checks that texels are floats of 16 or 32 bits, or integers of 32 bits. */
 static void check_texel(struct blr_spirv_builder *b, uint32_t word, const struct blr_spirv_type *type,
                         struct blr_spirv_image_use *use)
 {
@@ -116,7 +116,8 @@ static void sample(struct blr_spirv_builder *b, uint32_t word)
     emit(b, word, use, inputs, count, &result);
 }
 
-/* Of the two-dimensional images that extensions of SYCL gather from; offsets and other geometries are Vulkan's. */
+/* Gathers from two-dimensional images, as SYCL extensions define them; offsets and other geometries exist in Vulkan
+ * only. */
 static void gather(struct blr_spirv_builder *b, uint32_t word)
 {
     blr_spirv_require_words(b->module, word, 6);
@@ -219,7 +220,7 @@ static void combine(struct blr_spirv_builder *b, uint32_t word, struct blr_spirv
     copy_handle(b, word, result, 8, sampler);
 }
 
-/* A handle of 64 bits becomes an image, a sampled image or a sampler. */
+/* Converts a 64-bit handle to an image, a sampled image or a sampler. */
 static void convert(struct blr_spirv_builder *b, uint32_t word, enum blr_spirv_type_kind kind)
 {
     blr_spirv_require_words(b->module, word, 4);

@@ -1,4 +1,4 @@
-/* Pointers, loads and stores. */
+/* Decoding of pointers, loads and stores. */
 #include "spirv_builder.h"
 #include "spirv_operations.h"
 #include "spirv_lanes.h"
@@ -29,7 +29,7 @@ struct blr_spirv_ref blr_spirv_private(struct blr_spirv_builder *b, uint32_t wor
 
 /* ---------------------------------------------------------------- loads and stores */
 
-/* The end of the scalars from i on that are of one size and lie together in memory. */
+/* The end of the sequence from i on of equally sized scalars that are contiguous in memory. */
 static uint32_t together(const struct blr_spirv_leaf *leaves, uint32_t count, uint32_t i)
 {
     uint32_t end = i + 1;
@@ -39,7 +39,7 @@ static uint32_t together(const struct blr_spirv_leaf *leaves, uint32_t count, ui
     return end;
 }
 
-/* pointer + bytes, where bytes may be 0. */
+/* pointer + bytes; bytes may be 0. */
 static struct blr_spirv_ref displaced(struct blr_spirv_builder *b, uint32_t word, struct blr_spirv_ref pointer,
                                       uint64_t bytes)
 {
@@ -86,7 +86,7 @@ void blr_spirv_store(struct blr_spirv_builder *b, uint32_t word, struct blr_spir
     }
 }
 
-/* What a pointer points to. */
+/* The type that a pointer points to. */
 static struct blr_spirv_type *pointee(struct blr_spirv_builder *b, uint32_t word, const struct blr_spirv_type *pointer)
 {
     if (pointer->kind != BLR_TYPE_POINTER)
@@ -124,14 +124,14 @@ static void store(struct blr_spirv_builder *b, uint32_t word)
 
 /* ---------------------------------------------------------------- addresses */
 
-/* address + index x stride, for an index that is a constant or not. */
+/* address + index x stride, for a constant or variable index. */
 static void add_index(struct blr_spirv_builder *b, uint32_t word, struct blr_spirv_ref *address, uint64_t *constant,
                       uint32_t id, uint64_t stride)
 {
     if (id != 0 && id < b->module->bound && b->module->ids[id].kind == BLR_ID_CONSTANT) {
         const struct blr_spirv_type *type = b->module->ids[id].constant->type;
         uint64_t number = blr_spirv_constant_number(b->module, word, id);
-        unsigned unused = 64 - 8u * type->scalar_size; /* bits; the number has a sign */
+        unsigned unused = 64 - 8u * type->scalar_size; /* unused bits above the index, which is signed */
         *constant += (uint64_t)((int64_t)(number << unused) >> unused) * stride;
         return;
     }
@@ -156,7 +156,8 @@ static bool all_constant(const struct blr_spirv_builder *b, uint32_t first, uint
     return true;
 }
 
-/* Constant indices into a built-in variable name registers: components lie in a lane as they do in memory. */
+/* Constant indices into a built-in variable select registers: components in a lane have the same layout as in
+ * memory. */
 static void access_chain(struct blr_spirv_builder *b, uint32_t word, bool element_first)
 {
     blr_spirv_require_words(b->module, word, element_first ? 5 : 4);
@@ -197,7 +198,7 @@ static void access_chain(struct blr_spirv_builder *b, uint32_t word, bool elemen
     blr_spirv_bind(b, word, displaced(b, word, address, constant));
 }
 
-/* Casts between address spaces: an address is an address. */
+/* Casts between address spaces keep the address. */
 static void cast(struct blr_spirv_builder *b, uint32_t word)
 {
     blr_spirv_require_words(b->module, word, 4);
@@ -208,7 +209,7 @@ static void cast(struct blr_spirv_builder *b, uint32_t word)
     blr_spirv_bind(b, word, pointer);
 }
 
-/* A cast that gives null where the address is not of the address space asked for. */
+/* A cast that gives null where the address belongs to another address space. */
 static void explicit_cast(struct blr_spirv_builder *b, uint32_t word)
 {
     blr_spirv_require_words(b->module, word, 5);
@@ -243,7 +244,7 @@ static void semantics(struct blr_spirv_builder *b, uint32_t word)
     blr_spirv_step_input(step, 0, pointer);
 }
 
-/* The bytes of a type, which a constant tells. */
+/* The size of a type, as a constant. */
 static void size_of(struct blr_spirv_builder *b, uint32_t word)
 {
     blr_spirv_require_words(b->module, word, 4);

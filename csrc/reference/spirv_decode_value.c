@@ -1,18 +1,18 @@
-/* Instructions that make values from values: composites, arithmetic, choices, bit casts. */
+/* Decoding of value instructions: composites, arithmetic, selection, bit casts. */
 #include "spirv_builder.h"
 #include "spirv_constant_op.h"
 #include "spirv_lanes.h"
 #include "spirv_operations.h"
 
 #define MOST_OPERANDS 4u
-#define MOST_KNOWN 128u /* bytes of a lane: 16 components of 8 */
+#define MOST_KNOWN 128u /* bytes of a lane: 16 components of 8 bytes */
 
 static uint32_t word_at(const struct blr_spirv_builder *b, uint32_t word) { return b->build->words[word]; }
 static uint32_t length_at(const struct blr_spirv_builder *b, uint32_t word) { return blr_spirv_length_at(b->build, word); }
 
 /* ---------------------------------------------------------------- composites */
 
-/* Follows literal indices into a type; returns how many bytes of a lane come before what they name. */
+/* Follows literal indices into a type; returns the byte offset of the element within a lane. */
 static uint32_t follow(struct blr_spirv_builder *b, uint32_t word, uint32_t first, struct blr_spirv_type **type)
 {
     uint32_t lane = 0;
@@ -110,7 +110,7 @@ static void shuffle(struct blr_spirv_builder *b, uint32_t word)
     for (uint32_t i = 0; i < type->count; i++) {
         uint32_t number = word_at(b, word + 5 + i);
         if (number == UINT32_MAX)
-            number = 0; /* any value will do */
+            number = 0; /* undefined component: any value is valid */
         if (number >= one.type->count + two.type->count)
             blr_spirv_refuse(b->build, word, "component %u of vectors of %u and %u", number, one.type->count,
                              two.type->count);
@@ -168,7 +168,7 @@ bool blr_spirv_decode_composite(struct blr_spirv_builder *b, uint32_t word)
         struct blr_spirv_type *type = blr_spirv_result_type(b, word);
         blr_spirv_leaves(b->module, word, type);
         struct blr_spirv_ref zero = {.value = blr_spirv_new_value(b, type->lane_bytes) + 1, .type = type};
-        b->values[zero.value - 1].preset = true; /* registers start as zeros */
+        b->values[zero.value - 1].preset = true; /* registers are zeroed initially */
         blr_spirv_bind(b, word, zero);
         return true;
     }
@@ -178,7 +178,7 @@ bool blr_spirv_decode_composite(struct blr_spirv_builder *b, uint32_t word)
 
 /* ---------------------------------------------------------------- arithmetic */
 
-/* The same bits as another type: the same registers where elements stay as large as they are. */
+/* Reinterprets bits as another type: the same registers if the element size is the same. */
 static void bitcast(struct blr_spirv_builder *b, uint32_t word)
 {
     blr_spirv_require_words(b->module, word, 4);
@@ -203,7 +203,7 @@ static void bitcast(struct blr_spirv_builder *b, uint32_t word)
     blr_spirv_step_input(step, 0, source);
 }
 
-/* A boolean that decides for whole vectors, arrays or structs. */
+/* Selection of whole vectors, arrays or structs by one boolean. */
 static void choose(struct blr_spirv_builder *b, uint32_t word)
 {
     blr_spirv_require_words(b->module, word, 6);
@@ -236,7 +236,7 @@ static void choose(struct blr_spirv_builder *b, uint32_t word)
     }
 }
 
-/* Scalar products, multiples of vectors, and booleans of all components together. */
+/* Dot products, vector times scalar, and any/all of booleans. */
 static void reduce(struct blr_spirv_builder *b, uint32_t word, unsigned opcode)
 {
     bool two = opcode == BLR_OP_VectorTimesScalar || opcode == BLR_OP_Dot;
@@ -262,7 +262,7 @@ static void reduce(struct blr_spirv_builder *b, uint32_t word, unsigned opcode)
         blr_spirv_step_input(step, 1, other);
 }
 
-/* Sums and products whose other half is a second member of the result. */
+/* Sums and products with a second half (carry, borrow, high word) as the result's second member. */
 static void two_halves(struct blr_spirv_builder *b, uint32_t word, unsigned opcode)
 {
     blr_spirv_require_words(b->module, word, 5);
@@ -286,7 +286,7 @@ static void two_halves(struct blr_spirv_builder *b, uint32_t word, unsigned opco
     }
 }
 
-/* Does now what does not depend on the launch: operations on known values, and choices whose condition is known. */
+/* Folds operations on known values, and selections with a known condition. */
 static bool fold(struct blr_spirv_builder *b, uint32_t word, unsigned opcode, const struct blr_spirv_ref *operands,
                  const struct blr_spirv_type *const *types, uint32_t count, const struct blr_spirv_op *op)
 {

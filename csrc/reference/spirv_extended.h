@@ -1,4 +1,4 @@
-/* Instructions of OpenCL.std that work element by element. */
+/* Elementwise instructions of OpenCL.std. */
 #ifndef BLR_SPIRV_EXTENDED_H
 #define BLR_SPIRV_EXTENDED_H
 
@@ -7,7 +7,7 @@
 struct blr_spirv_extended {
     uint16_t number;
     uint8_t operands;
-    enum blr_spirv_type_kind kind; /* of elements: floats or integers */
+    enum blr_spirv_type_kind kind; /* type of elements: floats or integers */
     const char *name;
     blr_spirv_run_t run[4];        /* by size: 1, 2, 4, 8 bytes */
 };
@@ -17,7 +17,7 @@ extern const unsigned blr_spirv_float_function_count;
 extern const struct blr_spirv_extended blr_spirv_integer_functions[];
 extern const unsigned blr_spirv_integer_function_count;
 
-/* What instructions are made of whose operands are not all like their result. */
+/* Component functions of instructions whose operands differ in type from the result. */
 enum blr_spirv_mixed {
     BLR_MIXED_FRACTION,
     BLR_MIXED_FLOOR,
@@ -46,13 +46,13 @@ enum blr_spirv_mixed {
     BLR_MIXED_UPSAMPLE
 };
 
-/* The operation for elements of so many bytes (of the first operand), or NULL. */
+/* The operation for elements of a number of bytes (of the first operand), or NULL. */
 blr_spirv_run_t blr_spirv_mixed(enum blr_spirv_mixed function, uint32_t size);
 
 #define BLR_EXTENDED_S_MUL_HI 160u
 #define BLR_EXTENDED_U_MUL_HI 203u
 
-/* The row of an instruction, or NULL. */
+/* The table entry of an instruction, or NULL. */
 const struct blr_spirv_extended *blr_spirv_extended(uint32_t number);
 
 #endif

@@ -1,9 +1,9 @@
 /*
  * Mathematical functions of OpenCL.std.
  *
- * Functions of floats are computed in double precision and rounded once, those of halves likewise: results are the
- * correctly rounded ones but for ties that double precision cannot tell. Functions of doubles are the C library's.
- * fma and all that needs no rounding (floor, fmax ...) are exact.
+ * Functions of floats and halves are computed in double precision and rounded once: results are correctly rounded
+ * except for ties below double precision. Functions of doubles are the C library's. fma and functions without rounding
+ * (floor, fmax ...) are exact.
  */
 #include "spirv_extended.h"
 #include "spirv_half.h"
@@ -37,7 +37,7 @@
     BLR_BINARY(name##_32, float, float, name##_of(a, b))                                                               \
     BLR_BINARY(name##_64, double, double, name##_of(a, b))
 
-/* The float's own expression first, which may not be rounded twice, then the double's. */
+/* The first expression is for floats, which must not be rounded twice, the second for doubles. */
 #define FUNCTION_3(name, float_expression, double_expression)                                                          \
     static inline float name##_float(float a, float b, float c) { return float_expression; }                           \
     static inline double name##_double(double a, double b, double c) { return double_expression; }                     \
@@ -53,7 +53,7 @@
     BLR_TERNARY(name##_32, float, float, name##_float(a, b, c))                                                        \
     BLR_TERNARY(name##_64, double, double, name##_double(a, b, c))
 
-/* sin(pi x) and so on, exact where the result is 0 or 1. */
+/* sin(pi x) and the like, exact where the result is 0 or 1. */
 static double reduced(double a, double *sign)
 {
     double rest = fmod(fabs(a), 2.0);
@@ -75,7 +75,8 @@ static double cos_pi(double a)
     if (isinf(a) || isnan(a))
         return NAN;
     if (r > 0.25 && r < 0.75)
-        return r == 0.5 ? 0.0 : sign * sin(PI * (0.5 - r)); /* exact differences, where the cosine of a rounded product is not */
+        return r == 0.5 ? 0.0 : sign * sin(PI * (0.5 - r)); /* these differences are exact; the cosine of a rounded
+                                                             * product is not */
     return sign * (r > 0.5 ? -cos(PI * (1.0 - r)) : cos(PI * r));
 }
 static double root(double x) { return sqrt(x); }
@@ -86,7 +87,7 @@ static double smooth(double low, double high, double x)
     t = t < 0 ? 0 : t > 1 ? 1 : t;
     return t * t * (3 - 2 * t);
 }
-/* With the products that a GPU's library fuses, and those it does not. */
+/* Fused and separate products as in a GPU's library. */
 static float smooth_float(float low, float high, float x)
 {
     float t = (x - low) / (high - low);
@@ -94,7 +95,7 @@ static float smooth_float(float low, float high, float x)
     t = t < 1.0f ? t : 1.0f;
     return t * t * fmaf(t, -2.0f, 3.0f);
 }
-/* Not a number only when both are. */
+/* NaN only when both are. */
 #define LARGER(a, b) ((b) != (b) ? (a) : (a) < (b) || (a) != (a) ? (b) : (a))
 #define SMALLER(a, b) ((b) != (b) ? (a) : (a) > (b) || (a) != (a) ? (b) : (a))
 

@@ -1,4 +1,4 @@
-/* Functions of whole numbers of OpenCL.std. */
+/* Integer functions of OpenCL.std. */
 #include "spirv_extended.h"
 #include "spirv_lanes.h"
 
@@ -12,7 +12,7 @@
 
 #define BITS(a) (sizeof(a) * CHAR_BIT)
 
-/* The high half of a product of 64 bits. */
+/* The high half of a 128-bit product. */
 static inline uint64_t high_unsigned(uint64_t a, uint64_t b)
 {
     uint64_t al = a & UINT32_MAX, ah = a >> 32, bl = b & UINT32_MAX, bh = b >> 32;
@@ -40,7 +40,7 @@ ALL(BLR_BINARY, rounded_half_sum_s, int, (a >> 1) + (b >> 1) + ((a | b) & 1))
 ALL(BLR_BINARY, rounded_half_sum_u, uint, (a >> 1) + (b >> 1) + ((a | b) & 1))
 ALL(BLR_BINARY, rotated, uint, (b % BITS(a)) == 0 ? a : a << (b % BITS(a)) | a >> (BITS(a) - b % BITS(a)))
 
-/* Saturating sums; in 64 bits by comparison with what is left. */
+/* Saturating sums; for 64 bits by comparison with the remaining range. */
 #define SATURATE(value, low, high) ((value) < (low) ? (low) : (value) > (high) ? (high) : (value))
 BLR_BINARY(add_sat_s_8, int8_t, int8_t, SATURATE(a + b, INT8_MIN, INT8_MAX))
 BLR_BINARY(add_sat_s_16, int16_t, int16_t, SATURATE(a + b, INT16_MIN, INT16_MAX))
@@ -57,7 +57,7 @@ ADD_SAT_U(uint32_t, 32)
 ADD_SAT_U(uint64_t, 64)
 ALL(BLR_BINARY, sub_sat_u, uint, a < b ? 0 : a - b)
 
-/* a x b + c, held at the ends of the type. The exact sum is high x 2^64 + low. */
+/* a x b + c, saturated to the type's range. The exact sum is high x 2^64 + low. */
 static inline int64_t mad_sat_signed(int64_t a, int64_t b, int64_t c, int64_t low, int64_t high)
 {
     uint64_t bits = (uint64_t)a * (uint64_t)b, sum = bits + (uint64_t)c;

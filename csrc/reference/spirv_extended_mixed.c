@@ -1,4 +1,4 @@
-/* Functions of OpenCL.std whose operands or results are of several types: floats beside integers, two results. */
+/* Functions of OpenCL.std with mixed types: float and integer operands, two results. */
 #include "spirv_extended.h"
 #include "spirv_geometry.h"
 #include "spirv_half.h"
@@ -7,7 +7,7 @@
 #include <limits.h>
 #include <math.h>
 
-/* Each is written once for doubles, and exists for halves, floats and doubles. */
+/* Functions are written once for doubles and instantiated for halves, floats and doubles. */
 static inline double get_half(uint16_t value) { return blr_lane_from_half(value); }
 static inline double get_float(float value) { return value; }
 static inline double get_double(double value) { return value; }
@@ -21,7 +21,7 @@ static inline double put_double(double value) { return value; }
     X(name##_64, double, get_double, put_double, __VA_ARGS__)
 #define RUN(name) static void name(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result)
 
-/* A float from a float a. */
+/* Float from a float a. */
 #define FROM_FLOAT(name, T, GET, PUT, expression)                                                                      \
     RUN(name)                                                                                                          \
     {                                                                                                                  \
@@ -33,7 +33,7 @@ static inline double put_double(double value) { return value; }
             r[i] = PUT(expression);                                                                                    \
         }                                                                                                              \
     }
-/* An integer of 32 bits from a float a. */
+/* 32-bit integer from a float a. */
 #define TO_INTEGER(name, T, GET, PUT, expression)                                                                      \
     RUN(name)                                                                                                          \
     {                                                                                                                  \
@@ -45,7 +45,7 @@ static inline double put_double(double value) { return value; }
             r[i] = expression;                                                                                         \
         }                                                                                                              \
     }
-/* An integer of 32 bits from floats a and b. */
+/* 32-bit integer from floats a and b. */
 #define TO_INTEGER_2(name, T, GET, PUT, expression)                                                                    \
     RUN(name)                                                                                                          \
     {                                                                                                                  \
@@ -57,7 +57,7 @@ static inline double put_double(double value) { return value; }
             r[i] = expression;                                                                                         \
         }                                                                                                              \
     }
-/* A float from a float a and an integer n of 32 bits. */
+/* Float from a float a and a 32-bit integer n. */
 #define WITH_INTEGER(name, T, GET, PUT, expression)                                                                    \
     RUN(name)                                                                                                          \
     {                                                                                                                  \
@@ -84,7 +84,7 @@ static double root_of(double a, int32_t n)
         return -pow(-a, 1.0 / n);
     return a == 0 && n % 2 != 0 ? copysign(n < 0 ? INFINITY : 0.0, a) : pow(a, 1.0 / n);
 }
-/* The part after the point, below 1. */
+/* Fractional part, below 1. */
 static double fraction_half(double a) { return isinf(a) ? copysign(0.0, a) : fmin(a - floor(a), 0x1.ffcp-1); }
 static double fraction_float(double a) { return isinf(a) ? copysign(0.0, a) : fmin(a - floor(a), 0x1.fffffep-1); }
 static double fraction_double(double a) { return isinf(a) ? copysign(0.0, a) : fmin(a - floor(a), 0x1.fffffffffffffp-1); }
@@ -150,7 +150,8 @@ BLR_UNARY(nan_16, uint16_t, uint16_t, 0x7e00u | (a & 0x1ffu))
 BLR_UNARY(nan_32, uint32_t, uint32_t, 0x7fc00000u | (a & 0x3fffffu))
 BLR_UNARY(nan_64, uint64_t, uint64_t, 0x7ff8000000000000u | (a & 0x7ffffffffffffu))
 
-/* Lengths: literal components; sums in double precision cannot overflow for halves. Floats: spirv_geometry.c. */
+/* Lengths: the literal is the number of components; for halves, sums in double precision cannot overflow. Floats:
+ * spirv_geometry.c. */
 #define LENGTH(name, T, GET, PUT, unused)                                                                              \
     RUN(name)                                                                                                          \
     {                                                                                                                  \
@@ -218,9 +219,9 @@ CROSS(cross_64, double, get_double, put_double, 0)
     X(name##_32, uint32_t, uint32_t, expression)                                                                       \
     X(name##_64, uint64_t, uint64_t, expression)
 BITS(BLR_TERNARY, bit_select, (a & ~c) | (b & c))
-/* The highest bit of the third decides. */
+/* The highest bit of the third operand selects. */
 BITS(BLR_TERNARY, high_select, c >> (sizeof(c) * CHAR_BIT - 1) ? b : a)
-/* A scalar's select asks whether the third is 0. */
+/* For scalars, a nonzero third operand selects. */
 BITS(BLR_TERNARY, select, c != 0 ? b : a)
 
 #define UPSAMPLE(name, R, T)                                                                                           \

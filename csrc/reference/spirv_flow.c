@@ -1,29 +1,29 @@
 /*
- * The order in which blocks run, so that lanes that parted meet again as early as they can.
+ * Order of blocks for execution, in which diverged lanes reconverge as early as possible.
  *
- * A block comes after all that lead to it, but for the edges that close a loop; and all blocks of a loop come before
- * those that it leaves to. Such an order exists for any graph: its strongly connected parts in topological order, each
- * one headed by the block through which it is entered and ordered the same way without the edges back to that. A part
- * that can be entered in several places (an irreducible loop) is headed by the first of them.
+ * Each block follows all its predecessors, except along edges that close a loop, and all blocks of a loop precede the
+ * loop's exits. Such an order exists for any graph: the strongly connected components in topological order, each headed
+ * by the block through which it is entered and ordered recursively without the edges back to that block. A component
+ * with several entries (an irreducible loop) is headed by the first of them.
  *
- * Lanes that go back to the head of a loop from some block within it must not overtake those that are still in the loop:
- * such edges lead to an empty block behind all others of the loop, and from there to the head.
+ * Lanes that return to a loop's header must not overtake lanes that are still in the loop: all back edges lead to an
+ * empty block after the loop's other blocks, and from there to the header.
  */
 #include "spirv_builder.h"
 
 #include <string.h>
 
-#define DEEPEST 64u /* loops nested deeper are left in the order found: right, and slower */
+#define DEEPEST 64u /* deeper loops keep the order found: correct, but slower */
 
 struct flow {
     struct blr_spirv_builder *builder;
-    uint32_t *region;    /* by block: which region it is in now, 0 for none */
-    uint32_t *index;     /* by block: when the search came to it, 0 for not yet */
+    uint32_t *region;    /* by block: its current region, 0 for none */
+    uint32_t *index;     /* by block: its index in the search, 0 for not visited */
     uint32_t *low;
     bool *stacked;
-    uint32_t *stack;     /* of components */
-    uint32_t *path;      /* of the search */
-    uint32_t *next_edge; /* by block: edges looked at */
+    uint32_t *stack;     /* stack of components */
+    uint32_t *path;      /* path of the search */
+    uint32_t *next_edge; /* by block: number of visited edges */
     uint32_t *order;
     uint32_t count;
     uint32_t regions;
@@ -35,11 +35,11 @@ static uint32_t *numbers(struct flow *flow)
 }
 
 struct component {
-    uint32_t first, count; /* in the list that find_components fills */
+    uint32_t first, count; /* range of a component in the list that find_components fills */
 };
 
 /* Finds the strongly connected components of a region in reverse topological order. The root of each, through which
- * the search entered it, stands last in it. Edges to header do not count. */
+ * the search entered it, comes last. Edges to header are ignored. */
 static uint32_t find_components(struct flow *flow, const uint32_t *blocks, uint32_t count, uint32_t region,
                                 uint32_t header, uint32_t *list, struct component *components)
 {
@@ -96,7 +96,8 @@ static uint32_t find_components(struct flow *flow, const uint32_t *blocks, uint3
     return found;
 }
 
-/* Sends the edges from a loop's blocks to its head by way of a last block, unless the last one alone has such. */
+/* Redirects the edges from a loop's blocks to its header through a new last block, unless only the last block has
+ * such an edge. */
 static void gather_returns(struct flow *flow, const uint32_t *blocks, uint32_t count)
 {
     struct blr_spirv_builder *builder = flow->builder;
@@ -132,7 +133,7 @@ static void order_region(struct flow *flow, const uint32_t *blocks, uint32_t cou
         uint32_t root = members[size - 1], start = flow->count;
         flow->order[flow->count++] = root;
         if (depth < DEEPEST) {
-            /* The rest is searched from where the search came first. */
+            /* Reverses the remaining blocks, so that the nested search starts with the one visited first. */
             for (uint32_t i = 0; i < (size - 1) / 2; i++) {
                 uint32_t other = members[i];
                 members[i] = members[size - 2 - i];
@@ -147,7 +148,7 @@ static void order_region(struct flow *flow, const uint32_t *blocks, uint32_t cou
     }
 }
 
-/* The blocks that can be reached from the first. */
+/* The blocks that are reachable from the first. */
 static uint32_t reach(struct flow *flow, uint32_t *blocks)
 {
     struct blr_spirv_builder *builder = flow->builder;

@@ -1,3 +1,4 @@
+/* Reductions and scans: the step functions of each operation and type. */
 #include "spirv_fold.h"
 
 #include "spirv_half.h"

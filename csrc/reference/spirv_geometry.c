@@ -1,3 +1,4 @@
+/* Dot products, lengths, distances, normalisation and cross products of floats. */
 #include "spirv_geometry.h"
 
 #include "spirv_lanes.h"
@@ -6,8 +7,8 @@
 #include <math.h>
 #include <stdbool.h>
 
-/* What LLVM's library computes on NVIDIA GPUs, so that coordinates made of these have the same bits here: the second
- * product is rounded, the others are fused into the sum. Where squares leave the range, components are scaled before. */
+/* The order of operations of LLVM's library for NVIDIA GPUs, for bit-identical coordinates: the second product is
+ * rounded, the others are fused into the sum. Components are scaled first where squares would leave the range. */
 #define MOST 16u
 
 static float sum_of_products(const float *x, const float *y, uint32_t count)
@@ -18,7 +19,7 @@ static float sum_of_products(const float *x, const float *y, uint32_t count)
     return sum;
 }
 
-/* The sum of the squares of components that are scaled by a power of two first, where theirs is too small or too large. */
+/* Sum of squares; the components are scaled by a power of two first where their sum is too small or too large. */
 static float squares(float *x, uint32_t count, float up, float down, float *scale)
 {
     float sum = sum_of_products(x, x, count);
@@ -60,7 +61,7 @@ static void normalize(float *x, uint32_t count)
         x[c] *= reciprocal;
 }
 
-/* The components of one lane's vector. */
+/* Copies the components of one lane's vector. */
 static void gather(float *vector, const float *x, uint32_t count, uint32_t lane)
 {
     for (uint32_t c = 0; c < count; c++)

@@ -1,4 +1,4 @@
-/* Dot products, lengths and the like of floats, in the order and with the fused products of a GPU's library. */
+/* Geometric functions of floats, with the order and the fused products of a GPU's library. */
 #ifndef BLR_SPIRV_GEOMETRY_H
 #define BLR_SPIRV_GEOMETRY_H
 

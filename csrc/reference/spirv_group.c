@@ -1,4 +1,4 @@
-/* Decoding of operations among the work-items of a sub-group or a work-group. */
+/* Decoding of group operations, of sub-groups and work-groups. */
 #include "spirv_group.h"
 
 #include "spirv_builder.h"
@@ -6,7 +6,7 @@
 
 static uint32_t word_at(const struct blr_spirv_builder *b, uint32_t word) { return b->build->words[word]; }
 
-/* A step that computes the instruction's result from in[0] and maybe in[1]. */
+/* Appends a step that computes the instruction's result from in[0] and optionally in[1]. */
 static struct blr_spirv_step *emit(struct blr_spirv_builder *b, uint32_t word, bool meets, blr_spirv_run_t run,
                                    struct blr_spirv_ref value, const struct blr_spirv_ref *other, uint64_t literal)
 {
@@ -22,7 +22,7 @@ static struct blr_spirv_step *emit(struct blr_spirv_builder *b, uint32_t word, b
     return step;
 }
 
-/* Operand number, counted from the word that the instruction's own operands start at. */
+/* Operand at an index, counted from the word at which the instruction's own operands start. */
 static struct blr_spirv_ref operand(struct blr_spirv_builder *b, uint32_t word, uint32_t at)
 {
     blr_spirv_require_words(b->module, word, at - word + 1);
@@ -35,7 +35,7 @@ static bool is_number(struct blr_spirv_builder *b, const struct blr_spirv_type *
     return scalar->kind == BLR_TYPE_INT || scalar->kind == BLR_TYPE_FLOAT;
 }
 
-/* ---------------------------------------------------------------- questions and ballots */
+/* ---------------------------------------------------------------- predicates and ballots */
 
 static bool is_ballot(struct blr_spirv_builder *b, const struct blr_spirv_type *type)
 {
@@ -78,9 +78,9 @@ static void about_ballot(struct blr_spirv_builder *b, uint32_t word, uint32_t at
     emit(b, word, false, run, ballot, number, how);
 }
 
-/* ---------------------------------------------------------------- values of others */
+/* ---------------------------------------------------------------- exchanges between lanes */
 
-/* A whole number of so many bytes in every lane: widened, or without its high half. */
+/* Converts an integer in every lane to a number of bytes: extended or truncated. */
 static struct blr_spirv_ref number_of(struct blr_spirv_builder *b, uint32_t word, struct blr_spirv_ref number, uint32_t size)
 {
     if (number.type->kind != BLR_TYPE_INT)
@@ -112,7 +112,7 @@ static void exchange(struct blr_spirv_builder *b, uint32_t word, struct blr_spir
     emit(b, word, false, blr_sub_group_exchange, value, &number, source)->op.info = cluster;
 }
 
-/* The lanes of a cluster, from the operand at that word if there is one, else all. */
+/* Cluster size in lanes, from the operand at that word if present, else all. */
 static uint32_t cluster_size(struct blr_spirv_builder *b, uint32_t word, uint32_t at, uint32_t otherwise)
 {
     if (at >= word + blr_spirv_length_at(b->build, word))
@@ -166,7 +166,7 @@ static void broadcast(struct blr_spirv_builder *b, uint32_t word)
     emit(b, word, true, blr_work_group_broadcast, value, &id, components)->op.info = shape;
 }
 
-/* ---------------------------------------------------------------- sums and the like */
+/* ---------------------------------------------------------------- reductions and scans */
 
 static bool fold(struct blr_spirv_builder *b, uint32_t word, unsigned opcode, bool meets)
 {
@@ -194,7 +194,7 @@ static bool fold(struct blr_spirv_builder *b, uint32_t word, unsigned opcode, bo
     return true;
 }
 
-/* ---------------------------------------------------------------- memory */
+/* ---------------------------------------------------------------- memory blocks and copies */
 
 static const struct blr_spirv_type *pointee(struct blr_spirv_builder *b, uint32_t word, struct blr_spirv_ref pointer)
 {
@@ -214,7 +214,7 @@ static void block(struct blr_spirv_builder *b, uint32_t word, bool writes)
         blr_spirv_refuse(b->build, word, "blocks are of numbers");
     uint32_t *components = blr_spirv_allocate(b->build, 1, sizeof *components);
     *components = blr_spirv_components(type);
-    uint32_t size = blr_spirv_scalar(b->module, type)->scalar_size; /* LLVM's pointers may be to bytes */
+    uint32_t size = blr_spirv_scalar(b->module, type)->scalar_size; /* LLVM may use byte pointers */
     struct blr_spirv_step *step;
     if (writes) {
         step = blr_spirv_step(b, word);
@@ -228,7 +228,7 @@ static void block(struct blr_spirv_builder *b, uint32_t word, bool writes)
     step->op.info = components;
 }
 
-/* The copy is made when all work-items of the group have come to it, so that there is nothing to wait for later. */
+/* The copy executes when all work-items of the group have arrived, so that a later wait has nothing to do. */
 static void copy(struct blr_spirv_builder *b, uint32_t word)
 {
     struct blr_spirv_ref to = operand(b, word, word + 4), from = operand(b, word, word + 5);
@@ -253,10 +253,10 @@ static void copy(struct blr_spirv_builder *b, uint32_t word)
     const struct blr_spirv_ref inputs[4] = {to, from, count, stride};
     for (uint32_t i = 0; i < 4; i++)
         blr_spirv_step_input(step, i, inputs[i]);
-    blr_spirv_bind(b, word, blr_spirv_number(b, 0, 8)); /* an event says nothing more */
+    blr_spirv_bind(b, word, blr_spirv_number(b, 0, 8)); /* the event carries no information */
 }
 
-/* ---------------------------------------------------------------- all of them */
+/* ---------------------------------------------------------------- dispatch */
 
 static void require_scope(struct blr_spirv_builder *b, uint32_t word, uint32_t at, bool work_group, bool sub_group)
 {
@@ -268,7 +268,7 @@ static void require_scope(struct blr_spirv_builder *b, uint32_t word, uint32_t a
                                                             : "of the scopes, work-groups and sub-groups alone");
 }
 
-/* OpGroup...: of a work-group or a sub-group. */
+/* OpGroup...: work-group or sub-group operations. */
 static bool of_any_group(struct blr_spirv_builder *b, uint32_t word, unsigned opcode)
 {
     require_scope(b, word, word + 3, true, true);
@@ -286,7 +286,7 @@ static bool of_any_group(struct blr_spirv_builder *b, uint32_t word, unsigned op
     }
 }
 
-/* OpGroupNonUniform...: the operands begin with the scope. */
+/* OpGroupNonUniform...: the first operand is the scope. */
 static bool of_sub_group(struct blr_spirv_builder *b, uint32_t word, unsigned opcode)
 {
     require_scope(b, word, word + 3, false, true);
@@ -336,7 +336,7 @@ static bool of_sub_group(struct blr_spirv_builder *b, uint32_t word, unsigned op
     }
 }
 
-/* Those of extensions, which are of sub-groups without saying so. */
+/* Instructions of extensions, which imply the sub-group scope. */
 static bool of_extension(struct blr_spirv_builder *b, uint32_t word, unsigned opcode)
 {
     const uint32_t first = word + 3, second = word + 4;
@@ -387,6 +387,6 @@ bool blr_spirv_decode_group(struct blr_spirv_builder *b, uint32_t word)
     else
         decoded = of_extension(b, word, opcode);
     if (decoded)
-        b->program->uses_local = b->program->uses_groups = true; /* lanes are of one group */
+        b->program->uses_local = b->program->uses_groups = true; /* all lanes of a batch belong to one group */
     return decoded;
 }

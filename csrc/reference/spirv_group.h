@@ -1,59 +1,61 @@
-/* Operations among work-items. Those of a sub-group are lanes of one batch that came to the operation together: up to 64
- * neighbours of one work-group. Those of a work-group are all that wait at the meeting, whichever batch they are in. */
+/* Group operations. A sub-group operation covers the lanes of one batch that execute it together: up to 64
+ * consecutive work-items of one work-group. A work-group operation covers all work-items that wait at the meeting,
+ * in all batches. */
 #ifndef BLR_SPIRV_GROUP_H
 #define BLR_SPIRV_GROUP_H
 
 #include "spirv_fold.h"
 
-/* ---- of a sub-group: in[0] is the value */
+/* ---- sub-group operations: in[0] is the value */
 
 void blr_sub_group_elect(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result);
 void blr_sub_group_all(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result);
 void blr_sub_group_any(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result);
-/* literal: bytes of an element; info: how many of them a value has. */
+/* literal: bytes of an element; info: number of elements of a value. */
 void blr_sub_group_all_equal(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result);
 
 void blr_sub_group_ballot(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result);
-/* Of a ballot in four numbers of 32 bits: the lane's own bit, or the one that in[1] names. */
+/* Bit of a ballot in four 32-bit numbers: the lane's own one, or the one that in[1] selects. */
 void blr_sub_group_own_bit(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result);
 void blr_sub_group_bit(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result);
-/* literal: how much of a ballot each lane counts, an enum blr_fold_step. */
+/* literal: the part of a ballot that each lane counts, an enum blr_fold_step. */
 void blr_sub_group_count(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result);
-/* The number of the first bit that is set, and of the last; all ones where none is. */
+/* Index of the first and of the last set bit; all ones where none is set. */
 void blr_sub_group_lowest(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result);
 void blr_sub_group_highest(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result);
 
 enum blr_lane_source {
-    BLR_LANE_NUMBER,  /* the number itself */
-    BLR_LANE_FIRST,   /* the first that takes part */
-    BLR_LANE_XOR,     /* the own number, some bits of it turned */
-    BLR_LANE_BELOW,   /* so many lanes below */
-    BLR_LANE_ABOVE,   /* so many lanes above */
-    BLR_LANE_ROTATED, /* the same, around the end of a cluster */
-    BLR_LANE_OF_FOUR  /* one of the four neighbours that the own lane is of */
+    BLR_LANE_NUMBER,  /* in[1] is the lane */
+    BLR_LANE_FIRST,   /* first active lane */
+    BLR_LANE_XOR,     /* own lane XOR in[1] */
+    BLR_LANE_BELOW,   /* in[1] lanes below */
+    BLR_LANE_ABOVE,   /* in[1] lanes above */
+    BLR_LANE_ROTATED, /* the same, wrapping within a cluster */
+    BLR_LANE_OF_FOUR  /* a lane of the own quad of four */
 };
-/* The value of another lane; a lane that does not exist stands for the own one. literal: BLR_LANE_...; in[1]: a number of
- * 32 bits; info: lanes of a cluster, 0 for all of the sub-group. */
+/* The value of another lane; a lane that does not exist is replaced by the own one. literal: BLR_LANE_...; in[1]: a
+ * 32-bit number; info: lanes of a cluster, 0 for the whole sub-group. */
 void blr_sub_group_exchange(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result);
-/* in[0] and in[1] stand one behind the other; in[2]: how far above (literal BLR_LANE_ABOVE) or below a lane takes from. */
+/* Exchange over the concatenation of in[0] and in[1]; in[2]: distance of the source lane above (literal
+ * BLR_LANE_ABOVE) or below. */
 void blr_sub_group_exchange_two(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result);
 
 struct blr_fold_use {
     blr_fold_t run;
     enum blr_fold_step step;
-    uint32_t cluster; /* lanes */
+    uint32_t cluster; /* lanes of a cluster */
     uint32_t components;
     uint32_t size;    /* bytes of each */
 };
 /* info: a struct blr_fold_use. */
 void blr_sub_group_fold(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result);
 
-/* Elements of memory, one behind the other as lanes are: in[0] addresses, in[1] what is written; literal: bytes of an
- * element; info: elements of each lane. */
+/* Block loads and stores: consecutive elements of memory for consecutive lanes. in[0]: addresses, in[1]: stored
+ * values; literal: bytes of an element; info: elements of each lane. */
 void blr_sub_group_read_block(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result);
 void blr_sub_group_write_block(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result);
 
-/* ---- of a work-group: run once, with its first batch, and write registers of all of them */
+/* ---- work-group operations: executed once, in the first batch; they write the registers of all batches */
 
 void blr_work_group_all(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result);
 void blr_work_group_any(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result);
@@ -62,10 +64,11 @@ void blr_work_group_broadcast(struct blr_spirv_batch *batch, const struct blr_sp
 void blr_work_group_fold(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result);
 
 struct blr_async_copy {
-    uint32_t element;       /* bytes */
-    bool strided_target;    /* the stride is the target's, not the source's */
+    uint32_t element;       /* bytes of an element */
+    bool strided_target;    /* the stride applies to the destination, else to the source */
 };
-/* in[0] to, in[1] from, in[2] how many elements, in[3] their distance; all of 64 bits; info: a struct blr_async_copy. */
+/* in[0]: destination, in[1]: source, in[2]: number of elements, in[3]: stride; all 64 bits; info: a struct
+ * blr_async_copy. */
 void blr_work_group_copy(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result);
 
 #endif

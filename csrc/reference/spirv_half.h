@@ -1,4 +1,4 @@
-/* Half floats: computed as floats, which is exact, and rounded once to nearest even. */
+/* Half-precision arithmetic: computed exactly as floats, and rounded once to nearest even. */
 #ifndef BLR_SPIRV_HALF_H
 #define BLR_SPIRV_HALF_H
 
@@ -12,7 +12,7 @@ static inline float blr_lane_from_half(uint16_t half)
     if (magnitude >= 0x7c00u) {
         bits = 0x7f800000u | (magnitude & 0x3ffu) << 13;
     } else {
-        /* 2^112 moves the exponent; denormals come out right because floats have room for them. */
+        /* 2^112 adjusts the exponent; denormals convert exactly because floats have the range for them. */
         bits = magnitude << 13;
         memcpy(&value, &bits, sizeof value);
         value *= 0x1p112f;
@@ -38,7 +38,7 @@ static inline uint16_t blr_lane_to_half(float value)
     }
     float small;
     memcpy(&small, &magnitude, sizeof small);
-    small += 0.5f; /* the last bit is now worth the least half */
+    small += 0.5f; /* the last bit now has the weight of the least half */
     memcpy(&magnitude, &small, sizeof magnitude);
     return (uint16_t)(sign | (magnitude - 0x3f000000u));
 }
@@ -48,7 +48,7 @@ static inline uint16_t blr_lane_to_half_from_double(double value)
     float nearest = (float)value;
     uint32_t bits;
     memcpy(&bits, &nearest, sizeof bits);
-    /* Rounding twice is harmless unless the float lies between two halves: make it odd then. */
+    /* Avoids double rounding: an inexact intermediate float is made odd. */
     if ((double)nearest != value && value == value && (bits & 0x7fffffffu) < 0x7f800000u && (bits & 1u) == 0) {
         double magnitude = value < 0 ? -value : value, taken = nearest < 0 ? -(double)nearest : (double)nearest;
         bits += magnitude > taken ? 1u : UINT32_MAX;

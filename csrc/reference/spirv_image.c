@@ -1,4 +1,4 @@
-/* Images in kernels: the texture unit's device functions, called for the lanes that name the same image. */
+/* Execution of image instructions: device functions, called for the lanes that use the same image. */
 #include "spirv_image.h"
 
 #include "allocate.h"
@@ -10,7 +10,7 @@
 
 /* ---------------------------------------------------------------- images */
 
-/* The image that a lane names, from the worker's few last ones if it can be. NULL after a fault. */
+/* The view of a lane's image, from the worker's cache if possible. NULL after a fault. */
 static struct blr_image_view *find_view(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, uint32_t lane,
                                         uint64_t handle)
 {
@@ -40,7 +40,7 @@ static struct blr_image_view *find_view(struct blr_spirv_batch *batch, const str
     return view;
 }
 
-/* ---------------------------------------------------------------- samplers beside images */
+/* ---------------------------------------------------------------- separate samplers */
 
 static bool describe_sampler(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, uint32_t lane, uint64_t handle,
                              blr_sampler_desc_t *sampler)
@@ -66,7 +66,7 @@ static bool describe_sampler(struct blr_spirv_batch *batch, const struct blr_spi
     return view != NULL;
 }
 
-/* An image with another sampler than its own. */
+/* The texture of an image with a sampler other than its own. */
 static const struct blr_texture *find_pair(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, uint32_t lane,
                                            uint64_t image, uint64_t sampler)
 {
@@ -74,7 +74,7 @@ static const struct blr_texture *find_pair(struct blr_spirv_batch *batch, const 
     blr_sampler_desc_t desc;
     if (!describe_sampler(batch, op, lane, sampler, &desc))
         return NULL;
-    const struct blr_image_view *view = find_view(batch, op, lane, image); /* last, so that it stays cached */
+    const struct blr_image_view *view = find_view(batch, op, lane, image); /* looked up last, so that it stays cached */
     if (view == NULL)
         return NULL;
     if (worker->pairs == NULL)
@@ -103,13 +103,13 @@ static const struct blr_texture *find_pair(struct blr_spirv_batch *batch, const 
 
 static const char *const names[] = {"1D", "2D", "3D"};
 
-/* Whether an image is of the kind that the kernel takes it for. */
+/* Checks that an image has the type that the instruction requires. */
 static bool fits(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, uint32_t lane,
                  const struct blr_texture *texture)
 {
     const struct blr_spirv_image_use *use = op->info;
     bool exact = use->operation == BLR_OPERATION_FETCH || use->operation == BLR_OPERATION_WRITE;
-    bool cube = texture->desc.type == BLR_IMAGE_CUBEMAP && !exact; /* its pixels are those of an array */
+    bool cube = texture->desc.type == BLR_IMAGE_CUBEMAP && !exact; /* fetches and writes treat faces as array layers */
     bool arrayed = !cube && (texture->desc.type == BLR_IMAGE_ARRAY || texture->desc.type == BLR_IMAGE_CUBEMAP);
     if (cube != use->cube || (!cube && (texture->dimensions != use->dimensions || arrayed != use->arrayed))) {
         blr_spirv_fault(batch, op, lane, BLR_RESULT_KERNEL_FAULT, "takes a %s%s image for a %s%s image",
@@ -132,7 +132,7 @@ static bool fits(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, u
     return true;
 }
 
-/* The elements that the texture unit exchanges: integers of the image's own size, floats as the kernel has them. */
+/* Chooses the element type of the values: integers of the image's own size, floats as in the kernel. */
 static bool choose_element(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, uint32_t lane,
                            const struct blr_texture *texture, blr_element_type_t *element)
 {
@@ -154,12 +154,13 @@ struct items {
     float point[BLR_LANES * 3], dx[BLR_LANES * 3], dy[BLR_LANES * 3];
     uint32_t layer[BLR_LANES];
     float level[BLR_LANES];
-    _Alignas(64) unsigned char values[BLR_LANES * 16]; /* a line of the cache: the unit does 64 items then in one block */
+    _Alignas(64) unsigned char values[BLR_LANES * 16]; /* aligned to a cache line: the block sampler stores 64 items
+                                                        * at once */
     uint8_t lane[BLR_LANES];
     uint32_t count;
 };
 
-/* Numbers of 32 bits of the lanes at work, from registers of so many components to one item after the other. */
+/* Copies 32-bit numbers of the active lanes from the registers of a vector to consecutive items. */
 static void collect(const struct blr_spirv_batch *batch, const struct items *items, uint32_t place, uint32_t components,
                     void *target)
 {
@@ -199,7 +200,7 @@ static void gather(const struct blr_spirv_batch *batch, const struct blr_spirv_o
         return;
     collect(batch, items, layer, 1, items->layer);
     for (uint32_t n = 0; n < items->count; n++) {
-        /* The nearest layer that there is, as OpenCL has it. */
+        /* The nearest existing layer, as in OpenCL. */
         float number = (float)(int32_t)items->layer[n], last = (float)(texture->num_layers - 1);
         if (use->float_coordinates)
             memcpy(&number, &items->layer[n], sizeof number);
@@ -220,7 +221,7 @@ static int64_t integer_at(const unsigned char *element, blr_element_type_t type)
     }
 }
 
-/* From one item after the other, of so many channels, to registers. Channels that the image lacks are 0. */
+/* Copies values of consecutive items to registers. Channels that the image lacks are 0. */
 static void take_values(const struct blr_spirv_op *op, const struct items *items, blr_element_type_t type, size_t channels,
                         unsigned char *result)
 {
@@ -258,7 +259,7 @@ static void take_values(const struct blr_spirv_op *op, const struct items *items
         }
 }
 
-/* A whole number as an element holds it: the nearest that it can hold. Which of both signs the number has is what the element says. */
+/* Saturates an integer to the element type, which determines its signedness. */
 static uint32_t saturated(uint32_t number, blr_element_type_t type)
 {
     const int32_t whole = (int32_t)number;
@@ -287,14 +288,14 @@ static void give_values(const struct blr_spirv_batch *batch, const struct blr_sp
         }
 }
 
-/* One of the two texels of an axis that a linear sample blends, without the clamp that comes before its weights. */
+/* Index of one of an axis's two texels of a linear sample, without the clamp that precedes its weights. */
 static int64_t corner(float coordinate, const struct blr_texture *texture, int axis, uint32_t extent, int bits, int number)
 {
     int64_t position = blr_texels_256(coordinate, extent, texture->normalized, bits) - 128;
     return blr_address((position >> 8) + number, extent, texture->addressing[axis]);
 }
 
-/* One channel of four texels, counter-clockwise from the lower left. What lies in the border is 0. */
+/* One channel of four texels, counter-clockwise from the lower left. Border texels give 0. */
 static void gather_texels(const struct blr_spirv_batch *batch, const struct blr_spirv_op *op, const struct blr_texture *texture,
                           blr_image_call_t *call, struct items *items, unsigned char *result)
 {
@@ -334,7 +335,7 @@ static void gather_texels(const struct blr_spirv_batch *batch, const struct blr_
     }
 }
 
-/* All lanes that name one image. False after a fault. */
+/* Runs the instruction for all lanes that use one image. False after a fault. */
 static bool call_image(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, uint64_t handle, uint64_t sampler,
                        struct items *items, unsigned char *result)
 {
@@ -361,7 +362,7 @@ static bool call_image(struct blr_spirv_batch *batch, const struct blr_spirv_op 
         call.operation = texture->desc.type != BLR_IMAGE_MIPMAP                     ? BLR_OPERATION_SAMPLE
                          : use->operation == BLR_OPERATION_SAMPLE ? BLR_OPERATION_SAMPLE_LOD
                                                                   : use->operation;
-    /* No more channels than there are, unless others stand in their places. */
+    /* Only the channels that exist are exchanged, unless they are swizzled. */
     if (texture->desc.num_channels < use->components && texture->desc.num_channels != 3 && !texture->swizzled)
         call.value_channels = texture->desc.num_channels;
     if (use->gathers) {
@@ -379,7 +380,7 @@ static bool call_image(struct blr_spirv_batch *batch, const struct blr_spirv_op 
         call.value_channels = blr_texture_write_channels(texture);
         give_values(batch, op, items, call.value_type, call.value_channels);
     }
-    /* What lies outside reads as 0 and is not written: no fault, as on a GPU. */
+    /* Items outside the image read 0 or write nothing: no fault, as on a GPU. */
     struct blr_fault outside = {0};
     blr_texture_run(texture, &call, 0, items->count, &outside);
     if (call.operation != BLR_OPERATION_WRITE)
@@ -387,7 +388,7 @@ static bool call_image(struct blr_spirv_batch *batch, const struct blr_spirv_op 
     return true;
 }
 
-/* Calls function for each set of lanes that name one image. */
+/* Calls function for each set of lanes that use the same image. */
 static void for_each_image(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result,
                            bool (*function)(struct blr_spirv_batch *, const struct blr_spirv_op *, uint64_t, uint64_t,
                                             struct items *, unsigned char *))
@@ -429,7 +430,7 @@ void blr_spirv_run_image(struct blr_spirv_batch *batch, const struct blr_spirv_o
 
 /* ---------------------------------------------------------------- queries */
 
-/* SPIR-V's numbers of image channel data types and orders. Types without a number have that of what a read gives. */
+/* SPIR-V's image channel data types and orders. Channel types without an enumerant have that of the read value. */
 static const uint8_t channel_types[BLR_NUM_CHANNEL_TYPES] = {
     [BLR_CHANNEL_SNORM_INT8] = 0,
     [BLR_CHANNEL_SNORM_INT16] = 1,

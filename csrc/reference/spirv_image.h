@@ -1,4 +1,4 @@
-/* How one instruction uses an image. */
+/* Use of an image by an instruction. */
 #ifndef BLR_SPIRV_IMAGE_H
 #define BLR_SPIRV_IMAGE_H
 
@@ -18,14 +18,14 @@ struct blr_spirv_image_use {
     enum blr_spirv_query query;
     uint32_t dimensions;
     bool arrayed;
-    bool cube;           /* sampled by directions of three components */
-    bool depths;         /* texels are one number each */
+    bool cube;           /* sampled by a direction of three components */
+    bool depths;         /* texels are scalars (depth image) */
     bool float_coordinates;
-    bool samples;        /* in[0] is followed by a sampler, or 0 */
-    bool gathers;        /* one channel of the four texels of a linear sample; in[2]: which */
-    bool floats;         /* what a texel is in the kernel */
+    bool samples;        /* in[0] contains a sampler, or 0, after the image */
+    bool gathers;        /* gather: one channel of the four texels of a linear sample; in[2]: the channel */
+    bool floats;         /* texel type in the kernel */
     uint8_t size;        /* bytes of each of its elements */
-    uint32_t components; /* of the result */
+    uint32_t components; /* components of the result */
 };
 
 /* in[0]: handles, in[1]: coordinates; in[2]: level, first gradient or texel; in[3]: second gradient. */

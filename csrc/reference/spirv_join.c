@@ -1,6 +1,6 @@
 /*
- * What decoding leaves behind: blocks that always run one after the other become one, and operations whose results
- * nothing needs are left out. Both come from calls put in place, and from choices that were settled beforehand.
+ * Simplification after decoding: blocks that always follow each other are merged, and operations with unused results
+ * are removed. Inlined calls and folded branches leave both.
  */
 #include "spirv_builder.h"
 
@@ -8,10 +8,10 @@
 
 struct join {
     struct blr_spirv_builder *builder;
-    struct blr_spirv_step *steps; /* the new ones */
+    struct blr_spirv_step *steps; /* the new steps */
     uint32_t count;
     uint32_t *edges_in;           /* by block */
-    uint32_t *uses;               /* by value: operations and blocks that read it */
+    uint32_t *uses;               /* by value: number of operations and blocks that read it */
 };
 
 static const struct blr_spirv_branch *only_edge(const struct join *join, const struct blr_spirv_part *part)
@@ -19,7 +19,7 @@ static const struct blr_spirv_branch *only_edge(const struct join *join, const s
     return part->kind == BLR_END_BRANCH ? &join->builder->branches[part->first_edge] : NULL;
 }
 
-/* The block that runs after another and after no other one, or BLR_NONE. */
+/* The only successor of a block that has no other predecessor, or BLR_NONE. */
 static uint32_t follower(const struct join *join, uint32_t block)
 {
     const struct blr_spirv_branch *edge = only_edge(join, &join->builder->parts[block]);
@@ -28,7 +28,7 @@ static uint32_t follower(const struct join *join, uint32_t block)
 
 static void count_edges(struct join *join, const uint32_t *order, uint32_t count)
 {
-    join->edges_in[order[0]] = 1; /* from outside */
+    join->edges_in[order[0]] = 1; /* the entry from outside */
     for (uint32_t n = 0; n < count; n++) {
         const struct blr_spirv_part *part = &join->builder->parts[order[n]];
         for (uint32_t e = part->first_edge; e < part->first_edge + part->edge_count; e++)
@@ -36,7 +36,7 @@ static void count_edges(struct join *join, const uint32_t *order, uint32_t count
     }
 }
 
-/* ---------------------------------------------------------------- what nothing needs */
+/* ---------------------------------------------------------------- unused results */
 
 static void count_uses(struct join *join, const struct blr_spirv_step *step, uint32_t change)
 {
@@ -51,7 +51,7 @@ static void count_uses_of(struct join *join, uint32_t first, uint32_t end)
         count_uses(join, &join->builder->steps[s], 1);
 }
 
-/* Takes the reads of operations away whose results nobody reads, the last first. */
+/* Removes the reads of operations whose results are unused, from the last to the first. */
 static void drop(struct join *join, uint32_t first, uint32_t end, bool *changed)
 {
     for (uint32_t s = end; s-- > first;) {
@@ -88,7 +88,7 @@ static void leave_out(struct join *join, const uint32_t *order, uint32_t count)
     }
 }
 
-/* ---------------------------------------------------------------- joining */
+/* ---------------------------------------------------------------- merging */
 
 static void append(struct join *join, uint32_t first, uint32_t end)
 {
@@ -97,7 +97,7 @@ static void append(struct join *join, uint32_t first, uint32_t end)
             join->steps[join->count++] = join->builder->steps[s];
 }
 
-/* A block with all that follow it alone; their moves are operations like others. */
+/* Appends a block and its chain of only successors; phi moves become ordinary operations. */
 static void join_chain(struct join *join, uint32_t block)
 {
     struct blr_spirv_builder *builder = join->builder;

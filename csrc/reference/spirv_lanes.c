@@ -1,4 +1,4 @@
-/* Which operation computes an instruction, given the types of its operands. */
+/* Selection of the elementwise operation of an instruction, by the types of its operands. */
 #include "spirv_lanes.h"
 #include "spirv_operations.h"
 
@@ -63,7 +63,7 @@ static void select_types(struct blr_spirv_module *module, uint32_t word, const s
     op->run = blr_spirv_select(blr_spirv_scalar(module, result)->scalar_size);
 }
 
-/* Whether an instruction converts from, and to, floats; false for those that convert nothing. */
+/* Source and target type of a conversion; false for other instructions. */
 static bool converts(unsigned opcode, enum blr_spirv_type_kind *from, enum blr_spirv_type_kind *to)
 {
     switch (opcode) {

@@ -1,4 +1,4 @@
-/* Floats: IEEE arithmetic, each operation rounded by itself. */
+/* Elementwise operations on floats: IEEE arithmetic, each operation rounded separately. */
 #include "spirv_half.h"
 #include "spirv_lanes.h"
 
@@ -76,7 +76,7 @@ HALF_BINARY(remainder_16, fmodf(a, b))
 BLR_BINARY(remainder_32, float, float, fmodf(a, b))
 BLR_BINARY(remainder_64, double, double, fmod(a, b))
 
-/* The remainder with the sign of the divisor. */
+/* Remainder with the sign of the divisor. */
 static inline double modulo(double a, double b)
 {
     double rest = fmod(a, b);
@@ -86,7 +86,7 @@ HALF_BINARY(modulo_16, modulo(a, b))
 BLR_BINARY(modulo_32, float, float, modulo(a, b))
 BLR_BINARY(modulo_64, double, double, modulo(a, b))
 
-/* The sign's bit alone, of not-a-number too. */
+/* Flips only the sign bit, also of NaN. */
 BLR_UNARY(negate_16, uint16_t, uint16_t, a ^ 0x8000u)
 BLR_UNARY(negate_32, uint32_t, uint32_t, a ^ 0x80000000u)
 BLR_UNARY(negate_64, uint64_t, uint64_t, a ^ 0x8000000000000000u)

@@ -1,5 +1,5 @@
-/* Whole numbers and booleans. What OpenCL leaves undefined has a value here: a division by zero gives 0 or the dividend,
- * a shift counts modulo the width. */
+/* Elementwise operations on integers and booleans. Cases that OpenCL leaves undefined are defined here: division by
+ * zero gives 0 or the dividend, shift counts are modulo the width. */
 #include "spirv_extended.h"
 #include "spirv_lanes.h"
 
@@ -29,7 +29,7 @@ BLR_BINARY(multiply_32, uint32_t, uint32_t, a *b)
 BLR_BINARY(multiply_64, uint64_t, uint64_t, a *b)
 UNSIGNED(BLR_BINARY, divide_unsigned, b == 0 ? 0 : a / b)
 UNSIGNED(BLR_BINARY, remainder_unsigned, b == 0 ? a : a % b)
-/* The smallest number divided by -1 stays what it is. */
+/* The smallest number divided by -1 stays unchanged. */
 SIGNED(BLR_BINARY, divide_signed, b == 0 ? 0 : b == -1 ? (int64_t)(0 - (uint64_t)a) : a / b)
 SIGNED(BLR_BINARY, remainder_signed, b == 0 ? a : b == -1 ? 0 : a % b)
 SIGNED(BLR_BINARY, modulo_signed, b == 0 ? a : b == -1 ? 0 : (a % b != 0 && (a % b < 0) != (b < 0)) ? a % b + b : a % b)

@@ -1,4 +1,4 @@
-/* Linking: what modules import is found in what the others export, by name. */
+/* Linking: imports of modules are resolved by name from the exports of the others. */
 #include "spirv_module.h"
 
 #include <stdlib.h>
@@ -38,7 +38,7 @@ static const struct export *find(const struct export *exports, uint32_t count, c
     return low < count && strcmp(exports[low].name, name) == 0 ? &exports[low] : NULL;
 }
 
-/* All that modules export, in the order of names. */
+/* Collects the exports of all modules, sorted by name. */
 static uint32_t collect(struct blr_spirv_module *modules, uint32_t count, struct export **exports)
 {
     struct blr_spirv_build *build = modules->build;
@@ -90,7 +90,7 @@ void blr_spirv_link(struct blr_spirv_module *modules, uint32_t count)
         }
 }
 
-/* ---------------------------------------------------------------- types of two modules */
+/* ---------------------------------------------------------------- types across modules */
 
 bool blr_spirv_alike(struct blr_spirv_module *module, struct blr_spirv_type *type, struct blr_spirv_module *other,
                      struct blr_spirv_type *its)

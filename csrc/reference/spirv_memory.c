@@ -1,4 +1,4 @@
-/* What kernels read and write: every address is looked up before it is touched. */
+/* Execution of loads and stores: every address is checked before the access. */
 #include "spirv_lanes.h"
 #include "spirv_operations.h"
 
@@ -17,26 +17,26 @@ static void out_of_reach(struct blr_spirv_batch *batch, const struct blr_spirv_o
                     blr_spirv_reachable(batch, address, size, false) ? "constant or only to be read" : "no memory that kernels reach");
 }
 
-/* How the addresses of the lanes that take part lie. */
+/* Pattern of the addresses of the active lanes. */
 enum pattern {
     PATTERN_FAULT,
-    PATTERN_ROW,      /* one element behind the other, each in the place of its lane */
-    PATTERN_SAME,     /* one address for all */
-    PATTERN_ROWS,     /* sixteen lanes in a row each, as those of square work-groups */
-    PATTERN_RUNS,     /* one address for sixteen lanes each */
-    PATTERN_SCATTERED /* in good, where lanes that take no part have an address that may be read */
+    PATTERN_ROW,      /* consecutive elements, by lane */
+    PATTERN_SAME,     /* one address for all lanes */
+    PATTERN_ROWS,     /* consecutive for each sixteen lanes, as in square work-groups */
+    PATTERN_RUNS,     /* one address for each sixteen lanes */
+    PATTERN_SCATTERED /* no pattern: addresses are in good, with readable ones for inactive lanes */
 };
 
 #define PART 16u
 #define PARTS (BLR_LANES / PART)
 
 struct span {
-    uint64_t first;   /* the address of lane 0 in a row, or of all */
-    uint64_t parts[PARTS]; /* of the first lane of each sixteen */
+    uint64_t first;   /* address of lane 0 in a row, or of all lanes */
+    uint64_t parts[PARTS]; /* address of the first lane of each sixteen */
     uint64_t good[BLR_LANES];
 };
 
-/* Eight addresses as registers hold them: what was stored so is read so, or the processor waits for its stores. */
+/* Eight addresses, loaded as wide as they were stored: a mismatch would prevent store forwarding. */
 typedef uint64_t eight __attribute__((vector_size(64), may_alias));
 
 static uint64_t any_of(const eight *bits)
@@ -47,7 +47,7 @@ static uint64_t any_of(const eight *bits)
     return all;
 }
 
-/* Looks up a number of size bytes at the address of every lane, together if they lie in rows or in runs of sixteen. */
+/* Checks an access of size bytes at the address of every lane, at once if they form rows or runs of sixteen. */
 static enum pattern check_parts(struct blr_spirv_batch *batch, const uint64_t *addresses, uint64_t size, bool write,
                                 struct span *span)
 {
@@ -80,7 +80,7 @@ static enum pattern check_parts(struct blr_spirv_batch *batch, const uint64_t *a
     return gaps == 0 ? PATTERN_ROW : PATTERN_ROWS;
 }
 
-/* The same for the lanes of the mask, should they lie in one row or at one address. */
+/* The same for the lanes of the mask, if they form one row or have one address. */
 static enum pattern check_some(struct blr_spirv_batch *batch, const uint64_t *addresses, uint64_t size, bool write,
                                struct span *span)
 {
@@ -103,7 +103,7 @@ static enum pattern check_some(struct blr_spirv_batch *batch, const uint64_t *ad
     return PATTERN_SCATTERED;
 }
 
-/* The same for every lane by itself. */
+/* The same for every lane separately. */
 static enum pattern check_each(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, const uint64_t *addresses,
                                uint64_t size, bool write, struct span *span)
 {
@@ -127,7 +127,7 @@ static enum pattern check_each(struct blr_spirv_batch *batch, const struct blr_s
     return PATTERN_SCATTERED;
 }
 
-/* single: one number at each address. */
+/* single: one scalar at each address. */
 static enum pattern check(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, const uint64_t *addresses, uint64_t size,
                           bool single, bool write, struct span *span)
 {
@@ -222,7 +222,7 @@ void blr_spirv_run_load(struct blr_spirv_batch *batch, const struct blr_spirv_op
     for (uint32_t c = 0; c < components; c++) {                                                                        \
         const T *source = (const T *)values + c * BLR_LANES;                                                           \
         if (pattern == PATTERN_SAME) {                                                                                 \
-            memcpy(to + c * sizeof(T), &source[last], sizeof(T)); /* the last one stays */                             \
+            memcpy(to + c * sizeof(T), &source[last], sizeof(T)); /* the last value remains */                         \
         } else if (pattern == PATTERN_SCATTERED) {                                                                     \
             for (uint64_t left = batch->mask; left != 0; left &= left - 1) {                                           \
                 const uint32_t i = (uint32_t)__builtin_ctzll(left);                                                    \
@@ -240,7 +240,7 @@ void blr_spirv_run_load(struct blr_spirv_batch *batch, const struct blr_spirv_op
         }                                                                                                              \
     }
 
-/* Of a run the last one stays. */
+/* In a run of equal addresses the last value remains. */
 static void store_parts(const struct span *span, bool rows, uint32_t size, const unsigned char *values)
 {
     for (uint32_t part = 0; part < PARTS; part++, values += (size_t)PART * size) {
@@ -294,7 +294,7 @@ void blr_spirv_run_move_memory(struct blr_spirv_batch *batch, const struct blr_s
     }
 }
 
-/* The storage class that an address is of. */
+/* The storage class of an address. */
 static enum blr_spirv_storage storage_of(const struct blr_spirv_batch *batch, uint64_t address)
 {
     const struct blr_spirv_worker *worker = batch->worker;

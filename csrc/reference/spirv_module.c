@@ -1,4 +1,4 @@
-/* Reading a module: its layout, ids, names and decorations, entry points and functions. */
+/* Parsing of a module: its layout, ids, names and decorations, entry points and functions. */
 #include "spirv_module.h"
 
 #include <string.h>
@@ -62,11 +62,11 @@ static void read_decoration(struct blr_spirv_module *module, uint32_t word)
         entry->link_once = word_at(module, type) == BLR_LINKAGE_LINK_ONCE;
         break;
     }
-    default: break; /* about alignment, aliasing and the like: nothing that a result depends on */
+    default: break; /* alignment, aliasing and the like: no effect on results */
     }
 }
 
-/* Gives targets what a group of decorations was given. */
+/* Applies the decorations of a group to its targets. */
 static void read_group(struct blr_spirv_module *module, uint32_t word)
 {
     blr_spirv_require_words(module, word, 2);
@@ -162,7 +162,7 @@ static bool ends_block(unsigned opcode)
     return (opcode >= BLR_OP_Branch && opcode <= BLR_OP_Unreachable) && opcode != BLR_OP_Kill;
 }
 
-/* Registers the ids of a function and checks that it consists of blocks; returns the word behind it. */
+/* Registers the ids of a function and checks its block structure; returns the word after it. */
 static uint32_t read_function(struct blr_spirv_module *module, uint32_t word, uint32_t *capacity)
 {
     struct blr_spirv_build *build = module->build;
@@ -232,7 +232,7 @@ static uint32_t read_function(struct blr_spirv_module *module, uint32_t word, ui
     return at + 1;
 }
 
-/* Addresses of functions are only known once all of them were read. */
+/* Resolves references to functions after all of them are parsed. */
 static void link_functions(struct blr_spirv_module *module)
 {
     for (uint32_t i = 0; i < module->function_count; i++)
@@ -250,7 +250,7 @@ static void link_functions(struct blr_spirv_module *module)
     }
 }
 
-/* ---------------------------------------------------------------- the whole */
+/* ---------------------------------------------------------------- whole modules */
 
 static void read_header(struct blr_spirv_module *module)
 {
@@ -288,7 +288,7 @@ static uint32_t read_instruction(struct blr_spirv_module *module, uint32_t word,
         blr_spirv_require_words(module, word, 2);
         blr_spirv_define(module, word, word_at(module, word + 1), BLR_ID_OTHER);
         break;
-    case BLR_OP_ExtInst: /* descriptions for debuggers */
+    case BLR_OP_ExtInst: /* debug information */
         blr_spirv_require_words(module, word, 5);
         if (known_id(module, word, word_at(module, word + 3))->kind != BLR_ID_EXTENDED ||
             module->ids[word_at(module, word + 3)].set != 0)

@@ -1,3 +1,5 @@
+/* Execution of operations that are not elementwise: copies, vector indexing, bit casts, selection, dot products,
+ * addresses. */
 #include "spirv_operations.h"
 
 #include "spirv_geometry.h"
@@ -8,7 +10,7 @@
 
 void blr_spirv_run_copy(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result)
 {
-    /* A multiple of 64 bytes: no call of memcpy. */
+    /* A multiple of 64 bytes: inlined instead of a memcpy call. */
     const uint64_t *from = blr_register(batch, op->in[0]);
     uint64_t *restrict to = (uint64_t *)result;
     const size_t pieces = (size_t)op->count * op->element / 64;

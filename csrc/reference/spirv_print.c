@@ -1,4 +1,4 @@
-/* printf in kernels: to the process's standard output, work-item after work-item, each call in one piece. */
+/* printf in kernels: to the process's standard output, in the order of work-items, each call atomically. */
 #include "spirv_builder.h"
 #include "spirv_half.h"
 #include "spirv_run.h"
@@ -13,8 +13,8 @@
 #define TEXT_SIZE 8192u
 
 struct print_argument {
-    uint32_t lane; /* bytes before it in each lane of all arguments */
-    uint8_t size;  /* of an element */
+    uint32_t lane; /* byte offset in each lane of all arguments */
+    uint8_t size;  /* bytes of an element */
     uint8_t components;
     bool floats;
 };
@@ -31,7 +31,7 @@ struct print_text {
 
 static blr_mutex_t output_mutex = BLR_MUTEX_INIT;
 
-/* A text in memory that kernels reach, cut to size; false when it leaves that memory. */
+/* Copies a string from memory that kernels can access, truncated to size; false when it leaves that memory. */
 static bool read_text(struct blr_spirv_batch *batch, uint64_t address, char *text, size_t size)
 {
     for (size_t i = 0; i < size; i++) {
@@ -55,20 +55,20 @@ static void append(struct print_text *text, const char *piece, size_t length)
 }
 
 struct conversion {
-    char flags[24];  /* %, flags, width and precision as written */
+    char flags[24];  /* %, flags, width and precision, verbatim */
     uint32_t vector; /* components, 1 for a scalar */
-    uint32_t size;   /* bytes of an integer, 0: those of the argument */
+    uint32_t size;   /* bytes of an integer; 0: those of the argument */
     char letter;
 };
 
-/* Reads one conversion after the percent sign; the character behind it, or NULL when it is none. */
+/* Parses one conversion after the percent sign; returns the character after it, or NULL if it is invalid. */
 static const char *read_conversion(const char *at, struct conversion *conversion)
 {
     size_t length = 0, digits = 0;
     conversion->flags[length++] = '%';
     while (*at != '\0' && strchr("-+ #0123456789.", *at) != NULL) {
         digits = *at >= '0' && *at <= '9' ? digits + 1 : 0;
-        if (length + 4 >= sizeof conversion->flags || digits > 3) /* no field is wider than 999 */
+        if (length + 4 >= sizeof conversion->flags || digits > 3) /* fields are at most 999 wide */
             return NULL;
         conversion->flags[length++] = *at++;
     }
@@ -79,7 +79,7 @@ static const char *read_conversion(const char *at, struct conversion *conversion
         for (at++; *at >= '0' && *at <= '9' && conversion->vector < 100; at++)
             conversion->vector = conversion->vector * 10 + (uint32_t)(*at - '0');
     }
-    /* A scalar that is shorter than int was promoted to it. Else the argument's own size is the one. */
+    /* A scalar shorter than int was promoted to int; otherwise the argument's size applies. */
     conversion->size = 0;
     if (at[0] == 'h' && at[1] != 'l')
         conversion->size = at[1] == 'h' ? 1 : 2;
@@ -142,7 +142,7 @@ static void print_element(struct blr_spirv_batch *batch, struct print_text *text
         append(text, piece, (size_t)length < sizeof piece ? (size_t)length : sizeof piece - 1);
 }
 
-/* The text of one work-item; false when format and arguments do not go together. */
+/* Formats the text of one work-item; false when format and arguments do not match. */
 static bool format_lane(struct blr_spirv_batch *batch, const struct print_call *call, const unsigned char *arguments,
                         uint32_t lane, const char *format, struct print_text *text)
 {

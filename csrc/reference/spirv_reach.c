@@ -1,4 +1,4 @@
-/* Which memory kernels reach: what a worker used last, and behind that the driver's allocations. */
+/* Address checks: the ranges that a worker used last, then allocations and registered memory. */
 #include "registration.h"
 #include "spirv_run.h"
 
@@ -44,7 +44,7 @@ static bool find_allocation(struct blr_spirv_worker *worker, uint64_t address, u
 {
     const struct blr_spirv_launch *launch = worker->launch;
     struct blr_allocation *allocation = NULL;
-    /* Arguments may point into memory that was freed after the submission: the command keeps it. */
+    /* Arguments may point into memory that was freed after the submission: the command retains it. */
     for (uint32_t i = 0; i < launch->allocation_count && allocation == NULL; i++)
         if (usable(launch, launch->allocations[i], address, size, write)) {
             allocation = launch->allocations[i];

@@ -1,9 +1,9 @@
 /*
- * Registers for values, and the final form of a program.
+ * Register allocation, and the final form of a program.
  *
- * A value that only one block needs takes registers from its first operation to its last, and others have them
- * afterwards. A value that several blocks need has its registers to itself, and lanes that do not take part when it is
- * written keep what they had.
+ * A value used in one block occupies its registers from its first to its last operation; later values reuse them. A
+ * value used in several blocks has registers of its own, and inactive lanes keep their previous value when it is
+ * written.
  */
 #include "spirv_builder.h"
 #include "spirv_set.h"
@@ -19,7 +19,7 @@ struct place_list {
 
 struct allotter {
     struct blr_spirv_builder *builder;
-    uint64_t used; /* bytes of registers */
+    uint64_t used; /* bytes of registers allocated */
     struct place_list free[SHARED_SIZES];
 };
 
@@ -37,14 +37,15 @@ static void touch(struct blr_spirv_builder *builder, uint32_t value, uint32_t bl
     entry->last = step;
 }
 
-/* What a meeting reads and writes has registers to itself: other lanes may run other blocks until all are there. */
+/* Operands and results of a meeting have registers of their own: other lanes may run other blocks until all have
+ * arrived. */
 static void keep(struct blr_spirv_builder *builder, uint32_t value)
 {
     if (value != BLR_NONE)
         builder->values[value].crosses = true;
 }
 
-/* Which blocks need which values, by walking over all of them. Steps are counted in the order of the walk. */
+/* Computes the blocks that use each value. Steps are numbered in the order of the walk. */
 static void find_uses(struct blr_spirv_builder *builder, const uint32_t *order, uint32_t count)
 {
     for (uint32_t n = 0; n < count; n++) {
@@ -103,7 +104,7 @@ static void give_back(struct allotter *allotter, uint32_t value, uint32_t step)
     if (entry->crosses || entry->preset || entry->last != step || entry->lane_bytes >= SHARED_SIZES)
         return;
     struct place_list *list = &allotter->free[entry->lane_bytes];
-    entry->last = BLR_NONE; /* once */
+    entry->last = BLR_NONE; /* handled once */
     list->places = blr_spirv_grow(allotter->builder->build, list->places, list->count, &list->capacity, sizeof(uint32_t));
     list->places[list->count++] = entry->place;
 }
@@ -121,7 +122,7 @@ static void allot(struct allotter *allotter, const uint32_t *order, uint32_t cou
             const struct blr_spirv_step *step = &builder->steps[s];
             take(allotter, step->result, s);
             for (int k = 0; k < 4; k++)
-                take(allotter, step->in[k], s); /* of a value that nothing wrote: any registers will do */
+                take(allotter, step->in[k], s); /* a value that nothing wrote: any registers will do */
             give_back(allotter, step->result, s);
             for (int k = 0; k < 4; k++)
                 give_back(allotter, step->in[k], s);

@@ -1,12 +1,12 @@
-/* Conversions with a rounding mode of their own (FPRoundingMode), which the plain ones do not have: floats to integers
- * otherwise than towards zero, and to floats otherwise than to the nearest even. */
+/* Conversions with an explicit rounding mode (FPRoundingMode) other than the default: floats to integers other than
+ * towards zero, and to floats other than to nearest even. */
 #include "spirv_half.h"
 #include "spirv_lanes.h"
 
 #include <math.h>
 #include <string.h>
 
-/* A number of any type without loss: its sign, and its magnitude as an integer or as a double. */
+/* A lossless number of any type: its sign, and its magnitude as an integer or as a double. */
 struct number {
     bool negative, whole;
     uint64_t integer;
@@ -44,7 +44,7 @@ static void write_integer(unsigned char *at, uint32_t size, bool is_signed, doub
     memcpy(at, &bits, size);
 }
 
-/* The bits of the float nearest to a magnitude, and their value. */
+/* The bits of the float nearest to a magnitude, and its value. */
 static uint64_t nearest(const struct number *number, uint32_t size, double *value)
 {
     uint64_t bits = 0;
@@ -64,7 +64,7 @@ static uint64_t nearest(const struct number *number, uint32_t size, double *valu
     return bits;
 }
 
-/* Whether a value is more (1) or less (-1) than a magnitude that it was rounded from. */
+/* Compares a rounded value with the original magnitude: 1 if larger, -1 if smaller. */
 static int beside(double value, const struct number *number)
 {
     if (!number->whole)
@@ -82,7 +82,7 @@ static void write_float(unsigned char *at, uint32_t size, const struct number *n
     bool outwards = mode == BLR_ROUNDING_UP ? !number->negative : mode == BLR_ROUNDING_DOWN && number->negative;
     int side = beside(value, number);
     if (mode != BLR_ROUNDING_NEAREST_EVEN && side == (outwards ? -1 : 1))
-        bits = outwards ? bits + 1 : bits - 1; /* magnitudes are in the order of their bits */
+        bits = outwards ? bits + 1 : bits - 1; /* magnitudes are ordered as their bits */
     bits |= (uint64_t)number->negative << (8 * size - 1);
     memcpy(at, &bits, size);
 }
@@ -121,11 +121,11 @@ bool blr_spirv_round(unsigned opcode, uint32_t from, uint32_t to, uint32_t mode,
     bool to_integer = opcode == BLR_OP_ConvertFToS || opcode == BLR_OP_ConvertFToU;
     if (opcode == BLR_OP_UConvert || opcode == BLR_OP_SConvert || opcode == BLR_OP_SatConvertSToU ||
         opcode == BLR_OP_SatConvertUToS)
-        return true; /* integers are whole already */
+        return true; /* integers need no rounding */
     if (!to_integer && opcode != BLR_OP_FConvert && opcode != BLR_OP_ConvertSToF && opcode != BLR_OP_ConvertUToF)
         return false;
     if (mode == (to_integer ? BLR_ROUNDING_TO_ZERO : BLR_ROUNDING_NEAREST_EVEN))
-        return true; /* as always */
+        return true; /* the default mode */
     op->run = convert;
     op->literal = opcode | (uint64_t)from << 16 | (uint64_t)to << 24 | (uint64_t)mode << 32;
     return true;

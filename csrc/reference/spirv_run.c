@@ -1,3 +1,4 @@
+/* Execution of kernels: work-items and their built-in variables, batches, barriers, the time limit and faults. */
 #include "spirv_run.h"
 
 #include "threads.h"
@@ -7,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define PATIENCE 512u /* blocks that loop between two looks at the clock */
+#define PATIENCE 512u /* block executions between two reads of the clock */
 #define ALIGNMENT 64u
 
 /* Zeroed memory aligned to 64 bytes, for vector instructions. */
@@ -73,7 +74,7 @@ static void fill_scalar(unsigned char *place, uint8_t size, uint64_t bytes)
     }
 }
 
-/* Fills what no work-item changes: constants, arguments, addresses of variables. */
+/* Fills presets that are the same for all work-items: constants, arguments, addresses of variables. */
 static void fill_presets(struct blr_spirv_batch *batch)
 {
     const struct blr_spirv_launch *launch = batch->worker->launch;
@@ -102,7 +103,7 @@ static void fill_presets(struct blr_spirv_batch *batch)
     }
 }
 
-/* Structs that are passed by value lie in each work-item's own memory. */
+/* Copies structs passed by value into each work-item's private memory. */
 static void fill_structs(struct blr_spirv_batch *batch)
 {
     const struct blr_spirv_launch *launch = batch->worker->launch;
@@ -115,7 +116,7 @@ static void fill_structs(struct blr_spirv_batch *batch)
 
 struct position {
     uint64_t group[3], local[3];
-    uint64_t index; /* within the group */
+    uint64_t index; /* index within the group */
 };
 
 static struct position position_of(const struct blr_spirv_launch *launch, uint64_t item)
@@ -133,7 +134,7 @@ static struct position position_of(const struct blr_spirv_launch *launch, uint64
     return at;
 }
 
-/* Counts one of three numbers up, the first fastest; false when all of them start again. */
+/* Increments a number of three digits, the first fastest; false on overflow. */
 static bool count_up(uint64_t *number, const uint64_t *limit)
 {
     for (int c = 0; c < 3; c++) {
@@ -144,15 +145,15 @@ static bool count_up(uint64_t *number, const uint64_t *limit)
     return false;
 }
 
-/* How many work-items from a position on differ in their first coordinate alone: the rest of a row of the work-group, or,
- * of work-groups of one work-item, the rest of a row of those. */
+/* Number of work-items from a position on that differ in their first coordinate only: the rest of a row of the
+ * work-group, or for work-groups of one work-item, the rest of a row of groups. */
 static uint64_t row_from(const struct blr_spirv_launch *launch, const struct position *at)
 {
     const bool single = launch->local[0] * launch->local[1] * launch->local[2] == 1;
     return single ? launch->groups[0] - at->group[0] : launch->local[0] - at->local[0];
 }
 
-/* Moves on within such a row, or from its end to the next one. */
+/* Advances within such a row, or from its end to the next one. */
 static void advance(const struct blr_spirv_launch *launch, struct position *at, uint64_t items)
 {
     if (launch->local[0] * launch->local[1] * launch->local[2] == 1) {
@@ -168,7 +169,7 @@ static void advance(const struct blr_spirv_launch *launch, struct position *at, 
     }
 }
 
-/* The lanes of a sub-group above or below one, of a work-group of that size. */
+/* Mask of the lanes of a sub-group above or below one, in a work-group of that size. */
 static uint64_t lane_mask(enum blr_spirv_builtin what, uint64_t lane, uint64_t size)
 {
     const uint64_t own = (uint64_t)1 << lane, all = size < BLR_LANES ? ((uint64_t)1 << size) - 1 : BLR_ALL_LANES;
@@ -220,7 +221,7 @@ static uint64_t builtin_value(const struct blr_spirv_launch *launch, const struc
     return 0;
 }
 
-/* What is the same for all work-items of a launch. */
+/* Whether a built-in variable is the same for all work-items of a launch. */
 static bool is_of_launch(enum blr_spirv_builtin what)
 {
     switch (what) {
@@ -234,7 +235,7 @@ static bool is_of_launch(enum blr_spirv_builtin what)
     }
 }
 
-/* Whether a built-in variable counts up by 1 along a row, stays the same there, or neither. */
+/* Behaviour of a built-in variable along a row: increments by 1, stays constant, or neither. */
 enum course { COURSE_COUNTS, COURSE_STAYS, COURSE_OTHER };
 
 static enum course course_of(enum blr_spirv_builtin what, uint32_t c, bool single)
@@ -296,7 +297,7 @@ static void fill_builtins(struct blr_spirv_batch *batch, uint32_t lanes)
     }
 }
 
-/* The built-in variables that are the same for the whole launch, once for all batches that run in these registers. */
+/* Fills the launch's uniform built-in variables, once for all batches that run in these registers. */
 static void fill_launch_builtins(struct blr_spirv_batch *batch)
 {
     const struct blr_spirv_launch *launch = batch->worker->launch;
@@ -417,7 +418,7 @@ static void free_batch(struct blr_spirv_batch *batch)
     blr_delete(batch->occupied);
 }
 
-/* Batches that a worker of the launch has at once. */
+/* Number of batches that a worker of the launch holds. */
 static uint32_t batches_of(const struct blr_spirv_launch *launch)
 {
     const bool grouped = launch->program->has_barriers || launch->program->uses_local;

@@ -1,4 +1,4 @@
-/* What one set of instructions has: this file is compiled for each. */
+/* List of the operations compiled for one instruction set; this file is compiled once for each. */
 #include "spirv_set.h"
 
 #include "spirv_extended.h"

@@ -1,6 +1,6 @@
 /*
- * Sources that are compiled once more for each set of vector instructions: BLR_SET is its name there (avx2, avx512), and
- * what they define has it behind its own. The sources themselves know nothing of that.
+ * Name suffixes of sources that are compiled for each instruction set: BLR_SET is the set's name (avx2, avx512),
+ * appended to every function they define. The sources themselves do not depend on it.
  */
 #ifndef BLR_SPIRV_SET_NAMES_H
 #define BLR_SPIRV_SET_NAMES_H

@@ -1,4 +1,4 @@
-/* Which set of instructions kernels run with. */
+/* Selection of the instruction set for kernels, and the mapping of operations to it. */
 #include "spirv_set.h"
 
 #include "processor.h"
@@ -31,13 +31,13 @@ const struct blr_spirv_set *blr_spirv_best_set(void)
     return sets[blr_spirv_sets(sets) - 1];
 }
 
-/* Operations of the plain set in the order of their addresses, each with that of the best set. */
+/* Baseline operations sorted by address, each with its version of the best set. */
 struct twin {
     blr_spirv_run_t plain, best;
 };
 
 static blr_mutex_t mutex = BLR_MUTEX_INIT;
-static _Atomic uint32_t twin_count; /* 0 until the twins are there */
+static _Atomic uint32_t twin_count; /* 0 until the table is built */
 static struct twin twins[BLR_SET_MOST];
 
 static int compare(const void *a, const void *b)

@@ -1,3 +1,4 @@
+/* Execution of sub-group operations: predicates, ballots, exchanges, reductions, scans and block accesses. */
 #include "spirv_group.h"
 
 #include <inttypes.h>
@@ -11,7 +12,7 @@ static uint32_t first_lane(const struct blr_spirv_batch *batch)
     return lane;
 }
 
-/* Lanes of a whole sub-group of this launch. */
+/* Size in lanes of a full sub-group of this launch. */
 static uint32_t whole_size(const struct blr_spirv_batch *batch)
 {
     const struct blr_spirv_launch *launch = batch->worker->launch;
@@ -19,7 +20,7 @@ static uint32_t whole_size(const struct blr_spirv_batch *batch)
     return size < BLR_LANES ? (uint32_t)size : BLR_LANES;
 }
 
-/* ---------------------------------------------------------------- questions */
+/* ---------------------------------------------------------------- predicates */
 
 void blr_sub_group_elect(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result)
 {
@@ -72,7 +73,7 @@ void blr_sub_group_ballot(struct blr_spirv_batch *batch, const struct blr_spirv_
     }
 }
 
-/* The bits of a ballot that lanes have. */
+/* The ballot of a lane, as a mask. */
 static uint64_t ballot_at(const struct blr_spirv_batch *batch, const struct blr_spirv_op *op, uint32_t lane)
 {
     const uint32_t *ballot = blr_register(batch, op->in[0]);
@@ -92,7 +93,7 @@ void blr_sub_group_bit(struct blr_spirv_batch *batch, const struct blr_spirv_op 
         result[i] = numbers[i] < BLR_LANES && (ballot_at(batch, op, i) >> numbers[i] & 1) != 0;
 }
 
-/* Writes a number of any size for one lane. */
+/* Writes an integer of any size for one lane. */
 static void put(const struct blr_spirv_op *op, unsigned char *result, uint32_t lane, uint64_t number)
 {
     memcpy(result + (size_t)lane * op->element, &number, op->element);
@@ -129,7 +130,7 @@ void blr_sub_group_highest(struct blr_spirv_batch *batch, const struct blr_spirv
     }
 }
 
-/* ---------------------------------------------------------------- values of other lanes */
+/* ---------------------------------------------------------------- exchanges between lanes */
 
 void blr_sub_group_exchange(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result)
 {
@@ -161,14 +162,14 @@ void blr_sub_group_exchange_two(struct blr_spirv_batch *batch, const struct blr_
     const uint32_t size = whole_size(batch);
     for (uint32_t i = 0; i < op->count; i++) {
         uint32_t lane = i % BLR_LANES, number = numbers[lane] < size ? numbers[lane] : size;
-        uint32_t at = op->literal == BLR_LANE_ABOVE ? lane + number : size + lane - number; /* in both together */
+        uint32_t at = op->literal == BLR_LANE_ABOVE ? lane + number : size + lane - number; /* index in the concatenation */
         uint32_t source = at < 2 * size ? at : lane;
         memcpy(result + (size_t)i * op->element,
                values[source >= size] + (size_t)(i - lane + source % size) * op->element, op->element);
     }
 }
 
-/* ---------------------------------------------------------------- sums and the like */
+/* ---------------------------------------------------------------- reductions and scans */
 
 void blr_sub_group_fold(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result)
 {
@@ -191,7 +192,7 @@ void blr_sub_group_fold(struct blr_spirv_batch *batch, const struct blr_spirv_op
 
 /* ---------------------------------------------------------------- blocks of memory */
 
-/* Where element c of a lane lies; 0 after a fault. */
+/* Address of element c of a lane; 0 after a fault. */
 static uint64_t block_address(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, uint32_t c, uint32_t lane,
                               bool write)
 {

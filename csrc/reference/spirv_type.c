@@ -1,3 +1,4 @@
+/* Types of a module: parsing, memory layout, scalars, and comparison. */
 #include "spirv_module.h"
 
 #include <inttypes.h>
@@ -31,7 +32,7 @@ struct blr_spirv_type *blr_spirv_element(struct blr_spirv_module *module, uint32
     return blr_spirv_type(module, word, type->members[member]);
 }
 
-/* Whether two types are laid out alike; structs only when they are one and the same, or of equal members. */
+/* Whether two types have the same layout; structs must be identical or have equal members. */
 static bool same(struct blr_spirv_module *module, const struct blr_spirv_type *a, const struct blr_spirv_type *b)
 {
     if (a == b)
@@ -104,7 +105,7 @@ const struct blr_spirv_leaf *blr_spirv_leaves(struct blr_spirv_module *module, u
     return type->leaves;
 }
 
-/* ---------------------------------------------------------------- reading */
+/* ---------------------------------------------------------------- parsing */
 
 static uint32_t word_at(const struct blr_spirv_module *module, uint32_t word) { return module->build->words[word]; }
 
@@ -127,7 +128,7 @@ static void read_number(struct blr_spirv_module *module, uint32_t word, struct b
     set_scalar(type, (uint8_t)(width / 8));
 }
 
-/* Counts scalars and nesting of something that consists of count elements. */
+/* Adds the scalars and nesting depth of count elements. */
 static void add_scalars(struct blr_spirv_module *module, uint32_t word, struct blr_spirv_type *type,
                         const struct blr_spirv_type *element, uint64_t count)
 {
@@ -152,7 +153,7 @@ static void read_vector(struct blr_spirv_module *module, uint32_t word, struct b
     uint32_t count = word_at(module, word + 3);
     if (element->kind != BLR_TYPE_BOOL && element->kind != BLR_TYPE_INT && element->kind != BLR_TYPE_FLOAT)
         blr_spirv_unsupported(module->build, word, "a vector of something other than numbers and booleans");
-    /* A vector of 1 is none by the rules, and LLVM 22 writes pointers to it. */
+    /* SPIR-V has no vectors of 1 component, but LLVM 22 writes pointers to them. */
     if (count != 1 && count != 2 && count != 3 && count != 4 && count != 8 && count != 16)
         blr_spirv_refuse(module->build, word, "a vector of %u components: 2, 3, 4, 8 and 16 are supported", count);
     type->element = element->id;
@@ -224,7 +225,7 @@ static void read_image(struct blr_spirv_module *module, uint32_t word, struct bl
     type->depths = word_at(module, word + 4) == 1;
     type->access = blr_spirv_length_at(module->build, word) > 9 ? word_at(module, word + 9) : 0;
     if (type->dimension == 5 && !type->arrayed)
-        type->dimension = 0; /* a buffer is an image of one dimension that is not sampled */
+        type->dimension = 0; /* a buffer is an unsampled one-dimensional image */
     if (type->dimension > 3 || (type->dimension >= 2 && type->arrayed) || word_at(module, word + 6) != 0)
         blr_spirv_unsupported(module->build, word, "images are of 1, 2 or 3 dimensions, buffers or cubes, of one sample");
     if (type->access > 2)
@@ -232,7 +233,7 @@ static void read_image(struct blr_spirv_module *module, uint32_t word, struct bl
     set_scalar(type, 8);
 }
 
-/* Words that each kind of type needs at least. */
+/* Minimum number of words of each kind of type. */
 static uint32_t least_words(unsigned opcode)
 {
     switch (opcode) {
@@ -267,7 +268,7 @@ static void set_pointer(struct blr_spirv_module *module, uint32_t word, struct b
 static void read_pointer(struct blr_spirv_module *module, uint32_t word, struct blr_spirv_type *type)
 {
     set_pointer(module, word, type, word_at(module, word + 2));
-    type->element = word_at(module, word + 3); /* may be declared later: looked up when it is needed */
+    type->element = word_at(module, word + 3); /* may be declared later: resolved at first use */
     if (type->element == 0 || type->element >= module->bound)
         blr_spirv_refuse(module->build, word, "%%%u is no id", type->element);
 }
@@ -278,14 +279,14 @@ void blr_spirv_read_forward_pointer(struct blr_spirv_module *module, uint32_t wo
     uint32_t id = word_at(module, word + 1);
     struct blr_spirv_type *type = blr_spirv_allocate(module->build, 1, sizeof *type);
     struct blr_spirv_id *entry = blr_spirv_define(module, word, id, BLR_ID_TYPE);
-    entry->word = 0; /* to be defined yet */
+    entry->word = 0; /* not defined yet */
     entry->of_type = type;
     type->id = id;
     type->word = word;
-    set_pointer(module, word, type, word_at(module, word + 2)); /* what it points to comes with its definition */
+    set_pointer(module, word, type, word_at(module, word + 2)); /* the definition sets its target type */
 }
 
-/* The type that a forward declaration made of an id, or a new one. */
+/* The type that a forward declaration created for an id, or a new one. */
 static struct blr_spirv_type *type_of(struct blr_spirv_module *module, uint32_t word, uint32_t id)
 {
     if (id == 0 || id >= module->bound || module->ids[id].kind != BLR_ID_TYPE || module->ids[id].word != 0)
@@ -302,7 +303,7 @@ void blr_spirv_read_type(struct blr_spirv_module *module, uint32_t word)
     blr_spirv_require_words(module, word, least_words(opcode));
     uint32_t id = word_at(module, word + 1);
     struct blr_spirv_type *type = type_of(module, word, id);
-    struct blr_spirv_id *entry = blr_spirv_define(module, word, id, BLR_ID_NONE); /* not yet to be used */
+    struct blr_spirv_id *entry = blr_spirv_define(module, word, id, BLR_ID_NONE); /* not usable yet */
     type->id = id;
     type->word = word;
     switch (opcode) {

@@ -1,3 +1,4 @@
+/* Names and result kinds of SPIR-V instructions. */
 #include "spirv_words.h"
 
 #include <stddef.h>

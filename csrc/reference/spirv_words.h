@@ -1,11 +1,11 @@
-/* The numbers of SPIR-V that this driver knows: instructions, storage classes, built-in variables and the rest. */
+/* SPIR-V enumerants that this driver supports: instructions, storage classes, built-in variables and more. */
 #ifndef BLR_SPIRV_WORDS_H
 #define BLR_SPIRV_WORDS_H
 
 #define BLR_SPIRV_MAGIC 0x07230203u
 #define BLR_SPIRV_HEADER_WORDS 5u
 
-/* name, number, what it makes: N nothing, I an id without type, V a value (type and id) */
+/* name, number, result: N none, I an id without type, V a value (type and id) */
 #define BLR_SPIRV_OPCODES(X)                                                                                           \
     X(Nop, 0, N) X(Undef, 1, V) X(SourceContinued, 2, N) X(Source, 3, N) X(SourceExtension, 4, N) X(Name, 5, N)        \
     X(MemberName, 6, N) X(String, 7, I) X(Line, 8, N) X(Extension, 10, N) X(ExtInstImport, 11, I)                      \

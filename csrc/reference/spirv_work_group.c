@@ -1,11 +1,12 @@
+/* Execution of work-group operations: predicates, broadcasts, reductions, scans and asynchronous copies. */
 #include "spirv_group.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-/* ---------------------------------------------------------------- questions */
+/* ---------------------------------------------------------------- predicates */
 
-/* Counts the work-items that wait, and those of them for which a boolean holds; then answers all of them. */
+/* Counts the waiting work-items and those with a true boolean; writes the result to all of them. */
 static void ask(struct blr_spirv_batch *first, const struct blr_spirv_op *op, bool all)
 {
     struct blr_spirv_worker *worker = first->worker;
@@ -40,9 +41,9 @@ void blr_work_group_any(struct blr_spirv_batch *batch, const struct blr_spirv_op
     ask(batch, op, false);
 }
 
-/* ---------------------------------------------------------------- one work-item's value */
+/* ---------------------------------------------------------------- broadcasts */
 
-/* The first work-item that waits; there is one. */
+/* The first waiting work-item; at least one exists. */
 static struct blr_spirv_batch *first_waiting(struct blr_spirv_worker *worker, uint32_t *lane)
 {
     struct blr_spirv_batch *batch = worker->batches;
@@ -59,7 +60,7 @@ void blr_work_group_broadcast(struct blr_spirv_batch *first, const struct blr_sp
     (void)result;
     struct blr_spirv_worker *worker = first->worker;
     const struct blr_spirv_launch *launch = worker->launch;
-    const uint32_t *shape = op->info; /* bytes of a number of the id, components, bytes of each */
+    const uint32_t *shape = op->info; /* bytes of an id component, components and bytes of the value */
     uint32_t lane;
     struct blr_spirv_batch *asks = first_waiting(worker, &lane);
     uint64_t id[3] = {0, 0, 0};
@@ -85,7 +86,7 @@ void blr_work_group_broadcast(struct blr_spirv_batch *first, const struct blr_sp
     }
 }
 
-/* ---------------------------------------------------------------- sums and the like */
+/* ---------------------------------------------------------------- reductions and scans */
 
 void blr_work_group_fold(struct blr_spirv_batch *first, const struct blr_spirv_op *op, unsigned char *result)
 {
@@ -108,7 +109,7 @@ void blr_work_group_fold(struct blr_spirv_batch *first, const struct blr_spirv_o
 
 /* ---------------------------------------------------------------- copies */
 
-/* Whether all work-items that wait have the same number. */
+/* Whether all waiting work-items have the same number. */
 static bool agree(const struct blr_spirv_worker *worker, uint32_t place, uint64_t number)
 {
     for (uint32_t n = 0; n < worker->batch_count; n++) {

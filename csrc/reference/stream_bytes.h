@@ -1,7 +1,7 @@
 /*
- * Copies of bytes past the caches: the lines written are not read first, and what lies in the caches stays there. Others
- * see them after blr_stream_end. And copies through the caches by a loop of plain moves, which is ahead of a memcpy that
- * chooses the processor's own move of strings where that is slow.
+ * Copies with non-temporal stores: destination lines are not read first, and the cache contents stay. blr_stream_end
+ * makes the stores visible to other threads. Also copies through the caches by plain moves, faster than memcpy where
+ * that uses a slow string instruction.
  */
 #ifndef BLR_STREAM_BYTES_H
 #define BLR_STREAM_BYTES_H

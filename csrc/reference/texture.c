@@ -1,3 +1,4 @@
+/* Textures: initialisation from image and sampler descriptions, and execution of calls. */
 #include "texture.h"
 #include "sample.h"
 #include "texture_fetch.h"
@@ -15,7 +16,7 @@ static int32_t clamp_256(float clamp)
     return clamp < (float)BLR_MAX_MIP_LEVELS ? (int32_t)floorf(clamp * 256.0f) : BLR_MAX_MIP_LEVELS * 256;
 }
 
-/* What a mode does: none repeats, and without normalized coordinates the hardware can only clamp. */
+/* Effective addressing mode: NONE repeats, and with unnormalized coordinates the hardware supports clamping only. */
 static blr_addressing_t effective_addressing(blr_addressing_t addressing, bool normalized)
 {
     if (addressing == BLR_ADDRESSING_NONE)
@@ -80,7 +81,7 @@ static void clear_item(const blr_image_call_t *call, uint64_t index)
     memset((unsigned char *)call->values + index * size, 0, size);
 }
 
-/* Sampling names nothing outside the image but a layer: the spans between such items are sampled. */
+/* Samples a range of items. An invalid layer is the only possible fault: the spans between such items are sampled. */
 static void sample(const struct blr_texture *texture, const blr_image_call_t *call, uint64_t begin, uint64_t end,
                    struct blr_fault *fault)
 {

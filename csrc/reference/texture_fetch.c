@@ -1,9 +1,10 @@
+/* Fetches and writes: dispatch to blocks, and the path that covers every texture. */
 #include "texture_fetch.h"
 #include "format_packed.h"
 #include "sample_block.h"
 #include "texture_value.h"
 
-/* The pixel that an item names, or NULL with the fault described. */
+/* The address of an item's pixel; NULL, with the fault described, when it is out of range. */
 static unsigned char *locate(const struct blr_texture *texture, const blr_image_call_t *call, uint64_t index,
                              struct blr_fault *fault)
 {

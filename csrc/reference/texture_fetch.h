@@ -9,7 +9,7 @@ void blr_fetch_items(const struct blr_texture *texture, const blr_image_call_t *
 void blr_write_items(const struct blr_texture *texture, const blr_image_call_t *call, uint64_t begin, uint64_t end,
                      struct blr_fault *fault);
 
-/* The same one item at a time: what covers every texture, and tells which item is outside. */
+/* The same item by item: covers every texture, and identifies the first item out of range. */
 void blr_fetch_items_plain(const struct blr_texture *texture, const blr_image_call_t *call, uint64_t begin, uint64_t end,
                            struct blr_fault *fault);
 void blr_write_items_plain(const struct blr_texture *texture, const blr_image_call_t *call, uint64_t begin, uint64_t end,

@@ -1,3 +1,4 @@
+/* Pictures: generation of the coordinates of a map, and sampling part by part. */
 #include "texture_map.h"
 #include "sample_block.h"
 
@@ -6,7 +7,7 @@
 #define BLR_MAP_NAME blr_map_rows_portable
 #include "texture_map_rows.h"
 
-/* Items that are made and sampled at a time: what they need stays in the nearest caches. */
+/* Items that are generated and sampled at a time: their arrays fit the L1 and L2 caches. */
 #define AT_ONCE 2048u
 
 struct picture_part {
@@ -32,7 +33,7 @@ static const struct blr_map_rows *rows_of(const struct blr_texture *texture)
     return &blr_map_rows_portable;
 }
 
-/* The coordinates of count items, row by row of the picture. */
+/* Computes the coordinates of count items, row by row of the picture. */
 static void place_items(const struct blr_map_rows *rows, const blr_image_map_t *map, uint64_t first, uint32_t count,
                         bool gradients, struct picture_part *part)
 {
@@ -53,16 +54,16 @@ static void place_items(const struct blr_map_rows *rows, const blr_image_map_t *
     }
 }
 
-/* Items of the first part: so many that the others begin with a line of the cache, which blocks are stored by. */
+/* Number of items in the first part, so that the following ones start on a cache line for block stores. */
 static uint32_t first_count(const unsigned char *values, uint32_t size)
 {
     const uint32_t rest = (64 - (uint32_t)((uintptr_t)values % 64)) % 64;
     return rest % size ? AT_ONCE : AT_ONCE - BLR_BLOCK + rest / size;
 }
 
-/* The same pixels as integers, whose samples are the codes of the unsigned normalized ones: of a sum Q of weights times codes
- * both come to (Q + 128) / 256 rounded down, as does (257 Q + 128) / 256, rounded down, of 65535. False where they are not,
- * and of pixels of less than four bytes, of which floats are quicker. */
+/* The same pixels as an integer texture, whose samples are the codes of the unsigned normalized ones: for a sum Q of
+ * weights times codes both give floor((Q + 128) / 256): the normalized sample is floor((257 Q + 128) / 256) / 65535.
+ * False where results differ, and for pixels of less than four bytes, for which floats are faster. */
 static bool as_integers(const struct blr_texture *texture, struct blr_texture *integers)
 {
     if (texture->format->class != BLR_CLASS_UNORM || texture->pixel_size < 4 || texture->swizzled || (texture->flags & BLR_TEXTURE_EXACT_FILTERING))

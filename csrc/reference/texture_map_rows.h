@@ -1,6 +1,6 @@
-/* Coordinates of part of a row of a picture, and the codes of its values. Loops that compilers turn into vectors: included by
- * each file that is compiled for a set of instructions, which gives BLR_MAP_NAME. Every product, sum and quotient is rounded by
- * itself, in double precision until the coordinates are whole: the results are the same to the bit everywhere. */
+/* Coordinates of part of a picture's row, and the codes of its values: loops for auto-vectorisation. Each source
+ * file of an instruction set defines BLR_MAP_NAME and includes this header. Every product, sum and quotient is
+ * rounded separately, in double precision until the coordinates are complete: results are bit-identical everywhere. */
 #ifndef BLR_TEXTURE_MAP_ROWS_H
 #define BLR_TEXTURE_MAP_ROWS_H
 
@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-/* One part of a row. Arrays of (count, 2); the steps to the next column and row are NULL where they are not asked for. */
+/* One part of a row. Arrays of (count, 2); the steps to the next column and row are NULL where they are not needed. */
 struct blr_map_part {
     const blr_image_map_t *map;
     uint64_t column, row;
@@ -21,7 +21,8 @@ struct blr_map_part {
 /* The functions of a set of instructions. */
 struct blr_map_rows {
     void (*place)(const struct blr_map_part *part);
-    /* Values times the largest code, rounded to the nearest, ties to even, from lowest to largest; elements of 1 or 2 bytes. */
+    /* Converts values to codes: times the largest code, rounded to nearest, ties to even, clamped to lowest and
+     * largest; elements of 1 or 2 bytes. */
     void (*code)(const float *values, uint64_t count, int32_t lowest, int32_t largest, uint32_t size, void *codes);
 };
 
@@ -31,10 +32,10 @@ extern const struct blr_map_rows blr_map_rows_avx512;
 
 #ifdef BLR_MAP_NAME
 
-/* One coordinate of the image along a row: a x + constant, over a depth of the same form where the map is projective. */
+/* One image coordinate along a row: a x + constant, divided by a depth of the same form for a projective map. */
 struct map_line {
     double a, b, constant;
-    float scale, bias;                    /* from the map's own units to floats of the image */
+    float scale, bias;                    /* from the map's units to coordinates of the image */
 };
 
 static inline struct map_line map_line(const blr_image_map_t *map, int row, double y)

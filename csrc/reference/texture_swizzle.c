@@ -1,3 +1,4 @@
+/* Swizzled textures: rearrangement of channels before writes and after reads. */
 #include "texture_swizzle.h"
 
 #include <string.h>
@@ -18,7 +19,7 @@ void blr_texture_set_swizzle(struct blr_texture *texture, const blr_swizzle_t sw
     }
 }
 
-/* The call whose first item is item begin of a call. */
+/* A call restricted to the items from begin on. */
 static blr_image_call_t call_from(const struct blr_texture *texture, const blr_image_call_t *call, uint64_t begin)
 {
     bool directions = texture->desc.type == BLR_IMAGE_CUBEMAP && call->operation != BLR_OPERATION_FETCH &&
@@ -58,7 +59,7 @@ static void move_element(unsigned char *to, const unsigned char *from, uint32_t 
         *to = *from;
 }
 
-/* From the channels of the image to those of the call; the low bytes of a number come first. */
+/* Rearranges values from the image's channels to the call's; the low bytes of a number come first. */
 static void arrange(const struct blr_texture *texture, const blr_image_call_t *call, const unsigned char *values,
                     uint64_t begin, uint32_t count)
 {
@@ -73,7 +74,7 @@ static void arrange(const struct blr_texture *texture, const blr_image_call_t *c
         }
 }
 
-/* The other way: each channel of the image from the first that names it, 0 where none does. */
+/* The inverse for writes: each channel of the image from the first that names it, 0 where none does. */
 static void arrange_back(const struct blr_texture *texture, const blr_image_call_t *call, unsigned char *values,
                          uint64_t begin, uint32_t count)
 {

@@ -1,4 +1,4 @@
-/* The values of a call: arrays of (count, channels) in the caller's element type. */
+/* Values of a call: arrays of (count, channels) in the caller's element type. */
 #ifndef BLR_TEXTURE_VALUE_H
 #define BLR_TEXTURE_VALUE_H
 
@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* A pixel in registers; integer images use the integers. */
+/* A pixel as numbers; integer images use the integer members. */
 union blr_pixel {
     float real[BLR_MAX_CHANNELS];
     int64_t integer[BLR_MAX_CHANNELS];

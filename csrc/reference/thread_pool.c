@@ -1,3 +1,4 @@
+/* The thread pool: helpers, their number, and parallel loops. */
 #if defined(__linux__) && !defined(_GNU_SOURCE)
 #define _GNU_SOURCE
 #endif
@@ -22,7 +23,7 @@
 #define MAX_THREADS 1024
 #define PARTS_PER_THREAD 8
 
-/* One blr_parallel_for in progress; it lies on the caller's stack. */
+/* A blr_parallel_for in progress, on the caller's stack. */
 struct job {
     struct job *next;
     blr_range_function_t function;
@@ -30,7 +31,7 @@ struct job {
     uint64_t total;
     uint64_t grain;
     _Atomic uint64_t handed_out;
-    uint32_t helpers; /* at work on it, under the lock */
+    uint32_t helpers; /* helpers at work on it; guarded by the lock */
     blr_condition_t finished;
 };
 
@@ -44,7 +45,7 @@ static bool valid;
 static uint32_t pool_size;
 static char given_text[64];
 
-/* Processors that a control group lets the process use at a time; UINT32_MAX without a limit. */
+/* Number of processors that the control group permits; UINT32_MAX without a limit. */
 static uint32_t group_processors(void)
 {
     uint32_t limit = UINT32_MAX;
@@ -163,7 +164,7 @@ static void help(void *argument)
     }
 }
 
-/* Calls up to so many helpers, starting threads as long as there are fewer than the pool has. Needs the lock. */
+/* Wakes up to wanted helpers; starts threads up to the pool's size. Needs the lock. */
 static void call_helpers(uint64_t wanted)
 {
     for (uint32_t idle = helpers_idle; idle > 0 && wanted > 0; idle--, wanted--)
@@ -172,7 +173,7 @@ static void call_helpers(uint64_t wanted)
         blr_thread_t thread;
         blr_process_has_threads();
         if (!blr_thread_create(&thread, help, NULL))
-            return; /* the work is done with fewer threads */
+            return; /* fewer threads do the work */
         blr_thread_detach(thread);
         helpers_started++;
         wanted--;

@@ -1,9 +1,9 @@
 /*
- * Threads, locks, conditions and the monotonic clock, for POSIX and for Windows: the one place that knows which.
+ * Threads, locks, conditions and the monotonic clock; the only file that distinguishes POSIX and Windows.
  *
- * Locks and conditions are initialised statically (BLR_MUTEX_INIT) or by their init function. Conditions wait
- * against the monotonic clock; a deadline is nanoseconds of blr_clock_now, UINT64_MAX for none. New threads have the
- * default rounding and treatment of denormals, whatever the thread that starts them has set.
+ * Locks and conditions are initialised statically (BLR_MUTEX_INIT) or by their init function. Conditions use the
+ * monotonic clock; a deadline is in nanoseconds of blr_clock_now, UINT64_MAX for none. New threads have the default
+ * rounding and denormal modes, independent of the starting thread's.
  */
 #ifndef BLR_THREADS_H
 #define BLR_THREADS_H
@@ -178,7 +178,7 @@ static inline void *blr_thread_entry(void *pointer)
     return NULL;
 }
 
-/* The new thread receives no signals: they stay with the threads of the program. */
+/* The new thread blocks all signals: the program's own threads handle them. */
 static inline bool blr_thread_create(blr_thread_t *thread, blr_thread_function_t function, void *argument)
 {
     struct blr_thread_start *start = malloc(sizeof *start);
@@ -201,11 +201,11 @@ static inline void blr_thread_detach(blr_thread_t thread) { pthread_detach(threa
 
 #endif
 
-/* The moment so many nanoseconds from now, without overflow. */
+/* The time a number of nanoseconds from now, without overflow. */
 static inline uint64_t blr_clock_deadline(uint64_t timeout)
 {
     uint64_t now = blr_clock_now();
-    /* A deadline centuries away is none; it also has to fit the operating system's time type. */
+    /* A deadline centuries away counts as none; it must also fit the operating system's time type. */
     return timeout > (uint64_t)INT64_MAX / 2 ? BLR_NO_DEADLINE : now + timeout;
 }
 

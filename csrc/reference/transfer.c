@@ -1,3 +1,4 @@
+/* Transfers: parallel copies of lines and boxes, and fills with patterns. */
 #include "transfer.h"
 
 #include "stream_bytes.h"
@@ -5,12 +6,13 @@
 
 #include <string.h>
 
-/* Below this many bytes for all of two threads, for half of four and so on, calling others costs more than they save. */
+/* Bytes from which two threads share a copy; half of that for four threads, and so on. Below, waking helpers costs
+ * more than it saves. */
 #define PARALLEL_FROM ((uint64_t)8 << 20)
 #define LEAST_PARALLEL ((uint64_t)2 << 20)
 #define PART_SIZE ((uint64_t)512 << 10)
 
-/* From this total on, what is written is not read again from the caches before it has left them. */
+/* Total from which the destination will leave the caches before it is read again. */
 #define STREAM_FROM ((uint64_t)16 << 20)
 
 static bool is_parallel(uint64_t total)
@@ -23,9 +25,9 @@ static bool is_parallel(uint64_t total)
 
 /* ---------------------------------------------------------------- one thread */
 
-#define LEAST_ROW 256u /* bytes; memcpy does fewer */
+#define LEAST_ROW 256u /* bytes; memcpy copies shorter rows */
 
-/* On processors of AMD a loop of plain moves is ahead of memcpy by a tenth, on those of Intel behind it. */
+/* On AMD processors a loop of plain moves is a tenth faster than memcpy, on Intel processors slower. */
 static bool moves_plainly(void)
 {
 #if (defined(__GNUC__) || defined(__clang__)) && defined(__x86_64__)
@@ -52,7 +54,7 @@ struct box_work {
     bool stream;
 };
 
-/* Bytes [begin, end) of the box, counted as if it were packed. */
+/* Copies bytes [begin, end) of the box, counted as if it were packed. */
 static bool copy_part(void *argument, uint64_t begin, uint64_t end)
 {
     const struct box_work *work = argument;
@@ -79,7 +81,7 @@ static bool copy_part(void *argument, uint64_t begin, uint64_t end)
     return true;
 }
 
-/* Rows or slices that follow each other without a gap on both sides become longer rows. */
+/* Merges rows or slices that are contiguous on both sides into longer rows. */
 static struct blr_box joined(struct blr_box box)
 {
     if (box.rows == 1) {

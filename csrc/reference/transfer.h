@@ -1,24 +1,25 @@
-/* Bytes moved by all threads of the pool: lines, boxes of rows and slices, and patterns. */
+/* Transfers by all threads of the pool: copies of lines and of boxes of rows and slices, and fills with patterns. */
 #ifndef BLR_TRANSFER_H
 #define BLR_TRANSFER_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Moves at most this many bytes on a thread that is waiting, even if its wait has a deadline. */
+/* Most bytes of a brief transfer, which a waiting thread may run even if its wait has a deadline. */
 #define BLR_BRIEF_BYTES ((uint64_t)1 << 20)
-/* Whether who submits a copy does it: handing it to another thread, whose caches have none of it, would take about as long.
- * Out of order others may want to run meanwhile, so that there it has to be a matter of a microsecond. */
+/* Whether the submitting thread performs a transfer: handing it to another thread, whose caches are cold, would take
+ * about as long. In an out-of-order queue other commands could run meanwhile, so the transfer must take about a
+ * microsecond there. */
 static inline bool blr_transfer_is_instant(bool in_order, uint64_t bytes)
 {
     return bytes <= (in_order ? (uint64_t)4 << 20 : (uint64_t)16 << 10);
 }
 
-/* Bytes from one place to another, as if through a third: the two may overlap. */
+/* Copies bytes; source and destination may overlap. */
 void blr_transfer_line(void *destination, const void *source, uint64_t size);
 
-/* Rows of row_size bytes, rows of them a slice, slices; at the given distances. Source and destination share no
- * byte. */
+/* Rows of row_size bytes, a number of rows a slice, slices; at the given pitches. Source and destination do not
+ * overlap. */
 struct blr_box {
     unsigned char *destination;
     const unsigned char *source;
