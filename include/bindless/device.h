@@ -1,9 +1,10 @@
-/* Device functions of sycl_ext_oneapi_bindless_images for kernels written in OpenCL C.
+/*
+ * Device functions of sycl_ext_oneapi_bindless_images (BI) for kernels written in OpenCL C.
  *
  *     bindless build kernel.cl -o kernel.blk        finds this header by itself; see docs/kernels.md
  *
- * One source serves every target: the header declares a few primitives that a small prelude defines for the target
- * (texture and surface instructions for PTX, SPV_INTEL_bindless_images for SPIR-V), and builds BI's functions on them.
+ * The same source compiles for every target: a small prelude for each target defines the primitives that this header
+ * declares (texture and surface instructions for PTX, SPV_INTEL_bindless_images for SPIR-V), and BI's functions use them.
  * Handles are 64-bit integers: kernel arguments by value, elements of arrays, or read through any pointer.
  *
  *     kernel void halve(sampled_image_handle image, global float4 *out)
@@ -18,54 +19,54 @@
  *         out[i] = sample_image_float4(atlas[which[i]], (float2)(0.5f, 0.5f));
  *     }
  *
- * OpenCL C cannot overload on a result, so the type of the result is the end of the name: T below is any of float, half,
- * int, uint, short, ushort, char, uchar, plain or with 2, 3 or 4 components. half needs cl_khr_fp16, which `bindless build`
- * turns on. A result has as many components as its type, whatever the image has; channels that the image lacks are 0. A
- * vector of 3 components has the size of one of 4, and a write of one stores 0 in the fourth channel.
+ * OpenCL C cannot overload on a result type, so function names end with it: T below is any of float, half, int, uint,
+ * short, ushort, char, uchar, scalar or with 2, 3 or 4 components. half needs cl_khr_fp16, which `bindless build` enables.
+ * A result has as many components as its type, independent of the image; channels that the image lacks are 0. A vector of
+ * 3 components has the size of one of 4, and writing one stores 0 in the fourth channel.
  *
- * Types of the user (BI's DataT with a HintT): a structure as large as a recognized type holds the same bits.
+ * User types (BI's DataT with a HintT): a structure of a recognized type's size holds the same bits.
  *   DataT bindless_as(DataT, HintT, value)
  *       fetch_image<DataT, HintT>(image, at) of BI is bindless_as(DataT, HintT, fetch_image_HintT(image, at)), and
- *       write_image(image, at, color) of a DataT is write_image(image, at, bindless_as(HintT, DataT, color)). Sizes that
- *       differ do not compile.
+ *       write_image(image, at, color) of a DataT is write_image(image, at, bindless_as(HintT, DataT, color)). Types of
+ *       different sizes are a compile error.
  *
- * The coordinate picks the geometry: one number for 1D, two components (x, y) for 2D, three (x, y, z) for 3D. Integer
+ * The coordinate type selects the geometry: a scalar for 1D, two components (x, y) for 2D, three (x, y, z) for 3D. Integer
  * coordinates count pixels from 0. Float coordinates count pixels too, with the centre of pixel i at i + 0.5, unless the
- * sampler says normalized: then 0 to 1 is the image.
+ * sampler's coordinates are normalized: then 0 to 1 spans the image.
  *
  * Sampled images
  *
  *   T sample_image_T(sampled_image_handle, float | float2 | float3)
- *       The value at a coordinate, by the sampler. Of a mipmap, level 0.
+ *       Samples at a coordinate. A mipmap is sampled at level 0.
  *   T sample_image_array_T(sampled_image_handle, float | float2, uint layer)
- *       The same in one layer of an array, counted from 0; beyond the last one the last is taken.
+ *       The same in one layer of an array, counted from 0; larger numbers are clamped to the last layer.
  *   T sample_mipmap_T(sampled_image_handle, float | float2 | float3, float level)
- *       The value between two levels of a mipmap: 0 is the largest, 1.5 lies in the middle of the next two.
+ *       Samples at a level of a mipmap: 0 is the largest, 1.5 interpolates between the next two.
  *   T sample_mipmap_T(sampled_image_handle, coordinate, dx, dy)
- *       The same, with the level, and the samples along an anisotropic footprint, from how the coordinate changes to the next
- *       pixel on the right and below. dx and dy have the coordinate's type.
+ *       The same with gradients: the coordinate's differences to the next pixel on the right and below determine the level
+ *       and the anisotropic footprint. dx and dy have the coordinate's type.
  *   T sample_cubemap_T(sampled_image_handle, float3 direction)
- *       The value where a ray from the centre of the cube leaves it; a direction of any length.
+ *       Samples where a ray from the centre intersects the cube; the direction may have any length.
  *   T4 gather_image_T4(sampled_image_handle, float2, uint component)
- *       One component, 0 to 3, of the four pixels that linear filtering would blend at a coordinate of a 2D image,
- *       counter-clockwise from the lower left: (x, y + 1), (x + 1, y + 1), (x + 1, y), (x, y). T4 has four components. Where
- *       the device has Aspect.ext_oneapi_bindless_images_gather; OpenCL has no such instruction.
+ *       One component, 0 to 3, of the four pixels that linear filtering blends at a coordinate of a 2D image,
+ *       counter-clockwise from the lower left: (x, y + 1), (x + 1, y + 1), (x + 1, y), (x, y). T4 has four components.
+ *       Requires Aspect.ext_oneapi_bindless_images_gather; OpenCL has no such instruction.
  *   T fetch_sampled_image_T(sampled_image_handle, int | int2 | int3)
- *       One pixel, whatever the sampler says. (BI's fetch_image for sampled images; handles are plain integers here, so
- *       that its name tells them apart.)
+ *       Reads one pixel without the sampler. (BI's fetch_image for sampled images; handles are plain integers here, so
+ *       the function name distinguishes them.)
  *   T fetch_sampled_image_array_T(sampled_image_handle, int | int2, uint layer)
  *
  * Unsampled images
  *
  *   T fetch_image_T(unsampled_image_handle, int | int2 | int3)
- *       One pixel.
+ *       Reads one pixel.
  *   T fetch_image_array_T(unsampled_image_handle, int | int2, uint layer)
  *   T fetch_cubemap_T(unsampled_image_handle, int2, uint face)
  *       Faces are +x, -x, +y, -y, +z, -z, from 0.
  *   void write_image(unsampled_image_handle, int | int2 | int3, T)
  *   void write_image_array(unsampled_image_handle, int | int2, uint layer, T)
  *   void write_cubemap(unsampled_image_handle, int2, uint face, T)
- *       One pixel is written; the type of the colour chooses the function. What a kernel writes, it must not read again
+ *       Writes one pixel; the colour's type selects the overload. A kernel must not read a pixel that it has written
  *       through another handle.
  *
  *   T fetch_image_T(unsampled_image_handle, int | int2 | int3, channel_type), and likewise the other fetches; writes take
@@ -74,24 +75,24 @@
  *       channels; channel_type is bindless_unorm_int8, bindless_unorm_int16, bindless_snorm_int8 or bindless_snorm_int16.
  *       A write clamps, and rounds to the nearest code, ties to even.
  *
- *   Without a channel type PTX surfaces move bits: T must be as large as a pixel and of its layout, so a normalized image
- *   is read and written in its codes (uchar4 for four channels of unorm_int8). SPIR-V images convert: there T is float or
- *   half for a normalized image. Where T is the image's own type, both are the same. Fetches outside an image give zero on
- *   PTX and are undefined elsewhere; writes outside are dropped on PTX.
+ *   Without a channel type, PTX surfaces copy bits: T must have the pixel's size and layout, so a normalized image is read
+ *   and written as codes (uchar4 for four channels of unorm_int8). SPIR-V images convert: T is float or half for a
+ *   normalized image. Where T is the image's own type, both behave the same. Fetches outside an image give zero on PTX and
+ *   are undefined elsewhere; writes outside are ignored on PTX.
  *
  * Work-items, in SYCL's order of dimensions (the last of `dimensions` is the fastest; both are constants):
  *   size_t bindless_item_id(dimension, dimensions),       bindless_item_range(...)        in the whole range
  *   size_t bindless_item_local_id(dimension, dimensions), bindless_item_local_range(...)  in the work-group
  *   size_t bindless_item_group_id(dimension, dimensions), bindless_item_group_range(...)  of the work-group
- * and in the native order (dimension 0 is the fastest), as OpenCL C's own functions, which may be used as well:
+ * and in the native order (dimension 0 is the fastest), like OpenCL C's own functions, which are available too:
  *   size_t bindless_global_id(d), bindless_global_size(d), bindless_local_id(d), bindless_local_size(d),
- *   bindless_group_id(d), bindless_group_count(d)                          d a constant 0, 1 or 2
+ *   bindless_group_id(d), bindless_group_count(d)                          d is a constant 0, 1 or 2
  *   void   bindless_barrier()                                              all work-items of the group, local memory
  *
  * Specialization constants
  *   int bindless_constant_int(number, otherwise), and the same for uint and float
- *       A value that load_kernel_bundle(..., specialization={number: value}) sets before the kernel is built. Both arguments
- *       are constants. PTX has no such constants: there it is `otherwise`.
+ *       The value set by load_kernel_bundle(..., specialization={number: value}) before the kernel is built, else
+ *       `otherwise`. Both arguments are constants. PTX has no specialization constants: the value is `otherwise`.
  */
 #ifndef BINDLESS_DEVICE_H
 #define BINDLESS_DEVICE_H
@@ -103,7 +104,7 @@
 typedef ulong unsampled_image_handle;
 typedef ulong sampled_image_handle;
 
-/* What the codes of a normalized image stand for, numbered like BI's image_channel_type. */
+/* Channel types of normalized images, numbered as BI's image_channel_type. */
 #define bindless_snorm_int8 0u
 #define bindless_snorm_int16 1u
 #define bindless_unorm_int8 2u
@@ -111,7 +112,7 @@ typedef ulong sampled_image_handle;
 
 #define BINDLESS_FUNCTION static inline __attribute__((overloadable, always_inline))
 
-/* The third member makes types of different sizes an error: an array cannot have -1 elements. */
+/* The third member rejects types of different sizes: an array cannot have -1 elements. */
 #define bindless_as(DataT, HintT, value)                                                                               \
     (((union {                                                                                                         \
          HintT hint;                                                                                                   \
@@ -157,7 +158,7 @@ BINDLESS_DECLARE_CLASS_PTX(f, float4)
 BINDLESS_DECLARE_CLASS_PTX(i, int4)
 BINDLESS_DECLARE_CLASS_PTX(u, uint4)
 
-/* Blobs of 1, 2, 4, 8 and 16 bytes, zero-extended to a uint4; x is in bytes. */
+/* Loads and stores of 1, 2, 4, 8 and 16 bytes, zero-extended to a uint4; x is in bytes. */
 #define BINDLESS_DECLARE_BLOB(BLOB)                                                                                    \
     uint4 __bindless_read_1d_##BLOB(ulong, int);                                                                       \
     uint4 __bindless_read_2d_##BLOB(ulong, int, int);                                                                  \
@@ -261,7 +262,7 @@ BINDLESS_FUNCTION void bindless_barrier(void) { __bindless_barrier(); }
         return otherwise;                                                                                              \
     }
 #elif defined(BINDLESS_OPENCL_C)
-/* A macro in the end, given to the device's compiler. */
+/* The device compiler expands the macro of each constant. */
 #define BINDLESS_CONSTANT(T) T bindless_constant_##T(uint number, T otherwise);
 #else
 #define BINDLESS_CONSTANT(T)                                                                                           \
@@ -277,8 +278,8 @@ BINDLESS_CONSTANT(float)
 
 /* ---- directions into a cubemap ------------------------------------------------------------------------------------ */
 
-/* A direction divided by its largest component, which becomes exactly 1 or -1; what is not a number after that, 0.
- * The division is IEEE's: a texture instruction scales by an approximate reciprocal, and that of 1 is exact. */
+/* Divides a direction by its largest component, which becomes exactly 1 or -1, and replaces NaNs by 0. The division
+ * is IEEE's: a texture instruction scales by an approximate reciprocal, and the reciprocal of 1 is exact. */
 BINDLESS_FUNCTION float3 bindless_cube_direction(float3 v)
 {
     float largest = __builtin_fmaxf(__builtin_fmaxf(__builtin_fabsf(v.x), __builtin_fabsf(v.y)), __builtin_fabsf(v.z));
@@ -301,7 +302,7 @@ BINDLESS_FUNCTION float3 bindless_cube_direction(float3 v)
 #define BINDLESS_WIDEN_3(V, COLOR) ((COLOR)((V).x, (V).y, (V).z, 0))
 #define BINDLESS_WIDEN_4(V, COLOR) __builtin_convertvector((V), COLOR)
 
-/* One type of result T, N components, of class LETTER; GEOMETRY takes D coordinates. */
+/* Functions for one result type T with N components, of the class LETTER; GEOMETRY takes D coordinates. */
 #define BINDLESS_SAMPLED(T, N, LETTER, GEOMETRY, D, POINT, PIXEL)                                                      \
     BINDLESS_FUNCTION T fetch_sampled_image_##T(sampled_image_handle image, PIXEL at)                                  \
     {                                                                                                                  \
@@ -345,7 +346,7 @@ BINDLESS_FUNCTION float3 bindless_cube_direction(float3 v)
             __bindless_sample_grad_3d_##LETTER(image, at.x, at.y, at.z, dx.x, dx.y, dx.z, dy.x, dy.y, dy.z), T);       \
     }
 
-/* Of results of four components. */
+/* Gathers, with results of four components. */
 #define BINDLESS_GATHER_1(T, LETTER)
 #define BINDLESS_GATHER_2(T, LETTER)
 #define BINDLESS_GATHER_3(T, LETTER)
@@ -454,7 +455,7 @@ BINDLESS_FUNCTION float3 bindless_cube_direction(float3 v)
     }
 #endif
 
-/* A cubemap without sampler is an array of six layers. */
+/* An unsampled cubemap is an array of six layers. */
 #define BINDLESS_CUBEMAP(T)                                                                                            \
     BINDLESS_FUNCTION T fetch_cubemap_##T(unsampled_image_handle image, int2 at, uint face)                            \
     {                                                                                                                  \

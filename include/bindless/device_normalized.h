@@ -1,4 +1,4 @@
-/* Fetches and writes of normalized unsampled images as floats: the part of device.h that is given a channel type. */
+/* Fetches and writes of normalized unsampled images as floats: the functions of device.h with a channel type. */
 #ifndef BINDLESS_DEVICE_NORMALIZED_H
 #define BINDLESS_DEVICE_NORMALIZED_H
 
@@ -9,7 +9,7 @@
 #define BINDLESS_AT_2d_array int2 at, uint layer
 
 #ifdef __NVPTX__
-/* x is in bytes there. */
+/* Targets that address pixels by bytes: x is scaled by the pixel's size. */
 #define BINDLESS_BYTES_1d(PIXEL) at *(PIXEL)
 #define BINDLESS_BYTES_2d(PIXEL) at.x *(PIXEL), at.y
 #define BINDLESS_BYTES_3d(PIXEL) at.x *(PIXEL), at.y, at.z
@@ -34,12 +34,12 @@ BINDLESS_FUNCTION float bindless_largest_code(uint type)
                                           : 32767.0f;
 }
 
-/* code / largest, correctly rounded for every code, whatever the compiler does to a division: the quotient by the
- * reciprocal is off by a unit at most, and its own remainder corrects it. */
+/* code / largest, correctly rounded for every code, independent of the compiler's division: the product with the
+ * reciprocal is off by one unit at most, and the remainder corrects it. */
 BINDLESS_FUNCTION float bindless_value_of(int code, uint type)
 {
     const float largest = bindless_largest_code(type);
-    const float reciprocal = 1.0f / largest; /* of a constant */
+    const float reciprocal = 1.0f / largest; /* exact reciprocal of a constant */
     const float near = (float)code * reciprocal;
     const float value = __builtin_fmaf(__builtin_fmaf(-near, largest, (float)code), reciprocal, near);
     return __builtin_fmaxf(value, -1.0f);
@@ -61,8 +61,8 @@ BINDLESS_FUNCTION float4 bindless_decode(uint4 raw, uint type)
                     bindless_value_of(codes.z, type), bindless_value_of(codes.w, type));
 }
 
-/* The nearest code, ties to even, without double rounding: the rounded product can only be mistaken where it lies exactly
- * between two codes, and there its own error decides. What is not a number becomes 0. */
+/* The nearest code, ties to even, without double rounding: the rounded product can be wrong only exactly between two
+ * codes, and there its rounding error decides. NaN becomes 0. */
 BINDLESS_FUNCTION int bindless_code_of(float value, uint type)
 {
     const float largest = bindless_largest_code(type), lowest = bindless_has_signs(type) ? -1.0f : 0.0f;
@@ -81,7 +81,7 @@ BINDLESS_FUNCTION uint4 bindless_encode(float4 color, uint type)
     return BINDLESS_RAW_64(__builtin_convertvector(codes, short4));
 }
 
-/* Pixels of CHANNELS channels, which are blobs BYTES or WORDS. */
+/* Pixels of CHANNELS channels; BYTES and WORDS are their blobs for 8-bit and 16-bit channels. */
 #define BINDLESS_NORMALIZED_IN(T, N, FORM, GEOMETRY, CHANNELS, BYTES, WORDS)                                           \
     BINDLESS_FUNCTION T fetch_##FORM##_##T(unsampled_image_handle image, BINDLESS_AT_##GEOMETRY,                       \
                                            uint type)                                                                  \
@@ -101,7 +101,7 @@ BINDLESS_FUNCTION uint4 bindless_encode(float4 color, uint type)
             __bindless_write_##GEOMETRY##_##WORDS(image, BINDLESS_BYTES_##GEOMETRY(2 * CHANNELS), raw);                \
     }
 #else
-/* Images convert by themselves. */
+/* Targets whose image instructions convert. */
 #define BINDLESS_GIVEN_1d at
 #define BINDLESS_GIVEN_2d at
 #define BINDLESS_GIVEN_3d at
