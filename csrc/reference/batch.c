@@ -60,7 +60,8 @@ static blr_result_t begin(struct blr_queue *queue)
     if (!records)
         return BLR_RESULT_SUCCESS;
     blr_object_close(&batch->object);
-    return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "the queue records already: blrQueueEndRecording ends that");
+    return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "the queue is already recording: end the recording by "
+                                                 "blrQueueEndRecording");
 }
 
 blr_result_t blrQueueBeginRecording(blr_queue_t handle)
@@ -99,7 +100,8 @@ blr_result_t blrQueueEndRecording(blr_queue_t queue_handle, blr_batch_t *handle)
     blr_result_t result = BLR_RESULT_SUCCESS;
     struct blr_batch *batch = take(queue);
     if (batch == NULL)
-        result = blr_fail(BLR_RESULT_INVALID_ARGUMENT, "the queue does not record: blrQueueBeginRecording begins that");
+        result = blr_fail(BLR_RESULT_INVALID_ARGUMENT, "the queue is not recording: begin a recording by "
+                                                       "blrQueueBeginRecording");
     else if (handle == NULL)
         blr_object_close(&batch->object);
     else
@@ -111,11 +113,11 @@ blr_result_t blrQueueEndRecording(blr_queue_t queue_handle, blr_batch_t *handle)
 blr_result_t blr_batch_record(struct blr_queue *queue, struct blr_command *command, uint32_t num_waits)
 {
     if (num_waits > 0)
-        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "%u events to wait for: commands of a batch wait for those before them "
-                        "alone; let blrEnqueueBatch wait", num_waits);
+        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "%u events in the wait list: commands of a batch wait only for "
+                                                     "the commands before them; give the events to blrEnqueueBatch", num_waits);
     if (!command->is_repeatable)
-        return blr_fail(BLR_RESULT_UNSUPPORTED, "functions of the host and semaphores cannot be recorded: a batch is of kernels, "
-                        "copies, fills, image calls and barriers");
+        return blr_fail(BLR_RESULT_UNSUPPORTED, "host functions and semaphores cannot be recorded: a batch contains "
+                                                "kernels, copies, fills, image calls and barriers");
     blr_mutex_lock(&blr_scheduler_mutex);
     struct blr_batch *batch = queue->recording;
     if (batch != NULL) {

@@ -27,7 +27,7 @@ blr_result_t blrContextCreate(blr_device_t device_handle, blr_context_t *handle)
         return BLR_RESULT_INVALID_HANDLE;
     blr_object_release(&device->object);
     if (handle == NULL)
-        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "context is NULL: a place for the result is needed");
+        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "context is NULL: an output pointer is required");
     *handle = NULL;
     struct blr_context *context = blr_new(sizeof *context);
     if (context == NULL)

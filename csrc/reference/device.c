@@ -121,7 +121,7 @@ struct blr_device *blr_device_acquire(blr_device_t handle)
 blr_result_t blrDeviceGetCount(uint32_t *count)
 {
     if (count == NULL)
-        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "count is NULL: a place for the result is needed");
+        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "count is NULL: an output pointer is required");
     *count = 1;
     return BLR_RESULT_SUCCESS;
 }
@@ -131,7 +131,7 @@ blr_result_t blrDeviceGet(uint32_t index, blr_device_t *handle)
     if (blr_process_forked())
         return blr_fail_forked();
     if (handle == NULL)
-        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "device is NULL: a place for the result is needed");
+        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "device is NULL: an output pointer is required");
     *handle = NULL;
     if (index > 0)
         return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "device %u does not exist: there is one, number 0", index);
@@ -156,7 +156,7 @@ blr_result_t blrDeviceGetProperties(blr_device_t handle, blr_device_properties_t
         return BLR_RESULT_INVALID_HANDLE;
     blr_result_t result = BLR_RESULT_SUCCESS;
     if (properties == NULL)
-        result = blr_fail(BLR_RESULT_INVALID_ARGUMENT, "properties is NULL: a place for the result is needed");
+        result = blr_fail(BLR_RESULT_INVALID_ARGUMENT, "properties is NULL: an output pointer is required");
     else
         *properties = object->properties;
     blr_object_release(&object->object);
@@ -171,7 +171,7 @@ blr_result_t blrDeviceSupportsFormat(blr_device_t handle, blr_channel_type_t cha
         return BLR_RESULT_INVALID_HANDLE;
     blr_object_release(&object->object);
     if (supported == NULL)
-        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "supported is NULL: a place for the result is needed");
+        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "supported is NULL: an output pointer is required");
     *supported = blr_pixel_size(channel_type, num_channels) != 0;
     return BLR_RESULT_SUCCESS;
 }
@@ -183,7 +183,7 @@ blr_result_t blrDeviceGetTimestamp(blr_device_t handle, uint64_t *nanoseconds)
         return BLR_RESULT_INVALID_HANDLE;
     blr_object_release(&object->object);
     if (nanoseconds == NULL)
-        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "nanoseconds is NULL: a place for the result is needed");
+        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "nanoseconds is NULL: an output pointer is required");
     *nanoseconds = blr_clock_now();
     return BLR_RESULT_SUCCESS;
 }

@@ -47,7 +47,7 @@ const char *blr_event_message(const struct blr_event *event)
 {
     if (event->message != NULL)
         return event->message;
-    return event->result == BLR_RESULT_SUCCESS ? "" : "there was no memory to keep the reason";
+    return event->result == BLR_RESULT_SUCCESS ? "" : "the error message was lost: no memory to store it";
 }
 
 /* ---------------------------------------------------------------- asking */
@@ -108,7 +108,7 @@ blr_result_t blrEventGetStatus(blr_event_t handle, blr_event_status_t *status)
         return BLR_RESULT_INVALID_HANDLE;
     blr_result_t result = BLR_RESULT_SUCCESS;
     if (status == NULL) {
-        result = blr_fail(BLR_RESULT_INVALID_ARGUMENT, "status is NULL: a place for the result is needed");
+        result = blr_fail(BLR_RESULT_INVALID_ARGUMENT, "status is NULL: an output pointer is required");
     } else {
         blr_mutex_lock(&blr_scheduler_mutex);
         *status = event->status;
@@ -126,7 +126,7 @@ blr_result_t blrEventGetError(blr_event_t handle, blr_result_t *code, const char
         return BLR_RESULT_INVALID_HANDLE;
     blr_result_t result = BLR_RESULT_SUCCESS;
     if (code == NULL || message == NULL) {
-        result = blr_fail(BLR_RESULT_INVALID_ARGUMENT, "%s is NULL: places for code and message are needed",
+        result = blr_fail(BLR_RESULT_INVALID_ARGUMENT, "%s is NULL: output pointers for code and message are required",
                           code == NULL ? "code" : "message");
     } else {
         blr_mutex_lock(&blr_scheduler_mutex);
@@ -150,7 +150,8 @@ blr_result_t blrEventGetTimestamps(blr_event_t handle, uint64_t *submitted, uint
         return BLR_RESULT_INVALID_HANDLE;
     blr_result_t result = BLR_RESULT_SUCCESS;
     if (submitted == NULL || started == NULL || ended == NULL) {
-        result = blr_fail(BLR_RESULT_INVALID_ARGUMENT, "a place is NULL: submitted, started and ended are needed");
+        result = blr_fail(BLR_RESULT_INVALID_ARGUMENT, "an output pointer is NULL: submitted, started and ended are "
+                                                       "required");
     } else {
         blr_mutex_lock(&blr_scheduler_mutex);
         if (blr_event_is_complete(event)) {
@@ -190,7 +191,7 @@ static void abandon(struct blr_event *event)
     if (!blr_event_is_complete(event)) {
         event->started = blr_clock_now();
         blr_scheduler_complete(event, BLR_RESULT_INVALID_HANDLE,
-                               "the user event was released before anybody signalled it");
+                               "the user event was released before it was signalled");
     }
     blr_mutex_unlock(&blr_scheduler_mutex);
 }
@@ -221,7 +222,7 @@ blr_result_t blrEventCreateUser(blr_context_t context_handle, blr_event_t *handl
         return BLR_RESULT_INVALID_HANDLE;
     blr_result_t result = BLR_RESULT_SUCCESS;
     if (handle == NULL) {
-        result = blr_fail(BLR_RESULT_INVALID_ARGUMENT, "event is NULL: a place for the result is needed");
+        result = blr_fail(BLR_RESULT_INVALID_ARGUMENT, "event is NULL: an output pointer is required");
     } else {
         *handle = NULL;
         struct blr_event *event = blr_event_new(context, 0);
@@ -244,7 +245,7 @@ static blr_result_t signal_user(struct blr_event *event, blr_result_t outcome)
                         "the event belongs to a command: only one of blrEventCreateUser can be signalled");
     if (outcome == BLR_RESULT_NOT_READY || (unsigned)outcome > BLR_RESULT_KERNEL_FAULT)
         return blr_fail(BLR_RESULT_INVALID_ARGUMENT,
-                        "result %d: SUCCESS or the code of a failure is needed to signal an event", (int)outcome);
+                        "result %d: SUCCESS or an error code is required to signal an event", (int)outcome);
     struct blr_error reason;
     struct blr_error *before = blr_error_redirect(&reason);
     blr_fail(outcome, "the user event was signalled with %s", blr_result_name(outcome));
@@ -257,7 +258,7 @@ static blr_result_t signal_user(struct blr_event *event, blr_result_t outcome)
     }
     blr_mutex_unlock(&blr_scheduler_mutex);
     if (!first)
-        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "the user event was signalled before: it can be signalled once");
+        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "the user event was already signalled: it can be signalled once");
     return BLR_RESULT_SUCCESS;
 }
 

@@ -3,7 +3,8 @@
 
 static blr_result_t absent(void)
 {
-    return blr_fail(BLR_RESULT_UNSUPPORTED, "the reference driver takes external memory and semaphores on Linux alone");
+    return blr_fail(BLR_RESULT_UNSUPPORTED, "the reference driver imports external memory and semaphores on Linux "
+                                            "only");
 }
 
 blr_result_t blrExternalMemoryImport(blr_context_t context, int32_t file, uint64_t size, blr_external_memory_t *memory)

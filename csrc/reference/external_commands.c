@@ -28,7 +28,7 @@ static struct external_semaphore *acquire(blr_external_semaphore_t handle)
 static blr_result_t import(struct blr_context *context, blr_semaphore_type_t type, int file, blr_external_semaphore_t *handle)
 {
     if (handle == NULL)
-        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "semaphore is NULL: a place for the result is needed");
+        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "semaphore is NULL: an output pointer is required");
     *handle = NULL;
     if (type != BLR_SEMAPHORE_BINARY && type != BLR_SEMAPHORE_TIMELINE)
         return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "semaphore type %d: BINARY (0) or TIMELINE (1) is needed", (int)type);

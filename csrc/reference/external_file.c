@@ -41,7 +41,7 @@ bool blr_file_is_named(int file, const char *name)
 blr_result_t blr_file_fail_open(int file)
 {
     if (errno == EBADF)
-        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "%d is no open file descriptor", file);
+        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "%d is not an open file descriptor", file);
     return blr_fail(BLR_RESULT_OUT_OF_MEMORY, "file descriptor %d cannot be duplicated: %s", file, strerror(errno));
 }
 
@@ -83,7 +83,7 @@ static blr_result_t look(struct blr_external_file *external, int given)
     off_t end = mappable ? lseek(file, 0, SEEK_END) : -1;
     if (end < 0)
         return blr_fail(BLR_RESULT_INVALID_ARGUMENT,
-                        "file descriptor %d names no memory: that of a memfd, of shared memory or of a dma_buf is needed", given);
+                        "file descriptor %d names no memory: a memfd, shared memory or a dma_buf is required", given);
     if (!blr_file_is_writable(file))
         return blr_fail(BLR_RESULT_INVALID_ARGUMENT,
                         "file descriptor %d is not open for both reading and writing, as shared memory has to be", given);
@@ -92,7 +92,8 @@ static blr_result_t look(struct blr_external_file *external, int given)
         return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "the memory of file descriptor %d is sealed against writes", given);
     if (blr_file_is_named(file, BLR_SHARED_FLAG_NAME))
         return blr_fail(BLR_RESULT_INVALID_ARGUMENT,
-                        "file descriptor %d names no memory, but a binary semaphore of SwiftShader: import it as such", given);
+                        "file descriptor %d is a binary semaphore of SwiftShader, not memory: import it as a "
+                        "semaphore", given);
     external->size = (uint64_t)end;
     if (blr_file_is_named(file, BLR_SWIFTSHADER_MEMORY)) {
         external->exporter = BLR_EXPORTER_SWIFTSHADER;

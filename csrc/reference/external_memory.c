@@ -28,7 +28,7 @@ static struct external_memory *acquire(blr_external_memory_t handle)
 
 static blr_result_t fail_no_place(const char *name)
 {
-    return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "%s is NULL: a place for the result is needed", name);
+    return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "%s is NULL: an output pointer is required", name);
 }
 
 /* ---------------------------------------------------------------- import */

@@ -35,12 +35,15 @@ static blr_result_t open_timeline(struct blr_semaphore *semaphore, int given)
     struct stat status;
     if (fstat(semaphore->file, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size < (off_t)sizeof *semaphore->timeline)
         return blr_fail(BLR_RESULT_INVALID_ARGUMENT,
-                        "file descriptor %d is no timeline: a file that begins with a number of 8 bytes is needed", given);
+                        "file descriptor %d is not a timeline: a file that begins with a number of 8 bytes is "
+                        "required", given);
     if (blr_file_is_named(semaphore->file, BLR_SHARED_FLAG_NAME))
         return blr_fail(BLR_RESULT_INVALID_ARGUMENT,
-                        "file descriptor %d is no timeline, but a binary semaphore of SwiftShader: import it as such", given);
+                        "file descriptor %d is a binary semaphore of SwiftShader, not a timeline: import it as a "
+                        "binary semaphore", given);
     if (blr_file_is_named(semaphore->file, BLR_SWIFTSHADER_MEMORY) || blr_file_is_named(semaphore->file, BLR_LLVMPIPE_MEMORY))
-        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "file descriptor %d is no timeline, but memory of Vulkan's: import it as such",
+        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "file descriptor %d is memory of a Vulkan driver, not a "
+                                                     "timeline: import it as memory",
                         given);
     if (!blr_file_is_writable(semaphore->file))
         return blr_fail(BLR_RESULT_INVALID_ARGUMENT,
@@ -66,7 +69,8 @@ blr_result_t blr_semaphore_open(struct blr_semaphore *semaphore, bool timeline, 
         result = blr_shared_flag_open(&semaphore->flag, semaphore->file, file);
     else if (!is_eventfd(semaphore->file))
         result = blr_fail(BLR_RESULT_INVALID_ARGUMENT,
-                          "file descriptor %d is no semaphore of a processor: an eventfd is needed, or what SwiftShader exports", file);
+                          "file descriptor %d is not a supported semaphore: an eventfd or a semaphore of SwiftShader "
+                          "is required", file);
     if (result != BLR_RESULT_SUCCESS)
         blr_semaphore_close(semaphore);
     return result;
@@ -184,7 +188,8 @@ blr_result_t blr_semaphore_fail_late(const struct blr_semaphore *semaphore, uint
 {
     if (semaphore->timeline != NULL)
         return blr_fail(BLR_RESULT_UNKNOWN,
-                        "the external timeline semaphore 0x%" PRIx64 " did not come to %" PRIu64 " within %g seconds: it is at %" PRIu64,
+                        "the external timeline semaphore 0x%" PRIx64 " did not reach %" PRIu64 " within %g seconds: "
+                        "it is at %" PRIu64,
                         handle, value, seconds, atomic_load(semaphore->timeline));
     return blr_fail(BLR_RESULT_UNKNOWN, "the external binary semaphore 0x%" PRIx64 "%s was not signalled within %g seconds", handle,
                     semaphore->flag != NULL ? " of SwiftShader" : "", seconds);

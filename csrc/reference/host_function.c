@@ -38,8 +38,9 @@ blr_result_t blrEnqueueHostFunction(blr_queue_t handle, blr_host_function_t func
 blr_result_t blrHostFunctionFail(blr_result_t code, const char *message)
 {
     if (code == BLR_RESULT_SUCCESS || code == BLR_RESULT_NOT_READY || (unsigned)code > BLR_RESULT_KERNEL_FAULT)
-        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "code %d: the code of a failure is needed", (int)code);
+        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "code %d: an error code is required", (int)code);
     if (message == NULL)
-        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "message is NULL: a sentence that says what failed is needed");
+        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "message is NULL: a message that describes the failure is "
+                                                     "required");
     return blr_scheduler_fail_current(code, message);
 }

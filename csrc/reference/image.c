@@ -288,7 +288,7 @@ static blr_result_t publish(struct blr_image *image, blr_image_t *handle)
 static blr_result_t create(struct blr_context *context, const blr_image_desc_t *desc, blr_image_t *handle)
 {
     if (handle == NULL)
-        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "image is NULL: a place for the result is needed");
+        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "image is NULL: an output pointer is required");
     *handle = NULL;
     blr_result_t result = blr_image_check_desc(desc);
     if (result != BLR_RESULT_SUCCESS)
@@ -346,7 +346,7 @@ blr_result_t blrImageGetDesc(blr_image_t handle, blr_image_desc_t *desc)
         return BLR_RESULT_INVALID_HANDLE;
     blr_result_t result = BLR_RESULT_SUCCESS;
     if (desc == NULL)
-        result = blr_fail(BLR_RESULT_INVALID_ARGUMENT, "desc is NULL: a place for the result is needed");
+        result = blr_fail(BLR_RESULT_INVALID_ARGUMENT, "desc is NULL: an output pointer is required");
     else
         *desc = image->desc;
     blr_image_release(image);
@@ -360,7 +360,7 @@ blr_result_t blrImageGetLevel(blr_image_t handle, uint32_t level, blr_image_t *l
         return BLR_RESULT_INVALID_HANDLE;
     blr_result_t result = BLR_RESULT_SUCCESS;
     if (level_image == NULL)
-        result = blr_fail(BLR_RESULT_INVALID_ARGUMENT, "level_image is NULL: a place for the result is needed");
+        result = blr_fail(BLR_RESULT_INVALID_ARGUMENT, "level_image is NULL: an output pointer is required");
     else if (image->desc.type != BLR_IMAGE_MIPMAP)
         result = blr_fail(BLR_RESULT_INVALID_ARGUMENT, "the image is of type %s: only a mipmap has levels",
                           type_name(image->desc.type));
@@ -380,7 +380,7 @@ blr_result_t blrImageGetPointer(blr_image_t handle, void **pixels)
         return BLR_RESULT_INVALID_HANDLE;
     blr_result_t result = BLR_RESULT_SUCCESS;
     if (pixels == NULL)
-        result = blr_fail(BLR_RESULT_INVALID_ARGUMENT, "pixels is NULL: a place for the result is needed");
+        result = blr_fail(BLR_RESULT_INVALID_ARGUMENT, "pixels is NULL: an output pointer is required");
     else
         *pixels = image->level[0].data;
     blr_image_release(image);

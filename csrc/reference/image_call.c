@@ -121,7 +121,7 @@ static blr_result_t check_form(const blr_image_call_t *call, const struct blr_te
     bool mip_operation =
         call->operation == BLR_OPERATION_SAMPLE_LOD || call->operation == BLR_OPERATION_SAMPLE_GRADIENT;
     if (mip_operation != (type == BLR_IMAGE_MIPMAP))
-        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "%s does not go with an image of type %s: %s", operation,
+        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "%s is not supported for an image of type %s: %s", operation,
                         type_names[type],
                         mip_operation ? "only a mipmap has levels" : "a mipmap is sampled with a level or gradients");
     if (call->operation == BLR_OPERATION_WRITE && texture->sampled)
@@ -145,7 +145,7 @@ static blr_result_t check_map(const blr_image_call_t *call, const struct blr_tex
                         "%s by a map: coordinates, layers, levels and gradients are NULL, they follow from the map",
                         operation_names[call->operation]);
     if (call->count % call->map.width != 0)
-        return blr_fail(BLR_RESULT_INVALID_SIZE, "%" PRIu64 " items are no picture with rows of %" PRIu64, call->count,
+        return blr_fail(BLR_RESULT_INVALID_SIZE, "%" PRIu64 " items are not a picture with rows of %" PRIu64, call->count,
                         call->map.width);
     return BLR_RESULT_SUCCESS;
 }
@@ -166,7 +166,7 @@ static blr_result_t check_values(const blr_image_call_t *call, const struct blr_
     if (blr_element_size(call->value_type) == 0)
         return blr_fail(BLR_RESULT_INVALID_FORMAT, "value type %d: S8 (0) to F32 (7) is needed", (int)call->value_type);
     if (!takes_codes(call, texture) && !blr_format_accepts(desc->channel_type, call->value_type, call->operation))
-        return blr_fail(BLR_RESULT_INVALID_FORMAT, "%s of values of type %d does not go with channels of %s", operation,
+        return blr_fail(BLR_RESULT_INVALID_FORMAT, "%s of values of type %d does not match channels of %s", operation,
                         (int)call->value_type, blr_format_get(desc->channel_type)->name);
     if (call->value_channels == 0 || call->value_channels > BLR_MAX_CHANNELS)
         return blr_fail(BLR_RESULT_INVALID_FORMAT, "value channels %u: 1 to %d are needed", call->value_channels,

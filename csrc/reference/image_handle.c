@@ -96,7 +96,7 @@ static blr_result_t create_over_image(struct blr_context *context, struct blr_im
                                       blr_image_handle_t *handle)
 {
     if (handle == NULL)
-        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "handle is NULL: a place for the result is needed");
+        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "handle is NULL: an output pointer is required");
     *handle = 0;
     blr_result_t result = blr_image_check_desc(desc);
     if (result == BLR_RESULT_SUCCESS && image->context != context)
@@ -189,7 +189,7 @@ static blr_result_t create_over_memory(struct blr_context *context, const void *
                                        blr_image_handle_t *handle)
 {
     if (handle == NULL)
-        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "handle is NULL: a place for the result is needed");
+        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "handle is NULL: an output pointer is required");
     *handle = 0;
     blr_result_t result = check_linear_desc(desc);
     if (result != BLR_RESULT_SUCCESS)

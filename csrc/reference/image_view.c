@@ -82,7 +82,7 @@ static blr_result_t create(struct blr_context *context, const blr_image_view_des
 {
     if (desc == NULL || handle == NULL)
         return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "%s is NULL: %s is needed", desc == NULL ? "desc" : "handle",
-                        desc == NULL ? "a description of the view" : "a place for the result");
+                        desc == NULL ? "a description of the view" : "an output pointer");
     *handle = 0;
     blr_result_t result = check_image(&desc->image);
     if (result == BLR_RESULT_SUCCESS)

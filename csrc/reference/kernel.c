@@ -89,7 +89,8 @@ static const struct blr_module_kernel *find(const struct blr_module *module, con
 static blr_result_t create(struct blr_module *module, const char *name, blr_kernel_t *handle)
 {
     if (handle == NULL || name == NULL)
-        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "name or kernel is NULL: a name and a place for the result are needed");
+        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "name or kernel is NULL: a name and an output pointer are "
+                                                     "required");
     *handle = NULL;
     const struct blr_module_kernel *found = find(module, name);
     if (found == NULL)
@@ -97,8 +98,8 @@ static blr_result_t create(struct blr_module *module, const char *name, blr_kern
                         module->kernel_count);
     const struct blr_spirv_program *program = found->program;
     if (program == NULL)
-        return blr_fail(BLR_RESULT_BUILD_FAILED, "the kernel '%.200s' needs functions or variables of other modules: link "
-                        "its module with those that have them", name);
+        return blr_fail(BLR_RESULT_BUILD_FAILED, "the kernel '%.200s' imports functions or variables of other "
+                                                 "modules: link its module with the modules that define them", name);
     struct blr_kernel *kernel = blr_new(sizeof *kernel);
     if (kernel == NULL)
         return blr_fail(BLR_RESULT_OUT_OF_MEMORY, "no memory for a kernel");
@@ -146,7 +147,7 @@ blr_result_t blrKernelGetProperties(blr_kernel_t handle, blr_kernel_properties_t
         return BLR_RESULT_INVALID_HANDLE;
     blr_result_t result = BLR_RESULT_SUCCESS;
     if (properties == NULL) {
-        result = blr_fail(BLR_RESULT_INVALID_ARGUMENT, "properties is NULL: a place for the result is needed");
+        result = blr_fail(BLR_RESULT_INVALID_ARGUMENT, "properties is NULL: an output pointer is required");
     } else {
         const struct blr_spirv_program *program = kernel->program;
         *properties = (blr_kernel_properties_t){.name = program->entry->name,
@@ -169,7 +170,7 @@ blr_result_t blrKernelGetArgument(blr_kernel_t handle, uint32_t index, blr_kerne
     blr_result_t result = BLR_RESULT_SUCCESS;
     const struct blr_spirv_program *program = kernel->program;
     if (argument == NULL)
-        result = blr_fail(BLR_RESULT_INVALID_ARGUMENT, "argument is NULL: a place for the result is needed");
+        result = blr_fail(BLR_RESULT_INVALID_ARGUMENT, "argument is NULL: an output pointer is required");
     else if (index >= program->argument_count)
         result = blr_fail(BLR_RESULT_INVALID_ARGUMENT, "argument %u does not exist: kernel '%.80s' has %u", index,
                           program->entry->name, program->argument_count);

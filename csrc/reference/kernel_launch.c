@@ -350,7 +350,8 @@ static blr_result_t set_arguments(struct launch_command *own, const blr_launch_t
         memcpy(next, given->arguments[i], size);
         own->value_of[i] = next;
         if (size == 8 && !keep_named(own, next, argument->kind))
-            return blr_fail(BLR_RESULT_OUT_OF_MEMORY, "no memory for the list of what kernel '%.80s' uses", launch->name);
+            return blr_fail(BLR_RESULT_OUT_OF_MEMORY, "no memory for the list of memory and images that kernel "
+                                                      "'%.80s' uses", launch->name);
         next += (size + 15) / 16 * 16;
     }
     launch->local_bytes = (launch->local_bytes + LOCAL_UNIT - 1) / LOCAL_UNIT * LOCAL_UNIT;

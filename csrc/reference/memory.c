@@ -226,7 +226,7 @@ uint64_t blr_memory_count(void) { return atomic_load(&allocations_alive); }
 blr_result_t blrGetObjectCount(uint64_t *count)
 {
     if (count == NULL)
-        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "count is NULL: a place for the result is needed");
+        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "count is NULL: an output pointer is required");
     *count = blr_object_count() + blr_memory_count();
     return BLR_RESULT_SUCCESS;
 }
@@ -269,7 +269,7 @@ static blr_result_t allocate(struct blr_context *context, blr_memory_kind_t kind
             blr_memory_unreserve(size);
         blr_delete(allocation);
         return blr_fail(BLR_RESULT_OUT_OF_MEMORY,
-                        "%" PRIu64 " bytes of %s memory are not to be had: %" PRIu64 " of the machine's %" PRIu64
+                        "%" PRIu64 " bytes of %s memory cannot be allocated: %" PRIu64 " of the machine's %" PRIu64
                         " bytes are allocated here, %" PRIu64 " are free in the system",
                         size, kind_name(kind), atomic_load(&bytes_reserved), blr_device_memory_size(),
                         blr_memory_available());
@@ -296,7 +296,7 @@ blr_result_t blrMemoryAllocate(blr_context_t handle, blr_memory_kind_t kind, uin
         return BLR_RESULT_INVALID_HANDLE;
     blr_result_t result;
     if (pointer == NULL) {
-        result = blr_fail(BLR_RESULT_INVALID_ARGUMENT, "pointer is NULL: a place for the result is needed");
+        result = blr_fail(BLR_RESULT_INVALID_ARGUMENT, "pointer is NULL: an output pointer is required");
     } else {
         *pointer = NULL;
         result = allocate(context, kind, size, alignment, pointer);
@@ -309,7 +309,8 @@ static blr_result_t allocate_pitched(struct blr_context *context, uint64_t width
                                      uint32_t element_size, void **pointer, uint64_t *row_pitch)
 {
     if (pointer == NULL || row_pitch == NULL)
-        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "%s is NULL: places for pointer and row_pitch are needed",
+        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "%s is NULL: output pointers for pointer and row_pitch are "
+                                                     "required",
                         pointer == NULL ? "pointer" : "row_pitch");
     *pointer = NULL;
     *row_pitch = 0;
@@ -379,7 +380,7 @@ blr_result_t blrMemoryGetProperties(blr_context_t handle, const void *pointer, b
         return BLR_RESULT_INVALID_HANDLE;
     blr_context_release(context);
     if (properties == NULL)
-        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "properties is NULL: a place for the result is needed");
+        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "properties is NULL: an output pointer is required");
     *properties = (blr_memory_properties_t){.kind = BLR_MEMORY_UNKNOWN};
     struct blr_allocation *found = blr_memory_find(pointer);
     if (found == NULL)

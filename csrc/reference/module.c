@@ -107,7 +107,8 @@ static uint32_t swapped(uint32_t word)
 static blr_result_t copy_code(struct blr_module *module, const void *code, uint64_t size)
 {
     if (size % 4 != 0 || size > BLR_ARENA_LIMIT / 2)
-        return blr_fail(BLR_RESULT_BUILD_FAILED, "%" PRIu64 " bytes are no SPIR-V: it consists of words of 4 bytes", size);
+        return blr_fail(BLR_RESULT_BUILD_FAILED, "%" PRIu64 " bytes are not SPIR-V, which consists of words of 4 "
+                                                            "bytes", size);
     uint32_t *words = blr_arena_allocate(&module->arena, size + 4);
     if (words == NULL)
         return blr_fail(BLR_RESULT_OUT_OF_MEMORY, "no memory for a module of %" PRIu64 " bytes", size);
@@ -180,7 +181,7 @@ static blr_result_t create(blr_context_t context_handle, const void *code, uint6
     blr_result_t result = BLR_RESULT_OUT_OF_MEMORY;
     struct blr_module *module = NULL;
     if (handle == NULL)
-        result = blr_fail(BLR_RESULT_INVALID_ARGUMENT, "module is NULL: a place for the result is needed");
+        result = blr_fail(BLR_RESULT_INVALID_ARGUMENT, "module is NULL: an output pointer is required");
     else if (code == NULL || (num_specializations > 0 && specializations == NULL))
         result = blr_fail(BLR_RESULT_INVALID_ARGUMENT, "code or specializations is NULL: SPIR-V is needed");
     else
@@ -273,8 +274,8 @@ blr_result_t blrModuleLink(blr_context_t context_handle, uint32_t num_modules, c
     if (linked != NULL)
         *linked = NULL;
     if (linked == NULL || num_modules == 0 || modules == NULL)
-        result = blr_fail(BLR_RESULT_INVALID_ARGUMENT, "linked or modules is NULL, or num_modules 0: modules to be linked "
-                          "and a place for the result are needed");
+        result = blr_fail(BLR_RESULT_INVALID_ARGUMENT, "linked or modules is NULL, or num_modules 0: modules to link "
+                                                       "and an output pointer are required");
     else if ((objects = blr_new(num_modules * sizeof *objects)) == NULL)
         result = blr_fail(BLR_RESULT_OUT_OF_MEMORY, "no memory for %u modules", num_modules);
     if (result == BLR_RESULT_SUCCESS)
@@ -311,7 +312,7 @@ blr_result_t blrModuleGetKernelCount(blr_module_t handle, uint32_t *count)
         return BLR_RESULT_INVALID_HANDLE;
     blr_result_t result = BLR_RESULT_SUCCESS;
     if (count == NULL)
-        result = blr_fail(BLR_RESULT_INVALID_ARGUMENT, "count is NULL: a place for the result is needed");
+        result = blr_fail(BLR_RESULT_INVALID_ARGUMENT, "count is NULL: an output pointer is required");
     else
         *count = module->kernel_count;
     blr_object_release(&module->object);
@@ -325,7 +326,7 @@ blr_result_t blrModuleGetKernelName(blr_module_t handle, uint32_t index, const c
         return BLR_RESULT_INVALID_HANDLE;
     blr_result_t result = BLR_RESULT_SUCCESS;
     if (name == NULL)
-        result = blr_fail(BLR_RESULT_INVALID_ARGUMENT, "name is NULL: a place for the result is needed");
+        result = blr_fail(BLR_RESULT_INVALID_ARGUMENT, "name is NULL: an output pointer is required");
     else if (index >= module->kernel_count)
         result = blr_fail(BLR_RESULT_INVALID_ARGUMENT, "kernel %u does not exist: the module has %u", index,
                           module->kernel_count);

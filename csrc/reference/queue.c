@@ -171,7 +171,7 @@ blr_result_t blrQueueTakeFailure(blr_queue_t handle, blr_result_t *code, const c
         return BLR_RESULT_INVALID_HANDLE;
     blr_result_t result = BLR_RESULT_SUCCESS;
     if (code == NULL || message == NULL) {
-        result = blr_fail(BLR_RESULT_INVALID_ARGUMENT, "%s is NULL: places for code and message are needed",
+        result = blr_fail(BLR_RESULT_INVALID_ARGUMENT, "%s is NULL: output pointers for code and message are required",
                           code == NULL ? "code" : "message");
     } else {
         static _Thread_local struct blr_error taken;
@@ -224,7 +224,7 @@ static void destroy(struct blr_object *object)
 static blr_result_t create(struct blr_context *context, blr_queue_flags_t flags, blr_queue_t *handle)
 {
     if (handle == NULL)
-        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "queue is NULL: a place for the result is needed");
+        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "queue is NULL: an output pointer is required");
     *handle = NULL;
     if (flags != BLR_QUEUE_OUT_OF_ORDER && flags != BLR_QUEUE_IN_ORDER)
         return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "queue flags %d: OUT_OF_ORDER (0) or IN_ORDER (1) is needed",

@@ -75,7 +75,7 @@ blr_result_t blrGetLastError(blr_result_t *code, const char **message)
 blr_result_t blrResultGetName(blr_result_t code, const char **name)
 {
     if (name == NULL)
-        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "name is NULL: a place for the result is needed");
+        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "name is NULL: an output pointer is required");
     *name = blr_result_name(code);
     return BLR_RESULT_SUCCESS;
 }
@@ -83,7 +83,7 @@ blr_result_t blrResultGetName(blr_result_t code, const char **name)
 blr_result_t blrGetVersion(uint32_t *major, uint32_t *minor, uint32_t *patch)
 {
     if (major == NULL || minor == NULL || patch == NULL)
-        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "a place for the version is NULL: major, minor and patch are needed");
+        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "an output pointer is NULL: major, minor and patch are required");
     *major = BLR_VERSION_MAJOR;
     *minor = BLR_VERSION_MINOR;
     *patch = BLR_VERSION_PATCH;

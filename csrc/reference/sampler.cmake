@@ -1,6 +1,6 @@
-# Sources and flags of the sampler: BLR_SAMPLER_SOURCES. Results are the same to the bit on every
-# processor, so no compiler may contract a multiplication and an addition.
-# Checks in every access make optimised loops of the block sampler slow to compile: minutes at -O3.
+# Sources and flags of the sampler: BLR_SAMPLER_SOURCES. Results are bit-identical on every processor, so compilers must
+# not contract a multiplication and an addition.
+# Sanitizers check every access, which makes the block sampler's optimised loops slow to compile: minutes at -O3.
 set(BLR_OPTIMISATION -O3)
 if(BINDLESS_SANITIZE)
   set(BLR_OPTIMISATION -O1)
@@ -32,7 +32,7 @@ if(CMAKE_C_COMPILER_ID MATCHES "GNU|Clang" AND NOT MSVC)
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
     set_source_files_properties(texture_map.c PROPERTIES
         COMPILE_OPTIONS "${BLR_OPTIMISATION};-ffp-contract=off;-fno-trapping-math;-fno-math-errno")
-    # Chosen when a call runs, by what the processor has.
+    # Selected at run time by the processor's instruction sets.
     set_source_files_properties(sample_block_avx2.c PROPERTIES
         COMPILE_OPTIONS "${BLR_OPTIMISATION};-ffp-contract=off;-fno-trapping-math;-fno-math-errno;-mavx2;-mfma;-mf16c")
     set_source_files_properties(sample_block_avx512.c PROPERTIES

@@ -46,8 +46,8 @@ blr_result_t blr_scheduler_fail_current(blr_result_t code, const char *message)
 {
     if (current_host_error == NULL)
         return blr_fail(BLR_RESULT_INVALID_ARGUMENT,
-                        "no host function is running on this thread: only one that a queue runs can make its "
-                        "command fail");
+                        "no host function is running on this thread: only a host function of a queue can fail its "
+                        "command");
     struct blr_error *before = blr_error_redirect(current_host_error);
     blr_fail(code, "%s", message);
     blr_error_redirect(before);

@@ -42,7 +42,8 @@ static blr_result_t lock(struct blr_shared_flag *flag)
     int reason = pthread_mutex_timedlock(&flag->mutex, &latest);
     if (reason == 0)
         return BLR_RESULT_SUCCESS;
-    return blr_fail(BLR_RESULT_UNKNOWN, "the lock of a semaphore of SwiftShader cannot be had: %s; whoever held it may have died",
+    return blr_fail(BLR_RESULT_UNKNOWN, "the lock of a semaphore of SwiftShader cannot be acquired: %s; its holder "
+                                        "may have died",
                     strerror(reason));
 }
 
@@ -50,7 +51,8 @@ blr_result_t blr_shared_flag_open(struct blr_shared_flag **flag, int file, int g
 {
     struct stat status;
     if (fstat(file, &status) != 0 || status.st_size < (off_t)sizeof **flag)
-        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "file descriptor %d has the name of a semaphore of SwiftShader, not its size", given);
+        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "file descriptor %d has the name of a semaphore of SwiftShader, "
+                                                     "but not its size", given);
     struct blr_shared_flag *mapped = mmap(NULL, sizeof *mapped, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     if (mapped == MAP_FAILED)
         return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "file descriptor %d cannot be mapped: %s", given, strerror(errno));
@@ -58,7 +60,7 @@ blr_result_t blr_shared_flag_open(struct blr_shared_flag **flag, int file, int g
     if (result == BLR_RESULT_SUCCESS) {
         if (mapped->users < 1 || mapped->set > 1)
             result = blr_fail(BLR_RESULT_INVALID_ARGUMENT,
-                              "file descriptor %d has the name of a semaphore of SwiftShader, not its contents", given);
+                              "file descriptor %d has the name of a semaphore of SwiftShader, but not its contents", given);
         else
             mapped->users++;
         pthread_mutex_unlock(&mapped->mutex);
@@ -120,7 +122,8 @@ blr_result_t blr_shared_flag_signal(struct blr_shared_flag *flag)
 
 static blr_result_t fail_library(void)
 {
-    return blr_fail(BLR_RESULT_UNSUPPORTED, "semaphores of SwiftShader need glibc, whose locks they are made of");
+    return blr_fail(BLR_RESULT_UNSUPPORTED, "semaphores of SwiftShader consist of glibc's locks: this driver was "
+                                            "built without glibc");
 }
 
 blr_result_t blr_shared_flag_open(struct blr_shared_flag **flag, int file, int given)

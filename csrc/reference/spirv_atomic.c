@@ -15,7 +15,7 @@ static bool may_change(struct blr_spirv_batch *batch, const struct blr_spirv_op 
 {
     if (!blr_spirv_reachable(batch, address, size, true)) {
         blr_spirv_fault(batch, op, lane, BLR_RESULT_KERNEL_FAULT,
-                        "changes %u bytes at 0x%" PRIx64 ", which is no memory that kernels may write", size, address);
+                        "changes %u bytes at 0x%" PRIx64 ", which kernels cannot write", size, address);
         return false;
     }
     if (address % size != 0) {
@@ -179,7 +179,7 @@ static void decode_flag(struct blr_spirv_builder *b, uint32_t word, bool clears)
         pointer.type->kind == BLR_TYPE_POINTER ? blr_spirv_type(b->module, word, pointer.type->element) : pointer.type;
     if (pointer.type->kind != BLR_TYPE_POINTER || type->kind != BLR_TYPE_INT || type->scalar_size != 4 ||
         (!clears && blr_spirv_result_type(b, word)->kind != BLR_TYPE_BOOL))
-        blr_spirv_refuse(b->build, word, "a flag is a whole number of 32 bits, and what it was a boolean");
+        blr_spirv_refuse(b->build, word, "a flag is a 32-bit integer, and its previous state a boolean");
     struct blr_spirv_ref result = {0}, zero = blr_spirv_number(b, 0, 4);
     if (!clears)
         result = blr_spirv_result(b, word);

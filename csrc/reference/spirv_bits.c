@@ -63,7 +63,7 @@ static struct blr_spirv_ref small_number(struct blr_spirv_builder *b, uint32_t w
 {
     struct blr_spirv_ref number = blr_spirv_operand(b, word, id);
     if (number.type->kind != BLR_TYPE_INT)
-        blr_spirv_refuse(b->build, word, "%%%u is no whole number", id);
+        blr_spirv_refuse(b->build, word, "%%%u is not an integer", id);
     if (number.type->scalar_size == 4)
         return number;
     struct blr_spirv_ref other = {.value = blr_spirv_new_value(b, 4) + 1, .type = number.type};

@@ -42,7 +42,8 @@ noreturn void blr_spirv_unsupported(struct blr_spirv_build *build, uint32_t word
 noreturn void blr_spirv_unresolved(struct blr_spirv_build *build, uint32_t word, const char *what, const char *name)
 {
     build->unresolved = true;
-    blr_spirv_refuse(build, word, "the %s '%.80s' is declared and not defined: link the module with one that has it", what,
+    blr_spirv_refuse(build, word, "the %s '%.80s' is declared and not defined: link the module with one that defines "
+                                  "it", what,
                      name != NULL ? name : "");
 }
 
@@ -76,7 +77,7 @@ const char *blr_spirv_string(struct blr_spirv_build *build, uint32_t instruction
     size_t room = word < limit ? (size_t)(limit - word) * 4 : 0;
     const char *end = room > 0 ? memchr(text, '\0', room) : NULL;
     if (end == NULL)
-        blr_spirv_refuse(build, instruction, "a text without an end");
+        blr_spirv_refuse(build, instruction, "a string without terminator");
     *next = word + (uint32_t)((size_t)(end - text) / 4) + 1;
     return text;
 }

@@ -25,7 +25,7 @@ uint64_t blr_spirv_constant_number(struct blr_spirv_module *module, uint32_t wor
         blr_spirv_refuse(module->build, word, "%%%u is no constant", id);
     const struct blr_spirv_constant *constant = module->ids[id].constant;
     if (constant->type->kind != BLR_TYPE_INT)
-        blr_spirv_refuse(module->build, word, "%%%u is no whole number", id);
+        blr_spirv_refuse(module->build, word, "%%%u is not an integer", id);
     uint64_t number = 0;
     if (constant->bytes != NULL)
         memcpy(&number, constant->bytes, constant->type->size);
@@ -55,7 +55,7 @@ static void read_boolean(struct blr_spirv_module *module, uint32_t word, struct 
                          bool value)
 {
     if (constant->type->kind != BLR_TYPE_BOOL)
-        blr_spirv_refuse(module->build, word, "its type is no boolean");
+        blr_spirv_refuse(module->build, word, "its type is not boolean");
     const unsigned char *other = specialized(module, word, &module->ids[word_at(module, word + 2)], constant->type);
     constant->bytes = bytes_for(module, word, 1);
     constant->bytes[0] = other != NULL ? *other != 0 : value;
@@ -65,7 +65,7 @@ static void read_number(struct blr_spirv_module *module, uint32_t word, struct b
 {
     const struct blr_spirv_type *type = constant->type;
     if (type->kind != BLR_TYPE_INT && type->kind != BLR_TYPE_FLOAT)
-        blr_spirv_refuse(module->build, word, "its type is no number");
+        blr_spirv_refuse(module->build, word, "its type is not numeric");
     blr_spirv_require_words(module, word, type->size > 4 ? 5 : 4);
     const void *other = specialized(module, word, &module->ids[word_at(module, word + 2)], type);
     constant->bytes = bytes_for(module, word, type->size);
@@ -112,7 +112,7 @@ static void read_composite(struct blr_spirv_module *module, uint32_t word, struc
     const struct blr_spirv_type *type = constant->type;
     uint32_t given = blr_spirv_length_at(module->build, word) - 3;
     if (type->kind != BLR_TYPE_VECTOR && type->kind != BLR_TYPE_ARRAY && type->kind != BLR_TYPE_STRUCT)
-        blr_spirv_refuse(module->build, word, "its type %%%u is no composite", type->id);
+        blr_spirv_refuse(module->build, word, "its type %%%u is not a composite", type->id);
     if (given != type->count)
         blr_spirv_refuse(module->build, word, "%u constituents: its type has %u", given, type->count);
     constant->bytes = bytes_for(module, word, type->size);
@@ -194,7 +194,7 @@ void blr_spirv_read_variable(struct blr_spirv_module *module, uint32_t word)
     variable->type = blr_spirv_type(module, word, word_at(module, word + 1));
     variable->storage = (enum blr_spirv_storage)word_at(module, word + 3);
     if (variable->type->kind != BLR_TYPE_POINTER || variable->type->storage != variable->storage)
-        blr_spirv_refuse(module->build, word, "its type %%%u is no pointer of storage class %u", variable->type->id,
+        blr_spirv_refuse(module->build, word, "its type %%%u is not a pointer of storage class %u", variable->type->id,
                          variable->storage);
     variable->holds = blr_spirv_type(module, word, variable->type->element);
     variable->builtin = entry->builtin - 1;
@@ -204,11 +204,11 @@ void blr_spirv_read_variable(struct blr_spirv_module *module, uint32_t word)
     switch (variable->storage) {
     case BLR_STORAGE_INPUT:
         if (variable->builtin < 0)
-            blr_spirv_unsupported(module->build, word, "an input that is not decorated as built in");
+            blr_spirv_unsupported(module->build, word, "an input without the BuiltIn decoration");
         break;
     case BLR_STORAGE_WORKGROUP: {
         if (entry->imported)
-            blr_spirv_unsupported(module->build, word, "a variable of the work-group that another module has");
+            blr_spirv_unsupported(module->build, word, "an imported work-group variable");
         uint64_t alignment = variable->holds->alignment;
         variable->offset = (module->local_size + alignment - 1) / alignment * alignment;
         module->local_size = variable->offset + variable->holds->size;

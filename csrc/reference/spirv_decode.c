@@ -102,10 +102,10 @@ static void decode_switch(struct blr_spirv_builder *b, uint32_t word, uint32_t l
     struct blr_spirv_ref selector = blr_spirv_operand(b, word, word_at(b, word + 1));
     uint32_t length = blr_spirv_length_at(b->build, word);
     if (selector.type->kind != BLR_TYPE_INT)
-        blr_spirv_refuse(b->build, word, "%%%u is no whole number", word_at(b, word + 1));
+        blr_spirv_refuse(b->build, word, "%%%u is not an integer", word_at(b, word + 1));
     uint32_t words = selector.type->scalar_size > 4 ? 2 : 1;
     if ((length - 3) % (words + 1) != 0)
-        blr_spirv_refuse(b->build, word, "%u words are no whole number of cases", length - 3);
+        blr_spirv_refuse(b->build, word, "%u words do not form complete cases", length - 3);
     uint32_t cases = (length - 3) / (words + 1);
     uint64_t *literals = blr_spirv_allocate(b->build, cases + 1u, sizeof *literals);
     uint32_t chosen = 0;
@@ -172,7 +172,7 @@ static void decode_return(struct blr_spirv_builder *b, uint32_t word, uint32_t l
     }
     if ((value.value != 0) != call->returns_value ||
         (call->returns_value && !blr_spirv_same(b->module, value.type, call->type)))
-        blr_spirv_refuse(b->build, word, "what it returns is not what the function returns");
+        blr_spirv_refuse(b->build, word, "the type of its value is not the function's return type");
     if (call->returns_value)
         blr_spirv_copy(b, word, call->result, 0, value, b->module->ids[call->type->id].of_type);
     close_part(b, BLR_END_BRANCH);
@@ -218,7 +218,7 @@ static void decode_call(struct blr_spirv_builder *b, uint32_t word)
                          name != NULL ? name : "", DEEPEST_CALL);
     struct blr_spirv_type *type = blr_spirv_result_type(b, word), *returned = its->ids[callee->type->element].of_type;
     if (given != callee->type->count || !blr_spirv_alike(module, type, its, returned))
-        blr_spirv_refuse(b->build, word, "%u arguments or a type of result that the function '%.80s' does not have", given,
+        blr_spirv_refuse(b->build, word, "%u arguments or a result type that the function '%.80s' does not have", given,
                          name != NULL ? name : "");
     struct blr_spirv_ref *arguments = blr_spirv_allocate(b->build, given + 1u, sizeof *arguments);
     for (uint32_t i = 0; i < given; i++) {
@@ -261,7 +261,7 @@ static void move_phis(struct blr_spirv_builder *b, struct blr_spirv_branch *bran
                     if (word_at(b, w + 1) == branch->label)
                         source = word_at(b, w);
                 if (source == 0)
-                    blr_spirv_refuse(b->build, at, "nothing is said of the edge from %%%u", branch->label);
+                    blr_spirv_refuse(b->build, at, "no value for the edge from %%%u", branch->label);
                 sources[i] = blr_spirv_operand(b, at, source);
                 if (!blr_spirv_same(b->module, sources[i].type, type))
                     blr_spirv_refuse(b->build, at, "%%%u is of another type", source);
@@ -334,7 +334,7 @@ static void decode_barrier(struct blr_spirv_builder *b, uint32_t word, uint32_t 
     if (scope == 3 || scope == 4)
         return; /* the work-items of a sub-group run in lockstep */
     if (scope != 2)
-        blr_spirv_unsupported(b->build, word, "a barrier beyond the work-group");
+        blr_spirv_unsupported(b->build, word, "a barrier with a scope larger than the work-group");
     b->program->has_barriers = true;
     uint32_t behind = new_part(b);
     close_part(b, BLR_END_BARRIER);
@@ -348,7 +348,7 @@ static void decode_function_variable(struct blr_spirv_builder *b, uint32_t word)
     struct blr_spirv_type *pointer = blr_spirv_result_type(b, word);
     if (pointer->kind != BLR_TYPE_POINTER || pointer->storage != BLR_STORAGE_FUNCTION ||
         word_at(b, word + 3) != BLR_STORAGE_FUNCTION)
-        blr_spirv_unsupported(b->build, word, "variables of functions are of storage class Function");
+        blr_spirv_unsupported(b->build, word, "variables of functions must have storage class Function");
     struct blr_spirv_type *holds = blr_spirv_type(b->module, word, pointer->element);
     struct blr_spirv_ref address = blr_spirv_private(b, word, pointer, holds, NULL);
     blr_spirv_bind(b, word, address);
@@ -419,7 +419,7 @@ static void prepare_function(struct blr_spirv_builder *b, const struct blr_spirv
             b->refs[word_at(b, at + 2)] = (struct blr_spirv_ref){0};
             if (opcode == BLR_OP_Phi) {
                 if (blr_spirv_length_at(b->build, at) % 2 == 0)
-                    blr_spirv_refuse(b->build, at, "a value without the block that it comes from");
+                    blr_spirv_refuse(b->build, at, "a value without its predecessor block");
                 blr_spirv_result(b, at);
             }
         }
@@ -489,7 +489,7 @@ static void decode_parameter(struct blr_spirv_builder *b, uint32_t word, uint32_
         return;
     }
     if (type->kind == BLR_TYPE_POINTER && type->storage == BLR_STORAGE_FUNCTION)
-        blr_spirv_unsupported(b->build, word, "a kernel's parameter that points to memory of the work-item");
+        blr_spirv_unsupported(b->build, word, "a kernel parameter that points to private memory");
     if (type->kind == BLR_TYPE_SAMPLED_IMAGE || type->kind == BLR_TYPE_EVENT)
         blr_spirv_unsupported(b->build, word, "a kernel's parameter of this type");
     const struct blr_spirv_leaf *leaves = blr_spirv_leaves(b->module, word, type);
@@ -529,7 +529,7 @@ const struct blr_spirv_program *blr_spirv_decode(struct blr_spirv_module *module
     if (function->body == 0)
         blr_spirv_refuse(build, function->word, "the kernel '%.80s' is declared and not defined", entry->name);
     if (module->ids[function->type->element].of_type->kind != BLR_TYPE_VOID)
-        blr_spirv_refuse(build, function->word, "the kernel '%.80s' returns something", entry->name);
+        blr_spirv_refuse(build, function->word, "the kernel '%.80s' returns a value", entry->name);
     struct blr_spirv_argument *arguments = blr_spirv_allocate(build, function->type->count + 1u, sizeof *arguments);
     uint32_t parameters = 0;
     for (uint32_t at = function->parameters; parameters < function->type->count; at += blr_spirv_length_at(build, at))

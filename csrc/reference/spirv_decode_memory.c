@@ -137,7 +137,7 @@ static void add_index(struct blr_spirv_builder *b, uint32_t word, struct blr_spi
     }
     struct blr_spirv_ref index = blr_spirv_operand(b, word, id);
     if (index.type->kind != BLR_TYPE_INT)
-        blr_spirv_refuse(b->build, word, "the index %%%u is no whole number", id);
+        blr_spirv_refuse(b->build, word, "the index %%%u is not an integer", id);
     struct blr_spirv_ref moved = {.value = blr_spirv_new_value(b, 8) + 1, .type = address->type};
     struct blr_spirv_step *step = blr_spirv_step(b, word);
     step->op.run = blr_spirv_index(index.type->scalar_size);
@@ -186,7 +186,7 @@ static void access_chain(struct blr_spirv_builder *b, uint32_t word, bool elemen
     }
     const struct blr_spirv_type *result = blr_spirv_result_type(b, word);
     if (!blr_spirv_same(b->module, pointee(b, word, result), type))
-        blr_spirv_refuse(b->build, word, "its result points to something else than %%%u", type->id);
+        blr_spirv_refuse(b->build, word, "its result points to another type than %%%u", type->id);
     if (address.builtin != 0) {
         uint64_t size = b->values[address.value - 1].lane_bytes;
         if (constant >= size || address.lane + constant + type->lane_bytes > size)
@@ -264,7 +264,7 @@ static void difference(struct blr_spirv_builder *b, uint32_t word)
     const struct blr_spirv_type *type = pointee(b, word, one.type), *whole = blr_spirv_result_type(b, word);
     pointee(b, word, two.type);
     if (type->size == 0 || whole->kind != BLR_TYPE_INT)
-        blr_spirv_refuse(b->build, word, "its pointers have no distance");
+        blr_spirv_refuse(b->build, word, "its pointers have different or unsized types");
     struct blr_spirv_ref result = blr_spirv_result(b, word);
     struct blr_spirv_step *step = blr_spirv_step(b, word);
     step->op.run = blr_spirv_run_difference;
@@ -286,12 +286,12 @@ static void copy_memory(struct blr_spirv_builder *b, uint32_t word, bool sized)
     struct blr_spirv_ref size;
     if (!sized) {
         if (!blr_spirv_same(b->module, pointee(b, word, from.type), type) || type->size == 0)
-            blr_spirv_refuse(b->build, word, "what is copied is not of the same type");
+            blr_spirv_refuse(b->build, word, "source and target of the copy differ in type");
         size = blr_spirv_number(b, type->size, 8);
     } else {
         size = blr_spirv_operand(b, word, word_at(b, word + 3));
         if (size.type->kind != BLR_TYPE_INT)
-            blr_spirv_refuse(b->build, word, "its size is no whole number");
+            blr_spirv_refuse(b->build, word, "its size is not an integer");
         if (size.type->scalar_size != 8) {
             struct blr_spirv_ref wide = {.value = blr_spirv_new_value(b, 8) + 1};
             struct blr_spirv_step *widen = blr_spirv_step(b, word);

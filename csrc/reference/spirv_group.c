@@ -235,7 +235,7 @@ static void copy(struct blr_spirv_builder *b, uint32_t word)
     const struct blr_spirv_type *element = pointee(b, word, to);
     if (!blr_spirv_same(b->module, pointee(b, word, from), element) || element->size == 0 ||
         blr_spirv_result_type(b, word)->kind != BLR_TYPE_EVENT)
-        blr_spirv_refuse(b->build, word, "what is copied is not of the same type, or its result no event");
+        blr_spirv_refuse(b->build, word, "source and target of the copy differ in type, or its result no event");
     bool out = from.type->storage == BLR_STORAGE_WORKGROUP && to.type->storage == BLR_STORAGE_CROSS_WORKGROUP;
     if (!out && !(to.type->storage == BLR_STORAGE_WORKGROUP && from.type->storage == BLR_STORAGE_CROSS_WORKGROUP))
         blr_spirv_refuse(b->build, word, "it copies between memory of the work-group and global memory");
@@ -263,9 +263,9 @@ static void require_scope(struct blr_spirv_builder *b, uint32_t word, uint32_t a
     blr_spirv_require_words(b->module, word, at - word + 1);
     uint64_t scope = blr_spirv_constant_number(b->module, word, word_at(b, at));
     if (!(scope == BLR_SCOPE_WORK_GROUP && work_group) && !(scope == BLR_SCOPE_SUB_GROUP && sub_group))
-        blr_spirv_unsupported(b->build, word, !sub_group    ? "of the scopes, work-groups alone"
-                                              : !work_group ? "of the scopes, sub-groups alone"
-                                                            : "of the scopes, work-groups and sub-groups alone");
+        blr_spirv_unsupported(b->build, word, !sub_group    ? "only the work-group scope is supported"
+                                              : !work_group ? "only the sub-group scope is supported"
+                                                            : "only the work-group and sub-group scopes are supported");
 }
 
 /* OpGroup...: work-group or sub-group operations. */

@@ -118,7 +118,7 @@ static bool fits(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, u
         return false;
     }
     if (use->depths && blr_texture_write_channels(texture) != 1) {
-        blr_spirv_fault(batch, op, lane, BLR_RESULT_KERNEL_FAULT, "takes an image of %u channels for an image of depths",
+        blr_spirv_fault(batch, op, lane, BLR_RESULT_KERNEL_FAULT, "takes an image of %u channels for a depth image",
                         blr_texture_write_channels(texture));
         return false;
     }

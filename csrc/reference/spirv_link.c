@@ -85,7 +85,7 @@ void blr_spirv_link(struct blr_spirv_module *modules, uint32_t count)
             if (variable->storage != id->variable->storage ||
                 !blr_spirv_alike(&modules[n], modules[n].ids[id->variable->holds->id].of_type, its,
                                  its->ids[variable->holds->id].of_type))
-                blr_spirv_refuse(build, 0, "the variable '%.80s' is of another type in the module that has it", export->name);
+                blr_spirv_refuse(build, 0, "the variable '%.80s' has another type in the module that defines it", export->name);
             id->variable->definition = variable;
         }
 }

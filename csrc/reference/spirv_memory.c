@@ -11,10 +11,12 @@ static void out_of_reach(struct blr_spirv_batch *batch, const struct blr_spirv_o
                          uint64_t size, bool write)
 {
     blr_spirv_fault(batch, op, lane, BLR_RESULT_KERNEL_FAULT,
-                    "%s %" PRIu64 " bytes at 0x%" PRIx64 ", which is %s: kernels reach memory of malloc_device, malloc_host "
+                    "%s %" PRIu64 " bytes at 0x%" PRIx64 ", which is %s: kernels can access memory of malloc_device, "
+                                                         "malloc_host "
                     "and malloc_shared of the queue's context, and memory registered there, up to its end",
                     write ? "writes" : "reads", size, address,
-                    blr_spirv_reachable(batch, address, size, false) ? "constant or only to be read" : "no memory that kernels reach");
+                    blr_spirv_reachable(batch, address, size, false) ? "constant or only to be read" :
+                                        "not accessible to kernels");
 }
 
 /* Pattern of the addresses of the active lanes. */

@@ -99,7 +99,7 @@ static void read_entry_point(struct blr_spirv_module *module, uint32_t word, uin
     const char *name =
         blr_spirv_string(module->build, word, word + 3, word + blr_spirv_length_at(module->build, word), &next);
     if (word_at(module, word + 1) != BLR_EXECUTION_MODEL_KERNEL)
-        blr_spirv_refuse(module->build, word, "execution model %u: kernels (6) alone are supported",
+        blr_spirv_refuse(module->build, word, "execution model %u: only Kernel (6) is supported",
                          word_at(module, word + 1));
     for (uint32_t i = 0; i < module->entry_count; i++)
         if (strcmp(module->entries[i].name, name) == 0)
@@ -195,7 +195,7 @@ static uint32_t read_function(struct blr_spirv_module *module, uint32_t word, ui
             blr_spirv_refuse(build, at, "a function within a function");
         if (opcode == BLR_OP_FunctionParameter) {
             if (function.body != 0 || parameters >= function.type->count)
-                blr_spirv_refuse(build, at, "a parameter too many: the function's type has %u", function.type->count);
+                blr_spirv_refuse(build, at, "too many parameters: the function's type has %u", function.type->count);
             blr_spirv_require_words(module, at, 3);
             if (word_at(module, at + 1) != function.type->members[parameters++])
                 blr_spirv_refuse(build, at, "parameter %u is of another type than the function says", parameters - 1);
@@ -256,7 +256,7 @@ static void read_header(struct blr_spirv_module *module)
 {
     const struct blr_spirv_build *build = module->build;
     if (build->count < BLR_SPIRV_HEADER_WORDS || build->words[0] != BLR_SPIRV_MAGIC)
-        blr_spirv_refuse(module->build, 0, "no SPIR-V: it starts with the number 0x%08x",
+        blr_spirv_refuse(module->build, 0, "not SPIR-V: it starts with the number 0x%08x",
                          build->count > 0 ? build->words[0] : 0);
     uint32_t major = build->words[1] >> 16, minor = build->words[1] >> 8 & 0xff;
     if (major != 1 || minor > 6)

@@ -201,8 +201,8 @@ static uint64_t block_address(struct blr_spirv_batch *batch, const struct blr_sp
     if (blr_spirv_reachable(batch, address, op->literal, write))
         return address;
     blr_spirv_fault(batch, op, lane, BLR_RESULT_KERNEL_FAULT,
-                    "%s %" PRIu64 " bytes at 0x%" PRIx64 ", which is no memory that kernels %s", write ? "writes" : "reads",
-                    op->literal, address, write ? "write" : "reach");
+                    "%s %" PRIu64 " bytes at 0x%" PRIx64 ", which kernels cannot %s", write ? "writes" : "reads",
+                    op->literal, address, write ? "write" : "read");
     return 0;
 }
 

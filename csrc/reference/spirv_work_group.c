@@ -133,7 +133,8 @@ void blr_work_group_copy(struct blr_spirv_batch *first, const struct blr_spirv_o
         value[k] = ((const uint64_t *)blr_register(batch, op->in[k]))[lane];
         if (!agree(worker, op->in[k], value[k])) {
             blr_spirv_fault(batch, op, lane, BLR_RESULT_KERNEL_FAULT,
-                            "the work-items of a group do not agree about what to copy: all of them give the same arguments");
+                            "the work-items of a group give different arguments to a copy: all of them must give the "
+                            "same ones");
             return;
         }
     }
@@ -143,8 +144,8 @@ void blr_work_group_copy(struct blr_spirv_batch *first, const struct blr_spirv_o
         bool readable = blr_spirv_reachable(batch, from, copy->element, false);
         if (!readable || !blr_spirv_reachable(batch, to, copy->element, true)) {
             blr_spirv_fault(batch, op, lane, BLR_RESULT_KERNEL_FAULT,
-                            "copies %s 0x%" PRIx64 ", element %" PRIu64 " of %" PRIu64 ", which is no memory that kernels %s",
-                            readable ? "to" : "from", readable ? to : from, i, value[2], readable ? "write" : "reach");
+                            "copies %s 0x%" PRIx64 ", element %" PRIu64 " of %" PRIu64 ", which kernels cannot %s",
+                            readable ? "to" : "from", readable ? to : from, i, value[2], readable ? "write" : "read");
             return;
         }
         memmove((void *)(uintptr_t)to, (const void *)(uintptr_t)from, copy->element);

@@ -172,15 +172,15 @@ static void what_cannot_be(void)
     unsigned char bytes[2] = {1, 2};
     int called = 0;
     FAILS(INVALID_ARGUMENT, blrQueueBeginRecording(free_queue), "BLR_QUEUE_IN_ORDER");
-    FAILS(INVALID_ARGUMENT, blrQueueEndRecording(queue, &batch), "does not record");
+    FAILS(INVALID_ARGUMENT, blrQueueEndRecording(queue, &batch), "is not recording");
     FAILS(INVALID_HANDLE, blrQueueBeginRecording(NULL), "queue is NULL");
     FAILS(INVALID_HANDLE, blrEnqueueBatch(queue, NULL, 0, NULL, NULL), "batch is NULL");
     FAILS(INVALID_HANDLE, blrEnqueueBatch(queue, (blr_batch_t)queue, 0, NULL, NULL), "names a queue where a batch is needed");
     FAILS(INVALID_HANDLE, blrBatchDestroy(NULL), "batch is NULL");
     OK(blrEnqueueCopy(queue, bytes, bytes + 1, 1, 0, NULL, &event));
     OK(blrQueueBeginRecording(queue));
-    FAILS(INVALID_ARGUMENT, blrQueueBeginRecording(queue), "records already");
-    FAILS(INVALID_ARGUMENT, blrEnqueueCopy(queue, bytes, bytes + 1, 1, 1, &event, NULL), "1 events to wait for");
+    FAILS(INVALID_ARGUMENT, blrQueueBeginRecording(queue), "already recording");
+    FAILS(INVALID_ARGUMENT, blrEnqueueCopy(queue, bytes, bytes + 1, 1, 1, &event, NULL), "1 events in the wait list");
     FAILS(UNSUPPORTED, blrEnqueueHostFunction(queue, never, &called, 0, NULL, NULL), "cannot be recorded");
     FAILS(INVALID_SIZE, blrEnqueueFill(queue, bytes, bytes, 0, 1, 0, NULL, NULL), "a pattern of 0 bytes");
     OK(blrQueueEndRecording(queue, &batch)); /* empty */
@@ -189,7 +189,7 @@ static void what_cannot_be(void)
     FAILS(UNSUPPORTED, blrEnqueueBatch(queue, batch, 0, NULL, NULL), "cannot be recorded into another");
     OK(blrEnqueueCopy(queue, bytes, bytes + 1, 1, 0, NULL, NULL));
     OK(blrQueueEndRecording(queue, NULL));
-    FAILS(INVALID_ARGUMENT, blrQueueEndRecording(queue, &none), "does not record");
+    FAILS(INVALID_ARGUMENT, blrQueueEndRecording(queue, &none), "is not recording");
     blr_context_t other = open_context();
     blr_queue_t foreign = open_queue(other, BLR_QUEUE_IN_ORDER);
     FAILS(INVALID_HANDLE, blrEnqueueBatch(foreign, batch, 0, NULL, NULL), "of another context");

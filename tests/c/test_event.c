@@ -23,7 +23,7 @@ static void user_events(void)
     FAILS(INVALID_ARGUMENT, blrEventSignalUser(event, BLR_RESULT_NOT_READY), "result 1");
     FAILS(INVALID_ARGUMENT, blrEventSignalUser(event, (blr_result_t)99), "result 99");
     OK(blrEventSignalUser(event, BLR_RESULT_SUCCESS));
-    FAILS(INVALID_ARGUMENT, blrEventSignalUser(event, BLR_RESULT_SUCCESS), "signalled before");
+    FAILS(INVALID_ARGUMENT, blrEventSignalUser(event, BLR_RESULT_SUCCESS), "already signalled");
     OK(blrEventWait(event, 0));
     CHECK(status_of(event) == BLR_EVENT_COMPLETE);
     OK(blrEventGetTimestamps(event, &a, &b, &c));

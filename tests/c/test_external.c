@@ -154,8 +154,8 @@ static void test_what_is_no_memory(void)
     FAILS(INVALID_HANDLE, blrExternalMemoryRelease(memory), "destroyed");
     close(file);
     munmap(bytes, 8192);
-    FAILS(INVALID_ARGUMENT, blrExternalMemoryImport(context, file, 100, &memory), "no open file descriptor");
-    FAILS(INVALID_ARGUMENT, blrExternalMemoryImport(context, -1, 100, &memory), "no open file descriptor");
+    FAILS(INVALID_ARGUMENT, blrExternalMemoryImport(context, file, 100, &memory), "not an open file descriptor");
+    FAILS(INVALID_ARGUMENT, blrExternalMemoryImport(context, -1, 100, &memory), "not an open file descriptor");
     CHECK(pipe(pipes) == 0);
     FAILS(INVALID_ARGUMENT, blrExternalMemoryImport(context, pipes[0], 100, &memory), "memfd");
     file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
@@ -302,13 +302,13 @@ static void test_what_is_no_semaphore(void)
     struct flag *flag;
     int event = eventfd(0, EFD_CLOEXEC), empty = memfd_create("empty", MFD_CLOEXEC), shared = make_flag(&flag);
     int named = make_file("SwiftShader.Semaphore.2", 4096, &bytes), tiny = memfd_create("SwiftShader.Semaphore.3", MFD_CLOEXEC);
-    FAILS(INVALID_ARGUMENT, blrExternalSemaphoreImport(context, BLR_SEMAPHORE_TIMELINE, event, &semaphore), "no timeline");
+    FAILS(INVALID_ARGUMENT, blrExternalSemaphoreImport(context, BLR_SEMAPHORE_TIMELINE, event, &semaphore), "not a timeline");
     FAILS(INVALID_ARGUMENT, blrExternalSemaphoreImport(context, BLR_SEMAPHORE_TIMELINE, empty, &semaphore), "8 bytes");
     FAILS(INVALID_ARGUMENT, blrExternalSemaphoreImport(context, BLR_SEMAPHORE_TIMELINE, shared, &semaphore), "SwiftShader");
     FAILS(INVALID_ARGUMENT, blrExternalSemaphoreImport(context, BLR_SEMAPHORE_BINARY, empty, &semaphore), "eventfd");
     FAILS(INVALID_ARGUMENT, blrExternalSemaphoreImport(context, BLR_SEMAPHORE_BINARY, named, &semaphore), "contents");
     FAILS(INVALID_ARGUMENT, blrExternalSemaphoreImport(context, BLR_SEMAPHORE_BINARY, tiny, &semaphore), "size");
-    FAILS(INVALID_ARGUMENT, blrExternalSemaphoreImport(context, BLR_SEMAPHORE_BINARY, 12345, &semaphore), "no open file");
+    FAILS(INVALID_ARGUMENT, blrExternalSemaphoreImport(context, BLR_SEMAPHORE_BINARY, 12345, &semaphore), "not an open file");
     FAILS(INVALID_ARGUMENT, blrExternalSemaphoreImport(context, (blr_semaphore_type_t)2, event, &semaphore), "TIMELINE");
     FAILS(INVALID_ARGUMENT, blrExternalSemaphoreImport(context, BLR_SEMAPHORE_BINARY, event, NULL), "NULL");
     FAILS(INVALID_HANDLE, blrEnqueueSemaphoreWait(queue, NULL, 0, 0, NULL, NULL), "NULL");

@@ -440,7 +440,7 @@ static void refusals(void)
 #define A_PICTURE c.operation = BLR_OPERATION_SAMPLE, c.handle = sampled, c.coordinates = NULL, c.map.width = 3
     REFUSED(INVALID_ARGUMENT, (A_PICTURE, c.handle = line), "of 1 dimensions by a map");
     REFUSED(INVALID_ARGUMENT, (A_PICTURE, c.handle = flat, c.coordinates = places), "they follow from the map");
-    REFUSED(INVALID_SIZE, (A_PICTURE, c.handle = flat, c.map.width = 4), "no picture with rows of 4");
+    REFUSED(INVALID_SIZE, (A_PICTURE, c.handle = flat, c.map.width = 4), "not a picture with rows of 4");
     REFUSED(INVALID_FORMAT, (A_PICTURE, c.handle = flat, c.value_type = BLR_ELEMENT_S8), "unorm_int8");
     c = good;
     A_PICTURE;

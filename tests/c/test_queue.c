@@ -459,7 +459,7 @@ static void wait_inside(void *data)
     FAILS(INVALID_ARGUMENT, blrQueueWait(inner_queue, BLR_TIMEOUT_INFINITE), "wait for itself");
     FAILS(INVALID_ARGUMENT, blrQueueDestroy(inner_queue), "wait for itself");
     FAILS(INVALID_ARGUMENT, blrEventWait(inner_event, BLR_TIMEOUT_INFINITE), "wait for itself");
-    FAILS(INVALID_ARGUMENT, blrHostFunctionFail(BLR_RESULT_SUCCESS, "no"), "failure is needed");
+    FAILS(INVALID_ARGUMENT, blrHostFunctionFail(BLR_RESULT_SUCCESS, "no"), "error code is required");
     FAILS(INVALID_ARGUMENT, blrHostFunctionFail(BLR_RESULT_UNKNOWN, NULL), "NULL");
 }
 

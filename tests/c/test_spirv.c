@@ -96,7 +96,7 @@ static void modules_that_are_none(void)
     FAILS(INVALID_ARGUMENT, blrModuleCreate(context, w.word, 4, 0, NULL, NULL), "NULL");
     FAILS(INVALID_HANDLE, blrModuleCreate(NULL, w.word, 4, 0, NULL, &module), "context");
     w.word[0] = 1;
-    refused(&w, "no SPIR-V");
+    refused(&w, "not SPIR-V");
     add_kernel(&w);
     w.word[1] = 0x00020000u;
     refused(&w, "version 2.0");
@@ -195,7 +195,7 @@ static void functions_that_do_not_fit(void)
     PUT(&w, 245, UINT, SUM, SEVEN, 40); /* a phi that says nothing of its edge: the block has none */
     PUT(&w, 249, LABEL);
     put(&w, 56, 0, NULL);
-    refused(&w, "nothing is said of the edge");
+    refused(&w, "no value for the edge");
     start(&w);
     head(&w);
     PUT(&w, 4000, UINT, SUM);

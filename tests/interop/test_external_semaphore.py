@@ -431,5 +431,5 @@ print(after.numpy(other)[0])
 """
     done = run(device, program, BINDLESS_REFERENCE_TIMEOUT="0.3")
     assert done.returncode == 0, done.stderr
-    assert "did not come to 5 within 0.3 seconds: it is at 0" in done.stdout and done.stdout.startswith("True")
+    assert "did not reach 5 within 0.3 seconds: it is at 0" in done.stdout and done.stdout.startswith("True")
     assert done.stdout.splitlines()[-1] == "3"

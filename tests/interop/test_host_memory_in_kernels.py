@@ -114,7 +114,7 @@ def test_what_is_not_imported_is_not_reached(queue, kernels):
     values = np.arange(8, dtype="i4")
     out = bl.usm_empty(8, "i4", queue)
     where = np.uint64(values.ctypes.data)
-    fault = re.escape(f"reads 4 bytes at {values.ctypes.data:#x}, which is no memory that kernels reach")
+    fault = re.escape(f"reads 4 bytes at {values.ctypes.data:#x}, which is not accessible to kernels")
     with pytest.raises(bl.KernelError, match=fault):
         queue.parallel_for(8, kernels("peek"), where, out).wait_and_throw()
     array = bl.as_usm_array(values, queue)

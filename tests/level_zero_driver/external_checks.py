@@ -147,7 +147,7 @@ def check_memory_refused(rig: Rig) -> None:
         desc = rig.struct("ze_device_mem_alloc_desc_t", chain)
         rig.fails(expected, sentence, "zeMemAllocDevice", rig.context, desc, size, alignment, rig.device, pointer)
 
-    refused("INVALID_ARGUMENT", "no open file descriptor", _importing(rig, 12345))
+    refused("INVALID_ARGUMENT", "not an open file descriptor", _importing(rig, 12345))
     refused("UNSUPPORTED_ENUMERATION", "OPAQUE_FD", _importing(rig, 0, 64))
     refused("INVALID_ENUMERATION", "needed", _importing(rig, 0, 0))
     read_end, write_end = os.pipe()
@@ -240,9 +240,9 @@ def check_semaphores_refused(rig: Rig) -> None:
             "ze_external_semaphore_ext_desc_t", rig.struct("ze_external_semaphore_fd_ext_desc_t", fd=fd), flags=flags
         )
 
-    rig.fails("INVALID_ARGUMENT", "no open file", name, rig.device, desc(12345, BINARY), slot)
+    rig.fails("INVALID_ARGUMENT", "not an open file", name, rig.device, desc(12345, BINARY), slot)
     fd = os.memfd_create("short")
-    rig.fails("INVALID_ARGUMENT", "an eventfd is needed", name, rig.device, desc(fd, BINARY), slot)
+    rig.fails("INVALID_ARGUMENT", "an eventfd or a semaphore of SwiftShader is required", name, rig.device, desc(fd, BINARY), slot)
     rig.fails("INVALID_ARGUMENT", "8 bytes", name, rig.device, desc(fd, TIMELINE), slot)
     os.close(fd)
     rig.fails("UNSUPPORTED_ENUMERATION", "supported", name, rig.device, desc(0, 2), slot)

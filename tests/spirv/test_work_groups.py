@@ -204,11 +204,11 @@ def test_copies_that_cannot_be(run: Any, device: bl.Device) -> None:
         event_t event = async_work_group_copy(piece + (differ ? get_local_id(0) : 0), in, count, 0);
         wait_group_events(1, &event);
     }"""
-    with pytest.raises(bl.KernelError, match=r"copies to 0x[0-9a-f]+, element 256 of 300, which is no memory"):
+    with pytest.raises(bl.KernelError, match=r"copies to 0x[0-9a-f]+, element 256 of 300, which kernels cannot"):
         run(text, "test", 64, X, bl.LocalAccessor(256), np.uint64(300), 0, local=64)
     with pytest.raises(bl.KernelError, match=r"copies from 0x[0-9a-f]+, element 600 of 700"):
         run(text, "test", 64, X, bl.LocalAccessor(8192), np.uint64(700), 0, local=64)
-    with pytest.raises(bl.KernelError, match="do not agree about what to copy"):
+    with pytest.raises(bl.KernelError, match="give different arguments to a copy"):
         run(text, "test", 64, X, bl.LocalAccessor(256), np.uint64(2), 1, local=64)
 
 
