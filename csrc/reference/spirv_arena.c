@@ -21,8 +21,7 @@ void *blr_arena_allocate(struct blr_arena *arena, size_t size)
         if (block == NULL)
             return NULL;
         arena->total += block_size;
-        if (block_size == size && arena->blocks != NULL) { /* a large allocation gets a block of its own; the current
-                                                            * block stays in use */
+        if (block_size == size && arena->blocks != NULL) { /* a large block stands alone */
             block->next = arena->blocks->next;
             arena->blocks->next = block;
             return block->bytes;

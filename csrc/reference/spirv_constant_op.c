@@ -166,8 +166,7 @@ static void evaluate_shuffle(struct blr_spirv_module *module, uint32_t word, str
         require_same(module, word, blr_spirv_scalar(module, types[i]), scalar);
     }
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t number = words[word + 6 + i] == UINT32_MAX ? 0 : words[word + 6 + i]; /* undefined component: any value
-                                                                                        * is valid */
+        uint32_t number = words[word + 6 + i] == UINT32_MAX ? 0 : words[word + 6 + i]; /* undefined: any value */
         if (number >= types[0]->count + types[1]->count)
             blr_spirv_refuse(module->build, word, "component %u of vectors of %u and %u", number, types[0]->count, types[1]->count);
         bool second = number >= types[0]->count;

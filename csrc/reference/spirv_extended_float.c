@@ -75,8 +75,7 @@ static double cos_pi(double a)
     if (isinf(a) || isnan(a))
         return NAN;
     if (r > 0.25 && r < 0.75)
-        return r == 0.5 ? 0.0 : sign * sin(PI * (0.5 - r)); /* these differences are exact; the cosine of a rounded
-                                                             * product is not */
+        return r == 0.5 ? 0.0 : sign * sin(PI * (0.5 - r)); /* exact differences, unlike the cosine of a rounded product */
     return sign * (r > 0.5 ? -cos(PI * (1.0 - r)) : cos(PI * r));
 }
 static double root(double x) { return sqrt(x); }
