@@ -242,7 +242,7 @@ def check_semaphores_refused(rig: Rig) -> None:
 
     rig.fails("INVALID_ARGUMENT", "not an open file", name, rig.device, desc(12345, BINARY), slot)
     fd = os.memfd_create("short")
-    rig.fails("INVALID_ARGUMENT", "an eventfd or a semaphore of SwiftShader is required", name, rig.device, desc(fd, BINARY), slot)
+    rig.fails("INVALID_ARGUMENT", "an eventfd or", name, rig.device, desc(fd, BINARY), slot)
     rig.fails("INVALID_ARGUMENT", "8 bytes", name, rig.device, desc(fd, TIMELINE), slot)
     os.close(fd)
     rig.fails("UNSUPPORTED_ENUMERATION", "supported", name, rig.device, desc(0, 2), slot)

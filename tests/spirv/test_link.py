@@ -90,9 +90,7 @@ def test_what_does_not_fit_together(queue: bl.Queue, parts: Any) -> None:
     with pytest.raises(bl.BuildError, match="two of the modules that are linked have a kernel 'count'"):
         inner.link(library, _object(queue, "kernel void count(global int *out) { out[0] = 1; }", "count"))
     other = _object(queue, "long inner(long x) { return x; }", "inner")
-    with pytest.raises(
-        bl.BuildError, match=r"another type than the parameter|a result type that the function 'inner'"
-    ):
+    with pytest.raises(bl.BuildError, match=r"another type than the parameter|a result type that the function 'inner'"):
         main.link(library, other)
     variable = _object(
         queue, INNER + "global long counter = 1; constant int factors[3] = {1};", "inner,counter,factors"
