@@ -19,7 +19,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Function:
-    """A function: the name offered, the symbol behind it, and where it was declared."""
+    """A function: its public name, its exported symbol, and its header."""
 
     name: str
     symbol: str
@@ -40,7 +40,7 @@ class Field:
 
 @dataclass(frozen=True)
 class Record:
-    """A struct or union with its layout as the real header's compiler gave it."""
+    """A struct or union with the layout that the compiler reports for the real header."""
 
     name: str
     c_name: str
@@ -69,7 +69,7 @@ class Constant:
 
 @dataclass
 class Api:
-    """Everything generated for one driver, in the order of the headers."""
+    """All generated declarations of one driver, in header order."""
 
     name: str
     version: str

@@ -1,4 +1,4 @@
-/* What the CUDA module offers besides the driver's API: read by cffi and by the compiler. The code is in cuda_*.h. */
+/* Additions of the CUDA module to the driver's API, read by cffi and by the compiler. cuda_*.h hold the code. */
 typedef struct bindless_launch {
     CUcontext context;
     CUfunction function;
@@ -21,7 +21,7 @@ static CUresult bindless_copy_box(CUstream stream, int source_type, uint64_t sou
                                   size_t destination_z, size_t destination_pitch, size_t destination_rows,
                                   size_t width_in_bytes, size_t height, size_t depth);
 
-/* A copy to be repeated: what bindless_copy_box takes, and where. */
+/* A repeated copy: the arguments of bindless_copy_box, and the place of each operand. */
 typedef struct bindless_copy_side {
     int type;
     uint64_t place;
@@ -42,7 +42,8 @@ typedef struct bindless_copy {
 } bindless_copy_t;
 static CUresult bindless_copy_again(const bindless_copy_t *copy);
 
-/* A box between host memory and a device, see bindless_copy_box; bytes, but for y, z, height, depth and rows. */
+/* A box copy between host memory and a device (bindless_copy_box). Units are bytes, except y, z, height, depth and
+   rows. */
 typedef struct bindless_stage {
     int to_device;
     uint64_t host;
@@ -60,12 +61,12 @@ typedef struct bindless_stage {
     size_t depth;
 } bindless_stage_t;
 typedef struct bindless_staging bindless_staging_t;
-enum { BINDLESS_STAGING_BUFFERS = 2 }; /* of a thread */
+enum { BINDLESS_STAGING_BUFFERS = 2 }; /* per thread */
 
 static bindless_staging_t *bindless_staging_create(CUcontext context, int threads, size_t piece);
 static CUresult bindless_stage(bindless_staging_t *staging, CUstream stream, const bindless_stage_t *job);
 
-/* The same to be repeated. */
+/* A repeated box copy. */
 typedef struct bindless_staged {
     CUcontext context;
     CUstream stream;
@@ -74,18 +75,18 @@ typedef struct bindless_staged {
 } bindless_staged_t;
 static int bindless_stage_again(const bindless_staged_t *copy);
 
-/* A kernel over arrays of host memory, whose items it takes piece by piece; the last array is the result, if it has one. */
+/* A kernel over host arrays, processed in pieces; the last array is the result, if there is one. */
 enum { BINDLESS_CALL_ARRAYS = 6, BINDLESS_CALL_PARAMETERS = 32 };
 typedef struct bindless_call {
     CUfunction function;
-    unsigned int block;          /* work-items of a group */
-    unsigned int items_of_block; /* items that a group does */
+    unsigned int block;          /* work-items per group */
+    unsigned int items_of_block; /* items that a group processes */
     size_t count;
     int arrays;
     int has_result;
     uint64_t host[BINDLESS_CALL_ARRAYS];
-    size_t size[BINDLESS_CALL_ARRAYS];            /* bytes of an item */
-    unsigned int address_at[BINDLESS_CALL_ARRAYS]; /* where among the parameters its address goes, in bytes */
+    size_t size[BINDLESS_CALL_ARRAYS];            /* bytes per item */
+    unsigned int address_at[BINDLESS_CALL_ARRAYS]; /* offset of its address among the parameters, in bytes */
     unsigned int count_at;
     int parameters;
     unsigned int starts[BINDLESS_CALL_PARAMETERS]; /* of each parameter, in bytes */
@@ -105,7 +106,7 @@ static uint64_t bindless_texture_create_of_array(CUcontext context, uint64_t arr
 static uint64_t bindless_surface_create(CUcontext context, uint64_t array);
 static CUresult bindless_image_destroy(CUcontext context, uint64_t number, int sampled);
 
-/* A signal of a semaphore, or a wait. */
+/* A signal of an external semaphore, or a wait for it. */
 typedef struct bindless_semaphore {
     CUcontext context;
     CUexternalSemaphore semaphore;

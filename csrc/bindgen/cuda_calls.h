@@ -1,4 +1,4 @@
-/* The code behind cuda_additions.h. */
+/* Code of the functions that cuda_additions.h declares. */
 #include "cuda_additions.h"
 
 #include "cuda_copy.h"

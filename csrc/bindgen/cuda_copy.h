@@ -1,15 +1,11 @@
-/*
- * A copy between two places as one call with plain numbers.
- */
+/* Copy of a box between two places, as one call with plain numbers. */
 #ifndef BINDLESS_CUDA_COPY_H
 #define BINDLESS_CUDA_COPY_H
 
 #include "cuda_current.h"
 
-/*
- * A box of bytes between two places, each an array (its address; x in bytes, y, z) or linear memory (the address of the
- * box itself; the bytes between rows, and the rows between slices).
- */
+/* Copies a box of bytes between two places. Each is an array (its address; x in bytes, y, z) or linear memory (the
+ * address of the box; the row pitch in bytes, and the rows per slice). */
 static CUresult bindless_copy_box(CUstream stream, int source_type, uint64_t source, size_t source_x, size_t source_y,
                                   size_t source_z, size_t source_pitch, size_t source_rows, int destination_type,
                                   uint64_t destination, size_t destination_x, size_t destination_y,
@@ -33,7 +29,7 @@ static CUresult bindless_copy_box(CUstream stream, int source_type, uint64_t sou
         .Height = height,
         .Depth = depth,
     };
-    /* The driver looks at the one that the type names. */
+    /* The driver reads the member that the memory type selects. */
     copy.srcHost = (const void *)(uintptr_t)source;
     copy.srcDevice = source;
     copy.srcArray = (CUarray)(uintptr_t)source;

@@ -1,19 +1,17 @@
-/*
- * One driver call in a given context, whatever context the thread had before: other libraries change it. Asking costs
- * less than setting, and mostly the right one is current already. NULL, which the driver takes for "none", is refused:
- * it stands for a context that a fork has lost.
- */
+/* Driver calls in a given context, whatever context is current: other libraries change it. A query costs less than a
+ * change, and mostly the right context is current. NULL, which the driver reads as "no context", is refused: it
+ * stands for a context that was lost in a fork. */
 #ifndef BINDLESS_CUDA_CURRENT_H
 #define BINDLESS_CUDA_CURRENT_H
 
-/* Whether it is this thread's. */
+/* Returns whether the context is current in this thread. */
 static int bindless_is_current(CUcontext context)
 {
     CUcontext current = NULL;
     return context != NULL && cuCtxGetCurrent(&current) == CUDA_SUCCESS && current == context;
 }
 
-/* Makes the context current and leaves it so. */
+/* Makes the context current permanently. */
 static CUresult bindless_activate(CUcontext context)
 {
     if (context == NULL) {
@@ -22,8 +20,8 @@ static CUresult bindless_activate(CUcontext context)
     return bindless_is_current(context) ? CUDA_SUCCESS : cuCtxSetCurrent(context);
 }
 
-/* Makes the context current until bindless_leave, which takes what this left in *entered. A thread that had none keeps
- * this one: pushing and popping costs as much as the call between them. */
+/* Makes the context current until bindless_leave, which takes the value of *entered. A thread without a context
+ * keeps this one: a push and a pop cost as much as the call between them. */
 static CUresult bindless_enter(CUcontext context, int *entered)
 {
     CUcontext current = NULL;

@@ -1,8 +1,6 @@
-/*
- * Kernels over arrays of pageable host memory, with the threads and buffers of the staging: each thread fills a buffer
- * with a piece of the arguments, and while the device takes it over, works on it and gives its results back, the thread
- * does the same with its other buffer. So both directions of the bus and the device are busy at once.
- */
+/* Kernels over arrays of pageable host memory, with the threads and buffers of the staging. Each thread fills one
+ * buffer with a piece of the arguments while the device copies in, processes and copies out the other: both
+ * directions of the bus and the device work concurrently. */
 #ifndef BINDLESS_CUDA_HOST_CALL_H
 #define BINDLESS_CUDA_HOST_CALL_H
 
@@ -10,7 +8,7 @@
 
 enum { BINDLESS_ARRAY_ALIGNMENT = 256, BINDLESS_CALL_GRANULARITY = 4096, BINDLESS_MOST_BLOCKS = 1 << 20 };
 
-/* Where each array of a piece begins, in its buffer and in device memory alike; gives the end. */
+/* Computes the offset of each array of a piece, equal in its buffer and in device memory; returns the end. */
 static size_t bindless_arrange(const bindless_call_t *call, size_t items, size_t *begins)
 {
     size_t end = 0;
@@ -28,7 +26,7 @@ static size_t bindless_items_of(const bindless_staging_t *staging, size_t number
     return left < staging->items ? left : staging->items;
 }
 
-/* Arguments in, kernel, result out: all on their way when this returns. */
+/* Enqueues the copy of the arguments, the kernel, and the copy of the result. */
 static CUresult bindless_begin_piece(bindless_stager_t *stager, int slot, size_t number)
 {
     bindless_staging_t *staging = stager->staging;
@@ -75,7 +73,7 @@ static CUresult bindless_begin_piece(bindless_stager_t *stager, int slot, size_t
     return result == CUDA_SUCCESS ? cuEventRecord(stager->events[slot], stager->stream) : result;
 }
 
-/* Waits for a piece, and moves its result to where it belongs. */
+/* Waits for a piece and copies its result to the host array. */
 static CUresult bindless_end_piece(bindless_stager_t *stager, int slot, size_t number)
 {
     bindless_staging_t *staging = stager->staging;
@@ -93,7 +91,7 @@ static CUresult bindless_end_piece(bindless_stager_t *stager, int slot, size_t n
     return result;
 }
 
-/* Takes pieces until none are left: one is on its way while the one before it is ended. */
+/* Processes pieces until none are left, two at a time: one is in flight while the previous one ends. */
 static CUresult bindless_call_pieces(bindless_stager_t *stager)
 {
     bindless_staging_t *staging = stager->staging;
@@ -116,11 +114,11 @@ static CUresult bindless_call_pieces(bindless_stager_t *stager)
         started = 1;
         slot = (slot + 1) % BINDLESS_STAGING_BUFFERS;
     }
-    CUresult ended = cuStreamSynchronize(stager->stream); /* after a failure too: nothing may use the buffers any more */
+    CUresult ended = cuStreamSynchronize(stager->stream); /* also after a failure: ends all use of the buffers */
     return result == CUDA_SUCCESS ? ended : result;
 }
 
-/* Streams and device memory of calls, for good. */
+/* Creates the streams and device memory of calls, for the lifetime of the process. */
 static CUresult bindless_prepare_calls(bindless_staging_t *staging)
 {
     CUresult result = CUDA_SUCCESS;
@@ -145,7 +143,8 @@ static CUresult bindless_prepare_calls(bindless_staging_t *staging)
     return result;
 }
 
-/* A kernel over host arrays; the context is current, and what it reads is complete. All is done when this returns. */
+/* Runs a kernel over host arrays. The context is current, and the arrays are complete. Returns when the result is
+   written. */
 static CUresult bindless_call(bindless_staging_t *staging, const bindless_call_t *call)
 {
     size_t size = 0;
@@ -157,7 +156,7 @@ static CUresult bindless_call(bindless_staging_t *staging, const bindless_call_t
     CUresult result = bindless_prepare_calls(staging);
     if (result == CUDA_SUCCESS) {
         size_t room = staging->piece - (size_t)call->arrays * BINDLESS_ARRAY_ALIGNMENT;
-        /* Every buffer has a piece of smaller calls, too. */
+        /* Smaller calls use all buffers too. */
         size_t wanted = call->count * size / ((size_t)staging->threads * BINDLESS_STAGING_BUFFERS);
         wanted = wanted < BINDLESS_SMALLEST_PIECE ? BINDLESS_SMALLEST_PIECE : wanted;
         size_t items = (room < wanted ? room : wanted) / size;

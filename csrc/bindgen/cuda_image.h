@@ -1,10 +1,8 @@
-/*
- * Images and their memory made and destroyed in one call each, with plain numbers for arrays: a conversion of a pointer
- * costs Python as much as a call.
+/* Creation and destruction of images and their memory in one call each, with plain numbers for arrays: converting a
+ * pointer costs Python as much as a call.
  *
- * What makes something returns it, or 0; bindless_refusal then says why, to the thread that asked. The driver gives
- * neither the number 0 nor an array at address 0.
- */
+ * A create function returns the new object, or 0 after a failure, whose code bindless_refusal returns to the same
+ * thread. The driver never returns the number 0 or an array at address 0. */
 #ifndef BINDLESS_CUDA_IMAGE_H
 #define BINDLESS_CUDA_IMAGE_H
 
@@ -23,7 +21,7 @@ static uint64_t bindless_made(CUresult result, uint64_t made)
     return result == CUDA_SUCCESS ? made : 0;
 }
 
-/* An array, or with levels a mipmapped array. */
+/* Creates an array, or with levels a mipmapped array. */
 static uint64_t bindless_array_create(CUcontext context, const CUDA_ARRAY3D_DESCRIPTOR *description, unsigned int levels)
 {
     int entered;
@@ -51,7 +49,7 @@ static CUresult bindless_array_destroy(CUcontext context, uint64_t array, int mi
     return result;
 }
 
-/* A texture of any resource. */
+/* Creates a texture of any resource. */
 static uint64_t bindless_texture_create(CUcontext context, const CUDA_RESOURCE_DESC *resource,
                                         const CUDA_TEXTURE_DESC *texture)
 {
@@ -66,7 +64,7 @@ static uint64_t bindless_texture_create(CUcontext context, const CUDA_RESOURCE_D
     return bindless_made(result, object);
 }
 
-/* A texture of an array or a mipmapped array. */
+/* Creates a texture of an array or a mipmapped array. */
 static uint64_t bindless_texture_create_of_array(CUcontext context, uint64_t array, int mipmapped,
                                                  const CUDA_TEXTURE_DESC *texture)
 {

@@ -1,7 +1,5 @@
-/*
- * A launch as one call: the context made current if another library changed it, then the kernel. Python pays for every
- * argument it converts, so a launch that is repeated passes one pointer to a description that stays as it is.
- */
+/* A launch as one call: makes the context current if needed, then launches the kernel. Python's time grows with
+ * every converted argument, so that a repeated launch passes one pointer to a persistent description. */
 #ifndef BINDLESS_CUDA_LAUNCH_H
 #define BINDLESS_CUDA_LAUNCH_H
 
@@ -17,7 +15,7 @@ static CUresult bindless_launch(const bindless_launch_t *launch)
                           launch->block[1], launch->block[2], launch->shared, launch->stream, launch->parameters, NULL);
 }
 
-/* Asks at most so often whether all work of the stream is done: INT32_MIN if not. */
+/* Polls at most `questions` times whether all work of the stream is done: INT32_MIN if not. */
 static int bindless_stream_wait(const bindless_launch_t *launch, int questions)
 {
     CUresult result = bindless_activate(launch->context);

@@ -1,7 +1,5 @@
-/*
- * The signal of an external semaphore and the wait for it as one call each, from a description in which the value is all
- * that changes between two of them. Binary semaphores take any.
- */
+/* Signal of an external semaphore, and wait for it, as one call each, from a description of which only the value
+ * changes. Binary semaphores ignore the value. */
 #ifndef BINDLESS_CUDA_SEMAPHORE_H
 #define BINDLESS_CUDA_SEMAPHORE_H
 

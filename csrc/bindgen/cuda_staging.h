@@ -1,11 +1,9 @@
-/*
- * Copies between pageable host memory and a device by way of pinned buffers: threads move pieces between the host's
- * memory and their own two buffers, while the device moves other pieces between buffers and its memory. The driver's
- * own copy does that with one thread.
+/* Staged copies between pageable host memory and a device: threads move pieces between host memory and their two
+ * pinned buffers each, while the device moves other pieces between buffers and device memory. The driver's own copy
+ * uses a single thread.
  *
- * A copy returns when the host's memory has been read, or written. Buffers that are still on their way to the device
- * then are waited for by the next copy that wants them.
- */
+ * A copy returns when host memory has been read or written. The next copy that needs a buffer still in flight to the
+ * device waits for it. */
 #ifndef BINDLESS_CUDA_STAGING_H
 #define BINDLESS_CUDA_STAGING_H
 
@@ -20,41 +18,41 @@
 #include "cuda_image.h"
 
 enum { BINDLESS_SMALLEST_PIECE = 256 << 10, BINDLESS_SMALLEST_STREAM = 256, BINDLESS_CACHES = 8 << 20 };
-/* Bytes for each of the first threads, and for each of more. */
+/* Bytes per thread: for each of the first threads, and for each further one. */
 enum { BINDLESS_SHARE = 1 << 20, BINDLESS_FIRST_THREADS = 4, BINDLESS_LARGE_SHARE = 2 << 20, BINDLESS_LAST_PIECES = 4 };
 
-/* One thread, with what is its own. */
+/* One thread with its buffers. */
 typedef struct bindless_stager {
     struct bindless_staging *staging;
     unsigned char *buffers[BINDLESS_STAGING_BUFFERS];
-    CUevent events[BINDLESS_STAGING_BUFFERS]; /* recorded behind the last copy of each buffer */
-    CUdeviceptr places[BINDLESS_STAGING_BUFFERS]; /* device memory of calls, as large as the buffers */
-    CUstream stream;                              /* of calls, see cuda_host_call.h */
+    CUevent events[BINDLESS_STAGING_BUFFERS]; /* recorded after the last copy of each buffer */
+    CUdeviceptr places[BINDLESS_STAGING_BUFFERS]; /* device memory of host calls, as large as the buffers */
+    CUstream stream;                              /* of host calls, see cuda_host_call.h */
 } bindless_stager_t;
 
 struct bindless_staging {
     CUcontext context;
     size_t piece;
-    int most, threads; /* that there may be, and are; the first is whoever copies */
+    int most, threads; /* maximum and current number; the first is the calling thread */
     bindless_stager_t *stagers;
-    blr_mutex_t turn;   /* held by a copy: one at a time */
+    blr_mutex_t turn;   /* held by a copy: one runs at a time */
     blr_mutex_t submit; /* held between a copy and the record of its event */
-    blr_mutex_t lock;   /* of what follows */
+    blr_mutex_t lock;   /* guards the members below */
     blr_condition_t begin, end;
-    int wanted;  /* threads that are called and have not come */
-    int working; /* of those called, that have not finished */
-    const bindless_stage_t *job; /* NULL: a call */
-    int past_caches;             /* whether so much comes that none of it will be in the caches when it is read */
+    int wanted;  /* threads called that have not started */
+    int working; /* threads called that have not finished */
+    const bindless_stage_t *job; /* NULL: a host call */
+    int past_caches;             /* whether the copy is too large for the caches to hold its result */
     const bindless_call_t *call;
-    size_t items; /* of a piece of the call */
+    size_t items; /* items per piece of a host call */
     CUstream stream;
-    size_t rows, slices, blocks, count; /* of a piece; pieces of a slice; pieces */
-    size_t whole, last_rows;            /* of one slice: pieces before those that are smaller; rows of these */
+    size_t rows, slices, blocks, count; /* of a piece; pieces per slice; total pieces */
+    size_t whole, last_rows;            /* of one slice: pieces before the smaller ones; rows of the smaller ones */
     atomic_size_t next;
     atomic_int result;
 };
 
-/* The part of the box that a piece is. */
+/* The part of the box that a piece covers. */
 typedef struct bindless_piece {
     size_t y, z, height, depth;
 } bindless_piece_t;
@@ -64,7 +62,8 @@ static bindless_piece_t bindless_piece_of(const bindless_staging_t *staging, siz
     const bindless_stage_t *job = staging->job;
     bindless_piece_t piece = {0, 0, job->height, 1};
     if (job->depth == 1) {
-        /* From the device the last pieces are small, for the bus rests while they are moved on; to it the first. */
+        /* The bus is idle while the last pieces from the device, and the first ones to it, are moved: these pieces
+           are small. */
         size_t at = job->to_device ? staging->count - 1 - number : number;
         int is_whole = at < staging->whole;
         piece.y = is_whole ? at * staging->rows : staging->whole * staging->rows + (at - staging->whole) * staging->last_rows;
@@ -90,7 +89,8 @@ static bindless_piece_t bindless_piece_of(const bindless_staging_t *staging, siz
     return piece;
 }
 
-/* What the device gave to the host's memory; many bytes past the caches, which hold no more of them than of the rest. */
+/* Copies a piece that arrived from the device to host memory; large copies bypass the caches, which could not hold
+   them. */
 static void bindless_give(const bindless_staging_t *staging, unsigned char *host, const unsigned char *buffer, size_t size)
 {
     if (staging->past_caches && size >= BINDLESS_SMALLEST_STREAM) {
@@ -100,7 +100,7 @@ static void bindless_give(const bindless_staging_t *staging, unsigned char *host
     }
 }
 
-/* Between the host's memory and a buffer, whose rows lie without gaps. */
+/* Copies between host memory and a buffer, whose rows are contiguous. */
 static void bindless_move(const bindless_staging_t *staging, bindless_piece_t piece, unsigned char *buffer)
 {
     const bindless_stage_t *job = staging->job;
@@ -122,7 +122,7 @@ static void bindless_move(const bindless_staging_t *staging, bindless_piece_t pi
     blr_stream_end();
 }
 
-/* The device's half of a piece. */
+/* Enqueues the device's copy of a piece. */
 static CUresult bindless_submit(bindless_stager_t *stager, int slot, bindless_piece_t piece)
 {
     bindless_staging_t *staging = stager->staging;
@@ -152,7 +152,7 @@ static CUresult bindless_submit(bindless_stager_t *stager, int slot, bindless_pi
     return result;
 }
 
-/* Takes pieces until none are left. */
+/* Processes pieces until none are left. */
 static CUresult bindless_upload(bindless_stager_t *stager)
 {
     bindless_staging_t *staging = stager->staging;
@@ -172,7 +172,7 @@ static CUresult bindless_upload(bindless_stager_t *stager)
     return result;
 }
 
-/* One piece comes while the one before it is moved on. */
+/* One piece arrives while the previous one is moved. */
 static CUresult bindless_download(bindless_stager_t *stager)
 {
     bindless_staging_t *staging = stager->staging;
@@ -258,7 +258,8 @@ static void bindless_stager_end(bindless_stager_t *stager)
     memset(stager, 0, sizeof *stager);
 }
 
-/* One more thread with its buffers and events, for good; the context is current. The first is whoever copies. */
+/* Adds a thread with its buffers and events, for the lifetime of the process; the context is current. The first is
+   the calling thread. */
 static CUresult bindless_stager_begin(bindless_staging_t *staging)
 {
     bindless_stager_t *stager = &staging->stagers[staging->threads];
@@ -286,7 +287,7 @@ static CUresult bindless_stager_begin(bindless_staging_t *staging)
     return result;
 }
 
-/* Makes as many threads as are wanted, of which fewer do as well; the turn is held. */
+/* Creates up to `wanted` threads; fewer suffice. The turn is held. */
 static int bindless_staging_grow(bindless_staging_t *staging, int wanted)
 {
     while (staging->threads < wanted && staging->threads < staging->most) {
@@ -297,7 +298,7 @@ static int bindless_staging_grow(bindless_staging_t *staging, int wanted)
     return wanted < staging->threads ? wanted : staging->threads;
 }
 
-/* For good; the context is current. */
+/* Lives as long as the process; the context is current. */
 static bindless_staging_t *bindless_staging_create(CUcontext context, int threads, size_t piece)
 {
     bindless_staging_t *staging = calloc(1, sizeof *staging);
@@ -327,7 +328,7 @@ static bindless_staging_t *bindless_staging_create(CUcontext context, int thread
     return NULL;
 }
 
-/* So many threads take pieces until there are none; the caller is one of them. */
+/* Runs the given number of threads until no piece is left; the caller is one of them. */
 static void bindless_round(bindless_staging_t *staging, int threads)
 {
     atomic_store(&staging->next, 0);
@@ -343,7 +344,7 @@ static void bindless_round(bindless_staging_t *staging, int threads)
     bindless_take_part(&staging->stagers[0]);
     if (threads > 1) {
         blr_mutex_lock(&staging->lock);
-        staging->working -= staging->wanted; /* those that have not come yet need not */
+        staging->working -= staging->wanted; /* threads that have not started are no longer needed */
         staging->wanted = 0;
         while (staging->working > 0) {
             blr_condition_wait(&staging->end, &staging->lock, BLR_NO_DEADLINE);
@@ -359,11 +360,11 @@ static int bindless_threads_for(const bindless_staging_t *staging, size_t bytes)
     return threads < 1 ? 1 : threads > (size_t)staging->most ? staging->most : (int)threads;
 }
 
-/* A copy of a box whose rows are no longer than a buffer; the context is current, and the stream idle. */
+/* Copies a box whose rows are no longer than a buffer; the context is current, and the stream idle. */
 static CUresult bindless_stage(bindless_staging_t *staging, CUstream stream, const bindless_stage_t *job)
 {
     blr_mutex_lock(&staging->turn);
-    /* Small copies have smaller pieces, so that every thread has some. */
+    /* Small copies have smaller pieces, so that every thread has work. */
     size_t total = job->width * job->height * job->depth;
     int threads = bindless_staging_grow(staging, bindless_threads_for(staging, total));
     size_t piece = total / ((size_t)threads * BINDLESS_STAGING_BUFFERS);
@@ -375,7 +376,7 @@ static CUresult bindless_stage(bindless_staging_t *staging, CUstream stream, con
     staging->count = staging->rows < job->height ? job->depth * staging->blocks
                                                  : (job->depth + staging->slices - 1) / staging->slices;
     if (job->depth == 1) {
-        size_t large = staging->count > 2 * (size_t)threads ? (size_t)threads : 0; /* that become smaller */
+        size_t large = staging->count > 2 * (size_t)threads ? (size_t)threads : 0; /* pieces to split */
         staging->whole = staging->count - large;
         staging->last_rows = staging->rows / BINDLESS_LAST_PIECES > 0 ? staging->rows / BINDLESS_LAST_PIECES : 1;
         size_t done = staging->whole * staging->rows < job->height ? staging->whole * staging->rows : job->height;
@@ -387,14 +388,14 @@ static CUresult bindless_stage(bindless_staging_t *staging, CUstream stream, con
     bindless_round(staging, threads);
     CUresult result = (CUresult)atomic_load(&staging->result);
     if (result != CUDA_SUCCESS) {
-        /* Pieces on their way would read buffers that the next copy fills, and land behind it. */
+        /* Pieces in flight would read buffers that the next copy fills, and finish after it. */
         cuStreamSynchronize(stream);
     }
     blr_mutex_unlock(&staging->turn);
     return result;
 }
 
-/* INT32_MIN where Python has to see to something first: the stream is at work, or the memory is known to the driver. */
+/* Returns INT32_MIN where Python must act first: the stream has work, or the driver knows the memory. */
 static int bindless_stage_again(const bindless_staged_t *copy)
 {
     unsigned int type;

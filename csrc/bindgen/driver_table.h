@@ -1,11 +1,8 @@
-/*
- * The table of function pointers of one driver library, opened at run time.
+/* The table of function pointers of one driver library, opened at run time.
  *
- * Included by each generated wrapper source after it has defined BINDLESS_FUNCTION_COUNT and
- * bindless_entries[] (name as offered, symbol as exported). Everything is static: an extension module holds one table.
- *
- * Loading happens once, under a lock of the caller, before any wrapper is called; afterwards the table is only read.
- */
+ * Each generated wrapper source includes this file after it has defined BINDLESS_FUNCTION_COUNT and
+ * bindless_entries[] (public name, exported symbol). Everything is static: an extension module holds one table. The
+ * caller loads the table once, under a lock, before any wrapper is called; afterwards it is read-only. */
 #ifndef BINDLESS_DRIVER_TABLE_H
 #define BINDLESS_DRIVER_TABLE_H
 
@@ -126,7 +123,7 @@ static int bindless_path_of(bindless_function_t function, char *path, size_t siz
 
 #endif
 
-/* Open a library and look up every function. 1 on success; 0 with the system's reason in message. */
+/* Opens a library and looks up every function. Returns 1; or 0 with the system's reason in message. */
 static int bindless_open(const char *path, char *message, size_t size)
 {
     void *library = bindless_open_library(path, message, size);
@@ -140,7 +137,7 @@ static int bindless_open(const char *path, char *message, size_t size)
     return 1;
 }
 
-/* Forget a library that turned out not to be this driver. No object of it may be alive. */
+/* Closes a library that is not this driver. None of its objects may be alive. */
 static void bindless_close(void)
 {
     if (bindless_library != NULL) {
@@ -150,7 +147,7 @@ static void bindless_close(void)
     }
 }
 
-/* The file that the open library came from. 1 on success; 0 when the system does not tell. */
+/* Returns 1 and the path of the open library; 0 where the system does not report it. */
 static int bindless_path(char *path, size_t size)
 {
     for (int index = 0; index < BINDLESS_FUNCTION_COUNT; index++) {
@@ -186,7 +183,7 @@ static int bindless_function_exported(int index)
     return index >= 0 && index < BINDLESS_FUNCTION_COUNT && bindless_slots[index] != NULL;
 }
 
-/* Stores three numbers and does nothing else: cffi's own cost of a call, against which benchmarks hold the wrappers. */
+/* Stores three numbers and does nothing else: benchmarks compare the wrappers with cffi's own cost of a call. */
 static int bindless_trivial(uint32_t *first, uint32_t *second, uint32_t *third)
 {
     *first = 0;

@@ -1,7 +1,7 @@
-"""The tables between the Level Zero loader and a driver, for the driver of this project: level_zero_ddi.h and .c.
+"""Write the tables between the Level Zero loader and this project's driver: level_zero_ddi.h and .c.
 
-For each function there are a default, which says that the feature is not supported and which a definition of the same
-name in the driver replaces, and an entry, which is what the tables hold: it lets the driver see the call first.
+Each function has a default and an entry. The default is a weak symbol that returns UNSUPPORTED_FEATURE; a definition
+of the same name in the driver replaces it. The tables hold the entries, which call `blz_call_enter` first.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from emit_c import heading, signature
 
 __all__ = ["ddi_c", "ddi_h", "read_tables"]
 
-# How many entries a table has since version 1.N of the API. Tables only ever grow at their end, and a loader hands over
-# one of the length it knows: no more may be written than its version has. What is not told is of the newest version.
+# Number of entries of a table since version 1.N of the API. Tables grow at their end, and a loader passes a table of
+# the length it knows: write no more entries than its version has. Tables not listed have the length of the newest
+# version.
 LENGTHS: dict[str, dict[int, int]] = {
     "ze_rtas_builder": {13: 5},
     "ze_rtas_builder_exp": {7: 4},
@@ -53,7 +54,7 @@ LENGTHS: dict[str, dict[int, int]] = {
 
 @dataclass(frozen=True)
 class Table:
-    """One table: its name without `_dditable_t`, the function that fills it, and (member, function, minor version)."""
+    """One table: its name without `_dditable_t`, its getter function, and (member, function, minor version)."""
 
     name: str
     getter: str
@@ -86,7 +87,7 @@ def entries_of(tables: list[Table]) -> list[Function]:
 
 
 def ddi_h(tables: list[Table]) -> str:
-    """The tables' types, the numbers of their functions, and the functions that fill them."""
+    """Write the types of the tables, the numbers of their functions, and the getters."""
     lines = [heading("level_zero"), "#ifndef BINDLESS_LEVEL_ZERO_DDI_H\n#define BINDLESS_LEVEL_ZERO_DDI_H\n"]
     for table in tables:
         members = "".join(f"  {signature(function, f'(*{member})')};\n" for member, function, _ in table.entries)
@@ -100,12 +101,12 @@ def ddi_h(tables: list[Table]) -> str:
 
 
 def getter(table: Table) -> str:
-    """The declaration of the function that fills a table."""
+    """Write the declaration of a table's getter."""
     return f"ze_result_t {table.getter}(ze_api_version_t version, {table.name}_dditable_t *table)"
 
 
 def ddi_c(tables: list[Table]) -> str:
-    """Defaults, entries and the functions that fill the tables."""
+    """Write defaults, entries and getters."""
     functions = entries_of(tables)
     names = "".join(f'  "{function.name}",\n' for function in functions)
     parts = [

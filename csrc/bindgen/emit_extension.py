@@ -28,15 +28,15 @@ int bindless_function_offered(int index, const void *owner);
 int bindless_trivial(uint32_t *first, uint32_t *second, uint32_t *third);
 """
 
-# What a module offers besides the driver's own API: the header of declarations, and the one with the code.
+# Additions to the driver's own API: the header with the declarations, and the header with the code.
 ADDITIONS = {
     "cuda": ("cuda_additions.h", "cuda_calls.h"),
     "opencl": ("opencl_additions.h", "opencl_launch.h"),
     "reference": ("reference_additions.h", "reference_calls.h"),
 }
 
-# cffi's conversion of arguments makes most of the compile time of the large modules and little of a call's cost: it is
-# compiled without optimisation, after the wrappers and the run-time code, which keep theirs.
+# cffi's argument conversion takes most of the compile time of the large modules and little of a call's time: it is
+# compiled without optimisation. The wrappers and the run-time code before it are optimised.
 LARGE = ("cuda", "level_zero", "opencl")
 UNOPTIMISED = """
 #if defined(__clang__)
@@ -48,11 +48,11 @@ UNOPTIMISED = """
 
 
 def for_cffi(types: str) -> str:
-    """The types header as cffi understands it."""
+    """Convert the types header to cffi's dialect."""
     types = re.sub(r"^/\*.*?\*/\n", "", types)
     types = re.sub(r"^(#define \w+) .*$", r"\1 ...", types, flags=re.MULTILINE)
     types = re.sub(r"\[[^\]]*sizeof[^\]]*\]", "[...]", types)
-    # An alignment cannot be written in a cdef: the struct's layout is taken from the compiler instead.
+    # A cdef cannot express an alignment: cffi takes the struct's layout from the compiler instead.
     blocks = re.split(r"(?<=;)\n(?=[^\s}])", types)
     return "\n".join(partial(block) if "_Alignas" in block else block for block in blocks)
 

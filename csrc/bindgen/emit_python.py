@@ -27,7 +27,7 @@ def constants_of(api: Api) -> list[tuple[str, int | float | str]]:
 
 
 def python_literal(value: int | float | str) -> str:
-    """A constant as Python writes it, in double quotes."""
+    """A constant as a Python literal, in double quotes."""
     if isinstance(value, str):
         return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
     return repr(value).replace("e+", "e")
@@ -54,7 +54,7 @@ def enums_py(api: Api) -> str:
 
 
 def structs_py(api: Api) -> str:
-    """The value of `stype` in each struct that has one, apart from the enums, which take long to import."""
+    """Write the value of `stype` of each struct that has one, apart from the enums, which take long to import."""
     rows = "".join(f'    "{name}": {value},\n' for name, value in sorted(api.structure_types.items()))
     return (
         f'{heading(api.name)}"""The value of `stype` in each struct of the {api.name} API that has one."""\n\n'
@@ -74,7 +74,7 @@ TABLE_FUNCTIONS = """\
     def bindless_function_offered(self, index: int, owner: CData, /) -> int: ...
     def bindless_trivial(self, first: CData, second: CData, third: CData, /) -> int: ...
 """
-# Beside the driver's own functions: see emit_extension.py.
+# Additions to the driver's own functions: see emit_extension.py.
 ADDITIONS = {
     "cuda": """\
     def bindless_is_current(self, context: CData, /) -> int: ...
@@ -161,7 +161,7 @@ def stub_pyi(api: Api) -> str:
 
 
 def definition(name: str, arguments: list[str], result: str) -> str:
-    """A method, broken over lines as the formatter does."""
+    """Write a method definition, wrapped like the formatter does."""
     together = ", ".join(arguments)
     line = f"    def {name}({together}) -> {result}: ...\n"
     if len(line) <= LINE_LENGTH + 1:
@@ -173,5 +173,5 @@ def definition(name: str, arguments: list[str], result: str) -> str:
 
 
 def safe(name: str) -> str:
-    """A parameter name that is no Python keyword."""
+    """A parameter name that is not a Python keyword."""
     return f"{name}_" if keyword.iskeyword(name) or name == "self" else name

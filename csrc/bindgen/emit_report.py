@@ -1,4 +1,4 @@
-"""The report committed beside the generated files: what was generated and what was not, with reasons."""
+"""Write the report of generated and omitted declarations, with reasons."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["report_md"]
 
 
 def report_md(manifest: Manifest, api: Api) -> str:
-    """Counts and omissions, readable as a difference when the headers change."""
+    """Count declarations and list omissions, so that a change of the headers shows as a difference."""
     groups = Counter(function.group for function in api.functions)
     flags = sum(e.flags for e in [*api.enumerations, *api.macro_enumerations])
     classes = [e for e in [*api.enumerations, *api.macro_enumerations] if e.name]

@@ -1,8 +1,8 @@
 """Fetch the pinned vendor headers: python csrc/bindgen/fetch_headers.py DIR.
 
-DIR then holds `cuda.h`, `level_zero/` and `CL/`. Each archive is pinned by its SHA-256. Nothing of it is installed, and
-nothing of it becomes part of the package: the generator reads declarations from it. Debian packages come from apt's
-own mirror; one that the mirror has no longer is named and left out.
+DIR then holds `cuda.h`, `level_zero/` and `CL/`. Each archive is pinned by its SHA-256. The headers are not installed
+and not part of the package: the generator reads declarations from them. Debian packages come from apt's own mirror; a
+package that the mirror no longer has is reported and skipped.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ POOL = "pool/main/"
 
 @dataclass(frozen=True)
 class Package:
-    """One pinned archive: where it comes from, and which of its files go where."""
+    """One pinned archive: its location, and the target folders of its files."""
 
     name: str
     source: str
@@ -61,7 +61,7 @@ CUDA_WHEEL = Package(
 
 
 def verify(package: Package, data: bytes) -> None:
-    """Stop when an archive is not the pinned one."""
+    """Raise an error for an archive with another hash."""
     found = hashlib.sha256(data).hexdigest()
     if found != package.sha256:
         sys.exit(f"{package.name}: SHA-256 is {found}, expected {package.sha256}; review the pin in fetch_headers.py")
@@ -81,7 +81,7 @@ def deb_members(data: bytes) -> tarfile.TarFile:
 
 
 def debian_mirror() -> str | None:
-    """Where apt on this machine finds Debian's own archive; None on other systems."""
+    """Return the URL of Debian's archive in apt's configuration; None on other systems."""
     if shutil.which("apt-get") is None:
         return None
     command = ["apt-get", "indextargets", "--format", "$(REPO_URI)", "Created-By: Packages"]
@@ -90,7 +90,7 @@ def debian_mirror() -> str | None:
 
 
 def fetch_debian(package: Package, mirror: str | None, directory: Path) -> None:
-    """Download one Debian package and keep its headers; say so if the mirror has it no longer."""
+    """Download one Debian package and keep its headers; report a package that the mirror no longer has."""
     way_out = "pin the version that Debian has now, and regenerate the bindings"
     if mirror is None:
         print(f"NOT FETCHED: {package.name}: apt knows no Debian mirror here", file=sys.stderr)

@@ -45,7 +45,7 @@ def outputs(name: str, headers: Path) -> Iterator[tuple[Path, str]]:
 
 
 def difference(path: Path, content: str) -> list[str]:
-    """How the committed file differs from what would be generated."""
+    """Compare the committed file with the generated one."""
     committed = path.read_text(encoding="utf-8") if path.exists() else ""
     name = str(path.relative_to(ROOT))
     lines = difflib.unified_diff(committed.splitlines(), content.splitlines(), name, f"{name} (generated)", lineterm="")

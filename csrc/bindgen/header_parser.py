@@ -1,4 +1,4 @@
-"""From preprocessed headers to an `Api`: typedefs, structs, enums, functions, macros."""
+"""Parse preprocessed headers into an `Api`: typedefs, structs, enums, functions, macros."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ INTEGER_WORDS = {"char", "short", "int", "long", "signed", "unsigned", "_Bool"} 
 
 @dataclass
 class RecordSource:
-    """A struct or union to be measured: name offered, C name, paths of its members."""
+    """A struct or union to measure: public name, C name, paths of its members."""
 
     name: str
     c_name: str
@@ -45,7 +45,7 @@ class RecordSource:
 
 @dataclass
 class Source:
-    """What parsing found, before the probe program fills in values and layouts."""
+    """Result of parsing, before the probe program adds values and layouts."""
 
     api: Api
     records: list[RecordSource] = field(default_factory=list)
@@ -80,7 +80,7 @@ ENUM_TYPE = "int"
 
 
 class Parser:
-    """One driver's headers, pass by pass."""
+    """Parser of one driver's headers."""
 
     def __init__(self, manifest: Manifest, headers: Path) -> None:
         self.manifest = manifest
@@ -113,7 +113,7 @@ class Parser:
         return self.source
 
     def read_macros(self) -> None:
-        """Split macros into constants to evaluate, other names of functions, and the rest."""
+        """Split macros into constants to evaluate, aliases of functions, and the rest."""
         names, functions = macro_names(self.manifest, self.headers)
         bodies = expand(self.manifest, self.headers, names)
         for name in names:
@@ -203,7 +203,7 @@ class Parser:
         self.source.records.append(RecordSource(name, c_name, self.paths(typed)))
 
     def paths(self, record: c_ast.Node) -> list[str]:
-        """Paths of all members, those of unnamed structs by their own names."""
+        """Paths of all members; members of unnamed structs have their own names."""
         paths: list[str] = []
         for member in record.decls:
             if member.bitsize is not None:
@@ -219,7 +219,7 @@ class Parser:
         return paths
 
     def add_function(self, name: str, symbol: str, node: c_ast.Decl, group: str) -> None:
-        """Declare one function under the name offered."""
+        """Declare one function under its public name."""
         declared = node.type
         parameters: list[Parameter] = []
         for index, parameter in enumerate(declared.args.params if declared.args else []):
@@ -247,7 +247,7 @@ class Parser:
         return node
 
     def python_type(self, node: c_ast.Node) -> str:
-        """The Python type a value of this C type is given or comes back as."""
+        """The Python type of a parameter or result of this C type."""
         if not isinstance(node, c_ast.TypeDecl):
             return "CData"
         if not isinstance(node.type, c_ast.IdentifierType):
@@ -271,7 +271,7 @@ def parse(manifest: Manifest, headers: Path) -> Source:
 
 
 def comment_groups(manifest: Manifest, headers: Path, typedefs: set[str]) -> list[tuple[str, bool, list[str]]]:
-    """(class, bit-field, macro names) of the macro groups whose heading names their type."""
+    """Return (class, bit-field, macro names) of the macro groups whose heading names their type."""
     groups: dict[str, tuple[bool, dict[str, None]]] = {}
     for include in manifest.includes:
         current: list[str] = []

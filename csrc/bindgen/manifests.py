@@ -1,4 +1,4 @@
-"""What to read for each driver and how its names map to exported symbols: one table a driver."""
+"""Manifests: for each driver the headers to read, and the map from names to exported symbols."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ LEVEL_ZERO = Manifest(
         "ze_base_cb_params_t": "",
         "ze_base_desc_t": "",
         "ze_base_properties_t": "",
-        # Names whose words stand in another order, or are shortened.
+        # Constants whose words have another order or are shortened.
         "ze_command_list_append_launch_kernel_param_cooperative_desc_t": "COMMAND_LIST_APPEND_PARAM_COOPERATIVE_DESC",
         "ze_context_power_saving_hint_exp_desc_t": "POWER_SAVING_HINT_EXP_DESC",
         "ze_device_cache_line_size_ext_t": "DEVICE_CACHELINE_SIZE_EXT",

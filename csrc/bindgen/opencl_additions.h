@@ -1,43 +1,43 @@
-/* What the OpenCL module offers besides the driver's API: read by cffi and by the compiler. The code is in opencl_*.h. */
+/* Additions of the OpenCL module to the driver's API, read by cffi and by the compiler. opencl_*.h hold the code. */
 
 typedef struct bindless_lock bindless_lock_t;
 static bindless_lock_t *bindless_lock_create(void);
 static void bindless_lock_destroy(bindless_lock_t *lock);
 
-/* Kinds of arguments. An object is one of the driver's that stands for the number a caller gives. */
+/* Kinds of arguments. OBJECT: the caller passes a number that stands for a driver object. */
 enum { BINDLESS_VALUE, BINDLESS_UNIFIED_ADDRESS, BINDLESS_SHARED_VIRTUAL_ADDRESS, BINDLESS_OBJECT };
-enum { BINDLESS_IN_PYTHON = -2147483647 - 1 }; /* a result: nothing was submitted, Python has to set the arguments */
+enum { BINDLESS_IN_PYTHON = -2147483647 - 1 }; /* a result: nothing was submitted, Python must set the arguments */
 
 typedef struct bindless_argument {
     int kind;
-    size_t offset; /* among the values, which lie one behind the other */
+    size_t offset; /* of the argument in the packed values */
     size_t size;
 } bindless_argument_t;
 
-/* A kernel, and what its arguments are set to where they are bytes alone. */
+/* A kernel, and the current values of its arguments where all of them are plain bytes. */
 typedef struct bindless_kernel {
     cl_kernel kernel;
     bindless_lock_t *lock;   /* held while arguments are set and the kernel is enqueued */
-    const uint64_t *now;     /* the context's generation: in another one addresses and handles may mean something else */
-    int listed;              /* whether the context's shared virtual memory is listed in each generation */
-    uint64_t numbers;        /* addresses from here on are numbers of buffers */
+    const uint64_t *now;     /* the context's generation: a change may invalidate addresses and handles */
+    int listed;              /* whether the context's shared virtual memory must be listed once per generation */
+    uint64_t numbers;        /* addresses from this one on are buffer numbers */
     cl_uint count;
     const bindless_argument_t *arguments;
-    size_t size;             /* of the values; 0 where arguments are not bytes alone */
-    char *values;            /* those that are set */
-    int known;               /* whether they are */
-    uint64_t generation;     /* in which they were set */
+    size_t size;             /* of the values; 0 where an argument is not plain bytes */
+    char *values;            /* the values set last */
+    int known;               /* whether values is valid */
+    uint64_t generation;     /* the generation in which they were set */
 } bindless_kernel_t;
 
 typedef struct bindless_range {
     cl_uint dimensions;
     size_t whole[3];
     size_t group[3];
-    int grouped; /* whether the work-group is given: else the driver chooses */
-    size_t offset[3]; /* what global ids begin at */
+    int grouped; /* whether the work-group size is given; otherwise the driver chooses it */
+    size_t offset[3]; /* global work offset */
 } bindless_range_t;
 
-/* Arguments as Python has found them for a generation of the context; without a value, local memory. */
+/* Arguments that Python resolved for a generation of the context; local memory has no value. */
 typedef struct bindless_setting {
     int kind;
     size_t size;
@@ -51,18 +51,18 @@ typedef struct bindless_settings {
     void *const *list;
 } bindless_settings_t;
 
-/* Events of a queue's launches, each with a reference, until they are known to have ended well. The last one stays: its holder
- * may still come for it. */
+/* Events of a queue's launches, each with a reference, until they are known to be complete without a failure. The
+ * last one is kept, because the launch's caller may still request it. */
 typedef struct bindless_events {
     bindless_lock_t *lock;
     cl_event *events;
     cl_uint count;
     cl_uint capacity;
-    cl_uint most;  /* how many are kept before those that are complete are let go */
-    cl_event told; /* one among them whose failure was told */
+    cl_uint most;  /* number of events that triggers a release of complete ones */
+    cl_event told; /* an event whose failure was reported */
 } bindless_events_t;
 
-/* A launch to be repeated. */
+/* A repeated launch. */
 typedef struct bindless_launch {
     cl_command_queue queue;
     bindless_kernel_t *kernel;

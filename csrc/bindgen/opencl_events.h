@@ -1,4 +1,5 @@
-/* Events of a queue's launches, kept until they are known to have ended well: nobody else may ask how they did. */
+/* Events of a queue's launches, kept until they are known to be complete without a failure: no other code may query
+   their status. */
 #ifndef BINDLESS_OPENCL_EVENTS_H
 #define BINDLESS_OPENCL_EVENTS_H
 
@@ -26,7 +27,8 @@ static void bindless_lock_destroy(bindless_lock_t *lock)
     free(lock);
 }
 
-/* CL_COMPLETE, a larger number for a command that is not, or the negative code of a failure, its own or the query's. */
+/* Returns CL_COMPLETE, a positive number for an incomplete command, or the negative error code of the command or the
+   query. */
 static cl_int bindless_ask_event(cl_event event)
 {
     cl_int status = CL_QUEUED;
@@ -41,7 +43,7 @@ static void bindless_ask_events(cl_uint count, const cl_event *events, cl_int *s
     }
 }
 
-/* Lets go of what is complete, but for the last one; the lock is held. */
+/* Releases complete events except the last one; the lock is held. */
 static void bindless_events_prune(bindless_events_t *kept)
 {
     cl_uint left = 0;
@@ -55,7 +57,8 @@ static void bindless_events_prune(bindless_events_t *kept)
     kept->count = left;
 }
 
-/* Room for one more; twice as many as are left may be kept next time, so that asking stays rare. */
+/* Reserves room for one more event; the limit becomes twice the number of remaining events, so that queries stay
+   rare. */
 static int bindless_events_reserve(bindless_events_t *kept)
 {
     int there = 1;
@@ -77,7 +80,7 @@ static int bindless_events_reserve(bindless_events_t *kept)
     return there;
 }
 
-/* Takes over the reference. The room was reserved: one thread at a time submits to a queue. */
+/* Takes ownership of the reference. The room was reserved: one thread at a time submits to a queue. */
 static void bindless_events_add(bindless_events_t *kept, cl_event event)
 {
     blr_mutex_lock(&kept->lock->mutex);
@@ -85,7 +88,7 @@ static void bindless_events_add(bindless_events_t *kept, cl_event event)
     blr_mutex_unlock(&kept->lock->mutex);
 }
 
-/* The last one with another reference; NULL if there is none. */
+/* Returns the last event with a new reference; NULL if there is none. */
 static cl_event bindless_events_last(bindless_events_t *kept)
 {
     cl_event last = NULL;
@@ -98,11 +101,9 @@ static cl_event bindless_events_last(bindless_events_t *kept)
     return last;
 }
 
-/*
- * How many are not complete, and up to most of them, each with another reference, the last ones first. With last, of the
- * last one alone: an in-order queue's others are complete before it. Where none are wanted one that is not complete will
- * do.
- */
+/* Counts incomplete events, and returns up to `most` of them, last ones first, each with a new reference. With
+ * `last`, looks at the last event only: the others of an in-order queue are complete before it. With most 0, the
+ * count stops at 1. */
 static cl_uint bindless_events_pending(bindless_events_t *kept, int last, cl_event *pending, cl_uint most)
 {
     cl_uint found = 0;
@@ -123,7 +124,8 @@ static cl_uint bindless_events_pending(bindless_events_t *kept, int last, cl_eve
     return found;
 }
 
-/* Gives those whose failure was not told, up to most, each with a reference, and lets go of what is complete or told. */
+/* Returns up to `most` events with an unreported failure, each with a new reference, and releases complete and
+   reported ones. */
 static cl_uint bindless_events_failed(bindless_events_t *kept, cl_event *failed, cl_uint most)
 {
     cl_uint found = 0, left = 0;
@@ -133,7 +135,7 @@ static cl_uint bindless_events_failed(bindless_events_t *kept, cl_event *failed,
         int last = i + 1 == kept->count;
         cl_int status = bindless_ask_event(event);
         if (status < CL_COMPLETE && event != kept->told) {
-            if (found == most) { /* another time */
+            if (found == most) { /* left for the next call */
                 kept->events[left++] = event;
                 continue;
             }
@@ -157,7 +159,7 @@ static cl_uint bindless_events_failed(bindless_events_t *kept, cl_event *failed,
     return found;
 }
 
-/* The failure of an event was told: nobody else is told of it. */
+/* Marks the failure of an event as reported, so that it is reported once. */
 static void bindless_events_tell(bindless_events_t *kept, cl_event event)
 {
     cl_uint left = 0;
@@ -176,7 +178,7 @@ static void bindless_events_tell(bindless_events_t *kept, cl_event event)
     blr_mutex_unlock(&kept->lock->mutex);
 }
 
-/* The end: lets go of all. */
+/* Releases all events. */
 static void bindless_events_clear(bindless_events_t *kept)
 {
     blr_mutex_lock(&kept->lock->mutex);

@@ -1,10 +1,8 @@
-/*
- * Extension functions of OpenCL, asked of the platform that owns the object they are called with.
+/* Extension functions of OpenCL, looked up in the platform that owns the object of the call.
  *
- * The address that clGetExtensionFunctionAddressForPlatform gives is valid for that platform alone. Every OpenCL object
- * starts with a pointer to its platform's dispatch table (cl_khr_icd), so the first argument of a call tells which
- * platform's address to use.
- */
+ * An address from clGetExtensionFunctionAddressForPlatform is valid for that platform only. Every OpenCL object
+ * starts with a pointer to its platform's dispatch table (cl_khr_icd), so the first argument of a call identifies
+ * the platform. */
 #ifndef BINDLESS_OPENCL_EXTENSIONS_H
 #define BINDLESS_OPENCL_EXTENSIONS_H
 
@@ -34,7 +32,7 @@ static const void *bindless_dispatch_of(const void *object)
     return dispatch;
 }
 
-/* A function of the loader itself, which some loaders do not export but give on request. */
+/* Looks up a function of the loader itself that some loaders return on request but do not export. */
 static void bindless_ask_loader(int index)
 {
     const char *symbol = bindless_entries[index].symbol;
@@ -92,7 +90,7 @@ static void bindless_need_platforms(void)
 #endif
 }
 
-/* The address for the platform that owns object; else the only one there is; else the library's own export. */
+/* Returns the address for the platform that owns object; else the only known one; else the library's own export. */
 static bindless_function_t bindless_extension(int extension, const void *object)
 {
     bindless_need_platforms();
@@ -116,7 +114,7 @@ static bindless_function_t bindless_extension(int extension, const void *object)
     return offers == 1 && !known ? only : bindless_slots[bindless_extensions[extension]];
 }
 
-/* Whether any platform, or the library itself, offers the function of this index. */
+/* Returns whether any platform, or the library itself, has the function of this index. */
 static int bindless_function_available(int index)
 {
     if (bindless_function_exported(index)) {
@@ -136,7 +134,7 @@ static int bindless_function_available(int index)
     return 0;
 }
 
-/* Whether the platform of owner offers the function of this index. */
+/* Returns whether the platform of owner has the function of this index. */
 static int bindless_function_offered(int index, const void *owner)
 {
     for (int e = 0; e < BINDLESS_EXTENSION_COUNT; e++) {

@@ -1,7 +1,5 @@
-/*
- * A launch as one call: what has changed among the arguments is set, the kernel enqueued, the queue flushed. Python pays
- * for every call and every argument that it converts, and would have to hold a lock meanwhile.
- */
+/* A launch as one call: sets the changed arguments, enqueues the kernel and flushes the queue. In Python every call
+ * and every converted argument takes time, and a lock would be held meanwhile. */
 #ifndef BINDLESS_OPENCL_LAUNCH_H
 #define BINDLESS_OPENCL_LAUNCH_H
 
@@ -18,14 +16,14 @@ static cl_int bindless_set_argument(cl_kernel kernel, cl_uint index, int kind, s
     if (kind == BINDLESS_UNIFIED_ADDRESS) {
         return clSetKernelArgMemPointerINTEL(kernel, index, pointer);
     }
-    if (pointer == NULL) { /* no buffer: NVIDIA's driver leaves the argument as it was otherwise */
+    if (pointer == NULL) { /* no buffer: with NULL NVIDIA's driver would leave the argument unchanged */
         const cl_mem none = NULL;
         return clSetKernelArg(kernel, index, sizeof none, &none);
     }
     return clSetKernelArgSVMPointer(kernel, index, pointer);
 }
 
-/* Whether only Python knows what the driver is to be given for a value. */
+/* Returns whether Python must resolve the value to a driver object. */
 static int bindless_is_object(const bindless_kernel_t *kernel, const bindless_argument_t *argument, const char *value)
 {
     uint64_t address = 0;
@@ -35,7 +33,7 @@ static int bindless_is_object(const bindless_kernel_t *kernel, const bindless_ar
     return argument->kind == BINDLESS_OBJECT || address >= kernel->numbers;
 }
 
-/* Sets what has changed; the lock is held. */
+/* Sets the changed arguments; the lock is held. */
 static cl_int bindless_set_changed(bindless_kernel_t *kernel, const char *values)
 {
     int known = kernel->known && kernel->generation == *kernel->now;
@@ -63,7 +61,7 @@ static cl_int bindless_set_changed(bindless_kernel_t *kernel, const char *values
     return CL_SUCCESS;
 }
 
-/* Sets all as Python has found it, with the values that this is, if they are bytes alone; the lock is held. */
+/* Sets all arguments as Python resolved them, and records their values if they are plain bytes; the lock is held. */
 static cl_int bindless_set_all(bindless_kernel_t *kernel, const char *values, const bindless_settings_t *settings)
 {
     if (settings->generation != *kernel->now) {
@@ -104,12 +102,12 @@ static cl_int bindless_enqueue(bindless_kernel_t *kernel, cl_command_queue queue
     }
     blr_mutex_unlock(&kernel->lock->mutex);
     if (result == CL_SUCCESS) {
-        (void)clFlush(queue); /* what can go wrong with it is told by the event */
+        (void)clFlush(queue); /* the event reports a failure of the command */
     }
     return result;
 }
 
-/* A launch that is repeated; its event is the last one of the queue's. */
+/* Submits a repeated launch; its event is the last one of the queue. */
 static int bindless_submit(const void *description)
 {
     const bindless_launch_t *launch = description;
@@ -125,7 +123,7 @@ static int bindless_submit(const void *description)
     return result;
 }
 
-/* One at a time, for NVIDIA's driver finds no memory for one beside the end of another. */
+/* One at a time: NVIDIA's driver fails an allocation during the end of another. */
 static void *bindless_allocate_shared_virtual(bindless_lock_t *lock, cl_context context, cl_svm_mem_flags flags,
                                               size_t size, cl_uint alignment)
 {
@@ -135,7 +133,7 @@ static void *bindless_allocate_shared_virtual(bindless_lock_t *lock, cl_context 
     return memory;
 }
 
-/* No launch lists the memory meanwhile: drivers look at what is listed. */
+/* No launch may list the memory meanwhile: drivers read listed memory. */
 static void bindless_free_shared_virtual(bindless_lock_t *lock, cl_context context, void *memory)
 {
     blr_mutex_lock(&lock->mutex);

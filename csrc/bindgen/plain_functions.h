@@ -1,6 +1,4 @@
-/*
- * For drivers whose functions are all exported by the library: a function is offered when it was found.
- */
+/* For drivers whose library exports all functions: a function is available if it was found. */
 #ifndef BINDLESS_PLAIN_FUNCTIONS_H
 #define BINDLESS_PLAIN_FUNCTIONS_H
 

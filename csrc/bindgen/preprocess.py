@@ -1,4 +1,4 @@
-"""Running the C compiler: the headers' own declarations, their macros, and a program that prints values and layouts."""
+"""Runs of the C compiler: declarations and macros of the headers, and a program that prints values and layouts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from manifests import COMPILER, Manifest, Pass
 
 __all__ = ["declarations", "expand", "include_lines", "macro_names", "run_program"]
 
-# Vector registers would add members that no portable caller can name; the struct's size does not depend on them.
+# Vector registers would add members that portable callers cannot name; the struct's size does not depend on them.
 NO_VECTORS = ("-U__SSE__", "-U__SSE2__", "-U__MMX__", "-U__AVX__", "-U__ALTIVEC__", "-U__VEC__")
 LINEMARKER = re.compile(r'^# (\d+) "([^"]*)"')
 
@@ -90,7 +90,7 @@ def macro_names(manifest: Manifest, headers: Path) -> tuple[list[str], list[str]
 
 
 def expand(manifest: Manifest, headers: Path, names: list[str]) -> dict[str, str]:
-    """What each macro expands to."""
+    """The expansion of each macro."""
     tail = "".join(f'\n"@{name}" {name}\n";;"\n' for name in names)
     text = preprocess(manifest, headers, manifest.passes[0], ("-P",), tail)
     found = re.findall(r'"@(\w+)"\s*(.*?)\s*";;"', text, re.DOTALL)

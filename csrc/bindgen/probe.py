@@ -1,4 +1,4 @@
-"""Values and layouts as the real headers' compiler sees them."""
+"""Values of constants and layouts of structs, as the compiler reports them for the real headers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ STRING = r'"(?:[^"\\]|\\["\\])*"'
 
 
 class Operands(c_ast.NodeVisitor):  # type: ignore[misc]
-    """The names used in an expression, and whether a number in it has a fraction."""
+    """The names in an expression, and whether one of its numbers has a fraction."""
 
     def __init__(self) -> None:
         self.names: set[str] = set()
@@ -46,7 +46,7 @@ class Operands(c_ast.NodeVisitor):  # type: ignore[misc]
 
 
 def kind_of(name: str, body: str, types: set[str], enumerators: set[str]) -> str:
-    """Whether a macro's expansion is an `integer`, a `real` or a `string`; else why it is no constant."""
+    """Classify a macro's expansion as `integer`, `real` or `string`; else return why it is not a constant."""
     if name.startswith("__"):
         return "reserved name, for the headers themselves"
     if not body:
@@ -74,7 +74,7 @@ def text_of(body: str) -> str:
 
 
 def read_api(manifest: Manifest, headers: Path) -> Api:
-    """Parse the headers, then let the compiler say what every constant is worth and how structs are laid out."""
+    """Parse the headers, and let the compiler evaluate constants and struct layouts."""
     source = parse(manifest, headers)
     api = source.api
     enumerators = {name for _, members in source.enums for name in members}
@@ -157,7 +157,7 @@ def measure(
 
 
 def structure_types(manifest: Manifest, api: Api) -> dict[str, int]:
-    """Which `stype` belongs to each struct that has one."""
+    """Map each struct that has an `stype` to its value."""
     constants = dict(api.enumerators())
     table: dict[str, int] = {}
     for record in api.records:

@@ -1,7 +1,7 @@
-/* What the reference's module offers besides the driver's API: read by cffi and by the compiler. The code is behind
- * reference_calls.h. */
+/* Additions of the reference driver's module to its API, read by cffi and by the compiler. reference_calls.h
+ * includes the code. */
 
-/* What the repeated commands of a queue share: what the next one waits for, and where its event goes. */
+/* Shared state of a queue's repeated commands: the events that the next one waits for, and its own event. */
 typedef struct bindless_ends {
     uint64_t count;
     blr_event_t waits[8];
@@ -21,16 +21,17 @@ typedef struct bindless_launch {
 static int bindless_copy_again(const bindless_image_copy_t *copy);
 static int bindless_launch_again(const bindless_launch_t *launch);
 
-/* Whether a command has ended well: 0, INT32_MIN as long as it has not ended, else it has failed or the event is none. */
+/* Returns 0 for a command that is complete without a failure, INT32_MIN while it is incomplete, else an error for a
+   failed command or an invalid event. */
 static int bindless_event_query(blr_event_t event);
-/* The same of all commands of a queue, failed ones too; it is asked so often at most. */
+/* The same for all commands of a queue, including failed ones; polls at most `questions` times. */
 static int bindless_queue_wait(blr_queue_t queue, int questions);
-/* The number that a handle is, which Python would take two objects to find out. */
+/* Converts a handle to its number; Python would need two objects for that. */
 static uint64_t bindless_event_number(blr_event_t event);
-/* Gives an event back. */
+/* Releases an event. */
 static int bindless_event_release(blr_event_t event);
 
-/* The number of a new image of memory; 0 where the driver refuses it, and its last error says why. */
+/* Creates an image of memory and returns its number; 0 where the driver refuses it: the last error has the reason. */
 static uint64_t bindless_unsampled_image(blr_context_t context, uint64_t memory, const blr_image_desc_t *desc);
 static uint64_t bindless_sampled_image(blr_context_t context, uint64_t memory, const blr_image_desc_t *desc,
                                        const blr_sampler_desc_t *sampler);

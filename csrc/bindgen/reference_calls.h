@@ -1,4 +1,4 @@
-/* The code behind reference_additions.h. */
+/* Code of the functions that reference_additions.h declares. */
 #include "reference_additions.h"
 
 #include "reference_copy.h"

@@ -1,4 +1,4 @@
-/* A copy as one call with one argument, which stays as it is but for what differs from the last. */
+/* A copy as one call with one argument: a persistent description, of which only the changed members are written. */
 #ifndef BINDLESS_REFERENCE_COPY_H
 #define BINDLESS_REFERENCE_COPY_H
 

@@ -1,5 +1,5 @@
-/* Images as numbers: what makes them gives the number itself, 0 where it fails. Python pays for every object around a
- * number, and reads what was wrong only if something was. */
+/* Images as numbers: create functions return the number itself, 0 after a failure. Python pays for every object
+ * around a number, and reads the error only after a failure. */
 #ifndef BINDLESS_REFERENCE_IMAGE_H
 #define BINDLESS_REFERENCE_IMAGE_H
 

@@ -1,4 +1,4 @@
-/* A launch as one call with one argument, which stays as it is but for the values of its arguments. */
+/* A launch as one call with one argument: a persistent description, of which only the argument values are written. */
 #ifndef BINDLESS_REFERENCE_LAUNCH_H
 #define BINDLESS_REFERENCE_LAUNCH_H
 

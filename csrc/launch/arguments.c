@@ -1,8 +1,8 @@
-/* Arguments of a prepared launch become bytes. */
+/* Packing of the arguments of a prepared launch into bytes. */
 
 #include "launch.h"
 
-/* What each of these gives: OTHERWISE where Python has to look at the value. */
+/* Each function returns OTHERWISE where Python must handle the value. */
 static int put_float(const Slot *slot, double value)
 {
     if (slot->size == 8) {
@@ -10,7 +10,7 @@ static int put_float(const Slot *slot, double value)
         return DONE;
     }
     float narrow = (float)value;
-    if (narrow - narrow != 0 && value - value == 0) /* too large: an error */
+    if (narrow - narrow != 0 && value - value == 0) /* overflow: Python raises the error */
         return OTHERWISE;
     memcpy(slot->place, &narrow, 4);
     return DONE;
@@ -33,7 +33,7 @@ static int put_number(const Slot *slot, PyObject *value)
         if (number < -(1LL << (bits - 1)) || number >= 1LL << bits)
             return OTHERWISE;
     }
-    memcpy(slot->place, &number, (size_t)slot->size); /* the least significant byte is first, as on every GPU's host */
+    memcpy(slot->place, &number, (size_t)slot->size); /* little endian, as on every GPU's host */
     return DONE;
 }
 
@@ -52,7 +52,7 @@ static int put_handle(const Slot *slot, PyObject *value)
     return DONE;
 }
 
-/* Memory that the batch in progress holds is looked at no further than whether it was freed. */
+/* Memory that the current batch holds needs one check only: that it is not freed. */
 static int put_memory(const Commands *commands, Slot *slot, PyObject *value)
 {
     if (slot->value == value && slot->batch == commands->batch)

@@ -1,4 +1,4 @@
-/* The commands of a queue, with the launches prepared for it. */
+/* Commands: the submitted commands of a queue, and the cache of launches prepared for it. */
 
 #include "launch.h"
 
@@ -9,13 +9,13 @@ static void drop_rows(Commands *self)
         self->rows[i] = NULL;
         if (row != NULL) {
             row->kernel = NULL;
-            Py_CLEAR(row->watch); /* whose callback refers to it */
+            Py_CLEAR(row->watch); /* its callback refers to the row */
             Py_DECREF(row);
         }
     }
 }
 
-/* Launches whose kernels are gone: their modules go with them. The lock is held: none of them is under way. */
+/* Drops launches whose kernels are destroyed, and thereby their modules. The lock is held: none of them is running. */
 static void forget_dropped(Commands *self)
 {
     if (self->dropped == launches_dropped)
@@ -111,7 +111,7 @@ unsigned row_of(PyObject *kernel, PyObject *space, const long long sizes[3], int
     else
         mixed += (uint64_t)sizes[0] * 31 + (uint64_t)sizes[1] * 37 + (uint64_t)sizes[2] * 41 + (unsigned)dimensions;
     mixed = (mixed + (uint64_t)count) * 0x9E3779B97F4A7C15u;
-    return (unsigned)(mixed >> 58); /* ROWS is 2 to the 6 */
+    return (unsigned)(mixed >> 58); /* ROWS is 2 to the power of 6 */
 }
 
 static PyObject *commands_remember(Commands *self, PyObject *launch)
@@ -155,13 +155,13 @@ static PyObject *commands_count_launches(Commands *self, PyObject *unused)
     return PyLong_FromLong(count);
 }
 
-/* A prepared command of one argument: its event, or None where Python has to look at it. */
+/* Submits a prepared command of one argument: returns its event, or None where Python must handle it. */
 static PyObject *commands_submit_one(Commands *self, PyObject *const *given, Py_ssize_t count)
 {
     PyObject *event = NULL;
     if (count != 2 || !PyType_IsSubtype(Py_TYPE(given[0]), (PyTypeObject *)prepared_type) ||
         ((Prepared *)given[0])->count != 1) {
-        PyErr_SetString(PyExc_TypeError, "submit_one takes a Prepared of one argument, and that");
+        PyErr_SetString(PyExc_TypeError, "submit_one takes a Prepared of one argument, and the argument");
         return NULL;
     }
     if (submit(self, (Prepared *)given[0], &given[1], NULL, NULL, NULL, &event) == OTHERWISE)
@@ -171,17 +171,17 @@ static PyObject *commands_submit_one(Commands *self, PyObject *const *given, Py_
 
 static PyMethodDef commands_methods[] = {
     {"submit_one", (PyCFunction)(void (*)(void))commands_submit_one, METH_FASTCALL,
-     "Submits a prepared command of one argument; None where that takes Python."},
-    {"remember", (PyCFunction)commands_remember, METH_O, "Repeats this launch from now on when it comes again."},
-    {"forget_launches", (PyCFunction)commands_forget_launches, METH_NOARGS, "Forgets those remembered."},
+     "Submits a prepared command of one argument; None where Python must handle it."},
+    {"remember", (PyCFunction)commands_remember, METH_O, "Adds a prepared launch to the cache."},
+    {"forget_launches", (PyCFunction)commands_forget_launches, METH_NOARGS, "Empties the cache of prepared launches."},
     {"forget_dropped", (PyCFunction)commands_forget_dropped, METH_NOARGS,
-     "Forgets those whose kernels are gone; the queue's lock is held."},
-    {"count_launches", (PyCFunction)commands_count_launches, METH_NOARGS, "How many are remembered."},
+     "Drops cached launches whose kernels are destroyed; the queue's lock is held."},
+    {"count_launches", (PyCFunction)commands_count_launches, METH_NOARGS, "The number of cached launches."},
     {NULL, NULL, 0, NULL},
 };
 
 
-/* ---------------------------------------------------------------- what is submitted and not known to be complete */
+/* ---------------------------------------------------------------- pending commands */
 
 bool announce(Commands *self)
 {
@@ -191,8 +191,8 @@ bool announce(Commands *self)
     return PySet_Add(self->active, (PyObject *)self) == 0;
 }
 
-/* Whether all that was submitted is complete: where commands are counted no question to the driver is needed. The lock is
- * held, but other threads may run meanwhile. */
+/* Returns whether all submitted commands are complete: a lane that counts its commands needs no driver call. The
+ * lock is held, but other threads may run meanwhile. */
 static bool is_idle(const Commands *self)
 {
     PyObject *lanes = self->lanes;
@@ -214,11 +214,11 @@ static bool is_empty(PyObject *container)
     return container != NULL && PyObject_Size(container) == 0;
 }
 
-/* The lock is held. What is let go of goes last, for its finalizers may submit to this queue. */
+/* The lock is held. Releases objects last, because their finalizers may submit to this queue. */
 static int reap_locked(Commands *self)
 {
     if (self->native == NULL || self->native == Py_None)
-        return DONE; /* it has ended */
+        return DONE; /* the queue has ended */
     PyObject *batch = PyList_New(0);
     if (batch == NULL)
         return FAILED;

@@ -1,6 +1,6 @@
-/* Python's configuration header must be that of the target. A build for another architecture reads the headers of the
- * host's Python; the limited API depends on the sizes and the byte order below and on nothing else that differs between
- * 64-bit Linux targets. A mismatch ends the build. */
+/* Compile-time check that Python's configuration header describes the target. A cross build reads the headers of the
+ * host's Python; the limited API depends only on the sizes and the byte order below, which may differ between 64-bit
+ * Linux targets. A mismatch ends the build. */
 
 #include "launch.h"
 #include <wchar.h>

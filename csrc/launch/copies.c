@@ -1,4 +1,4 @@
-/* The copies that a queue has made before: ext_oneapi_copy finds them there. */
+/* Copies: the cache of prepared copies of a queue, which ext_oneapi_copy looks up. */
 
 #include "copy.h"
 
@@ -55,7 +55,7 @@ static PyObject *copies_remember(Copies *self, PyObject *copy)
         return NULL;
     }
     unsigned row = self->next;
-    for (unsigned i = 0; i < COPIES; i++) /* a place that is free, else that of the oldest */
+    for (unsigned i = 0; i < COPIES; i++) /* a free row, else the oldest */
         if (self->rows[i] == NULL || self->rows[i]->forgotten) {
             row = i;
             break;
@@ -88,9 +88,9 @@ static PyObject *copies_count(Copies *self, PyObject *unused)
 }
 
 static PyMethodDef copies_methods[] = {
-    {"remember", (PyCFunction)copies_remember, METH_O, "Repeats this copy from now on when it comes again."},
-    {"forget", (PyCFunction)copies_forget, METH_NOARGS, "Forgets those remembered."},
-    {"count", (PyCFunction)copies_count, METH_NOARGS, "How many are remembered."},
+    {"remember", (PyCFunction)copies_remember, METH_O, "Adds a prepared copy to the cache."},
+    {"forget", (PyCFunction)copies_forget, METH_NOARGS, "Empties the cache."},
+    {"count", (PyCFunction)copies_count, METH_NOARGS, "The number of cached copies."},
     {NULL, NULL, 0, NULL},
 };
 
@@ -101,7 +101,7 @@ SPEC(copies, Copies, "Copies")
 
 /* ---------------------------------------------------------------- the call */
 
-/* Whether two values of a keyword mean the same: the same object, ints, or tuples of ints. */
+/* Returns whether two keyword values are equal: the same object, equal ints, or equal tuples of ints. */
 static bool is_same(PyObject *a, PyObject *b)
 {
     if (a == b)
@@ -119,7 +119,7 @@ static bool is_same(PyObject *a, PyObject *b)
     return true;
 }
 
-/* Whether the keywords besides depends_on, whose place is given, are those of a copy, in its order. */
+/* Compares the keywords with those of a copy, in its order; waits_at is the index of depends_on, which is skipped. */
 static bool has_keywords(const Copy *copy, PyObject *names, PyObject *const *values, Py_ssize_t waits_at)
 {
     Py_ssize_t count = names == NULL ? 0 : PyTuple_Size(names), wanted = PyTuple_Size(copy->names);

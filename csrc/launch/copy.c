@@ -1,4 +1,4 @@
-/* From a prepared copy to the driver. */
+/* Copy: a prepared copy, and its submission to the driver. */
 
 #include "copy.h"
 
@@ -62,7 +62,7 @@ static bool read_side(Copy *self, int index, PyObject *value, PyObject *places, 
     bool done = PyTuple_Check(places) && PyTuple_Size(places) <= MOST_LANES && read_given(value, kinds, &given);
     if (!done) {
         if (!PyErr_Occurred())
-            PyErr_SetString(PyExc_TypeError, "places: a tuple of 8 addresses at most");
+            PyErr_SetString(PyExc_TypeError, "places: a tuple of at most 8 addresses");
         return false;
     }
     side->kind = given.kind;
@@ -113,7 +113,7 @@ static PyObject *copy_new(PyTypeObject *type, PyObject *arguments, PyObject *key
 }
 
 static PyMethodDef copy_methods[] = {
-    {"forget", (PyCFunction)copy_forget, METH_O, "Nothing is copied by it any more."},
+    {"forget", (PyCFunction)copy_forget, METH_O, "Disables the prepared copy."},
     {NULL, NULL, 0, NULL},
 };
 
@@ -129,7 +129,7 @@ typedef struct {
     const Given *given;
 } Filling;
 
-/* Puts addresses and handles where the driver reads them. */
+/* Writes addresses and handles into the driver's descriptions. */
 static int fill(const void *what)
 {
     const Filling *filling = what;
@@ -145,7 +145,7 @@ static int fill(const void *what)
     return DONE;
 }
 
-/* What the copy uses stays until it is complete. */
+/* Retains the operands until the copy is complete. */
 static int hold(Commands *commands, Copy *copy, const Given given[2], PyObject *event)
 {
     PyObject *keep = PyTuple_New(commands->in_batches ? 0 : 2);
@@ -160,7 +160,7 @@ static int hold(Commands *commands, Copy *copy, const Given given[2], PyObject *
             side->held = kept;
             side->batch = commands->batch;
             commands->countdown--;
-            if (side->kind == HOST) { /* large ones are looked after sooner */
+            if (side->kind == HOST) { /* a large host array is released sooner */
                 long long bytes = side->item_size;
                 for (int axis = 0; axis < side->dimensions; axis++)
                     bytes *= side->shape[axis];
@@ -199,7 +199,7 @@ int submit_copy(Commands *commands, Copy *copy, const Given given[2], PyObject *
     if (lock == NULL || (PyObject *)Py_TYPE(lock) != lock_type)
         return OTHERWISE;
     int result = FAILED;
-    Py_INCREF(commands); /* others may run while this thread waits for the lock or is in the driver */
+    Py_INCREF(commands); /* other threads may run while this thread waits for the lock or is in the driver */
     Py_INCREF(copy);
     Py_INCREF(lock);
     if (take((Lock *)lock)) {

@@ -1,4 +1,4 @@
-/* Copies that a queue has made before, and what is given to be copied. */
+/* Prepared copies of a queue, and their operands. */
 
 #ifndef BINDLESS_LAUNCH_COPY_H
 #define BINDLESS_LAUNCH_COPY_H
@@ -9,7 +9,7 @@ enum { COPIES = 32, MOST_DIMENSIONS = 4 };
 
 typedef enum { OTHER, IMAGE, MEMORY, HOST } SideKind;
 
-/* What numpy's protocol __array_struct__ gives. */
+/* The struct of numpy's __array_struct__ protocol. */
 typedef struct {
     int two, dimensions;
     char type;
@@ -20,25 +20,25 @@ typedef struct {
 } Array;
 enum { ARRAY_CONTIGUOUS = 0x1, ARRAY_NATIVE = 0x200, ARRAY_WRITEABLE = 0x400 };
 
-/* The types of what is copied: borrowed, they are immortal. */
+/* The types of operands: borrowed, since they are immortal. */
 typedef struct {
     PyObject *image, *memory, *host;
 } Kinds;
 
-/* A side of a prepared copy: what has to be so for a value to take its place. */
+/* One side of a prepared copy: the conditions for an operand to take its place. */
 typedef struct {
     SideKind kind;
-    bool written, any; /* any: whatever image has this descriptor; its handle is read each time */
-    PyObject *object;  /* the memory, or the image's record: watched, not kept. Of any image: its descriptor, kept */
-    PyObject *watch;   /* the weak reference that forgets the copy with it */
-    PyObject *device;  /* of any image, kept */
-    char type;         /* of an array, and so on */
+    bool written, any; /* any: accepts every image with this descriptor; the handle is read at each submission */
+    PyObject *object;  /* the memory, or the image's record: borrowed. For any image: its descriptor, owned */
+    PyObject *watch;   /* weak reference whose callback disables the copy */
+    PyObject *device;  /* of any image, owned */
+    char type;         /* of an array, like the next members */
     int item_size, dimensions;
     Py_ssize_t shape[MOST_DIMENSIONS];
-    uint64_t *places[MOST_LANES]; /* where its address or handle goes in each description */
+    uint64_t *places[MOST_LANES]; /* address of the operand in each driver description */
     int place_count;
-    uint64_t offset;              /* added to that */
-    PyObject *held;               /* what was held last; not kept here, but by the batch: */
+    uint64_t offset;              /* added to the operand's address */
+    PyObject *held;               /* the operand held last, owned by the batch, not by the side: */
     long long batch;
 } Side;
 
@@ -46,7 +46,7 @@ typedef struct {
     PyObject_HEAD
     bool forgotten;
     Side sides[2];
-    PyObject *names, *values; /* tuples: the keywords but for depends_on */
+    PyObject *names, *values; /* tuples: the keywords except depends_on */
     PyObject *launch;         /* a Prepared without arguments */
 } Copy;
 
@@ -57,21 +57,21 @@ typedef struct {
     unsigned next;
 } Copies;
 
-/* A value as it is now, for sides to be compared with. */
+/* The current properties of an operand, compared with a side. */
 typedef struct {
     SideKind kind;
-    PyObject *value;                                 /* borrowed of the call */
+    PyObject *value;                                 /* borrowed from the call */
     PyObject *record, *descriptor, *device, *context; /* of an image */
     PyObject *capsule;                               /* of an array */
     const Array *array;
 } Given;
 
-/* given.c. read_given: false with an exception; let_go ends it either way. */
+/* given.c. read_given returns false with an exception; call let_go in both cases. */
 bool read_given(PyObject *value, const Kinds *kinds, Given *given);
 void let_go(Given *given);
 bool fits(const Side *side, const Given *given, const Commands *commands);
 int number_of(const Given *given, uint64_t *number);
-PyObject *kept_of(const Given *given); /* what has to stay until the copy is done; borrowed */
+PyObject *kept_of(const Given *given); /* the object to keep until the copy is complete; borrowed */
 
 /* copy.c */
 int submit_copy(Commands *commands, Copy *copy, const Given given[2], PyObject *depends_on, PyObject **event);

@@ -1,4 +1,4 @@
-/* What is given to be copied, and whether a prepared copy is one of such. */
+/* Operands of copies: reading their properties, and comparison with prepared copies. */
 
 #include "copy.h"
 
@@ -26,7 +26,7 @@ void let_go(Given *given)
     given->array = NULL;
 }
 
-/* kinds: of the types that are looked at. What has none of them, and what has no memory any more, is OTHER. */
+/* kinds holds the operand types. An operand of another type, or one without memory, is OTHER. */
 bool read_given(PyObject *value, const Kinds *kinds, Given *given)
 {
     PyObject *type = (PyObject *)Py_TYPE(value);
@@ -83,7 +83,7 @@ bool fits(const Side *side, const Given *given, const Commands *commands)
     }
 }
 
-/* OTHERWISE: it is not there any more. */
+/* OTHERWISE: the memory is freed. */
 int number_of(const Given *given, uint64_t *number)
 {
     *number = 0;

@@ -1,22 +1,21 @@
-/* The short way of launches: a launch that a queue has seen before goes from Python's call to the driver's without
- * Python code in between, which would take as long as the driver.
+/* Submission of prepared commands: a launch that a queue has prepared before runs from Python's call to the driver's
+ * call in C. The Python path would take as long as the driver's call.
  *
- * The types here are bases of the package's own. They hold the attributes that the way touches; everything else about
- * them is Python, and so is every launch that is not exactly like one that was prepared: then parallel_for and a bound
- * launch call the Python method that knows all cases and all errors.
+ * The types here are base classes of the package's Python classes. They hold the attributes that the C path uses;
+ * the Python classes define the rest. A call that does not match a prepared launch goes to the Python method, which
+ * handles all cases and all errors.
  *
- *   Submitter   a queue: parallel_for
- *   Bound       a bound launch: the call
- *   Commands    the commands of a queue, with the launches prepared for it
- *   Prepared    one of them: the driver's function, what it is given, how arguments become bytes
- *   Copies      the copies prepared for it, each a Copy, which repeats what Submitter.ext_oneapi_copy is given
- *   Event       a command's end, as users hold it
- *   Lock        of a queue; reentrant, Ctrl-C ends a wait for it
- *   Owner       what releases a native object when it is dropped; no signal splits that
- *   Openable    memory and bundles of kernels, which users close
- *   Lane        a stream of the driver, whose last event is recorded only if somebody keeps it
- *   Mark        the end of a command in a lane
- */
+ *   Submitter   base of the queue: parallel_for
+ *   Bound       a bound launch: its call
+ *   Commands    submitted commands of a queue, and the cache of prepared launches
+ *   Prepared    a prepared launch: the driver function, its descriptions, the packing of arguments
+ *   Copies      cache of prepared copies, each a Copy, for Submitter.ext_oneapi_copy
+ *   Event       the event of a command, as users hold it
+ *   Lock        reentrant lock of a queue; Ctrl-C interrupts a wait for it
+ *   Owner       releases a native object in its destructor, which signals cannot interrupt
+ *   Openable    base of memory and kernel bundles, which users close
+ *   Lane        a driver stream; records the event of its last command only if a reference to the mark exists
+ *   Mark        the end of a command in a lane */
 
 #ifndef BINDLESS_LAUNCH_H
 #define BINDLESS_LAUNCH_H
@@ -30,24 +29,24 @@
 
 enum { ROWS = 64, MOST_LANES = 8, MOST_ARGUMENTS = 64, MOST_WAITS = 8, REPEATS_FOR_ONE = 8 };
 
-/* Submissions between two looks at what has completed; Python has it from here. */
+/* Submissions between two checks for completed commands; Python reads it from here. */
 enum { REAP_EVERY = 64 };
 
-/* The driver's function: takes the description of a launch, gives 0 or the driver's error, or INT32_MIN where Python has
- * to see to something first. */
+/* A driver function: takes the description of a launch and returns 0, the driver's error, or INT32_MIN where Python
+ * must act first. */
 enum { IN_PYTHON = INT32_MIN };
 typedef int (*submit_function)(const void *description);
 
-/* Others: of an event that the driver made, and of a lane, which is asked so often at most. 0 when all is done, NOT_READY
- * when not, else the error. */
+/* Queries of a driver event, and of a lane with a maximum number of polls. Both return 0 when all work is complete,
+ * NOT_READY when not, else the error. */
 enum { NOT_READY = INT32_MIN };
 typedef int (*query_function)(const void *event);
 typedef int (*wait_function)(const void *lane, int questions);
 
-/* Gives an event of the driver's back. */
+/* Releases a driver event. */
 typedef int (*release_function)(void *event);
 
-/* Events of the driver's that its function has the command wait for. */
+/* Driver events that a submission function adds to the command's wait list. */
 typedef struct {
     uint64_t count, events[MOST_WAITS];
 } Waits;
@@ -56,18 +55,17 @@ typedef struct {
     PyObject_HEAD
     PyObject *stream, *native;
     long long index;
-    unsigned long long number;  /* the driver's event that ends with the mark; or 0 */
-    unsigned long long let_go;  /* the function that it is given back by */
+    unsigned long long number;  /* the driver event that ends with the mark; or 0 */
+    unsigned long long let_go;  /* address of the release function of that event */
 } Mark;
 
 typedef struct {
     PyObject_HEAD
     PyObject *pending;
     long long submitted, done;
-    unsigned long long wait, asked; /* a function of the driver's that tells whether all is done, and what it is given; or 0 */
-    unsigned long long made, query, let_go; /* where the driver leaves the event of each command, what tells whether that is
-                                               complete, and what gives it back; or 0 */
-    unsigned long long waits; /* where the driver finds the Waits of a command; or 0 */
+    unsigned long long wait, asked; /* addresses of the query of all work and of its argument; or 0 */
+    unsigned long long made, query, let_go; /* addresses of the last command's event, its query and its release; or 0 */
+    unsigned long long waits; /* address of the Waits of a command; or 0 */
     char used;
 } Lane;
 
@@ -77,12 +75,12 @@ typedef struct {
     char done;
 } Event;
 
-/* The interpreter lock guards its fields: without others in the way it takes no lock of the system's. */
+/* The interpreter lock guards the members: without contention the lock makes no system call. */
 typedef struct {
     PyObject_HEAD
     unsigned long owner, depth;
-    PyThread_type_lock bell; /* locked, but when it was rung for one who waits */
-    unsigned long waiting, passed; /* how often others were quicker than who waits */
+    PyThread_type_lock bell; /* locked, unless a release has signalled a waiter */
+    unsigned long waiting, passed; /* how often other threads took the lock before the signalled waiter */
     bool rung;
 } Lock;
 
@@ -91,7 +89,7 @@ typedef struct {
     char open;
 } Openable;
 
-/* How an argument becomes bytes. */
+/* How an argument is packed into bytes. */
 typedef enum { NUMBER, POINTER, ARRAY, HANDLE, FIXED } Kind;
 
 typedef struct {
@@ -100,16 +98,16 @@ typedef struct {
     Kind kind;
     bool integers_as_floats;
     bool takes_integers, takes_floats;
-    PyObject *type;   /* of memory and handles; borrowed, the types are immortal */
-    PyObject *value;  /* fixed: the value, kept. Memory: the one last seen, not kept here but by the batch below */
-    PyObject *owner;  /* of that memory */
-    PyObject *dtype;  /* that arrays must have; kept. NULL: any */
+    PyObject *type;   /* of memory and handles; borrowed, since the types are immortal */
+    PyObject *value;  /* FIXED: the value, owned. Memory: the last value seen, owned by the batch below */
+    PyObject *owner;  /* owner of that memory */
+    PyObject *dtype;  /* required dtype of arrays; owned. NULL: any */
     long long batch;
 } Slot;
 
 typedef struct {
     PyObject_HEAD
-    PyObject *kernel; /* borrowed: the weak reference below forgets this launch with it. NULL: forgotten */
+    PyObject *kernel; /* borrowed: the callback of the weak reference below clears it. NULL: disabled */
     PyObject *watch;
     PyObject *space;  /* of a range that is neither an int nor a tuple of ints */
     long long sizes[3];
@@ -125,18 +123,18 @@ typedef struct {
 typedef struct {
     PyObject_HEAD
     PyObject *native, *blocker, *context, *bundles, *last_bundle, *event_type, *lock, *batch_list, *copies;
-    PyObject *lanes;                         /* of the native queue: idle when all of them are known to be; or None */
-    PyObject *active;                        /* the set of those with work that is not known to be complete */
-    PyObject *held, *tasks, *outside_waits;  /* what only Python looks after; mostly empty */
+    PyObject *lanes;                         /* of the native queue, which is idle when all of them are; or None */
+    PyObject *active;                        /* the set of queues with work not known to be complete */
+    PyObject *held, *tasks, *outside_waits;  /* objects that only Python handles; mostly empty */
     long long batch, countdown;
-    char closed; /* takes no more commands; those before go on */
-    char dirty, in_order, in_batches; /* in_batches: memory is held by batches of commands, else by each event */
+    char closed; /* accepts no more commands; submitted ones continue */
+    char dirty, in_order, in_batches; /* in_batches: batches of commands hold memory; otherwise each event does */
     unsigned turn, repeats;
-    unsigned dropped; /* how many launches had lost their kernels when the rows were looked at last */
+    unsigned dropped; /* the value of launches_dropped at the last check of the rows */
     Prepared *rows[ROWS];
 } Commands;
 
-/* prepared.c: how many launches have lost their kernels, in all. */
+/* prepared.c: total number of launches whose kernels are destroyed. */
 extern unsigned launches_dropped;
 
 typedef struct {
@@ -156,7 +154,7 @@ extern PyObject *str_owner, *str_open, *str_context, *str_contiguous, *str_packe
 extern PyType_Spec lock_spec, openable_spec, mark_spec, lane_spec, event_spec, prepared_spec, commands_spec, submitter_spec, bound_spec,
     copy_spec, copies_spec, owner_spec;
 
-/* What a way can end in besides an object. */
+/* Results of a C path that does not return an object. */
 enum { OTHERWISE = 0, DONE = 1, FAILED = -1 };
 
 static inline bool is_memory(const Slot *slot)
@@ -164,51 +162,51 @@ static inline bool is_memory(const Slot *slot)
     return slot->kind == POINTER || slot->kind == ARRAY;
 }
 
-/* objects.c: an object of a heap type; its end, after its contents; whether an attribute is True. */
+/* objects.c: creates an object of a heap type; frees one after its contents; tests whether an attribute is True. */
 PyObject *make(PyObject *type);
 void finish(PyObject *self);
 bool is_true(PyObject *object, PyObject *name);
 
-/* wait.c: the answer of a lane whose wait is not 0. */
+/* wait.c: queries a lane whose wait is not 0. */
 int ask(const Lane *lane, int questions);
 
-/* objects.c: the driver's event of the command just submitted to a lane becomes a mark's. */
+/* objects.c: stores the driver event of the command just submitted to a lane in a mark. */
 void own_event(Mark *mark, const Lane *lane);
 
-/* lock.c. take: false with an exception of a signal's handler. */
+/* lock.c. take: false with an exception from a signal handler. */
 bool take(Lock *self);
 void give_back(Lock *self);
 
-/* prepared.c: sizes of a range as ints; false for another kind of range, and where there is nothing to launch. */
+/* prepared.c: reads the sizes of a range as ints; false for another kind of range, and for an empty one. */
 bool read_space(PyObject *space, long long sizes[3], int *dimensions);
 
-/* arguments.c: puts the values where the driver reads them; OTHERWISE where Python has to look at one. */
+/* arguments.c: writes the values into the driver's descriptions; OTHERWISE where Python must handle one. */
 int put_arguments(const Commands *commands, Prepared *launch, PyObject *const *values);
 
-/* commands.c: where a prepared launch lies. */
+/* commands.c: the row of a prepared launch. */
 unsigned row_of(PyObject *kernel, PyObject *space, const long long sizes[3], int dimensions, Py_ssize_t count);
 
-/* Puts the numbers of a command where the driver reads them: DONE, OTHERWISE or FAILED. It calls nothing of Python's. */
+/* Writes the numbers of a command into the driver's descriptions: DONE, OTHERWISE or FAILED. Must not call Python. */
 typedef int (*fill_function)(const void *what);
 
-/* submit.c: DONE with an event; depends_on is NULL or what the caller gave. The values are put in place, or fill(what) is
- * called, last of all. takes_commands: whether the queue is open and waits for nothing that its driver does not know. */
+/* submit.c: DONE with an event; depends_on is NULL or the caller's value. Packs the values, or calls fill(what) as
+ * the last step. takes_commands: the queue is open and has no wait that its driver does not know. */
 int submit(Commands *self, Prepared *launch, PyObject *const *values, fill_function fill, const void *what,
            PyObject *depends_on, PyObject **given);
 bool takes_commands(const Commands *self);
 
-/* queue.c: the Python method that knows all cases. */
+/* queue.c: calls the Python method that handles all cases. */
 PyObject *call_any(PyObject *self, PyObject *method_name, PyObject *const *arguments, Py_ssize_t count, PyObject *names);
 
-/* copies.c: Submitter.ext_oneapi_copy; given.c: makes ready, once. */
+/* copies.c: Submitter.ext_oneapi_copy; given.c: one-time initialisation. */
 PyObject *submitter_copy(Submitter *self, PyObject *const *arguments, Py_ssize_t count, PyObject *names);
 bool name_attributes(void);
 
 /* wait.c: Event.wait. */
 PyObject *event_wait(Event *self, PyObject *const *arguments, Py_ssize_t count, PyObject *names);
 
-/* commands.c: says that there is work, before it is submitted; lets go of what completed commands used, if all are known to
- * be complete, else OTHERWISE. */
+/* commands.c: announce marks the queue as active before a submission; reap releases the objects of completed
+ * commands if all are known to be complete, else returns OTHERWISE. */
 bool announce(Commands *self);
 int reap(Commands *self);
 

@@ -1,4 +1,4 @@
-/* The module bindless.drivers._launch. */
+/* Initialisation of the module bindless.drivers._launch. */
 
 #include "launch.h"
 
@@ -7,7 +7,7 @@ PyObject *lock_type, *openable_type, *mark_type, *lane_type, *event_type, *prepa
 PyObject *str_owner, *str_open, *str_context, *str_contiguous, *str_packed, *str_raw_handle, *str_took,
     *str_depends_on, *str_dtype, *str_any, *str_again, *str_waits, *str_copy_any, *str_wait_any, *str_finalize;
 
-/* The types and names are the process's, not an interpreter's. */
+/* The types and names are static: one set per process, not per interpreter. */
 static int fill_module(PyObject *module)
 {
     if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0) {
@@ -44,7 +44,7 @@ static int fill_module(PyObject *module)
 
 static PyModuleDef_Slot module_slots[] = {{Py_mod_exec, fill_module}, {0, NULL}};
 static struct PyModuleDef definition = {
-    PyModuleDef_HEAD_INIT, "_launch", "The short way of launches.", 0, NULL, module_slots, NULL, NULL, NULL,
+    PyModuleDef_HEAD_INIT, "_launch", "Submission of prepared commands.", 0, NULL, module_slots, NULL, NULL, NULL,
 };
 
 PyMODINIT_FUNC PyInit__launch(void)

@@ -1,12 +1,12 @@
-/* The lock of a queue. */
+/* Lock: the reentrant lock of a queue. */
 
 #include "launch.h"
 
-/* How often others may be quicker than who was woken: without an end it would never come to the lock where calls that
-   let other threads run are made under it. */
+/* How often other threads may take the lock before a signalled waiter. Without a limit the waiter would starve when
+   calls under the lock let other threads run. */
 enum { MOST_PASSED = 16 };
 
-/* False with an exception of a signal's handler. */
+/* False with an exception from a signal handler. */
 bool take(Lock *self)
 {
     bool woken = false;
@@ -39,7 +39,7 @@ void give_back(Lock *self)
 {
     if (--self->depth == 0) {
         self->owner = 0;
-        if (self->waiting > 0 && !self->rung) { /* who is woken looks whether others were quicker, and then waits on */
+        if (self->waiting > 0 && !self->rung) { /* a signalled waiter that finds the lock taken waits again */
             self->rung = true;
             PyThread_release_lock(self->bell);
         }
@@ -91,7 +91,7 @@ static PyObject *lock_release(Lock *self, PyObject *unused)
 }
 
 static PyMethodDef lock_methods[] = {
-    {"acquire", (PyCFunction)lock_acquire, METH_NOARGS, "Waits for it; once more if this thread holds it already."},
+    {"acquire", (PyCFunction)lock_acquire, METH_NOARGS, "Acquires the lock; nests if this thread holds it."},
     {"release", (PyCFunction)lock_release, METH_NOARGS, "Undoes one acquire."},
     {"__enter__", (PyCFunction)lock_acquire, METH_NOARGS, "Acquires."},
     {"__exit__", (PyCFunction)lock_release, METH_VARARGS, "Releases."},

@@ -1,4 +1,4 @@
-/* Objects of the types here, and the types that only hold: Mark, Lane, Event, Openable. */
+/* Allocation of heap types, and the plain data types Mark, Lane, Event, Openable. */
 
 #include "launch.h"
 
@@ -8,7 +8,7 @@ PyObject *make(PyObject *type)
     return allocate((PyTypeObject *)type, 0);
 }
 
-/* The end of an object of a heap type, after its contents. */
+/* Frees an object of a heap type after its contents. */
 void finish(PyObject *self)
 {
     PyTypeObject *type = Py_TYPE(self);
@@ -33,7 +33,7 @@ static void release_event(unsigned long long number, unsigned long long let_go)
     void *address = (void *)(uintptr_t)let_go;
     memcpy(&release, &address, sizeof release);
     if (number != 0 && let_go != 0)
-        (void)release((void *)(uintptr_t)number); /* nobody is there to be told */
+        (void)release((void *)(uintptr_t)number); /* a destructor has no caller that could receive the error */
 }
 
 void own_event(Mark *mark, const Lane *lane)
@@ -166,13 +166,19 @@ SPEC(lane, Lane, "Lane")
 static PyMethodDef event_methods[] = {
     {"wait", (PyCFunction)(void (*)(void))event_wait, METH_FASTCALL | METH_KEYWORDS,
      "wait($self, timeout=None)\n--\n\n"
-     "Returns when the command is complete; burns no processor time, and Ctrl-C interrupts it.\n\n"
-     "Args:\n"
-     "    timeout: seconds to wait at most; None for as long as it takes.\n\n"
-     "Raises:\n"
-     "    WaitTimeoutError: it is not complete by then; the message tells the external semaphore that its queue waits\n"
-     "        for, or another queue. It goes on, and can be waited for again.\n"
-     "    Error: the command failed, and neither its queue nor its context has an ``async_handler``.\n"},
+     "Wait until the command is complete.\n\n"
+     "The wait uses no processor time, and Ctrl-C interrupts it.\n\n"
+     "Parameters\n"
+     "----------\n"
+     "timeout : float, optional\n"
+     "    Seconds to wait at most; None waits without limit.\n\n"
+     "Raises\n"
+     "------\n"
+     "WaitTimeoutError\n"
+     "    The command is not complete after ``timeout``; the message names the external semaphore or the queue that\n"
+     "    it waits for. The command continues, and can be waited for again.\n"
+     "Error\n"
+     "    The command failed, and neither its queue nor its context has an ``async_handler``.\n"},
     {NULL, NULL, 0, NULL},
 };
 

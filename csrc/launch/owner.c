@@ -1,8 +1,8 @@
-/* Owner: a base of objects whose destructor a signal may not split.
+/* Owner: base class of objects whose destructor a signal must not interrupt.
  *
- * CPython prints an exception that leaves a destructor and forgets it. So a KeyboardInterrupt there would be lost, and
- * with it the native object that was about to be released. The destructor of this type calls the Python method
- * _finalize; meanwhile SIGINT is only noted, and raised again afterwards, in the code that dropped the object. */
+ * CPython prints and discards an exception that leaves a destructor. A KeyboardInterrupt there would be lost, and
+ * the native object would leak. The destructor of this type calls the Python method _finalize; meanwhile a handler
+ * records SIGINT, and the exception is raised afterwards, in the code that dropped the object. */
 
 #include "launch.h"
 
@@ -17,7 +17,7 @@ typedef struct {
 } Shield;
 
 static volatile sig_atomic_t noted;
-static bool shielded; /* by an outer destructor; the interpreter lock guards it */
+static bool shielded; /* set by an outer destructor; guarded by the interpreter lock */
 
 static void note(int number)
 {
@@ -37,7 +37,7 @@ static void lower_shield(Shield *shield)
     }
 }
 
-/* Ctrl-C is handled by the main thread alone; where it does not run Python code it raises nothing there. */
+/* Only the main thread handles Ctrl-C; while it runs no Python code, no exception is raised there. */
 static void raise_shield(Shield *shield, bool main_thread)
 {
     struct sigaction noting;
@@ -49,14 +49,14 @@ static void raise_shield(Shield *shield, bool main_thread)
     sigemptyset(&noting.sa_mask);
     shield->on = shielded = sigaction(SIGINT, &noting, &shield->before) == 0;
     if (shield->on && (shield->before.sa_handler == SIG_DFL || shield->before.sa_handler == SIG_IGN))
-        lower_shield(shield); /* no handler of Python's: nothing is raised */
+        lower_shield(shield); /* Python has no handler: nothing to raise */
 }
 
 static bool is_main_thread(void)
 {
     static pthread_t main_thread;
     static bool known;
-    if (!known) { /* PyOS_getsig and the like tell nothing: the module threading knows */
+    if (!known) { /* no C function reports the main thread's id: ask the module threading */
         PyObject *threading = PyImport_ImportModule("threading");
         PyObject *thread = threading == NULL ? NULL : PyObject_CallMethod(threading, "main_thread", NULL);
         PyObject *ident = thread == NULL ? NULL : PyObject_GetAttrString(thread, "ident");
@@ -97,7 +97,7 @@ static bool is_main_thread(void)
 
 #endif
 
-/* A pending call: raises what a destructor could not let out. */
+/* Pending call: raises the exception that a destructor recorded. */
 static int raise_later(void *error)
 {
     PyErr_SetObject((PyObject *)Py_TYPE(error), error);
@@ -105,8 +105,8 @@ static int raise_later(void *error)
     return -1;
 }
 
-/* Takes the exception that is set; one that is no Exception, such as KeyboardInterrupt, is raised after the destructor,
-   others are printed, as those of destructors are. */
+/* Takes the current exception. One that is not an Exception, such as KeyboardInterrupt, is raised after the
+   destructor; others are printed, as for any destructor. */
 static void pass_on(PyObject *self)
 {
     PyObject *type, *value, *trace;
@@ -128,11 +128,11 @@ static void owner_finalize(PyObject *self)
     PyObject *type, *value, *trace;
     PyErr_Fetch(&type, &value, &trace);
     bool main_thread = is_main_thread();
-    if (main_thread && PyErr_CheckSignals() < 0) /* what came just before */
+    if (main_thread && PyErr_CheckSignals() < 0) /* a signal that arrived just before */
         pass_on(self);
     raise_shield(&shield, main_thread);
     PyObject *done = PyObject_CallMethodObjArgs(self, str_finalize, NULL);
-    if (done == NULL) { /* what was raised before it began, for want of memory too, is no reason not to begin */
+    if (done == NULL) { /* an exception raised before _finalize began, out of memory included: call it again */
         pass_on(self);
         done = PyObject_CallMethodObjArgs(self, str_finalize, NULL);
         if (done == NULL)

@@ -1,4 +1,4 @@
-/* A prepared launch. */
+/* Prepared: a prepared launch. */
 
 #include "launch.h"
 
@@ -20,7 +20,7 @@ static int prepared_traverse(Prepared *self, visitproc visit, void *arg)
     return 0;
 }
 
-/* Nothing is launched by it any more. What it uses stays until it goes: a launch may be under way. */
+/* Disables the launch. It keeps its objects until it is deleted: a launch may be running. */
 static int prepared_clear(Prepared *self)
 {
     self->kernel = NULL;
@@ -49,7 +49,7 @@ static void prepared_dealloc(Prepared *self)
 
 unsigned launches_dropped;
 
-/* Its row lets go of it when the queue looks next (forget_dropped). */
+/* The queue drops the row at its next check (forget_dropped). */
 static PyObject *prepared_forget(Prepared *self, PyObject *unused)
 {
     (void)unused;
@@ -58,7 +58,7 @@ static PyObject *prepared_forget(Prepared *self, PyObject *unused)
     Py_RETURN_NONE;
 }
 
-/* Sizes of a range as ints; false for another kind of range, and where there is nothing to launch. */
+/* Reads the sizes of a range as ints; false for another kind of range, and for an empty one. */
 bool read_space(PyObject *space, long long sizes[3], int *dimensions)
 {
     if (PyLong_CheckExact(space)) {
@@ -73,7 +73,7 @@ bool read_space(PyObject *space, long long sizes[3], int *dimensions)
     if (count < 1 || count > 3)
         return false;
     sizes[1] = sizes[2] = 1;
-    *dimensions = (int)count + 1; /* (n,) is not n: sizes of a required work-group differ */
+    *dimensions = (int)count + 1; /* (n,) differs from n: its sizes of a required work-group differ */
     for (Py_ssize_t i = 0; i < count; i++) {
         PyObject *size = PyTuple_GetItem(space, i);
         int overflow;
@@ -100,11 +100,11 @@ static bool read_slot(PyObject *row, Slot *slot)
     slot->takes_floats = floats;
     switch (kind[0]) {
     case 'n':
-    case 'f': /* a number where integers become floats */
+    case 'f': /* a number, where integers convert to float */
         slot->kind = NUMBER;
         slot->integers_as_floats = kind[0] == 'f';
         return true;
-    case 't': /* an array of this one's dtype */
+    case 't': /* an array of this dtype */
         if ((slot->dtype = PyObject_GetAttr(value, str_dtype)) == NULL)
             return false;
         /* fall through */
@@ -136,7 +136,7 @@ static PyObject *prepared_new(PyTypeObject *type, PyObject *arguments, PyObject 
     Py_ssize_t lane_count = PyTuple_Size(lanes), count = PyTuple_Size(slots);
     if (lane_count < 1 || lane_count > MOST_LANES || PyTuple_Size(descriptions) != lane_count ||
         count > MOST_ARGUMENTS || !PyType_Check(mark) || !PyType_IsSubtype((PyTypeObject *)mark, (PyTypeObject *)mark_type)) {
-        PyErr_SetString(PyExc_ValueError, "a prepared launch has 1 to 8 lanes with a description each, 64 arguments at most");
+        PyErr_SetString(PyExc_ValueError, "a prepared launch has 1 to 8 lanes with a description each, and at most 64 arguments");
         return NULL;
     }
     Prepared *self = (Prepared *)make((PyObject *)type);
@@ -159,7 +159,7 @@ static PyObject *prepared_new(PyTypeObject *type, PyObject *arguments, PyObject 
         self->descriptions[i] = (const void *)(uintptr_t)address;
     }
     for (Py_ssize_t i = 0; i < count; i++) {
-        self->count = (int)i + 1; /* what the slot holds already goes with it */
+        self->count = (int)i + 1; /* the slot is released with the launch from here on */
         if (!read_slot(PyTuple_GetItem(slots, i), &self->slots[i])) {
             Py_DECREF(self);
             return NULL;
@@ -191,7 +191,7 @@ static PyMemberDef prepared_members[] = {
 };
 
 static PyMethodDef prepared_methods[] = {
-    {"forget", (PyCFunction)prepared_forget, METH_O, "Nothing is launched by it any more."},
+    {"forget", (PyCFunction)prepared_forget, METH_O, "Disables the launch."},
     {NULL, NULL, 0, NULL},
 };
 

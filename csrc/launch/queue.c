@@ -1,4 +1,4 @@
-/* What users call: a queue, and a bound launch. */
+/* Submitter and Bound: the calls of a queue and of a bound launch. */
 
 #include "launch.h"
 
@@ -22,7 +22,7 @@ static void submitter_dealloc(Submitter *self)
     finish((PyObject *)self);
 }
 
-/* The value of depends_on, NULL if it is not given; false where there is another keyword. */
+/* Returns the value of depends_on, NULL without it; false for another keyword. */
 static bool read_depends_on(PyObject *const *arguments, Py_ssize_t count, PyObject *names, PyObject **depends_on)
 {
     *depends_on = NULL;
@@ -91,30 +91,48 @@ static PyMethodDef submitter_methods[] = {
     {"ext_oneapi_copy", (PyCFunction)(void (*)(void))submitter_copy, METH_FASTCALL | METH_KEYWORDS,
      "ext_oneapi_copy($self, src, dst, *, src_desc=None, dst_desc=None, src_offset=(0, 0, 0), dst_offset=(0, 0, 0), "
      "src_extent=None, dst_extent=None, copy_extent=None, src_pitch=None, dst_pitch=None, depends_on=())\n--\n\n"
-     "Copies pixels between image memory, USM and host arrays (BI, Explicit copies).\n\n"
-     "Args:\n"
-     "    src, dst: a numpy array or another buffer, an ``ImageMem`` or its handle, a ``UsmPointer`` or ``UsmArray``.\n"
-     "    src_desc, dst_desc: the images; known for ``ImageMem`` and its handles.\n"
-     "    src_offset, dst_offset: first pixel, (x, y, z); z is the layer or face of an array or cubemap.\n"
-     "    src_extent, dst_extent: pixels of a whole host image of which a part is copied.\n"
-     "    copy_extent: pixels to copy; None copies everything.\n"
-     "    src_pitch, dst_pitch: bytes between the rows of linear memory; None for tightly packed.\n"
-     "    depends_on: events that the copy waits for.\n\n"
-     "Raises:\n"
-     "    InvalidError: one of BI's failure scenarios; the message has its number and the offending values.\n"},
+     "Copy pixels between image memory, USM and host arrays (BI, Explicit copies).\n\n"
+     "Parameters\n"
+     "----------\n"
+     "src, dst : array_like, ImageMem, image memory handle, UsmPointer or UsmArray\n"
+     "    Source and destination.\n"
+     "src_desc, dst_desc : ImageDescriptor, optional\n"
+     "    The images; known for ``ImageMem`` and its handles.\n"
+     "src_offset, dst_offset : tuple of int, optional\n"
+     "    First pixel, (x, y, z); z is the layer or face of an array or cubemap.\n"
+     "src_extent, dst_extent : tuple of int, optional\n"
+     "    Pixels of a whole host image of which a part is copied.\n"
+     "copy_extent : tuple of int, optional\n"
+     "    Pixels to copy; None copies everything.\n"
+     "src_pitch, dst_pitch : int, optional\n"
+     "    Bytes between the rows of linear memory; None for tightly packed rows.\n"
+     "depends_on : sequence of Event, optional\n"
+     "    Events that the copy waits for.\n\n"
+     "Raises\n"
+     "------\n"
+     "InvalidError\n"
+     "    One of BI's failure scenarios; the message has its number and the offending values.\n"},
     {"parallel_for", (PyCFunction)(void (*)(void))submitter_parallel_for, METH_FASTCALL | METH_KEYWORDS,
      "parallel_for($self, index_space, kernel, *arguments, depends_on=())\n--\n\n"
-     "Runs a kernel once for every item of a range.\n\n"
-     "Args:\n"
-     "    index_space: an int, a tuple, a ``Range`` or an ``NdRange`` of one to three dimensions. The last one is\n"
-     "        dimension 0 of the native kernel (CL, OpenCL kernel conventions and SYCL). Without items nothing runs.\n"
-     "    kernel: of a bundle loaded in the queue's context.\n"
-     "    arguments: numbers, numpy scalars, image handles, ``UsmPointer``, ``UsmArray``, ``LocalAccessor``, and other\n"
-     "        libraries' arrays on the queue's device (see ``from_dlpack``).\n"
-     "    depends_on: events that it waits for.\n\n"
-     "Raises:\n"
-     "    InvalidError: an argument of the wrong count, size or kind; the message names it.\n"
-     "    NdRangeError: a range or work-group that the kernel cannot have.\n"},
+     "Run a kernel once for every item of a range.\n\n"
+     "Parameters\n"
+     "----------\n"
+     "index_space : int, tuple of int, Range or NdRange\n"
+     "    One to three dimensions. The last one is dimension 0 of the native kernel (CL, OpenCL kernel conventions\n"
+     "    and SYCL). An empty range runs nothing.\n"
+     "kernel : Kernel\n"
+     "    A kernel of a bundle loaded in the queue's context.\n"
+     "*arguments : number, handle, UsmPointer, UsmArray, LocalAccessor or array\n"
+     "    Python or numpy scalars, image handles, memory, and other libraries' arrays on the queue's device\n"
+     "    (see ``from_dlpack``).\n"
+     "depends_on : sequence of Event, optional\n"
+     "    Events that the launch waits for.\n\n"
+     "Raises\n"
+     "------\n"
+     "InvalidError\n"
+     "    An argument of the wrong count, size or kind; the message names it.\n"
+     "NdRangeError\n"
+     "    A range or work-group that the kernel cannot have.\n"},
     {NULL, NULL, 0, NULL},
 };
 

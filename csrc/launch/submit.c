@@ -1,8 +1,8 @@
-/* From a prepared launch to the driver. */
+/* Submission of a prepared launch to the driver. */
 
 #include "launch.h"
 
-/* What a command just submitted leaves to do: its memory is held until it is complete. The lock is held. */
+/* Accounts for a submitted command: holds its memory until it is complete. The lock is held. */
 static int account(Commands *self, Prepared *launch, PyObject *event, PyObject *const *values)
 {
     if (launch->bundle != self->last_bundle) {
@@ -28,7 +28,7 @@ static int account(Commands *self, Prepared *launch, PyObject *event, PyObject *
         }
     }
     if (keep == NULL && self->countdown > 0) {
-        /* Where nothing is kept there is nothing to let go of either; where no more is, there is time for that. */
+        /* A batch without objects needs no check; repeated launches count less, because they hold nothing new. */
         if (more || (PyList_Size(self->batch_list) > 0 && ++self->repeats % REPEATS_FOR_ONE == 0))
             self->countdown--;
         return DONE;
@@ -47,12 +47,13 @@ bool takes_commands(const Commands *self)
            (self->blocker == NULL || self->blocker == Py_None) && self->batch_list != NULL && self->bundles != NULL;
 }
 
-/* The mark of the last command gets what it needs to stand for itself, if somebody keeps it, for another one follows. */
+/* Completes the mark of the last command before the next one, if a reference to it exists: the lane then no longer
+   provides its state. */
 static int settle(const Prepared *launch, Lane *lane)
 {
     if (lane->pending == NULL || lane->pending == Py_None || Py_REFCNT(lane->pending) == 1)
         return DONE;
-    if (lane->made != 0) { /* it has its event */
+    if (lane->made != 0) { /* it already has its event */
         Py_CLEAR(lane->pending);
         return DONE;
     }
@@ -61,7 +62,7 @@ static int settle(const Prepared *launch, Lane *lane)
     return settled == NULL ? FAILED : DONE;
 }
 
-/* Submits and gives the event; the lock is held. */
+/* Submits the command and returns its event; the lock is held. */
 static int submit_locked(Commands *self, Prepared *launch, PyObject *const *values, fill_function fill, const void *what,
                          const Waits *waits, PyObject **given)
 {
@@ -78,7 +79,7 @@ static int submit_locked(Commands *self, Prepared *launch, PyObject *const *valu
     }
     Mark *mark;
     if (lane->pending != NULL && (PyObject *)Py_TYPE(lane->pending) == launch->mark_type) {
-        mark = (Mark *)Py_NewRef(lane->pending); /* nobody has kept the mark of the command before: it serves again */
+        mark = (Mark *)Py_NewRef(lane->pending); /* no reference to the previous command's mark exists: reuse it */
     } else {
         mark = (Mark *)make(launch->mark_type);
         if (mark == NULL) {
@@ -89,7 +90,8 @@ static int submit_locked(Commands *self, Prepared *launch, PyObject *const *valu
     }
     event->stream = Py_NewRef((PyObject *)self);
     event->native = (PyObject *)mark;
-    /* Last of all: what is above may collect garbage, whose finalizers may launch the same, or close the queue. */
+    /* The last step: the code above may collect garbage, whose finalizers may submit the same launch or close the
+       queue. */
     int result = OTHERWISE;
     if (takes_commands(self) && launch->kernel != NULL)
         result = !announce(self) ? FAILED : fill == NULL ? put_arguments(self, launch, values) : fill(what);
@@ -135,7 +137,7 @@ static int submit_locked(Commands *self, Prepared *launch, PyObject *const *valu
     return DONE;
 }
 
-/* Whether a command waits for an event without Python; then the driver's event is among the waits, if it has to know. */
+/* Returns whether a command can wait for an event without Python; adds the driver's event to the waits if needed. */
 static bool add_wait(const Commands *self, const Prepared *launch, PyObject *item, Waits *waits)
 {
     if (item == NULL || (PyObject *)Py_TYPE(item) != self->event_type)
@@ -144,7 +146,7 @@ static bool add_wait(const Commands *self, const Prepared *launch, PyObject *ite
     if (event->native == NULL || event->native == Py_None || (event->error != NULL && event->error != Py_None))
         return false;
     if (event->stream == (PyObject *)self && self->in_order)
-        return true; /* it comes before the command anyway */
+        return true; /* it precedes the command in any case */
     const Lane *lane = (const Lane *)PyTuple_GetItem(launch->lanes, 0);
     const Mark *mark = (const Mark *)event->native;
     if (lane->waits == 0 || (PyObject *)Py_TYPE(event->native) != launch->mark_type || mark->number == 0)
@@ -157,8 +159,8 @@ static bool add_wait(const Commands *self, const Prepared *launch, PyObject *ite
     return true;
 }
 
-/* The events that a launch waits for as weak references, which its event remembers, and the driver's among them; NULL
- * where Python has something to do for them, or the value is wrong. The caller holds the events. */
+/* Returns weak references to the events that a launch waits for, which its event keeps, and adds the driver's
+ * events; NULL where Python must act, or a value is wrong. The caller holds the events. */
 static PyObject *read_waits(const Commands *self, const Prepared *launch, PyObject *events, Waits *waits)
 {
     if (launch->lanes == NULL)
@@ -177,7 +179,7 @@ static PyObject *read_waits(const Commands *self, const Prepared *launch, PyObje
     return weak;
 }
 
-/* As submit, and what is given is not let go of by others meanwhile; events: a tuple. */
+/* Like submit, but the caller holds references to the arguments; events is a tuple. */
 static int submit_held(Commands *self, Prepared *launch, PyObject *const *values, fill_function fill, const void *what,
                        PyObject *events, PyObject **given)
 {
@@ -210,7 +212,7 @@ static int submit_held(Commands *self, Prepared *launch, PyObject *const *values
     return result;
 }
 
-/* The events to wait for as a tuple, which nobody else changes; NULL without any. */
+/* Returns the events to wait for as a tuple that no other code modifies; NULL without any. */
 static PyObject *events_of(PyObject *depends_on)
 {
     if (depends_on == NULL)
@@ -226,7 +228,7 @@ int submit(Commands *self, Prepared *launch, PyObject *const *values, fill_funct
     PyObject *events = events_of(depends_on);
     if (events == NULL && depends_on != NULL)
         return FAILED;
-    Py_INCREF(self); /* others may run while this thread reads attributes, waits for the lock or is in the driver */
+    Py_INCREF(self); /* other threads may run while this thread reads attributes, waits for the lock or is in the driver */
     Py_INCREF(launch);
     int result = submit_held(self, launch, values, fill, what, events, given);
     Py_DECREF(launch);

@@ -1,8 +1,8 @@
-/* A wait for the last command of a lane, and the end of what it used, without Python if it is short. */
+/* Event.wait: short waits for the last command of a lane, and release of its objects, without Python. */
 
 #include "launch.h"
 
-/* Questions between two looks at signals, and looks: about a millisecond. Then Python goes on, with pauses. */
+/* Polls between two signal checks, and number of checks: about a millisecond. Then Python continues, with pauses. */
 enum { QUESTIONS = 128, LOOKS = 16 };
 
 int ask(const Lane *lane, int questions)
@@ -18,7 +18,7 @@ int ask(const Lane *lane, int questions)
     return result;
 }
 
-/* DONE if the event is known to be complete now; OTHERWISE where Python has to look. */
+/* DONE if the event is known to be complete; OTHERWISE where Python must check. */
 static int settle_mark(Event *self, Mark *mark, Lane *lane)
 {
     for (int look = 0; look < LOOKS; look++) {
@@ -28,7 +28,7 @@ static int settle_mark(Event *self, Mark *mark, Lane *lane)
         }
         if (lane->wait == 0 || lane->pending != (PyObject *)mark || (mark->native != NULL && mark->native != Py_None))
             break;
-        long long index = mark->index; /* the mark may come to stand for another command, if nobody keeps it */
+        long long index = mark->index; /* without another reference, a later command may reuse the mark */
         int result = ask(lane, QUESTIONS);
         if (result == 0) {
             if (index > lane->done)
@@ -42,7 +42,7 @@ static int settle_mark(Event *self, Mark *mark, Lane *lane)
     return OTHERWISE;
 }
 
-/* As settle_mark, where the driver made an event of the command: one look, for who waits for it in the driver may help. */
+/* Like settle_mark, for a command with a driver event: one query, since a wait inside the driver may help. */
 static int look_at(Event *self, const Mark *mark, const Lane *lane)
 {
     query_function query;
@@ -57,7 +57,7 @@ static int look_at(Event *self, const Mark *mark, const Lane *lane)
     return self->done ? DONE : OTHERWISE;
 }
 
-/* The event is one of a command that the driver has. */
+/* The event belongs to a command that the driver has received. */
 static int settle(Event *self, const Commands *commands)
 {
     if (self->done)

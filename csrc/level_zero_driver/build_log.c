@@ -1,3 +1,5 @@
+/* Build logs: creation, query and destruction (zeModuleBuildLog*). */
+
 #include "build_log.h"
 
 #include "copy_out.h"

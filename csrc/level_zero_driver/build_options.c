@@ -1,3 +1,5 @@
+/* Parser of build options. */
+
 #include "build_options.h"
 
 #include <string.h>
@@ -16,7 +18,7 @@ static bool is(const char *word, size_t length, const char *option) { return str
 
 static bool is_level(const char *word, size_t length) { return length == 1 && *word >= '0' && *word <= '2'; }
 
-/* The next word from *text on; its length is 0 at the end. */
+/* Returns the next word and moves *text behind it; the length is 0 at the end. */
 static const char *next_word(const char **text, size_t *length)
 {
     const char *word = *text + strspn(*text, " \t\r\n");
@@ -43,7 +45,7 @@ ze_result_t blz_build_options_check(const char *options)
             continue;
         if (length > strlen(LEVEL) && strncmp(word, LEVEL "=", strlen(LEVEL "=")) == 0) {
             known = is_level(word + strlen(LEVEL "="), length - strlen(LEVEL "="));
-        } else if (is(word, length, LEVEL)) { /* the level is the next word */
+        } else if (is(word, length, LEVEL)) { /* the next word is the level */
             size_t level_length;
             const char *level = next_word(&options, &level_length);
             known = is_level(level, level_length);

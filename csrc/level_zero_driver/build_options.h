@@ -1,11 +1,11 @@
-/* The options of a module's build. */
+/* Build options of a module. */
 #ifndef BLZ_BUILD_OPTIONS_H
 #define BLZ_BUILD_OPTIONS_H
 
 #include "failure.h"
 
-/* Checks a string of options, which may be NULL. The executor has one way to run a kernel, so that known options change nothing.
- * MODULE_BUILD_FAILURE, with a sentence, for an option that is none of Level Zero's. */
+/* Checks a string of options, which may be NULL. The executor has a single way to run a kernel: valid options change
+ * nothing. Fails with MODULE_BUILD_FAILURE for an option that Level Zero does not define. */
 ze_result_t blz_build_options_check(const char *options);
 
 #endif

@@ -1,3 +1,5 @@
+/* Entry of every API call: call counter and injected failures. */
+
 #include "call.h"
 
 #include "failure.h"
@@ -25,7 +27,7 @@ static _Atomic bool has_rules;
 static _Atomic bool was_read;
 static _Atomic uint64_t calls;
 
-/* Calls that give something back, or that ask what happened: a program makes them to end well after a failure. */
+/* False for calls that release an object or query a failure: a program makes them to clean up after a failure. */
 static bool is_counted(unsigned call)
 {
     static const char *const words[] = {"Destroy", "Free", "Close", "Put", "Evict", "Release", "LastError", "FunctionAddress"};
@@ -106,7 +108,7 @@ static ze_result_t apply_rules(unsigned call, bool counted)
 {
     ze_result_t result = ZE_RESULT_SUCCESS;
     blr_mutex_lock(&mutex);
-    for (uint32_t i = 0; i < rule_count; i++) { /* each counts, the first that applies decides */
+    for (uint32_t i = 0; i < rule_count; i++) { /* every rule counts the call; the first match decides */
         struct rule *rule = &rules[i];
         if (rule->function != call && !(rule->function == ANY_FUNCTION && counted))
             continue;

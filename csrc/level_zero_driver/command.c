@@ -1,3 +1,5 @@
+/* Commands: allocation, events, and lists of recorded commands. */
+
 #include "command.h"
 
 #include "counter_event.h"

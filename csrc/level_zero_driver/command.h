@@ -1,9 +1,7 @@
-/*
- * One command of a command list. Each kind of command embeds it at the start of its own struct.
+/* A command of a command list. Each kind of command embeds this struct as its first member.
  *
- * A command of a regular list runs as often as the list is executed, from several threads should the program execute it
- * on several queues at once: run must not change it.
- */
+ * A command of a regular list runs each time the list is executed, on several threads at once if the program
+ * executes the list on several queues: run must not modify the command. */
 #ifndef BLZ_COMMAND_H
 #define BLZ_COMMAND_H
 
@@ -11,23 +9,23 @@
 #include "stream.h"
 
 struct blz_command {
-    struct blz_work work; /* of a command that is submitted by itself */
+    struct blz_work work; /* of a command that is submitted on its own */
     struct blz_command *next;
-    ze_result_t (*run)(const struct blz_command *command);  /* on the thread of a stream; reports by blz_fail */
-    void (*release)(struct blz_command *command);           /* gives back what the command holds; may be NULL */
-    bool is_instant;                                        /* done sooner than another thread is woken */
+    ze_result_t (*run)(const struct blz_command *command);  /* on the stream's thread; reports errors by blz_fail */
+    void (*release)(struct blz_command *command);           /* releases what the command holds; may be NULL */
+    bool is_instant;                                        /* running it takes less time than waking a thread */
     struct blz_event *signal;                               /* retained, or NULL */
     struct blz_event *follower;                             /* counter-based, to follow the signal: retained, or NULL */
     uint32_t wait_count;
     struct blz_event **waits;                               /* retained */
 };
 
-/* A zeroed command of size bytes (the kind's own struct), or NULL after blz_fail. run may be NULL: a command that only waits and
- * signals. */
+/* Returns a zeroed command of size bytes (the size of the kind's struct), or NULL after blz_fail. run may be NULL:
+ * the command then only waits and signals. */
 void *blz_command_new(size_t size, ze_result_t (*run)(const struct blz_command *command),
                       void (*release)(struct blz_command *command));
 
-/* Gives back the command and what it holds. */
+/* Deletes the command and releases what it holds. */
 void blz_command_delete(struct blz_command *command);
 
 /* What becomes of a command that is appended. */
@@ -48,7 +46,7 @@ struct blz_following {
 struct blz_following blz_command_take_following(struct blz_command *command);
 void blz_following_end(struct blz_following following, bool appended);
 
-/* The commands of a list, shared by the list and by its executions. */
+/* The recorded commands of a list, shared by the list and its executions. */
 struct blz_recording {
     _Atomic uint32_t references;
     struct blz_command *first, **last;

@@ -1,3 +1,5 @@
+/* Contexts: creation, properties and destruction. */
+
 #include "context.h"
 
 #include "structure.h"
@@ -74,7 +76,7 @@ ze_result_t zeContextDestroy(ze_context_handle_t handle)
     bool permanent = context->permanent;
     blz_context_release(context);
     if (permanent)
-        return blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "the default context belongs to the driver: it is not destroyed");
+        return blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "the default context belongs to the driver and cannot be destroyed");
     return blz_destroy(handle, BLR_KIND_ZE_CONTEXT);
 }
 

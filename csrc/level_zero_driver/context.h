@@ -1,9 +1,8 @@
-/*
- * A context. Whatever is made in it keeps it alive.
+/* A context. Every object created in a context keeps the context alive.
  *
- * What frees memory and other objects, or shares them, minds whose context they are of. Commands do not, nor do queries of memory: programs
- * launch kernels of one context from lists of another, and pass them memory of a third. So all contexts share one of the reference driver's.
- */
+ * Calls that free or share memory and other objects check the context. Commands and memory queries do not: programs
+ * launch kernels of one context from lists of another, and pass them memory of a third. Therefore all contexts share
+ * one context of the reference driver. */
 #ifndef BLZ_CONTEXT_H
 #define BLZ_CONTEXT_H
 
@@ -12,14 +11,14 @@
 struct blz_context {
     struct blr_object object;
     blr_context_t native;          /* the driver's */
-    struct blr_context *reference; /* what native names */
-    bool permanent;                /* the driver's default context: nobody destroys it */
+    struct blr_context *reference; /* the object that native names */
+    bool permanent;                /* the driver's default context, which cannot be destroyed */
 };
 
-/* With a reference added. */
+/* Adds a reference. */
 ze_result_t blz_context_acquire(ze_context_handle_t handle, struct blz_context **context);
 
-/* The context as above, and a device; on failure of either nothing is acquired. */
+/* Acquires a context, as above, and checks a device; on failure nothing is acquired. */
 ze_result_t blz_place_acquire(ze_context_handle_t context_handle, ze_device_handle_t device_handle, struct blz_context **context,
                               struct blz_device **device);
 

@@ -1,4 +1,4 @@
-/* Commands on memory: copies of bytes and of boxes, fills, hints. */
+/* Commands on memory: copies of bytes and boxes, fills, prefetch and advice hints. */
 #include "device.h"
 #include "list.h"
 #include "reference/transfer.h"
@@ -49,7 +49,7 @@ static ze_result_t fill_copy(struct copy_command *own, void *to, const void *fro
     return result == ZE_RESULT_SUCCESS ? blz_region_keep(&own->source, from, size, "srcptr") : result;
 }
 
-/* Lets go of the list. */
+/* Releases the list. */
 static ze_result_t append_copy(struct blz_list *list, void *to, const void *from, size_t size, ze_event_handle_t signal,
                                uint32_t wait_count, ze_event_handle_t *waits)
 {
@@ -75,7 +75,7 @@ ze_result_t zeCommandListAppendMemoryCopyFromContext(ze_command_list_handle_t ha
     ze_result_t result = blz_list_acquire(handle, BLZ_LIST_COPY, &list);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    if (context_handle != NULL) /* else the source is where the list is */
+    if (context_handle != NULL) /* without it the source is in the list's context */
         result = blz_context_acquire(context_handle, &source_context);
     if (result != ZE_RESULT_SUCCESS) {
         blz_list_release(list);
@@ -116,7 +116,7 @@ static ze_result_t fill_in(struct fill_command *own, void *to, const void *patte
         return blz_fail(ZE_RESULT_ERROR_INVALID_SIZE, "a pattern of %zu bytes: a power of two up to %u is needed", pattern_size,
                         BLZ_MAX_FILL_PATTERN);
     if (size % pattern_size != 0)
-        return blz_fail(ZE_RESULT_ERROR_INVALID_SIZE, "%zu bytes to be filled are no multiple of the pattern's %zu bytes", size,
+        return blz_fail(ZE_RESULT_ERROR_INVALID_SIZE, "%zu bytes to fill are not a multiple of the pattern's %zu bytes", size,
                         pattern_size);
     own->to = to;
     own->pattern_size = pattern_size;
@@ -146,12 +146,12 @@ struct box_command {
     struct blr_box box;
 };
 
-/* One side of a copy of a box: where its first byte is, and its pitches. */
+/* One side of a box copy: the offset of its first byte, and its pitches. */
 struct side {
     const ze_copy_region_t *region;
     uint64_t pitch, slice_pitch;
-    uint64_t offset; /* of the box's first byte */
-    uint64_t reach;  /* bytes from there to its last one, and that */
+    uint64_t offset; /* of the first byte of the box */
+    uint64_t reach;  /* bytes from the first byte to the end of the last */
 };
 
 static ze_result_t run_box(const struct blz_command *command)
@@ -170,8 +170,8 @@ static void release_box(struct blz_command *command)
     blz_region_release(&own->destination);
 }
 
-/* For a box that has bytes. Sizes are below 2^32 each: no product of two goes beyond 64 bits. A side without pitches has
- * rows and slices that follow each other. */
+/* Requires a box that is not empty. Sizes are below 2^32 each, so that no product of two exceeds 64 bits. A pitch of
+ * 0 means contiguous rows or slices. */
 static ze_result_t measure(struct side *side, const char *name)
 {
     const ze_copy_region_t *region = side->region;
@@ -188,7 +188,7 @@ static ze_result_t measure(struct side *side, const char *name)
                         region->width, side->pitch, region->height, side->slice_pitch);
     uint64_t rows = side->pitch * (region->height - 1) + region->width;
     if (side->slice_pitch > UINT64_MAX / 4 / ((uint64_t)slices + region->originZ))
-        return blz_fail(ZE_RESULT_ERROR_INVALID_SIZE, "%s: %" PRIu64 " slices %" PRIu64 " bytes apart are more than memory has", name, slices,
+        return blz_fail(ZE_RESULT_ERROR_INVALID_SIZE, "%s: %" PRIu64 " slices %" PRIu64 " bytes apart exceed the address space", name, slices,
                         side->slice_pitch);
     side->offset = region->originZ * side->slice_pitch + region->originY * side->pitch + region->originX;
     side->reach = side->slice_pitch * (slices - 1) + rows;
@@ -201,11 +201,11 @@ static ze_result_t set_box(struct box_command *own, void *to, struct side *desti
         return blz_fail_null(destination->region == NULL ? "dstRegion" : "srcRegion");
     const ze_copy_region_t *d = destination->region, *s = source->region;
     if (d->width != s->width || d->height != s->height || (d->depth > 1 ? d->depth : 1) != (s->depth > 1 ? s->depth : 1))
-        return blz_fail(ZE_RESULT_ERROR_INVALID_SIZE, "dstRegion is %u x %u x %u, srcRegion %u x %u x %u: they have to be alike", d->width,
+        return blz_fail(ZE_RESULT_ERROR_INVALID_SIZE, "dstRegion is %u x %u x %u, srcRegion %u x %u x %u: both extents must be equal", d->width,
                         d->height, d->depth, s->width, s->height, s->depth);
     if (to == NULL || from == NULL)
         return blz_fail_null(to == NULL ? "dstptr" : "srcptr");
-    if (d->width == 0 || d->height == 0) /* no bytes, as a copy of size 0 */
+    if (d->width == 0 || d->height == 0) /* an empty box, like a copy of size 0 */
         return ZE_RESULT_SUCCESS;
     ze_result_t result = measure(destination, "dstRegion");
     if (result == ZE_RESULT_SUCCESS)
@@ -215,7 +215,7 @@ static ze_result_t set_box(struct box_command *own, void *to, struct side *desti
     unsigned char *first_to = (unsigned char *)to + destination->offset;
     const unsigned char *first_from = (const unsigned char *)from + source->offset;
     if (first_to < first_from + source->reach && first_from < first_to + destination->reach)
-        return blz_fail(ZE_RESULT_ERROR_OVERLAPPING_REGIONS, "dstRegion and srcRegion share bytes of memory");
+        return blz_fail(ZE_RESULT_ERROR_OVERLAPPING_REGIONS, "dstRegion and srcRegion overlap in memory");
     own->box = (struct blr_box){
         .destination = first_to,
         .source = first_from,
@@ -249,7 +249,7 @@ ze_result_t zeCommandListAppendMemoryCopyRegion(ze_command_list_handle_t handle,
 
 /* ---------------------------------------------------------------- hints */
 
-/* There is one memory, where everything is already: hints are checked, and need nothing. */
+/* All memory is host memory: hints are checked and have no effect. */
 static ze_result_t check_hint(const void *pointer, size_t size)
 {
     struct blz_region region = {0};

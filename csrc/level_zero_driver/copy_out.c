@@ -1,3 +1,5 @@
+/* Two-call queries of variable-size values. */
+
 #include "copy_out.h"
 
 #include <string.h>

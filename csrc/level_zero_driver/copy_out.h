@@ -1,10 +1,11 @@
-/* Texts and binaries that a program asks for twice: for their size, then for themselves. */
+/* Two-call queries of texts and binaries: the first call returns the size, the second the value. */
 #ifndef BLZ_COPY_OUT_H
 #define BLZ_COPY_OUT_H
 
 #include "failure.h"
 
-/* Sets *size when it is 0 or there is no target; copies otherwise, INVALID_SIZE for less room than the value has. */
+/* Sets *size when *size is 0 or target is NULL; copies the value otherwise. Fails with INVALID_SIZE when *size is
+   below the size of the value. */
 ze_result_t blz_copy_out(const void *value, size_t value_size, size_t *size, void *target);
 
 #endif

@@ -1,4 +1,4 @@
-/* What the devices are: the processors of this machine, as the reference driver describes them. */
+/* Devices and their properties: the processors of this machine, as the reference driver describes them. */
 #include "device.h"
 
 #include "processor.h"
@@ -12,12 +12,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Values below 2^63 nanoseconds never come to an end; masks made of 64 bits go wrong in many a program. */
+/* 63 bits of nanoseconds never wrap around; many programs compute 1 << bits and fail for 64. */
 #define TIMESTAMP_BITS 63u
 #define MAX_SUB_GROUPS_BYTES ((uint32_t)64 << 20) /* local memory of a work-group */
 #define MAX_ARGUMENTS_SIZE 65536u
-#define PRINTF_BYTES 1024u /* of one call */
-#define MEMORY_BUS_WIDTH 64u /* bits of one channel of memory: how many there are processors do not say */
+#define PRINTF_BYTES 1024u /* of one printf call */
+#define MEMORY_BUS_WIDTH 64u /* bits of one memory channel; processors do not report the number of channels */
 
 static const struct blz_queue_group groups[BLZ_QUEUE_GROUPS] = {
     {ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE | ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COPY |
@@ -68,7 +68,7 @@ ze_result_t zeDeviceGetGlobalTimestamps(ze_device_handle_t handle, uint64_t *hos
         return result;
     if (host == NULL || native == NULL)
         return blz_fail_null(host == NULL ? "hostTimestamp" : "deviceTimestamp");
-    *host = *native = blr_clock_now(); /* one clock, in nanoseconds */
+    *host = *native = blr_clock_now(); /* host and device have the same clock, in nanoseconds */
     return ZE_RESULT_SUCCESS;
 }
 
@@ -244,7 +244,7 @@ ze_result_t zeDeviceGetMemoryAccessProperties(ze_device_handle_t handle, ze_devi
     properties->deviceAllocCapabilities = all;
     properties->sharedSingleDeviceAllocCapabilities = all;
     properties->sharedCrossDeviceAllocCapabilities = all;
-    properties->sharedSystemAllocCapabilities = 0; /* kernels reach the driver's own allocations, copies any memory */
+    properties->sharedSystemAllocCapabilities = 0; /* kernels access the driver's allocations only */
     return ZE_RESULT_SUCCESS;
 }
 
@@ -272,7 +272,7 @@ ze_result_t zeDeviceGetCacheProperties(ze_device_handle_t handle, uint32_t *coun
 
 /* ---------------------------------------------------------------- peers */
 
-/* All devices are the same processors, and reach each other's memory as their own. */
+/* All devices are the same processors and access each other's memory directly. */
 static ze_result_t check_peers(ze_device_handle_t handle, ze_device_handle_t peer_handle)
 {
     struct blz_device *device, *peer;
@@ -290,7 +290,7 @@ ze_result_t zeDeviceGetP2PProperties(ze_device_handle_t handle, ze_device_handle
     properties->flags = ZE_DEVICE_P2P_PROPERTY_FLAG_ACCESS | ZE_DEVICE_P2P_PROPERTY_FLAG_ATOMICS;
     ze_device_p2p_bandwidth_exp_properties_t *bandwidth =
         blz_property_chained(properties, ZE_STRUCTURE_TYPE_DEVICE_P2P_PROPERTIES, ZE_STRUCTURE_TYPE_DEVICE_P2P_BANDWIDTH_EXP_PROPERTIES);
-    if (bandwidth != NULL) { /* there is no link that could be measured */
+    if (bandwidth != NULL) { /* no link between the devices exists, so that no bandwidth or latency is known */
         bandwidth->logicalBandwidth = bandwidth->physicalBandwidth = 0;
         bandwidth->bandwidthUnit = ZE_BANDWIDTH_UNIT_UNKNOWN;
         bandwidth->logicalLatency = bandwidth->physicalLatency = 0;
@@ -315,6 +315,6 @@ ze_result_t zeDeviceSynchronize(ze_device_handle_t handle)
     struct blz_device *device;
     ze_result_t result = blz_device_check(handle, &device);
     if (result == ZE_RESULT_SUCCESS)
-        blz_stream_wait_all(); /* the devices share their processors, and what they wait for */
+        blz_stream_wait_all(); /* the devices share their processors: wait for the streams of all devices */
     return result;
 }

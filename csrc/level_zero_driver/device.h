@@ -1,4 +1,4 @@
-/* The engines of a device, and what makes its native binaries recognisable. */
+/* Command queue groups of a device, and the limits of its queues. */
 #ifndef BLZ_DEVICE_H
 #define BLZ_DEVICE_H
 
@@ -8,7 +8,7 @@
 #define BLZ_MAX_FILL_PATTERN BLR_MAX_PATTERN
 #define BLZ_NATIVE_KERNEL_UUID {'b', 'i', 'n', 'd', 'l', 'e', 's', 's', '-', 's', 'p', 'i', 'r', 'v', 0, 1}
 
-/* A group for everything, and one for copies alone. */
+/* One group for all commands, and one for copies only. */
 #define BLZ_QUEUE_GROUPS 2u
 
 struct blz_queue_group {
@@ -16,7 +16,7 @@ struct blz_queue_group {
     uint32_t queues;
 };
 
-/* NULL for an ordinal that does not exist. */
+/* Returns NULL for an invalid ordinal. */
 const struct blz_queue_group *blz_queue_group(uint32_t ordinal);
 
 #endif

@@ -1,3 +1,5 @@
+/* The driver object and its devices: initialisation, handles and properties. */
+
 #include "driver.h"
 
 #include "call.h"
@@ -44,7 +46,7 @@ static bool report(struct blz_device *device)
     return true;
 }
 
-/* Every sub-device as a device. In the flat model none has a root. */
+/* Reports each sub-device as a device; without a root device in the flat model. */
 static bool make_flat_devices(const struct blz_topology *topology, const blr_device_properties_t *limits)
 {
     uint32_t stride = topology->subdevices + 1;
@@ -66,7 +68,8 @@ static bool make_flat_devices(const struct blz_topology *topology, const blr_dev
     return true;
 }
 
-/* Devices without any sub-device that is reported go; one of which a single sub-device was named is reported as that. */
+/* Devices without a reported sub-device are dropped; a device with a single reported sub-device is reported as that
+   sub-device. */
 static bool make_devices(const struct blz_topology *topology, const blr_device_properties_t *limits)
 {
     if (topology->hierarchy != BLZ_COMPOSITE && topology->subdevices > 0)
@@ -187,8 +190,8 @@ ze_result_t zeInit(ze_init_flags_t flags)
         return ZE_RESULT_ERROR_UNINITIALIZED;
     if (flags != 0 && ((flags & ZE_INIT_FLAG_GPU_ONLY) == 0 || driver.type != ZE_DEVICE_TYPE_GPU))
         return blz_fail(ZE_RESULT_ERROR_UNINITIALIZED,
-                        "flags 0x%x ask for other devices than this driver has: its devices are of type %d; "
-                        "BINDLESS_LEVEL_ZERO_TYPE=gpu makes them say that they are GPUs",
+                        "flags 0x%x request another device type than this driver's %d; "
+                        "BINDLESS_LEVEL_ZERO_TYPE=gpu makes its devices report the type GPU",
                         flags, driver.type);
     return ZE_RESULT_SUCCESS;
 }
@@ -290,7 +293,7 @@ ze_result_t zeDriverGetLastErrorDescription(ze_driver_handle_t handle, const cha
     if (text == NULL)
         return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
     *text = blz_failure_text();
-    /* The text asked for is about to be lost when the handle is no good. */
+    /* blz_acquire would overwrite the error text for an invalid handle: read the text first. */
     ze_result_t result = blz_acquire(handle, BLR_KIND_ZE_DRIVER, &object);
     if (result == ZE_RESULT_SUCCESS)
         blr_object_release(object);

@@ -1,3 +1,5 @@
+/* Events and event pools: creation, destruction and IPC handles. */
+
 #include "event.h"
 
 #include "counter_event.h"
@@ -116,7 +118,7 @@ ze_result_t zeEventPoolCreate(ze_context_handle_t context_handle, const ze_event
     return result;
 }
 
-/* Gives back a pool in the way in which it was got. */
+/* Destroys or closes a pool; opened says which of the two the caller requests. */
 static ze_result_t give_back(ze_event_pool_handle_t handle, bool opened)
 {
     struct blz_event_pool *pool;
@@ -126,7 +128,7 @@ static ze_result_t give_back(ze_event_pool_handle_t handle, bool opened)
     bool other = pool->opened != opened;
     blr_object_release(&pool->object);
     if (other)
-        return blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "the event pool was %s: it is given back by %s",
+        return blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "the event pool was %s: call %s",
                         opened ? "created here" : "opened from another process",
                         opened ? "zeEventPoolDestroy" : "zeEventPoolCloseIpcHandle");
     return blz_destroy(handle, BLR_KIND_ZE_EVENT_POOL);
@@ -192,7 +194,7 @@ ze_result_t zeEventPoolGetIpcHandle(ze_event_pool_handle_t handle, ze_ipc_event_
 ze_result_t zeEventPoolPutIpcHandle(ze_context_handle_t context_handle, ze_ipc_event_pool_handle_t ipc)
 {
     struct blz_context *context;
-    (void)ipc; /* handles hold nothing that could be given back */
+    (void)ipc; /* an IPC handle holds no resource */
     ze_result_t result = blz_context_acquire(context_handle, &context);
     if (result == ZE_RESULT_SUCCESS)
         blz_context_release(context);
@@ -217,7 +219,7 @@ static ze_result_t open_pool(struct blz_context *context, const ze_ipc_event_poo
         pool->range = (struct blz_store_range){.offset = name.offset, .size = name.size};
         pool->count = name.detail;
         if (pool->count == 0 || pool->count > name.size / sizeof *pool->slots || (pool->flags & ~(uint32_t)POOL_FLAGS) != 0)
-            result = blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "these 64 bytes are no handle of an event pool of this driver");
+            result = blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "these 64 bytes are not an event pool handle of this driver");
     }
     if (result != ZE_RESULT_SUCCESS) {
         destroy_pool(&pool->object);
@@ -340,7 +342,7 @@ ze_result_t blz_event_check_timestamps(const struct blz_event *event)
     if (event->stamps != 0)
         return ZE_RESULT_SUCCESS;
     return blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                    "the event keeps no timestamps: its pool needs ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP, a counter-based event "
+                    "the event has no timestamps: its pool needs ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP, a counter-based event "
                     "ZE_EVENT_COUNTER_BASED_FLAG_DEVICE_TIMESTAMP");
 }
 

@@ -1,4 +1,5 @@
-/* Events, and the pools that hold their states. A pool lives as long as its events. Counter-based events: counter_event.h. */
+/* Events, and the event pools that hold their states. Each event keeps its pool alive. Counter-based events are in
+   counter_event.h. */
 #ifndef BLZ_EVENT_H
 #define BLZ_EVENT_H
 
@@ -14,9 +15,9 @@ struct blz_event_pool {
     ze_event_pool_flags_t flags;
     ze_event_counter_based_flags_t counter; /* of a pool of counter-based events, else 0 */
     uint32_t count;
-    bool opened;                 /* of another process: closed, not destroyed */
-    struct blz_slot *slots;       /* of a pool that can be shared, else NULL: its events have their own */
-    struct blz_store_range range; /* where the slots lie */
+    bool opened;                 /* opened from an IPC handle: closed, not destroyed */
+    struct blz_slot *slots;       /* of a pool that can be shared; NULL otherwise: each event has its own slot */
+    struct blz_store_range range; /* where the slots are stored */
 };
 
 struct blz_event {
@@ -24,9 +25,9 @@ struct blz_event {
     struct blz_event_pool *pool; /* retained, or NULL: a counter-based event of its own, or a tracking point */
     ze_event_pool_flags_t stamps; /* ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP and _MAPPED_TIMESTAMP: the times that the event keeps */
     struct blz_slot *slot;
-    struct blz_slot own; /* its state unless the pool can be shared: what comes to the same place later leaves it alone */
+    struct blz_slot own; /* the state, if the pool cannot be shared */
     ze_event_desc_t desc;
-    struct blz_stream *source; /* whose work is to signal it, as far as that is known: retained, or NULL */
+    struct blz_stream *source; /* the stream whose work signals the event, where known: retained, or NULL */
 
     /* of a counter-based event, whose own slot is not used */
     ze_event_counter_based_flags_t counter; /* 0: the event is none */
@@ -34,31 +35,31 @@ struct blz_event {
     bool begun;               /* of the point of a recorded command: latest belongs to an execution already */
 };
 
-/* All with a reference added. */
+/* Each adds a reference. */
 ze_result_t blz_event_pool_acquire(ze_event_pool_handle_t handle, struct blz_event_pool **pool);
 ze_result_t blz_event_acquire(ze_event_handle_t handle, struct blz_event **event);
 
 static inline void blz_event_release(struct blz_event *event) { blr_object_release(&event->object); }
 
-/* Says whose work is going to signal the event; and that the stream's work has done so. */
+/* Sets or clears the stream whose submitted work signals the event. */
 void blz_event_set_source(struct blz_event *event, struct blz_stream *stream);
 void blz_event_clear_source(struct blz_event *event, struct blz_stream *stream);
 
-/* Does work that leads to the signal on the calling thread, if there is such that nobody is at. */
+/* Runs submitted work that leads to the signal on the calling thread, unless another thread runs it. */
 void blz_event_help(struct blz_event *event);
 
 static inline bool blz_event_is_shared(const struct blz_event *event) { return event->pool != NULL && event->pool->range.size != 0; }
 
-/* INVALID_ARGUMENT for an event without timestamps. */
+/* Fails with INVALID_ARGUMENT for an event without timestamps. */
 ze_result_t blz_event_check_timestamps(const struct blz_event *event);
 
 /* Checks the scopes of a descriptor. */
 ze_result_t blz_event_check_scopes(ze_event_scope_flags_t signal, ze_event_scope_flags_t wait);
 
-/* Gives back what an event holds, and the event. */
+/* Releases what an event holds, and the event. */
 void blz_event_free(struct blr_object *object);
 
-/* The timestamps of a signalled event as the API tells them; zero before. */
+/* Returns the timestamps of a signalled event in the API's form; zeros before the signal. */
 void blz_event_timestamps(struct blz_event *event, ze_kernel_timestamp_result_t *result);
 
 #endif

@@ -1,4 +1,4 @@
-/* Events as the host uses them. */
+/* Host calls on events: signal, wait, query, reset, timestamps. */
 #include "counter_event.h"
 #include "driver.h"
 #include "reference/threads.h"
@@ -54,7 +54,7 @@ ze_result_t zeEventQueryStatus(ze_event_handle_t handle) { return zeEventHostSyn
 
 /* ---------------------------------------------------------------- timestamps */
 
-/* The event, when it keeps timestamps and has them. */
+/* Acquires an event that is signalled and has timestamps. */
 static ze_result_t acquire_stamped(ze_event_handle_t handle, struct blz_event **event)
 {
     ze_result_t result = blz_event_acquire(handle, event);
@@ -87,7 +87,7 @@ ze_result_t zeEventQueryKernelTimestamp(ze_event_handle_t handle, ze_kernel_time
     return result;
 }
 
-/* A command runs as one piece: there is one pair of timestamps. */
+/* A command has one pair of timestamps: it runs as one piece. */
 ze_result_t zeEventQueryTimestampsExp(ze_event_handle_t handle, ze_device_handle_t device_handle, uint32_t *count,
                                       ze_kernel_timestamp_result_t *times)
 {
@@ -125,7 +125,7 @@ ze_result_t zeEventQueryKernelTimestampsExt(ze_event_handle_t handle, ze_device_
         blz_event_timestamps(event, &times);
         if (results->pKernelTimestampsBuffer != NULL)
             results->pKernelTimestampsBuffer[0] = times;
-        /* The clocks of host and device are one. */
+        /* Host and device have the same clock. */
         ze_synchronized_timestamp_data_ext_t both = {times.global.kernelStart, times.global.kernelEnd};
         bool mapped = (event->stamps & ZE_EVENT_POOL_FLAG_KERNEL_MAPPED_TIMESTAMP) != 0;
         if (results->pSynchronizedTimestampsBuffer != NULL && mapped)

@@ -1,3 +1,5 @@
+/* Extensions of the driver, and extension functions by name. */
+
 #include "extension.h"
 
 #include "call.h"
@@ -8,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Names as other drivers of Level Zero spell them. */
+/* Names, spelled as other Level Zero drivers spell them. */
 static const struct {
     const char *name;
     uint32_t version;
@@ -53,7 +55,7 @@ ze_result_t blz_extension_list(uint32_t *count, ze_driver_extension_properties_t
     return result;
 }
 
-/* The context that the driver makes for itself does not count: clients did not make it. */
+/* The driver's own default context does not count: no client created it. */
 static ze_result_t get_object_count(uint64_t *count)
 {
     ze_result_t result = blz_result(blrGetObjectCount(count));
@@ -102,6 +104,6 @@ ze_result_t blz_extension_function(const char *name, void **address)
     function_t function = find(name);
     memcpy(address, &function, sizeof function);
     if (function == NULL)
-        return blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "'%.100s' is no function of this driver", name);
+        return blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "'%.100s' is not a function of this driver", name);
     return ZE_RESULT_SUCCESS;
 }

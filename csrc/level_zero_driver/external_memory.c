@@ -1,3 +1,5 @@
+/* External memory: import and export of file descriptors. */
+
 #if !defined(_GNU_SOURCE)
 #define _GNU_SOURCE
 #endif
@@ -38,7 +40,7 @@ static ze_result_t take(struct blz_context *context, struct blz_device *device, 
                                      .reserved = own ? length : 0,
                                      .external = external};
     if (own && !blr_memory_reserve(length))
-        return blz_fail(ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY, "%" PRIu64 " bytes are not to be had: the device has %" PRIu64
+        return blz_fail(ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY, "%" PRIu64 " bytes are not available: the device has %" PRIu64
                         " bytes in all", size, blr_device_memory_size());
     ze_result_t result = blz_result(blr_external_map(source, 0, size, &mapping));
     if (result == ZE_RESULT_SUCCESS) {
@@ -46,7 +48,7 @@ static ze_result_t take(struct blz_context *context, struct blz_device *device, 
         description.mapped = mapping.length;
         result = mapping.pointer == mapping.pages
                      ? blz_memory_take(context, &description, size, pointer)
-                     : blz_fail(ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT, "imported memory begins in the middle of a page here");
+                     : blz_fail(ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT, "imported memory starts inside a page: a multiple of the page size is needed");
         if (result != ZE_RESULT_SUCCESS)
             blr_external_unmap(&mapping);
     }
@@ -67,7 +69,7 @@ static ze_result_t check_types(const char *name, ze_external_memory_type_flags_t
     return ZE_RESULT_SUCCESS;
 }
 
-/* The file of memory of so many bytes. */
+/* Opens the file of imported memory and checks that it holds size bytes. */
 static ze_result_t open_file(const ze_external_memory_import_fd_t *import, uint64_t size, struct blr_external_file *source)
 {
     ze_result_t result = check_types("import->flags", import->flags, true);
@@ -76,12 +78,12 @@ static ze_result_t open_file(const ze_external_memory_import_fd_t *import, uint6
     if (result != ZE_RESULT_SUCCESS || source->size >= size)
         return result;
     result = blz_fail(ZE_RESULT_ERROR_INVALID_SIZE,
-                      "the memory of file descriptor %d has %" PRIu64 " bytes: %" PRIu64 " are to be imported", import->fd, source->size, size);
+                      "the memory of file descriptor %d has %" PRIu64 " bytes: %" PRIu64 " are needed for the import", import->fd, source->size, size);
     blr_external_close(source);
     return result;
 }
 
-/* A new file of whole pages. */
+/* Creates a file of whole pages for memory that is exported. */
 static ze_result_t make_file(ze_external_memory_type_flags_t types, uint64_t size, struct blz_external **made)
 {
     ze_result_t result = check_types("export->flags", types, false);
@@ -137,7 +139,7 @@ static ze_result_t check_one(const ze_external_memory_import_fd_t *import, const
 {
     if (import == NULL || export == NULL)
         return ZE_RESULT_SUCCESS;
-    return blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "memory is imported or exported: not both structs can be chained");
+    return blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "memory is either imported or exported: chain one struct, not both");
 }
 
 ze_result_t blz_external_allocate(struct blz_context *context, struct blz_device *device, ze_memory_type_t type,
@@ -203,7 +205,7 @@ ze_result_t blz_external_export(const struct blz_external *external, ze_external
         return result;
     if (external == NULL || (external->types & export->flags) == 0)
         return blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                        "the memory cannot be exported as 0x%x: chain a ze_external_memory_export_desc_t that asks for it when it "
+                        "the memory cannot be exported as 0x%x: chain a ze_external_memory_export_desc_t that requests it when it "
                         "is allocated", export->flags);
     int copy = fcntl(external->file, F_DUPFD_CLOEXEC, 0);
     if (copy < 0)

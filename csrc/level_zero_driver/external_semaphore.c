@@ -1,3 +1,5 @@
+/* External semaphores: import from a file descriptor, and release. */
+
 #include "external_semaphore.h"
 
 #include "driver.h"

@@ -1,9 +1,8 @@
-/*
- * Semaphores of other interfaces and processes, by a file descriptor: those of the reference driver (its external_semaphore.h).
+/* External semaphores: semaphores of other APIs and processes, imported by a file descriptor; the reference driver
+ * implements them (external_semaphore.h).
  *
- *   ZE_EXTERNAL_SEMAPHORE_EXT_FLAG_OPAQUE_FD                  binary: the values of the calls' parameters do not count
- *   ZE_EXTERNAL_SEMAPHORE_EXT_FLAG_VK_TIMELINE_SEMAPHORE_FD   timelines
- */
+ * ZE_EXTERNAL_SEMAPHORE_EXT_FLAG_OPAQUE_FD                  binary semaphores: the calls ignore the value
+ * ZE_EXTERNAL_SEMAPHORE_EXT_FLAG_VK_TIMELINE_SEMAPHORE_FD   timeline semaphores */
 #ifndef BLZ_EXTERNAL_SEMAPHORE_H
 #define BLZ_EXTERNAL_SEMAPHORE_H
 

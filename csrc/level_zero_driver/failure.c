@@ -1,3 +1,5 @@
+/* Results with an error text, and the map from the reference driver's results. */
+
 #include "failure.h"
 
 #include <stdarg.h>
@@ -98,7 +100,7 @@ ze_result_t blz_fail_enumeration(const char *parameter, long long value, const c
 
 ze_result_t blz_fail_memory(const char *what)
 {
-    return blz_fail(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory of the host for %s", what);
+    return blz_fail(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no host memory for %s", what);
 }
 
 ze_result_t blz_result(blr_result_t result)
@@ -116,7 +118,7 @@ ze_result_t blz_result(blr_result_t result)
     case BLR_RESULT_UNSUPPORTED: return ZE_RESULT_ERROR_UNSUPPORTED_FEATURE;
     case BLR_RESULT_IN_USE: return ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE;
     case BLR_RESULT_BUILD_FAILED: return ZE_RESULT_ERROR_MODULE_BUILD_FAILURE;
-    case BLR_RESULT_DEPENDENCY_FAILED: /* the device goes on: nothing is lost but the command */
+    case BLR_RESULT_DEPENDENCY_FAILED: /* only the command failed; the device continues */
     case BLR_RESULT_KERNEL_FAULT:
     case BLR_RESULT_UNKNOWN: break;
     }

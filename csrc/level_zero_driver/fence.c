@@ -1,3 +1,5 @@
+/* Fences: creation, waits, queries and destruction. */
+
 #include "fence.h"
 
 #include "queue.h"
@@ -22,7 +24,7 @@ ze_result_t blz_fence_acquire(ze_fence_handle_t handle, const struct blz_queue *
         return result;
     blr_object_release(&(*fence)->object);
     *fence = NULL;
-    return blz_fail(ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT, "the fence is of another command queue");
+    return blz_fail(ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT, "the fence belongs to another command queue");
 }
 
 static ze_result_t create(struct blz_queue *queue, const ze_fence_desc_t *desc, ze_fence_handle_t *handle)

@@ -1,4 +1,4 @@
-/* A fence: signalled by the work of one command queue. */
+/* A fence: the work of one command queue signals it. */
 #ifndef BLZ_FENCE_H
 #define BLZ_FENCE_H
 
@@ -13,7 +13,7 @@ struct blz_fence {
     struct blz_slot slot;
 };
 
-/* With a reference added; INVALID_SYNCHRONIZATION_OBJECT for a fence of another queue. */
+/* Adds a reference; fails with INVALID_SYNCHRONIZATION_OBJECT for a fence of another queue. */
 ze_result_t blz_fence_acquire(ze_fence_handle_t handle, const struct blz_queue *queue, struct blz_fence **fence);
 
 #endif

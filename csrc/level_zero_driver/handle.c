@@ -1,3 +1,5 @@
+/* Handles: registration, lookup and destruction of the driver's objects. */
+
 #include "handle.h"
 
 #include <string.h>

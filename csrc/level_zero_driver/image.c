@@ -1,4 +1,4 @@
-/* What an image is: its description, its layout in memory, its life. */
+/* Images: description, layout in memory, creation, views and destruction. */
 #include "image.h"
 
 #include "external_memory.h"
@@ -9,7 +9,7 @@
 #include <inttypes.h>
 
 #define MOST_SLICE_PITCH ((uint64_t)1 << 48)
-#define TAIL ((uint64_t)64) /* a sampler may read a whole register that begins with the last pixel */
+#define TAIL ((uint64_t)64) /* a sampler may read a whole register that starts at the last pixel */
 
 ze_result_t blz_image_acquire(ze_image_handle_t handle, struct blz_image **image)
 {
@@ -26,7 +26,7 @@ static ze_result_t check_extent(const char *name, uint64_t extent, uint64_t limi
                     name, extent, limit);
 }
 
-/* Dimensions that a type does not have are ignored, those that it has are at least 1. */
+/* Ignores the dimensions that an image type does not have; requires at least 1 of the others. */
 static ze_result_t describe_extents(struct blz_image *image, const ze_image_desc_t *desc)
 {
     static const struct {
@@ -122,7 +122,7 @@ static void destroy(struct blr_object *object)
     blr_delete(image);
 }
 
-/* The structs that may be chained to the description of an image. */
+/* The structs that can be chained to an image description. */
 enum { BINDLESS, SAMPLER, PITCHED, CUSTOM_PITCH, IMPORT, EXPORT, EXTENSIONS };
 
 struct chain {
@@ -155,7 +155,7 @@ static ze_result_t read_chain(const ze_image_desc_t *desc, struct chain *chain)
     return sampler == NULL ? ZE_RESULT_SUCCESS : blz_sampler_check(sampler);
 }
 
-/* The handles of an image whose pixels are there. */
+/* Creates the image handles once the pixels are allocated. */
 static ze_result_t make_handles(struct blz_image *image, const struct chain *chain)
 {
     const ze_image_bindless_exp_desc_t *bindless = chain->of[BINDLESS].found;
@@ -179,18 +179,18 @@ static ze_result_t make_handles(struct blz_image *image, const struct chain *cha
 
 /* ---------------------------------------------------------------- pixels */
 
-/* The pixels of a pitched image: the caller's memory. */
+/* Sets the caller's memory as the pixels of a pitched image. */
 static ze_result_t use_memory(struct blz_image *image, const ze_image_pitched_exp_desc_t *pitched)
 {
     uint64_t address = (uint64_t)(uintptr_t)pitched->ptr;
     struct blz_memory *memory;
     if (image->desc.type != ZE_IMAGE_TYPE_1D && image->desc.type != ZE_IMAGE_TYPE_2D)
         return blz_fail(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                        "a pitched image of type %d: only images of one or two dimensions can be made of memory", image->desc.type);
+                        "a pitched image of type %d: only 1D and 2D images can use existing memory", image->desc.type);
     if (pitched->ptr == NULL)
         return blz_fail_null("ptr of ze_image_pitched_exp_desc_t");
     if (address % BLZ_IMAGE_BASE_ALIGN != 0)
-        return blz_fail(ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT, "a pitched image at 0x%" PRIx64 ": it starts at a multiple of %u bytes",
+        return blz_fail(ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT, "a pitched image at 0x%" PRIx64 ": a multiple of %u bytes is needed",
                         address, BLZ_IMAGE_BASE_ALIGN);
     ze_result_t result = blz_memory_find(image->context, pitched->ptr, &image->allocation, &memory);
     if (result != ZE_RESULT_SUCCESS)
@@ -199,7 +199,7 @@ static ze_result_t use_memory(struct blz_image *image, const ze_image_pitched_ex
     uint64_t left = image->allocation->size - (address - image->allocation->base);
     if (image->size > left)
         return blz_fail(ZE_RESULT_ERROR_INVALID_SIZE,
-                        "a pitched image of %" PRIu64 " bytes: %" PRIu64 " are left of the allocation from its address on", image->size,
+                        "a pitched image of %" PRIu64 " bytes: %" PRIu64 " remain in the allocation from its address", image->size,
                         left);
     return ZE_RESULT_SUCCESS;
 }
@@ -222,7 +222,7 @@ static ze_result_t allocate(struct blz_image *image, const struct chain *chain)
     return result;
 }
 
-/* The pitches asked for; of memory without any, those that zeMemGetPitchFor2dImage tells. */
+/* Chooses the requested pitches; for memory without any, those of zeMemGetPitchFor2dImage. */
 static void choose_pitches(const ze_image_desc_t *desc, const struct chain *chain, uint64_t *row, uint64_t *slice)
 {
     const ze_custom_pitch_exp_desc_t *custom = chain->of[CUSTOM_PITCH].found;
@@ -309,7 +309,7 @@ ze_result_t zeImageDestroy(ze_image_handle_t handle) { return blz_destroy(handle
 static ze_result_t check_same(const struct blz_image *image, const struct blz_image *view)
 {
     if (image->context != view->context)
-        return blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "the image is of another context: a view is made in the context of its image");
+        return blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "the image belongs to another context: create the view in the context of its image");
     if (image->desc.type != view->desc.type || image->width != view->width || image->rows != view->rows ||
         image->slices != view->slices)
         return blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT,
@@ -336,7 +336,7 @@ static ze_result_t create_view(struct blz_image *image, ze_device_handle_t devic
     for (int i = PITCHED; i < EXTENSIONS && result == ZE_RESULT_SUCCESS; i++)
         if (chain.of[i].found != NULL)
             result = blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                              "desc: a struct with stype 0x%x is chained to it by pNext: a view has the memory of its image",
+                              "desc: a struct with stype 0x%x is chained to it by pNext: a view uses the memory of its image",
                               (unsigned)chain.of[i].stype);
     if (result == ZE_RESULT_SUCCESS)
         result = blz_image_describe(view, desc, 0, 0);
@@ -365,7 +365,7 @@ ze_result_t zeImageViewCreateExt(ze_context_handle_t context_handle, ze_device_h
     result = blz_image_acquire(image_handle, &image);
     if (result == ZE_RESULT_SUCCESS) {
         if (image->context != context)
-            result = blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "the image is of another context than the view is to be");
+            result = blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "the image belongs to another context than the view");
         else
             result = create_view(image, device, desc, handle);
         blz_image_release(image);

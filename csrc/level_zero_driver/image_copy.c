@@ -1,4 +1,4 @@
-/* Copies from memory to images, from images to memory, and between images. */
+/* Copy commands from memory to images, from images to memory, and between images. */
 #include "command.h"
 #include "image.h"
 #include "list.h"
@@ -7,10 +7,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Where a box of pixels lies. */
+/* One side of a copy: a box of pixels in an image or in memory. */
 struct side {
     struct blz_image *image;           /* retained, or NULL */
-    struct blr_allocation *allocation; /* of memory that is the driver's: retained */
+    struct blr_allocation *allocation; /* of memory that the driver allocated: retained */
     unsigned char *first;
     uint64_t row_pitch, slice_pitch, span;
 };
@@ -50,7 +50,7 @@ static ze_result_t run(const struct blz_command *command)
     uint64_t slice_size = in.row_size * in.rows;
     if (!blr_pages_allocate(&between, slice_size * in.slices, 64))
         return blz_fail(ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY,
-                        "source and destination of a copy overlap, and there is no memory for the %" PRIu64 " bytes between them",
+                        "source and destination of a copy overlap, and the host has no memory for the %" PRIu64 " bytes between them",
                         slice_size * in.slices);
     in.destination = between.base;
     out.source = between.base;
@@ -64,19 +64,20 @@ static ze_result_t run(const struct blz_command *command)
 
 /* ---------------------------------------------------------------- regions */
 
-/* A box of an image in pixels, rows and slices. The layer of an array of lines is the y of a region, and its slice here. */
+/* A box of an image in pixels, rows and slices. The layer of a 1D array is the y coordinate of a region, and the
+   slice of a box. */
 struct box {
     uint32_t x, y, z, width, rows, slices;
 };
 
-/* A region without pixels gives the box without extents, wherever it begins. */
+/* An empty region gives an empty box, whatever its origin. */
 static ze_result_t choose_box(const struct blz_image *image, const ze_image_region_t *region, const char *name, struct box *box)
 {
     *box = (struct box){0, 0, 0, image->width, image->rows, image->slices};
     if (region == NULL)
         return ZE_RESULT_SUCCESS;
     bool lines = image->desc.type == ZE_IMAGE_TYPE_1DARRAY;
-    /* The extent of a dimension that the image does not have may be told as 0. */
+    /* The extent of a dimension that the image does not have may be 0. */
     uint32_t height = region->height == 0 && !lines && image->rows == 1 ? 1 : region->height;
     uint32_t depth = region->depth == 0 && (lines || image->slices == 1) ? 1 : region->depth;
     *box = (struct box){region->originX, lines ? 0 : region->originY, lines ? region->originY : region->originZ, region->width,
@@ -89,7 +90,7 @@ static ze_result_t choose_box(const struct blz_image *image, const ze_image_regi
         box->y > image->rows || box->rows > image->rows - box->y || box->z > image->slices ||
         box->slices > image->slices - box->z)
         return blz_fail(ZE_RESULT_ERROR_INVALID_SIZE,
-                        "%s begins at (%u, %u, %u) and is of %u x %u x %u pixels: it leaves the image of %u x %u%s x %u", name,
+                        "%s starts at (%u, %u, %u) with %u x %u x %u pixels: it exceeds the image of %u x %u%s x %u", name,
                         region->originX, region->originY, region->originZ, region->width, region->height, region->depth,
                         image->width, lines ? image->slices : image->rows, lines ? " lines" : "", lines ? 1 : image->slices);
     return ZE_RESULT_SUCCESS;
@@ -109,7 +110,7 @@ static ze_result_t take_memory(struct side *side, struct blz_context *context, c
 {
     uint64_t row_size = (uint64_t)box->width * image->format.pixel_size;
     bool lines = image->desc.type == ZE_IMAGE_TYPE_1DARRAY;
-    if (lines && slice_pitch == 0) /* a line a slice: the distance may be told as either */
+    if (lines && slice_pitch == 0) /* a 1D array has one line per slice: either pitch may give the distance */
         slice_pitch = row_pitch;
     if ((row_pitch != 0 && row_pitch < row_size) || (slice_pitch != 0 && box->slices > 1 && slice_pitch < row_size))
         return blz_fail(ZE_RESULT_ERROR_INVALID_SIZE,
@@ -150,7 +151,7 @@ static void set_box(struct copy_command *own, const struct box *box, uint32_t pi
 
 /* ---------------------------------------------------------------- the calls */
 
-/* The list's command, or a failure that has been told. */
+/* Acquires the list and creates the command; the error is already recorded on failure. */
 static ze_result_t begin(ze_command_list_handle_t handle, struct blz_list **list, struct copy_command **own)
 {
     ze_result_t result = blz_list_acquire(handle, BLZ_LIST_COPY, list);
@@ -188,7 +189,7 @@ static ze_result_t prepare_images(struct copy_command *own, const ze_image_regio
                         from->format.pixel_size, to->format.pixel_size);
     if (target.width != origin.width || target.rows * target.slices != origin.rows * origin.slices ||
         (target.rows != origin.rows && target.rows != 1 && origin.rows != 1))
-        return blz_fail(ZE_RESULT_ERROR_INVALID_SIZE, "a copy of %u x %u x %u pixels to %u x %u x %u: both are the same",
+        return blz_fail(ZE_RESULT_ERROR_INVALID_SIZE, "a copy of %u x %u x %u pixels to %u x %u x %u: both must be equal",
                         origin.width, origin.rows, origin.slices, target.width, target.rows, target.slices);
     if (to == from && boxes_overlap(&target, &origin))
         return blz_fail(ZE_RESULT_ERROR_OVERLAPPING_REGIONS, "pDstRegion and pSrcRegion overlap in one image");
@@ -196,7 +197,7 @@ static ze_result_t prepare_images(struct copy_command *own, const ze_image_regio
         return ZE_RESULT_SUCCESS;
     take_image(&own->destination, to, &target);
     take_image(&own->source, from, &origin);
-    if (target.rows != origin.rows) { /* an array of lines and rows: a line a slice on both sides */
+    if (target.rows != origin.rows) { /* a 1D array and a 2D image: one line per slice on both sides */
         if (target.rows != 1)
             own->destination.slice_pitch = own->destination.row_pitch;
         if (origin.rows != 1)
@@ -232,7 +233,7 @@ ze_result_t zeCommandListAppendImageCopy(ze_command_list_handle_t list, ze_image
     return zeCommandListAppendImageCopyRegion(list, destination, source, NULL, NULL, signal, wait_count, waits);
 }
 
-/* Between an image and memory: into is whether the image is written. */
+/* Copies between an image and memory; into means that the image is the destination. */
 static ze_result_t append(ze_command_list_handle_t list_handle, ze_image_handle_t image_handle, const void *pointer, bool into,
                           const ze_image_region_t *region, uint32_t row_pitch, uint32_t slice_pitch, ze_event_handle_t signal,
                           uint32_t wait_count, ze_event_handle_t *waits)

@@ -43,7 +43,7 @@ static const struct {
     {ZE_IMAGE_FORMAT_LAYOUT_4_4_4_4, 4, {NONE, NONE, BLR_CHANNEL_UNORM_SHORT_4_4_4_4, NONE, NONE}},
 };
 
-/* R, G, B, A, 0, 1, and X, which may be anything. Depth there is none. */
+/* R, G, B, A, 0, 1, and X, which leaves the channel undefined. Depth is not supported. */
 static const blr_swizzle_t swizzles[] = {BLR_SWIZZLE_RED,  BLR_SWIZZLE_GREEN, BLR_SWIZZLE_BLUE, BLR_SWIZZLE_ALPHA,
                                          BLR_SWIZZLE_ZERO, BLR_SWIZZLE_ONE,   BLR_SWIZZLE_ZERO};
 
@@ -69,7 +69,7 @@ static ze_result_t resolve_type(const ze_image_format_t *format, struct blz_form
         return ZE_RESULT_SUCCESS;
     }
     return blz_fail(ZE_RESULT_ERROR_UNSUPPORTED_IMAGE_FORMAT,
-                    "an image of layout %d: video formats are not offered, only those of Level Zero's table of required formats "
+                    "an image of layout %d: video formats are not supported, only those of Level Zero's table of required formats "
                     "and 8_8_8, 16_16_16, 32_32_32",
                     format->layout);
 }

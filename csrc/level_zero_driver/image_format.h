@@ -1,4 +1,4 @@
-/* Formats of images: Level Zero's layout, type and swizzle as the reference driver's channel type and channels. */
+/* Image formats: maps Level Zero's layout, type and swizzle to the reference driver's channel type and channels. */
 #ifndef BLZ_IMAGE_FORMAT_H
 #define BLZ_IMAGE_FORMAT_H
 
@@ -12,7 +12,8 @@ struct blz_format {
     blr_swizzle_t swizzle[4];
 };
 
-/* INVALID_ENUMERATION for what no version of Level Zero has, UNSUPPORTED_IMAGE_FORMAT for what this driver lacks. */
+/* Fails with INVALID_ENUMERATION for a value that Level Zero does not define, with UNSUPPORTED_IMAGE_FORMAT for a
+   format that this driver does not support. */
 ze_result_t blz_format_resolve(const ze_image_format_t *format, struct blz_format *resolved);
 
 #endif

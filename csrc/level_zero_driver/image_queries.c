@@ -1,4 +1,4 @@
-/* What images are and could be. */
+/* Image queries: limits, format support, memory properties and residency. */
 #include "external_memory.h"
 #include "image.h"
 #include "reference/device.h"
@@ -7,7 +7,7 @@
 #include <inttypes.h>
 
 #define MAX_IMAGE_ARGUMENTS 128u
-#define MAX_SAMPLERS 16u /* arguments */
+#define MAX_SAMPLERS 16u /* sampler arguments of a kernel */
 
 ze_result_t zeDeviceGetImageProperties(ze_device_handle_t handle, ze_device_image_properties_t *properties)
 {
@@ -21,7 +21,7 @@ ze_result_t zeDeviceGetImageProperties(ze_device_handle_t handle, ze_device_imag
         .stype = properties->stype,
         .pNext = properties->pNext,
         .maxImageDims1D = BLR_MAX_IMAGE_1D_WIDTH,
-        .maxImageDims2D = BLR_MAX_IMAGE_2D_HEIGHT, /* the smaller: rows may be longer */
+        .maxImageDims2D = BLR_MAX_IMAGE_2D_HEIGHT, /* the height limit, which is below the width limit */
         .maxImageDims3D = BLR_MAX_IMAGE_3D_EXTENT,
         .maxImageBufferSize = BLR_MAX_LINEAR_1D_WIDTH,
         .maxImageArraySlices = BLR_MAX_LAYERS,
@@ -43,7 +43,7 @@ ze_result_t zeImageGetProperties(ze_device_handle_t handle, const ze_image_desc_
     struct blz_device *device;
     struct blz_image image = {.context = NULL};
     ze_result_t result = blz_device_check(handle, &device);
-    if (result == ZE_RESULT_SUCCESS) /* what is chained makes no difference */
+    if (result == ZE_RESULT_SUCCESS) /* chained structs do not change the answer */
         result = blz_structure(desc, ZE_STRUCTURE_TYPE_IMAGE_DESC, "desc");
     if (result == ZE_RESULT_SUCCESS)
         result = blz_properties(properties, ZE_STRUCTURE_TYPE_IMAGE_PROPERTIES, "pImageProperties");
@@ -55,7 +55,7 @@ ze_result_t zeImageGetProperties(ze_device_handle_t handle, const ze_image_desc_
     properties->samplerFilterFlags = 0;
     if (support != NULL) {
         support->supported = result == ZE_RESULT_SUCCESS;
-        if (result == ZE_RESULT_ERROR_UNSUPPORTED_IMAGE_FORMAT) /* that is the answer */
+        if (result == ZE_RESULT_ERROR_UNSUPPORTED_IMAGE_FORMAT) /* an unsupported format is an answer, not a failure */
             return ZE_RESULT_SUCCESS;
     }
     if (result == ZE_RESULT_SUCCESS)
@@ -151,7 +151,7 @@ ze_result_t zeMemGetPitchFor2dImage(ze_context_handle_t context_handle, ze_devic
 
 /* ---------------------------------------------------------------- residency */
 
-/* All memory is resident: there is nothing to be done but to check. */
+/* All memory is resident: the call checks its parameters only. */
 static ze_result_t check_residency(ze_context_handle_t context_handle, ze_device_handle_t device_handle, ze_image_handle_t handle)
 {
     struct blz_context *context;
@@ -163,7 +163,7 @@ static ze_result_t check_residency(ze_context_handle_t context_handle, ze_device
     result = blz_image_acquire(handle, &image);
     if (result == ZE_RESULT_SUCCESS) {
         if (image->context != context)
-            result = blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "the image is of another context");
+            result = blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "the image belongs to another context");
         blz_image_release(image);
     }
     blz_context_release(context);

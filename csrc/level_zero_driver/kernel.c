@@ -1,3 +1,5 @@
+/* Kernels: creation and destruction. */
+
 #include "kernel.h"
 
 #include "structure.h"
@@ -40,7 +42,7 @@ static ze_result_t prepare_arguments(struct blz_kernel *kernel)
     return ZE_RESULT_SUCCESS;
 }
 
-/* The group size when none is set: what the kernel asks for, else one work-item. */
+/* Sets the default group size: the size that the kernel requires, else one work-item. */
 static void choose_group(struct blz_kernel *kernel)
 {
     for (int c = 0; c < 3; c++)
@@ -87,7 +89,7 @@ ze_result_t zeKernelCreate(ze_module_handle_t module_handle, const ze_kernel_des
         result = blz_fail_null(handle == NULL ? "phKernel" : "desc->pKernelName");
     if (result == ZE_RESULT_SUCCESS && module->imports && module->linked == NULL)
         result = blz_fail(ZE_RESULT_ERROR_INVALID_MODULE_UNLINKED,
-                          "the module imports functions or variables: zeModuleDynamicLink links it with those that export them");
+                          "the module imports functions or variables: call zeModuleDynamicLink with the modules that export them");
     if (result == ZE_RESULT_SUCCESS)
         result = create(module, desc->pKernelName, handle);
     blz_module_release(module);

@@ -1,4 +1,5 @@
-/* Kernels: the reference driver's, with the state that Level Zero keeps in a kernel: arguments, group size, offset. */
+/* Kernels: a kernel of the reference driver with the state that Level Zero keeps per kernel: arguments, group size,
+   offset. */
 #ifndef BLZ_KERNEL_H
 #define BLZ_KERNEL_H
 
@@ -30,8 +31,8 @@ struct blz_kernel {
 ze_result_t blz_kernel_acquire(ze_kernel_handle_t handle, struct blz_kernel **kernel);
 static inline void blz_kernel_release(struct blz_kernel *kernel) { blr_object_release(&kernel->object); }
 
-/* Groups that are certain to run at the same time, so that one can wait for another: those of a launch run on whatever
- * threads are free, one after the other if need be. */
+/* The number of groups that are guaranteed to run concurrently, so that one can wait for another. The groups of a
+ * launch run on the free threads, one after the other if necessary. */
 #define BLZ_MAX_COOPERATIVE_GROUPS 1u
 
 #endif

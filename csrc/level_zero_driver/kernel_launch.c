@@ -1,4 +1,4 @@
-/* Launches: a copy of the kernel's state when the command is appended, run by the reference driver. */
+/* Kernel launches: a command copies the kernel's state when it is appended; the reference driver runs it. */
 #include "command.h"
 #include "kernel.h"
 #include "list.h"
@@ -12,18 +12,18 @@ struct launch {
     struct blz_kernel *kernel;      /* retained */
     uint32_t group[3], offset[3];
     uint32_t argument_count;
-    const void **values;            /* of each argument: in bytes, or NULL for local memory */
+    const void **values;            /* of each argument: bytes, or NULL for local memory */
     uint64_t *sizes;
     unsigned char *bytes;
     struct blr_object **kept;       /* retained, or NULL */
-    struct blr_command *ready;      /* the same for the reference driver; NULL if the groups lie in memory, or it would fail */
+    struct blr_command *ready;      /* the prepared launch; NULL for indirect group counts, or if preparation failed */
 };
 
 struct launch_command {
     struct blz_command command;
-    ze_group_count_t groups;            /* unless they lie in memory */
-    const ze_group_count_t *groups_at;  /* read when the command runs */
-    const uint32_t *count_at;           /* how many of the launches, likewise */
+    ze_group_count_t groups;            /* unless the group counts are in memory */
+    const ze_group_count_t *groups_at;  /* group counts in memory, read when the command runs */
+    const uint32_t *count_at;           /* launch count in memory, read when the command runs */
     struct blr_allocation *used[2];     /* retained */
     uint32_t launch_count;
     struct launch *launches;
@@ -61,7 +61,7 @@ static bool is_empty(const ze_group_count_t *groups)
     return groups->groupCountX == 0 || groups->groupCountY == 0 || groups->groupCountZ == 0;
 }
 
-/* The launch as the reference driver takes it. */
+/* Describes the launch for the reference driver. */
 static blr_launch_t describe(const struct launch *launch, const ze_group_count_t *groups)
 {
     const uint64_t counts[3] = {groups->groupCountX, groups->groupCountY, groups->groupCountZ};
@@ -123,7 +123,7 @@ static ze_result_t copy_arguments(struct launch *launch, const struct blz_kernel
         const struct blz_argument *argument = &kernel->arguments[i];
         if (!argument->set)
             return blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                            "argument %u ('%.60s') of kernel '%.80s' was not set: zeKernelSetArgumentValue sets it", i, argument->is.name,
+                            "argument %u ('%.60s') of kernel '%.80s' is not set: call zeKernelSetArgumentValue", i, argument->is.name,
                             kernel->properties.name);
         if (argument->is.kind == BLR_ARGUMENT_KIND_LOCAL) {
             launch->sizes[i] = argument->size;
@@ -155,7 +155,7 @@ static ze_result_t prepare(struct launch *launch, ze_kernel_handle_t handle)
     return result;
 }
 
-/* Makes a launch ready to run. Where that fails it fails again when it runs, which is the time to tell it. */
+/* Prepares a launch. A failure is ignored here: the launch fails again, and is reported, when it runs. */
 static void make_ready(struct launch *launch, const struct blz_list *list, const ze_group_count_t *groups)
 {
     if (is_empty(groups))
@@ -167,7 +167,7 @@ static void make_ready(struct launch *launch, const struct blz_list *list, const
     blr_error_redirect(before);
 }
 
-/* Memory that a command reads when it runs. */
+/* Retains memory that a command reads when it runs. */
 static ze_result_t use(struct launch_command *own, int number, const struct blz_list *list, const void *pointer, uint64_t size,
                        const char *name)
 {
@@ -185,7 +185,7 @@ struct request {
     ze_kernel_handle_t *kernels;
     const ze_group_count_t *groups;
     bool indirect, cooperative;
-    const uint32_t *count_at; /* with several kernels */
+    const uint32_t *count_at; /* for several kernels */
 };
 
 static ze_result_t fill(struct launch_command *own, const struct blz_list *list, const struct request *request)
@@ -296,7 +296,8 @@ ze_result_t zeCommandListAppendLaunchKernelWithParameters(ze_command_list_handle
     return result == ZE_RESULT_SUCCESS ? append(list, &request, signal, wait_count, waits) : result;
 }
 
-/* Each of values points to an argument: to a value, to a pointer, to the handle of an image or a sampler; of local memory to its size. */
+/* values[i] points to the value of argument i: a number, a pointer, the handle of an image or a sampler; for local
+   memory, its size. */
 static ze_result_t set_arguments(ze_kernel_handle_t handle, void **values)
 {
     struct blz_kernel *kernel;

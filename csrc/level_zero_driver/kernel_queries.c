@@ -1,4 +1,4 @@
-/* What kernels tell of themselves. */
+/* Kernel queries: names, properties, attributes, group size suggestions. */
 #include "copy_out.h"
 #include "kernel.h"
 #include "structure.h"
@@ -63,7 +63,7 @@ ze_result_t zeKernelGetName(ze_kernel_handle_t handle, size_t *size, char *name)
     return result;
 }
 
-/* The attributes that SPIR-V keeps of a kernel's source. */
+/* Source attributes of a kernel, from its SPIR-V module. */
 ze_result_t zeKernelGetSourceAttributes(ze_kernel_handle_t handle, uint32_t *size, char **text)
 {
     struct blz_kernel *kernel;

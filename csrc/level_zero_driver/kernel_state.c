@@ -1,4 +1,4 @@
-/* What is set in a kernel before it is launched: arguments, group size, offset, hints. */
+/* Launch state of a kernel: arguments, group size, offset, hints. */
 #include "image.h"
 #include "kernel.h"
 #include "sampler.h"
@@ -16,7 +16,7 @@ static ze_result_t fail_size(const struct blz_kernel *kernel, uint32_t index, si
                     kernel->properties.name, is->size, size);
 }
 
-/* Keeps an image or a sampler, and stores the number that the kernel knows it by. */
+/* Retains an image or a sampler and stores the handle value that kernels use. */
 static ze_result_t set_object(struct blz_argument *argument, const void *value)
 {
     const void *handle = NULL;
@@ -56,7 +56,7 @@ static ze_result_t set_argument(struct blz_kernel *kernel, uint32_t index, size_
     case BLR_ARGUMENT_KIND_LOCAL:
         if (value != NULL)
             return blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                            "argument %u ('%.60s') of kernel '%.80s' is local memory: pArgValue is NULL and argSize its bytes", index,
+                            "argument %u ('%.60s') of kernel '%.80s' is local memory: pass NULL as pArgValue and its size as argSize", index,
                             argument->is.name, kernel->properties.name);
         if (size == 0)
             return blz_fail(ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE, "argument %u of kernel '%.80s': 0 bytes of local memory",
@@ -75,7 +75,7 @@ static ze_result_t set_argument(struct blz_kernel *kernel, uint32_t index, size_
         return fail_size(kernel, index, size);
     if (value != NULL)
         memcpy(argument->value, value, size);
-    else /* null, be it a pointer or a value */
+    else /* zero: a null pointer or a zero value */
         memset(argument->value, 0, size);
     argument->set = true;
     return ZE_RESULT_SUCCESS;
@@ -88,7 +88,7 @@ ze_result_t zeKernelSetArgumentValue(ze_kernel_handle_t handle, uint32_t index, 
     if (result != ZE_RESULT_SUCCESS)
         return result;
     if (index >= kernel->properties.argument_count) {
-        result = blz_fail(ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX, "argument %u: kernel '%.80s' has %u, numbered from 0", index,
+        result = blz_fail(ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX, "argument %u: kernel '%.80s' has %u arguments, numbered from 0", index,
                           kernel->properties.name, kernel->properties.argument_count);
     } else {
         blr_mutex_lock(&kernel->mutex);
@@ -155,7 +155,7 @@ ze_result_t zeKernelSuggestGroupSize(ze_kernel_handle_t handle, uint32_t x, uint
     if (left > kernel->properties.max_work_group_size)
         left = kernel->properties.max_work_group_size;
     if (x == 0 || y == 0 || z == 0)
-        result = blz_fail(ZE_RESULT_ERROR_INVALID_GLOBAL_WIDTH_DIMENSION, "a range of %u x %u x %u work-items: each is at least 1", x, y,
+        result = blz_fail(ZE_RESULT_ERROR_INVALID_GLOBAL_WIDTH_DIMENSION, "a range of %u x %u x %u work-items: each must be at least 1", x, y,
                           z);
     for (int c = 0; c < 3 && result == ZE_RESULT_SUCCESS; c++) {
         uint32_t size = kernel->properties.required_work_group_size[0] != 0 ? kernel->properties.required_work_group_size[c]
@@ -200,7 +200,7 @@ ze_result_t zeKernelSetGlobalOffsetExp(ze_kernel_handle_t handle, uint32_t x, ui
 
 #define INDIRECT_FLAGS (ZE_KERNEL_INDIRECT_ACCESS_FLAG_HOST | ZE_KERNEL_INDIRECT_ACCESS_FLAG_DEVICE | ZE_KERNEL_INDIRECT_ACCESS_FLAG_SHARED)
 
-/* All memory is resident, whatever is said. */
+/* All memory is resident; the flags have no effect. */
 ze_result_t zeKernelSetIndirectAccess(ze_kernel_handle_t handle, ze_kernel_indirect_access_flags_t flags)
 {
     struct blz_kernel *kernel;
@@ -235,7 +235,7 @@ ze_result_t zeKernelGetIndirectAccess(ze_kernel_handle_t handle, ze_kernel_indir
     return result;
 }
 
-/* The processor's caches are not divided between local memory and data: a preference changes nothing. */
+/* Processors do not split a cache between local memory and data: the preference has no effect. */
 ze_result_t zeKernelSetCacheConfig(ze_kernel_handle_t handle, ze_cache_config_flags_t flags)
 {
     struct blz_kernel *kernel;

@@ -1,4 +1,4 @@
-/* The Level Zero API as this driver offers it: types, functions, and the tables between the loader and a driver. */
+/* The Level Zero API of this driver: types, functions, and the tables between the loader and a driver. */
 #ifndef BLZ_LEVEL_ZERO_H
 #define BLZ_LEVEL_ZERO_H
 

@@ -1,3 +1,5 @@
+/* Command lists: creation, appending, closing, resetting and cloning. */
+
 #include "list.h"
 
 #include "device.h"
@@ -158,7 +160,7 @@ ze_result_t zeCommandListClose(ze_command_list_handle_t handle)
     return ZE_RESULT_SUCCESS;
 }
 
-/* What is executing of the list goes on with the commands it has. */
+/* A running execution continues with the commands it retained. */
 ze_result_t zeCommandListReset(ze_command_list_handle_t handle)
 {
     struct blz_list *list;
@@ -190,7 +192,7 @@ ze_result_t blz_list_acquire(ze_command_list_handle_t handle, enum blz_need need
         (blz_queue_group((*list)->ordinal)->flags & ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE) != 0)
         return result;
     result = blz_fail(ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE,
-                      "a command list of group %u, which is for copies alone: kernels need a list of group 0", (*list)->ordinal);
+                      "a command list of group %u, which runs copies only: kernels need a list of group 0", (*list)->ordinal);
     blz_list_release(*list);
     *list = NULL;
     return result;
@@ -257,12 +259,12 @@ ze_result_t blz_list_recording(ze_command_list_handle_t handle, uint32_t ordinal
         return result;
     blr_mutex_lock(&list->mutex);
     if (list->stream != NULL)
-        result = blz_fail(ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE, "an immediate command list runs by itself: a regular one is needed");
+        result = blz_fail(ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE, "an immediate command list cannot be executed: a regular one is needed");
     else if (list->ordinal != ordinal)
-        result = blz_fail(ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE, "a command list of group %u on a queue of group %u: they have to be the same",
+        result = blz_fail(ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE, "a command list of group %u on a queue of group %u: both must be equal",
                           list->ordinal, ordinal);
     else if (!list->closed)
-        result = blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "the command list is not closed: zeCommandListClose comes before its execution");
+        result = blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "the command list is not closed: call zeCommandListClose before its execution");
     else
         blz_recording_retain(*recording = list->recording);
     blr_mutex_unlock(&list->mutex);
@@ -277,7 +279,7 @@ ze_result_t zeCommandListHostSynchronize(ze_command_list_handle_t handle, uint64
     if (result != ZE_RESULT_SUCCESS)
         return result;
     if (list->stream == NULL)
-        result = blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "a regular command list does not run by itself: synchronize its queue");
+        result = blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "a regular command list has no stream: synchronize its queue");
     else
         result = blz_stream_synchronize(list->stream, timeout);
     blz_list_release(list);
@@ -292,13 +294,13 @@ static ze_result_t duplicate(struct blz_list *list, ze_command_list_handle_t *ha
     struct blz_recording *recording = NULL;
     if ((list->flags & ZE_COMMAND_LIST_FLAG_EXP_CLONEABLE) == 0)
         return blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                        "the command list was made without ZE_COMMAND_LIST_FLAG_EXP_CLONEABLE: it cannot be copied");
+                        "the command list was created without ZE_COMMAND_LIST_FLAG_EXP_CLONEABLE: it cannot be copied");
     blr_mutex_lock(&list->mutex);
     if (list->closed)
         blz_recording_retain(recording = list->recording);
     blr_mutex_unlock(&list->mutex);
     if (recording == NULL)
-        return blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "the command list is not closed: zeCommandListClose comes before its copy");
+        return blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "the command list is not closed: call zeCommandListClose before its copy");
     ze_result_t result = create_regular(list->context, list->device, &desc, handle);
     struct blz_list *copy = NULL;
     if (result == ZE_RESULT_SUCCESS)

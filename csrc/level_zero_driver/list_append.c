@@ -1,7 +1,7 @@
-/* Regular command lists executed by an immediate one. */
+/* Execution of regular command lists by an immediate list. */
 #include "list.h"
 
-/* A command that only waits or signals, as work of its own. */
+/* Wraps a command that only waits or signals in its own work item. */
 static struct blz_work *order(const struct blz_list *list, ze_event_handle_t signal, uint32_t wait_count, ze_event_handle_t *waits,
                               ze_result_t *result)
 {
@@ -17,7 +17,7 @@ static struct blz_work *order(const struct blz_list *list, ze_event_handle_t sig
     return NULL;
 }
 
-/* What waits, the lists, what signals. */
+/* Collects the work items: the waits, the lists, the signal. */
 static ze_result_t gather(struct blz_list *list, uint32_t count, ze_command_list_handle_t *lists, ze_event_handle_t signal,
                           uint32_t wait_count, ze_event_handle_t *waits, struct blz_work **first, struct blz_following *following)
 {
@@ -45,7 +45,7 @@ static ze_result_t append(struct blz_list *list, uint32_t count, ze_command_list
     struct blz_following following = {NULL, NULL};
     bool synchronous = list->queue.mode == ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS;
     if (list->stream == NULL)
-        return blz_fail(ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE, "a regular command list executes no others: an immediate one is needed");
+        return blz_fail(ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE, "a regular command list cannot execute lists: an immediate one is needed");
     if (lists == NULL || count == 0)
         return lists == NULL ? blz_fail_null("phCommandLists")
                              : blz_fail(ZE_RESULT_ERROR_INVALID_SIZE, "numCommandLists is 0: at least one command list is needed");

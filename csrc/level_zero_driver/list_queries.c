@@ -1,7 +1,7 @@
-/* What a command list was made from. */
+/* Queries of the descriptor of a command list. */
 #include "list.h"
 
-/* Runs the assignment for a list; place is where the answer goes, named as the parameter. */
+/* Runs the assignment for a list; place is the result parameter, and name its name. */
 #define ANSWER(handle, place, name, assignment)                                                                               \
     do {                                                                                                                      \
         struct blz_list *list;                                                                                                \

@@ -1,3 +1,5 @@
+/* Allocations: creation, lookup and free. */
+
 #if !defined(_GNU_SOURCE)
 #define _GNU_SOURCE
 #endif
@@ -12,7 +14,7 @@
 #include <unistd.h>
 
 #define HUGE_PAGE ((uint64_t)2 << 20)
-#define SAMPLER_TAIL ((uint64_t)64) /* a sampler may read a whole register that begins with the last pixel */
+#define SAMPLER_TAIL ((uint64_t)64) /* a sampler may read a whole register that starts at the last pixel */
 #define MAX_ALIGNMENT ((uint64_t)1 << 30)
 
 uint64_t blz_page_size(void) { return (uint64_t)sysconf(_SC_PAGESIZE); }
@@ -98,7 +100,7 @@ ze_result_t blz_memory_allocate(struct blz_context *context, struct blz_device *
         description.mapping = map(length, alignment < least ? least : alignment);
     if (description.mapping == NULL)
         result = blz_fail(type == ZE_MEMORY_TYPE_HOST ? ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY : ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY,
-                          "%" PRIu64 " bytes are not to be had: the device has %" PRIu64 " bytes in all", size,
+                          "%" PRIu64 " bytes are not available: the device has %" PRIu64 " bytes in all", size,
                           blr_device_memory_size());
     else
         result = blz_memory_take(context, &description, size, pointer);
@@ -122,7 +124,7 @@ ze_result_t blz_memory_find(struct blz_context *context, const void *pointer, st
     }
     blr_memory_release(found);
     return blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                    "%p is in no allocation of the context: it was freed, is of another context, or of no allocation at all", pointer);
+                    "%p is in no allocation of the context: it was freed, belongs to another context, or was never allocated", pointer);
 }
 
 ze_result_t blz_memory_free(struct blz_context *context, void *pointer, bool imported)
@@ -133,12 +135,12 @@ ze_result_t blz_memory_free(struct blz_context *context, void *pointer, bool imp
     if (result != ZE_RESULT_SUCCESS)
         return result;
     if (memory->unmap != NULL)
-        result = blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "%p was mapped, not allocated: zeVirtualMemUnmap takes it", pointer);
+        result = blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "%p was mapped, not allocated: call zeVirtualMemUnmap", pointer);
     else if (memory->imported != imported)
-        result = blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "%p was %s: %s takes it", pointer,
+        result = blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "%p was %s: call %s", pointer,
                           imported ? "allocated here" : "opened from another process", imported ? "zeMemFree" : "zeMemCloseIpcHandle");
     else if (allocation->base != (uint64_t)(uintptr_t)pointer)
-        result = blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "%p lies inside an allocation: it is freed by its start 0x%" PRIx64,
+        result = blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "%p lies inside an allocation: free it by its start 0x%" PRIx64,
                           pointer, allocation->base);
     else if (!blr_memory_withdraw(allocation))
         result = blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "%p was freed by another thread", pointer);

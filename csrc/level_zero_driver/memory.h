@@ -1,7 +1,6 @@
-/*
- * Memory: allocations of the device, the host and shared ones, each of pages of its own, known to the reference
- * driver by their addresses. Commands keep the allocations they use: a free forgets the address, the pages go later.
- */
+/* Memory: device, host and shared allocations, each of its own pages, registered in the reference driver by their
+ * addresses. Commands retain the allocations they use: a free removes the address at once, and the pages with the
+ * last reference. */
 #ifndef BLZ_MEMORY_H
 #define BLZ_MEMORY_H
 
@@ -12,41 +11,41 @@
 
 struct blz_external;
 
-/* What Level Zero knows of an allocation beyond the reference driver: its owner. */
+/* Properties of an allocation that Level Zero adds to the reference driver's. */
 struct blz_memory {
     struct blz_device *device; /* NULL for memory of the host */
     ze_memory_type_t type;
     uint64_t id;
-    uint64_t context;          /* its object's id */
-    void *mapping;             /* pages, mapped for this allocation alone */
+    uint64_t context;          /* id of the context object */
+    void *mapping;             /* pages of this allocation only */
     uint64_t mapped;           /* bytes */
     uint64_t reserved;         /* bytes counted as the device's memory */
-    struct blz_external *external; /* as what it can be exported, owned, or NULL: external_memory.h */
-    bool imported;             /* from another process: freed by the function for that */
-    struct blz_store_range range; /* where other processes find it, once they were told */
-    void (*unmap)(struct blz_memory *memory); /* of mapped virtual memory, instead of freeing; or NULL */
+    struct blz_external *external; /* its external memory, owned, or NULL (external_memory.h) */
+    bool imported;             /* opened from an IPC handle: closed, not freed */
+    struct blz_store_range range; /* its range in the store, once an IPC handle exists */
+    void (*unmap)(struct blz_memory *memory); /* of mapped virtual memory: called instead of munmap; NULL otherwise */
     void *owner;               /* for unmap */
 };
 
 uint64_t blz_page_size(void);
 
-/* Takes over a mapping as an allocation of size bytes from its start. When that fails the mapping is still the caller's. */
+/* Registers a mapping as an allocation of size bytes from its start. On failure the caller keeps the mapping. */
 ze_result_t blz_memory_take(struct blz_context *context, const struct blz_memory *description, uint64_t size,
                             void **pointer);
 
-/* New zeroed pages, described by type and device. */
+/* Allocates zeroed pages for the given type and device. */
 ze_result_t blz_memory_allocate(struct blz_context *context, struct blz_device *device, ze_memory_type_t type, uint64_t size,
                                 uint64_t alignment, void **pointer);
 
-/* The allocation of the context that holds an address, with a reference added (blr_memory_release), and its owner.
- * INVALID_ARGUMENT for an address that is in none. */
+/* Finds the context's allocation that contains an address, adds a reference (blr_memory_release), and returns its
+ * properties. Fails with INVALID_ARGUMENT for an address outside all allocations. */
 ze_result_t blz_memory_find(struct blz_context *context, const void *pointer, struct blr_allocation **allocation,
                             struct blz_memory **memory);
 
-/* Whether handles for other processes are of the kind asked for; desc may be NULL. */
+/* Checks that the IPC handle type is supported; desc may be NULL. */
 ze_result_t blz_ipc_check_type(const ze_ipc_mem_handle_type_ext_desc_t *desc);
 
-/* Forgets the allocation that starts at the address. */
+/* Frees the allocation that starts at the address. */
 ze_result_t blz_memory_free(struct blz_context *context, void *pointer, bool imported);
 
 #endif

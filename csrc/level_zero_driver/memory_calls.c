@@ -1,4 +1,4 @@
-/* Memory as Level Zero's functions. */
+/* API calls on memory: allocation, free, residency, queries. */
 #include "external_memory.h"
 #include "memory.h"
 #include "region.h"
@@ -15,13 +15,13 @@
 
 /* ---------------------------------------------------------------- descriptors */
 
-/* What is chained for memory that comes from elsewhere or goes there. */
+/* Chained structs of memory that is imported or exported. */
 struct external {
     const ze_external_memory_import_fd_t *import;
     const ze_external_memory_export_desc_t *export;
 };
 
-/* Compression and the limits of allocations make no difference here: their structs are known and need nothing. */
+/* The structs for compression and large allocations are accepted and have no effect. */
 static ze_result_t check_device_desc(const ze_device_mem_alloc_desc_t *desc, struct external *external)
 {
     struct blz_extension extensions[] = {
@@ -31,7 +31,7 @@ static ze_result_t check_device_desc(const ze_device_mem_alloc_desc_t *desc, str
         {ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMPORT_FD, NULL},
         {ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_DESC, NULL},
     };
-    /* Memory that is shared with the host is not shared with other interfaces. */
+    /* Shared allocations cannot be imported or exported. */
     ze_result_t result = blz_descriptor(desc, ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC, "device_desc", extensions,
                                         external == NULL ? 2 : 5);
     if (result == ZE_RESULT_SUCCESS)
@@ -130,8 +130,9 @@ ze_result_t zeMemFree(ze_context_handle_t handle, void *pointer)
     return result;
 }
 
-/* Memory that commands use goes after them in any case; a blocking free waits for all that is submitted. Callers are known to give the
- * stype of the driver's properties (ZE_STRUCTURE_TYPE_DRIVER_MEMORY_FREE_EXT_PROPERTIES): no struct is chained to that one either. */
+/* Commands retain the memory they use, whatever the policy; a blocking free also waits for all submitted work. Some
+ * callers pass the stype of the driver's properties (ZE_STRUCTURE_TYPE_DRIVER_MEMORY_FREE_EXT_PROPERTIES): accept
+ * it, also without a chain. */
 ze_result_t zeMemFreeExt(ze_context_handle_t context, const ze_memory_free_ext_desc_t *desc, void *pointer)
 {
     if (desc == NULL)
@@ -151,7 +152,7 @@ ze_result_t zeMemFreeExt(ze_context_handle_t context, const ze_memory_free_ext_d
 
 /* ---------------------------------------------------------------- residency */
 
-/* Memory of the system is where the processors find it: what is named is checked, and stays. */
+/* Memory of the system is always resident: the call checks its parameters only. */
 static ze_result_t check_residency(ze_context_handle_t handle, ze_device_handle_t device_handle, const void *pointer, size_t size)
 {
     struct blz_context *context;
@@ -180,7 +181,8 @@ ze_result_t zeContextEvictMemory(ze_context_handle_t context, ze_device_handle_t
 
 /* ---------------------------------------------------------------- queries */
 
-/* Libraries of one process have each a context and ask about each other's memory: queries answer for memory of every context. */
+/* Libraries of one process have separate contexts and query each other's memory: queries answer for memory of every
+   context. */
 
 static void describe(const struct blz_memory *memory, ze_memory_allocation_properties_t *properties, ze_device_handle_t *device)
 {
@@ -203,7 +205,7 @@ ze_result_t zeMemGetAllocProperties(ze_context_handle_t handle, const void *poin
     else
         result = blz_properties(properties, ZE_STRUCTURE_TYPE_MEMORY_ALLOCATION_PROPERTIES, "pMemAllocProperties");
     if (result == ZE_RESULT_SUCCESS) {
-        /* An address that is in no allocation is of unknown memory. */
+        /* The type of an address outside all allocations is unknown. */
         struct blr_allocation *allocation = blr_memory_find(pointer);
         const struct blz_memory *memory = allocation == NULL ? NULL : allocation->owner;
         describe(memory, properties, device);
@@ -226,7 +228,7 @@ ze_result_t zeMemGetAddressRange(ze_context_handle_t handle, const void *pointer
     struct blr_allocation *allocation = pointer == NULL ? NULL : blr_memory_find(pointer);
     if (allocation == NULL)
         result = pointer == NULL ? blz_fail_null("ptr")
-                                 : blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "%p is in no allocation: it was freed, or never was in one", pointer);
+                                 : blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "%p is in no allocation: it was freed or never allocated", pointer);
     if (result == ZE_RESULT_SUCCESS && base != NULL)
         *base = (void *)(uintptr_t)allocation->base;
     if (result == ZE_RESULT_SUCCESS && size != NULL)

@@ -1,9 +1,7 @@
-/*
- * Memory that two processes share.
+/* IPC handles: memory shared between processes.
  *
- * Memory of the device becomes part of the store when its first handle is asked for: all commands stand still while its
- * pages change their place, and nobody else may touch memory of the device.
- */
+ * Device memory moves into the store when its first handle is requested. During the move no command runs, because
+ * the pages change; the host does not access device memory. */
 #if !defined(_GNU_SOURCE)
 #define _GNU_SOURCE
 #endif
@@ -18,15 +16,15 @@
 #define PURPOSE_MEMORY 1u
 #define FLAGS (ZE_IPC_MEMORY_FLAG_BIAS_CACHED | ZE_IPC_MEMORY_FLAG_BIAS_UNCACHED)
 
-/* What a handle holds. */
+/* Contents of an IPC handle. */
 struct message {
     struct blz_store_name name;
-    uint64_t size; /* of the allocation; the range is of whole pages */
+    uint64_t size; /* of the allocation; the range has whole pages */
 };
 
 _Static_assert(sizeof(struct message) <= sizeof(ze_ipc_mem_handle_t), "messages travel in handles");
 
-/* Pages of zeros stay pages that nobody has touched. */
+/* Copies pages, and skips pages of zeros so that they stay unallocated. */
 static void copy_pages(unsigned char *to, const unsigned char *from, uint64_t size)
 {
     static const unsigned char zeros[4096];
@@ -37,7 +35,7 @@ static void copy_pages(unsigned char *to, const unsigned char *from, uint64_t si
     }
 }
 
-/* With all commands standing still. */
+/* Call while all commands are stopped. */
 static ze_result_t move_to_store(struct blz_memory *memory)
 {
     struct blz_store_range range;
@@ -71,9 +69,9 @@ ze_result_t blz_ipc_check_type(const ze_ipc_mem_handle_type_ext_desc_t *desc)
 static ze_result_t share(struct blr_allocation *allocation, struct blz_memory *memory, const void *pointer, ze_ipc_mem_handle_t *ipc)
 {
     if (memory == NULL || memory->type != ZE_MEMORY_TYPE_DEVICE || memory->unmap != NULL || memory->imported || memory->external != NULL)
-        return blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "%p is not memory that zeMemAllocDevice made here for this process alone", pointer);
+        return blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "%p is not memory of this process from zeMemAllocDevice: only that can be shared", pointer);
     if (allocation->base != (uint64_t)(uintptr_t)pointer)
-        return blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "%p lies inside an allocation: it is shared by its start 0x%" PRIx64, pointer,
+        return blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "%p lies inside an allocation: share it by its start 0x%" PRIx64, pointer,
                         allocation->base);
     struct message message = {.size = allocation->size};
     ze_result_t result = ZE_RESULT_SUCCESS;
@@ -107,7 +105,7 @@ ze_result_t zeMemGetIpcHandle(ze_context_handle_t handle, const void *pointer, z
     return result;
 }
 
-/* Handles are of one kind, which goes to other processes of this machine and over no fabric. */
+/* All handles are of one type: valid for processes of this machine, not over a fabric. */
 ze_result_t zeMemGetIpcHandleWithProperties(ze_context_handle_t context, const void *pointer, void *next, ze_ipc_mem_handle_t *ipc)
 {
     for (const ze_base_desc_t *link = next; link != NULL; link = link->pNext) {
@@ -125,7 +123,7 @@ ze_result_t zeMemGetIpcHandleWithProperties(ze_context_handle_t context, const v
 ze_result_t zeMemPutIpcHandle(ze_context_handle_t handle, ze_ipc_mem_handle_t ipc)
 {
     struct blz_context *context;
-    (void)ipc; /* handles hold nothing that could be given back */
+    (void)ipc; /* an IPC handle holds no resource */
     ze_result_t result = blz_context_acquire(handle, &context);
     if (result == ZE_RESULT_SUCCESS)
         blz_context_release(context);
@@ -138,7 +136,7 @@ static ze_result_t open_memory(struct blz_context *context, struct blz_device *d
     memcpy(&message, ipc, sizeof message);
     struct blz_memory description = {.device = device, .type = ZE_MEMORY_TYPE_DEVICE, .mapped = message.name.size, .imported = true};
     if (message.size == 0 || message.size > message.name.size)
-        return blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "these 64 bytes are no handle of memory of this driver");
+        return blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "these 64 bytes are not a memory handle of this driver");
     ze_result_t result = blz_store_open(&message.name, PURPOSE_MEMORY, &description.mapping);
     if (result != ZE_RESULT_SUCCESS)
         return result;

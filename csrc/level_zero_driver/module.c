@@ -1,3 +1,5 @@
+/* Modules: creation, queries and destruction. */
+
 #include "module.h"
 
 #include "build_log.h"
@@ -59,7 +61,7 @@ ze_result_t blz_link_result(blr_result_t result)
                                                 : blz_result(result);
 }
 
-/* Several inputs as one module, which keeps those of each. */
+/* Builds several inputs as one module, which keeps each input's kernels. */
 static ze_result_t build_program(struct blz_module *module)
 {
     const struct blz_module_sources *sources = &module->sources;
@@ -107,7 +109,7 @@ static ze_result_t create(struct blz_context *context, const ze_module_desc_t *d
     return result;
 }
 
-/* A log that cannot be made takes the module with it. */
+/* The build fails if its log cannot be created. */
 static ze_result_t tell(ze_result_t result, ze_module_handle_t *module, ze_module_build_log_handle_t *log)
 {
     ze_result_t told = blz_build_log_tell(result, log);
@@ -187,7 +189,7 @@ ze_result_t zeModuleGetProperties(ze_module_handle_t handle, ze_module_propertie
     return result;
 }
 
-/* A variable of the module in global or constant memory, by the name that it is exported under. */
+/* Finds a variable in global or constant memory by its export name. */
 static const struct blr_spirv_variable *find_variable(const struct blr_module *native, const char *name)
 {
     for (const struct blr_spirv_module *part = native->parts, *end = part + native->part_count; part < end; part++)
@@ -211,7 +213,7 @@ ze_result_t zeModuleGetGlobalPointer(ze_module_handle_t handle, const char *name
         const struct blr_spirv_variable *variable = find_variable(native, name);
         if (variable == NULL)
             result = blz_fail(ZE_RESULT_ERROR_INVALID_GLOBAL_NAME,
-                              "the module has no variable named '%.200s' in global memory that it exports", name);
+                              "the module exports no variable named '%.200s' in global memory", name);
         if (variable != NULL && size != NULL)
             *size = variable->holds->size;
         if (variable != NULL && pointer != NULL)
@@ -222,7 +224,7 @@ ze_result_t zeModuleGetGlobalPointer(ze_module_handle_t handle, const char *name
     return result;
 }
 
-/* Functions have no addresses here. */
+/* Functions have no addresses in this driver. */
 ze_result_t zeModuleGetFunctionPointer(ze_module_handle_t handle, const char *name, void **function)
 {
     struct blz_module *module;

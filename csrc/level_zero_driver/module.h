@@ -1,4 +1,4 @@
-/* Modules: what they were made of, and the reference driver's module. */
+/* Modules: their sources, and the module of the reference driver. */
 #ifndef BLZ_MODULE_H
 #define BLZ_MODULE_H
 
@@ -6,7 +6,7 @@
 #include "module_source.h"
 #include "reference/module.h"
 
-/* Several modules as one, in which imports are what the others export. Shared by those that import something. */
+/* Several linked modules, in which imports resolve to the exports of the others. Shared by the modules with imports. */
 struct blz_linked {
     _Atomic uint32_t references;
     blr_module_t native;
@@ -17,22 +17,22 @@ struct blz_module {
     struct blz_context *context;        /* retained */
     struct blz_module_sources sources;
     blr_module_t native;
-    bool imports;                       /* functions or variables of other modules, which are to be linked to it */
-    struct blz_linked *_Atomic linked;  /* once it is, for good */
+    bool imports;                       /* has functions or variables that a link must resolve */
+    struct blz_linked *_Atomic linked;  /* set once by the link */
 };
 
 ze_result_t blz_module_acquire(ze_module_handle_t handle, struct blz_module **module);
 static inline void blz_module_release(struct blz_module *module) { blr_object_release(&module->object); }
 
-/* Built-in variables are declared as imports, and are none. */
+/* Built-in variables have import linkage but need no link. */
 static inline bool blz_is_import(const struct blr_spirv_id *id) { return id->imported && id->builtin == 0; }
 
-/* What a failed link is: MODULE_LINK_FAILURE where modules do not fit together. */
+/* Maps the result of a failed link: MODULE_LINK_FAILURE for modules that do not fit together. */
 ze_result_t blz_link_result(blr_result_t result);
 
 void blz_linked_release(struct blz_linked *linked);
 
-/* The module that has the kernels: the one that it is linked into, or its own. */
+/* Returns the module that holds the kernels: the linked one after a link, else its own. */
 blr_module_t blz_module_native(const struct blz_module *module);
 
 #endif

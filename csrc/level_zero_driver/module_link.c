@@ -1,4 +1,4 @@
-/* Linking modules, and telling what they import and export. */
+/* Linking of modules, and inspection of their imports and exports. */
 #include "build_log.h"
 #include "module.h"
 #include "reference/module.h"
@@ -71,7 +71,7 @@ static bool contains(blr_module_t whole, blr_module_t part)
     return found;
 }
 
-/* What is to be linked: modules as they are, those linked before with all that they were linked with, nothing twice. */
+/* Collects the modules to link, each once: unlinked modules, and the members of earlier links. */
 static uint32_t collect(const struct set *set, blr_module_t *natives)
 {
     uint32_t count = 0;
@@ -89,7 +89,7 @@ static uint32_t collect(const struct set *set, blr_module_t *natives)
     return count;
 }
 
-/* Under a lock: a module is linked once. */
+/* A lock guards the link: a module is linked once. */
 static ze_result_t link_set(const struct set *set)
 {
     bool needed = false;
@@ -163,11 +163,11 @@ static void add(struct text *text, const char *what, const char *name)
     text->length += (size_t)snprintf(text->bytes + text->length, text->capacity - text->length, "%s%s\n", what, name);
 }
 
-/* What modules import and export, one after the other; begins as {0}. */
+/* Iterates over the imports and exports of modules; starts as {0}. */
 struct symbol {
     const char *name;
     bool imported;
-    uint32_t module, part, next; /* where it is found, and the id after it */
+    uint32_t module, part, next; /* position of the symbol, and the id after it */
 };
 
 static bool next_symbol(const struct set *set, struct symbol *symbol)
@@ -175,12 +175,12 @@ static bool next_symbol(const struct set *set, struct symbol *symbol)
     for (; symbol->module < set->count; symbol->module++, symbol->part = 0) {
         const struct blz_module *module = set->modules[symbol->module];
         struct blr_module *native = blr_module_acquire(module->native);
-        blr_object_release(&native->object); /* the module keeps it, and the names */
+        blr_object_release(&native->object); /* the Level Zero module retains it, and thereby the names */
         for (; symbol->part < native->part_count; symbol->part++, symbol->next = 0)
             while (symbol->next < native->parts[symbol->part].bound) {
                 const struct blr_spirv_id *id = &native->parts[symbol->part].ids[symbol->next++];
                 if (id->linkage == NULL || id->builtin != 0 || (id->imported && !module->imports))
-                    continue; /* imports of a program are in another part of it */
+                    continue; /* another input of the program exports it */
                 symbol->name = id->linkage;
                 symbol->imported = id->imported;
                 return true;

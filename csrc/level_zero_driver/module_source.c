@@ -1,3 +1,5 @@
+/* Sources of modules: reading of descriptors, and hashing. */
+
 #include "module_source.h"
 
 #include "build_options.h"
@@ -75,7 +77,7 @@ static ze_result_t copy_constants(const ze_module_constants_t *given, struct blz
         constant->id = given->pConstantIds[i];
         constant->size = blz_spirv_constant_size(source->code, source->code_size, constant->id);
         if (constant->size < 1 || constant->size > sizeof constant->value)
-            constant->size = 1; /* there is no such constant, and the build will say so */
+            constant->size = 1; /* no such constant exists; the build reports it */
         memcpy(constant->value, given->pConstantValues[i], constant->size);
     }
     source->constant_count = given->numConstants;
@@ -88,7 +90,7 @@ static ze_result_t read_input(const uint8_t *code, size_t size, const ze_module_
     if (code == NULL)
         return blz_fail_null("the input of a module");
     if (size == 0)
-        return blz_fail(ZE_RESULT_ERROR_INVALID_SIZE, "inputSize is 0: a module has bytes");
+        return blz_fail(ZE_RESULT_ERROR_INVALID_SIZE, "inputSize is 0: at least 1 byte is needed");
     ze_result_t result = copy_code(code, size, source);
     if (result == ZE_RESULT_SUCCESS)
         result = copy_constants(constants, source);
@@ -120,7 +122,7 @@ ze_result_t blz_module_sources_read(const ze_module_desc_t *desc, const ze_modul
         return blz_fail_enumeration("desc->format", desc->format,
                                     "ZE_MODULE_FORMAT_IL_SPIRV (0) and ZE_MODULE_FORMAT_NATIVE (1) are known");
     if (program != NULL && desc->format == ZE_MODULE_FORMAT_NATIVE)
-        return blz_fail_enumeration("desc->format", desc->format, "the inputs of a program are ZE_MODULE_FORMAT_IL_SPIRV (0)");
+        return blz_fail_enumeration("desc->format", desc->format, "ZE_MODULE_FORMAT_IL_SPIRV (0) is needed for a program");
     if (program != NULL)
         return read_program(program, sources);
     if (desc->format == ZE_MODULE_FORMAT_IL_SPIRV) {

@@ -1,4 +1,4 @@
-/* What modules are made from: SPIR-V with its specialization constants; of a program, several of them. */
+/* Sources of modules: SPIR-V with specialization constants; a program has several inputs. */
 #ifndef BLZ_MODULE_SOURCE_H
 #define BLZ_MODULE_SOURCE_H
 
@@ -13,7 +13,7 @@ struct blz_constant {
     unsigned char value[8];
 };
 
-/* One input. The arrays are owned: blr_delete. */
+/* One input. It owns the arrays; blr_delete frees them. */
 struct blz_module_source {
     unsigned char *code; /* SPIR-V in the processor's byte order */
     size_t code_size;
@@ -27,16 +27,16 @@ struct blz_module_sources {
     uint32_t count;
 };
 
-/* A place for so many inputs, which begin empty. */
+/* Allocates count empty inputs. */
 ze_result_t blz_module_sources_make(uint32_t count, struct blz_module_sources *sources);
 void blz_module_sources_delete(struct blz_module_sources *sources);
 
-/* Reads a descriptor whose chain was checked; program is what is chained to it, or NULL. Checks build options, too. Whatever
- * is returned, the sources are to be deleted. */
+/* Reads a descriptor with a checked chain; program is the chained program description, or NULL. Also checks the
+ * build options. The caller deletes the sources, also after a failure. */
 ze_result_t blz_module_sources_read(const ze_module_desc_t *desc, const ze_module_program_exp_desc_t *program,
                                     struct blz_module_sources *sources);
 
-/* A hash: the same for the same inputs in every process. */
+/* A hash that is equal for equal inputs in every process. */
 uint64_t blz_module_sources_hash(const struct blz_module_sources *sources);
 
 #endif

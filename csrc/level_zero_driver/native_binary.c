@@ -1,3 +1,5 @@
+/* Native binaries: writer and reader of the frame format. */
+
 #include "native_binary.h"
 
 #include "reference/allocate.h"
@@ -6,7 +8,7 @@
 
 static const unsigned char magic[8] = {'b', 'l', 's', 'p', 'i', 'r', 'v', 1};
 
-/* Before each input; its constants and code follow. */
+/* Header of each input; constants and code follow. */
 struct header {
     unsigned char magic[8];
     uint32_t constant_count;
@@ -56,22 +58,22 @@ unsigned char *blz_native_binary_write(const struct blz_module_sources *sources,
 static ze_result_t fail(const char *what)
 {
     return blz_fail(ZE_RESULT_ERROR_INVALID_NATIVE_BINARY,
-                    "%s: what zeModuleGetNativeBinary of this driver gave is needed, unchanged and whole", what);
+                    "%s: the unchanged bytes from this driver's zeModuleGetNativeBinary are needed", what);
 }
 
-/* The header of the frame that begins here, with all of the frame there. */
+/* Reads the header of the frame, and checks that the frame is complete. */
 static ze_result_t read_header(const unsigned char *frame, size_t left, struct header *header)
 {
     if (left < sizeof *header)
         return fail("too few bytes for a native binary");
     memcpy(header, frame, sizeof *header);
     if (memcmp(header->magic, magic, sizeof magic) != 0)
-        return fail("bytes that do not begin as a native binary does");
+        return fail("bytes without the magic number of a native binary");
     uint64_t constants = (uint64_t)header->constant_count * sizeof(struct blz_constant);
     left -= sizeof *header;
     if (header->constant_count > BLZ_MAX_CONSTANTS || header->reserved != 0 || constants > left ||
         header->code_size > left - constants)
-        return fail("a native binary of another size than it says");
+        return fail("a native binary whose size differs from its header's");
     return ZE_RESULT_SUCCESS;
 }
 
@@ -90,7 +92,7 @@ static ze_result_t read_frame(const unsigned char *frame, struct blz_module_sour
     memcpy(source->code, frame + sizeof header + constants, source->code_size);
     for (uint32_t i = 0; i < source->constant_count; i++)
         if (source->constants[i].size < 1 || source->constants[i].size > sizeof source->constants[i].value)
-            return fail("a native binary with a constant of no possible size");
+            return fail("a native binary with an invalid constant size");
     return hash_of(source) == header.hash ? ZE_RESULT_SUCCESS : fail("the hash of a native binary is wrong");
 }
 

@@ -1,3 +1,5 @@
+/* Physical memory objects: creation, mapping and destruction. */
+
 #if !defined(_GNU_SOURCE)
 #define _GNU_SOURCE
 #endif
@@ -59,7 +61,7 @@ static ze_result_t create(struct blz_context *context, struct blz_device *device
         return blz_fail_memory("the description of physical memory");
     if (!blr_memory_reserve(desc->size)) {
         blr_delete(physical);
-        return blz_fail(ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY, "%zu bytes are not to be had: the device has %" PRIu64 " bytes in all",
+        return blz_fail(ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY, "%zu bytes are not available: the device has %" PRIu64 " bytes in all",
                         desc->size, blr_device_memory_size());
     }
     blz_context_retain(context);
@@ -96,7 +98,7 @@ ze_result_t zePhysicalMemCreate(ze_context_handle_t context_handle, ze_device_ha
     return result;
 }
 
-/* With a reference added, when it is of the context. */
+/* Acquires an object of the context, and adds a reference. */
 static ze_result_t acquire_of(ze_context_handle_t context_handle, ze_physical_mem_handle_t handle, struct blz_physical **physical)
 {
     struct blz_context *context;
@@ -106,13 +108,13 @@ static ze_result_t acquire_of(ze_context_handle_t context_handle, ze_physical_me
     result = blz_physical_acquire(handle, physical);
     if (result == ZE_RESULT_SUCCESS && (*physical)->context != context) {
         blr_object_release(&(*physical)->object);
-        result = blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "the physical memory is of another context");
+        result = blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "the physical memory belongs to another context");
     }
     blz_context_release(context);
     return result;
 }
 
-/* Mappings keep it. */
+/* Mappings retain the object. */
 ze_result_t zePhysicalMemDestroy(ze_context_handle_t context, ze_physical_mem_handle_t handle)
 {
     struct blz_physical *physical;

@@ -1,4 +1,4 @@
-/* Physical memory: a range of the store, or a file that is shared, to be mapped into reservations of virtual memory. */
+/* Physical memory: a range of the store, or a shared file, for mapping into reservations of virtual memory. */
 #ifndef BLZ_PHYSICAL_MEMORY_H
 #define BLZ_PHYSICAL_MEMORY_H
 
@@ -15,13 +15,13 @@ struct blz_physical {
     uint64_t size;
     uint64_t id;
     struct blz_store_range range;
-    struct blz_external *external; /* instead, owned, or NULL */
+    struct blz_external *external; /* replaces the range; owned, or NULL */
 };
 
-/* Maps part of it at an address; NULL after blz_fail. */
+/* Maps a part at an address; NULL after blz_fail. */
 void *blz_physical_map(const struct blz_physical *physical, uint64_t offset, uint64_t size, void *address);
 
-/* With a reference added. */
+/* Adds a reference. */
 ze_result_t blz_physical_acquire(ze_physical_mem_handle_t handle, struct blz_physical **physical);
 
 #endif

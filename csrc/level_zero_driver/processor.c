@@ -1,3 +1,5 @@
+/* Properties of the processor, read from the operating system. */
+
 #if !defined(_GNU_SOURCE)
 #define _GNU_SOURCE
 #endif

@@ -1,4 +1,4 @@
-/* What the operating system knows of the processor. */
+/* Properties of the processor, read from the operating system. */
 #ifndef BLZ_PROCESSOR_H
 #define BLZ_PROCESSOR_H
 
@@ -7,13 +7,13 @@
 
 #define BLZ_MAX_CACHES 3u
 
-/* The highest clock rate in MHz; 0 when the system does not say. */
+/* The highest clock rate in MHz; 0 where unknown. */
 uint32_t blz_processor_clock(void);
 
-/* Sizes in bytes of the data caches, innermost first; returns how many there are. */
+/* Sizes in bytes of the data caches, innermost first; returns their number. */
 uint32_t blz_processor_caches(size_t sizes[BLZ_MAX_CACHES]);
 
-/* Bytes of a line of the innermost data cache; 0 when the system does not say. */
+/* Line size in bytes of the innermost data cache; 0 where unknown. */
 size_t blz_processor_cache_line(void);
 
 #endif

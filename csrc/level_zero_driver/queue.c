@@ -1,3 +1,5 @@
+/* Command queues: creation, execution of lists, synchronisation. */
+
 #include "queue.h"
 
 #include "fence.h"
@@ -59,7 +61,7 @@ ze_result_t zeCommandQueueDestroy(ze_command_queue_handle_t handle) { return blz
 
 /* ---------------------------------------------------------------- execution */
 
-/* One piece of work for each list; the last has the fence. */
+/* Creates one work item per list; the last one holds the fence. */
 static ze_result_t gather(const struct blz_queue *queue, uint32_t count, ze_command_list_handle_t *lists, ze_fence_handle_t fence,
                           struct blz_work **first)
 {

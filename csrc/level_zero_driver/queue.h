@@ -1,4 +1,4 @@
-/* Command queues: what regular command lists are executed on. */
+/* Command queues: they execute regular command lists. */
 #ifndef BLZ_QUEUE_H
 #define BLZ_QUEUE_H
 
@@ -13,7 +13,7 @@ struct blz_queue {
     struct blz_stream *stream;
 };
 
-/* With a reference added. */
+/* Adds a reference. */
 ze_result_t blz_queue_acquire(ze_command_queue_handle_t handle, struct blz_queue **queue);
 void blz_queue_release(struct blz_queue *queue);
 

@@ -1,3 +1,5 @@
+/* Memory regions of commands: retained allocations and access checks. */
+
 #include "region.h"
 
 #include "virtual_memory.h"
@@ -10,7 +12,7 @@ static ze_result_t add(struct blz_region *region, struct blr_allocation *allocat
     uint32_t count = region->count;
     if (count == 0)
         region->allocations = region->few;
-    if (count >= BLZ_REGION_FEW && (count & (count - 1)) == 0) { /* full: twice as many */
+    if (count >= BLZ_REGION_FEW && (count & (count - 1)) == 0) { /* full: double the array */
         struct blr_allocation **more = blr_new(2 * (size_t)count * sizeof *more);
         if (more == NULL)
             return blz_fail_memory("the memory that a command uses");
@@ -29,15 +31,15 @@ ze_result_t blz_region_keep(struct blz_region *region, const void *pointer, uint
     if (pointer == NULL)
         return blz_fail_null(name);
     if (address + size < address)
-        return blz_fail(ZE_RESULT_ERROR_INVALID_SIZE, "%s: %" PRIu64 " bytes at %p end beyond the address space", name, size, pointer);
+        return blz_fail(ZE_RESULT_ERROR_INVALID_SIZE, "%s: %" PRIu64 " bytes at %p exceed the address space", name, size, pointer);
     while (left > 0) {
         struct blr_allocation *found = blr_memory_find((const void *)(uintptr_t)address);
         if (found == NULL && blz_virtual_is_reserved(address, left))
             return blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "%s: nothing is mapped at 0x%" PRIx64 " of a reservation", name, address);
         if (found == NULL && left == size)
-            return ZE_RESULT_SUCCESS; /* the program's own memory */
+            return ZE_RESULT_SUCCESS; /* memory that the program allocated itself */
         if (found == NULL)
-            return blz_fail(ZE_RESULT_ERROR_INVALID_SIZE, "%s: %" PRIu64 " bytes at %p leave their allocation after %" PRIu64 " bytes", name,
+            return blz_fail(ZE_RESULT_ERROR_INVALID_SIZE, "%s: %" PRIu64 " bytes at %p exceed their allocation, which has %" PRIu64 " bytes", name,
                             size, pointer, size - left);
         uint64_t room = found->size - (address - found->base);
         ze_result_t result = add(region, found);

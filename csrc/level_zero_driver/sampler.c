@@ -1,3 +1,5 @@
+/* Samplers: creation, checks and destruction. */
+
 #include "sampler.h"
 
 #include "driver.h"
@@ -59,7 +61,7 @@ ze_result_t zeSamplerCreate(ze_context_handle_t context_handle, ze_device_handle
         blz_context_release(context);
         return result;
     }
-    /* As SPIR-V numbers the modes in a constant sampler: none, to edge, to border, repeat, mirrored. */
+    /* The addressing modes by SPIR-V's numbers: none, to edge, to border, repeat, mirrored. */
     static const uint64_t modes[] = {0, 3, 1, 2, 4};
     sampler->context = context;
     sampler->number = BLR_CONSTANT_SAMPLER(modes[desc->addressMode], (uint64_t)(desc->isNormalized != 0), (uint64_t)desc->filterMode);

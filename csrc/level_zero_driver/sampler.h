@@ -1,4 +1,4 @@
-/* Samplers: what a kernel is given is the number by which the executor knows a sampler, all of its state in it. */
+/* Samplers: a kernel receives a number that encodes the whole state of a sampler. */
 #ifndef BLZ_SAMPLER_H
 #define BLZ_SAMPLER_H
 
@@ -10,10 +10,10 @@ struct blz_sampler {
     uint64_t number;
 };
 
-/* Checks a descriptor, stype and chain apart. */
+/* Checks a descriptor except its stype and chain. */
 ze_result_t blz_sampler_check(const ze_sampler_desc_t *desc);
 
-/* What the reference driver makes of one that has been checked. */
+/* Converts a checked descriptor to the reference driver's. */
 blr_sampler_desc_t blz_sampler_translate(const ze_sampler_desc_t *desc);
 
 #endif

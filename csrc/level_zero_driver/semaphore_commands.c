@@ -1,4 +1,4 @@
-/* Waiting for external semaphores in command lists, and signalling them. */
+/* Commands that wait for external semaphores, or signal them. */
 #include "command.h"
 #include "external_semaphore.h"
 #include "list.h"
@@ -15,7 +15,7 @@ struct semaphore_command {
     uint32_t count;
     struct blz_semaphore **semaphores; /* retained */
     uint64_t *values;
-    double limit; /* seconds that a wait may take, 0 for no limit: somebody else's signal may never come */
+    double limit; /* timeout of a wait in seconds, 0 for none: the signal of another process may never come */
 };
 
 static void release(struct blz_command *command)
@@ -48,7 +48,7 @@ static ze_result_t run(const struct blz_command *command)
     return result;
 }
 
-/* The value of the number-th of the parameters, which are of one layout for waits and signals. */
+/* Reads the value of parameters[number]; the structs for waits and signals have the same layout. */
 static ze_result_t read_value(const void *parameters, uint32_t number, bool waits, uint64_t *value)
 {
     if (waits) {

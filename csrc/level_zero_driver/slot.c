@@ -1,3 +1,5 @@
+/* Slots: the signalled state of events and fences. */
+
 #include "slot.h"
 
 #include "reference/threads.h"
@@ -6,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LOOK_AGAIN ((uint64_t)500000) /* nanoseconds between looks at a slot of several processes */
+#define LOOK_AGAIN ((uint64_t)500000) /* nanoseconds between polls of a shared slot */
 
 static blr_mutex_t mutex = BLR_MUTEX_INIT;
 static blr_condition_t changed;

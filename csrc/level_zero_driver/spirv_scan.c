@@ -1,3 +1,5 @@
+/* Scanner of SPIR-V instructions for specialization constants. */
+
 #include "spirv_scan.h"
 
 #include "reference/spirv_words.h"
@@ -20,7 +22,7 @@ static uint32_t word_at(const struct scan *scan, size_t index)
     return word;
 }
 
-/* Modules of the other byte order have no instruction here: they are rare, and only names and sizes are missed. */
+/* A module of the other byte order yields no instructions; its names and sizes are not available. */
 static struct scan begin(const void *code, size_t size)
 {
     struct scan scan = {code, size / 4};
@@ -29,7 +31,7 @@ static struct scan begin(const void *code, size_t size)
     return scan;
 }
 
-/* The instruction after the one at *at (0: the first), with all of its words there; false at the end. */
+/* Moves to the instruction after the one at *at (0: the first) and checks that it is complete; false at the end. */
 static bool next(const struct scan *scan, size_t *at, uint32_t *operation, uint32_t *length)
 {
     *at = *at == 0 ? HEADER_WORDS : *at + *length;

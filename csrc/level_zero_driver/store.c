@@ -1,3 +1,5 @@
+/* The store: an anonymous file whose ranges other processes can map. */
+
 #if !defined(_GNU_SOURCE)
 #define _GNU_SOURCE
 #endif
@@ -29,7 +31,7 @@ static uint64_t page_size(void) { return (uint64_t)sysconf(_SC_PAGESIZE); }
 
 static ze_result_t fail(const char *what, uint64_t size)
 {
-    return blz_fail(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "%s for %" PRIu64 " bytes of memory that processes share: %s", what, size,
+    return blz_fail(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "%s for %" PRIu64 " bytes of shared memory: %s", what, size,
                     strerror(errno));
 }
 
@@ -57,7 +59,7 @@ ze_result_t blz_store_allocate(uint64_t size, struct blz_store_range *range)
     blr_mutex_lock(&mutex);
     ze_result_t result = file < 0 ? open_file() : ZE_RESULT_SUCCESS;
     if (result == ZE_RESULT_SUCCESS && (length < size || length > (uint64_t)INT64_MAX - end))
-        result = blz_fail(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "%" PRIu64 " bytes of memory that processes share", size);
+        result = blz_fail(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "%" PRIu64 " bytes of shared memory", size);
     if (result == ZE_RESULT_SUCCESS && ftruncate(file, (off_t)(end + length)) != 0)
         result = fail("no room", size);
     if (result == ZE_RESULT_SUCCESS) {
@@ -101,7 +103,7 @@ ze_result_t blz_store_name(const struct blz_store_range *range, uint32_t purpose
     return ZE_RESULT_SUCCESS;
 }
 
-/* The store of a process, by the kernel's own list of its files. */
+/* Opens another process's store through /proc. */
 static int open_other(const struct blz_store_name *name)
 {
     char path[64];
@@ -113,11 +115,11 @@ ze_result_t blz_store_open(const struct blz_store_name *name, uint32_t purpose, 
 {
     uint64_t page = page_size(), found[2] = {0, 0};
     if (name->magic != MAGIC || name->purpose != purpose || name->size == 0 || name->size % page != 0 || name->offset % page != 0)
-        return blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "these 64 bytes are no handle that this driver made for this purpose");
+        return blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "these 64 bytes are not a handle of this kind from this driver");
     int opened = open_other(name);
     if (opened < 0)
         return blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                        "the memory of process %" PRIu32 " cannot be opened: %s; the process has to be alive, of the same user and in the "
+                        "the memory of process %" PRIu32 " cannot be opened: %s; it must run as the same user and in the "
                         "same namespace",
                         name->process, strerror(errno));
     struct stat status;
@@ -125,7 +127,7 @@ ze_result_t blz_store_open(const struct blz_store_name *name, uint32_t purpose, 
     ze_result_t result = ZE_RESULT_SUCCESS;
     if (pread(opened, found, sizeof found, 0) != (ssize_t)sizeof found || memcmp(found, name->token, sizeof found) != 0 ||
         fstat(opened, &status) != 0 || (uint64_t)status.st_size < range.size || range.offset > (uint64_t)status.st_size - range.size)
-        result = blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "process %" PRIu32 " is not the one any more that made the handle",
+        result = blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "process %" PRIu32 " is not the process that created the handle",
                           name->process);
     else if ((*address = map(opened, &range, NULL)) == NULL)
         result = ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;

@@ -1,3 +1,5 @@
+/* Streams: in-order execution of submitted work by the stream's thread or by a waiting thread. */
+
 #if !defined(_GNU_SOURCE)
 #define _GNU_SOURCE
 #endif
@@ -17,10 +19,10 @@ struct blz_stream {
     _Atomic uint32_t references;
     struct blz_context *context; /* retained */
     blr_queue_t native;
-    struct blz_stream *older, *newer; /* all streams, under their mutex */
+    struct blz_stream *older, *newer; /* links of the list of all streams, guarded by its mutex */
     blr_mutex_t mutex;
-    blr_condition_t work;        /* there is some, or the stream stops */
-    blr_condition_t progress;    /* some was done, or waits for an event */
+    blr_condition_t work;        /* signalled when work arrives or the stream stops */
+    blr_condition_t progress;    /* signalled when work is done or blocks on an event */
 
     /* under the mutex */
     struct blz_work *first, **last;
@@ -28,10 +30,10 @@ struct blz_stream {
     uint32_t waiters;
     bool has_thread;
     bool idle;      /* the thread sleeps */
-    bool running;   /* a thread is at work */
+    bool running;   /* a thread runs work */
     bool blocked;   /* that thread waits for an event */
     bool stopping;
-    ze_result_t failure;         /* that nobody was told of */
+    ze_result_t failure;         /* a failure that no caller has received */
     char text[BLR_MESSAGE_SIZE];
 };
 
@@ -39,7 +41,7 @@ static _Thread_local struct blz_stream *current;
 
 /* ---------------------------------------------------------------- all streams at once */
 
-/* Held for reading while a command runs. Those who want all to stand still go first, or they would never come to it. */
+/* Held for reading while a command runs. Writers have priority, else they would starve. */
 static pthread_rwlock_t running_commands = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
 
 void blz_stream_hold_all(void) { pthread_rwlock_wrlock(&running_commands); }
@@ -61,7 +63,7 @@ struct origin {
     struct blz_context *context;
 };
 
-/* Who takes it gives it back. Nothing runs any more. Needs the mutex. */
+/* Moves the members out; the caller releases them. No work may be running. Needs the mutex. */
 static struct origin take_origin(struct blz_stream *stream)
 {
     struct origin origin = {stream->native, stream->context};
@@ -140,7 +142,7 @@ static void note_failure(struct blz_stream *stream, ze_result_t result, const st
     blr_mutex_unlock(&stream->mutex);
 }
 
-/* What is told with an event or a fence that is signalled now: a failure that nobody was told of stays. */
+/* The outcome for an event or a fence that is signalled now; does not clear the stream's unreported failure. */
 static struct blz_outcome outcome_now(struct blz_stream *stream, uint64_t started, char text[BLZ_SLOT_TEXT])
 {
     struct blz_outcome outcome = {.text = text, .started = started};
@@ -183,13 +185,13 @@ static void await(struct blz_stream *stream, struct blz_event *event)
     set_blocked(stream, false);
 }
 
-/* The event that a command names: of one that is counter-based the execution has the point. */
+/* Returns the event to use for one that a command names: the execution's tracking point for a counter-based event. */
 static struct blz_event *plain(struct blz_event *event, struct blz_event ***points)
 {
     return event != NULL && event->counter != 0 ? *(*points)++ : event;
 }
 
-/* error is where failures of this thread go meanwhile; points are the next of the execution. */
+/* error is the error record of this thread during the command; points are the execution's next tracking points. */
 static void run_command(struct blz_stream *stream, const struct blz_command *command, struct blz_event ***points,
                         const struct blr_error *error)
 {
@@ -235,7 +237,7 @@ static void run_work(struct blz_stream *stream, struct blz_work *work)
         blz_slot_set(&fence->slot, &outcome);
     }
     if (work->command != NULL)
-        blz_command_delete(work->command); /* the work with it */
+        blz_command_delete(work->command); /* deletes the work too */
     else
         blr_delete(work);
     if (fence != NULL)
@@ -245,7 +247,7 @@ static void run_work(struct blz_stream *stream, struct blz_work *work)
     blr_error_redirect(before);
 }
 
-/* Does the oldest work. Called and returning with the mutex. */
+/* Runs the oldest work. Called and returns with the mutex held. */
 static void run_first(struct blz_stream *stream)
 {
     struct blz_work *work = stream->first;
@@ -294,7 +296,7 @@ static bool start_thread(struct blz_stream *stream)
     blr_process_has_threads();
     blz_stream_retain(stream);
     if (!blr_thread_create(&thread, work_on, stream)) {
-        atomic_fetch_sub(&stream->references, 1); /* not the last one: the owner calls */
+        atomic_fetch_sub(&stream->references, 1); /* not the last reference: the owner makes this call */
         return false;
     }
     blr_thread_detach(thread);
@@ -304,7 +306,8 @@ static bool start_thread(struct blz_stream *stream)
 
 /* ---------------------------------------------------------------- submission and waiting */
 
-/* Whether the calling thread does the work sooner than it could wake the stream's. Needs the mutex. */
+/* Returns whether the calling thread finishes the work sooner than it could wake the stream's thread. Needs the
+   mutex. */
 static bool is_done_here(const struct blz_stream *stream, const struct blz_work *work)
 {
     const struct blz_command *command = work->command;
@@ -337,7 +340,8 @@ ze_result_t blz_stream_submit(struct blz_stream *stream, struct blz_work *first,
     return ZE_RESULT_SUCCESS;
 }
 
-/* Until so much is done, or nothing more can be; false when the deadline passed. Needs the mutex. */
+/* Waits until the given number of work items is done, or no more can run; false when the deadline passed. Needs the
+   mutex. */
 static bool wait_for(struct blz_stream *stream, uint64_t number, uint64_t deadline, bool even_blocked)
 {
     while (stream->done < number) {
@@ -360,7 +364,7 @@ ze_result_t blz_stream_synchronize(struct blz_stream *stream, uint64_t timeout)
 {
     char text[BLR_MESSAGE_SIZE];
     if (current == stream)
-        return blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "a command of the queue waits for the queue: it would wait for itself");
+        return blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "a command of the queue waits for its own queue: a deadlock");
     uint64_t deadline = timeout == 0 ? 0 : blr_clock_deadline(timeout);
     ze_result_t result = ZE_RESULT_NOT_READY;
     blr_mutex_lock(&stream->mutex);
@@ -374,7 +378,7 @@ ze_result_t blz_stream_synchronize(struct blz_stream *stream, uint64_t timeout)
     return result == ZE_RESULT_SUCCESS || result == ZE_RESULT_NOT_READY ? result : blz_fail(result, "%s", text);
 }
 
-/* The stream after one, or the first, with a reference added; and the reference to the one before given back. */
+/* Returns the next stream (the first for NULL) with a reference added, and releases the given one. */
 static struct blz_stream *next_of_all(struct blz_stream *stream)
 {
     blr_mutex_lock(&all_mutex);
@@ -414,7 +418,7 @@ void blz_stream_delete(struct blz_stream *stream)
     stream->stopping = true;
     struct origin origin = {NULL, NULL};
     if (stream->done == stream->submitted)
-        origin = take_origin(stream); /* the thread ends a little later, and touches neither */
+        origin = take_origin(stream); /* the thread ends later, and uses neither */
     blr_condition_signal(&stream->work);
     blr_mutex_unlock(&stream->mutex);
     give_back(origin);

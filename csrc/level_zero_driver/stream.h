@@ -1,10 +1,8 @@
-/*
- * What a command queue and an immediate command list have in common: work that is run in the order of its submission, by
- * a thread of the stream, or by a thread that waits for it.
+/* Streams: the common part of command queues and immediate command lists. Work runs in the order of submission, on
+ * the stream's thread or on a thread that waits for it.
  *
- * A stream is counted by its owner, its thread and the events that its work signals. Work of a stream whose owner is gone is
- * still done.
- */
+ * The owner, the thread and the events that the work signals hold references to a stream. Work of a stream without
+ * an owner still runs. */
 #ifndef BLZ_STREAM_H
 #define BLZ_STREAM_H
 
@@ -18,10 +16,10 @@ struct blz_fence;
 struct blz_recording;
 struct blz_stream;
 
-/* One submission: a single command, or the commands of a list, or neither; and a fence, or none. */
+/* One submission: a single command, the commands of a list, or neither; with an optional fence. */
 struct blz_work {
     struct blz_work *next;
-    struct blz_command *command;     /* that this is part of, owned */
+    struct blz_command *command;     /* the command that embeds this struct, owned */
     struct blz_recording *recording; /* retained */
     struct blz_fence *fence;         /* retained */
     struct blz_event **points;       /* retained: of counter-based events, as the commands of the recording name them one after the other */
@@ -30,36 +28,37 @@ struct blz_work {
 
 struct blz_stream *blz_stream_new(struct blz_context *context);
 
-/* Waits for the work that can be done now, and lets go of the stream. */
+/* Waits for the work that can run now, and releases the stream. */
 void blz_stream_delete(struct blz_stream *stream);
 
 struct blz_context *blz_stream_context(struct blz_stream *stream);
 void blz_stream_retain(struct blz_stream *stream);
 void blz_stream_release(struct blz_stream *stream);
 
-/* Hands work over, in a chain by next. When it fails the work is still the caller's. at_once: the caller waits for it right
- * away, so that no other thread need be woken. An instant command with nothing ahead of it is done before this returns. */
+/* Submits a chain of work linked by next. On failure the caller keeps the work. at_once: the caller waits right
+ * away, so that no other thread needs to wake. An instant command on an idle stream runs before this call returns. */
 ze_result_t blz_stream_submit(struct blz_stream *stream, struct blz_work *first, bool at_once);
 
-/* Waits until all work submitted so far is done: NOT_READY after so many nanoseconds; else the oldest failure that nobody was told
- * of, once. The calling thread may do the work itself. */
+/* Waits until all work submitted so far is done: NOT_READY after timeout nanoseconds; else the oldest unreported
+ * failure, once. The calling thread may run the work itself. */
 ze_result_t blz_stream_synchronize(struct blz_stream *stream, uint64_t timeout);
 
-/* Does what is submitted on the calling thread until the slot is signalled or another thread is at it. */
+/* Runs submitted work on the calling thread until the slot is signalled or another thread runs the stream. */
 void blz_stream_help(struct blz_stream *stream, struct blz_slot *until);
 
-/* Waits until all work that was submitted to any stream is done. Not to be called from a command. */
+/* Waits until all work submitted to any stream is done. Must not be called from a command. */
 void blz_stream_wait_all(void);
 
-/* While a command runs: an in-order queue of the reference driver in the stream's context, for what is enqueued there and
- * waited for. */
+/* Returns, while a command runs, an in-order queue of the reference driver in the stream's context; the caller waits
+ * for what it enqueues. */
 blr_queue_t blz_stream_native(void);
 
-/* Around the wait of a command for something outside the driver: the end of its stream does not wait for it meanwhile. */
+/* Enclose a command's wait for a condition outside the driver: meanwhile the end of its stream does not wait for the
+   command. */
 void blz_stream_step_aside(void);
 void blz_stream_step_back(void);
 
-/* Between these two no command runs. Not to be called from a command. */
+/* Between these two calls no command runs. Must not be called from a command. */
 void blz_stream_hold_all(void);
 void blz_stream_go_on(void);
 

@@ -1,3 +1,5 @@
+/* Checks of API structs and their pNext chains. */
+
 #include "structure.h"
 
 #define MAX_CHAIN 64u
@@ -14,23 +16,23 @@ ze_result_t blz_descriptor(const void *descriptor, ze_structure_type_t stype, co
             i++;
         if (i == count)
             return blz_fail(ZE_RESULT_ERROR_UNSUPPORTED_ENUMERATION,
-                            "%s: a struct with stype 0x%x is chained to it by pNext, which is not supported here", name,
+                            "%s: a struct with stype 0x%x is chained by pNext, which is not supported", name,
                             (unsigned)next->stype);
         if (extensions[i].found != NULL)
-            return blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "%s: two structs with stype 0x%x are chained to it by pNext",
+            return blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "%s: two structs with stype 0x%x are chained by pNext",
                             name, (unsigned)next->stype);
         extensions[i].found = next;
     }
     return ZE_RESULT_SUCCESS;
 }
 
-/* Refuses a chain that goes round. */
+/* Refuses a cyclic chain. */
 static ze_result_t check_chain(const ze_base_desc_t *head, const char *name)
 {
     uint32_t length = 0;
     for (const ze_base_desc_t *next = head->pNext; next != NULL; next = next->pNext)
         if (++length > MAX_CHAIN)
-            return blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "%s: more than %u structs are chained to it by pNext", name,
+            return blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "%s: more than %u structs are chained by pNext", name,
                             MAX_CHAIN);
     return ZE_RESULT_SUCCESS;
 }

@@ -1,29 +1,31 @@
-/* Descriptors and properties: their stype, and the structs chained to them by pNext. */
+/* Descriptors and properties: checks of their stype and of the structs chained by pNext. */
 #ifndef BLZ_STRUCTURE_H
 #define BLZ_STRUCTURE_H
 
 #include "failure.h"
 
-/* A struct that may be chained: its stype, and where to put its address. */
+/* A struct that can be chained: its stype, and the address that blz_descriptor finds. */
 struct blz_extension {
     ze_structure_type_t stype;
-    const void *found; /* set by blz_descriptor; NULL when the chain has none */
+    const void *found; /* set by blz_descriptor; NULL when not chained */
 };
 
-/* Checks a descriptor that has to be there: not NULL, the right stype, and a chain of known structs, each at most once. An unknown
- * one gives UNSUPPORTED_ENUMERATION, a chain without an end INVALID_ARGUMENT. name is that of the parameter. */
+/* Checks a required descriptor: not NULL, the right stype, and a chain of known structs, each at most once. Fails
+ * with UNSUPPORTED_ENUMERATION for an unknown struct, with INVALID_ARGUMENT for a cyclic chain. name is the
+ * parameter's name. */
 ze_result_t blz_descriptor(const void *descriptor, ze_structure_type_t stype, const char *name,
                            struct blz_extension *extensions, uint32_t count);
 
-/* Checks a struct that has to be there: not NULL, the right stype, and a chain that ends. */
+/* Checks a required struct: not NULL, the right stype, and a finite chain. */
 ze_result_t blz_structure(const void *structure, ze_structure_type_t stype, const char *name);
 
-/* Checks a struct that receives properties: not NULL, and a chain that ends. The call says what the struct is: one whose stype
- * was left unset or is another is filled too, and its pNext is not looked at, since it may be as unset. What is chained is filled by
- * walking: unknown structs are left as they are. */
+/* Checks a struct that receives properties: not NULL, and a finite chain. The call determines the struct's type: a
+ * struct with an unset or wrong stype is filled too, but its pNext is ignored, since it may be unset as well.
+ * Unknown chained structs stay unchanged. */
 ze_result_t blz_properties(const void *properties, ze_structure_type_t stype, const char *name);
 
-/* The first struct of this stype chained to a struct that blz_properties has checked with its own stype, or NULL. */
+/* Returns the first struct of this stype in the chain of a struct that blz_properties has checked, or NULL; own is
+   the struct's right stype. */
 void *blz_property_chained(const void *properties, ze_structure_type_t own, ze_structure_type_t stype);
 
 #endif

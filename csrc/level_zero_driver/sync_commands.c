@@ -1,4 +1,4 @@
-/* Commands that order other commands: barriers, events, timestamps. */
+/* Commands that order other commands: barriers, event signals, waits and resets, timestamps. */
 #include "counter_event.h"
 #include "list.h"
 #include "region.h"
@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Commands of a list run one after the other, so that what only orders them has nothing to do. */
+/* Commands of a list run in order: a command that only orders them has no effect of its own. */
 static ze_result_t append_order(ze_command_list_handle_t handle, ze_event_handle_t signal, uint32_t wait_count,
                                 ze_event_handle_t *waits)
 {
@@ -136,7 +136,7 @@ ze_result_t zeCommandListAppendWriteGlobalTimestamp(ze_command_list_handle_t han
 
 struct query_command {
     struct blz_command command;
-    struct blz_region *regions; /* one of each event */
+    struct blz_region *regions; /* one per event */
     struct blz_event **events;  /* retained */
     unsigned char **destinations;
     uint32_t count;

@@ -1,7 +1,5 @@
-/*
- * The tables of Level Zero's tools and system interfaces, which this driver does not offer: they stay as the loader made them, empty.
- * Some loaders take a driver without these functions for a broken one.
- */
+/* Tables of Level Zero's tools and sysman APIs, which this driver does not implement: they stay empty. Some loaders
+ * reject a driver that does not export these functions. */
 #include "call.h"
 
 #define TABLE(name)                                                                                                    \

@@ -1,3 +1,5 @@
+/* Parser of BINDLESS_LEVEL_ZERO_DEVICES and ZE_AFFINITY_MASK. */
+
 #include "topology.h"
 
 #include <stdlib.h>
@@ -39,7 +41,7 @@ static ze_result_t read_hierarchy(const char *text, struct blz_topology *topolog
 
 static uint64_t all_of(uint32_t count) { return count >= 64 ? UINT64_MAX : ((uint64_t)1 << count) - 1; }
 
-/* One ordinal of the mask: spaces, a number, perhaps a point and a number. */
+/* Parses one ordinal of the mask: spaces, a number, optionally a point and a number. */
 static void include(const char *text, struct blz_topology *topology)
 {
     char *end, *last;

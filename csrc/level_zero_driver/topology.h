@@ -1,4 +1,4 @@
-/* Which devices and sub-devices there are, which of them are reported as devices, and which ZE_AFFINITY_MASK leaves. */
+/* The devices and sub-devices of the machine, and the selection by ZE_FLAT_DEVICE_HIERARCHY and ZE_AFFINITY_MASK. */
 #ifndef BLZ_TOPOLOGY_H
 #define BLZ_TOPOLOGY_H
 
@@ -18,7 +18,7 @@ struct blz_topology {
     uint32_t devices;
     uint32_t subdevices;                       /* of each device */
     uint64_t included[BLZ_TOPOLOGY_LIMIT];     /* bit s: sub-device s of the device is reported */
-    bool whole[BLZ_TOPOLOGY_LIMIT];            /* the device itself was named, or all are reported */
+    bool whole[BLZ_TOPOLOGY_LIMIT];            /* the device itself is selected, or all are */
 };
 
 /* Reads BINDLESS_LEVEL_ZERO_DEVICES and ZE_FLAT_DEVICE_HIERARCHY. ZE_AFFINITY_MASK names ordinals D or D.S, or those of sub-devices of

@@ -1,10 +1,8 @@
-/*
- * Reservations of virtual memory, and physical memory mapped into them.
+/* Reservations of virtual memory, and mappings of physical memory into them.
  *
- * A mapping is an allocation like any other. When it is unmapped its address is forgotten at once, and its place can be mapped anew; its
- * pages stay where nothing else is mapped until the last command that names them is gone. A list that is executed again uses what is mapped
- * then. Access is checked by commands: the host may touch what it likes.
- */
+ * A mapping is an allocation. An unmap removes its address at once, and the range can be mapped again; the old pages
+ * stay visible where nothing new is mapped, until the last command that retains them is deleted. A list that is
+ * executed again uses the current mapping. Commands check access rights; the host may access any mapped page. */
 #if !defined(_GNU_SOURCE)
 #define _GNU_SOURCE
 #endif
@@ -28,15 +26,16 @@ struct reservation {
 };
 
 struct mapping {
-    struct mapping *next; /* an older one */
+    struct mapping *next; /* the next older mapping */
     struct reservation *reservation;
     struct blz_physical *physical; /* retained */
     uint64_t base, size, offset; /* in the physical memory */
-    struct blr_allocation *allocation; /* NULL once it was unmapped */
+    struct blr_allocation *allocation; /* NULL after the unmap */
     ze_memory_access_attribute_t access;
 };
 
-/* Guards all of this. Not held while an allocation is given back, which comes here again. */
+/* Guards all reservations and mappings. Not held while an allocation is released, because the release calls back
+   into this file. */
 static blr_mutex_t mutex = BLR_MUTEX_INIT;
 static struct reservation *reservations;
 static _Atomic uint32_t reservation_count;
@@ -62,24 +61,24 @@ static bool overlap(uint64_t base, uint64_t size, uint64_t other, uint64_t other
 
 /* ---------------------------------------------------------------- reservations */
 
-/* Memory that is reserved and not mapped reads as zero: samplers may read a little beyond what is mapped. */
+/* Reserved pages without a mapping read as zero: samplers may read slightly beyond a mapping. */
 static void *reserve_pages(void *address, uint64_t size, int fixed)
 {
     void *pages = mmap(address, size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | fixed, -1, 0);
     return pages == MAP_FAILED ? NULL : pages;
 }
 
-/* The reservation that all of the range lies in. Needs the mutex. */
+/* Finds the reservation that contains the whole range. Needs the mutex. */
 static struct reservation *find(const struct blz_context *context, uint64_t base, uint64_t size)
 {
     for (struct reservation *r = reservations; r != NULL; r = r->next)
         if (!r->freed && r->context == context && base >= r->base && base - r->base < r->size && size <= r->size - (base - r->base))
             return r;
-    blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "%" PRIu64 " bytes at 0x%" PRIx64 " lie in no reservation of the context", size, base);
+    blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "%" PRIu64 " bytes at 0x%" PRIx64 " are in no reservation of the context", size, base);
     return NULL;
 }
 
-/* Needs the mutex. */
+/* Drops one user of a reservation, and frees it with the last one. Needs the mutex. */
 static void leave(struct reservation *reservation)
 {
     if (--reservation->users > 0)
@@ -118,7 +117,7 @@ static ze_result_t reserve(struct blz_context *context, const void *start, size_
     void *pages = size > SIZE_MAX - page ? NULL : reserve_pages((void *)(uintptr_t)start, size + page, 0);
     if (pages == NULL) {
         blr_delete(reservation);
-        return blz_fail(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no room for %zu bytes in the address space", size);
+        return blz_fail(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "the address space has no range of %zu bytes", size);
     }
     blz_context_retain(context);
     *reservation = (struct reservation){.context = context, .base = (uint64_t)(uintptr_t)pages, .size = size, .users = 1};
@@ -161,7 +160,8 @@ ze_result_t zeVirtualMemQueryPageSize(ze_context_handle_t handle, ze_device_hand
 
 /* ---------------------------------------------------------------- mapping */
 
-/* Shows the pages of a range of mappings from older on, which commands still name, or reserved ones. Needs the mutex. */
+/* Restores the pages of a range: those of the mappings from older on that commands still retain, else reserved
+   pages. Needs the mutex. */
 static void show(const struct mapping *older, uint64_t base, uint64_t size)
 {
     while (older != NULL && !overlap(base, size, older->base, older->size))
@@ -180,7 +180,8 @@ static void show(const struct mapping *older, uint64_t base, uint64_t size)
         show(older->next, to, end - to);
 }
 
-/* Takes pages of a mapping away that was followed by older in the list, but for those that newer mappings lie over. Needs the mutex. */
+/* Removes the pages of a mapping (older follows it in the list), except where newer mappings cover them. Needs the
+   mutex. */
 static void take_away(const struct mapping *newer, const struct mapping *older, uint64_t base, uint64_t size)
 {
     while (newer != older && !overlap(base, size, newer->base, newer->size))
@@ -226,7 +227,7 @@ static ze_result_t check_access(ze_memory_access_attribute_t access)
     return blz_fail_enumeration("access", access, "0 (none), 1 (read and write) or 2 (read only) is needed");
 }
 
-/* Needs the mutex. The mapping has its place, and is not yet an allocation. */
+/* Maps the pages of a new mapping, which is not yet an allocation. Needs the mutex. */
 static ze_result_t place(struct blz_context *context, uint64_t base, uint64_t size, struct blz_physical *physical, uint64_t offset,
                          struct mapping *mapping)
 {
@@ -236,7 +237,7 @@ static ze_result_t place(struct blz_context *context, uint64_t base, uint64_t si
     for (const struct mapping *other = reservation->mappings; other != NULL; other = other->next)
         if (other->allocation != NULL && overlap(base, size, other->base, other->size))
             return blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                            "%" PRIu64 " bytes at 0x%" PRIx64 " are mapped already, at 0x%" PRIx64, size, base, other->base);
+                            "%" PRIu64 " bytes at 0x%" PRIx64 " overlap a mapping at 0x%" PRIx64, size, base, other->base);
     if (blz_physical_map(physical, offset, size, (void *)(uintptr_t)base) == NULL)
         return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
     *mapping = (struct mapping){.next = reservation->mappings, .reservation = reservation, .physical = physical, .base = base, .size = size,
@@ -251,7 +252,7 @@ static ze_result_t map(struct blz_context *context, uint64_t base, uint64_t size
                        ze_memory_access_attribute_t access)
 {
     if (physical->context != context)
-        return blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "the physical memory is of another context");
+        return blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "the physical memory belongs to another context");
     if (!is_aligned(offset) || offset > physical->size || size > physical->size - offset)
         return blz_fail(is_aligned(offset) ? ZE_RESULT_ERROR_INVALID_SIZE : ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT,
                         "%" PRIu64 " bytes from offset %" PRIu64 " of physical memory of %" PRIu64 " bytes: whole pages within it are needed",
@@ -280,7 +281,7 @@ static ze_result_t map(struct blz_context *context, uint64_t base, uint64_t size
     }
     blr_mutex_unlock(&mutex);
     if (allocation != NULL)
-        blr_memory_release(allocation); /* it is known by its address until it is unmapped */
+        blr_memory_release(allocation); /* its address keeps it alive until the unmap */
     else if (placed)
         release_mapping(&description);
     else
@@ -314,7 +315,7 @@ ze_result_t zeVirtualMemMap(ze_context_handle_t handle, const void *pointer, siz
 
 /* ---------------------------------------------------------------- what lies in a range */
 
-/* Whether the mappings in a range lie wholly in it. Needs the mutex. */
+/* Checks that every mapping in a range lies wholly in it. Needs the mutex. */
 static ze_result_t check_whole(const struct reservation *reservation, uint64_t base, uint64_t size)
 {
     for (const struct mapping *m = reservation->mappings; m != NULL; m = m->next)
@@ -326,7 +327,7 @@ static ze_result_t check_whole(const struct reservation *reservation, uint64_t b
     return ZE_RESULT_SUCCESS;
 }
 
-/* The live mapping that holds an address. Needs the mutex. */
+/* Finds the live mapping that contains an address. Needs the mutex. */
 static struct mapping *mapping_at(const struct reservation *reservation, uint64_t address)
 {
     for (struct mapping *m = reservation->mappings; m != NULL; m = m->next)
@@ -335,7 +336,7 @@ static struct mapping *mapping_at(const struct reservation *reservation, uint64_
     return NULL;
 }
 
-/* Unmaps what is mapped in a range of a reservation, which stays. */
+/* Unmaps every mapping in a range of a reservation; the reservation stays. */
 static void unmap_all(struct reservation *reservation, uint64_t base, uint64_t size)
 {
     for (;;) {
@@ -446,7 +447,8 @@ ze_result_t zeVirtualMemSetAccessAttribute(ze_context_handle_t handle, const voi
     return result;
 }
 
-/* The access at an address, which is none where nothing is mapped, and where the pages end that this is true of. Needs the mutex. */
+/* Returns the access at an address (none without a mapping), and the address where pages with this access end. Needs
+   the mutex. */
 static ze_memory_access_attribute_t access_at(const struct reservation *reservation, uint64_t address, uint64_t *end)
 {
     const struct mapping *here = mapping_at(reservation, address);
@@ -457,7 +459,7 @@ static ze_memory_access_attribute_t access_at(const struct reservation *reservat
     return here != NULL ? here->access : ZE_MEMORY_ACCESS_ATTRIBUTE_NONE;
 }
 
-/* The access at an address, and for how many bytes from there it is the same. */
+/* Returns the access at an address, and for how many bytes it applies. */
 static void get_access(const struct reservation *reservation, uint64_t base, uint64_t size, ze_memory_access_attribute_t *access,
                        size_t *same)
 {

@@ -1,4 +1,5 @@
-/* Checks of the C tests: the first that does not hold says where and why, and ends the program with status 1. */
+/* Checks of the C tests: the first failing check prints its location and the cause, and ends the program with status
+   1. */
 #ifndef BLR_CHECK_H
 #define BLR_CHECK_H
 
@@ -30,7 +31,7 @@
 /* The call succeeds. */
 #define OK(call) check_result(__FILE__, __LINE__, #call, BLR_RESULT_SUCCESS, (call), NULL)
 
-/* The call fails with BLR_RESULT_code, and its sentence contains the text. */
+/* The call fails with BLR_RESULT_code, and its error text contains `text`. */
 #define FAILS(code, call, text) check_result(__FILE__, __LINE__, #call, BLR_RESULT_##code, (call), (text))
 
 static inline void check_failed(const char *file, int line, const char *what, const char *how)

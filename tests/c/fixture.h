@@ -1,4 +1,4 @@
-/* What most tests start from, and small tools. */
+/* Common set-up and helpers of the C tests. */
 #ifndef BLR_FIXTURE_H
 #define BLR_FIXTURE_H
 
@@ -47,7 +47,7 @@ static inline blr_sampler_desc_t plain_sampler(void)
                                 .filtering = BLR_FILTERING_NEAREST};
 }
 
-/* Bytes of one channel, stated here apart from the driver's own table. */
+/* Bytes of one channel, independent of the driver's own table. */
 static inline uint32_t channel_bytes(blr_channel_type_t type)
 {
     switch (type) {

@@ -1,12 +1,11 @@
-/*
- * A fuzzer of the Level Zero driver's entry points: the input is a program of calls on images, samplers, modules, kernels and
- * command lists, with arguments that are mostly sensible, and handles that mostly are ones.
+/* Fuzzer of the Level Zero driver's entry points. The input encodes calls on images, samplers, modules, kernels and
+ * command lists, with mostly valid arguments and mostly valid handles.
  *
- *   cmake -DBINDLESS_BUILD_C_TESTS=ON -DBINDLESS_FUZZ=ON -DBINDLESS_SANITIZE=address,undefined -DCMAKE_C_COMPILER=clang ...
+ *   cmake -DBINDLESS_BUILD_C_TESTS=ON -DBINDLESS_FUZZ=ON -DBINDLESS_SANITIZE=address,undefined
+ *   -DCMAKE_C_COMPILER=clang ...
  *   tests/c/fuzz_level_zero -max_total_time=600
  *
- * It looks for crashes, undefined behaviour, hangs and objects that are left.
- */
+ * It finds crashes, undefined behaviour, hangs and leaked objects. */
 #include "level_zero_tables.h"
 
 #include "level_zero/guide_spirv.h"
@@ -16,7 +15,7 @@ enum { HANDLES = 6, MEMORY = 16384 };
 static const uint8_t *input;
 static size_t left;
 
-/* What the calls work on. A handle that was destroyed stays in its place, to be used again. */
+/* Objects that the calls use. A destroyed handle stays in its place, to be used again. */
 static struct {
     ze_image_handle_t images[HANDLES];
     ze_sampler_handle_t samplers[HANDLES];
@@ -44,7 +43,7 @@ static uint32_t word(void)
     return value;
 }
 
-/* A small number; one in sixteen is any. */
+/* A small number; one in sixteen is arbitrary. */
 static uint32_t number(uint32_t most)
 {
     uint8_t choice = byte();
@@ -62,7 +61,7 @@ static void *any_handle(void **of_this_kind)
     return (void *)others[choice % 5];
 }
 
-/* Of an allocation: what lies beyond is the program's own business. */
+/* An address in an allocation: the driver does not check the program's other memory. */
 static unsigned char *place_in_memory(void) { return at.memory + (uint32_t)(byte() << 8 | byte()) % MEMORY; }
 
 #define ANY(kind) any_handle((void **)at.kind)
@@ -84,7 +83,7 @@ static ze_sampler_desc_t any_sampler(const void *next)
                                (ze_sampler_filter_mode_t)number(2), byte() & 1};
 }
 
-/* A chain of structs, of which some do not belong there. */
+/* A chain of structs, some of which the call does not accept. */
 static const void *any_chain(void)
 {
     const void *next = NULL;
@@ -162,7 +161,7 @@ static void call_images(uint8_t operation)
         return;
     default: ze.ImageExp.pfnGetDeviceOffsetExp(ANY(images), &offset); return;
     }
-    /* One place for each, so that all can be destroyed. */
+    /* One slot per handle, so that all can be destroyed. */
     ze_image_handle_t *place = &at.images[byte() % HANDLES];
     ze.Image.pfnDestroy(*place);
     *place = made;

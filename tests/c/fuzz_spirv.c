@@ -1,9 +1,8 @@
-/*
- * Modules of any bytes: they are refused or they run, and nothing crashes, leaks or reads beyond its memory.
+/* Fuzzer of SPIR-V modules: the driver refuses or runs arbitrary bytes without crashes, leaks or accesses out of
+ * bounds.
  *
- * Built with -DBINDLESS_FUZZ=ON and clang: fuzz_spirv CORPUS -max_len=65536 -timeout=20. Every kernel of a module that
- * builds runs over a few work-items, with one buffer for all its pointers.
- */
+ * Built with -DBINDLESS_FUZZ=ON and clang: fuzz_spirv CORPUS -max_len=65536 -timeout=20. Every kernel of a module
+ * that builds runs over a few work-items, with one buffer for all its pointers. */
 #include <bindless/reference.h>
 
 #include <stdbool.h>
@@ -21,7 +20,7 @@ static void *buffer;
 
 static void prepare(void)
 {
-    /* A function f of a number, which adds it to a variable t. */
+    /* A function f, which adds its argument to a variable t. */
     static const uint32_t code[] = {0x07230203u, 0x00010400u, 0, 12, 0, 0x20011, 6, 0x3000e, 2, 2,
                                     0x50047, 1, 41, 0x66, 0, 0x50047, 2, 41, 0x74, 0, /* OpDecorate LinkageAttributes Export */
                                     0x40015, 3, 32, 0, 0x40020, 4, 5, 3, 0x40021, 5, 3, 3, 0x4002b, 3, 6, 7, 0x5003b, 4, 2, 5, 6,
@@ -44,7 +43,7 @@ static void run_kernel(blr_module_t module, const char *name)
     blr_kernel_t kernel;
     blr_kernel_properties_t properties;
     if (blrKernelCreate(module, name, &kernel))
-        return; /* it needs what no module has */
+        return; /* the module is invalid on its own */
     if (blrKernelGetProperties(kernel, &properties))
         abort();
     const void *arguments[MOST_ARGUMENTS];
@@ -70,7 +69,7 @@ static void run_kernel(blr_module_t module, const char *name)
     if (fits && blrEnqueueKernel(queue, kernel, &launch, 0, NULL, &event) == BLR_RESULT_SUCCESS) {
         blrEventWait(event, BLR_TIMEOUT_INFINITE);
         blrEventRelease(event);
-        blrQueueWait(queue, BLR_TIMEOUT_INFINITE); /* the queue keeps failures until it is asked */
+        blrQueueWait(queue, BLR_TIMEOUT_INFINITE); /* the queue keeps failures until a wait returns them */
     }
     blrKernelDestroy(kernel);
 }
@@ -82,7 +81,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     prepare();
     if (blrModuleCompile(context, data, size, 0, NULL, &module) != BLR_RESULT_SUCCESS)
         return 0;
-    /* Linked with itself alone it is what blrModuleCreate makes; with functions of ours it may be more. */
+    /* Linked alone, a module is equal to the result of blrModuleCreate; linked with our functions, it may have more. */
     blr_module_t linked, both[2] = {module, library};
     bool links = blrModuleLink(context, 2, both, &linked) == BLR_RESULT_SUCCESS ||
                  blrModuleLink(context, 1, &module, &linked) == BLR_RESULT_SUCCESS;
@@ -98,7 +97,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (links)
         blrModuleDestroy(linked);
     uint64_t objects;
-    if (blrGetObjectCount(&objects) || objects > 50) /* context, queue, buffer, and what is just being released */
+    if (blrGetObjectCount(&objects) || objects > 50) /* context, queue, buffer, and objects whose release is in progress */
         abort();
     return 0;
 }

@@ -1,4 +1,4 @@
-/* The Level Zero driver called through the tables that it gives to a loader, and what most of its tests start from. */
+/* The Level Zero driver called through its loader tables, and the common set-up of its tests. */
 #ifndef BLZ_TEST_TABLES_H
 #define BLZ_TEST_TABLES_H
 
@@ -35,7 +35,7 @@ static struct {
     ALL_TABLES(DECLARE_TABLE)
 } ze;
 
-/* The call succeeds; the call gives ZE_RESULT_code, and the driver's sentence contains the text. */
+/* ZE_OK: the call succeeds. ZE_FAILS: the call returns ZE_RESULT_code, and the driver's error text contains `text`. */
 #define ZE_OK(call) check_ze(__FILE__, __LINE__, #call, ZE_RESULT_SUCCESS, (call), NULL)
 #define ZE_FAILS(code, call, text) check_ze(__FILE__, __LINE__, #call, ZE_RESULT_ERROR_##code, (call), (text))
 #define ZE_GIVES(code, call) check_ze(__FILE__, __LINE__, #call, ZE_RESULT_##code, (call), NULL)
@@ -85,7 +85,7 @@ static inline uint64_t count_objects(void)
     return count;
 }
 
-/* All objects made since are gone, work that outlived its queue a little later. */
+/* Checks that all objects created since are gone; work of a destroyed queue ends a little later. */
 static inline void close_driver(uint64_t objects_before)
 {
     for (int i = 0; i < 20000 && count_objects() != objects_before; i++)

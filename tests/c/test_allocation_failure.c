@@ -1,9 +1,9 @@
-/* The main paths with the n-th allocation failing, for every n: OUT_OF_MEMORY with a sentence, nothing leaks. */
+/* Main paths with the n-th allocation failing, for every n: OUT_OF_MEMORY with an error text, and no leaks. */
 #include "fixture.h"
 
 #include "allocate.h"
 
-/* What a run of the path holds, so that it can be left at any point. */
+/* Objects of a run, so that it can end at any point. */
 struct held {
     blr_context_t context;
     blr_queue_t queues[2];
@@ -36,7 +36,7 @@ static void drop(struct held *held)
 
 static void fail_on_purpose(void *data) { (void)blrHostFunctionFail(BLR_RESULT_INVALID_SIZE, data); }
 
-/* Leaves with the code of the first call that fails; the code has to be OUT_OF_MEMORY and to come with a sentence. */
+/* Returns the code of the first call that fails; it must be OUT_OF_MEMORY with an error text. */
 #define TRY(call)                                                                                                      \
     do {                                                                                                               \
         blr_result_t result_ = (call);                                                                                 \
@@ -77,7 +77,7 @@ static void path(struct held *held)
     OK(blrEventSignalUser(held->events[0], BLR_RESULT_SUCCESS));
     blr_copy_region_t region = {.extent = {8, 8, 1}, .pixel_size = 4};
     region.source.pointer = bytes;
-    region.destination.pointer = bytes + 4; /* overlaps: a snapshot is allocated when it runs */
+    region.destination.pointer = bytes + 4; /* overlapping: the copy allocates a snapshot when it runs */
     TRY(blrEnqueueCopyImage(held->queues[0], &region, 0, NULL, &held->events[4]));
     blr_image_call_t call = {.operation = BLR_OPERATION_FETCH, .handle = held->handles[0], .count = 64,
                              .coordinates = places, .values = values, .value_type = BLR_ELEMENT_F32,
@@ -87,7 +87,7 @@ static void path(struct held *held)
     TRY(blrEventWait(held->events[4], BLR_TIMEOUT_INFINITE));
     TRY(blrEventWait(held->events[5], BLR_TIMEOUT_INFINITE));
     blr_result_t code = blrEventWait(held->events[6], BLR_TIMEOUT_INFINITE);
-    CHECK_EQUAL(BLR_RESULT_INVALID_SIZE, code); /* even where its sentence could not be kept */
+    CHECK_EQUAL(BLR_RESULT_INVALID_SIZE, code); /* even without memory for the error text */
     TRY(blrQueueWait(held->queues[0], BLR_TIMEOUT_INFINITE));
     TRY(blrQueueWait(held->queues[1], BLR_TIMEOUT_INFINITE));
 }
@@ -95,7 +95,7 @@ static void path(struct held *held)
 int main(void)
 {
     struct held warm = {0};
-    path(&warm); /* the table of handles is there from now on */
+    path(&warm); /* allocates the handle table once */
     drop(&warm);
     CHECK_EQUAL(0, object_count());
     int64_t n = 1;
@@ -110,7 +110,7 @@ int main(void)
         if (!reached)
             break;
     }
-    CHECK(n > 30); /* the path has that many */
+    CHECK(n > 30); /* the path has more than 30 allocations */
     struct held again = {0};
     path(&again);
     drop(&again);

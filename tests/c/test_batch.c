@@ -1,4 +1,4 @@
-/* Batches: what is recorded runs as one command, run after run, on what memory holds then. */
+/* Batches: recorded commands run as one command, repeatedly, on the current contents of memory. */
 #include "fixture.h"
 #include "threads.h"
 
@@ -11,7 +11,7 @@ static void *allocate(uint64_t size)
     return memory;
 }
 
-/* source -> middle -> destination, and the middle cleared afterwards. */
+/* source -> middle -> destination; then clears the middle. */
 static blr_batch_t record(blr_queue_t queue, unsigned char *destination, unsigned char *middle, const unsigned char *source,
                           uint64_t size)
 {
@@ -40,7 +40,7 @@ static void runs_again_and_again(void)
         memset(destination, 6, size);
         blr_batch_t batch = record(ordered, destination, middle, source, size);
         OK(blrQueueQuery(ordered));
-        CHECK(middle[0] == 5 && destination[size - 1] == 6); /* nothing has run */
+        CHECK(middle[0] == 5 && destination[size - 1] == 6); /* no command has run */
         for (uint32_t seed = 1; seed <= 3; seed++) {
             blr_event_t event = NULL;
             uint64_t submitted = 0, started = 0, ended = 0;
@@ -53,7 +53,7 @@ static void runs_again_and_again(void)
             CHECK(submitted <= started && started <= ended);
             OK(blrEventRelease(event));
         }
-        OK(blrEnqueueCopy(ordered, destination, middle, size, 0, NULL, NULL)); /* the queue runs what it is given again */
+        OK(blrEnqueueCopy(ordered, destination, middle, size, 0, NULL, NULL)); /* the queue executes commands again */
         OK(blrQueueWait(ordered, BLR_TIMEOUT_INFINITE));
         CHECK(destination[size / 2] == 0);
         OK(blrBatchDestroy(batch));
@@ -66,8 +66,8 @@ static void runs_again_and_again(void)
     }
 }
 
-/* Runs of one batch follow each other whatever queues they are in, also after one that failed; and a batch goes when its last run
- * is done. */
+/* Runs of one batch are serialised across queues, also after a failed run; the batch is deleted when its last run
+ * ends. */
 static void runs_follow_each_other(void)
 {
     enum { SIZE = 64 };
@@ -99,7 +99,7 @@ static void runs_follow_each_other(void)
     fill_random(source, SIZE, 4);
     OK(blrEnqueueBatch(queues[1], batch, 1, &gate, &last));
     OK(blrBatchDestroy(batch));
-    OK(blrMemoryFree(context, middle)); /* which the batch keeps */
+    OK(blrMemoryFree(context, middle)); /* the batch retains it */
     OK(blrEventSignalUser(gate, BLR_RESULT_SUCCESS));
     OK(blrEventWait(last, BLR_TIMEOUT_INFINITE));
     CHECK(memcmp(source, destination, SIZE) == 0);
@@ -111,7 +111,7 @@ static void runs_follow_each_other(void)
         OK(blrQueueDestroy(queues[i]));
 }
 
-/* A fetch outside of the image, between two fills: the second is not reached. */
+/* A fetch outside the image, between two fills: the second does not run. */
 static void the_first_failure_ends_a_run(void)
 {
     blr_queue_t queue = open_queue(context, BLR_QUEUE_IN_ORDER);
@@ -150,7 +150,7 @@ static void the_first_failure_ends_a_run(void)
         else
             OK(blrEventWait(event, BLR_TIMEOUT_INFINITE));
         CHECK(filled[0] == 1 && filled[1] == !outside);
-        OK(blrQueueWait(queue, BLR_TIMEOUT_INFINITE)); /* it was told */
+        OK(blrQueueWait(queue, BLR_TIMEOUT_INFINITE)); /* the failure is already reported */
         OK(blrEventRelease(event));
     }
     OK(blrBatchDestroy(batch));
@@ -195,7 +195,7 @@ static void what_cannot_be(void)
     FAILS(INVALID_HANDLE, blrEnqueueBatch(foreign, batch, 0, NULL, NULL), "of another context");
     OK(blrQueueBeginRecording(foreign));
     OK(blrEnqueueFill(foreign, bytes, bytes, 1, 1, 0, NULL, NULL));
-    OK(blrQueueDestroy(foreign)); /* and what it has recorded */
+    OK(blrQueueDestroy(foreign)); /* and the batch that it recorded */
     OK(blrContextDestroy(other));
     CHECK_EQUAL(0, called);
     OK(blrQueueDestroy(queue));
@@ -221,7 +221,7 @@ static void submit_often(void *data)
     OK(blrQueueWait(share->queue, BLR_TIMEOUT_INFINITE));
 }
 
-/* A row that moves up by one cell a run: if two runs were at it at a time, cells would be lost. */
+/* A row that moves up by one cell per run: concurrent runs would lose cells. */
 static void threads_share_a_batch(void)
 {
     enum { CELLS = THREADS * ROUNDS + 1 };

@@ -1,4 +1,4 @@
-/* Copies and fills of memory, and copies of regions between images and memory, against loops over pixels. */
+/* Copies and fills of memory, and copies of regions between images and memory, compared with loops over pixels. */
 #include "fixture.h"
 
 static blr_context_t context;
@@ -31,7 +31,7 @@ static void lines(void)
         }
 }
 
-/* A copy onto itself, shifted, is as if it went through other memory. */
+/* An overlapping copy acts as if through a temporary buffer. */
 static void overlapping_lines(void)
 {
     enum { SIZE = 3 << 20 };
@@ -104,7 +104,7 @@ static void refused_lines(void)
 
 /* ---------------------------------------------------------------- regions */
 
-/* One side of a copy as the test sees it: its bytes, and where pixel (x, y, z) lies. */
+/* One side of a copy: its bytes, and the position of pixel (x, y, z). */
 struct side {
     blr_copy_endpoint_t end;
     unsigned char *bytes;
@@ -214,7 +214,7 @@ static void random_regions(void)
     }
 }
 
-/* Large enough for several threads and for stores past the caches. */
+/* Large enough for several threads and for non-temporal stores. */
 static void large_regions(void)
 {
     const uint64_t width = 1500, height = 1700;
@@ -242,7 +242,7 @@ static void large_regions(void)
     free(back);
 }
 
-/* Within one piece of memory: as if through other memory. Within one image: apart or refused. */
+/* Overlaps within one allocation act as if through a temporary buffer; within one image they are refused. */
 static void overlapping_regions(void)
 {
     enum { WIDTH = 64, HEIGHT = 32 };

@@ -44,7 +44,7 @@ static void describe(void)
 static void formats(void)
 {
     blr_device_t device = open_device();
-    static const uint32_t packed[] = {4, 4, 4, 4, 4, 3, 3, 4, 4}; /* channels of BLR_CHANNEL_UNORM_INT_10_10_10_2 and on */
+    static const uint32_t packed[] = {4, 4, 4, 4, 4, 3, 3, 4, 4}; /* channels from BLR_CHANNEL_UNORM_INT_10_10_10_2 on */
     for (int type = -1; type <= 23; type++)
         for (uint32_t channels = 0; channels <= 5; channels++) {
             uint32_t supported = 9;
@@ -90,12 +90,12 @@ static void errors_are_a_threads_own(void)
     OK(blrGetLastError(&code, &message));
     CHECK(code == BLR_RESULT_INVALID_ARGUMENT && strstr(message, "device 5") != NULL);
     OK(blrGetLastError(NULL, NULL));
-    OK(blrDeviceGetCount(&(uint32_t){0})); /* success leaves it alone */
+    OK(blrDeviceGetCount(&(uint32_t){0})); /* success does not change it */
     OK(blrGetLastError(&code, &message));
     CHECK(strstr(message, "device 5") != NULL);
 }
 
-/* The settings that the program was started with, when the test's name says so. */
+/* Checks the environment settings of the test with this name. */
 static int settings(const char *which)
 {
     blr_device_t device = NULL;

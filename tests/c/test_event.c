@@ -1,4 +1,4 @@
-/* Events: user events, references, timestamps, waits with time limits, waits that use no processor. */
+/* Events: user events, references, timestamps, timeouts, waits without processor time. */
 #include "fixture.h"
 #include "threads.h"
 
@@ -50,7 +50,7 @@ static void failed_user_events(void)
     OK(blrEventRelease(event));
     OK(blrEventRelease(dependent));
 
-    /* Released before anybody signalled it: what waits for it ends. */
+    /* Released before a signal: a command that waits for it ends. */
     OK(blrEventCreateUser(context, &event));
     OK(blrEnqueueBarrier(queue, 1, &event, &dependent));
     OK(blrEventRelease(event));
@@ -75,7 +75,7 @@ static void references(void)
     CHECK_EQUAL(before, object_count());
 }
 
-/* Released while its command has not run: the work is done all the same. */
+/* Released before its command runs: the command still runs. */
 static void released_early(void)
 {
     blr_event_t gate = NULL, event = NULL;
@@ -123,7 +123,7 @@ static uint64_t processor_time(void)
     return (uint64_t)time.tv_sec * SECOND + (uint64_t)time.tv_nsec;
 }
 
-/* Waiting 300 ms for an event, with idle workers beside, costs hardly any processor time. */
+/* Waiting 300 ms for an event, with idle workers, costs hardly any processor time. */
 static void waiting_is_idle(void)
 {
     blr_event_t event = NULL, dependent = NULL;
@@ -153,7 +153,7 @@ static void outlives(void)
     OK(blrEventWait(event, 0));
     OK(blrEventGetTimestamps(event, &a, &b, &c));
     CHECK(a <= b && b <= c);
-    /* And it can still be waited for, in another context. */
+    /* A command of another context can still wait for it. */
     OK(blrEnqueueBarrier(queue, 1, &event, NULL));
     OK(blrQueueWait(queue, BLR_TIMEOUT_INFINITE));
     OK(blrEventRelease(event));

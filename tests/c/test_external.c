@@ -1,4 +1,4 @@
-/* Memory and semaphores of others: layouts, sizes, what is no memory and no semaphore, threads that wait and signal. */
+/* External memory and semaphores: layouts, sizes, invalid descriptors, threads that wait and signal. */
 #if !defined(_GNU_SOURCE)
 #define _GNU_SOURCE
 #endif
@@ -32,7 +32,7 @@ static blr_external_memory_t import_memory(blr_context_t context, int file, uint
 
 /* ---------------------------------------------------------------- memory */
 
-/* Where pixel (x, y, z) of a level lies as each exporter lays images of 4 bytes a pixel out. */
+/* The offset of pixel (x, y, z) of a level in each exporter's layout, for images of 4 bytes per pixel. */
 struct layout {
     const char *name;
     uint64_t data; /* of the first byte in the file */
@@ -51,7 +51,7 @@ static void write_header(unsigned char *bytes, uint64_t size)
     uint64_t numbers[2] = {size, 4096};
     memcpy(bytes, numbers, sizeof numbers);
     memset(bytes + 16, 0xab, 20);
-    bytes[4089] = 1; /* as its allocator leaves it */
+    bytes[4089] = 1; /* the allocator's layout */
 }
 
 static void test_layout(const struct layout *layout)
@@ -121,7 +121,7 @@ static void test_ranges(void)
     OK(blrExternalMemoryRelease(memory));
     FAILS(INVALID_HANDLE, blrExternalMemoryMapLinear(memory, 0, 1, &second), "destroyed");
     OK(blrEnqueueFill(queue, first, &value, 1, 4000, 0, NULL, NULL));
-    OK(blrMemoryFree(context, first)); /* the fill keeps it */
+    OK(blrMemoryFree(context, first)); /* the fill retains it */
     OK(blrQueueWait(queue, BLR_TIMEOUT_INFINITE));
     CHECK(bytes[4999] == 0 && bytes[5000] == 7 && bytes[8999] == 7 && bytes[9000] == 0);
     OK(blrMemoryFree(context, second));
@@ -169,7 +169,7 @@ static void test_what_is_no_memory(void)
 
 /* ---------------------------------------------------------------- semaphores */
 
-/* What SwiftShader makes of the system's locks, written here apart from the driver's own declaration. */
+/* SwiftShader's struct of pthread objects, declared independently of the driver. */
 struct flag {
     pthread_mutex_t mutex;
     pthread_cond_t changed;
@@ -201,7 +201,7 @@ static blr_external_semaphore_t import_semaphore(blr_context_t context, blr_sema
     return semaphore;
 }
 
-/* Two queues that change one number in turn, each behind the other's signal. */
+/* Two queues change one number in alternation, each after the other's signal. */
 static void test_turns(blr_semaphore_type_t type, const int files[2])
 {
     enum { TURNS = 200 };
@@ -225,7 +225,7 @@ static void test_turns(blr_semaphore_type_t type, const int files[2])
         OK(blrEnqueueSemaphoreWait(queues[0], semaphores[1], turn + 1, 0, NULL, NULL));
     }
     for (int i = 0; i < 2; i++) {
-        OK(blrExternalSemaphoreRelease(semaphores[i])); /* the commands keep them */
+        OK(blrExternalSemaphoreRelease(semaphores[i])); /* the commands retain them */
         FAILS(INVALID_HANDLE, blrExternalSemaphoreRelease(semaphores[i]), "destroyed");
     }
     for (int i = 0; i < 2; i++) {
@@ -260,7 +260,7 @@ static void test_all_turns(void)
     }
 }
 
-/* A wait that nobody ends leaves the host and other queues free, and fails after its time. */
+/* A wait without a signal does not block the host or other queues, and fails after its timeout. */
 static void test_never_signalled(void)
 {
     blr_context_t context = open_context();

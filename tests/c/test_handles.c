@@ -1,4 +1,5 @@
-/* Every function that takes a handle, given NULL, made-up numbers, handles of other kinds and destroyed ones. */
+/* Every function with a handle parameter, called with NULL, made-up numbers, handles of other kinds and destroyed
+   ones. */
 #include "fixture.h"
 #include "threads.h"
 
@@ -14,7 +15,7 @@ static void nothing(void *data) { (void)data; }
 
 enum kind { DEVICE, CONTEXT, QUEUE, EVENT, IMAGE, HANDLE };
 
-/* Calls each function of a kind with the number in the handle's place. */
+/* Calls a function of a kind with the given handle. */
 static blr_result_t call(enum kind kind, int function, void *bad)
 {
     static unsigned char bytes[64];
@@ -153,7 +154,7 @@ static void refuse_foreign_numbers(void)
                 refuse_everywhere(kind, own[other], "where a");
         for (int i = 0; i < 2000; i++) {
             uint64_t number = (uint64_t)random_next(&state) << 32 | random_next(&state);
-            /* Near a real one: single bits changed. */
+            /* A valid handle with one bit changed. */
             if (i % 2 == 0)
                 number = (uint64_t)(uintptr_t)own[kind] ^ (uint64_t)1 << (i / 2 % 64);
             if (number != (uint64_t)(uintptr_t)own[kind]) {
@@ -185,7 +186,7 @@ static void refuse_destroyed(void)
     CHECK_EQUAL(0, object_count());
 }
 
-/* A place of the table that is used again gives a new handle, and the old one stays invalid. */
+/* A reused table slot gets a new handle, and the old one stays invalid. */
 static void never_repeat(void)
 {
     enum { ROUNDS = 20000 };
@@ -205,7 +206,7 @@ enum { SHARED_CONTEXTS = 64, RACERS = 8 };
 static _Atomic(blr_context_t) shared[SHARED_CONTEXTS];
 static _Atomic int destroyed;
 
-/* Several threads destroy and use the same objects: each is destroyed exactly once. */
+/* Several threads destroy and use the same objects: each object is destroyed exactly once. */
 static void race(void *argument)
 {
     (void)argument;

@@ -1,4 +1,4 @@
-/* Image memory: descriptions that are refused, levels, layouts, lifetimes. */
+/* Image memory: refused descriptions, levels, layouts, lifetimes. */
 #include "fixture.h"
 
 static blr_context_t context;
@@ -63,7 +63,7 @@ static void refused_descriptions(void)
     FAILS(INVALID_ARGUMENT, blrImageCreate(context, &two, NULL), "image is NULL");
 }
 
-/* Every format and dimension can be made, is zero, and gives its description back. */
+/* Every format and dimension can be created, is zeroed, and returns its description. */
 static void formats(void)
 {
     for (int type = 0; type < 12; type++)
@@ -110,7 +110,7 @@ static void levels(void)
         memset(pixels, (int)i + 1, widths[i] * heights[i] * 3);
         FAILS(IN_USE, blrImageDestroy(level[i]), "level of a mipmap");
     }
-    for (uint32_t i = 0; i < 4; i++) { /* the levels share no byte */
+    for (uint32_t i = 0; i < 4; i++) { /* the levels do not overlap */
         void *pixels = NULL;
         OK(blrImageGetPointer(level[i], &pixels));
         for (uint64_t k = 0; k < widths[i] * heights[i] * 3; k++)
@@ -122,7 +122,8 @@ static void levels(void)
     FAILS(INVALID_ARGUMENT, blrImageGetDesc(mipmap, NULL), "NULL");
     FAILS(INVALID_ARGUMENT, blrImageGetPointer(mipmap, NULL), "NULL");
 
-    /* A handle of a level keeps its pixels when the mipmap is destroyed; the level's own handle dies. */
+    /* An image handle of a level retains its pixels when the mipmap is destroyed; the level's own handle becomes
+       invalid. */
     blr_image_handle_t handle = 0;
     OK(blrImageGetDesc(level[2], &own));
     OK(blrUnsampledImageCreate(context, level[2], &own, &handle));
@@ -135,7 +136,7 @@ static void levels(void)
     blr_image_call_t call = {.operation = BLR_OPERATION_FETCH, .handle = handle, .count = 1, .coordinates = place,
                              .values = colour, .value_type = BLR_ELEMENT_F32, .value_channels = 4};
     OK(blrEnqueueImageCall(queue, &call, 0, NULL, NULL));
-    OK(blrImageHandleDestroy(context, handle)); /* before the call has run, perhaps */
+    OK(blrImageHandleDestroy(context, handle)); /* possibly before the call runs */
     OK(blrQueueWait(queue, BLR_TIMEOUT_INFINITE));
     for (int i = 0; i < 3; i++)
         CHECK(colour[i] == 3.0f / 255.0f);
@@ -144,7 +145,7 @@ static void levels(void)
     CHECK_EQUAL(before, object_count());
 }
 
-/* Everything that keeps something else, destroyed in every order. */
+/* Objects that retain each other, destroyed in every order. */
 static void any_order(void)
 {
     enum { CONTEXT, QUEUE, IMAGE, HANDLE, COUNT };

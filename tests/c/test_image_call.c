@@ -1,4 +1,4 @@
-/* Device functions through queues: results in every format, all forms, refusals, faults and how they are told. */
+/* Image calls through queues: results in every format, all forms, refusals, faults and their reports. */
 #include "fixture.h"
 
 #include <fenv.h>
@@ -10,7 +10,7 @@
 static blr_context_t context;
 static blr_queue_t queue;
 
-/* The element type that holds a channel's codes verbatim, and for reading: floats for normalized channels. */
+/* The element type with the channel's codes; for reading, floats for normalized channels. */
 static blr_element_type_t element_of(blr_channel_type_t type, bool reading)
 {
     switch (type) {
@@ -29,7 +29,7 @@ static blr_element_type_t element_of(blr_channel_type_t type, bool reading)
     }
 }
 
-/* What a normalized code reads as. */
+/* The value of a normalized code. */
 static float normalized(blr_channel_type_t type, const unsigned char *code)
 {
     int16_t s16;
@@ -45,7 +45,7 @@ static float normalized(blr_channel_type_t type, const unsigned char *code)
     }
 }
 
-/* Codes are written pixel by pixel, found in the image's memory, and read again. */
+/* Writes codes pixel by pixel, compares the image's memory, and reads them back. */
 static void write_and_fetch(blr_image_desc_t desc)
 {
     const uint64_t width = desc.width, height = desc.height ? desc.height : 1;
@@ -62,7 +62,7 @@ static void write_and_fetch(blr_image_desc_t desc)
     CHECK(places != NULL && layers != NULL && codes != NULL && read != NULL);
     fill_random(codes, count * pixel, (uint32_t)(pixel * 77 + dimensions));
     if (desc.channel_type == BLR_CHANNEL_FP16 || desc.channel_type == BLR_CHANNEL_FP32)
-        for (uint64_t i = 0; i < count * desc.num_channels; i++) { /* no NaN: 1 to 2, and 0.5 to 1 */
+        for (uint64_t i = 0; i < count * desc.num_channels; i++) { /* floats from 1 to 2 and from 0.5 to 1: no NaN */
             float value = 1.0f + (float)i / 65536.0f;
             uint16_t half = (uint16_t)(0x3c00 - i % 1000);
             if (desc.channel_type == BLR_CHANNEL_FP32)
@@ -70,7 +70,7 @@ static void write_and_fetch(blr_image_desc_t desc)
             else
                 memcpy(codes + i * 2, &half, 2);
         }
-    /* Items in an order of their own, so that positions are looked at. */
+    /* Permuted items, so that wrong positions show. */
     for (uint64_t i = 0; i < count; i++) {
         uint64_t at = (i * 7919) % count, x = at % width, y = at / width % height, z = at / width / height;
         places[i * dimensions] = (int32_t)x;
@@ -136,7 +136,7 @@ static void every_format(void)
             desc.array_size = 6;
             write_and_fetch(desc);
         }
-    /* Many items: all threads. */
+    /* Enough items for all threads. */
     write_and_fetch(plain_desc(701, 397, 0, BLR_CHANNEL_UNSIGNED_INT32, 1));
 }
 
@@ -163,7 +163,7 @@ static void faults(void)
         places[i][0] = i % 500;
         places[i][1] = i / 500;
     }
-    /* Several bad items: the first is named, whatever thread met which. */
+    /* Several bad items: the error names the first one, whichever thread finds it. */
     places[77777][0] = -3;
     places[150000][1] = 400;
     places[199999][0] = INT32_MAX;
@@ -176,8 +176,8 @@ static void faults(void)
         OK(blrEventRelease(event));
         OK(blrEventRelease(dependent));
     }
-    OK(blrQueueWait(queue, BLR_TIMEOUT_INFINITE)); /* told by the event */
-    /* The other items are done. */
+    OK(blrQueueWait(queue, BLR_TIMEOUT_INFINITE)); /* the event has reported it */
+    /* The other items are complete. */
     for (int i = 0; i < COUNT; i++)
         if (i != 77777 && i != 150000 && i != 199999)
             CHECK(values[i] == (float)i);
@@ -231,7 +231,7 @@ static void layer_faults(void)
 
 /* ---------------------------------------------------------------- sampling through the queue */
 
-/* At the centres of texels nothing is blended, so every form returns the pixels themselves. */
+/* At texel centres filtering returns the texel itself: every form returns the pixels. */
 static void sampling_forms(void)
 {
     blr_image_desc_t desc = plain_desc(16, 16, 0, BLR_CHANNEL_FP32, 2);
@@ -291,7 +291,7 @@ static void sampling_forms(void)
     OK(blrQueueWait(queue, BLR_TIMEOUT_INFINITE));
     CHECK(memcmp(values, pixels, sizeof values) == 0);
 
-    /* What does not go with a mipmap, and with missing arrays. */
+    /* Invalid arguments for a mipmap, and missing arrays. */
     call.gradient_y = NULL;
     FAILS(INVALID_ARGUMENT, blrEnqueueImageCall(queue, &call, 0, NULL, NULL), "gradients in y is NULL");
     call.operation = BLR_OPERATION_SAMPLE;
@@ -302,7 +302,7 @@ static void sampling_forms(void)
     OK(blrImageDestroy(image));
 }
 
-/* Work that runs on the caller's thread, at once or while it waits, leaves the caller's flags as they were. */
+/* Work on the caller's thread, at submission or in a wait, preserves the caller's floating-point flags. */
 static void leaves_flags(blr_queue_t queue, const blr_image_call_t *call)
 {
     const int flags[] = {0, FE_INEXACT, FE_DIVBYZERO | FE_UNDERFLOW};
@@ -318,8 +318,8 @@ static void leaves_flags(blr_queue_t queue, const blr_image_call_t *call)
     feclearexcept(FE_ALL_EXCEPT);
 }
 
-/* The caller's rounding and denormals reach no result, neither through the queue's threads nor through the waiting
- * one, and the caller keeps them. */
+/* The caller's rounding mode and denormal mode do not affect results, on the queue's threads or on the waiting one,
+ * and stay unchanged. */
 static void float_environment(void)
 {
     enum { COUNT = 4000 };
@@ -357,10 +357,10 @@ static void float_environment(void)
     sample.values = values[1];
     fesetround(FE_UPWARD);
 #if defined(__SSE2__)
-    _mm_setcsr(_mm_getcsr() | 0x8040); /* flush denormals, in and out */
+    _mm_setcsr(_mm_getcsr() | 0x8040); /* flush denormal inputs and outputs */
 #endif
     for (int helped = 0; helped < 2; helped++) {
-        blr_queue_t fresh = open_queue(context, BLR_QUEUE_IN_ORDER); /* its thread is started here and now */
+        blr_queue_t fresh = open_queue(context, BLR_QUEUE_IN_ORDER); /* its thread starts here */
         memset(values[1], 0, sizeof values[1]);
         memset(tiny, 1, sizeof tiny);
         OK(blrEnqueueImageCall(fresh, &sample, 0, NULL, NULL));
@@ -449,10 +449,10 @@ static void refusals(void)
     c = good;
     c.count = 0;
     c.coordinates = c.values = NULL;
-    OK(blrEnqueueImageCall(queue, &c, 0, NULL, NULL)); /* nothing to do */
+    OK(blrEnqueueImageCall(queue, &c, 0, NULL, NULL)); /* an empty call */
     c = good;
     c.handle = sampled;
-    OK(blrEnqueueImageCall(queue, &c, 0, NULL, NULL)); /* a sampled image is fetched from as well */
+    OK(blrEnqueueImageCall(queue, &c, 0, NULL, NULL)); /* a fetch also accepts a sampled image */
     OK(blrQueueWait(queue, BLR_TIMEOUT_INFINITE));
     OK(blrImageHandleDestroy(context, plain));
     OK(blrImageHandleDestroy(context, sampled));

@@ -1,4 +1,4 @@
-/* Making image handles: what is refused over images, over memory, and for samplers. */
+/* Creation of image handles: refusals over images, over memory, and for samplers. */
 #include "fixture.h"
 
 #include <math.h>
@@ -58,7 +58,7 @@ static void over_images(void)
     sampler.max_mipmap_level_clamp = 3.25f;
     FAILS(INVALID_ARGUMENT, blrSampledImageCreate(context, mipmap, &mips, &sampler, &handle), "has 3 levels");
     sampler.max_mipmap_level_clamp = 3.0f;
-    sampler.max_anisotropy = 64.0f; /* more than the device has: its limit */
+    sampler.max_anisotropy = 64.0f; /* clamped to the device's limit */
     OK(blrSampledImageCreate(context, mipmap, &mips, &sampler, &handle));
     OK(blrImageHandleDestroy(context, handle));
     OK(blrImageDestroy(mipmap));
@@ -153,11 +153,11 @@ static void over_memory(void)
     d.width = 97;
     FAILS(INVALID_SIZE, blrSampledImageCreateFromMemory(context, memory, 0, &d, &s, &handle), "leaves its allocation");
     d.width = 96;
-    OK(blrSampledImageCreateFromMemory(context, memory, 7, &d, &s, &handle)); /* one row has no pitch */
+    OK(blrSampledImageCreateFromMemory(context, memory, 7, &d, &s, &handle)); /* a single row has no pitch */
     OK(blrImageHandleDestroy(context, handle));
     CHECK(handle != 0);
 
-    /* All kinds of memory; freed while a handle reads it. */
+    /* All kinds of memory, freed while a handle reads it. */
     static const blr_memory_kind_t kinds[] = {BLR_MEMORY_DEVICE, BLR_MEMORY_HOST, BLR_MEMORY_SHARED};
     blr_queue_t queue = open_queue(context, BLR_QUEUE_IN_ORDER);
     for (int kind = 0; kind < 3; kind++) {

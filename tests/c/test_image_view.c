@@ -1,4 +1,4 @@
-/* Memory as images: packed formats, channels in any order, pitches, and what is refused. */
+/* Images over memory: packed formats, swizzles, pitches, and refusals. */
 #include "fixture.h"
 
 #include <math.h>
@@ -20,7 +20,7 @@ static void *new_memory(uint64_t size)
     return memory;
 }
 
-/* One call over pixels (i, 0, layer), values of four bytes. */
+/* One call over pixels (i, 0, layer) with values of four bytes. */
 static void call(blr_image_operation_t operation, blr_image_type_t type, blr_image_handle_t handle, uint64_t count,
                  uint32_t dimensions, blr_element_type_t element, uint32_t channels, const void *values)
 {
@@ -49,7 +49,7 @@ static void call(blr_image_operation_t operation, blr_image_type_t type, blr_ima
 struct row {
     blr_channel_type_t type;
     uint32_t channels, bytes;
-    uint32_t code; /* of a pixel, least byte first */
+    uint32_t code; /* of a pixel, least significant byte first */
     float value[4];
 };
 
@@ -127,7 +127,7 @@ static void packed_integers(void)
     OK(blrMemoryFree(context, memory));
 }
 
-/* Floats without a sign, at the edges of their range. */
+/* Unsigned floats at the limits of their range. */
 static void small_floats(void)
 {
     static const struct {
@@ -150,7 +150,7 @@ static void small_floats(void)
     OK(blrMemoryFree(context, memory));
 }
 
-/* ---------------------------------------------------------------- channels in another order */
+/* ---------------------------------------------------------------- swizzles */
 
 static void swizzles(void)
 {
@@ -170,7 +170,7 @@ static void swizzles(void)
     CHECK(memcmp(memory, pixels, 8) == 0);
     OK(blrImageHandleDestroy(context, handle));
 
-    /* Two channels of an image of two, a number, and a channel that it lacks; of a write the first of equal ones counts. */
+    /* Two channels of an image of two, a constant, and a missing channel; a write uses the first of equal channels. */
     memset(memory, 0, 64);
     desc.image.num_channels = 2;
     memcpy(memory, (const unsigned char[]){10, 20, 30, 40}, 4);
@@ -191,7 +191,7 @@ static void swizzles(void)
     OK(blrMemoryFree(context, memory));
 }
 
-/* Sampling through a swizzle, more items than are taken at once, against the same without. */
+/* Sampling through a swizzle, with more items than one batch, compared with the same without a swizzle. */
 static void sampled_swizzle(void)
 {
     enum { ITEMS = 200 };
@@ -241,7 +241,7 @@ static void sampled_swizzle(void)
     OK(blrMemoryFree(context, memory));
 }
 
-/* ---------------------------------------------------------------- what is refused */
+/* ---------------------------------------------------------------- refusals */
 
 static void refusals(void)
 {
@@ -285,7 +285,7 @@ static void refusals(void)
     d.image.type = BLR_IMAGE_ARRAY;
     d.image.depth = 0;
     OK(blrImageViewCreate(context, &d, &handle)); /* one layer */
-    OK(blrMemoryFree(context, memory));           /* stays for the handle */
+    OK(blrMemoryFree(context, memory));           /* the handle retains it */
     float values[4] = {1, 1, 1, 1};
     call(BLR_OPERATION_FETCH, BLR_IMAGE_ARRAY, handle, 1, 2, BLR_ELEMENT_F32, 4, values);
     CHECK(values[0] == 0 && values[3] == 0);

@@ -1,4 +1,5 @@
-/* Images, modules and kernels of the Level Zero driver: bindless images, many threads, wrong handles, no memory. */
+/* Images, modules and kernels of the Level Zero driver: bindless images, threads, invalid handles, failing
+   allocations. */
 #include "fixture.h"
 #include "level_zero_tables.h"
 
@@ -13,7 +14,7 @@
 
 enum { WIDTH = 60, HEIGHT = 32, POINTS = 64 };
 
-/* Work that outlived its list is done a little later. */
+/* Work of a destroyed list ends a little later. */
 static void settle(uint64_t objects)
 {
     for (int i = 0; i < 20000 && count_objects() != objects; i++)
@@ -68,7 +69,7 @@ static ze_kernel_handle_t new_kernel(ze_module_handle_t module, const char *name
 
 /* ---------------------------------------------------------------- bindless images */
 
-/* Samples through a bindless handle at the middles of the first pixels of a row. */
+/* Samples through a bindless handle at the centres of the first pixels of a row. */
 static void gather(ze_command_list_handle_t list, ze_kernel_handle_t kernel, uint64_t handle, float *at, float *out)
 {
     const ze_group_count_t groups = {4, 1, 1};
@@ -92,7 +93,7 @@ static void check_gathered(const unsigned char *pixels, const float *out)
             CHECK(fabsf(out[4 * i + c] - pixels[(3 * WIDTH + i % WIDTH) * 4 + c] / 255.0f) < 1e-3f);
 }
 
-/* The sequence of calls by which Intel's driver makes bindless images; this one takes the same. */
+/* The call sequence that creates bindless images on Intel's driver works on this one. */
 static void bindless_images(void)
 {
     uint64_t objects = count_objects();
@@ -138,7 +139,7 @@ static void bindless_images(void)
     ZE_OK(ze.CommandList.pfnHostSynchronize(list, UINT64_MAX));
     CHECK(memcmp(found, pixels, sizeof pixels) == 0);
 
-    /* What is destroyed stays while other things use it; a handle that is gone is a fault, no crash. */
+    /* A destroyed object stays while other objects use it; a destroyed image handle is a fault, not a crash. */
     ZE_OK(ze.Mem.pfnFree(context, memory));
     gather(list, kernel, offsets[2], at, out);
     check_gathered(pixels, out);
@@ -166,7 +167,7 @@ struct task {
     uint32_t number;
 };
 
-/* Each thread has a list, an image and a kernel of its own; the module and the sampler are everybody's. */
+/* Each thread has its own list, image and kernel; all share the module and the sampler. */
 static void *multiply_and_copy(void *argument)
 {
     enum { COUNT = 512, ROUNDS = 20 };
@@ -215,7 +216,7 @@ static void many_threads(void)
     ZE_OK(ze.Module.pfnDestroy(module));
 }
 
-/* Two lists, one of which waits for what the other signals, by a semaphore of the system. */
+/* Two lists, one of which waits for the other's signal through an eventfd semaphore. */
 static void semaphores(void)
 {
     int file = eventfd(0, 0);
@@ -238,7 +239,7 @@ static void semaphores(void)
     ZE_OK(ze.CommandList.pfnHostSynchronize(second, UINT64_MAX));
     CHECK_EQUAL(2, *number);
     ZE_OK(ze.CommandList.pfnHostSynchronize(first, UINT64_MAX));
-    /* A list can be destroyed while it waits; its work is done once somebody signals. */
+    /* A list can be destroyed while it waits; its work ends after the signal. */
     ze_event_pool_handle_t pool = new_pool(ZE_EVENT_POOL_FLAG_HOST_VISIBLE, 1);
     ze_event_handle_t event = new_event(pool, 0);
     ZE_OK(ze.CommandList.pfnAppendWaitExternalSemaphoreExt(second, 1, &semaphore, &wait, event, 0, NULL));
@@ -255,9 +256,9 @@ static void semaphores(void)
     ZE_OK(ze.Mem.pfnFree(context, number));
 }
 
-/* ---------------------------------------------------------------- wrong handles */
+/* ---------------------------------------------------------------- invalid handles */
 
-/* Every function with handles of every other kind, of nothing, and of what is gone. */
+/* Every function with handles of every other kind, NULL, and destroyed handles. */
 static void wrong_handles(void)
 {
     ze_module_handle_t module = new_module(numbers, sizeof numbers);
@@ -306,9 +307,9 @@ static void wrong_handles(void)
     ZE_FAILS(INVALID_ARGUMENT, ze.Sampler.pfnDestroy(sampler), "destroyed");
 }
 
-/* ---------------------------------------------------------------- no memory */
+/* ---------------------------------------------------------------- failing allocations */
 
-/* What a run holds, so that it can be left at any point. */
+/* Objects of a run, so that it can end at any point. */
 struct held {
     ze_module_handle_t modules[2], native;
     ze_module_build_log_handle_t log;
@@ -341,7 +342,7 @@ static void drop(struct held *held)
         ZE_OK(ze.Mem.pfnFree(context, held->exported));
 }
 
-/* Leaves with the first call that fails: for want of memory, and saying so. */
+/* Returns at the first call that fails; it must fail with an out-of-memory result and an error text. */
 #define TRY(call)                                                                                                             \
     do {                                                                                                                      \
         ze_result_t result_ = (call);                                                                                         \

@@ -1,4 +1,4 @@
-/* Command lists, queues, events and fences of the Level Zero driver: order, waiting, many threads, failures. */
+/* Command lists, queues, events and fences of the Level Zero driver: order, waits, threads, failures. */
 #include "fixture.h"
 #include "level_zero_tables.h"
 
@@ -64,7 +64,7 @@ static void memory_is_kept_while_commands_use_it(void)
     ZE_OK(ze.EventPool.pfnDestroy(pool));
 }
 
-/* Events and their pool may go while commands wait for them, and others come to their place. */
+/* Events and their pool may be destroyed while commands wait for them, and new ones may take their slots. */
 static void events_are_kept_while_commands_use_them(void)
 {
     ze_event_pool_handle_t pool = new_pool(0, 2);
@@ -74,7 +74,7 @@ static void events_are_kept_while_commands_use_them(void)
     ZE_OK(ze.CommandList.pfnAppendWaitOnEvents(list, 1, &other));
     ZE_OK(ze.Event.pfnHostSignal(other));
     ZE_OK(ze.Event.pfnDestroy(other));
-    other = new_event(pool, 1); /* not signalled, and none of the list's business */
+    other = new_event(pool, 1); /* not signalled, and not used by the list */
     ZE_GIVES(NOT_READY, ze.Event.pfnQueryStatus(other));
     ZE_OK(ze.EventPool.pfnDestroy(pool));
     ZE_GIVES(NOT_READY, ze.CommandList.pfnHostSynchronize(list, 1000));
@@ -100,7 +100,7 @@ static void a_list_goes_to_queues_of_its_group_alone(void)
     ZE_OK(ze.CommandQueue.pfnDestroy(queue));
 }
 
-/* ZE_COMMAND_QUEUE_FLAG_EXPLICIT_ONLY says what not to optimize, not what lists a queue takes. */
+/* ZE_COMMAND_QUEUE_FLAG_EXPLICIT_ONLY concerns optimisation; the queue accepts every list. */
 static void explicit_queues_take_every_list(void)
 {
     ze_command_queue_desc_t desc = queue_desc(ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS);
@@ -189,7 +189,7 @@ static void an_event_has_two_states(void)
     ZE_FAILS(INVALID_ARGUMENT, ze.Event.pfnCreate(pool, &desc, &out), "a pool of 4");
     ze_kernel_timestamp_result_t times;
     ZE_FAILS(INVALID_ARGUMENT, ze.Event.pfnQueryKernelTimestamp(event, &times), "KERNEL_TIMESTAMP");
-    ZE_OK(ze.EventPool.pfnDestroy(pool)); /* its events keep it */
+    ZE_OK(ze.EventPool.pfnDestroy(pool)); /* its events retain it */
     ZE_OK(ze.Event.pfnHostSignal(event));
     ZE_OK(ze.Event.pfnDestroy(event));
 }
@@ -302,9 +302,9 @@ static void fences_tell_of_the_work_before_them(void)
     ZE_OK(ze.EventPool.pfnDestroy(pool));
 }
 
-/* ---------------------------------------------------------------- ends */
+/* ---------------------------------------------------------------- destruction */
 
-/* A queue may be destroyed with work that waits for what nobody has signalled; the work is done when somebody does. */
+/* A queue may be destroyed with work that waits for an unsignalled event; the work runs after the signal. */
 static void work_outlives_its_queue(void)
 {
     uint32_t *value = new_memory(4);
@@ -362,7 +362,7 @@ static void one_of_the_crowd(void *argument)
         ZE_OK(ze.CommandList.pfnClose(list));
         ZE_OK(ze.CommandQueue.pfnExecuteCommandLists(crowd->queue, 1, &list, NULL));
         ZE_OK(ze.CommandList.pfnAppendBarrier(crowd->shared, passed, 0, NULL));
-        ZE_OK(ze.Event.pfnHostSynchronize(passed, round % 2 == 0 ? UINT64_MAX : UINT64_MAX - 1)); /* with help, and without */
+        ZE_OK(ze.Event.pfnHostSynchronize(passed, round % 2 == 0 ? UINT64_MAX : UINT64_MAX - 1)); /* with and without a helping thread */
         ZE_OK(ze.Event.pfnHostReset(passed));
         if (round % 3 == 0)
             ZE_OK(ze.CommandQueue.pfnSynchronize(crowd->queue, UINT64_MAX));

@@ -47,10 +47,10 @@ static void kinds_and_queries(void)
     ze_context_handle_t other;
     ZE_OK(ze.Context.pfnCreate(driver, &desc, &other));
     ZE_OK(ze.Mem.pfnGetAllocProperties(other, pointers[0], &p, NULL));
-    CHECK(p.type == types[0] && p.id == ids[0]); /* of every context */
+    CHECK(p.type == types[0] && p.id == ids[0]); /* of any context */
     ZE_OK(ze.Mem.pfnGetAllocProperties(other, &p, &p, NULL));
     CHECK_EQUAL(ZE_MEMORY_TYPE_UNKNOWN, p.type);
-    ZE_FAILS(INVALID_ARGUMENT, ze.Mem.pfnFree(other, pointers[0]), "of another context");
+    ZE_FAILS(INVALID_ARGUMENT, ze.Mem.pfnFree(other, pointers[0]), "another context");
     ZE_OK(ze.Mem.pfnGetAddressRange(other, pointers[0], NULL, NULL));
     ZE_FAILS(INVALID_ARGUMENT, ze.Mem.pfnGetAddressRange(other, &p, NULL, NULL), "no allocation");
     ZE_FAILS(INVALID_ARGUMENT, ze.Mem.pfnFree(context, (char *)pointers[0] + 1), "inside");
@@ -83,7 +83,7 @@ static void sizes_that_cannot_be(void)
     ZE_FAILS(INVALID_ARGUMENT, ze.Mem.pfnAllocDevice(context, &desc, 64, 0, device, &pointer), "one memory");
 }
 
-/* Rows and slices by pitches, against a loop. */
+/* Copies with row and slice pitches, compared with a loop. */
 static void boxes(void)
 {
     enum { WIDTH = 7, HEIGHT = 5, DEPTH = 3, PITCH = 11, SLICE = 70, OTHER_PITCH = 9, OTHER_SLICE = 80 };
@@ -101,7 +101,7 @@ static void boxes(void)
     copy(middle, from, sizeof from);
     ZE_OK(ze.CommandList.pfnAppendMemoryCopyRegion(list, to, &destination, OTHER_PITCH, OTHER_SLICE, middle, &source, PITCH, SLICE, NULL, 0, NULL));
     CHECK(memcmp(to, expected, sizeof to) == 0);
-    ze_copy_region_t nothing[] = {{0}, {2, 1, 1, 0, HEIGHT, DEPTH}, {2, 1, 1, WIDTH, 0, DEPTH}}; /* regions without bytes, within one memory too */
+    ze_copy_region_t nothing[] = {{0}, {2, 1, 1, 0, HEIGHT, DEPTH}, {2, 1, 1, WIDTH, 0, DEPTH}}; /* empty regions, within one allocation too */
     for (int i = 0; i < 3; i++) {
         ZE_OK(ze.CommandList.pfnAppendMemoryCopyRegion(list, to, &nothing[i], 0, 0, middle, &nothing[i], 0, 0, NULL, 0, NULL));
         ZE_OK(ze.CommandList.pfnAppendMemoryCopyRegion(list, middle, &nothing[i], PITCH, SLICE, middle, &nothing[i], PITCH, SLICE, NULL, 0, NULL));
@@ -189,7 +189,7 @@ struct letter {
 
 enum { SHARED_BYTES = 3 << 20 };
 
-/* What the other process does: waits for the first event, adds 1 to each byte, signals the second. */
+/* The second process: waits for the first event, adds 1 to each byte, signals the second. */
 static int other_process(void)
 {
     struct letter letter;
@@ -244,7 +244,7 @@ static void two_processes(const char *program)
     ZE_OK(ze.Mem.pfnGetIpcHandle(context, memory, &letter.memory));
     ZE_FAILS(INVALID_ARGUMENT, ze.Mem.pfnGetIpcHandle(context, memory + 1, &letter.memory), "inside");
     for (int i = 0; i < SHARED_BYTES; i += 4097)
-        CHECK_EQUAL((unsigned char)(i * 13), memory[i]); /* it has moved, with its contents */
+        CHECK_EQUAL((unsigned char)(i * 13), memory[i]); /* the pages moved with their contents */
     ZE_OK(ze.EventPool.pfnGetIpcHandle(pool, &letter.events));
     int letters;
     pid_t child = start(program, &letters);
@@ -259,7 +259,7 @@ static void two_processes(const char *program)
     for (int i = 0; i < SHARED_BYTES; i++)
         CHECK_EQUAL((unsigned char)(i * 13 + 1), result[i]);
     free(result);
-    /* In one process a handle opens a second address of the same memory. */
+    /* In the same process, opening a handle maps the memory at a second address. */
     unsigned char *second;
     ZE_OK(ze.Mem.pfnOpenIpcHandle(context, device, letter.memory, 0, (void **)&second));
     CHECK(second != memory);
@@ -273,9 +273,9 @@ static void two_processes(const char *program)
     wrong.data[9] ^= 1;
     ZE_FAILS(INVALID_ARGUMENT, ze.EventPool.pfnOpenIpcHandle(context, wrong, &opened), "");
     memcpy(&wrong, &letter.memory, sizeof wrong);
-    ZE_FAILS(INVALID_ARGUMENT, ze.EventPool.pfnOpenIpcHandle(context, wrong, &opened), "no handle");
+    ZE_FAILS(INVALID_ARGUMENT, ze.EventPool.pfnOpenIpcHandle(context, wrong, &opened), "handle of this driver");
     memset(&wrong, 0xff, sizeof wrong);
-    ZE_FAILS(INVALID_ARGUMENT, ze.EventPool.pfnOpenIpcHandle(context, wrong, &opened), "no handle");
+    ZE_FAILS(INVALID_ARGUMENT, ze.EventPool.pfnOpenIpcHandle(context, wrong, &opened), "handle of this driver");
     ze_event_pool_handle_t plain = new_pool(0, 1);
     ZE_FAILS(INVALID_ARGUMENT, ze.EventPool.pfnGetIpcHandle(plain, &wrong), "FLAG_IPC");
     ZE_OK(ze.EventPool.pfnDestroy(plain));
@@ -285,7 +285,7 @@ static void two_processes(const char *program)
     ZE_OK(ze.Mem.pfnFree(context, memory));
 }
 
-/* Memory gets its place in the store while commands write to it: none of what they write is lost. */
+/* Device memory moves into the store while commands write to it: no write is lost. */
 static void memory_moves_while_commands_run(void)
 {
     enum { BYTES = 1 << 18, ROUNDS = 40 };
@@ -333,7 +333,7 @@ static void physical_memory_is_mapped_piece_by_piece(void)
     unsigned char *bytes = malloc(4 * page), *back = malloc(4 * page);
     for (size_t i = 0; i < 4 * page; i++)
         bytes[i] = (unsigned char)(i * 7 + (i >> 8));
-    copy(virtual, bytes, 4 * page); /* through both */
+    copy(virtual, bytes, 4 * page); /* through both mappings */
     copy(back, virtual, 4 * page);
     CHECK(memcmp(bytes, back, 4 * page) == 0);
     ZE_FAILS(INVALID_ARGUMENT, ze.CommandList.pfnAppendMemoryCopy(list, virtual, bytes, 4 * page + 1, NULL, 0, NULL), "nothing is mapped");
@@ -342,7 +342,7 @@ static void physical_memory_is_mapped_piece_by_piece(void)
     ZE_OK(ze.Mem.pfnGetAllocProperties(context, virtual + page, &p, NULL));
     CHECK_EQUAL(ZE_MEMORY_TYPE_DEVICE, p.type);
     ZE_FAILS(INVALID_ARGUMENT, ze.Mem.pfnFree(context, virtual), "zeVirtualMemUnmap");
-    ZE_FAILS(INVALID_ARGUMENT, ze.VirtualMem.pfnMap(context, virtual + page, 2 * page, second, 0, ZE_MEMORY_ACCESS_ATTRIBUTE_READWRITE), "mapped already");
+    ZE_FAILS(INVALID_ARGUMENT, ze.VirtualMem.pfnMap(context, virtual + page, 2 * page, second, 0, ZE_MEMORY_ACCESS_ATTRIBUTE_READWRITE), "overlap a mapping");
     ZE_FAILS(INVALID_SIZE, ze.VirtualMem.pfnMap(context, virtual + 4 * page, 3 * page, second, page, ZE_MEMORY_ACCESS_ATTRIBUTE_READWRITE), "whole pages");
     ZE_FAILS(INVALID_ARGUMENT, ze.VirtualMem.pfnMap(context, virtual + 7 * page, 2 * page, second, 0, ZE_MEMORY_ACCESS_ATTRIBUTE_READWRITE), "no reservation");
     ZE_FAILS(UNSUPPORTED_ALIGNMENT, ze.VirtualMem.pfnMap(context, virtual + 1, page, second, 0, ZE_MEMORY_ACCESS_ATTRIBUTE_READWRITE), "page size");
@@ -354,7 +354,7 @@ static void physical_memory_is_mapped_piece_by_piece(void)
     copy(back, virtual + 6 * page, 2 * page);
     CHECK(memcmp(bytes + 2 * page, back, 2 * page) == 0);
     ZE_OK(ze.PhysicalMem.pfnDestroy(context, first));
-    ZE_OK(ze.PhysicalMem.pfnDestroy(context, second)); /* the mapping keeps it */
+    ZE_OK(ze.PhysicalMem.pfnDestroy(context, second)); /* the mapping retains it */
     copy(back, virtual + 6 * page, 2 * page);
     CHECK(memcmp(bytes + 2 * page, back, 2 * page) == 0);
     ZE_FAILS(INVALID_SIZE, ze.VirtualMem.pfnFree(context, virtual, 2 * page), "as a whole");
@@ -383,7 +383,7 @@ static void access_is_what_was_set(void)
     ze_device_readonly_memory_ext_properties_t read_only = {.stype = ZE_STRUCTURE_TYPE_DEVICE_READONLY_MEMORY_EXT_PROPERTIES};
     ze_device_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES, .pNext = &read_only};
     ZE_OK(ze.Device.pfnGetProperties(device, &properties));
-    CHECK_EQUAL(ZE_DEVICE_READONLY_MEMORY_CAPABILITY_ENFORCED, read_only.readonlyCapability); /* a write fails, below */
+    CHECK_EQUAL(ZE_DEVICE_READONLY_MEMORY_CAPABILITY_ENFORCED, read_only.readonlyCapability); /* enforced: a write fails, below */
     copy(&other, virtual, 1);
     CHECK_EQUAL(3, other);
     ZE_FAILS(UNKNOWN, ze.CommandList.pfnAppendMemoryCopy(list, virtual, &value, 1, NULL, 0, NULL), "for reading only");
@@ -401,7 +401,7 @@ static void access_is_what_was_set(void)
     ZE_OK(ze.PhysicalMem.pfnDestroy(context, physical));
 }
 
-/* A closed list, executed once. */
+/* Closes a list and executes it once. */
 static void execute(ze_command_list_handle_t recorded)
 {
     ze_command_queue_handle_t queue = new_queue(ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS);
@@ -409,7 +409,7 @@ static void execute(ze_command_list_handle_t recorded)
     ZE_OK(ze.CommandQueue.pfnDestroy(queue));
 }
 
-/* An address is mapped anew while a list names it: what the list does then it does to the new pages. Where nothing new is mapped, the list
+/* An address is remapped while a list refers to it: the list then accesses the new pages. Without a new mapping it
  * keeps the old pages. */
 static void addresses_in_lists_are_mapped_again(void)
 {
@@ -425,13 +425,13 @@ static void addresses_in_lists_are_mapped_again(void)
     ZE_OK(ze.CommandList.pfnClose(recorded));
     ZE_OK(ze.VirtualMem.pfnUnmap(context, virtual, 3 * page));
     ZE_OK(ze.VirtualMem.pfnMap(context, virtual + page, page, other, 0, both));
-    ZE_FAILS(INVALID_ARGUMENT, ze.VirtualMem.pfnMap(context, virtual, 2 * page, physical, 0, both), "mapped already");
+    ZE_FAILS(INVALID_ARGUMENT, ze.VirtualMem.pfnMap(context, virtual, 2 * page, physical, 0, both), "overlap a mapping");
     copy(found, virtual + page, 1);
     CHECK_EQUAL(0, found[0]);
     execute(recorded);
     copy(found, virtual + page, 1);
     CHECK_EQUAL(1, found[0]);
-    ZE_OK(ze.VirtualMem.pfnUnmap(context, virtual + page, page)); /* the list has its old page back there */
+    ZE_OK(ze.VirtualMem.pfnUnmap(context, virtual + page, page)); /* the list's old page is visible again */
     execute(recorded);
     ZE_OK(ze.VirtualMem.pfnMap(context, virtual, page, other, 0, both));
     ZE_OK(ze.CommandList.pfnReset(recorded));
@@ -441,7 +441,7 @@ static void addresses_in_lists_are_mapped_again(void)
     CHECK(found[0] == 1 && found[1] == 1 && found[2] == 1);
     ZE_OK(ze.CommandList.pfnAppendMemoryFill(recorded, virtual, &one, 1, page, NULL, 0, NULL));
     ZE_OK(ze.CommandList.pfnClose(recorded));
-    ZE_OK(ze.VirtualMem.pfnFree(context, virtual, 3 * page)); /* the recorded command keeps pages and addresses */
+    ZE_OK(ze.VirtualMem.pfnFree(context, virtual, 3 * page)); /* the recorded command retains pages and addresses */
     execute(recorded);
     ZE_OK(ze.CommandList.pfnDestroy(recorded));
     ZE_OK(ze.PhysicalMem.pfnDestroy(context, physical));
@@ -455,7 +455,7 @@ static void reservations_at_an_address(void)
     ZE_OK(ze.VirtualMem.pfnQueryPageSize(context, device, 1, &page));
     ZE_OK(ze.VirtualMem.pfnReserve(context, NULL, 16 * page, (void **)&first));
     ZE_OK(ze.VirtualMem.pfnReserve(context, first, page, (void **)&again));
-    CHECK(again != first); /* taken: another place */
+    CHECK(again != first); /* not free: another address */
     ZE_OK(ze.VirtualMem.pfnFree(context, first, 16 * page));
     ZE_OK(ze.VirtualMem.pfnReserve(context, first, 2 * page, (void **)&next));
     CHECK(next == first);

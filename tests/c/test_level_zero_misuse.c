@@ -1,4 +1,4 @@
-/* What programs do wrong with the Level Zero driver: handles, descriptors, sizes. Nothing crashes, and each is told. */
+/* Misuse of the Level Zero driver: invalid handles, descriptors and sizes give errors, not crashes. */
 #include "fixture.h"
 #include "level_zero_tables.h"
 
@@ -34,7 +34,7 @@ static ze_fence_handle_t a_fence(ze_command_queue_handle_t queue)
     return made;
 }
 
-/* A handle of each kind; what they were made from first. */
+/* A handle of each kind, in order of creation. */
 enum { DRIVER, DEVICE, CONTEXT, QUEUE, LIST, IMMEDIATE, POOL, EVENT, FENCE, PHYSICAL, KINDS };
 
 static void make_all(void *handles[KINDS])
@@ -108,7 +108,7 @@ static void handles_of_every_kind(void)
         ZE_FAILS(INVALID_ARGUMENT, destroy(kind, handles[kind]), "destroyed");
         ZE_FAILS(INVALID_ARGUMENT, use(kind, handles[kind]), "destroyed");
     }
-    make_all(handles); /* new handles are not the old ones, in whatever order their owners go */
+    make_all(handles); /* new handles differ from the old ones, whatever the order of destruction */
     for (int kind = CONTEXT; kind < KINDS; kind++)
         ZE_OK(destroy(kind, handles[kind]));
 }
@@ -126,7 +126,7 @@ static void objects_of_another_context(void)
     context = other;
     ze_command_list_handle_t list = new_list(0);
     uint32_t one = 1;
-    ZE_OK(ze.CommandList.pfnAppendMemoryFill(list, memory, &one, 4, 64, event, 0, NULL)); /* commands are free to */
+    ZE_OK(ze.CommandList.pfnAppendMemoryFill(list, memory, &one, 4, 64, event, 0, NULL)); /* commands accept memory of other contexts */
     ZE_OK(ze.CommandList.pfnAppendWaitOnEvents(list, 1, &event));
     ZE_OK(ze.CommandList.pfnClose(list));
     ZE_OK(ze.CommandQueue.pfnExecuteCommandLists(queue, 1, &list, NULL));
@@ -192,11 +192,11 @@ static void descriptors(void)
         ZE_FAILS(INVALID_ARGUMENT, create_with(rows[i].kind, bytes), "more than");
         desc->pNext = NULL;
         memset(bytes + sizeof *desc, 0xff, sizeof bytes - sizeof *desc);
-        ze_result_t result = create_with(rows[i].kind, bytes); /* flags and numbers that no header knows */
+        ze_result_t result = create_with(rows[i].kind, bytes); /* flags and numbers that no header defines */
         CHECK(result == ZE_RESULT_ERROR_INVALID_ENUMERATION || result == ZE_RESULT_ERROR_INVALID_ARGUMENT);
     }
     ze_device_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_DEVICE_COMPUTE_PROPERTIES};
-    properties.pNext = (void *)(uintptr_t)0xcdcdcdcdcdcdcdcd; /* as unset as the stype: neither is looked at */
+    properties.pNext = (void *)(uintptr_t)0xcdcdcdcdcdcdcdcd; /* as unset as the stype: both are ignored */
     ZE_OK(ze.Device.pfnGetProperties(device, &properties));
     CHECK(properties.stype == ZE_STRUCTURE_TYPE_DEVICE_COMPUTE_PROPERTIES && properties.name[0] != '\0');
     properties.pNext = NULL;
@@ -218,7 +218,7 @@ static void descriptors(void)
     ZE_OK(ze.Mem.pfnFreeExt(context, &free_desc, memory));
     ze_base_properties_t other = {.stype = 0x7777}, endless = {.stype = 0x7777, .pNext = &endless};
     properties.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES;
-    properties.pNext = &other; /* what a query does not know it leaves alone */
+    properties.pNext = &other; /* a query does not change unknown structs */
     ZE_OK(ze.Device.pfnGetProperties(device, &properties));
     CHECK(properties.pNext == &other && other.stype == 0x7777);
     properties.pNext = &endless;
@@ -280,7 +280,7 @@ static void functions_by_name(void)
     CHECK(fabric == NULL);
 }
 
-/* A loader of an older version has shorter tables: nothing is written behind their end. */
+/* A loader of an older version passes shorter tables: the driver writes only their entries. */
 static void tables_of_older_versions(void)
 {
     static const int lengths[][2] = {{4, 18}, {7, 19}, {12, 21}, {13, 22}, {14, 23}, {15, 24}, {17, 28}};
@@ -296,9 +296,9 @@ static void tables_of_older_versions(void)
     CHECK_EQUAL(ZE_RESULT_ERROR_INVALID_NULL_POINTER, zeGetDeviceProcAddrTable(1 << 16, NULL));
 }
 
-/* ---------------------------------------------------------------- memory that runs out */
+/* ---------------------------------------------------------------- failing allocations */
 
-/* Each allocation of the driver fails in turn: the call fails, and nothing is lost. */
+/* Each allocation of the driver fails once: the call fails, and nothing leaks. */
 static void without_memory(void)
 {
     uint64_t objects = count_objects();
@@ -339,7 +339,7 @@ static void without_memory(void)
     }
 }
 
-/* ---------------------------------------------------------------- calls that are made to fail */
+/* ---------------------------------------------------------------- injected failures */
 
 static void calls_fail_by_rules(void)
 {
@@ -362,7 +362,7 @@ static void calls_fail_by_rules(void)
     ZE_OK(ze.Context.pfnGetStatus(context));
 }
 
-/* A forked child has no worker threads: it is told so, by every function that is given a handle. */
+/* A forked child has no worker threads: every function with a handle parameter fails with a clear error. */
 static void a_forked_child(void)
 {
     pid_t child = fork();

@@ -1,4 +1,4 @@
-/* Allocations: kinds, alignment, limits, queries by address, frees that are refused, frees under way. */
+/* Allocations: kinds, alignment, limits, queries by address, refused frees, frees of memory in use. */
 #include "fixture.h"
 
 static blr_context_t context, other_context;
@@ -35,7 +35,7 @@ static void kinds_and_queries(void)
     FAILS(INVALID_ARGUMENT, blrMemoryGetProperties(context, &p, NULL), "NULL");
 }
 
-/* Thousands at once, freed in random order: each address is found in its own allocation, and only there. */
+/* Thousands of allocations, freed in random order: each address is found in its own allocation only. */
 static void many(void)
 {
     enum { COUNT = 5000 };
@@ -129,7 +129,7 @@ static void large(void)
     OK(blrMemoryFree(context, pointer));
 }
 
-/* Freed while a command that uses it has not begun: the command still finds the memory. */
+/* Freed before a command that uses it starts: the command still accesses the memory. */
 static void freed_while_used(void)
 {
     blr_queue_t queue = open_queue(context, BLR_QUEUE_IN_ORDER);
@@ -154,7 +154,7 @@ static void freed_while_used(void)
     OK(blrQueueDestroy(queue));
 }
 
-/* A context that was destroyed keeps working for what was made in it. */
+/* Objects of a destroyed context keep working. */
 static void after_the_context(void)
 {
     blr_context_t gone = open_context();

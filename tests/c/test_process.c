@@ -1,4 +1,4 @@
-/* Forks, and exits with work under way. The program runs itself for the exits. */
+/* Forks, and exits with running work. The program runs itself for the exits. */
 #include "fixture.h"
 
 #include <sys/wait.h>
@@ -17,7 +17,7 @@ static void sleep_long(void *data)
     sleep_ms(5000);
 }
 
-/* The child's status; ends the test when it does not end within ten seconds. */
+/* Waits for the child and returns its status; fails the test after ten seconds. */
 static int wait_for_child(pid_t child)
 {
     for (int i = 0; i < 1000; i++) {
@@ -33,7 +33,7 @@ static int wait_for_child(pid_t child)
 static void fork_without_use(void)
 {
     pid_t child = fork();
-    if (child == 0) { /* nothing was in use: the driver works in the child */
+    if (child == 0) { /* no object existed: the driver works in the child */
         blr_context_t context = open_context();
         blr_queue_t queue = open_queue(context, BLR_QUEUE_IN_ORDER);
         OK(blrEnqueueBarrier(queue, 0, NULL, NULL));
@@ -65,10 +65,10 @@ static void fork_with_use(void)
         FAILS(INVALID_HANDLE, blrContextDestroy(context), "forked");
         FAILS(INVALID_HANDLE, blrDeviceGet(0, &device), "forked");
         OK(blrGetObjectCount(&count));
-        exit(0); /* through the exit handlers */
+        exit(0); /* runs the exit handlers */
     }
     CHECK_EQUAL(0, wait_for_child(child));
-    OK(blrEventSignalUser(gate, BLR_RESULT_SUCCESS)); /* the parent goes on */
+    OK(blrEventSignalUser(gate, BLR_RESULT_SUCCESS)); /* the parent continues */
     OK(blrQueueWait(queue, BLR_TIMEOUT_INFINITE));
     OK(blrEventRelease(gate));
     OK(blrQueueDestroy(queue));
@@ -76,7 +76,7 @@ static void fork_with_use(void)
     CHECK_EQUAL(0, object_count());
 }
 
-/* Leaves with live queues, a running host function, a pending wait and a large copy. */
+/* Exits with live queues, a running host function, a pending wait and a large copy. */
 static int leave_everything(void)
 {
     static unsigned char bytes[4 << 20];

@@ -1,4 +1,4 @@
-/* Queues: asynchronous, ordered or overlapping, with failures that reach those who depend on them. */
+/* Queues: asynchronous execution, in order or out of order, and failures that reach dependent commands. */
 #include "fixture.h"
 #include "threads.h"
 
@@ -27,7 +27,7 @@ static void rendezvous_destroy(struct rendezvous *meeting)
     blr_mutex_destroy(&meeting->mutex);
 }
 
-/* Returns when so many threads are inside at once; ends the test if they never are. */
+/* Returns when the expected number of threads is inside; fails the test otherwise. */
 static void meet(void *data)
 {
     struct rendezvous *meeting = data;
@@ -87,7 +87,7 @@ static void submission_returns_first(void)
     struct rendezvous meeting;
     blr_event_t event = NULL;
     rendezvous_init(&meeting, 2);
-    OK(blrEnqueueHostFunction(queue, meet, &meeting, 0, NULL, &event)); /* ends only when this thread comes too */
+    OK(blrEnqueueHostFunction(queue, meet, &meeting, 0, NULL, &event)); /* ends only when this thread joins too */
     CHECK(status_of(event) != BLR_EVENT_COMPLETE);
     CHECK_EQUAL(BLR_RESULT_NOT_READY, blrQueueQuery(queue));
     CHECK_EQUAL(BLR_RESULT_NOT_READY, blrEventGetTimestamps(event, &(uint64_t){0}, &(uint64_t){0}, &(uint64_t){0}));
@@ -134,7 +134,7 @@ static void out_of_order_overlaps(void)
     }
 }
 
-/* Functions that wait for something outside do not hold up copies behind them. */
+/* Host functions that wait do not delay copies submitted after them. */
 static void copies_pass_waiting_functions(void)
 {
     enum { FUNCTIONS = 6, COPIES = 8 };
@@ -148,7 +148,7 @@ static void copies_pass_waiting_functions(void)
             OK(blrEnqueueHostFunction(queue, meet, &meeting, 0, NULL, NULL));
         OK(blrEnqueueCopy(queue, to + i, from + i, 1, 0, NULL, &events[i]));
     }
-    /* Looked at without waiting, because a waiting thread would run the copies itself. */
+    /* Polled without a wait, because a waiting thread would run the copies itself. */
     uint64_t deadline = clock_ns() + 10 * SECOND;
     for (int i = 0; i < COPIES; i++) {
         while (status_of(events[i]) != BLR_EVENT_COMPLETE && clock_ns() < deadline)
@@ -163,11 +163,11 @@ static void copies_pass_waiting_functions(void)
     rendezvous_destroy(&meeting);
 }
 
-/* With every thread of the queue held up, only waiting threads can run copies: they do so exactly when it brings
- * them to the end of their own wait in time. */
+/* With every worker blocked, only waiting threads can run copies: they do so exactly when that brings them to the
+ * end of their own wait in time. */
 static void waiting_threads_help(void)
 {
-    enum { WORKERS = 16, SMALL = 64 << 10, LARGE = 3 << 20 }; /* less than SMALL is copied by who submits it */
+    enum { WORKERS = 16, SMALL = 64 << 10, LARGE = 3 << 20 }; /* the submitting thread copies fewer than SMALL bytes itself */
     blr_queue_t queue = open_queue(context, BLR_QUEUE_OUT_OF_ORDER);
     blr_event_t small = NULL, large = NULL, gate = NULL, gated = NULL, later = NULL;
     struct rendezvous all_busy, leave;
@@ -185,7 +185,7 @@ static void waiting_threads_help(void)
     CHECK(status_of(small) == BLR_EVENT_SUBMITTED);
     OK(blrEventWait(small, 10 * SECOND));
     OK(blrEnqueueCopy(queue, to, from, LARGE, 0, NULL, &large));
-    FAILS(TIMEOUT, blrEventWait(large, 5 * MILLISECOND), "not complete"); /* might take longer than that */
+    FAILS(TIMEOUT, blrEventWait(large, 5 * MILLISECOND), "not complete"); /* might take longer than the timeout */
     CHECK(status_of(large) == BLR_EVENT_SUBMITTED);
     OK(blrEventWait(large, BLR_TIMEOUT_INFINITE));
     CHECK(memcmp(from, to, LARGE) == 0);
@@ -193,7 +193,7 @@ static void waiting_threads_help(void)
     OK(blrEnqueueCopy(queue, to, from, SMALL, 1, &gate, &gated));
     OK(blrEnqueueCopy(queue, to, from, SMALL, 0, NULL, &later));
     FAILS(TIMEOUT, blrEventWait(gated, 5 * MILLISECOND), "not complete");
-    CHECK(status_of(later) == BLR_EVENT_SUBMITTED); /* of no use to that wait */
+    CHECK(status_of(later) == BLR_EVENT_SUBMITTED); /* does not serve that wait */
     OK(blrEventSignalUser(gate, BLR_RESULT_SUCCESS));
     OK(blrEventWait(gated, BLR_TIMEOUT_INFINITE));
     OK(blrEventWait(later, BLR_TIMEOUT_INFINITE));
@@ -209,7 +209,7 @@ static void waiting_threads_help(void)
     free(from);
 }
 
-/* What is done in no time is done by the thread that submits it, unless it comes after something else. */
+/* The submitting thread runs a very short command itself, unless it waits for another one. */
 static void small_work_is_done_at_once(void)
 {
     for (int flags = BLR_QUEUE_OUT_OF_ORDER; flags <= BLR_QUEUE_IN_ORDER; flags++) {
@@ -254,7 +254,7 @@ static void queues_overlap(void)
     rendezvous_destroy(&meeting);
 }
 
-/* A random graph in an out-of-order queue: nothing runs before what it waits for. */
+/* A random graph in an out-of-order queue: no command runs before those it waits for. */
 static void dependencies_hold(void)
 {
     enum { COUNT = 1500, WAITS = 6 };
@@ -325,7 +325,7 @@ static void barriers(void)
     }
 }
 
-/* A wait covers what was submitted before it, not what comes later. */
+/* A wait covers the commands submitted before it, not later ones. */
 static void wait_ends_despite_later_work(void)
 {
     blr_queue_t queue = open_queue(context, BLR_QUEUE_OUT_OF_ORDER);
@@ -367,7 +367,7 @@ static void failures_reach_dependents(void)
         OK(blrEventGetError(unrelated, &code, &text));
         CHECK(code == BLR_RESULT_SUCCESS && *text == '\0');
         CHECK(atomic_load(&ran) == 0 && atomic_load(&ran_free) == 1);
-        /* The cause itself was told to nobody yet. */
+        /* The cause itself is not yet reported. */
         FAILS(INVALID_SIZE, blrQueueWait(queue, BLR_TIMEOUT_INFINITE), "the first reason");
         OK(blrQueueWait(queue, BLR_TIMEOUT_INFINITE));
         OK(blrQueueWait(other, BLR_TIMEOUT_INFINITE));
@@ -403,7 +403,7 @@ static void each_failure_is_told_once(void)
     OK(blrQueueTakeFailure(queue, &code, &text));
     CHECK(code == BLR_RESULT_SUCCESS && *text == '\0');
     OK(blrQueueWait(queue, BLR_TIMEOUT_INFINITE));
-    /* The other queue tells, once, that its work was not run. */
+    /* The other queue reports once that its command did not run. */
     FAILS(DEPENDENCY_FAILED, blrQueueWait(other, BLR_TIMEOUT_INFINITE), "one");
     OK(blrQueueWait(other, BLR_TIMEOUT_INFINITE));
     CHECK_EQUAL(0, atomic_load(&ran));
@@ -415,7 +415,7 @@ static void each_failure_is_told_once(void)
     OK(blrQueueDestroy(other));
 }
 
-/* A command that fails only because of a failure already told is not told again, even when it ends later. */
+/* A command that fails only because of a reported failure is not reported again, even when it ends later. */
 static void later_dependents_are_not_told(void)
 {
     blr_queue_t queue = open_queue(context, BLR_QUEUE_OUT_OF_ORDER);
@@ -517,7 +517,7 @@ static void many_waits(void)
     OK(blrQueueDestroy(queue));
 }
 
-/* Ten thousand commands, each waiting for the one before, across two queues. */
+/* Ten thousand commands across two queues, each waiting for the one before. */
 static void long_chain(void)
 {
     enum { COUNT = 10000 };

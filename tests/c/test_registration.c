@@ -1,5 +1,5 @@
-/* Memory of the process that kernels may use: what is reached and what is refused, ranges that overlap, registrations that
- * end while launches are pending or running, threads. */
+/* Registered host memory: accesses that succeed and accesses that fail, overlapping ranges, registrations that end
+ * while launches are pending or running, threads. */
 #include "fixture.h"
 
 #include "allocate.h"
@@ -93,7 +93,7 @@ static void reached_while_registered(void)
     CHECK(p.kind == BLR_MEMORY_UNKNOWN && p.size == 0 && p.context == NULL);
     FAILS(INVALID_ARGUMENT, blrMemoryFree(context, out), "not memory of this driver");
 
-    /* From within, and up to the end. */
+    /* From inside the range, and up to its end. */
     fill();
     OK(run(out + 300, in + 300, COUNT - 300, 2));
     expect(300, COUNT, 2);
@@ -101,7 +101,7 @@ static void reached_while_registered(void)
     snprintf(place, sizeof place, "work-item (700, 0, 0): reads 4 bytes at 0x%" PRIx64, (uint64_t)(uintptr_t)(in + COUNT));
     FAILS(KERNEL_FAULT, run(out + 300, in + 300, COUNT - 299, 2), place);
 
-    /* To be read alone. */
+    /* Registered read-only. */
     fill();
     FAILS(KERNEL_FAULT, run(in, out, COUNT, 3), "only to be read");
     CHECK(in[0] == 0 && in[COUNT - 1] == (COUNT - 1) * (COUNT - 1));
@@ -119,13 +119,13 @@ static void overlapping(void)
     OK(blrMemoryRegister(context, in + COUNT / 4, BYTES * 3 / 4, 0));
     OK(blrMemoryRegister(context, out, BYTES, 0));
     OK(blrMemoryRegister(context, out, BYTES, 1));
-    OK(blrMemoryRegister(context, out, BYTES, 1)); /* what is lent for both can be written */
+    OK(blrMemoryRegister(context, out, BYTES, 1)); /* overlapping registrations: the one with write access allows writes */
     OK(run(out, in, COUNT, 4));
     expect(0, COUNT, 4);
     OK(blrMemoryUnregister(context, out, BYTES, 1));
     OK(run(out, in, COUNT, 5));
     expect(0, COUNT, 5);
-    OK(run(out, out, COUNT, 1)); /* read through the one, written through the other */
+    OK(run(out, out, COUNT, 1)); /* read through one, written through the other */
     expect(0, COUNT, 6);
     OK(blrMemoryUnregister(context, out, BYTES, 1));
     FAILS(INVALID_ARGUMENT, blrMemoryUnregister(context, out, BYTES, 1), "not registered here for reading and writing");
@@ -142,7 +142,7 @@ static void overlapping(void)
     OK(blrMemoryUnregister(context, out, BYTES, 1));
 }
 
-/* Many ranges around one address: a launch keeps them all. */
+/* Many ranges around one address: a launch retains them all. */
 static void unregistered_while_pending(void)
 {
     enum { MANY = 40 };
@@ -165,7 +165,7 @@ static void unregistered_while_pending(void)
     expect(0, COUNT, 8);
     FAILS(KERNEL_FAULT, run(out, in, COUNT, 1), "reads 4 bytes");
     OK(blrEventRelease(gate));
-    while (object_count() != before) /* the thread that ran it gives back what it kept */
+    while (object_count() != before) /* the thread that ran it releases the references */
         ;
 }
 
@@ -203,7 +203,7 @@ static void refusals(void)
     FAILS(INVALID_ARGUMENT, blrMemoryRegister(context, (char *)own - 8, 16, 1), "hold memory of this driver");
     OK(blrMemoryFree(context, own));
 
-    /* Of another context, of another size or place. */
+    /* Of another context, size or address. */
     fill();
     OK(blrMemoryRegister(other_context, in, BYTES, 0));
     OK(blrMemoryRegister(context, out, BYTES, 1));
@@ -242,7 +242,7 @@ static void work(void *argument)
         OK(blrMemoryRegister(context, in + first, count * 4u, 0));
         OK(blrMemoryRegister(context, own, BYTES, 1));
         OK(submit(to, own, in + first, count, number, NULL));
-        if (round % multiple == 0) { /* others' parts of the array come and go */
+        if (round % multiple == 0) { /* other threads register parts of the array meanwhile */
             OK(blrMemoryUnregister(context, in + first, count * 4u, 0));
             OK(blrMemoryUnregister(context, own, BYTES, 1));
         }
@@ -298,7 +298,7 @@ static void without_memory(void)
             OK(blrMemoryUnregister(context, out, BYTES, 1));
         if (first)
             OK(blrMemoryUnregister(context, in, BYTES, 0));
-        while (object_count() != before) /* the thread that ran it gives back what it kept */
+        while (object_count() != before) /* the thread that ran it releases the references */
             ;
     }
     expect(0, COUNT, 9);

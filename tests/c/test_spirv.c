@@ -1,4 +1,4 @@
-/* Modules made word by word: what is refused and why, reflection, launches and their refusals. */
+/* SPIR-V modules built word by word: refusals, reflection, launches and their refusals. */
 #include "fixture.h"
 
 #include "allocate.h"
@@ -127,14 +127,14 @@ static void types_that_do_not_fit(void)
     PUT(&w, 23, 30, UINT, 5);
     refused(&w, "5 components");
     start(&w);
-    PUT(&w, 28, 30, UINT, 31); /* an array as long as something that is no constant */
+    PUT(&w, 28, 30, UINT, 31); /* an array whose length is not a constant */
     refused(&w, "no constant");
     start(&w);
     PUT(&w, 43, ULONG, 31, 0, 1u << 30);
     PUT(&w, 28, 30, UINT, 31);
     refused(&w, "an array of");
     start(&w);
-    PUT(&w, 30, 30, 30); /* a struct that holds itself */
+    PUT(&w, 30, 30, 30); /* a struct that contains itself */
     refused(&w, "no type that is known");
     start(&w);
     PUT(&w, 44, VECTOR, 30, SEVEN, SEVEN, SEVEN);
@@ -156,17 +156,17 @@ static void functions_that_do_not_fit(void)
     refused(&w, "the last block has no end");
     start(&w);
     head(&w);
-    PUT(&w, 249, 40); /* to a block that does not exist */
+    PUT(&w, 249, 40); /* branches to a block that does not exist */
     put(&w, 56, 0, NULL);
     refused(&w, "no block of this function");
     start(&w);
     head(&w);
-    PUT(&w, 128, UINT, SUM, 40, SEVEN); /* an operand that nothing makes */
+    PUT(&w, 128, UINT, SUM, 40, SEVEN); /* an operand that no instruction defines */
     tail(&w);
     refused(&w, "no value");
     start(&w);
     head(&w);
-    PUT(&w, 128, UINT, SUM, SUM, SEVEN); /* before it is known */
+    PUT(&w, 128, UINT, SUM, SUM, SEVEN); /* used before its definition */
     tail(&w);
     refused(&w, "before it is known");
     start(&w);
@@ -192,7 +192,7 @@ static void functions_that_do_not_fit(void)
     refused(&w, "calls itself");
     start(&w);
     head(&w);
-    PUT(&w, 245, UINT, SUM, SEVEN, 40); /* a phi that says nothing of its edge: the block has none */
+    PUT(&w, 245, UINT, SUM, SEVEN, 40); /* a phi without a value for its predecessor: the block has none */
     PUT(&w, 249, LABEL);
     put(&w, 56, 0, NULL);
     refused(&w, "no value for the edge");
@@ -203,7 +203,7 @@ static void functions_that_do_not_fit(void)
     refused(&w, "(instruction 4000): not supported");
 }
 
-/* Functions that call the next twice, 30 deep: a thousand million calls. */
+/* Functions that call the next one twice, 30 deep: a thousand million calls. */
 static void calls_without_end(void)
 {
     enum { FIRST_FUNCTION = 200, DEPTH = 30, PLAIN = 45 };
@@ -264,7 +264,7 @@ static void reflection(void)
     OK(blrModuleDestroy(module));
     FAILS(INVALID_HANDLE, blrModuleDestroy(module), "module");
     FAILS(INVALID_HANDLE, blrKernelCreate(module, "add", &other), "module");
-    OK(blrKernelGetProperties(kernel, &properties)); /* it keeps its module */
+    OK(blrKernelGetProperties(kernel, &properties)); /* it retains its module */
     OK(blrKernelDestroy(kernel));
     FAILS(INVALID_HANDLE, blrKernelGetProperties(kernel, &properties), "kernel");
 }
@@ -281,21 +281,21 @@ static void launches(void)
     blr_launch_t launch = {.dimensions = 1, .global_size = {COUNT}, .argument_count = 2, .arguments = arguments,
                            .argument_sizes = sizes};
     OK(blrEnqueueKernel(queue, kernel, &launch, 0, NULL, NULL));
-    OK(blrKernelDestroy(kernel)); /* the command keeps it */
+    OK(blrKernelDestroy(kernel)); /* the command retains it */
     OK(blrModuleDestroy(module));
     OK(blrQueueWait(queue, BLR_TIMEOUT_INFINITE));
     for (int i = 0; i < COUNT; i++)
         CHECK(data[i] == 42);
     kernel = open_kernel(&module);
 
-    /* Memory that is freed at once stays until the kernel is done. */
+    /* Memory freed right away stays until the kernel ends. */
     uint32_t *gone = NULL;
     OK(blrMemoryAllocate(context, BLR_MEMORY_DEVICE, COUNT * 4, 0, (void **)&gone));
     arguments[0] = &gone;
     OK(blrEnqueueKernel(queue, kernel, &launch, 0, NULL, NULL));
     OK(blrMemoryFree(context, gone));
     OK(blrQueueWait(queue, BLR_TIMEOUT_INFINITE));
-    OK(blrEnqueueKernel(queue, kernel, &launch, 0, NULL, NULL)); /* and now it is no memory */
+    OK(blrEnqueueKernel(queue, kernel, &launch, 0, NULL, NULL)); /* now the address is invalid */
     FAILS(KERNEL_FAULT, blrQueueWait(queue, BLR_TIMEOUT_INFINITE), "kernel 'add', work-item (0, 0, 0): writes 4");
     arguments[0] = &data;
 
@@ -333,7 +333,7 @@ static void launches(void)
     OK(blrMemoryFree(context, data));
 }
 
-/* Commands, events and registers of a launch serve the next one. */
+/* The next launch reuses commands, events and registers. */
 static void without_allocations(void)
 {
     enum { COUNT = 256 };
@@ -354,7 +354,7 @@ static void without_allocations(void)
         OK(blrQueueWait(queue, BLR_TIMEOUT_INFINITE));
         CHECK(data[0] == value + 7 && data[COUNT - 1] == value + 7);
         if (i == 1)
-            blr_allocate_fail_after(0); /* counts from here */
+            blr_allocate_fail_after(0); /* resets the counter */
     }
     CHECK_EQUAL(0, blr_allocate_count());
     OK(blrKernelDestroy(kernel));
@@ -362,7 +362,7 @@ static void without_allocations(void)
     OK(blrMemoryFree(context, data));
 }
 
-/* Everything from the module to the end of a launch with the n-th allocation failing, for every n. */
+/* The path from the module to the end of a launch with the n-th allocation failing, for every n. */
 static void without_memory(void)
 {
     struct words w;
@@ -397,7 +397,7 @@ static void without_memory(void)
             OK(blrModuleDestroy(module));
         while (blrQueueWait(queue, BLR_TIMEOUT_INFINITE) != BLR_RESULT_SUCCESS)
             ;
-        while (object_count() != before) /* the thread that ran it gives back what it kept */
+        while (object_count() != before) /* the thread that ran it releases the references */
             ;
     }
     CHECK(n > 10);
@@ -405,7 +405,7 @@ static void without_memory(void)
     OK(blrMemoryFree(context, data));
 }
 
-/* Instructions among constants, with any alignment of what they are computed in. */
+/* Instructions on constants, with any alignment of their registers. */
 static void constants_from_constants(void)
 {
     for (uint32_t count = 1; count < 12; count++) {

@@ -1,4 +1,4 @@
-/* Modules that import from each other: compiled, linked, and kept for as long as they are needed. */
+/* Modules with imports: compilation, linking, lifetimes. */
 #include "fixture.h"
 
 #include "allocate.h"
@@ -118,13 +118,13 @@ static void linked_modules(void)
     OK(blrModuleGetKernelCount(linked, &count));
     CHECK_EQUAL(1, count);
     CHECK_EQUAL(14 * 7, run(linked, data));
-    /* Another link has the same variables; both keep them when the modules are gone. */
+    /* Another link shares the same variables; both retain them when the modules are destroyed. */
     OK(blrModuleLink(context, 2, parts, &again));
     CHECK_EQUAL(21 * 7, run(again, data));
     OK(blrModuleDestroy(parts[0]));
     OK(blrModuleDestroy(parts[1]));
     CHECK_EQUAL(28 * 7, run(linked, data));
-    /* What is linked can be linked again. */
+    /* A linked module can be linked again. */
     blr_module_t third;
     OK(blrModuleLink(context, 1, &linked, &third));
     OK(blrModuleDestroy(linked));

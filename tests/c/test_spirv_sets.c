@@ -1,4 +1,4 @@
-/* Operations of kernels in every set of instructions that this processor has: the same bits as the plain ones. */
+/* Kernel operations in every instruction set of this processor, compared bit by bit with the portable versions. */
 #include "fixture.h"
 
 #include "spirv_image.h"
@@ -21,7 +21,7 @@ static uint64_t next_random(void)
     return state;
 }
 
-/* Registers of all kinds: any bits, numbers that are small as one type or the other, special values. */
+/* Registers of all kinds: random bits, small integers and floats, special values. */
 static void fill_registers(unsigned round)
 {
     static const uint64_t special[] = {0, 1, UINT64_MAX, INT64_MAX, 0x8000000000000000u, 0x7f8000007f800000u,
@@ -50,7 +50,7 @@ static bool is_nan(const unsigned char *bytes, size_t size)
                        : (bits & INT64_MAX) > 0x7ff0000000000000;
 }
 
-/* Which of two operands that are not-a-number a result takes its bits from is the compiler's choice. */
+/* Which NaN operand provides the payload of a result is the compiler's choice. */
 static bool both_nan(size_t at)
 {
     for (size_t size = 2; size <= 8; size *= 2)
@@ -59,7 +59,7 @@ static bool both_nan(size_t at)
     return false;
 }
 
-/* What reads and writes more than registers. */
+/* Operations that access more than registers. */
 static bool touches_memory(blr_spirv_run_t run)
 {
     return run == blr_spirv_run_load || run == blr_spirv_run_store || run == blr_spirv_run_move_memory ||
@@ -107,7 +107,7 @@ static void compare_operations(const struct blr_spirv_set *set)
 #define LANE_BYTES 64u
 static unsigned char memory[BLR_LANES * LANE_BYTES + 64], before[sizeof memory];
 
-/* Addresses of elements of so many bytes: in a row, all the same, anywhere, and with those of some lanes nowhere. */
+/* Addresses of elements of `size` bytes: consecutive, all equal, random, and invalid for some lanes. */
 static void fill_addresses(unsigned kind, uint64_t mask, uint32_t size)
 {
     uint64_t *addresses = (uint64_t *)(void *)registers;
@@ -116,11 +116,11 @@ static void fill_addresses(unsigned kind, uint64_t mask, uint32_t size)
         const uint64_t anywhere = start + next_random() % (BLR_LANES * LANE_BYTES - size);
         addresses[i] = kind == 0 ? start + i * size : kind == 1 ? start + 5 : kind == 2 ? anywhere : start + (63 - i) * size;
         if ((mask >> i & 1) == 0 && next_random() % 2 == 0)
-            addresses[i] = next_random(); /* a lane that takes no part */
+            addresses[i] = next_random(); /* an inactive lane */
     }
 }
 
-/* Loads and stores one lane after the other, as they are meant. */
+/* Reference for loads and stores: one lane after the other. */
 static void load_by_lane(const struct blr_spirv_batch *batch, const struct blr_spirv_op *op)
 {
     const uint64_t *addresses = (const uint64_t *)(const void *)registers;
@@ -173,7 +173,7 @@ static void compare_memory(const blr_spirv_run_t load, const blr_spirv_run_t sto
         store(&batch, &storing, NULL);
         CHECK(!worker.fault.happened && memcmp(memory, expected, sizeof memory) == 0);
     }
-    /* One lane of all reaches beyond the end. */
+    /* A single lane accesses memory beyond the end. */
     fill_addresses(0, BLR_ALL_LANES, 4);
     ((uint64_t *)(void *)registers)[17] = worker.ranges[0].end - 3;
     batch.mask = BLR_ALL_LANES;

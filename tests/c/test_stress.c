@@ -1,4 +1,4 @@
-/* Sixteen threads on shared and private objects, with everything made, used and destroyed at random. */
+/* Sixteen threads on shared and private objects: random creation, use and destruction. */
 #include "fixture.h"
 #include "threads.h"
 
@@ -14,7 +14,7 @@ static void count_one(void *data) { atomic_fetch_add((_Atomic int *)data, 1); }
 
 static void fail_now(void *data) { OK(blrHostFunctionFail(BLR_RESULT_UNKNOWN, data)); }
 
-/* Takes the event that lies in a place and leaves its own; every event is released once. */
+/* Replaces the event in a slot and releases the old one; every event is released once. */
 static void exchange(uint32_t place, blr_event_t event)
 {
     blr_event_t old = atomic_exchange(&shared_events[place % SHARED_EVENTS], event);
@@ -22,14 +22,14 @@ static void exchange(uint32_t place, blr_event_t event)
         OK(blrEventRelease(old));
 }
 
-/* A reference of one's own to a shared event; NULL when its owner was faster. */
+/* Adds a reference to a shared event; NULL when its owner released it first. */
 static blr_event_t borrow(uint32_t place)
 {
     blr_event_t event = atomic_load(&shared_events[place % SHARED_EVENTS]);
     return event != NULL && blrEventRetain(event) == BLR_RESULT_SUCCESS ? event : NULL;
 }
 
-/* Writes a number everywhere, copies it out and looks at it: in one private in-order queue nothing may overtake. */
+/* Writes a number everywhere, copies it out and checks it: a private in-order queue must not reorder. */
 static void image_round(blr_queue_t queue, uint32_t number)
 {
     blr_image_desc_t desc = plain_desc(PIXELS, 0, 0, BLR_CHANNEL_UNSIGNED_INT32, 1);
@@ -49,7 +49,7 @@ static void image_round(blr_queue_t queue, uint32_t number)
                                 .pixel_size = 4};
     OK(blrEnqueueImageCall(queue, &call, 0, NULL, NULL));
     OK(blrEnqueueCopyImage(queue, &region, 0, NULL, NULL));
-    if (number % 2 == 0) { /* destroyed before the work, or after it */
+    if (number % 2 == 0) { /* destroyed before or after the work */
         OK(blrImageHandleDestroy(context, handle));
         OK(blrImageDestroy(image));
     }
@@ -88,7 +88,7 @@ static void live(void *argument)
         switch (number % 8) {
         case 0: image_round(own, number >> 3); break;
         case 1: memory_round(own, number >> 3); break;
-        case 2: { /* work that waits for another thread's; it may have failed */
+        case 2: { /* work that waits for another thread's event, which may have failed */
             wait = borrow(number >> 12);
             OK(blrEnqueueHostFunction(shared, count_one, &counted, wait != NULL, &wait, &event));
             blr_result_t result = blrEventWait(event, BLR_TIMEOUT_INFINITE);
@@ -108,7 +108,7 @@ static void live(void *argument)
             FAILS(UNKNOWN, blrEventWait(event, BLR_TIMEOUT_INFINITE), "on purpose");
             exchange(number >> 12, event);
             break;
-        case 5: { /* a user event that others wait for */
+        case 5: { /* a user event that other threads wait for */
             blr_event_t gate = NULL;
             OK(blrEventCreateUser(context, &gate));
             OK(blrEnqueueHostFunction(shared, count_one, &counted, 1, &gate, &event));
@@ -119,7 +119,7 @@ static void live(void *argument)
             OK(blrEventRelease(event));
             break;
         }
-        case 6: { /* a queue of a moment */
+        case 6: { /* a short-lived queue */
             blr_queue_t brief = open_queue(context, (blr_queue_flags_t)(number >> 9 & 1));
             for (int i = 0; i < 5; i++)
                 OK(blrEnqueueHostFunction(brief, count_one, &counted, 0, NULL, NULL));

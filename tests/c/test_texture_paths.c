@@ -1,6 +1,6 @@
-/* The sampler gives the same bits by every path: one item at a time, AVX2, AVX-512, NEON. Random textures of all kinds,
- * with NaNs, infinities, denormals and zeros of both signs, at random and at extreme coordinates. On a processor
- * without these instructions the paths are one. */
+/* The sampler gives the same bits on every path: single items, AVX2, AVX-512, NEON. Random textures of all kinds,
+ * with NaNs, infinities, denormals and signed zeros, at random and at extreme coordinates. A processor without these
+ * instructions has only one path. */
 #include "check.h"
 #include "texture.h"
 
@@ -65,7 +65,7 @@ struct sample {
 
 static void choose_points(struct sample *sample, uint32_t dimensions, bool normalized, const uint32_t *extent)
 {
-    /* Some samples walk through the inside of the image in small steps, along a row or not; one in a thousand strays. */
+    /* Some samples walk through the image in small steps, along a row or not; one in a thousand is outside. */
     const bool walk = below(3) == 0;
     float start[3], step[3];
     for (uint32_t d = 0; d < 3; d++) {
@@ -96,7 +96,7 @@ static void choose_points(struct sample *sample, uint32_t dimensions, bool norma
 static void choose(struct sample *sample, unsigned char *texels, uint32_t flags)
 {
     static const uint32_t sizes[] = {1, 2, 3, 8, 17, 32};
-    /* Half of the rounds for the two floats, whose texels need the most care. */
+    /* Half of the rounds use the two float types, whose texels need the most care. */
     blr_channel_type_t type = below(2) ? BLR_CHANNEL_FP16 + below(2) : (blr_channel_type_t)below(BLR_CHANNEL_FP32 + 1);
     const struct blr_format *format = blr_format_get(type);
     blr_image_desc_t desc = {0, 0, 0, 1 + below(4), type, (blr_image_type_t)below(4), 1, 1};
@@ -126,7 +126,7 @@ static void choose(struct sample *sample, unsigned char *texels, uint32_t flags)
         levels[k] = (struct blr_texture_level){texels + offset % (IMAGE_BYTES / 8) / 16 * 16, w, h, d, w * pixel, (uint64_t)w * h * pixel};
         offset += w * h * d * pixel;
     }
-    /* 17 x 32 x 17 pixels of 16 bytes do not fit: the rows of volumes are shared. */
+    /* 17 x 32 x 17 pixels of 16 bytes do not fit: volumes have fewer rows. */
     if ((uint64_t)extent[0] * extent[1] * (dimensions > 2 ? extent[2] : 6) * pixel > IMAGE_BYTES / 2)
         for (uint32_t k = 0; k < desc.num_levels; k++)
             levels[k].slice_pitch = levels[k].row_pitch;
@@ -153,7 +153,7 @@ static void choose(struct sample *sample, unsigned char *texels, uint32_t flags)
     choose_points(sample, desc.type == BLR_IMAGE_CUBEMAP ? 3 : dimensions, sampler.normalized_coordinates, extent);
 }
 
-/* Results so large that they are written past the caches, in parts and arrays that begin at odd places. */
+/* Results large enough for non-temporal stores, in parts and arrays that start at odd addresses. */
 static void test_large_results(unsigned char *texels)
 {
     enum { COUNT = (8 << 20) / sizeof(float) + 77 };
@@ -181,7 +181,7 @@ static void test_large_results(unsigned char *texels)
         }
         for (uint32_t i = 0; i < COUNT; i++)
             CHECK(values[5 * shift + i] == (float)(i % 1000));
-        for (uint32_t i = 0; i < 16; i++)         /* what lies before and behind is as it was */
+        for (uint32_t i = 0; i < 16; i++)         /* the bytes before and after are unchanged */
             CHECK(isnan(values[i < 5 * shift ? i : COUNT + i]));
     }
     free(coordinates);
@@ -189,13 +189,14 @@ static void test_large_results(unsigned char *texels)
     free(texture);
 }
 
-/* The map of a picture: affine, turned or not, projective, with parts that lie nowhere; in pixels or with units of 0..1. */
+/* The map of a picture: affine, rotated or not, projective, with parts outside the image; in pixels or in units of
+   0..1. */
 static void choose_map(blr_image_map_t *map)
 {
     memset(map, 0, sizeof *map);
     for (int k = 0; k < 6; k++)
         map->matrix[k] = ldexp((double)unit() - 0.5, 4 - (int)below(6));
-    for (int k = 1; below(4) == 0 && k < 4; k += 2)       /* not turned */
+    for (int k = 1; below(4) == 0 && k < 4; k += 2)       /* without a rotation */
         map->matrix[k] = 0.0;
     map->matrix[8] = below(2) ? 1.0 : 0.5 + (double)unit();
     for (int k = 6; below(2) && k < 8; k++)
@@ -224,7 +225,7 @@ static void follow_map(struct sample *sample, const blr_image_map_t *map, uint64
     }
 }
 
-/* A picture is what its coordinates in arrays give; of a normalized image as codes too. */
+/* A picture is equal to samples at its coordinates; for a normalized image as codes too. */
 static void test_pictures(struct sample *sample, unsigned char *texels)
 {
     static float wanted[4 * ITEMS];
@@ -269,7 +270,7 @@ static void test_pictures(struct sample *sample, unsigned char *texels)
     }
 }
 
-/* Any value, of which half lie between -1.5 and 1.5. */
+/* Any value; half of them lie between -1.5 and 1.5. */
 static void fill_values(blr_element_type_t type, void *values, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -284,7 +285,7 @@ static void fill_values(blr_element_type_t type, void *values, uint32_t count)
     }
 }
 
-/* Fetches and writes of all formats: items inside, in some rounds with one outside; pixels named twice keep their order. */
+/* Fetches and writes of all formats: items inside, in some rounds one outside; repeated pixels keep their order. */
 static void test_pixels(struct sample *sample, unsigned char *texels)
 {
     static const uint32_t paths[] = {BLR_TEXTURE_NO_VECTORS, BLR_TEXTURE_NO_AVX512, 0};
@@ -303,7 +304,7 @@ static void test_pixels(struct sample *sample, unsigned char *texels)
             const uint32_t extent[3] = {texture->level[0].width, texture->level[0].height, texture->level[0].depth};
             const uint32_t stray = below(4) ? ITEMS : below(ITEMS);
             texture->sampled = false;
-            texture->blends = below(2);           /* a sampled image is fetched from alike */
+            texture->blends = below(2);           /* a fetch of a sampled image gives the same */
             call->operation = below(2) ? BLR_OPERATION_FETCH : BLR_OPERATION_WRITE;
             for (uint32_t i = 0; i < ITEMS; i++)
                 for (uint32_t d = 0; d < texture->dimensions; d++) {

@@ -1,4 +1,4 @@
-/* parallel_for: every item once, stopping, several at a time, inside one another. */
+/* parallel_for: every item once, early stop, concurrent calls, nested calls. */
 #include "fixture.h"
 #include "thread_pool.h"
 #include "threads.h"
@@ -44,7 +44,7 @@ static void every_item_once(void)
         }
 }
 
-/* When a part asks to stop, all before it are done. */
+/* When a part requests a stop, all parts before it are complete. */
 static void stopping(void)
 {
     static struct work work;
@@ -66,7 +66,7 @@ static void sleep_a_millisecond(void)
     nanosleep(&time, NULL);
 }
 
-/* The first part stops the others, once another thread is at work too. */
+/* The first part requests a stop once another thread works too. */
 static bool stop_others(void *argument, uint64_t begin, uint64_t end)
 {
     uint32_t size = *(uint32_t *)argument;

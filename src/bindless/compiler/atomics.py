@@ -1,8 +1,8 @@
-"""Atomic functions of OpenCL C that LLVM's translator to SPIR-V does not know, by the instruction that it knows.
+"""Definitions of OpenCL C's atomic functions that LLVM's SPIR-V translator lacks, by instructions that it supports.
 
-Those of OpenCL C 1 are relaxed. Minimum and maximum of later versions are as strong as any order that is asked for.
-Later versions take generic pointers, which compilers of some drivers have no atomic functions for: where a pointer was
-made generic for the call alone, the call takes it as it was.
+The functions of OpenCL C 1 are relaxed. Minimum and maximum of later versions are sequentially consistent, which
+satisfies every requested order. Later versions take generic pointers, for which some drivers' compilers have no atomic
+functions: where a pointer was cast to generic for the call alone, the call takes the original pointer.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _TYPES = {"i": "i32", "j": "i32", "l": "i64", "m": "i64", "f": "float"}
 
 
 def with_atomics(text: str) -> str:
-    """LLVM IR of a source, whose atomic functions are defined or known."""
+    """Return the LLVM IR of a source with its atomic functions defined or replaced by supported ones."""
     return _DECLARATION.sub(_definition, text)
 
 
@@ -34,7 +34,7 @@ def _definition(declaration: re.Match[str]) -> str:
     name, old, fetch, space, letter, given = declaration.groups()
     type_ = _TYPES[letter]
     parameters = [f"ptr addrspace({space}) %p"]
-    # Of orders and scopes, which are numbers, only the types matter.
+    # Only the types of orders and scopes, which are numbers, matter.
     others = [part.split()[0] for part in given.split(",")[1:]]
     parameters += [f"{other} %{'v' if number == 0 else f'unused{number}'}" for number, other in enumerate(others)]
     operation, value = {"inc": ("add", "1"), "dec": ("sub", "1")}.get(old or fetch, (old or fetch, "%v"))
@@ -49,7 +49,7 @@ def _definition(declaration: re.Match[str]) -> str:
 
 
 def in_their_memory(text: str) -> str:
-    """Optimised LLVM IR whose atomic operations on global and local memory say so."""
+    """Return optimised LLVM IR whose atomic operations on global and local memory use pointers to that memory."""
     declared: dict[str, None] = {}
 
     def function(match: re.Match[str]) -> str:

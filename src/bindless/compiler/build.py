@@ -1,4 +1,4 @@
-"""``build``: one source of kernels to one file for all targets."""
+"""``build``: compilation of one source of kernels to one file for all targets."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _OLDEST = "sm_75"
 _LEVELS = {0: "O0", 1: "O1", 2: "O2", 3: "O3"}
 _OPENCL = "opencl_c"
 _ALL = ("spirv", "ptx", _OPENCL)
-# Of OpenCL C, that texts for OpenCL devices are checked by: what a device takes is for its own compiler to say.
+# OpenCL C version for checking texts for OpenCL devices; each device's compiler decides which version it accepts.
 _STANDARD = "CL3.0"
 _KEPT = ("-x", "-o", "-target", "-c", "-S", "-emit-llvm")
 
@@ -45,31 +45,45 @@ def build(
     options: Sequence[str] = (),
     architecture: str = _OLDEST,
 ) -> KernelFile:
-    """Compiles kernels in OpenCL C with clang and LLVM, for every device at once.
+    """Compile kernels in OpenCL C with clang and LLVM, for all targets at once.
 
-    ``#include <bindless/device.h>`` gives them the device functions for images. The result goes to
-    ``load_kernel_bundle``, as it is or by the name of its file. ``spirv-val`` and ``ptxas`` check it where
-    they are on PATH.
+    ``#include <bindless/device.h>`` declares the device functions for images. ``load_kernel_bundle`` takes the result,
+    or the name of its file. ``spirv-val`` and ``ptxas`` check it where they are on PATH.
 
-    Args:
-        source: the text of the kernels, or the path of a file: a string without line breaks and braces is a path.
-        output: a file to write; by custom its name ends in ``.blk``.
-        targets: ``spirv`` (Level Zero and the reference device), ``ptx`` (NVIDIA GPUs), ``opencl_c`` (OpenCL devices),
-            or some of them. All by default; OpenCL's is then left out where handles do not come as parameters, which
-            ``log`` tells.
-        defines: macros: values by name, or ``"NAME"`` and ``"NAME=VALUE"``.
-        includes: folders of headers.
-        optimization: 0 to 3.
-        options: more of clang, such as ``"-Werror"``.
-        architecture: the oldest NVIDIA GPU that is to run it, ``sm_75`` or newer.
+    Parameters
+    ----------
+    source
+        The text of the kernels, or the path of a file: a string without line breaks and braces is a path.
+    output
+        A file to write; its usual suffix is ``.blk``.
+    targets
+        ``spirv`` (Level Zero and the reference device), ``ptx`` (NVIDIA GPUs), ``opencl_c`` (OpenCL devices),
+        or some of them; all by default. By default ``opencl_c`` is left out, with a note in ``log``, if a handle
+        is not a parameter.
+    defines
+        Macros: values by name, or ``"NAME"`` and ``"NAME=VALUE"``.
+    includes
+        Folders of headers.
+    optimization
+        0 to 3.
+    options
+        Additional clang options, such as ``"-Werror"``.
+    architecture
+        The oldest supported NVIDIA GPU, ``sm_75`` or newer.
 
-    Returns:
+    Returns
+    -------
+    KernelFile
         The file's contents; ``log`` holds warnings.
 
-    Raises:
-        InvalidError: an argument is none of these, or a file cannot be read or written.
-        FeatureNotSupportedError: clang or LLVM is missing; the message tells how to install them.
-        BuildError: it does not compile; ``log`` holds the compiler's words.
+    Raises
+    ------
+    InvalidError
+        An argument is none of these, or a file cannot be read or written.
+    FeatureNotSupportedError
+        Clang or LLVM is missing; the message explains how to install them.
+    BuildError
+        The source does not compile; ``log`` holds the compiler's output.
     """
     wanted = _targets(targets)
     if type(optimization) is not int or optimization not in _LEVELS:
@@ -95,17 +109,26 @@ def build(
 
 @dataclass(frozen=True)
 class _Job:
-    """What is to be built.
+    """One build.
 
-    Attributes:
-        text: the source.
-        name: of the source.
-        folder: that it lies in, if in any.
-        wanted: the targets.
-        required: whether each of them has to be made.
-        level: of optimisation, as LLVM names it.
-        flags: of clang.
-        architecture: the oldest NVIDIA GPU.
+    Attributes
+    ----------
+    text
+        The source.
+    name
+        Name of the source.
+    folder
+        Folder of the source, or None.
+    wanted
+        The targets.
+    required
+        Whether a target that cannot be built is an error.
+    level
+        Optimisation level, as LLVM names it.
+    flags
+        Clang options.
+    architecture
+        The oldest NVIDIA GPU.
     """
 
     text: bytes
@@ -118,12 +141,12 @@ class _Job:
     architecture: str
 
     def words(self) -> list[str]:
-        """All but the source and its folder."""
+        """Return all settings except the source and its folder."""
         return [self.name, *self.wanted, str(self.required), self.level, self.architecture, *self.flags]
 
 
 def _built(job: _Job, tools: Toolchain, work: Path) -> KernelFile:
-    """The file, made in a folder of its own."""
+    """Build the file in a scratch folder."""
     name = job.name
     untested = tools.untested()
     if untested:
@@ -132,7 +155,7 @@ def _built(job: _Job, tools: Toolchain, work: Path) -> KernelFile:
     if job.folder is None:
         file.write_bytes(job.text)
     made: dict[str, Compiled] = {}
-    # Text tells no sizes of arguments: where it is all that is wanted, SPIR-V does.
+    # OpenCL C text has no argument sizes: if it is the only target, SPIR-V provides them.
     for target in [target for target in job.wanted if target != _OPENCL] or ["spirv"]:
         part = work / target
         part.mkdir()
@@ -210,7 +233,7 @@ def _texts(values: Sequence[str], what: str) -> list[str]:
 
 
 def _source(source: str | os.PathLike[str]) -> tuple[bytes, str, Path | None]:
-    """The text, its name, and the folder that it lies in, if in any."""
+    """Return the text, its name, and its folder, if it has one."""
     if isinstance(source, str) and ("\n" in source or "{" in source):
         return source.encode(), "source.cl", None
     if not isinstance(source, (str, os.PathLike)):
@@ -225,7 +248,7 @@ def _source(source: str | os.PathLike[str]) -> tuple[bytes, str, Path | None]:
 
 
 def _settings(target: str, architecture: str) -> Target:
-    """How a target is translated; a newer GPU brings its own version of PTX."""
+    """Return the settings of a target; a newer GPU needs a newer version of PTX."""
     settings = TARGETS[target]
     if target != "ptx" or architecture == _OLDEST:
         return settings
@@ -238,7 +261,7 @@ def _settings(target: str, architecture: str) -> Target:
 def _opencl_section(
     file: Path, flags: Sequence[str], tools: Toolchain, work: Path, *, required: bool
 ) -> tuple[Section, ...]:
-    """The text for OpenCL devices; none, and a warning, where it cannot be and is not required."""
+    """Return the text for OpenCL devices; none, with a warning, if it cannot be built and is not required."""
     part = work / _OPENCL
     part.mkdir()
     try:
@@ -254,7 +277,9 @@ def _opencl_section(
 
 
 def _signatures(made: Mapping[str, Compiled], sections: Sequence[Section]) -> tuple[KernelSignature, ...]:
-    """Names and types as in the source, sizes as in the modules; kernels that #if leaves out of a target count too."""
+    """Combine names and types from the source with sizes from the modules, including kernels that #if excludes for a
+    target.
+    """
     words: dict[str, KernelWords] = {}
     binary: dict[str, KernelSignature] = {}
     for target, module in made.items():
@@ -271,7 +296,7 @@ def _signatures(made: Mapping[str, Compiled], sections: Sequence[Section]) -> tu
 
 
 def _sizes(signature: KernelSignature) -> list[int] | None:
-    """Bytes of the parameters."""
+    """Return the sizes of the parameters in bytes."""
     if signature.parameters is None:
         return None
     return [parameter.size for parameter in signature.parameters]
@@ -289,7 +314,7 @@ def _signature(words: KernelWords, binary: KernelSignature | None) -> KernelSign
 
 
 def _check(data: bytes, target: str, architecture: str, name: str, folder: Path) -> None:
-    """Asks the vendor's own tool, where it is installed."""
+    """Check a module with the vendor's tool, where it is installed."""
     artifact = folder / "checked"
     artifact.write_bytes(data)
     if target == "ptx":
@@ -300,7 +325,7 @@ def _check(data: bytes, target: str, architecture: str, name: str, folder: Path)
         return
     done = subprocess.run([str(word) for word in command], capture_output=True, check=False)
     said = (done.stdout + done.stderr).decode(errors="replace").strip()
-    # Tools that are older than the extension or the GPU cannot judge.
+    # Tools that are older than the extension or the GPU cannot check the module.
     if (
         done.returncode == 0
         or "Invalid capability operand: 6528" in said

@@ -1,8 +1,8 @@
-"""Kernel files that were built before, on disk: one entry for each source, its options, the toolchain and this package.
+"""Disk cache of built kernel files: one entry for each source, its options, the toolchain and this package.
 
-The headers of a source are known once it is compiled. An entry lists them with hashes of their contents, and is taken
-only while they are as they were, and while no folder that is searched earlier has a header of the same name. Sources
-that ask for the time or whether a file exists are compiled every time.
+Compilation reveals the headers of a source. An entry lists them with hashes of their contents. It is valid while they
+are unchanged, and while no folder that is searched earlier has a header of the same name. Sources that use the time or
+test for the existence of a file are compiled every time.
 """
 
 from __future__ import annotations
@@ -31,14 +31,20 @@ _RULE = re.compile(r"(?:\\ |[^\s\\])+")
 
 
 class BuildCache:
-    """The entry of one build.
+    """The cache entry of one build.
 
-    Args:
-        tools: the toolchain that would build it.
-        text: the source.
-        place: its folder, or empty.
-        parts: its name and everything that was asked for.
-        folders: those that headers are looked for in, in order.
+    Parameters
+    ----------
+    tools
+        The toolchain of the build.
+    text
+        The source.
+    place
+        Its folder, or empty.
+    parts
+        Its name and all options.
+    folders
+        The include path, in order.
     """
 
     def __init__(self, tools: Toolchain, text: bytes, place: str, parts: Sequence[str], folders: Sequence[str]) -> None:
@@ -50,7 +56,7 @@ class BuildCache:
         self._key = (b"kernel file", words.encode(), text)
 
     def get(self) -> KernelFile | None:
-        """The file, if it was built before and nothing has changed since."""
+        """Return the cached file if all inputs are unchanged, else None."""
         data = self._cache.get(*self._key) if self._cache else None
         if data is None:
             return None
@@ -67,7 +73,7 @@ class BuildCache:
             return None
 
     def put(self, file: KernelFile, headers: Iterable[Path]) -> None:
-        """Keeps a file, unless its source is one that may give another one next time."""
+        """Store a file, unless its source may compile to another one next time."""
         if self._cache is None or _CHANGING.search(self._text):
             return
         known: dict[str, str] = {}
@@ -85,7 +91,7 @@ class BuildCache:
         self._cache.put(b"".join([_LENGTH.pack(len(entry)), entry, file.to_bytes()]), *self._key)
 
     def _earlier(self, header: Path) -> list[str]:
-        """Where a header of the same name would be found before this one."""
+        """Return the paths where a header of the same name would be found before this one."""
         found: list[str] = []
         for number, folder in enumerate(self._folders):
             if header.is_relative_to(folder):
@@ -95,7 +101,9 @@ class BuildCache:
 
 
 def dependencies(folder: Path) -> set[Path]:
-    """The files that were read, by the rules for `make` that clang has written under a folder; none of the folder's."""
+    """Return the files in the dependency rules for `make` that clang wrote under a folder, without the folder's own
+    files.
+    """
     found: set[Path] = set()
     for rules in folder.rglob("*.d"):
         text = rules.read_text().replace("\\\n", " ").partition(": ")[2]
@@ -105,7 +113,7 @@ def dependencies(folder: Path) -> set[Path]:
 
 
 def _identity(files: Iterable[Path]) -> list[tuple[str, int, int]]:
-    """Names, sizes and times of files that are too large to read."""
+    """Return names, sizes and times of files that are too large to hash."""
     listed = []
     for path in sorted(files):
         state = path.stat()
@@ -115,7 +123,7 @@ def _identity(files: Iterable[Path]) -> list[tuple[str, int, int]]:
 
 @functools.cache
 def _own_identity() -> list[tuple[str, int, int]]:
-    """Of this package's compiler and headers."""
+    """Return the identity of this package's compiler and headers."""
     package = Path(__file__).parent
     files = (path for folder in (package, include_folder()) for path in folder.rglob("*") if path.suffix != ".pyc")
     return _identity(path for path in files if path.is_file())

@@ -1,8 +1,8 @@
-"""Conversions of OpenCL C that LLVM's translator to SPIR-V has not, or has wrong.
+"""Conversions of OpenCL C that LLVM's SPIR-V translator lacks or translates incorrectly.
 
-It does not know ``convert_half`` and ``convert_double``, in no form, but their instructions under their own names:
-calls become calls of these. Between integers it takes the sign of the result for that of the argument, and between
-equal widths it makes instructions that SPIR-V forbids: such functions are defined here.
+It does not support ``convert_half`` and ``convert_double`` in any form, but supports the SPIR-V instructions by name:
+calls become calls of these. For integers it uses the sign of the result for that of the argument, and for equal widths
+it emits instructions that SPIR-V forbids: this module defines these functions.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _BITS = {letter: 8 << number // 2 for number, letter in enumerate("chstijlm")}
 
 
 def with_conversions(text: str) -> str:
-    """LLVM IR of a source, whose conversions can be translated to SPIR-V."""
+    """Return the LLVM IR of a source with conversions that translate to SPIR-V."""
     return _with_intrinsics(_CALL.sub(_instruction, _DECLARATION.sub(_definition, text)))
 
 
 def _definition(declaration: re.Match[str]) -> str:
-    """The function itself, where it is between integers or to the same type; other declarations stay as they are."""
+    """Return the definition for a conversion between integers or to the same type; else the unchanged declaration."""
     type_, name, target, count, saturated, _, source = declaration.groups()
     a, b = _LETTERS[target], source.rpartition("_")[2]
     if a == b:
@@ -56,13 +56,13 @@ def _range(letter: str) -> tuple[int, int]:
 
 
 def _limits(target: str, source: str) -> dict[str, int]:
-    """What saturates: bounds of the target that lie within the source's, by the function that holds them."""
+    """Return the bounds for saturation: those of the target that lie within the source's range, by clamping function."""
     (low, high), (least, most) = _range(target), _range(source)
     return {**({"max": low} if low > least else {}), **({"min": high} if high < most else {})}
 
 
 def _instruction(call: re.Match[str]) -> str:
-    """The instruction's name, for functions that are not known by their own."""
+    """Return a call of the named instruction, for functions that the translator does not support."""
     target, count, _, rounding, source = call.groups()
     scalar = source.rpartition("_")[2]
     if target not in ("half", "double") or scalar == _LETTERS[target]:
@@ -73,7 +73,7 @@ def _instruction(call: re.Match[str]) -> str:
 
 
 def _with_intrinsics(text: str) -> str:
-    """With declarations of the comparisons that the definitions call."""
+    """Add declarations of the comparisons that the definitions call."""
     used = set(re.findall(r"call (\S+|<[^>]*>) (@llvm\.[su](?:min|max)\.\w+)\(", text))
     missing = [
         (type_, name) for type_, name in sorted(used) if not re.search(rf"^declare .*{name}\(", text, re.MULTILINE)

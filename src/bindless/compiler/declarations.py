@@ -1,4 +1,4 @@
-"""Functions that a module in LLVM IR calls and does not have: their names in the source, and their types."""
+"""Undefined functions of an LLVM IR module: their names in the source, and their types."""
 
 from __future__ import annotations
 
@@ -21,12 +21,18 @@ _PARTS = re.compile(r"(?:[^,<(]|<[^>]*>|\([^)]*\))+")
 class Declaration:
     """A function without a body.
 
-    Attributes:
-        symbol: its name in the module.
-        function: its name in the source.
-        letters: the types of its parameters, mangled; empty for functions of C.
-        result: the type of what it returns, in LLVM IR.
-        parameters: the types of its parameters, in LLVM IR.
+    Attributes
+    ----------
+    symbol
+        Its name in the module.
+    function
+        Its name in the source.
+    letters
+        Mangled types of its parameters; empty for C functions.
+    result
+        Its result type in LLVM IR.
+    parameters
+        Types of its parameters in LLVM IR.
     """
 
     symbol: str
@@ -37,7 +43,7 @@ class Declaration:
 
 
 def undefined(text: str) -> list[Declaration]:
-    """What is declared in a module and defined nowhere in it, intrinsics left out, by name."""
+    """Return the declared and undefined functions of a module by name, without intrinsics."""
     defined = set(_DEFINED.findall(text))
     return sorted(
         (each for each in _declared(text) if each.symbol not in defined and not each.symbol.startswith("llvm.")),

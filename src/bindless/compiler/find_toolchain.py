@@ -1,4 +1,4 @@
-"""Which compiler kernels are built with: ``BINDLESS_LLVM``, or the first one of a fixed order that there is."""
+"""Selection of the toolchain: ``BINDLESS_LLVM``, or the first available one in a fixed order."""
 
 from __future__ import annotations
 
@@ -14,12 +14,14 @@ __all__ = ["find_toolchain", "kernels_available"]
 
 
 def find_toolchain() -> Toolchain:
-    """The toolchain that ``BINDLESS_LLVM`` chooses: ``pip``, ``path``, or a folder with LLVM's tools.
+    """Return the toolchain that ``BINDLESS_LLVM`` selects: ``pip``, ``path``, or a folder with LLVM's tools.
 
-    Without it: LLVM's tools on PATH if they are of the tested version, the packages from pip, older tools on PATH.
+    By default: LLVM's tools on PATH if they are of the tested version, the packages from pip, older tools on PATH.
 
-    Raises:
-        FeatureNotSupportedError: there is none; the message says what is missing and how to install it.
+    Raises
+    ------
+    FeatureNotSupportedError
+        None is available; the message lists what is missing and how to install it.
     """
     chosen = os.environ.get(VARIABLE, "")
     if chosen == "pip":
@@ -42,12 +44,12 @@ def find_toolchain() -> Toolchain:
 
 
 def kernels_available() -> bool:
-    """Whether kernels can be built here: whether LLVM 20 or newer, or the packages of ``bindless[kernels]`` are there.
+    """Return whether kernels can be built: LLVM 20 or newer, or the packages of ``bindless[kernels]``, are installed.
 
     Returns
     -------
     bool
-        What ``find_toolchain`` finds; `bindless doctor` shows which toolchain it is, or what is missing.
+        Whether ``find_toolchain`` succeeds; `bindless doctor` shows the toolchain, or what is missing.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""What becomes of the handles in LLVM IR: which function hands which of its parameters to which primitive.
+"""Data flow of handles in LLVM IR: the parameters that each function passes to primitives and to other functions.
 
-Functions are told by the line that they begin on, so the source is compiled with line tables, and its variables are in
-registers (LLVM's pass ``sroa``).
+The line of its beginning identifies a function, so the source is compiled with line tables. LLVM's pass ``sroa`` keeps
+its variables in registers.
 """
 
 from __future__ import annotations
@@ -25,13 +25,18 @@ _VALUE = re.compile(r"%([\w.$-]+)")
 
 @dataclass
 class Call:
-    """A call: of a primitive by its name, or of a function by its line; arguments that are parameters by their names.
+    """A call of a primitive or of a function of the source.
 
-    Attributes:
-        primitive: its name, or empty.
-        line: of the function that is called, or 0.
-        arguments: for each, the caller's parameter that it is, or None.
-        origins: for each, the caller's parameters that it was made from.
+    Attributes
+    ----------
+    primitive
+        Its name, or empty.
+    line
+        Line of the called function, or 0.
+    arguments
+        For each argument, the name of the caller's parameter if it is one, or None.
+    origins
+        For each argument, the caller's parameters that it depends on.
     """
 
     primitive: str
@@ -44,10 +49,14 @@ class Call:
 class Function:
     """A function of the source.
 
-    Attributes:
-        line: where it begins.
-        parameters: their names.
-        calls: of primitives with handles and of the source's functions.
+    Attributes
+    ----------
+    line
+        First line.
+    parameters
+        Their names.
+    calls
+        Calls of primitives with handles, and of the source's functions.
     """
 
     line: int
@@ -56,7 +65,7 @@ class Function:
 
 
 def read_functions(text: str) -> dict[int, Function]:
-    """The functions by their lines. A kernel and its body, which clang makes two of, are one."""
+    """Return the functions by line. A kernel and its body, which clang splits into two functions, count as one."""
     lines = {node: int(line) for node, line in _LINE.findall(text)}
     found = list(_DEFINE.finditer(text))
     known = {match[1]: lines[match[3]] for match in found}
@@ -78,7 +87,7 @@ def read_functions(text: str) -> dict[int, Function]:
 
 
 class _Origins:
-    """The parameters that values of a function were made from."""
+    """The parameters that values of a function depend on."""
 
     def __init__(self, parameters: list[str], body: str) -> None:
         self._parameters = parameters
@@ -120,6 +129,6 @@ def _split(listed: str) -> list[str]:
 
 
 def _last(part: str) -> str:
-    """The value at the end of an argument, without its sign; constants give what names nothing."""
+    """Return the value at the end of an argument, without its sign; a constant gives an unused name."""
     value = part.split()[-1]
     return value[1:] if value.startswith("%") else ""

@@ -1,8 +1,8 @@
-"""Image instructions of SPIR-V that LLVM does not translate, or not in kernels that share a module.
+"""Image instructions of SPIR-V that LLVM does not translate, or not in modules with several kernels.
 
-It has none for samples with gradients and of cubes, and where several kernels of a module use images it refuses them.
-The functions under ``bindless/device.h`` are then left without a definition; here their calls in the finished module
-become the instructions, and their declarations go.
+LLVM lacks samples with gradients and of cubes, and refuses images in modules with several kernels. The functions under
+``bindless/device.h`` then stay undefined; this module replaces their calls in the finished module by the instructions,
+and removes their declarations.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ _LINKAGE_ATTRIBUTES, _IMPORT = 41, 1
 _LOD, _GRAD = 2, 4
 _CONSTANT, _DIMENSION_CUBE = 43, 3
 _CAPABILITY_LINKAGE, _CAPABILITY_BINDLESS, _CAPABILITY_SAMPLED_1D, _CAPABILITY_IMAGES = 5, 6528, 43, 13
-_CAPABILITY_SHADER = 1  # what the grammar asks for cubes and gathers
+_CAPABILITY_SHADER = 1  # SPIR-V requires it for cubes and gathers
 _HEADER = 5
 _OURS = re.compile(
     r"__bindless_(?:(sample_grad|sample_lod|sample|read|fetch_sampled|write|gather)_([123])d(_array)?|sample_cube)_[fiu]"
 )
-_CUBE = 0  # as a number of dimensions
+_CUBE = 0  # in place of a number of dimensions
 
 Instruction = tuple[int, tuple[int, ...]]
 
 
 @dataclass(frozen=True)
 class _Form:
-    """What a function does: read, write, gather or a way to sample; of images of so many dimensions, 0 for cubes."""
+    """A function's operation (read, write, gather or a form of sampling) and the dimensions of its images, 0 for cubes."""
 
     what: str
     dimensions: int
@@ -45,7 +45,7 @@ class _Form:
 
     @property
     def needs_shader(self) -> bool:
-        """Whether the grammar has its instruction or image with the capability Shader alone."""
+        """Return whether its instruction or image type requires the capability Shader."""
         return self.dimensions == _CUBE or self.what == "gather"
 
     @classmethod
@@ -54,10 +54,12 @@ class _Form:
 
 
 def with_image_instructions(data: bytes) -> bytes:
-    """A module whose calls of the functions of ``device.h`` that it only declares are instructions.
+    """Replace the calls of undefined functions of ``device.h`` by instructions.
 
-    Raises:
-        BuildError: it declares other functions, which SPIR-V does not have.
+    Raises
+    ------
+    BuildError
+        The module declares other functions, which SPIR-V does not have.
     """
     words = struct.unpack(f"<{len(data) // 4}I", data)
     code = _instructions(words)
@@ -74,10 +76,12 @@ def with_image_instructions(data: bytes) -> bytes:
 
 
 class _Rewriter:
-    """One module while its calls are replaced.
+    """One module during the replacement.
 
-    Args:
-        forms: what each function does, by its id.
+    Parameters
+    ----------
+    forms
+        The operation of each function, by its id.
     """
 
     def __init__(self, words: Sequence[int], code: list[Instruction], forms: dict[int, _Form]) -> None:
@@ -104,7 +108,7 @@ class _Rewriter:
         return self.header[3] - 1
 
     def _type(self, op: int, *operands: int) -> int:
-        """The id of a type, which a module has once."""
+        """Return the id of a type, which a module declares once."""
         for found, rest in (*self.code, *self.new_types):
             if found == op and rest[1:] == operands:
                 return rest[0]
@@ -127,7 +131,9 @@ class _Rewriter:
         return number
 
     def _position(self, form: _Form, arguments: Sequence[int], out: list[Instruction]) -> int:
-        """(x), (x, y) or (x, y, z or layer, 0) of the layer, if there is one, and the coordinates."""
+        """Append the position: (x), (x, y) or (x, y, z or layer, 0), from the layer, if there is one, and the
+        coordinates.
+        """
         whole = form.what in ("read", "fetch_sampled", "write")
         scalar = self.int_type if whole else self.float_type
         components = list(arguments)
@@ -147,7 +153,7 @@ class _Rewriter:
         return self._type(_TYPE_IMAGE, self.void_type, kind, 0, int(form.layered), 0, 0, 0, access)
 
     def _instructions(self, form: _Form, result_type: int, result: int, given: Sequence[int]) -> list[Instruction]:
-        """Of one call: the handle, the position, and what else the function takes."""
+        """Return the instructions for one call, from the handle, the position, and the function's other arguments."""
         out: list[Instruction] = []
         image, number = self._image(form), self._new()
         if form.what in ("read", "fetch_sampled", "write"):
@@ -181,7 +187,7 @@ class _Rewriter:
     def result(self) -> bytes:
         body: list[Instruction] = []
         dropped = set(self.forms)
-        within = False  # a declaration that goes
+        within = False  # a declaration to remove
         for op, rest in self.code:
             if op == _FUNCTION:
                 within = rest[1] in self.forms
@@ -205,7 +211,7 @@ class _Rewriter:
         return struct.pack(f"<{len(words)}I", *words)
 
     def _declare(self, body: list[Instruction]) -> None:
-        """Capabilities and the extension, where they are not declared yet."""
+        """Add the capabilities and the extension, where they are not declared yet."""
         extension = (_EXTENSION, _string("SPV_INTEL_bindless_images"))
         if extension not in body:
             place = next(at for at, (op, _) in enumerate(body) if op not in (_CAPABILITY, _EXTENSION))
@@ -232,8 +238,8 @@ def _instructions(words: Sequence[int]) -> list[Instruction]:
 
 
 def _imports(code: Sequence[Instruction]) -> dict[int, str]:
-    """Names of the functions that are declared only, by id."""
-    functions = {rest[1] for op, rest in code if op == _FUNCTION}  # built-in variables are imported too
+    """Return the names of undefined functions by id."""
+    functions = {rest[1] for op, rest in code if op == _FUNCTION}  # built-in variables are imports too
     return {
         rest[0]: struct.pack(f"<{len(rest) - 3}I", *rest[2:-1]).partition(b"\0")[0].decode("utf-8", "replace")
         for op, rest in code

@@ -1,4 +1,4 @@
-"""LLVM's own tools: clang, llvm-link, opt and llc of one installation, each step a process."""
+"""Toolchain of LLVM's own tools: clang, llvm-link, opt and llc of one installation, one process per step."""
 
 from __future__ import annotations
 
@@ -27,15 +27,17 @@ __all__ = ["MAJORS", "TOOLS", "LLVMTools"]
 
 TOOLS = ("clang", "llvm-link", "opt", "llc")
 MAJORS = (22, 21, 20)
-"""Versions of LLVM that have SPV_INTEL_bindless_images, best first."""
+"""Versions of LLVM with SPV_INTEL_bindless_images, best first."""
 PASSES = "internalize,default<{level}>,strip-dead-prototypes"
 
 
 class LLVMTools(Toolchain):
     """LLVM's tools.
 
-    Attributes:
-        tools: paths of clang, llvm-link, opt and llc by their plain names.
+    Attributes
+    ----------
+    tools
+        Paths of clang, llvm-link, opt and llc by their names.
     """
 
     def __init__(self, tools: Mapping[str, str]) -> None:
@@ -45,10 +47,12 @@ class LLVMTools(Toolchain):
 
     @classmethod
     def of_folder(cls, folder: Path) -> LLVMTools:
-        """The tools of a folder, or of its folder bin.
+        """Return the tools of a folder, or of its folder bin.
 
-        Raises:
-            FeatureNotSupportedError: one is missing, or too old.
+        Raises
+        ------
+        FeatureNotSupportedError
+            A tool is missing or too old.
         """
         found = _in_folder(folder)
         missing = [tool for tool in TOOLS if tool not in found]
@@ -66,7 +70,7 @@ class LLVMTools(Toolchain):
 
     @classmethod
     def on_path(cls) -> LLVMTools | None:
-        """The newest tools on PATH, or where Debian's packages put them; None if there are none that serve."""
+        """Return the newest supported tools on PATH or in the folders of Debian's packages; None without any."""
         for major in MAJORS:
             found = {tool: path for tool in TOOLS if (path := shutil.which(f"{tool}-{major}"))}
             found = found if len(found) == len(TOOLS) else _in_folder(Path(f"/usr/lib/llvm-{major}/bin"))
@@ -79,7 +83,7 @@ class LLVMTools(Toolchain):
 
     @staticmethod
     def what_is_missing() -> str:
-        """Why `on_path` finds nothing: the tools that are absent, and a clang that is too old."""
+        """Return the reason why `on_path` finds no tools: the missing ones, or a clang that is too old."""
         missing = [f"{tool}-{TESTED}" for tool in TOOLS if not shutil.which(f"{tool}-{TESTED}")]
         said = f"{', '.join(missing)} are not on PATH"
         clang = shutil.which("clang")
@@ -100,7 +104,7 @@ class LLVMTools(Toolchain):
 
     @property
     def major(self) -> int:
-        """The version of LLVM, by the tools' names if these say it."""
+        """Return the version of LLVM, from the tools' names if they contain it."""
         named = re.search(r"llvm-(\d+)/|-(\d+)$", str(self.tools["llc"]))
         return int(named[1] or named[2]) if named else _major(self.tools["llc"])
 
@@ -147,7 +151,9 @@ class LLVMTools(Toolchain):
 
     @staticmethod
     def commands(target: Target) -> list[str]:
-        """The steps as shell commands; {source}, {kernels} and {defines} (-DNAME=VALUE each) are a module's own."""
+        """Return the steps as shell commands; {source}, {kernels} and {defines} (-DNAME=VALUE each) depend on the
+        module.
+        """
         clang = ["clang", *COMPILE, *STRICT, *OUTPUT, "-target", target.triple, "-Icsrc/kernels/include", "-Iinclude"]
         return [
             " ".join([*clang, "{defines} {source} -o compiled.ll"]),
@@ -160,7 +166,7 @@ class LLVMTools(Toolchain):
 
 
 def _machine(target: Target) -> list[str]:
-    """Options of llc."""
+    """Return the options of llc."""
     cpu = [f"-mcpu={target.cpu}"] if target.cpu else []
     features = [f"-mattr={target.features}"] if target.features else []
     form = "-filetype=obj" if target.binary else "-asm-verbose=false"
@@ -168,7 +174,7 @@ def _machine(target: Target) -> list[str]:
 
 
 def _in_folder(folder: Path) -> dict[str, str]:
-    """The tools of a folder or of its folder bin, with or without a version at the end of their names."""
+    """Return the tools of a folder or of its folder bin, with or without a version suffix."""
     for place in (folder, folder / "bin"):
         names = {tool: list(_candidates(place, tool)) for tool in TOOLS}
         found = {tool: str(paths[0]) for tool, paths in names.items() if paths}

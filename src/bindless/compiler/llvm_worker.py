@@ -1,8 +1,8 @@
-"""The process that links, optimises and translates with llvmlite: a fault of LLVM ends it, and not the program.
+"""Worker process that links, optimises and translates with llvmlite: a crash of LLVM ends it, not the program.
 
-Run as a script, of a Python that has llvmlite. It reads one request a line, in JSON, from its standard input, and
-answers each with a line: ``{}``, or ``{"error": text}`` where LLVM refuses a module. LLVM's own words go to the
-standard error. Options of the code generator are LLVM's global variables: a process takes one set of them.
+It runs as a script, in a Python with llvmlite. It reads one JSON request per line from its standard input, and answers
+each with a line: ``{}``, or ``{"error": text}`` where LLVM refuses a module. LLVM's output goes to the standard error.
+Options of the code generator are global variables of LLVM: a process accepts one set of them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import llvmlite.binding as llvm
 
 
 def parse(path: str) -> Any:
-    """A module of a file of LLVM IR, text or bitcode."""
+    """Parse a file of LLVM IR, text or bitcode."""
     with open(path, "rb") as file:
         data = file.read()
     return llvm.parse_bitcode(data) if data[:2] == b"BC" else llvm.parse_assembly(data.decode())
@@ -89,7 +89,7 @@ def _internalize(module: Any, public: set[str]) -> None:
 
 
 def _tidy(module: Any, builder: Any) -> None:
-    """Without what nothing refers to."""
+    """Remove unreferenced definitions."""
     passes = llvm.create_new_module_pass_manager()
     passes.add_global_dead_code_eliminate_pass()
     passes.add_strip_dead_prototype_pass()
@@ -97,7 +97,7 @@ def _tidy(module: Any, builder: Any) -> None:
 
 
 def _builder(module: Any, level: int) -> Any:
-    """Optimisation as `opt` does it for the module's triple."""
+    """Create a pass builder that optimises like `opt` for the module's triple."""
     machine = llvm.Target.from_triple(module.triple).create_target_machine(opt=2, codemodel="default")
     tuning = llvm.create_pipeline_tuning_options(speed_level=level)
     _kept.append(machine)
@@ -111,12 +111,12 @@ _STEPS: dict[str, Callable[..., None]] = {
     "translate": translate,
 }
 _taken: list[str] = []
-_kept: list[Any] = []  # machines live as long as pass builders that refer to them
+_kept: list[Any] = []  # pass builders refer to machines, which must stay alive
 
 
 def main() -> None:
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # what LLVM prints is no answer
+    os.dup2(2, 1)  # LLVM's output must not mix with the answers
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
     for line in sys.stdin:
@@ -138,8 +138,9 @@ def _answer(request: dict[str, Any], answers: TextIO) -> None:
 
 
 def _apart(request: dict[str, Any], answers: TextIO) -> None:
-    """In a child: LLVM's SPIR-V backend keeps labels of one module, by the addresses of its blocks, for the next one. A
-    child that ends otherwise than by its answer ends this process in the same way."""
+    """Run a request in a child process: LLVM's SPIR-V backend caches labels by block addresses across modules. If the
+    child ends without an answer, this process ends with the same status.
+    """
     child = os.fork()
     if child == 0:
         _answer(request, answers)

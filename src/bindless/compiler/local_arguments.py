@@ -1,8 +1,8 @@
-"""Local memory that a launch gives to a kernel on NVIDIA GPUs.
+"""Local memory arguments of kernels on NVIDIA GPUs.
 
-CUDA gives a launch one block of shared memory, whose address is known to the module alone; it lies behind the kernel's
-own variables. A kernel therefore receives the offset of each piece in that block, and adds the block's address.
-Offsets are plain numbers: the driver refuses modules with parameters that point to shared memory (`.ptr .shared`).
+CUDA gives a launch one block of shared memory after the kernel's own variables; only the module knows its address. A
+kernel therefore receives the offset of each argument in that block, and adds the block's address. Offsets are plain
+numbers: the driver refuses modules with parameters that point to shared memory (`.ptr .shared`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _LOCAL = re.compile(r'ptr addrspace\(3\)[\w ]*(?:\(\d+\))?[\w ]*? %("?)([\w.$-]+
 
 
 def with_local_arguments(text: str) -> str:
-    """LLVM IR whose kernels take offsets for pointers to local memory; arguments have names."""
+    """Return LLVM IR whose kernels take offsets for pointers to local memory; arguments must have names."""
     text = _KERNEL.sub(_convert, text)
     if _BLOCK not in text:
         return text

@@ -1,4 +1,4 @@
-"""What clang says of kernels in LLVM IR: names and types of their arguments, and their work-groups."""
+"""Kernel metadata of clang in LLVM IR: names and types of arguments, and work-group sizes."""
 
 from __future__ import annotations
 
@@ -17,14 +17,20 @@ _LOCAL, _PRIVATE = 3, 0
 
 @dataclass(frozen=True)
 class KernelWords:
-    """A kernel in the words of its source.
+    """Signature of a kernel in its source.
 
-    Attributes:
-        name: of the kernel.
-        names, types: of its arguments, as written in the source.
-        kinds: ``value``, ``pointer``, ``local``, ``image`` or ``sampler``.
-        required_work_group_size: in the native order, or None.
-        work_group_size_hint: the same.
+    Attributes
+    ----------
+    name
+        Name of the kernel.
+    names, types
+        Its arguments, as written in the source.
+    kinds
+        ``value``, ``pointer``, ``local``, ``image`` or ``sampler``.
+    required_work_group_size
+        In the native order, or None.
+    work_group_size_hint
+        In the native order, or None.
     """
 
     name: str
@@ -36,7 +42,7 @@ class KernelWords:
 
 
 def read_kernels(text: str) -> tuple[KernelWords, ...]:
-    """The kernels of a module that clang wrote with ``-cl-kernel-arg-info``, in the order of their names."""
+    """Return the kernels of a module that clang compiled with ``-cl-kernel-arg-info``, ordered by name."""
     nodes = dict(_NODE.findall(text))
     found = [_kernel(match[1], dict(_REFERENCE.findall(match[2])), nodes) for match in _KERNEL.finditer(text)]
     return tuple(sorted(found, key=lambda kernel: kernel.name))

@@ -1,4 +1,4 @@
-"""From one OpenCL C source to the module of a target: compiled, linked with the prelude, optimised, translated."""
+"""Compilation of one OpenCL C source to a target's module: compile, link with the prelude, optimise, translate."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ PRELUDES = {"ptx": ptx.module, "spirv": spirv.module}
 
 _UNDEFINED = re.compile(r'^declare [^@\n]*@"?([\w.$]+)"?\(', re.MULTILINE)
 _DEFINED = re.compile(r'^define [^@\n]*@"?([\w.$]+)"?\(', re.MULTILINE)
-_TURNS = 3  # definitions of half call those of float, which call nothing
+_TURNS = 3  # half functions call float functions, which call nothing
 _MANGLED = re.compile(r"_Z(\d+)(.*)")
 
 
 @dataclass(frozen=True)
 class Compiled:
-    """One module of a target, and the kernels in it."""
+    """One module of a target, and its kernels."""
 
     data: bytes
     kernels: tuple[KernelWords, ...]
@@ -49,7 +49,7 @@ def make_module(
     includes: Sequence[Path],
     defines: Mapping[str, str],
 ) -> bytes:
-    """One artifact of kernels that need nothing but OpenCL C and the prelude. Each call has a folder of its own."""
+    """Compile kernels that need only OpenCL C and the prelude to one artifact. Each call uses its own folder."""
     compiled = toolchain.compile(source, folder / "compiled.ll", TARGETS[target], includes, defines, STRICT)
     linked = toolchain.link([compiled, prelude], folder / "linked.ll")
     return _translate(linked, TARGETS[target], list(kernels), toolchain, folder, "O2")
@@ -65,10 +65,12 @@ def make_user_module(
     folder: Path,
     include: Path,
 ) -> Compiled:
-    """The module of a source of any kernels. LLVM translates but one kernel with images a module: it gets none.
+    """Compile a source with any kernels. LLVM translates only one kernel with images per module: it receives none.
 
-    Raises:
-        BuildError: it does not compile, has no kernel, or uses functions that the target does not have.
+    Raises
+    ------
+    BuildError
+        The source does not compile, has no kernel, or uses functions that the target lacks.
     """
     known = features(folder) if target == "ptx" else ()
     compiled = toolchain.compile(source, folder / "compiled.ll", settings, [include], {}, (*known, *options))
@@ -106,12 +108,12 @@ def _translate(
 
 
 def _with_functions(text: str) -> str:
-    """For SPIR-V: with what LLVM's translator lacks of OpenCL C's functions."""
+    """For SPIR-V: add the functions of OpenCL C that LLVM's translator lacks."""
     return with_plain_printf(with_relations(with_atomics(with_conversions(text))))
 
 
 def _with_definitions(linked: Path, settings: Target, toolchain: Toolchain, folder: Path, name: str) -> Path:
-    """Linked with the functions that are made for it, if it uses any."""
+    """Link the generated definitions, if the module uses any."""
     libclc = toolchain.library() is not None
     for turn in range(_TURNS):
         place = folder / f"definitions{turn}"
@@ -124,10 +126,12 @@ def _with_definitions(linked: Path, settings: Target, toolchain: Toolchain, fold
 
 
 def _with_library(linked: Path, toolchain: Toolchain, folder: Path, name: str) -> Path:
-    """Linked with libclc's functions, if it uses any.
+    """Link libclc's functions, if the module uses any.
 
-    Raises:
-        BuildError: it uses functions that NVIDIA GPUs have not.
+    Raises
+    ------
+    BuildError
+        The module uses functions that NVIDIA GPUs lack.
     """
     missing = _missing(linked)
     library = toolchain.library() if missing else None
@@ -149,7 +153,7 @@ def _missing(module: Path) -> list[str]:
 
 
 def _listed(names: Sequence[str]) -> str:
-    """Functions by their names in the source, each once."""
+    """Return the functions by their names in the source, each once."""
     return ", ".join(dict.fromkeys(map(_plain, names)))
 
 

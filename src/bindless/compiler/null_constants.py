@@ -1,4 +1,4 @@
-"""Null events in SPIR-V: LLVM 22 writes them with a word too many, which validators refuse."""
+"""Correction of null events in SPIR-V: LLVM 22 writes them with a surplus word, which validators refuse."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _CONSTANT_NULL, _WORDS = 46, 3
 
 
 def with_plain_nulls(module: bytes) -> bytes:
-    """The module, whose ``OpConstantNull`` have a type and a result and nothing else."""
+    """Return the module with ``OpConstantNull`` instructions of a type and a result only."""
     words = struct.unpack(f"<{len(module) // 4}I", module)
     kept = list(words[:_HEADER])
     at = _HEADER

@@ -1,9 +1,9 @@
-"""Places within variables of the program and of work-groups, for LLVM's translator to SPIR-V.
+"""Constant offsets into program-scope and local variables, rewritten for LLVM's SPIR-V translator.
 
-LLVM writes a place at a constant offset as one constant expression, in bytes. The translator takes the bytes for
-elements of the type that is read there: a wrong address. Here each becomes an instruction at the beginning of its
-function, whose offset is not known to be constant, and which the translator gets right. So does the text of
-``printf``, which it would pass as a pointer to an array, not to characters.
+LLVM writes such an address as one constant expression with an offset in bytes. The translator uses that number as an
+index of elements of the accessed type: a wrong address. This module replaces each by an instruction at the beginning of
+its function with a non-constant offset, which the translator handles correctly. The format string of ``printf`` gets
+the same treatment, because the translator would pass it as a pointer to an array instead of characters.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _CAST = re.compile(r"(addrspacecast|ptrtoint) \((ptr addrspace\(\d\)) (%bindless
 
 
 def with_instructions(text: str) -> str:
-    """LLVM IR whose functions have no such constant expressions."""
+    """Return LLVM IR whose functions have no such constant expressions."""
     return _FUNCTION.sub(_function, text)
 
 

@@ -1,8 +1,8 @@
 """OpenCL C for devices that compile kernels themselves and have no handles: each becomes an image and a sampler.
 
-A source is preprocessed, with ``bindless/device.h``, and what no kernel uses is left out. clang and LLVM tell which
-parameters are handles, and of what images (``handle_uses``); in the text these become parameters that are images, and
-samplers where they are sampled. Functions that are called with images of different access are there once for each.
+The source is preprocessed with ``bindless/device.h``, and unused functions are dropped. clang and LLVM find the
+parameters that are handles and their image types (``handle_uses``). The text then has image parameters instead, and
+sampler parameters for sampled images. A function that is called with images of different access gets one variant each.
 
     kernel void f(sampled_image_handle image, global float4 *out)
     kernel void f(read_only image2d_t image__bindless_image, sampler_t image__bindless_sampler, global float4 *out)
@@ -25,7 +25,7 @@ from .toolchain import TARGETS, Toolchain
 __all__ = ["make_source"]
 
 _TARGET = TARGETS["spirv"]
-# Builtins of clang that other compilers of OpenCL C need not have, by the functions that all have.
+# clang's builtins, which other compilers of OpenCL C may lack, as standard functions.
 _PLAIN = (
     "-DBINDLESS_OPENCL_C=1",
     *(f"-D__builtin_{name}f={name}" for name in ("rint", "fma", "fmin", "fmax", "fabs")),
@@ -46,12 +46,16 @@ _EXTENSIONS = {"half": "cl_khr_fp16", "double": "cl_khr_fp64"}
 
 @dataclass
 class _Handle:
-    """A parameter that is a handle.
+    """A handle parameter.
 
-    Attributes:
-        geometries: of the images that it is used for, with the primitive that says so.
-        sampled: with the primitives that do or do not sample it.
-        accesses: "read" and "write" of unsampled images.
+    Attributes
+    ----------
+    geometries
+        Image geometries of its uses, with the primitive of each.
+    sampled
+        Whether primitives sample it, with the primitive of each.
+    accesses
+        "read" and "write" of unsampled images.
     """
 
     geometries: dict[str, str] = field(default_factory=dict)
@@ -59,7 +63,7 @@ class _Handle:
     accesses: set[str] = field(default_factory=set)
 
     def join(self, other: _Handle) -> bool:
-        """Whether it learns anything."""
+        """Merge another use; return whether anything is new."""
         before = (len(self.geometries), len(self.sampled), len(self.accesses))
         self.geometries.update(other.geometries)
         self.sampled.update(other.sampled)
@@ -71,20 +75,25 @@ class _Handle:
         return "read_write" if len(self.accesses) > 1 else f"{''.join(self.accesses) or 'read'}_only"
 
 
-_Variant = tuple[str, ...]  # the access of each handle among a function's parameters
+_Variant = tuple[str, ...]  # access of each handle parameter of a function
 
 
 def make_source(
     source: Path, options: Sequence[str], toolchain: Toolchain, folder: Path, standard: str | None
 ) -> tuple[bytes, tuple[str, ...]]:
-    """The text for OpenCL devices of a source that compiles for SPIR-V, and the names of its kernels.
+    """Convert a source that compiles for SPIR-V to the text for OpenCL devices; return the text and its kernel names.
 
-    Args:
-        options: of clang: macros, folders of headers.
-        standard: of OpenCL C that clang checks the result by, such as ``CL3.0``; None: it was checked before.
+    Parameters
+    ----------
+    options
+        Clang options: macros, folders of headers.
+    standard
+        Version of OpenCL C for clang's check of the result, such as ``CL3.0``; None skips the check.
 
-    Raises:
-        BuildError: handles are used otherwise than as arguments, or for images that OpenCL has not.
+    Raises
+    ------
+    BuildError
+        A handle is used other than as an argument, or for images that OpenCL lacks.
     """
     plain = toolchain.preprocess(source, folder / "plain.i", _TARGET, [*options, *_PLAIN])
     listed = items(plain.read_text())
@@ -118,7 +127,7 @@ def _check(text: str, name: str, toolchain: Toolchain, folder: Path, standard: s
 
 
 class _Source:
-    """The items of a source, what is known of its functions, and the text that it becomes."""
+    """The items of a source, the analysis of its functions, and the converted text."""
 
     def __init__(self, name: str, listed: list[Item], known: dict[int, Item], functions: dict[int, Function]) -> None:
         self._name = name
@@ -131,7 +140,7 @@ class _Source:
         self._primitives: dict[tuple[str, str], None] = {}
 
     def text(self) -> str:
-        """The source for OpenCL devices."""
+        """Return the source for OpenCL devices."""
         self._find_handles()
         for line, item in self._item_of.items():
             for name in self._handles[line] if item.is_kernel else ():
@@ -144,7 +153,7 @@ class _Source:
     # -------------------------------------------------------------- handles
 
     def _find_handles(self) -> None:
-        """From primitives up to kernels, until nothing new is learnt."""
+        """Propagate uses from primitives up to kernels, until nothing changes."""
         learning = True
         while learning:
             learning = False
@@ -155,7 +164,7 @@ class _Source:
                         learning |= self._handles[line].setdefault(name, _Handle()).join(told)
 
     def _told(self, call: Call) -> Iterator[tuple[int, _Handle]]:
-        """What a call tells of its arguments that are handles."""
+        """Yield the uses of the handles among a call's arguments."""
         if call.primitive:
             parsed = opencl_c.parse(call.primitive)
             assert parsed is not None
@@ -182,7 +191,7 @@ class _Source:
         )
 
     def _checked(self, line: int, name: str) -> tuple[str, bool]:
-        """The type of image of a handle, and whether it is sampled."""
+        """Return the image type of a handle, and whether it is sampled."""
         handle, item = self._handles[line][name], self._item_of[line]
         who = f"{self._name}: parameter {name!r} of {item.name!r}"
         if len(handle.geometries) > 1:
@@ -204,7 +213,7 @@ class _Source:
     # -------------------------------------------------------------- variants
 
     def _find_variants(self) -> None:
-        """From kernels down to primitives: with which access functions are called."""
+        """Propagate accesses from kernels down to primitives: the variants of each function."""
         left: list[tuple[int, _Variant]] = []
         for line, item in self._item_of.items():
             if item.is_kernel or not self._handles[line]:
@@ -225,7 +234,7 @@ class _Source:
     # -------------------------------------------------------------- text
 
     def _kept(self) -> list[Item]:
-        """Everything but functions that no kernel comes to, and declarations of what is defined elsewhere."""
+        """Return the items without functions that no kernel calls, and without declarations of defined functions."""
         defined: dict[str, list[Item]] = {}
         for item in self._items:
             if item.body >= 0:
@@ -249,7 +258,7 @@ class _Source:
         return [item for item in self._items if is_kept(item)]
 
     def _emitted(self, item: Item) -> Iterator[str]:
-        """The text of an item: of a function with handles, one for each of its variants."""
+        """Yield the text of an item: of a function with handles, one text per variant."""
         line = self._line_of.get(id(item))
         if item.body < 0 and item.name:
             matches = [other for other in self._item_of.values() if other.name == item.name]
@@ -262,7 +271,7 @@ class _Source:
             yield text_of(item)
             return
         types = {name: self._checked(line, name) for name in self._handles[line]}
-        # Mesa 25.0 ends the process for calls of functions that read images where a value is chosen.
+        # Mesa 25.0 crashes for calls of image-reading functions inside conditional expressions.
         wanted = [] if item.is_kernel else ["always_inline"]
         wanted += ["overloadable"] if len(self._variants[line]) > 1 else []
         attributes = ", ".join(word for word in wanted if word not in item.names())
@@ -296,9 +305,9 @@ class _Source:
         return head + "\n".join([*parts, *definitions, *self._constants(kept)])
 
     def _constants(self, kept: Iterable[Item]) -> Iterator[str]:
-        """Specialization constants: macros that the device's compiler is given, BINDLESS_CONSTANT_ and the number.
+        """Yield macros for specialization constants: the device's compiler receives BINDLESS_CONSTANT_ and the number.
 
-        A comment has the type, and the value of the source where that is a plain number.
+        A comment has the type, and the source's default value if it is a plain number.
         """
         for (type_, number), otherwise in self._constants_used(kept).items():
             name = f"BINDLESS_CONSTANT_{int(number.rstrip('uUlL'), 0)}"
@@ -310,7 +319,7 @@ class _Source:
             yield f"#define bindless_constant_{type_}(number, otherwise) (({type_})BINDLESS_OR_##number(otherwise))"
 
     def _constants_used(self, kept: Iterable[Item]) -> dict[tuple[str, str], str]:
-        """Their types and numbers, each once, and the values that stand where they are first used."""
+        """Return their types and numbers, each once, and the default values at their first use."""
         found: dict[tuple[str, str], str] = {}
         for item in kept:
             words = [token for token in item.tokens if token.strip()]
@@ -329,7 +338,7 @@ class _Source:
 
 
 def _replaced(source: str, item: Item, tokens: list[str], types: dict[str, tuple[str, bool]]) -> list[str]:
-    """A body whose handles are images, and samplers behind them."""
+    """Return a body with images in place of handles, each followed by its sampler."""
     words = [place for place, token in enumerate(tokens) if token.strip()]
     result = list(tokens)
     for before, place, after in zip(words, words[1:], words[2:]):

@@ -1,6 +1,6 @@
-"""LLVM from pip: ziglang's clang, and llvmlite in a process of its own (``llvm_worker``).
+"""Toolchain of packages from pip: ziglang's clang, and llvmlite in a worker process (``llvm_worker``).
 
-ziglang brings clang without the headers of OpenCL C; the package's own (``headers``) takes their place.
+ziglang's clang comes without the headers of OpenCL C; the package's own (``headers``) replace them.
 """
 
 from __future__ import annotations
@@ -32,10 +32,12 @@ _WORKER = Path(__file__).parent / "llvm_worker.py"
 
 
 class PipTools(Toolchain):
-    """clang of the package ziglang and LLVM of the package llvmlite, as they are installed for this Python.
+    """clang of the package ziglang and LLVM of the package llvmlite, installed for this Python.
 
-    Raises:
-        FeatureNotSupportedError: one of the two is missing.
+    Raises
+    ------
+    FeatureNotSupportedError
+        One of the two is missing.
     """
 
     def __init__(self) -> None:
@@ -49,7 +51,7 @@ class PipTools(Toolchain):
 
     @staticmethod
     def what_is_missing() -> str:
-        """The packages that are not installed, or an empty text."""
+        """Return the packages that are not installed, or an empty text."""
         missing = [name for name in _PACKAGES if importlib.util.find_spec(name) is None]
         return f"{' and '.join(missing)} not installed" if missing else ""
 
@@ -104,10 +106,10 @@ class PipTools(Toolchain):
             self._workers.popitem()[1].close()
 
     def _do(self, step: str, output: Path, **request: Any) -> Path:
-        """One step, in a process that has taken the step's options of the code generator, or none yet."""
+        """Run one step, in a worker with the step's code generator options, or in one without options yet."""
         key = request.get("options", next(iter(self._workers), ()))
         if key and key not in self._workers and () in self._workers:
-            self._workers[key] = self._workers.pop(())  # it has not taken any yet
+            self._workers[key] = self._workers.pop(())  # a worker without options
         worker = self._workers.get(key)
         if worker is None:
             worker = self._workers[key] = _Worker()
@@ -120,7 +122,7 @@ class PipTools(Toolchain):
 
 
 class _Worker:
-    """A process that runs LLVM."""
+    """A worker process that runs LLVM."""
 
     def __init__(self) -> None:
         self._said: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - as long as the process
@@ -135,10 +137,12 @@ class _Worker:
         self._end = weakref.finalize(self, _end, self._process, self._said)
 
     def ask(self, request: dict[str, Any]) -> None:
-        """Has a step done.
+        """Send a request and wait for the answer.
 
-        Raises:
-            BuildError: LLVM refused it, or the process ended; ``log`` holds its words.
+        Raises
+        ------
+        BuildError
+            LLVM refused the module, or the process ended; ``log`` holds LLVM's output.
         """
         process, step = self._process, request["step"]
         assert process.stdin is not None and process.stdout is not None

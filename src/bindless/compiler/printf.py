@@ -1,8 +1,8 @@
-"""Calls of ``printf``, for LLVM's translator to SPIR-V: it reads a parameter of the function for each argument.
+"""Calls of ``printf``, for LLVM's SPIR-V translator, which reads a declared parameter for each argument.
 
-A function with any number of arguments has none beyond the format, so that the translator reads what is not there, and
-builds of LLVM with assertions end. Each list of argument types therefore gets a declaration of its own; the translator
-knows the function by the first part of the mangled name.
+A variadic function declares only the format, so that the translator reads out of bounds, and builds of LLVM with
+assertions abort. Each list of argument types therefore gets its own declaration; the translator recognises the function
+by the first part of the mangled name.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _LETTERS = {"i1": "b", "i8": "c", "i16": "s", "i32": "i", "i64": "l", "half": "D
 
 
 def with_plain_printf(text: str) -> str:
-    """LLVM IR of a source, whose calls of ``printf`` have declarations with their own parameters."""
+    """Return the LLVM IR of a source in which calls of ``printf`` have declarations with all parameters."""
     declared: dict[str, None] = {}
 
     def call(match: re.Match[str]) -> str:

@@ -1,7 +1,8 @@
-"""Atomic functions of OpenCL C 2 and later for NVIDIA GPUs, in LLVM IR, as strong as the order and scope asked for.
+"""Atomic functions of OpenCL C 2 and later for NVIDIA GPUs, in LLVM IR, with the requested order and scope.
 
-Order and scope are arguments: where they are constants, as they mostly are, one way through each function is left.
-Objects are volatile in OpenCL C, which says nothing more of atomic accesses, and which LLVM takes for the whole system.
+Order and scope are arguments: where they are constants, as they mostly are, optimisation leaves one branch of each
+function. Objects are volatile in OpenCL C, which has no effect on atomic accesses there, but which LLVM treats as
+system scope.
 """
 
 from __future__ import annotations
@@ -18,19 +19,19 @@ _NAME = re.compile(
     r"|flag_clear|work_item_fence))(?:_(?:strong|weak))?(_explicit)?$"
 )
 _WIDE = re.compile(r"atom_(add|sub|xchg|inc|dec|min|max|and|or|xor|cmpxchg)$")
-"""Of 64 bits, of which libclc lacks some; those of 32 bits it has."""
+"""64-bit functions, some of which libclc lacks; it has the 32-bit ones."""
 _WIDE_OBJECT = re.compile(r"PU3AS\dV?([lm])")
 _LEGACY = re.compile(r"atom(?:ic)?_(add|sub|xchg|inc|dec|min|max|and|or|xor|cmpxchg)$")
 _NARROW_OBJECT = re.compile(r"P(?:U3AS\d)?V?([ijf])")
 _OBJECT = re.compile(r"P(?:U3AS\d)?V?K?U7_Atomic(Dh|[a-z])")
 _SCOPES = {"block": (0, 1, 4), "device": (2,), "": ()}
-"""LLVM's names, and OpenCL C's numbers: a work-item's, a work-group's, a sub-group's; the device's; all others."""
+"""LLVM's scope names, and OpenCL C's numbers: work-item, work-group, sub-group; device; all others."""
 _RELAXED, _STRONGEST, _DEVICE = 0, 5, 2
 _BITS = {"Dh": 16, "f": 32, "d": 64}
 
 
 def definition(function: Declaration, *, legacy: bool = False) -> str | None:
-    """The function in LLVM IR, or None if it is none of these; those of OpenCL C 1 and 32 bits if ``legacy``."""
+    """Return the function in LLVM IR, or None if it is another one; with ``legacy`` also 32-bit ones of OpenCL C 1."""
     name, wide = _NAME.match(function.function), _WIDE_OBJECT.match(function.letters)
     old = _WIDE.match(function.function)
     if old is not None and wide is not None:
@@ -83,7 +84,7 @@ def definition(function: Declaration, *, legacy: bool = False) -> str | None:
 
 
 def _old(function: Declaration, verb: str, letter: str) -> str:
-    """Functions of OpenCL C 1 are relaxed, and of the device."""
+    """Functions of OpenCL C 1 are relaxed, with device scope."""
     pointer = f"{function.parameters[0]} %a0"
     order, type_ = 'syncscope("device") monotonic', function.result
     if verb == "cmpxchg":
@@ -103,7 +104,7 @@ def _operation(verb: str, letter: str) -> str:
 
 
 def _exchange(function: Declaration, letter: str, pointer: str, scope: str, order: str) -> list[str]:
-    """What was expected is replaced by what was found. Floats are compared as their bits."""
+    """Compare and exchange; stores the value found in the expected one. Floats are compared as bits."""
     _, expected, type_ = function.parameters[:3]
     wide = f"i{_BITS[letter]}" if letter in _BITS else type_
     return [
@@ -118,13 +119,13 @@ def _exchange(function: Declaration, letter: str, pointer: str, scope: str, orde
 
 
 def _fenced(instruction: str, scope: str, order: str) -> list[str]:
-    """LLVM translates such instructions as relaxed ones of the device, whatever is asked for: fences make the order."""
+    """LLVM translates such instructions as relaxed ones with device scope, whatever is requested: fences add the order."""
     relaxed = f"{instruction} {scope}monotonic" if scope else _of_system(instruction)
     return [relaxed] if order == "monotonic" else [f"fence {scope}{order}", relaxed, f"fence {scope}acq_rel"]
 
 
 def _of_system(instruction: str) -> str:
-    """The instruction by its own name, where PTX has it; of the others LLVM makes loops, with the right scope."""
+    """Use the instruction by its PTX name, where it exists; LLVM makes loops of the others, with the right scope."""
     match = re.match(
         r"(%\w+) = atomicrmw (f?add|sub|and|or|xor|u?min|u?max|xchg) (ptr\S*(?: \S+\))?) %a0, (\w+) (\S+)", instruction
     )
@@ -157,7 +158,7 @@ def _size(type_: str) -> int:
 
 
 def _function(function: Declaration, order: int, scope: int, body: Callable[[str, str], list[str]]) -> str:
-    """A body for each order and scope, chosen by these arguments; negative ones stand for those that are not given."""
+    """Build a function with a branch for each order and scope argument; a negative index stands for a missing argument."""
     chosen = f"%a{scope}" if scope >= 0 else str(_DEVICE)
     cases = " ".join(f"i32 {n}, label %s{k}" for k, numbers in enumerate(_SCOPES.values()) for n in numbers)
     lines = [f"  switch i32 {chosen}, label %s2 [{cases}]"]

@@ -1,4 +1,6 @@
-"""Functions of OpenCL C that neither clang nor an installed libclc has for NVIDIA GPUs: what a source uses is made."""
+"""Functions of OpenCL C that neither clang nor an installed libclc has for NVIDIA GPUs: generated where a source uses
+them.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,7 @@ _MACROS = (
     *(f"__opencl_c_ext_fp{bits}_{space}_atomic_{what}" for bits in (32, 64) for space in ("global", "local")
       for what in ("add", "min_max")),
 )  # fmt: skip
-# Of SPIR-V clang asks for no pragma.
+# For SPIR-V clang needs no pragma.
 _HEADER = "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n"
 
 _IMPOSSIBLE = {
@@ -45,7 +47,7 @@ _MORE = {
 
 
 def features(folder: Path) -> tuple[str, ...]:
-    """Options of clang, which lets sources for PTX use as much of OpenCL C as those for SPIR-V; writes a header."""
+    """Write a header and return clang options that enable the same features of OpenCL C for PTX as for SPIR-V."""
     header = folder / "features.h"
     header.write_text(_HEADER)
     supported = ",".join(f"+{name}" for name in _SUPPORTED)
@@ -55,17 +57,25 @@ def features(folder: Path) -> tuple[str, ...]:
 def definitions(
     text: str, name: str, settings: Target, toolchain: Toolchain, folder: Path, *, libclc: bool
 ) -> list[Path]:
-    """Modules in LLVM IR with what a module calls. They may call others: functions of half call those of float.
+    """Write LLVM IR modules with the functions that a module calls; half functions also need float ones.
 
-    Args:
-        text: the module.
-        name: of its source, for errors.
-        settings: the target.
-        folder: where the modules are written.
-        libclc: whether the functions that libclc has are left to it.
+    Parameters
+    ----------
+    text
+        The module.
+    name
+        Name of its source, for errors.
+    settings
+        The target.
+    folder
+        Folder for the modules.
+    libclc
+        Whether libclc provides the functions that it has.
 
-    Raises:
-        BuildError: it uses a function that there cannot be on NVIDIA GPUs.
+    Raises
+    ------
+    BuildError
+        The module uses a function that cannot exist on NVIDIA GPUs.
     """
     calls: list[str] = []
     needed: list[str] = []
@@ -108,7 +118,7 @@ def _in_opencl(function: Declaration, libclc: bool) -> tuple[list[str], str] | N
 
 
 def _with_scratch(text: str) -> str:
-    """With the memory where the sub-groups of a work-group meet, if they do."""
+    """Add the exchange memory of a work-group's sub-groups, if the module uses it."""
     if "@__bindless_group_scratch" not in text:
         return text
     kept = [

@@ -1,10 +1,10 @@
-"""Sub-groups and work-groups as a whole for NVIDIA GPUs, in OpenCL C: what a source uses of it is compiled with it.
+"""Sub-group and work-group functions for NVIDIA GPUs, in OpenCL C: a source is compiled with the ones it uses.
 
-A sub-group is a warp: 32 work-items that follow each other in the order of their local ids, the last of a work-group
-maybe fewer. Functions that all of a sub-group have to come to wait for all of them, so that it does not matter whether
-the hardware has brought them together again; the others speak of those that run together (`activemask`). Registers
-are exchanged 32 bits at a time by `shfl.sync`. Scans double their reach five times; where lanes are missing, each asks
-the lane that it read from last where that one had read from.
+A sub-group is a warp: 32 consecutive work-items by local id; the last one of a work-group may have fewer. Functions
+that all work-items of a sub-group must reach wait for all of them, so that the hardware need not have reconverged; the
+others apply to the work-items that run together (`activemask`). `shfl.sync` exchanges registers 32 bits at a time.
+Scans double their distance five times; where lanes are missing, each lane asks the lane it read from for that lane's
+source.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ define internal ptr addrspace(3) @__bindless_group_scratch() alwaysinline nounwi
   ret ptr addrspace(3) @__bindless_scratch
 }
 """
-"""Where the sub-groups of a work-group leave their results for each other: a value for each of at most 32."""
+"""Memory for results that the sub-groups of a work-group exchange: one value for each of at most 32."""
 
 HELPERS = """
 #define FUNCTION __attribute__((overloadable, always_inline))
@@ -62,7 +62,7 @@ INLINE T from_lane(T x, uint number, uint mask)
 }
 """
 
-# Of the lanes in `among`, which may be a part of those that have come.
+# Of the lanes in `among`, which may be a subset of the active lanes.
 _SCAN = """
 INLINE T scan_OP(T x, uint mask, uint among)
 {
@@ -144,7 +144,7 @@ _PLAIN = {
     "work_group_all": "int f(int x) { return __nvvm_bar0_and(x != 0) != 0; }",
     "work_group_any": "int f(int x) { return __nvvm_bar0_or(x != 0) != 0; }",
 }
-"""Functions of one type of argument."""
+"""Functions of one argument type."""
 
 _EXCHANGES = {
     "sub_group_broadcast": "T f(T x, uint n) { return from_lane(x, n, everyone()); }",
@@ -185,7 +185,9 @@ _BODIES = {
 
 
 def definition(function: Declaration) -> tuple[list[str], str] | None:
-    """What the function needs beside ``HELPERS``, and the function itself in OpenCL C; None if it is none of these."""
+    """Return the definitions that the function needs after ``HELPERS``, and the function in OpenCL C; None for another
+    one.
+    """
     name, letters = function.function, function.letters
     if name == "sub_group_barrier":
         given = "uint flags, memory_scope scope" if letters != "j" else "uint flags"
@@ -231,7 +233,7 @@ def _arithmetic(arithmetic: re.Match[str], name: str, type_: str, letter: str, e
 
 
 def _identity(operation: str, letter: str) -> str:
-    """What changes nothing."""
+    """The identity element."""
     if operation not in ("min", "max"):
         return _NEUTRAL.get(operation, "0")
     if letter in ("Dh", "f", "d"):
@@ -259,5 +261,5 @@ def _named(text: str, name: str, type_: str = "T") -> str:
 
 
 def helpers(needed: list[str]) -> str:
-    """Everything that functions need, each once."""
+    """Return the helpers of all functions, each once."""
     return "".join([HELPERS, *dict.fromkeys(needed)])

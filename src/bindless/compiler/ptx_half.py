@@ -1,6 +1,6 @@
-"""Functions of half for NVIDIA GPUs, in OpenCL C: libclc has none of them but those that keep floats as halves.
+"""Half functions for NVIDIA GPUs, in OpenCL C: libclc lacks them, except loads and stores of halves as floats.
 
-They are those of float, whose results are rounded once more; what would suffer from that is computed in half.
+They call the float functions and round the results once more; those that would lose accuracy compute in half.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ INLINE half next_half(half x, half y)
 
 
 def definition(function: Declaration) -> tuple[list[str], str] | None:
-    """What the function needs, and the function in OpenCL C; None if no half has a part in it."""
+    """Return the definitions that the function needs, and the function in OpenCL C; None if no half is involved."""
     types = types_of(function.letters)
     result = result_of(function.result)
     if not types or result is None or not any("half" in type_ for type_ in (*types, result)):
@@ -48,7 +48,7 @@ def definition(function: Declaration) -> tuple[list[str], str] | None:
         return None
     given = ", ".join(f"{type_} a{number}" for number, type_ in enumerate(types))
     conversion, memory = _CONVERSION.match(name), _MEMORY.match(name)
-    if conversion is not None:  # whose name tells the sign
+    if conversion is not None:  # the name contains the sign
         result = conversion[1] + conversion[2]
     head = f"{result} FUNCTION {name}({given})"
     count = "".join(filter(str.isdigit, types[0]))
@@ -80,7 +80,7 @@ def definition(function: Declaration) -> tuple[list[str], str] | None:
 
 
 def _shuffle(name: str, types: list[str], result: str, head: str) -> tuple[list[str], str]:
-    """Halves move as the shorts of their bits."""
+    """Halves move as shorts with the same bits."""
     short = [type_.replace("half", "short") for type_ in (result, *types)]
     declared = f"{short[0]} __attribute__((overloadable)) {name}({', '.join(short[1:])});\n"
     given = [f"__builtin_astype(a{number}, {type_})" for number, type_ in enumerate(short[1:])]
@@ -88,7 +88,7 @@ def _shuffle(name: str, types: list[str], result: str, head: str) -> tuple[list[
 
 
 def _by_floats(name: str, types: list[str], result: str, head: str) -> tuple[list[str], str]:
-    """The function of floats, with its results rounded."""
+    """The float function with rounded results."""
     wide = [type_.replace("half", "float") for type_ in types]
     of_floats = re.sub(r"^short", "int", result).replace("half", "float")
     own = [re.sub(r"^(global|local|constant) ", "", type_) for type_ in wide]
@@ -103,7 +103,7 @@ def _by_floats(name: str, types: list[str], result: str, head: str) -> tuple[lis
         else:
             given.append(_converted(f"a{number}", type_, other))
     value = _converted(f"{name}({', '.join(given)})", of_floats, result)
-    if name == "fract":  # below one, rounded too
+    if name == "fract":  # the result stays below one after rounding
         value = f"__builtin_elementwise_min({value}, ({result})0x1.ffcp-1f)"
     ends = " ".join([f"{result} r = {value};", *after, "return r;"])
     return [declared], f"{head} {{ {' '.join([*before, ends])} }}"
@@ -119,7 +119,7 @@ def _conversion(conversion: re.Match[str], given: str, result: str, head: str) -
         return [declared], f"{head} {{ return {name}({_converted('a0', given, f'float{count}')}); }}"
     if rounding in (None, "_rte") or given == result:
         return [], f"{head} {{ return {_converted('a0', given, result)}; }}"
-    # One step from the nearest half towards where it is to be rounded, if that one lies on the other side.
+    # One step from the nearest half in the rounding direction, if the nearest lies on the other side.
     back = re.sub(r"^[a-z]+", "double", given.replace(count, "") if count else given)
     if re.match(r"u?long", given):
         return None
@@ -128,7 +128,7 @@ def _conversion(conversion: re.Match[str], given: str, result: str, head: str) -
 
 
 def half_rounding(rounding: str, real: str) -> list[str]:
-    """The function that rounds a number of a type to half in one of the directions: its name ends in that."""
+    """Return the function that rounds a number to half in one direction; its name ends in the direction."""
     wrong = {
         "_rtp": "(double)r < x ? next_half(r, (half)INFINITY) : r",
         "_rtn": "(double)r > x ? next_half(r, -(half)INFINITY) : r",
@@ -152,7 +152,7 @@ def _converted(value: str, source: str, target: str) -> str:
 
 
 def result_of(type_: str) -> str | None:
-    """A type of LLVM IR in OpenCL C, as far as such functions return it."""
+    """Convert a type of LLVM IR to OpenCL C, for result types of such functions."""
     match = re.match(r"(?:<(\d+) x )?(void|half|float|double|i\d+)>?$", type_)
     if match is None:
         return None
@@ -161,7 +161,7 @@ def result_of(type_: str) -> str | None:
 
 
 def types_of(letters: str) -> list[str] | None:
-    """Types of parameters from their mangled names, which refer to each other; None where one is unknown."""
+    """Parse parameter types from their mangled names, which refer to each other; None for an unknown one."""
     known: list[str] = []
 
     def one(at: int) -> tuple[str, int]:

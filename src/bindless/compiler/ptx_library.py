@@ -1,8 +1,8 @@
-"""OpenCL C's functions for NVIDIA GPUs, where libclc is not installed: the package's own, in OpenCL C.
+"""The package's own OpenCL C library for NVIDIA GPUs, where libclc is not installed, in OpenCL C.
 
-``library`` holds functions of scalars, whose names begin with ``bl_``. What a source uses is made of them: its name,
-its types, and for vectors each component by itself. Geometric functions round as libclc's do: the second product is
-rounded, and all others are fused into the sum.
+``library`` holds scalar functions, whose names begin with ``bl_``. The functions that a source uses are generated from
+them: the name, the types, and for vectors one call per component. Geometric functions round like libclc's: the second
+product is rounded, and all others are fused into the sum.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _SHUFFLE = re.compile(r"shuffle2?$")
 
 
 def definition(function: Declaration) -> tuple[list[str], str] | None:
-    """What the function needs, and the function in OpenCL C; None if it is none of OpenCL C's."""
+    """Return the definitions that the function needs, and the function in OpenCL C; None for another one."""
     types, result = types_of(function.letters), result_of(function.result)
     if not types or result is None:
         return None
@@ -40,7 +40,7 @@ def definition(function: Declaration) -> tuple[list[str], str] | None:
 
 @cache
 def scalar_functions() -> str:
-    """The library: functions of scalars of all types."""
+    """Return the library: scalar functions of all types."""
     text = [_HEAD, (_FOLDER / "integer.h").read_text()]
     for real, double in (("double", 1), ("float", 0)):
         text += [f"#define REAL {real}\n#define DOUBLE {double}\n"]
@@ -66,7 +66,7 @@ def _known() -> frozenset[str]:
 
 
 def _count(type_: str) -> int:
-    """Of components."""
+    """Number of components."""
     digits = re.search(r"(\d*)( \*)?$", type_.replace("* ", "*"))
     return int(digits[1]) if digits and digits[1] else 1
 
@@ -132,7 +132,7 @@ def _of_whole_vectors(name: str, types: list[str], result: str) -> tuple[list[st
 
 
 def _shuffle(head: str, name: str, types: list[str], result: str) -> tuple[list[str], str]:
-    """Components by a mask, whose high bits do not count."""
+    """Select components by a mask, whose high bits are ignored."""
     count, mask = _count(types[0]), types[-1]  # of two, four, eight or sixteen
     element = re.sub(r"\d+$", "", types[0])
     listed = [f"a{n}.s{k:x}" for n in range(len(types) - 1) for k in range(count)]
@@ -202,5 +202,5 @@ def _head(name: str, types: list[str], result: str) -> str:
 
 
 def _pointed(type_: str) -> str:
-    """The type that a pointer points to, without its address space."""
+    """Return the type that a pointer points to, without its address space."""
     return type_.rpartition(" *")[0].split()[-1]

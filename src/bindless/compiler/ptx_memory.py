@@ -1,4 +1,4 @@
-"""Functions of OpenCL C that convert or move values, for NVIDIA GPUs where libclc is not installed, in OpenCL C."""
+"""Conversions, loads and stores of OpenCL C for NVIDIA GPUs without libclc, in OpenCL C."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ _BITS = {"char": 8, "short": 16, "int": 32, "long": 64}
 
 
 def definition(function: Declaration) -> tuple[list[str], str] | None:
-    """What the function needs beside the helpers of ``ptx_groups``, and the function; None if it is none of these."""
+    """Return the definitions that the function needs after the helpers of ``ptx_groups``, and the function; None for
+    another.
+    """
     name = function.function
     if name == "wait_group_events":
         space = {"1": "global ", "3": "local "}.get(function.letters.partition("U3AS")[2][:1], "private ")
@@ -49,7 +51,7 @@ def definition(function: Declaration) -> tuple[list[str], str] | None:
 
 
 def _copy(name: str, strided: bool, types: list[str] | None) -> tuple[list[str], str] | None:
-    """The work-items of a group share the elements; the barrier is that of wait_group_events."""
+    """The work-items of a group share the elements; wait_group_events has the barrier."""
     if types is None:
         return None
     given = ", ".join(f"{type_} a{number}" for number, type_ in enumerate(types))
@@ -65,7 +67,7 @@ def _vectors(head: str, verb: str, count: int, result: str) -> str:
 
 
 def _halves(head: str, match: re.Match[str], types: list[str], result: str) -> tuple[list[str], str]:
-    """Floats in memory as halves; of those that are aligned, three take the room of four."""
+    """Floats stored as halves; an aligned vector of three takes the space of four."""
     verb, aligned, digits, rounding = match.groups()
     count = int(digits or 1)
     stride = 4 if aligned and count == 3 else count
@@ -79,7 +81,7 @@ def _halves(head: str, match: re.Match[str], types: list[str], result: str) -> t
 
 
 def _conversion(match: re.Match[str], name: str, given: str) -> tuple[list[str], str]:
-    """A function of one value for each component."""
+    """One scalar function for each component."""
     target, count, saturated, rounding = match.groups()
     source = re.sub(r"\d+$", "", given)
     helper = f"to_{target}{saturated or ''}{rounding or ''}"

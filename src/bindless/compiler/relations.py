@@ -1,4 +1,4 @@
-"""``any`` and ``all`` of OpenCL C, which LLVM's translator to SPIR-V takes for those of booleans: the signs decide."""
+"""``any`` and ``all`` of OpenCL C by the sign bits; LLVM's SPIR-V translator would use those of booleans."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _BITS = {"c": 8, "s": 16, "i": 32, "l": 64}
 
 
 def with_relations(text: str) -> str:
-    """LLVM IR of a source, whose relations of vectors are defined."""
+    """Return the LLVM IR of a source with relations of vectors defined."""
     return _DECLARATION.sub(_definition, text)
 
 

@@ -1,4 +1,4 @@
-"""Preprocessed OpenCL C as its top-level items: functions with their parameters, and everything else."""
+"""Parser of preprocessed OpenCL C into top-level items: functions with their parameters, and everything else."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NAME = re.compile(r"[A-Za-z_]\w*$")
 
 @dataclass
 class Parameter:
-    """A parameter of a function: where its tokens lie in the item, and its name, if it has one."""
+    """A parameter of a function: positions of its tokens in the item, and its name, if it has one."""
 
     begin: int
     end: int
@@ -30,12 +30,18 @@ class Parameter:
 class Item:
     """A definition or declaration, or the directives between them.
 
-    Attributes:
-        tokens: of the preprocessed source, spaces too.
-        name: of a function, else empty.
-        place: of the name among the tokens.
-        parameters: of a function.
-        body: where the body of a definition begins among the tokens; -1 where there is none.
+    Attributes
+    ----------
+    tokens
+        Tokens of the preprocessed source, including spaces.
+    name
+        Name of a function, else empty.
+    place
+        Index of the name's token.
+    parameters
+        Parameters of a function.
+    body
+        Index of the first token of a definition's body; -1 without a body.
     """
 
     tokens: list[str]
@@ -46,7 +52,7 @@ class Item:
 
     @property
     def lines_before(self) -> int:
-        """Lines of its text before that of the name."""
+        """Number of lines of its text before that of the name."""
         return "".join(self.tokens[: self.place]).lstrip().count("\n")
 
     @property
@@ -56,7 +62,7 @@ class Item:
         return bool(self.name) and ("kernel" in head or "__kernel" in head)
 
     def names(self) -> set[str]:
-        """All names in it."""
+        """All identifiers in it."""
         return {token for token in self.tokens if _NAME.match(token)}
 
 
@@ -66,7 +72,7 @@ def text_of(item: Item) -> str:
 
 
 def items(text: str) -> list[Item]:
-    """The items of a preprocessed source, in their order."""
+    """Parse a preprocessed source into items, in order."""
     found: list[Item] = []
     tokens: list[str] = []
     depth = 0
@@ -109,7 +115,7 @@ def _item(tokens: list[str]) -> Item:
 
 
 def _head(tokens: Sequence[str]) -> tuple[int, int, int] | None:
-    """Places of a function's name and of the parentheses of its parameters, if the tokens are a function's."""
+    """Return the positions of a function's name and of its parameter list's parentheses, or None for another item."""
     depth, found, opened = 0, None, -1
     for place, token in enumerate(tokens):
         if depth == 0 and token in ("{", "=", "typedef"):
@@ -129,7 +135,7 @@ def _head(tokens: Sequence[str]) -> tuple[int, int, int] | None:
 
 
 def _before(tokens: Sequence[str], place: int) -> int:
-    """The place of the token before this one, spaces aside; -1 if there is none."""
+    """Return the index of the previous token, ignoring spaces; -1 if there is none."""
     place -= 1
     while place >= 0 and not tokens[place].strip():
         place -= 1

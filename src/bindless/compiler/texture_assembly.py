@@ -1,8 +1,8 @@
-"""Texture and surface instructions of PTX as inline assembly, for handles that LLVM's own instructions do not take.
+"""Texture and surface instructions of PTX as inline assembly, for handles that LLVM's own instructions do not support.
 
-LLVM's pass over handles knows two origins of them: a parameter and a plain load. At any other (a choice of two, a
-member of a vector) builds with assertions end; what other builds do is undefined. Here all handles but parameters are
-operands of inline assembly, of which the pass knows nothing.
+LLVM's handle pass accepts a parameter or a plain load. For any other origin (a selection, a vector element) builds with
+assertions abort, and other builds have undefined behaviour. This module passes all handles except parameters as
+operands of inline assembly, which the pass ignores.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _REGISTERS = {"float": "f", "i32": "r", "i16": "h", "i64": "l"}
 
 
 def with_assembly(text: str) -> str:
-    """LLVM IR for NVIDIA GPUs, optimised, whose handles are parameters wherever LLVM sees them."""
+    """Return optimised LLVM IR for NVIDIA GPUs in which LLVM sees only handles that are parameters."""
 
     def function(match: re.Match[str]) -> str:
         parameters = set(re.findall(r"(%[\w.]+)(?:,|$)", match[1]))
@@ -79,7 +79,7 @@ def _surface(found: re.Match[str], arguments: list[tuple[str, str]]) -> str:
 
 
 def _vector(operands: list[str]) -> str:
-    """Three coordinates take the room of four."""
+    """Three coordinates take the space of four."""
     listed = [*operands, operands[-1]] if len(operands) == 3 else operands
     return f"{{{', '.join(listed)}}}"
 

@@ -1,7 +1,7 @@
-"""The steps from OpenCL C to PTX and SPIR-V, and the compiler's options. Nothing about the kernels.
+"""Steps from OpenCL C to PTX and SPIR-V, and the compiler's options, independent of the kernels.
 
-clang compiles to LLVM IR; linking, optimisation and translation are those of an implementation: LLVM's tools
-(``llvm_tools``) or libraries from pip (``pip_tools``). ``find_toolchain`` chooses one.
+clang compiles to LLVM IR; an implementation links, optimises and translates: LLVM's tools (``llvm_tools``) or packages
+from pip (``pip_tools``). ``find_toolchain`` selects one.
 """
 
 from __future__ import annotations
@@ -22,15 +22,22 @@ __all__ = ["COMPILE", "TARGETS", "TESTED", "Target", "Toolchain", "include_folde
 
 @dataclass(frozen=True)
 class Target:
-    """How one kind of artifact is made.
+    """Settings of one kind of artifact.
 
-    Attributes:
-        triple: of the compiler.
-        machine: triple of the code generator.
-        cpu: oldest processor, as LLVM names it.
-        features: of the processor, as LLVM lists them.
-        options: of the code generator.
-        binary: whether the artifact is an object file, and no text.
+    Attributes
+    ----------
+    triple
+        Triple of the compiler.
+    machine
+        Triple of the code generator.
+    cpu
+        Oldest processor, as LLVM names it.
+    features
+        Features of the processor, as LLVM lists them.
+    options
+        Options of the code generator.
+    binary
+        Whether the artifact is an object file instead of text.
     """
 
     triple: str
@@ -42,13 +49,13 @@ class Target:
 
 
 TARGETS: Mapping[str, Target] = {
-    # Turing and newer; PTX 6.3 is the oldest that knows sm_75, so that old drivers take it.
+    # Turing and newer; PTX 6.3 is the first version with sm_75, so that old drivers accept it.
     "ptx": Target("nvptx64-nvidia-cuda", "nvptx64", "sm_75", "+ptx63", ("-disable-lsr",)),
     "spirv": Target(
         "spirv64-unknown-unknown",
         "spirv64-unknown-unknown",
         options=(
-            # Declared by modules that use them: sub_group_rotate, bitfield_insert, dot_4x8packed, atomics of floats.
+            # Modules declare them if used: sub_group_rotate, bitfield_insert, dot_4x8packed, atomics of floats.
             "--spirv-ext=+SPV_INTEL_bindless_images,+SPV_KHR_subgroup_rotate,+SPV_KHR_bit_instructions,"
             "+SPV_KHR_integer_dot_product,+SPV_KHR_uniform_group_instructions,+SPV_INTEL_subgroups,"
             "+SPV_EXT_shader_atomic_float_add,+SPV_EXT_shader_atomic_float_min_max",
@@ -57,7 +64,7 @@ TARGETS: Mapping[str, Target] = {
     ),
 }
 
-# Passes are left to `opt`, which sees the prelude too. Divisions stay IEEE's and products are never fused.
+# `opt` runs the passes, after the prelude is linked. Divisions conform to IEEE 754 and products are never fused.
 COMPILE = (
     "-x", "cl", "-cl-std=CL3.0", "-O1", "-Xclang", "-disable-llvm-passes", "-ffp-contract=off", "-fno-jump-tables",
     "-Xclang", "-cl-fp32-correctly-rounded-divide-sqrt", "-Xclang", "-cl-ext=+cl_khr_fp16",
@@ -68,7 +75,7 @@ COMPILE = (
 STRICT = ("-Werror",)
 OUTPUT = ("-emit-llvm", "-S")
 TESTED = 22
-"""The version of LLVM that the package's own kernels are made with, and that its tests know."""
+"""Tested version of LLVM; the package's own kernels are built with it."""
 
 
 VARIABLE = "BINDLESS_LLVM"
@@ -83,12 +90,16 @@ LIBRARY = "nvptx64--.bc"
 
 
 class Toolchain(ABC):
-    """A compiler, and what links, optimises and translates its output. A context manager: `close` ends its processes.
+    """A compiler, linker, optimiser and translator. A context manager: `close` ends its processes.
 
-    Attributes:
-        clang: the command, without options.
-        headers: options that name folders of headers which clang has not.
-        warnings: what clang said of sources that it compiled.
+    Attributes
+    ----------
+    clang
+        The command, without options.
+    headers
+        Options for folders of headers that clang lacks.
+    warnings
+        Clang's warnings about the compiled sources.
     """
 
     clang: Sequence[str]
@@ -108,50 +119,58 @@ class Toolchain(ABC):
     @property
     @abstractmethod
     def name(self) -> str:
-        """What it is and where it lies, for `bindless doctor`."""
+        """Description and location, for `bindless doctor`."""
 
     @abstractmethod
     def versions(self) -> dict[str, str]:
-        """Version line of each tool."""
+        """Return the version line of each tool."""
 
     @abstractmethod
     def files(self) -> list[Path]:
-        """Files that are others in every other version of it."""
+        """Return files that differ in every other version of the toolchain."""
 
     @abstractmethod
     def untested(self) -> str | None:
-        """The warning that its version of LLVM is none that is tested, or None."""
+        """Return a warning if the version of LLVM is not a tested one, else None."""
 
     @abstractmethod
     def link(self, modules: Sequence[Path], output: Path, library: Path | None = None) -> Path:
-        """One module from several; equal definitions of inline functions are internal to each.
+        """Link several modules to one; definitions of inline functions are internal to each module.
 
-        Args:
-            library: of which only the functions that are used are taken.
+        Parameters
+        ----------
+        modules
+            Files of LLVM IR.
+        output
+            The linked module.
+        library
+            Linked last; only its used functions are taken.
         """
 
     @abstractmethod
     def promote(self, module: Path, output: Path) -> Path:
-        """LLVM IR whose variables are in registers, as far as they can be; nothing else is changed."""
+        """Move variables of LLVM IR into registers where possible, without other changes."""
 
     @abstractmethod
     def optimise(self, module: Path, output: Path, kernels: Sequence[str], level: str = "O2") -> Path:
-        """Only the kernels stay visible, so that everything else is inlined or dropped."""
+        """Optimise a module in which only the kernels stay visible: everything else is inlined or dropped."""
 
     @abstractmethod
     def translate(self, module: Path, output: Path, target: Target) -> bytes:
-        """The artifact's bytes."""
+        """Return the artifact's bytes."""
 
     @abstractmethod
     def library(self) -> Path | None:
-        """libclc for NVIDIA GPUs, or None: the package's own functions serve then.
+        """Return libclc for NVIDIA GPUs, or None: the package's own functions then replace it.
 
-        Raises:
-            FeatureNotSupportedError: ``BINDLESS_LIBCLC`` names no file.
+        Raises
+        ------
+        FeatureNotSupportedError
+            The file of ``BINDLESS_LIBCLC`` does not exist.
         """
 
     def close(self) -> None:  # noqa: B027 - most have none
-        """Ends processes that it has started; the next step starts them again."""
+        """End the worker processes; the next step starts them again."""
 
     def compile(
         self,
@@ -162,14 +181,16 @@ class Toolchain(ABC):
         defines: Mapping[str, str],
         options: Sequence[str] = STRICT,
     ) -> Path:
-        """LLVM IR text of one compilation of an OpenCL C source.
+        """Compile an OpenCL C source to LLVM IR text.
 
-        Raises:
-            BuildError: it does not compile; ``log`` holds clang's words.
+        Raises
+        ------
+        BuildError
+            The source does not compile; ``log`` holds clang's output.
         """
         flags = [f"-I{path}" for path in includes] + [f"-D{name}={value}" for name, value in defines.items()]
         command = [*self.clang, *COMPILE, *self.headers, *options, *OUTPUT, "-target", target.triple, *flags]
-        if target.machine.startswith("nvptx"):  # clang takes its version of PTX from a CUDA toolkit, or a very old one
+        if target.machine.startswith("nvptx"):  # clang takes the PTX version from a CUDA toolkit, else a very old one
             command += ["-Xclang", "-target-feature", "-Xclang", TARGETS["ptx"].features]
         done = subprocess.run([*command, str(source), "-o", str(output)], capture_output=True, check=False)
         said = done.stderr.decode(errors="replace").strip()
@@ -177,28 +198,30 @@ class Toolchain(ABC):
             raise BuildError(f"{source.name} does not compile for {target.triple}:\n{said}", log=said)
         if said:
             self.warnings.append(said)
-        # clang keeps an OpenCL kernel's body in a function of its own that it forbids to inline.
+        # clang keeps an OpenCL kernel's body in a separate function with the attribute noinline.
         output.write_text(re.sub(r"(?m)^(attributes .*?)\bnoinline ", r"\1", output.read_text()))
         return output
 
     def preprocess(self, source: Path, output: Path, target: Target, options: Sequence[str]) -> Path:
-        """A source with its headers and without macros; what OpenCL C itself defines stays as it is."""
+        """Preprocess a source: headers included, macros expanded, except OpenCL C's own definitions."""
         language = ("-x", "cl", "-cl-std=CL3.0", "-cl-no-stdinc", "-Xclang", "-cl-ext=+cl_khr_fp16")
         command = [*self.clang, "-E", *language, *options, "-Wno-everything", "-target", target.triple]
         run([*command, str(source), "-o", str(output)])
         return output
 
     def check(self, source: Path, target: Target, options: Sequence[str]) -> None:
-        """Raises BuildError where a source is wrong; ``log`` holds clang's words."""
+        """Raise BuildError for an invalid source; ``log`` holds clang's output."""
         command = [*self.clang, *COMPILE, *self.headers, *options, "-fsyntax-only"]
         run([*command, "-target", target.triple, str(source)])
 
 
 def named_library() -> Path | None:
-    """The file that ``BINDLESS_LIBCLC`` names, if it is set.
+    """Return the file of ``BINDLESS_LIBCLC``, if it is set.
 
-    Raises:
-        FeatureNotSupportedError: there is no such file.
+    Raises
+    ------
+    FeatureNotSupportedError
+        The file does not exist.
     """
     named = os.environ.get("BINDLESS_LIBCLC")
     if not named:
@@ -209,11 +232,14 @@ def named_library() -> Path | None:
 
 
 def run(command: Sequence[str]) -> bytes:
-    """The output of a command.
+    """Run a command and return its output.
 
-    Raises:
-        FeatureNotSupportedError: it cannot be started.
-        BuildError: it failed; ``log`` holds its words.
+    Raises
+    ------
+    FeatureNotSupportedError
+        The command cannot be started.
+    BuildError
+        The command failed; ``log`` holds its output.
     """
     try:
         done = subprocess.run(command, capture_output=True, check=False)
@@ -226,7 +252,7 @@ def run(command: Sequence[str]) -> bytes:
 
 
 def include_folder() -> Path:
-    """The folder with ``bindless/device.h``: the package's own, or the repository's where the package runs from it."""
+    """Return the folder with ``bindless/device.h``: the package's own, or the repository's in a source checkout."""
     package = Path(__file__).resolve().parent.parent
     for folder in (package / "include", package.parent.parent / "include"):
         if (folder / "bindless" / "device.h").is_file():

@@ -1,17 +1,17 @@
-"""The raw driver APIs: complete generated bindings of CUDA, Level Zero, OpenCL and the reference driver.
+"""Generated bindings of the driver APIs: CUDA, Level Zero, OpenCL and the reference driver.
 
-Each module offers ``lib`` (every function and integer constant of the API, called as in C), ``ffi`` (cffi's way to make
-and read C values), the API's enums, and
+Each module has ``lib`` (every function and integer constant of the API, called as in C), ``ffi`` (cffi's functions to
+create and read C values), the API's enums, and
 
-- ``load(path=None)`` opens the driver library; nothing is opened before,
-- ``available()`` says whether it is open or can be opened,
-- ``version()`` gives its version as a tuple,
-- ``has(function)`` says whether it offers a function: libraries differ in age,
+- ``load(path=None)`` opens the driver library, which is closed until then,
+- ``available()`` returns whether the library is open or can be opened,
+- ``version()`` returns its version as a tuple,
+- ``has(function)`` returns whether it exports a function: old libraries lack some,
 - ``check(result, call)`` raises the package's error for a result code that is not success.
 
 A function that the loaded library lacks returns the API's "not supported" code, which ``check`` explains.
 
-Modules are imported on first use: ``import bindless.drivers`` opens nothing and imports no compiled code.
+Modules are imported on first use: ``import bindless.drivers`` opens no library and imports no compiled code.
 """
 
 from __future__ import annotations

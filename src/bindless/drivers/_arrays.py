@@ -1,4 +1,4 @@
-"""The elements of an array that a driver filled, each alive as long as anybody holds it."""
+"""Elements of an array that a driver filled; each element keeps the array alive."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from ._types import FFI, CData
 
 __all__ = ["elements"]
 
-# A struct taken from an array is a view of it, and cffi does not keep the array alive for it.
+# A struct element is a view of its array, which cffi does not keep alive.
 _kept: weakref.WeakKeyDictionary[CData, CData] = weakref.WeakKeyDictionary()
 
 
 def elements(ffi: FFI, array: Any, count: int) -> list[Any]:
-    """The first ``count`` elements: handles and numbers as they are, structs with their array kept alive."""
+    """Return the first ``count`` elements: handles and numbers as values, structs as views that keep the array alive."""
     items = [array[index] for index in range(min(count, len(array)))]
     if ffi.typeof(array).item.kind == "struct":
         for item in items:

@@ -1,4 +1,4 @@
-"""From a driver's result code to the package's error: one table of names and explanations a driver."""
+"""Conversion of a driver's result codes to the package's errors, from one table of names and explanations per driver."""
 
 from __future__ import annotations
 
@@ -11,19 +11,25 @@ from ._loader import Driver
 
 __all__ = ["Checker", "Explanation"]
 
-# (error code of the package, what the driver's code means)
+# (error code of the package, explanation of the driver's code)
 Explanation = tuple[Errc, str]
 
 
 class Checker:
-    """Makes the errors of one driver.
+    """Creates the errors of one driver.
 
-    Args:
-        driver: the library, for functions that it lacks.
-        explanations: by the name of the code, every error code of the API.
-        version: the loaded library's version.
-        absent: the codes that a wrapper returns without a function to call.
-        words: the driver's own sentence about the last failure with a code, which then replaces the explanation.
+    Parameters
+    ----------
+    driver
+        The library, for errors about missing functions.
+    explanations
+        Every error code of the API, by name.
+    version
+        Returns the loaded library's version.
+    absent
+        The codes that a wrapper returns for a missing function.
+    words
+        Returns the driver's own message about the last failure with a code; it replaces the explanation.
     """
 
     def __init__(
@@ -42,26 +48,36 @@ class Checker:
         self._names = {int(getattr(driver.lib, name)): name for name in reversed(list(explanations))}
 
     def name(self, result: int) -> str | None:
-        """The driver's own name of a code, or None when these bindings do not know it."""
+        """Return the driver's name of a code, or None for an unknown code."""
         return self._names.get(result)
 
     def check(self, result: int, call: str) -> None:
         """Raise the package's error for a result code that is not success.
 
-        Args:
-            result: what the function returned; where the API keeps a sentence for it, that is this thread's last one.
-            call: the function's name, optionally followed by its arguments; it appears in the message.
+        Parameters
+        ----------
+        result
+            The function's result; an API with error messages uses this thread's last one.
+        call
+            The function's name, optionally followed by its arguments; part of the message.
 
-        Raises:
-            Error: the subclass that belongs to the code, with ``native_code`` and ``native_name``.
+        Raises
+        ------
+        Error
+            The subclass for the code, with ``native_code`` and ``native_name``.
         """
         if result:
             raise self.error(result, call)
 
     def error(self, result: int, call: str, words: str = "") -> Error:
-        """The error for a result code, to be raised by the caller (asynchronous errors); arguments as for ``check``.
+        """Return the error for a result code, for callers that raise it later (asynchronous errors).
 
-        ``words``: the driver's own sentence, where the caller has it; it replaces the explanation.
+        Parameters
+        ----------
+        result, call
+            As for ``check``.
+        words
+            The driver's own message; it replaces the explanation.
         """
         detail = words or (self._words(result) if self._words is not None else "")
         name = self._names.get(result)

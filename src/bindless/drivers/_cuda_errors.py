@@ -1,4 +1,4 @@
-"""What every CUresult means, and the error code of the package that it becomes."""
+"""Explanation of every CUresult, and the package's error code for it."""
 
 from __future__ import annotations
 

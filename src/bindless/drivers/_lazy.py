@@ -1,4 +1,4 @@
-"""Attributes of a module that live in another one, which is imported when the first is asked for."""
+"""Module attributes defined in another module, which is imported at the first access."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["lazy_attributes"]
 
 
 def lazy_attributes(module: str, source: str) -> Callable[[str], Any]:
-    """The ``__getattr__`` of ``module`` that gives the names of ``source``, a module beside it."""
+    """Return a ``__getattr__`` for ``module`` that takes its names from ``source``, a module of the same package."""
 
     def get(name: str) -> Any:
         try:

@@ -1,4 +1,4 @@
-"""What every ze_result_t means, and the error code of the package that it becomes."""
+"""Explanation of every ze_result_t, and the package's error code for it."""
 
 from __future__ import annotations
 

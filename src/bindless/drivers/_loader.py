@@ -1,8 +1,8 @@
-"""Finding and opening one driver library of the system, and saying why when that fails.
+"""Search and loading of a driver library of the system, with an explanation of every failure.
 
-The order is: the path given to ``load``, else the path in the driver's ``BINDLESS_LIB*`` variable, else the names under
-which the system knows the library. The current directory is never searched, and a path that was asked for is never
-replaced by another one. On Linux a name is looked for in ``_search``, and the file that it finds is opened.
+The order is: the path given to ``load``, else the path in the driver's ``BINDLESS_LIB*`` variable, else the library's
+names on this system. The current directory is never searched, and a requested path is never replaced by another one. On
+Linux ``_search`` looks the names up, and ``load`` opens the files that it finds.
 """
 
 from __future__ import annotations
@@ -26,11 +26,14 @@ _MESSAGE_SIZE = 1024
 
 @dataclass(frozen=True)
 class Attempt:
-    """One library that was tried.
+    """A library that could not be used.
 
-    Attributes:
-        path: as it was given to the system.
-        reason: why it was not used, in the system's words or ours.
+    Attributes
+    ----------
+    path
+        The path or name given to the system.
+    reason
+        The cause, from the system or from this package.
     """
 
     path: str
@@ -38,23 +41,31 @@ class Attempt:
 
 
 def system_names(names: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
-    """The names for this operating system, from a table keyed by ``linux``, ``win32`` and ``darwin``."""
+    """Return the names for this operating system, from a table keyed by ``linux``, ``win32`` and ``darwin``."""
     platform = "linux" if sys.platform.startswith("linux") else sys.platform
     return tuple(names.get(platform, ()))
 
 
 @dataclass
 class Driver:
-    """One driver library, opened at most once in a process.
+    """One driver library, opened at most once per process.
 
-    Attributes:
-        backend: name of the backend, kept on errors.
-        title: the library in words.
-        variable: environment variable that holds its path.
-        names: what the system calls it, best first; a name without a folder is searched by the system.
-        required: symbols that every version this package works with exports.
-        advice: what to do when it is missing.
-        missing_advice: what to do when it lacks a function, if not to install a newer one.
+    Attributes
+    ----------
+    backend
+        Name of the backend, stored in errors.
+    title
+        The library's name in messages.
+    variable
+        Environment variable that holds its path.
+    names
+        The library's names on this system, best first; the system searches a name without a folder.
+    required
+        Symbols that every supported version exports.
+    advice
+        How to install a missing library.
+    missing_advice
+        The way out for a missing function, if it is not a newer library.
     """
 
     backend: str
@@ -73,14 +84,19 @@ class Driver:
     _loaded_as: str | None = field(default=None, repr=False)
 
     def load(self, path: str | os.PathLike[str] | None = None) -> None:
-        """Open the library; a second call does nothing. Calls of ``lib`` reach it from then on.
+        """Open the library; a second call does nothing. From then on ``lib`` calls it.
 
-        Args:
-            path: absolute path of the library; None means the path in the driver's variable, else the system's library.
+        Parameters
+        ----------
+        path
+            Absolute path of the library; None means that in the driver's variable, else the system's.
 
-        Raises:
-            PlatformError: no library could be opened; the message lists what was tried, each reason, and the variable.
-            InvalidError: another library of this driver is already open in this process.
+        Raises
+        ------
+        PlatformError
+            No library could be opened; the message lists attempts and reasons.
+        InvalidError
+            Another library of this driver is already open in this process.
         """
         with self._lock:
             asked = None if path is None else os.fspath(path)
@@ -105,11 +121,11 @@ class Driver:
         return self._path
 
     def attempts(self) -> list[Attempt]:
-        """What the last ``load`` tried without success, with reasons."""
+        """The failed attempts of the last ``load``, with reasons."""
         return list(self._attempts)
 
     def available(self) -> bool:
-        """Whether the library is open or can be opened; whether it has a device, the API's own calls say."""
+        """Return whether the library is open or can be opened; the API's own calls find its devices."""
         try:
             self.load()
         except PlatformError:
@@ -117,26 +133,29 @@ class Driver:
         return True
 
     def has(self, function: str) -> bool:
-        """Whether the open library offers a function; False for any function while none is open."""
+        """Return whether the open library exports a function; False while none is open."""
         index = self._index(function)
         return index is not None and bool(self.lib.bindless_function_available(index))
 
     def has_for(self, function: str, owner: CData) -> bool:
-        """Whether the driver behind an object offers a function; for extensions of OpenCL this may differ from ``has``.
+        """Return whether an object's driver has a function; for OpenCL extensions this may differ from ``has``.
 
-        Args:
-            function: its name.
-            owner: an object of the driver: platform, device, context, queue, memory, program, kernel, event.
+        Parameters
+        ----------
+        function
+            Its name.
+        owner
+            An object of the driver: platform, device, context, queue, memory, program, kernel, event.
         """
         index = self._index(function)
         return index is not None and bool(self.lib.bindless_function_offered(index, owner))
 
     def missing_functions(self) -> list[str]:
-        """Names of the functions that the open library lacks, in the order of the headers."""
+        """Return the names of functions that the open library lacks, in header order."""
         return [name for name in self._names() if not self.has(name)]
 
     def missing_error(self, call: str, code: int, name: str, version: Callable[[], str]) -> Error | None:
-        """The error for a call of a function that the library lacks, or None when ``call`` names no such function."""
+        """Return the error for a call of a missing function, or None when ``call`` is not one."""
         match = re.match(r"\w+", call)
         function = match[0] if match else ""
         index = self._index(function)
@@ -166,7 +185,7 @@ class Driver:
         )
 
     def _find(self, name: str) -> bool:
-        """Opens the first file that a name stands for and that can be opened; False if there is none."""
+        """Open the first usable file of a name; False if there is none."""
         found = False
         for path in _search.candidates(name):
             found = True
@@ -179,7 +198,7 @@ class Driver:
         return False
 
     def _refusal(self, candidate: str, chosen: bool) -> str | None:
-        """Why a candidate is not even opened, or None."""
+        """Return the reason to skip a candidate without opening it, or None."""
         if not chosen:
             return None if os.path.isabs(candidate) else self._shadowed(candidate)
         if "\0" in candidate:
@@ -194,7 +213,7 @@ class Driver:
 
     @staticmethod
     def _shadowed(name: str) -> str | None:
-        """Why the system's search for a name would look into the current directory, or None; not on Linux."""
+        """Return the reason why the system's search would include the current directory, or None; not on Linux."""
         variable = "DYLD_LIBRARY_PATH" if sys.platform == "darwin" else "LD_LIBRARY_PATH"
         value = os.environ.get(variable)
         if not value or os.name != "posix":
@@ -208,7 +227,7 @@ class Driver:
         return None
 
     def _open(self, candidate: str) -> str | None:
-        """Open a candidate; None on success, else why it is not used."""
+        """Open a candidate; None on success, else the reason of the failure."""
         message = self.ffi.new("char[]", _MESSAGE_SIZE)
         if not self.lib.bindless_open(os.fsencode(candidate), message, _MESSAGE_SIZE):
             return self._text(message)
@@ -241,7 +260,7 @@ class Driver:
         return list(self._indices)[: self.lib.bindless_function_count()]
 
     def _index(self, function: str) -> int | None:
-        """Position of a function in the table, by its name or symbol."""
+        """Return the index of a function in the table, by its name or symbol."""
         if not self._indices:
             count = self.lib.bindless_function_count()
             names = {self._text(self.lib.bindless_function_name(index)): index for index in range(count)}

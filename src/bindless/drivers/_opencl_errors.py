@@ -1,4 +1,4 @@
-"""What every OpenCL error code means, and the error code of the package that it becomes."""
+"""Explanation of every OpenCL error code, and the package's error code for it."""
 
 from __future__ import annotations
 

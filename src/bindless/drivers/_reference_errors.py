@@ -1,4 +1,4 @@
-"""What every blr_result_t means, and the error code of the package that it becomes."""
+"""Explanation of every blr_result_t, and the package's error code for it."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ EXPLANATIONS: dict[str, Explanation] = {
     "BLR_RESULT_OUT_OF_MEMORY": (Errc.memory_allocation, "not enough memory is left for this request"),
     "BLR_RESULT_UNSUPPORTED": (Errc.feature_not_supported, "the device's properties exclude this"),
     "BLR_RESULT_IN_USE": (Errc.invalid, "submitted work or another object still uses it"),
-    "BLR_RESULT_DEPENDENCY_FAILED": (Errc.runtime, "the work was not run because an event it waited for failed"),
+    "BLR_RESULT_DEPENDENCY_FAILED": (Errc.runtime, "the command did not run: an event that it waited for failed"),
     "BLR_RESULT_OUT_OF_RANGE": (Errc.invalid, "a coordinate, layer or face lies outside the image"),
     "BLR_RESULT_TIMEOUT": (Errc.runtime, "the wait ran out of time"),
     "BLR_RESULT_UNKNOWN": (Errc.runtime, "the driver met an internal error that it does not name"),
     "BLR_RESULT_BUILD_FAILED": (Errc.build, "the module is not valid, or needs something that is not supported"),
-    "BLR_RESULT_KERNEL_FAULT": (Errc.kernel, "a kernel did what it must not, such as touch memory that is none"),
+    "BLR_RESULT_KERNEL_FAULT": (Errc.kernel, "a kernel made an invalid access, such as one outside all allocations"),
 }

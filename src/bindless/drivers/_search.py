@@ -1,13 +1,13 @@
-"""The absolute path of a library that is known by its name alone, without the dynamic loader's own search.
+"""Search for the absolute path of a library by its name, without the dynamic loader's own search.
 
-The loader would also take a library from relative elements of ``LD_LIBRARY_PATH``, from folders made of ``$LIB`` or
-``$PLATFORM``, and from ``glibc-hwcaps`` folders below any of them: from places that a program's user may never have
-named. On Linux the search is made here instead, in this order:
+The loader would also search relative elements of ``LD_LIBRARY_PATH``, folders with ``$LIB`` or ``$PLATFORM``, and
+``glibc-hwcaps`` folders below any of them, which a program's user may not expect. On Linux this module searches
+instead, in this order:
 
-1. a library of that name that the process has loaded already
-2. the absolute elements of ``LD_LIBRARY_PATH``, as it was when the process began
-3. the library folder of the Python interpreter, where conda has its drivers
-4. the loader's cache, ``/etc/ld.so.cache``, its entries for particular processors apart
+1. libraries of that name that are loaded in the process
+2. the absolute elements of ``LD_LIBRARY_PATH``, as it was at the start of the process
+3. the library folder of the Python interpreter, where conda installs drivers
+4. the loader's cache, ``/etc/ld.so.cache``, except its entries for particular processors
 5. the system's library folders
 """
 
@@ -27,14 +27,16 @@ _CACHE = "/etc/ld.so.cache"
 _MAGIC = b"glibc-ld.so.cache1.1"
 _HEADER, _ENTRY = 48, struct.Struct("=iIIIQ")  # flags, name, path, version, processor; offsets in bytes
 _FOLDERS = ("/lib64", "/usr/lib64", "/lib", "/usr/lib", "/usr/local/lib")
-_ELF = 20  # bytes up to and with the machine
+_ELF = 20  # bytes up to the end of the machine field
 
 
 def candidates(name: str) -> Iterator[str]:
-    """The files that a name may stand for, best first; only libraries for this interpreter's processor.
+    """Yield the files for a library name, best first; only libraries for this interpreter's processor.
 
-    Args:
-        name: of a library, without a folder.
+    Parameters
+    ----------
+    name
+        Name of a library, without a folder.
     """
     seen: set[str] = set()
     for path in _places(name):
@@ -44,7 +46,7 @@ def candidates(name: str) -> Iterator[str]:
 
 
 def ignored_elements() -> list[str]:
-    """The elements of ``LD_LIBRARY_PATH`` that are not searched: relative ones, and those with a ``$`` to replace."""
+    """Return the elements of ``LD_LIBRARY_PATH`` that are not searched: relative ones, and those with a ``$``."""
     return [element for element in _elements() if not _is_plain(element)]
 
 
@@ -61,7 +63,7 @@ def _places(name: str) -> Iterator[str]:
 
 
 def _loaded(name: str) -> list[str]:
-    """Files that are mapped under this name, or under its stem with another version."""
+    """Return the mapped files of this name, or of its stem with another version."""
     pattern = re.compile(re.escape(name.partition(".so")[0]) + r"\.so(\.[0-9.]+)?")
     try:
         with open("/proc/self/maps", encoding=sys.getfilesystemencoding(), errors="surrogateescape") as maps:
@@ -72,7 +74,7 @@ def _loaded(name: str) -> list[str]:
 
 
 def _elements() -> list[str]:
-    """``LD_LIBRARY_PATH`` as the loader saw it: later changes of the environment do not reach the loader either."""
+    """Return the elements of ``LD_LIBRARY_PATH`` at the start of the process, which the loader uses too."""
     try:
         with open("/proc/self/environ", "rb") as file:
             rows = file.read().split(b"\0")
@@ -89,7 +91,7 @@ def _is_plain(element: str) -> bool:
 
 
 def _cached(name: str) -> Iterator[str]:
-    """The paths of a name in the loader's cache."""
+    """Yield the paths of a name in the loader's cache."""
     try:
         with open(_CACHE, "rb") as file:
             data = file.read()
@@ -112,7 +114,7 @@ def _text(data: bytes, at: int) -> bytes:
 
 
 def _fits(path: str) -> bool:
-    """Whether a file is there and, as far as its first bytes say, made for the processor of this process."""
+    """Return whether a file exists and, if it is an ELF file, whether it is for the processor of this process."""
     try:
         with open(path, "rb") as file:
             return _kind(file.read(_ELF)) == _own_kind()
@@ -126,5 +128,5 @@ def _own_kind() -> bytes:
 
 
 def _kind(start: bytes) -> bytes:
-    """Width and byte order of an ELF file, and its machine; the rest of it differs between programs and libraries."""
+    """Return width, byte order and machine of an ELF header; the other fields differ between programs and libraries."""
     return start[:6] + start[18:20]

@@ -7,12 +7,12 @@ from typing import Any, Protocol, TypeAlias
 
 __all__ = ["FFI", "CData", "DriverLibrary"]
 
-# A C value held by cffi: pointers, arrays, structs. cffi checks it against the C signature at each call.
+# A C value held by cffi: pointer, array or struct. cffi checks it against the C signature at each call.
 CData: TypeAlias = Any
 
 
 class FFI(Protocol):
-    """What a compiled cffi module's ``ffi`` offers."""
+    """The ``ffi`` object of a compiled cffi module."""
 
     NULL: CData
 

@@ -1,8 +1,8 @@
 """The CUDA driver API as in cuda.h: ``lib``, ``ffi``, enums, and loading of libcuda.
 
-``lib.cuMemAlloc`` and the like are what cuda.h's macros make of these names (the symbol ``cuMemAlloc_v2``). Exported
-symbols are there under their own names too; an original that a newer version has replaced is ``NAME_v1``. The forms for
-per-thread default streams end in ``_ptsz`` and ``_ptds``. Handles given as numbers in the header, such as
+``lib.cuMemAlloc`` and similar names follow cuda.h's macros (the symbol ``cuMemAlloc_v2``). Exported symbols also have
+their own names; a function that a newer version has replaced is ``NAME_v1``. The variants for per-thread
+default streams end in ``_ptsz`` and ``_ptds``. Handles that the header defines as numbers, such as
 ``CU_STREAM_LEGACY``, are integers in ``lib``: ``ffi.cast("CUstream", lib.CU_STREAM_LEGACY)``.
 """
 
@@ -76,10 +76,12 @@ attempts = _driver.attempts
 
 
 def version() -> tuple[int, int]:
-    """Newest CUDA version that the driver supports, such as (13, 0). Opens the library.
+    """Return the newest CUDA version that the driver supports, such as (13, 0). Opens the library.
 
-    Raises:
-        PlatformError: the library could not be opened.
+    Raises
+    ------
+    PlatformError
+        The library could not be opened.
     """
     load()
     number = ffi.new("int *")

@@ -1,8 +1,8 @@
 """The Level Zero API as in ze_api.h: ``lib``, ``ffi``, enums, loading of the loader, and helpers for its idioms.
 
 Works with loaders of any age: a function that the loaded one lacks returns ``ZE_RESULT_ERROR_UNSUPPORTED_FEATURE``
-(loaders up to 1.8 know no bindless images, pitched allocations or external semaphores). ``lib.zeDriverGet`` gives
-``ZE_RESULT_ERROR_UNINITIALIZED`` until ``zeInit`` or ``zeInitDrivers`` has succeeded, as those loaders crash there.
+(loaders up to 1.8 lack bindless images, pitched allocations and external semaphores). ``lib.zeDriverGet`` returns
+``ZE_RESULT_ERROR_UNINITIALIZED`` until ``zeInit`` or ``zeInitDrivers`` has succeeded: those loaders crash there.
 """
 
 from __future__ import annotations
@@ -78,47 +78,61 @@ missing_functions = _driver.missing_functions
 path = _driver.path
 attempts = _driver.attempts
 
-# What a struct points to, for as long as the struct lives.
+# Objects that a struct points to, kept as long as the struct.
 _kept: weakref.WeakKeyDictionary[CData, object] = weakref.WeakKeyDictionary()
 
 
 def init(flags: int = 0) -> None:
     """Open the loader and call ``zeInit``.
 
-    Args:
-        flags: ``ze_init_flag_t`` bits; 0 means all drivers.
+    Parameters
+    ----------
+    flags
+        ``ze_init_flag_t`` bits; 0 means all drivers.
 
-    Raises:
-        PlatformError: no loader, or no driver behind it.
+    Raises
+    ------
+    PlatformError
+        The loader is missing, or finds no driver.
     """
     load()
     check(lib.zeInit(flags), "zeInit")
 
 
 def version() -> tuple[int, ...]:
-    """Version of the loader, such as (1, 8, 12), or () when it does not tell. Opens the loader.
+    """Return the version of the loader, such as (1, 8, 12), or () where unknown. Opens the loader.
 
-    Raises:
-        PlatformError: the loader could not be opened.
+    Raises
+    ------
+    PlatformError
+        The loader could not be opened.
     """
     load()
-    # Old loaders tell only after zeInit; the file's name always does.
+    # Old loaders report their version only after zeInit; the file name always contains it.
     return max(_component_version(), _file_version())
 
 
 def make_struct(name: str, next: CData | None = None, **members: Any) -> CData:
-    """A new struct with ``stype`` set and ``pNext`` chained.
+    """Create a struct with ``stype`` set and ``pNext`` chained.
 
-    Args:
-        name: of the type, such as ``"ze_image_desc_t"``.
-        next: the struct that ``pNext`` shall point to, or None.
-        members: values of other members: numbers, dicts and lists for nested ones, C values.
+    Parameters
+    ----------
+    name
+        Name of the type, such as ``"ze_image_desc_t"``.
+    next
+        The struct for ``pNext``, or None.
+    members
+        Values of other members: numbers, dicts and lists for nested ones, C values.
 
-    Returns:
-        An owning pointer; it keeps ``next`` and all members given as C values alive.
+    Returns
+    -------
+    CData
+        An owning pointer; it keeps ``next`` and all C values of members alive.
 
-    Raises:
-        KeyError: the type has no member or is not one with ``stype``.
+    Raises
+    ------
+    KeyError
+        The type has no ``stype``, or lacks a member.
     """
     values: dict[str, Any] = {**members, "stype": STRUCTURE_TYPES[name]}
     if next is not None:
@@ -131,11 +145,15 @@ def make_struct(name: str, next: CData | None = None, **members: Any) -> CData:
 def get_properties(name: str, function: str, *arguments: Any, next: CData | None = None) -> CData:
     """Let a function fill a struct: ``get_properties("ze_device_properties_t", "zeDeviceGetProperties", device)``.
 
-    Returns:
-        The struct, as ``make_struct`` gives it.
+    Returns
+    -------
+    CData
+        The struct, created by ``make_struct``.
 
-    Raises:
-        Error: as ``check`` does.
+    Raises
+    ------
+    Error
+        As for ``check``.
     """
     struct = make_struct(name, next)
     check(getattr(lib, function)(*arguments, struct), function)
@@ -143,18 +161,26 @@ def get_properties(name: str, function: str, *arguments: Any, next: CData | None
 
 
 def get_all(element: str, function: str, *arguments: Any) -> list[CData]:
-    """All elements that a function reports by first counting, then filling an array.
+    """Return all elements of a count-then-fill function.
 
-    Args:
-        element: C type of the elements, such as ``"ze_device_handle_t"``; structs get their ``stype``.
-        function: name of the function, such as ``"zeDeviceGet"``.
-        arguments: those before the pointer to the count.
+    Parameters
+    ----------
+    element
+        C type of the elements, such as ``"ze_device_handle_t"``; structs get their ``stype``.
+    function
+        Name of the function, such as ``"zeDeviceGet"``.
+    arguments
+        Those before the pointer to the count.
 
-    Returns:
+    Returns
+    -------
+    list[CData]
         Handles, or structs that keep their array alive.
 
-    Raises:
-        Error: as ``check`` does.
+    Raises
+    ------
+    Error
+        As for ``check``.
     """
     call = getattr(lib, function)
     count = ffi.new("uint32_t *")
@@ -168,7 +194,7 @@ def get_all(element: str, function: str, *arguments: Any) -> list[CData]:
 
 
 def _component_version() -> tuple[int, ...]:
-    """The version that the loader reports of itself, or ()."""
+    """Return the version that the loader reports, or ()."""
     count = ffi.new("size_t *")
     if not has("zelLoaderGetVersions") or lib.zelLoaderGetVersions(count, ffi.NULL) or not count[0]:
         return ()
@@ -183,7 +209,7 @@ def _component_version() -> tuple[int, ...]:
 
 
 def _file_version() -> tuple[int, ...]:
-    """The version in the loader's file name, or ()."""
+    """Return the version in the loader's file name, or ()."""
     match = re.search(r"\.so\.(\d+(?:\.\d+)+)$", os.path.realpath(path() or ""))
     return tuple(map(int, match[1].split("."))) if match else ()
 

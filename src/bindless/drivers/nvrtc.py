@@ -1,6 +1,6 @@
-"""NVRTC, NVIDIA's compiler of CUDA C++ as a library: opened at run time if the user has it.
+"""NVRTC, NVIDIA's run-time compiler of CUDA C++: an optional library, opened at run time.
 
-It comes with the CUDA toolkit and as ``pip install nvidia-cuda-nvrtc``. It needs no GPU.
+It is part of the CUDA toolkit, or installed by ``pip install nvidia-cuda-nvrtc``. It needs no GPU.
 """
 
 from __future__ import annotations
@@ -31,12 +31,16 @@ _OF_THE_SOURCE = (_COMPILATION, 5)  # and NVRTC_ERROR_INVALID_OPTION
 
 @dataclass(frozen=True)
 class Program:
-    """What a compilation gave.
+    """Result of a compilation.
 
-    Attributes:
-        ptx: text, ended by a zero byte.
-        cubin: the binary; empty where the architecture is a virtual one.
-        log: warnings.
+    Attributes
+    ----------
+    ptx
+        Text with a terminating zero byte.
+    cubin
+        The binary; empty for a virtual architecture.
+    log
+        Warnings.
     """
 
     ptx: bytes
@@ -88,7 +92,7 @@ def _candidates() -> Iterator[str]:
 
 
 def available() -> bool:
-    """Whether it is open or can be opened."""
+    """Return whether the library is open or can be opened."""
     try:
         _library()
     except FeatureNotSupportedError:
@@ -97,7 +101,7 @@ def available() -> bool:
 
 
 def version() -> tuple[int, int]:
-    """The CUDA version that it belongs to."""
+    """Return the CUDA version of the library."""
     major, minor = ctypes.c_int(), ctypes.c_int()
     _check(_library().nvrtcVersion(ctypes.byref(major), ctypes.byref(minor)), "nvrtcVersion")
     return major.value, minor.value
@@ -105,7 +109,7 @@ def version() -> tuple[int, int]:
 
 @functools.cache
 def architectures() -> tuple[int, ...]:
-    """What it compiles for: 75 is sm_75."""
+    """Return the supported architectures: 75 is sm_75."""
     count = ctypes.c_int()
     library = _library()
     _check(library.nvrtcGetNumSupportedArchs(ctypes.byref(count)), "nvrtcGetNumSupportedArchs")
@@ -115,17 +119,25 @@ def architectures() -> tuple[int, ...]:
 
 
 def compile_program(source: str, name: str, architecture: str, options: Sequence[str] = ()) -> Program:
-    """Compiles CUDA C++.
+    """Compile CUDA C++.
 
-    Args:
-        source: the text.
-        name: of the source, for messages.
-        architecture: ``sm_90``, or ``compute_90`` for PTX alone.
-        options: more of NVRTC.
+    Parameters
+    ----------
+    source
+        The text.
+    name
+        Name of the source, for messages.
+    architecture
+        ``sm_90``, or ``compute_90`` for PTX alone.
+    options
+        Additional NVRTC options.
 
-    Raises:
-        FeatureNotSupportedError: the library is missing; the message tells how to install it.
-        BuildError: it does not compile; ``log`` holds the compiler's words.
+    Raises
+    ------
+    FeatureNotSupportedError
+        The library is missing; the message explains how to install it.
+    BuildError
+        The source does not compile; ``log`` holds the compiler's output.
     """
     library = _library()
     program = ctypes.c_void_p()

@@ -1,8 +1,8 @@
 """The OpenCL 3.0 API as in cl.h and cl_ext.h: ``lib``, ``ffi``, enums, loading of the ICD loader, and helpers.
 
-OpenCL declares its constants as macros; they are grouped into enums by their type (``cl_device_info``, ...),
-the error codes into ``cl_result``. Extension functions are asked of the platform that owns the call's first argument;
-one that the platform lacks returns ``CL_INVALID_OPERATION``, or NULL where it makes an object.
+OpenCL declares its constants as macros; enums group them by their type (``cl_device_info``, ...), ``cl_result`` groups
+the error codes. Extension functions are looked up in the platform that owns the call's first argument; a function that
+the platform lacks returns ``CL_INVALID_OPERATION``, or NULL if it creates an object.
 """
 
 from __future__ import annotations
@@ -82,10 +82,12 @@ attempts = _driver.attempts
 
 
 def version() -> tuple[int, ...]:
-    """OpenCL version of the loader if it tells, else the highest of the platforms, such as (3, 0); () without any.
+    """Return the OpenCL version of the loader if known, else the highest of the platforms; () without any.
 
-    Raises:
-        PlatformError: the library could not be opened.
+    Raises
+    ------
+    PlatformError
+        The library could not be opened.
     """
     load()
     if has("clGetICDLoaderInfoOCLICD"):
@@ -95,20 +97,26 @@ def version() -> tuple[int, ...]:
 
 
 def platforms() -> list[CData]:
-    """All platforms; an empty list when there is none."""
+    """Return all platforms; an empty list without any."""
     return get_all("cl_platform_id", "clGetPlatformIDs")
 
 
 def get_all(element: str, function: str, *arguments: Any) -> list[CData]:
-    """All elements that a function reports by first counting, then filling an array; none is no error.
+    """Return all elements of a count-then-fill function; an empty list is not an error.
 
-    Args:
-        element: C type of the elements, such as ``"cl_device_id"``; structs keep their array alive.
-        function: name of the function, such as ``"clGetDeviceIDs"``.
-        arguments: those before the number of entries.
+    Parameters
+    ----------
+    element
+        C type of the elements, such as ``"cl_device_id"``; structs keep their array alive.
+    function
+        Name of the function, such as ``"clGetDeviceIDs"``.
+    arguments
+        Those before the number of entries.
 
-    Raises:
-        Error: as ``check`` does.
+    Raises
+    ------
+    Error
+        As for ``check``.
     """
     call = getattr(lib, function)
     count = ffi.new("cl_uint *")
@@ -124,10 +132,12 @@ def get_all(element: str, function: str, *arguments: Any) -> list[CData]:
 
 
 def get_info(function: str, *arguments: Any) -> bytes:
-    """The bytes that an info function gives: ``get_info("clGetDeviceInfo", device, lib.CL_DEVICE_TYPE)``.
+    """Return the bytes from an info function: ``get_info("clGetDeviceInfo", device, lib.CL_DEVICE_TYPE)``.
 
-    Raises:
-        Error: as ``check`` does.
+    Raises
+    ------
+    Error
+        As for ``check``.
     """
     call = getattr(lib, function)
     size = ffi.new("size_t *")
@@ -138,7 +148,7 @@ def get_info(function: str, *arguments: Any) -> bytes:
 
 
 def get_text(function: str, *arguments: Any) -> str:
-    """The text that an info function gives, without the closing zero."""
+    """Return the text from an info function, without the terminating zero."""
     return get_info(function, *arguments).split(b"\0", 1)[0].decode("utf-8", "replace").strip()
 
 

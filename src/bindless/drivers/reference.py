@@ -40,7 +40,7 @@ _REQUIRED = (
     "blrEnqueueImageCall",
 )
 
-# The library is installed beside the compiled bindings.
+# The library is installed in the folder of the compiled bindings.
 _FOLDER = os.path.dirname(os.path.abspath(_reference.__file__))
 
 _driver = Driver(
@@ -72,10 +72,12 @@ attempts = _driver.attempts
 
 
 def version() -> tuple[int, int, int]:
-    """Version of the library. Opens it.
+    """Return the version of the library. Opens it.
 
-    Raises:
-        PlatformError: the library could not be opened.
+    Raises
+    ------
+    PlatformError
+        The library could not be opened.
     """
     load()
     parts = [ffi.new("uint32_t *") for _ in range(3)]
@@ -84,7 +86,7 @@ def version() -> tuple[int, int, int]:
 
 
 def _last_message(result: int) -> str:
-    """The sentence of this thread's last failure, when it belongs to this result."""
+    """Return the error text of this thread's last failure, if it belongs to this result."""
     code = ffi.new("blr_result_t *")
     message = ffi.new("char const **")
     if lib.blrGetLastError(code, message) or code[0] != result or message[0] == ffi.NULL:

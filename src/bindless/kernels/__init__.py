@@ -1,8 +1,8 @@
-"""The built-in kernels: PTX, SPIR-V and OpenCL C, and the manifest of how each was made.
+"""The built-in kernels as PTX, SPIR-V and OpenCL C, and the manifest of their build.
 
-A module holds one kernel (``launch`` holds two) and is named like it without the prefix: the kernel
-``bindless_sample_2d_f`` is in the module ``sample_2d_f``. Nothing is read before it is asked for. The sources, the
-meaning of the arguments and the build command are in ``csrc/kernels``.
+A module holds one kernel (``launch`` holds two) and has its name without the prefix: the kernel
+``bindless_sample_2d_f`` is in the module ``sample_2d_f``. Files are read on first use. The sources, the meaning of the
+arguments and the build command are in ``csrc/kernels``.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ Target = Literal["ptx", "spirv", "opencl_c"]
 
 @cache
 def manifest() -> dict[str, Any]:
-    """The manifest as written by the build: ``build``, ``tools``, ``sources`` (path to SHA-256) and ``modules``.
+    """Return the manifest of the build: ``build``, ``tools``, ``sources`` (path to SHA-256) and ``modules``.
 
     A module's entry has ``sources``, ``kernels`` (name to its arguments, as OpenCL C) and ``artifacts`` (target to
-    ``file``, ``sha256`` of what is in it unpacked). Do not change it: every caller gets the same object.
+    ``file`` and the ``sha256`` of its unpacked contents). Do not change it: every caller gets the same object.
     """
     document: dict[str, Any] = json.loads(files(__name__).joinpath("manifest.json").read_text(encoding="utf-8"))
     return document
@@ -40,18 +40,24 @@ def _module_of_kernel() -> dict[str, str]:
 
 
 def modules(target: Target | None = None) -> list[str]:
-    """Names of all modules, or of those that exist for a target."""
+    """Return the names of all modules, or of those that exist for a target."""
     return [name for name, module in manifest()["modules"].items() if target is None or target in module["artifacts"]]
 
 
 def kernels(target: Target | None = None) -> list[str]:
-    """Names of all kernels, or of those that exist for a target."""
+    """Return the names of all kernels, or of those that exist for a target."""
     entries = manifest()["modules"]
     return [kernel for name in modules(target) for kernel in entries[name]["kernels"]]
 
 
 def module_of(kernel_name: str) -> str:
-    """The module that holds a kernel; KeyError for a name that no module has."""
+    """Return the module that holds a kernel.
+
+    Raises
+    ------
+    KeyError
+        No module has a kernel of this name.
+    """
     try:
         return _module_of_kernel()[kernel_name]
     except KeyError:
@@ -62,12 +68,17 @@ def module_of(kernel_name: str) -> str:
 
 @cache
 def source(name: str, target: Target) -> bytes:
-    """The artifact of a module: PTX, ended by a zero byte as ``cuModuleLoadData`` wants it, SPIR-V, or OpenCL C 1.2.
+    """Return the artifact of a module: PTX with a terminating zero byte, SPIR-V, or OpenCL C 1.2.
 
-    In OpenCL C ``image`` is the parameter ``image__bindless_image``, with ``image__bindless_sampler`` behind it where
-    the image is a sampled one; ``sample_lod`` needs OpenCL C 2.0 and cl_khr_mipmap_image.
+    In OpenCL C ``image`` is the parameter ``image__bindless_image``, followed by ``image__bindless_sampler`` for a
+    sampled image; ``sample_lod`` needs OpenCL C 2.0 and cl_khr_mipmap_image.
 
-    KeyError for an unknown module, ValueError for a target that it does not exist for.
+    Raises
+    ------
+    KeyError
+        No module has this name.
+    ValueError
+        The module does not exist for the target.
     """
     entries = manifest()["modules"]
     if name not in entries:
@@ -82,7 +93,7 @@ def source(name: str, target: Target) -> bytes:
 
 
 def _format_argument(kernel_name: str) -> int:
-    """The place of the argument ``format``."""
+    """Return the index of the argument ``format``."""
     arguments = [
         argument.split()[-1] for argument in manifest()["modules"][module_of(kernel_name)]["kernels"][kernel_name]
     ]
@@ -94,12 +105,17 @@ def _format_argument(kernel_name: str) -> int:
 
 
 def specialised(kernel_name: str, format_word: int, target: Target = "ptx") -> bytes:
-    """A kernel's module with its ``format`` argument fixed; PTX is ended by a zero byte.
+    """Return a kernel's module with a constant ``format`` argument; PTX has a terminating zero byte.
 
-    The argument becomes a constant, so that the driver compiles no code for other formats: the kernel is several
-    times shorter and needs half the registers. It takes the same arguments, and does not look at ``format`` any more.
+    The driver then compiles no code for other formats: the kernel is several times shorter and needs half the
+    registers. It takes the same arguments, and ignores ``format``.
 
-    KeyError for an unknown kernel, ValueError for one without this target or without that argument.
+    Raises
+    ------
+    KeyError
+        No kernel has this name.
+    ValueError
+        The kernel lacks the target or the argument.
     """
     name, place = module_of(kernel_name), _format_argument(kernel_name)
     if target == "spirv":

@@ -1,4 +1,4 @@
-"""A kernel in SPIR-V with a constant in place of one of its arguments (SPIR-V sections 2.4 and 3)."""
+"""Replacement of a kernel argument in SPIR-V by a constant (SPIR-V sections 2.4 and 3)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 __all__ = ["with_constant_argument"]
 
-_HEADER = 5  # words: the fourth is the bound of ids
+_HEADER = 5  # words; the fourth one is the bound of ids
 _OP_NAME, _OP_ENTRY_POINT, _OP_CONSTANT, _OP_FUNCTION, _OP_FUNCTION_PARAMETER = 5, 15, 43, 54, 55
 _OP_VARIABLE, _OP_DECORATE, _OP_COPY_OBJECT, _OP_LABEL, _OP_LINE = 59, 71, 83, 248, 8
 
@@ -25,16 +25,23 @@ def _instruction(code: int, *operands: int) -> list[int]:
 
 
 def with_constant_argument(source: bytes, kernel: str, index: int, value: int) -> bytes:
-    """The module with an argument of 32 bits fixed: the parameter stays and is not looked at any more.
+    """Return the module with a constant 32-bit argument: the parameter stays, and the kernel ignores it.
 
-    Args:
-        source: SPIR-V in the processor's byte order, valid.
-        kernel: name of the entry point.
-        index: of the argument, from 0.
-        value: its bits.
+    Parameters
+    ----------
+    source
+        SPIR-V in the processor's byte order, valid.
+    kernel
+        Name of the entry point.
+    index
+        Index of the argument, from 0.
+    value
+        Its bits.
 
-    Raises:
-        ValueError: there is no such kernel or argument.
+    Raises
+    ------
+    ValueError
+        The module has no such kernel or argument.
     """
     words = list(struct.unpack(f"={len(source) // 4}I", source))
     name = struct.pack(f"={len(kernel) // 4 + 1}I", *_text(kernel))
@@ -50,7 +57,7 @@ def with_constant_argument(source: bytes, kernel: str, index: int, value: int) -
     if parameter is None:
         raise ValueError(f"the SPIR-V has no kernel {kernel!r} with an argument {index}")
     kind, own = parameter
-    given, constant = words[3], words[3] + 1  # ids: of the parameter from now on, and of what takes its place
+    given, constant = words[3], words[3] + 1  # new ids: of the parameter, and of the constant
     out = [*words[:3], words[3] + 2, words[4]]
     functions, inside, before_body = 0, False, False
     for code, operands in _instructions(words):
@@ -71,13 +78,13 @@ def with_constant_argument(source: bytes, kernel: str, index: int, value: int) -
 
 
 def _text(name: str) -> tuple[int, ...]:
-    """A literal string: words, the last with at least one zero byte."""
+    """Encode a literal string: words, the last with at least one zero byte."""
     data = name.encode().ljust(len(name) // 4 * 4 + 4, b"\0")
     return struct.unpack(f"={len(data) // 4}I", data)
 
 
 def _parameter(words: list[int], function: int, index: int) -> tuple[int, int] | None:
-    """Type and id of a parameter."""
+    """Return type and id of a parameter."""
     inside = False
     for code, operands in _instructions(words):
         if code == _OP_FUNCTION:

@@ -1,1 +1,1 @@
-"""Pure values: enums, errors, descriptors, samplers, handles, ranges, copy regions. No driver is known here."""
+"""Pure values: enums, errors, descriptors, samplers, handles, ranges, copy regions. This layer uses no driver."""

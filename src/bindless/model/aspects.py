@@ -1,4 +1,4 @@
-"""``Aspect``: yes-or-no properties of devices (SYCL 2020 section 4.6.4.5 and BI's queries of support)."""
+"""``Aspect``: boolean properties of devices (SYCL 2020 section 4.6.4.5 and BI's support queries)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["Aspect"]
 
 
 class Aspect(StringEnum):
-    """Ask with ``device.has(aspect)``."""
+    """Boolean property of a device, for ``device.has(aspect)``."""
 
     cpu = "cpu"
     gpu = "gpu"

@@ -1,4 +1,4 @@
-"""The table of channel types: how a channel is stored and what it reads as."""
+"""Table of channel types: storage type, value type and normalization of each."""
 
 from __future__ import annotations
 
@@ -15,12 +15,18 @@ __all__ = ["CHANNELS", "Channel", "channel_of_dtype"]
 class Channel:
     """One channel type.
 
-    Attributes:
-        index: position in the specification's enumeration; kernels and the reference driver use it.
-        storage: dtype in memory.
-        value: dtype of what a device function reads: float32 where the channel is normalized.
-        normalized: whether the stored codes stand for 0..1 or -1..1.
-        kind: class of the device functions: ``f`` float, ``i`` signed, ``u`` unsigned integer.
+    Attributes
+    ----------
+    index
+        Position in the specification's enumeration; kernels and the reference driver use it.
+    storage
+        Dtype in memory.
+    value
+        Dtype that a device function reads: float32 for a normalized channel.
+    normalized
+        Whether the stored codes represent 0..1 or -1..1.
+    kind
+        Class of the device functions: ``f`` float, ``i`` signed, ``u`` unsigned integer.
     """
 
     index: int
@@ -60,7 +66,7 @@ CHANNELS: dict[ImageChannelType, Channel] = {
     ImageChannelType.fp32: _channel(11, "float32", "f"),
 }
 
-# Element types of arrays of values, as kernels and the reference driver number them.
+# Element types of value arrays, as kernels and the reference driver number them.
 ELEMENTS: dict[np.dtype[np.generic], int] = {
     np.dtype(name): index
     for index, name in enumerate(("int8", "uint8", "int16", "uint16", "int32", "uint32", "float16", "float32"))
@@ -78,15 +84,17 @@ _OF_DTYPE: dict[np.dtype[np.generic], ImageChannelType] = {
 }
 
 
-# What comes closest to dtypes that images do not hold, by their kind.
+# The closest supported dtype for dtypes that images do not hold, by kind.
 _NEAR = {"f": "float32", "i": "int32", "u": "uint32", "b": "uint8"}
 
 
 def channel_of_dtype(dtype: np.dtype[np.generic] | type | str) -> ImageChannelType:
-    """The channel type that an array of this dtype is uploaded as: 8- and 16-bit integers are normalized.
+    """Return the channel type for uploading an array of this dtype: 8- and 16-bit integers are normalized.
 
-    Raises:
-        InvalidError: no channel type stores this dtype.
+    Raises
+    ------
+    InvalidError
+        No channel type stores this dtype.
     """
     from .errors import InvalidError
 

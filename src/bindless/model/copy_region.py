@@ -1,7 +1,7 @@
 """``CopyRegion``: every overload of ``ext_oneapi_copy`` as one checked value (Explicit copies).
 
-The two endpoints say where pixels lie; offsets and extents are pixels in (x, y, z) order, z being the
-layer of an array or the face of a cubemap. Pitches are bytes.
+The two endpoints locate the pixels. Offsets and extents are pixels in (x, y, z) order; z is the layer of an array or
+the face of a cubemap. Pitches are bytes.
 """
 
 from __future__ import annotations
@@ -36,26 +36,36 @@ _PART = {
 
 
 def copy_failure(scenario: int, details: str, *, part: bool) -> InvalidError:
-    """The error of one of BI's numbered failure scenarios of copies.
+    """Return the error of one of BI's numbered failure scenarios of copies.
 
-    Args:
-        scenario: number in the list "without" (2 scenarios) or "with offsets and extents" (10).
-        details: the offending numbers.
-        part: whether the copy has offsets and extents.
+    Parameters
+    ----------
+    scenario
+        Number in the list "without" (2 scenarios) or "with offsets and extents" (10).
+    details
+        The offending numbers.
+    part
+        Whether the copy has offsets and extents.
     """
     table, form = (_PART, "with offsets and extents") if part else (_WHOLE, "without offsets and extents")
     return InvalidError(f"copy {form}, scenario {scenario}: {table[scenario]}: {details}")
 
 
 class HostMemory(NamedTuple):
-    """Tightly packed host memory: no pitch of a device reaches it.
+    """Tightly packed host memory, to which device pitch rules do not apply.
 
-    Attributes:
-        address: first byte.
-        extent: pixels of the whole host image.
-        pixel_size: bytes.
-        capacity: bytes of the buffer.
-        offset: first pixel to copy.
+    Attributes
+    ----------
+    address
+        First byte.
+    extent
+        Pixels of the whole host image.
+    pixel_size
+        Bytes.
+    capacity
+        Bytes of the buffer.
+    offset
+        First pixel to copy.
     """
 
     address: int
@@ -76,13 +86,20 @@ class HostMemory(NamedTuple):
 class UsmMemory(NamedTuple):
     """Linear device memory that holds an image.
 
-    Attributes:
-        address: first byte.
-        pitch: bytes between rows; 0 for tightly packed.
-        descriptor: of the image.
-        offset: first pixel to copy.
-        capacity: bytes from ``address`` to the end of the allocation, None where not known.
-        pitch_align: the device's alignment of a pitch; 1 where there is none. Tightly packed rows need none.
+    Attributes
+    ----------
+    address
+        First byte.
+    pitch
+        Bytes between rows; 0 for tightly packed rows.
+    descriptor
+        Descriptor of the image.
+    offset
+        First pixel to copy.
+    capacity
+        Bytes from ``address`` to the end of the allocation, None where unknown.
+    pitch_align
+        The device's pitch alignment in bytes; 1 without one. Tightly packed rows need no alignment.
     """
 
     address: int
@@ -112,10 +129,14 @@ class UsmMemory(NamedTuple):
 class ImageMemory(NamedTuple):
     """Opaque image memory.
 
-    Attributes:
-        handle: raw handle of the memory, or of one level of a mipmap.
-        descriptor: of the image or the level.
-        offset: first pixel to copy.
+    Attributes
+    ----------
+    handle
+        Raw handle of the memory, or of one level of a mipmap.
+    descriptor
+        Descriptor of the image or the level.
+    offset
+        First pixel to copy.
     """
 
     handle: int
@@ -135,7 +156,7 @@ Endpoint = Union[HostMemory, UsmMemory, ImageMemory]
 
 
 def _check_host(end: HostMemory, other: Endpoint, side: str, part: bool) -> None:
-    """The host image fits its buffer. The number depends on the form: HostExtent, SrcExtent or DestExtent."""
+    """Check that the host image fits its buffer. The scenario depends on the form: HostExtent, SrcExtent or DestExtent."""
     x, y, z = end.extent
     needed = (x or 1) * (y or 1) * (z or 1) * end.pixel_size
     if needed <= end.capacity:
@@ -148,7 +169,7 @@ def _check_host(end: HostMemory, other: Endpoint, side: str, part: bool) -> None
 
 
 def _check_linear(end: UsmMemory, side: str, part: bool) -> None:
-    """The image fits the allocation, and its pitch is one."""
+    """Check that the image fits the allocation, and that its pitch is valid."""
     row = end.descriptor.row_size
     rows = end.extent[1] * end.extent[2]
     if end.pitch and rows > 1:
@@ -166,7 +187,7 @@ def _check_linear(end: UsmMemory, side: str, part: bool) -> None:
 
 
 def _check_capacity(end: HostMemory | UsmMemory, other: Endpoint, side: str, part: bool) -> None:
-    """The image fits the memory; that of opaque memory does, as it was allocated so."""
+    """Check that the image fits the memory; opaque memory always fits its image."""
     if isinstance(end, HostMemory):
         _check_host(end, other, side, part)
     else:
@@ -174,7 +195,7 @@ def _check_capacity(end: HostMemory | UsmMemory, other: Endpoint, side: str, par
 
 
 def _check_bounds(end: Endpoint, extent: Extent, side: str, part: bool) -> None:
-    """The region lies within the endpoint; Python's integers cannot overflow."""
+    """Check that the region lies within the endpoint; Python's integers cannot overflow."""
     whole = end.extent
     if end.offset == _ORIGIN and extent == whole:
         return
@@ -200,14 +221,21 @@ class _Region(NamedTuple):
 class CopyRegion(_Region):
     """A copy of ``extent`` pixels from one endpoint to another, checked at construction.
 
-    Attributes:
-        src, dst: the endpoints with their offsets.
-        extent: pixels; every component at least 1.
-        part: whether offsets and extents were given (it decides which list a failure is numbered by).
-        pixel_size: bytes of a pixel, the same on both sides.
+    Attributes
+    ----------
+    src, dst
+        The endpoints with their offsets.
+    extent
+        Pixels; every component at least 1.
+    part
+        Whether offsets and extents were given; selects the list that numbers a failure.
+    pixel_size
+        Bytes of a pixel, equal on both sides.
 
-    Raises:
-        InvalidError: one of BI's failure scenarios, with its number and the offending values.
+    Raises
+    ------
+    InvalidError
+        One of BI's failure scenarios, with its number and the offending values.
     """
 
     __slots__ = ()
@@ -233,7 +261,7 @@ class CopyRegion(_Region):
 
     @classmethod
     def whole(cls, src: Endpoint, dst: Endpoint, desc: ImageDescriptor) -> CopyRegion:
-        """All pixels of an image, between two places that are known to hold just that."""
+        """Return the copy of a whole image, between two endpoints known to hold exactly its pixels."""
         return tuple.__new__(cls, (src, dst, desc.extent, False, desc.pixel_size))
 
     @property
@@ -243,6 +271,6 @@ class CopyRegion(_Region):
         return x * y * z * self.pixel_size
 
     def __str__(self) -> str:
-        """For errors of drivers."""
+        """Text for errors of drivers."""
         x, y, z = self.extent
         return f"{x} x {y} x {z} pixels of {self.pixel_size} bytes"

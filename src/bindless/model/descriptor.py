@@ -25,10 +25,12 @@ _SIZE_MAX = 2**64 - 1
 
 
 def integer(name: str, value: SupportsIndex, maximum: int = _SIZE_MAX) -> int:
-    """A size, a number of something, or an index.
+    """Convert a size, a count or an index to an int.
 
-    Raises:
-        InvalidError: it is no integer from 0 to ``maximum``.
+    Raises
+    ------
+    InvalidError
+        The value is not an integer from 0 to ``maximum``.
     """
     try:
         number = operator.index(value)
@@ -43,19 +45,34 @@ def integer(name: str, value: SupportsIndex, maximum: int = _SIZE_MAX) -> int:
 class ImageDescriptor:
     """Dimensions in pixels, channels and kind of an image; a value, hashable and equal by its fields.
 
-    Construction checks only that the fields are numbers and known names; ``verify`` checks that they
-    make an image. ``height`` and ``depth`` of unused dimensions are 0.
+    Construction checks only that the fields are numbers and known names; ``verify`` checks that they describe a valid
+    image. ``height`` and ``depth`` of unused dimensions are 0.
 
-    Args:
-        width, height, depth: pixels.
-        num_channels: 1, 2, 3 or 4; three where the device has such formats.
-        channel_type: an ``ImageChannelType`` or its name.
-        type: an ``ImageType`` or its name.
-        num_levels: levels of a mipmap, else 1.
-        array_size: layers of an array, 6 for a cubemap, else 1.
+    Parameters
+    ----------
+    width, height, depth
+        Pixels.
+    num_channels
+        1, 2, 3 or 4; 3 only where the device has such formats.
+    channel_type
+        An ``ImageChannelType`` or its name.
+    type
+        An ``ImageType`` or its name.
+    num_levels
+        Levels of a mipmap, else 1.
+    array_size
+        Layers of an array, 6 for a cubemap, else 1.
 
-    Raises:
-        InvalidError: a field is not a number of its range, or a name is not known.
+    Raises
+    ------
+    InvalidError
+        A field is not a number of its range, or an unknown name.
+
+    Examples
+    --------
+    >>> from bindless import ImageDescriptor
+    >>> ImageDescriptor(640, 480, num_channels=4, channel_type="unorm_int8").nbytes
+    1228800
     """
 
     width: int = 0
@@ -99,19 +116,27 @@ class ImageDescriptor:
         type: ImageType | str = ImageType.standard,
         num_levels: int = 1,
     ) -> ImageDescriptor:
-        """The descriptor of the image that an array holds.
+        """Return the descriptor of the image that an array holds.
 
-        Args:
-            array: shape ([depth or layers,] [height,] width[, channels]).
-            dimensions: spatial dimensions, layers not counted. Without it a last axis of at most 4
-                entries is taken for channels where the array has three axes or more, or, for an
-                array image, four (three axes: layers of grey rows or of pixels need ``dimensions``).
-            channel_type: default by dtype: 8- and 16-bit integers are normalized.
-            type: kind of the image; the first axis of an array or cubemap counts layers or faces.
-            num_levels: levels of a mipmap.
+        Parameters
+        ----------
+        array
+            Shape ([depth or layers,] [height,] width[, channels]).
+        dimensions
+            Spatial dimensions without layers. By default a last axis of at most 4 entries counts channels
+            if the array has at least three axes, or at least four for an array image (with three axes, layers of
+            grey rows and of pixels are ambiguous: give ``dimensions``).
+        channel_type
+            Default by dtype: 8- and 16-bit integers are normalized.
+        type
+            Kind of the image; the first axis of an array or cubemap counts layers or faces.
+        num_levels
+            Levels of a mipmap.
 
-        Raises:
-            InvalidError: the shape or the dtype is not that of an image.
+        Raises
+        ------
+        InvalidError
+            The shape or the dtype is not that of an image.
         """
         if not hasattr(array, "dtype"):
             raise InvalidError(f"array={shown(array)} is no array: numpy.asarray(...) makes one")
@@ -156,11 +181,11 @@ class ImageDescriptor:
             array_size=layers,
         )
 
-    # ------------------------------------------------------------------ derived values, kept once computed
+    # ------------------------------------------------------------------ derived values, cached
 
     @cached_property
     def prepared(self) -> dict[Any, Any]:
-        """What others have worked out for this descriptor, by keys of their own; ends with it."""
+        """Cache for values that other modules derive from this descriptor, by their own keys."""
         return {}
 
     def __getstate__(self) -> dict[str, Any]:
@@ -183,7 +208,7 @@ class ImageDescriptor:
 
     @cached_property
     def dtype(self) -> np.dtype[np.generic]:
-        """dtype of one channel in memory: what host arrays of copies hold."""
+        """dtype of one channel in memory and in host arrays of copies."""
         return self.channel.storage
 
     @cached_property
@@ -222,16 +247,18 @@ class ImageDescriptor:
 
     @cached_property
     def max_levels(self) -> int:
-        """Levels down to and including the one of 1 pixel."""
+        """Levels of a full mipmap, down to the level of 1 pixel."""
         return max(self.width, self.height, self.depth, 1).bit_length()
 
     # ------------------------------------------------------------------ BI's members
 
     def verify(self) -> None:
-        """Checks that the fields make an image.
+        """Check that the fields describe a valid image.
 
-        Raises:
-            InvalidError: a field breaks a rule; the message names it.
+        Raises
+        ------
+        InvalidError
+            A field breaks a rule; the message names it.
         """
         self._verified  # noqa: B018  a value that passes once passes always
 
@@ -269,10 +296,12 @@ class ImageDescriptor:
         return True
 
     def get_mip_level_desc(self, level: int) -> ImageDescriptor:
-        """The standard image that one level of this mipmap is; level 0 is the largest.
+        """Return the descriptor of one level of this mipmap as a standard image; level 0 is the largest.
 
-        Raises:
-            InvalidError: this is no mipmap, or it has no such level.
+        Raises
+        ------
+        InvalidError
+            The image is not a mipmap, or has no such level.
         """
         if self.type is not ImageType.mipmap:
             raise InvalidError(f"type={self.type}: only a mipmap has levels")
@@ -300,10 +329,12 @@ class ImageDescriptor:
 
 
 def range3(values: Sequence[int] | int | None, name: str) -> tuple[int, int, int]:
-    """(x, y, z) from one to three non-negative integers; missing components are 0.
+    """Convert one to three non-negative integers to (x, y, z); missing components are 0.
 
-    Raises:
-        InvalidError: not integers, negative, or more than three.
+    Raises
+    ------
+    InvalidError
+        Not integers, negative, or more than three.
     """
     if values is None:
         return (0, 0, 0)

@@ -1,4 +1,4 @@
-"""What DLPack calls devices, flags and types of elements, and numpy's dtypes for the latter."""
+"""DLPack's numbers of devices, flags and element types, and the numpy dtypes of the latter."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["DLDeviceType", "DLFlag", "dlpack_type", "dtype_of_dlpack"]
 
 
 class DLDeviceType(IntEnum):
-    """Where memory lies, as DLPack numbers it."""
+    """Kind of memory, as DLPack numbers it."""
 
     cpu = 1
     cuda = 2
@@ -26,7 +26,7 @@ class DLDeviceType(IntEnum):
 
 
 class DLFlag(IntFlag):
-    """What a versioned tensor says of itself."""
+    """Flags of a versioned tensor."""
 
     read_only = 1
     copied = 2
@@ -44,7 +44,7 @@ _TYPES = (
 
 
 def dlpack_type(dtype: np.dtype[Any]) -> tuple[int, int] | None:
-    """DLPack's code and bits of a dtype; None where it has none."""
+    """Return DLPack's code and bits of a dtype; None for a dtype without one."""
     bits = dtype.itemsize * _BITS_OF_BYTE
     if not dtype.isnative or dtype.fields is not None:
         return None
@@ -52,7 +52,7 @@ def dlpack_type(dtype: np.dtype[Any]) -> tuple[int, int] | None:
 
 
 def dtype_of_dlpack(code: int, bits: int, lanes: int) -> np.dtype[Any] | None:
-    """The dtype of elements that DLPack describes; None where numpy has none."""
+    """Return the dtype of elements that DLPack describes; None where numpy has none."""
     if lanes != 1:
         return None
     for kind, known, sizes in _TYPES:

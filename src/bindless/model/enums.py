@@ -1,6 +1,6 @@
-"""The enumerations of the specifications, as string enums with their spellings.
+"""Enumerations of the specifications, as string enums with the specifications' spellings.
 
-Wherever one is expected its plain string works too: ``filtering="linear"``.
+Every parameter of an enum type also accepts the plain string: ``filtering="linear"``.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class StringEnum(str, Enum):
 
     @classmethod
     def _missing_(cls, value: object) -> StringEnum | None:
-        """The member of an older name, such as ``AddressingMode("clamp")``."""
+        """Return the member of an older name, such as ``AddressingMode("clamp")``."""
         return cls.__members__.get(value) if isinstance(value, str) else None
 
 
@@ -47,21 +47,23 @@ _E = TypeVar("_E", bound=StringEnum)
 
 @cache
 def _members(enum: type[StringEnum]) -> dict[str, StringEnum]:
-    """The members by their values and by their names, which differ for older names."""
+    """Return the members by value and by name; the two differ for older names."""
     return {member.value: member for member in enum} | dict(enum.__members__)
 
 
 def _short(enum: type[StringEnum], member: StringEnum) -> str:
-    """The member's name without the prefix of extensions, where that is a name of it too."""
+    """Return the member's name without the prefix of extensions, if that is also one of its names."""
     name = str(member.value).removeprefix("ext_oneapi_")
     return name if _members(enum).get(name) is member else str(member.value)
 
 
 def coerce(enum: type[_E], value: object, name: str) -> _E:
-    """The member that a member or a plain string stands for.
+    """Return the member for a member or a plain string.
 
-    Raises:
-        InvalidError: the value is neither; the message lists what is allowed.
+    Raises
+    ------
+    InvalidError
+        The value is neither; the message lists the allowed ones.
     """
     if isinstance(value, enum):
         return value
@@ -77,7 +79,7 @@ def coerce(enum: type[_E], value: object, name: str) -> _E:
 
 
 class Ownership(StringEnum):
-    """Who destroys a native object that an object of the package was made of (ZE section 4.4)."""
+    """Owner of a native object that a package object wraps: the package or the caller (ZE section 4.4)."""
 
     transfer = "transfer"
     keep = "keep"
@@ -103,7 +105,7 @@ class Errc(StringEnum):
 
 
 class Backend(StringEnum):
-    """The drivers that work can go to; ``ext_oneapi_level_zero`` is the specification's name of ``level_zero``."""
+    """Driver APIs; ``ext_oneapi_level_zero`` is the specification's name of ``level_zero``."""
 
     cuda = "cuda"
     level_zero = "level_zero"
@@ -139,7 +141,7 @@ class AccessMode(StringEnum):
 
 
 class Target(StringEnum):
-    """Through what a command group accesses a buffer (SYCL 2020 section 4.7.6.9)."""
+    """Target of a command group's access to a buffer (SYCL 2020 section 4.7.6.9)."""
 
     device = "device"
     constant_buffer = "constant_buffer"
@@ -155,7 +157,7 @@ class EventStatus(StringEnum):
 
 
 class BundleState(StringEnum):
-    """How far the kernels of a bundle are built (SYCL 2020 section 4.11.7)."""
+    """Build state of a kernel bundle (SYCL 2020 section 4.11.7)."""
 
     input = "input"
     object = "object"
@@ -189,14 +191,14 @@ class ImageType(StringEnum):
 
 
 class ImageMemoryHandleType(StringEnum):
-    """What backs an image (``image_memory_handle_type``)."""
+    """Kind of memory behind an image (``image_memory_handle_type``)."""
 
     opaque_handle = "opaque_handle"
     usm_pointer = "usm_pointer"
 
 
 class AddressingMode(StringEnum):
-    """What a coordinate outside the image reads (Image sampler struct).
+    """Result of a read outside the image (Image sampler struct).
 
     ``clamp`` is SYCL 2020's older name of ``ext_oneapi_clamp_to_border``: both are one member.
     """
@@ -211,14 +213,14 @@ class AddressingMode(StringEnum):
 
 
 class CoordinateNormalizationMode(StringEnum):
-    """Whether coordinates run over 0..1 or over pixels."""
+    """Range of coordinates: 0..1, or pixels."""
 
     normalized = "normalized"
     unnormalized = "unnormalized"
 
 
 class FilteringMode(StringEnum):
-    """How texels are blended."""
+    """Interpolation of texels."""
 
     nearest = "nearest"
     linear = "linear"

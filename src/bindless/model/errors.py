@@ -54,11 +54,16 @@ __all__ = [
 class Error(Exception):
     """Base of every error that the package raises.
 
-    Attributes:
-        code: the SYCL error code.
-        backend: name of the backend whose driver refused, or None.
-        native_code: the driver's own code, or None.
-        native_name: the driver's own name of that code, or None.
+    Attributes
+    ----------
+    code
+        The SYCL error code.
+    backend
+        Name of the backend whose driver refused, or None.
+    native_code
+        The driver's own code, or None.
+    native_name
+        The driver's own name of that code, or None.
     """
 
     code: Errc = Errc.runtime
@@ -84,11 +89,11 @@ class InvalidError(Error, ValueError):
 
 
 class CopyError(InvalidError, TypeError):
-    """An object that owns what is released once was to be copied or pickled."""
+    """A copy or pickle of an object with a single owner."""
 
 
 class AccessorError(Error):
-    """An accessor used outside the command group or the way it was made for."""
+    """An accessor used outside its command group, or for another kind of access."""
 
     code = Errc.accessor
 
@@ -100,7 +105,7 @@ class NdRangeError(Error, ValueError):
 
 
 class EventError(Error):
-    """An event used in a way its state does not allow."""
+    """An operation that the state of an event does not allow."""
 
     code = Errc.event
 
@@ -112,7 +117,7 @@ class KernelError(Error):
 
 
 class DeviceLostError(KernelError):
-    """A command failed in a way that ended its native context: every further use of that raises this again."""
+    """A command failed in a way that invalidated its native context: every further use raises this error."""
 
 
 class KernelArgumentError(Error, ValueError):
@@ -122,7 +127,7 @@ class KernelArgumentError(Error, ValueError):
 
 
 class BuildError(Error):
-    """A kernel bundle did not build; ``log`` holds the compiler's words."""
+    """A kernel bundle did not build; ``log`` holds the compiler's output."""
 
     code = Errc.build
 
@@ -152,13 +157,13 @@ class PlatformError(Error):
 
 
 class ProfilingError(Error):
-    """Profiling information that is not there."""
+    """Profiling information that is not available."""
 
     code = Errc.profiling
 
 
 class FeatureNotSupportedError(Error, NotImplementedError):
-    """The device lacks a feature; the message names the aspect to ask first."""
+    """A feature that the device lacks; the message names the aspect to query first."""
 
     code = Errc.feature_not_supported
 
@@ -170,7 +175,7 @@ class KernelNotSupportedError(Error):
 
 
 class BackendMismatchError(Error):
-    """An object of one backend given to another."""
+    """An object of one backend passed to another."""
 
     code = Errc.backend_mismatch
 
@@ -182,11 +187,11 @@ class SyclRuntimeError(Error, RuntimeError):
 
 
 class WaitTimeoutError(SyclRuntimeError, TimeoutError):
-    """What was waited for is not complete after the time that was given; it goes on."""
+    """A wait ended at its timeout before completion; the work continues."""
 
 
 class ExceptionList(Error):
-    """Several asynchronous errors, in the order in which they were found (``errors``)."""
+    """Several asynchronous errors, in the order of detection (``errors``)."""
 
     code = Errc.runtime
 
@@ -203,7 +208,7 @@ class ExceptionList(Error):
 
 
 class SamplerWarning(UserWarning):
-    """A sampler that is allowed but does something else than its name says."""
+    """A sampler setting that is valid but acts differently from its name."""
 
 
 _CLASS_OF_CODE: dict[Errc, type[Error]] = {
@@ -235,5 +240,5 @@ def error_of(
     native_code: int | None = None,
     native_name: str | None = None,
 ) -> Error:
-    """The exception that belongs to an error code."""
+    """Return the exception for an error code."""
     return _CLASS_OF_CODE[code](message, backend=backend, native_code=native_code, native_name=native_name)

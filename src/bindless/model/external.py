@@ -1,7 +1,6 @@
-"""Memory and semaphores of other interfaces: what is handed over, and how it is described (External Resource types).
+"""External memory and semaphores: the handles of other APIs, and their descriptors (External Resource types).
 
-The checks of requirements R71 and R76 happen in the constructors and in ``ExternalSemaphoreDescriptor.check_value``,
-once for all backends.
+The constructors and ``ExternalSemaphoreDescriptor.check_value`` check requirements R71 and R76, for all backends.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ _UINT64_MAX = 2**64 - 1
 
 
 class ExternalMemHandleType(StringEnum):
-    """What a handle of external memory is (``external_mem_handle_type``)."""
+    """Type of an external memory handle (``external_mem_handle_type``)."""
 
     opaque_fd = "opaque_fd"
     win32_nt_handle = "win32_nt_handle"
@@ -42,7 +41,7 @@ class ExternalMemHandleType(StringEnum):
 
 
 class ExternalSemaphoreHandleType(StringEnum):
-    """What a handle of an external semaphore is (``external_semaphore_handle_type``)."""
+    """Type of an external semaphore handle (``external_semaphore_handle_type``)."""
 
     opaque_fd = "opaque_fd"
     win32_nt_handle = "win32_nt_handle"
@@ -63,7 +62,7 @@ def _integer(value: SupportsIndex, name: str, most: int) -> int:
 
 @dataclass(frozen=True)
 class ResourceFd:
-    """A POSIX file descriptor. A successful import takes it over: it is closed, and the number means nothing more."""
+    """A POSIX file descriptor. A successful import takes ownership and closes it."""
 
     file_descriptor: int
 
@@ -71,7 +70,9 @@ class ResourceFd:
         object.__setattr__(self, "file_descriptor", _integer(self.file_descriptor, "file_descriptor", 2**31 - 1))
 
     def check(self) -> None:
-        """Raises ``InvalidError`` if it is not open, or is what no driver's memory or semaphore can be."""
+        """Raise ``InvalidError`` for a closed file descriptor, or for a file that cannot be a driver's memory or
+        semaphore.
+        """
         number = self.file_descriptor
         try:
             mode = os.fstat(number).st_mode
@@ -97,7 +98,7 @@ _NO_RESOURCES = (
 
 @dataclass(frozen=True)
 class ResourceWin32Handle:
-    """A Windows NT handle, as a number. The caller keeps it, and closes it when it likes."""
+    """A Windows NT handle, as a number. The caller keeps ownership and closes it."""
 
     handle: int
 
@@ -105,7 +106,7 @@ class ResourceWin32Handle:
         object.__setattr__(self, "handle", _integer(self.handle, "handle", _UINT64_MAX))
 
     def check(self) -> None:
-        """Raises ``InvalidError`` for the null handle."""
+        """Raise ``InvalidError`` for the null handle."""
         if self.handle == 0:
             raise InvalidError("handle=0: the handle of a resource is needed")
 
@@ -121,7 +122,7 @@ class ResourceWin32Name:
             raise InvalidError(f"name={self.name!r}: the name of an object is a text that is not empty")
 
     def check(self) -> None:
-        """Nothing can be wrong that the driver alone does not know."""
+        """Check nothing: only the driver can check a name."""
 
 
 Resource = Union[ResourceFd, ResourceWin32Handle, ResourceWin32Name]
@@ -138,7 +139,7 @@ _RESOURCES_OF: dict[StringEnum, tuple[type, ...]] = {
     ExternalSemaphoreHandleType.win32_nt_dx12_fence: _WIN32,
     ExternalSemaphoreHandleType.timeline_win32_nt_handle: _WIN32,
 }
-# Enums of equal strings are equal keys: where both have a name, both allow the same.
+# Enums of equal strings are equal keys: handle types of the same name allow the same resources.
 
 
 def _check_fit(resource: object, handle_type: StringEnum) -> None:
@@ -149,7 +150,7 @@ def _check_fit(resource: object, handle_type: StringEnum) -> None:
 
 
 def _check_system(handle_type: StringEnum) -> None:
-    """Each handle type exists on one kind of system."""
+    """Check that the handle type exists on this operating system."""
     windows = sys.platform == "win32"
     if ("win32" in handle_type.value) != windows:
         here = (
@@ -162,17 +163,24 @@ def _check_system(handle_type: StringEnum) -> None:
 
 @dataclass(frozen=True)
 class ExternalMemDescriptor:
-    """External memory that is to be imported (``external_mem_descriptor``).
+    """External memory to import (``external_mem_descriptor``).
 
-    Args:
-        resource: the handle that its exporter gave.
-        handle_type: what kind of handle that is.
-        size_in_bytes: of the whole memory, as its exporter allocated it: ``VkMemoryAllocateInfo.allocationSize``.
-        dedicated: whether its exporter allocated it for one image or buffer alone (Vulkan's dedicated allocation, a
-            resource of DirectX 12). CUDA has to know; elsewhere it makes no difference.
+    Parameters
+    ----------
+    resource
+        The exporter's handle.
+    handle_type
+        Type of the handle.
+    size_in_bytes
+        Size in bytes of the whole memory, as its exporter allocated it: ``VkMemoryAllocateInfo.allocationSize``.
+    dedicated
+        Whether the exporter allocated it for a single image or buffer (Vulkan's dedicated allocation, a
+        resource of DirectX 12). CUDA needs it; other backends ignore it.
 
-    Raises:
-        InvalidError: the handle type does not go with the resource, or there is no size.
+    Raises
+    ------
+    InvalidError
+        The handle type does not fit the resource, or the size is 0.
     """
 
     resource: Resource
@@ -194,11 +202,14 @@ class ExternalMemDescriptor:
         return self.resource
 
     def check(self) -> None:
-        """What only the moment of the import can tell.
+        """Check the conditions that can change until the import.
 
-        Raises:
-            InvalidError: the descriptor is not open, or no resource.
-            FeatureNotSupportedError: handles of this type are those of another system.
+        Raises
+        ------
+        InvalidError
+            The file descriptor is closed, or not a resource.
+        FeatureNotSupportedError
+            The handle type belongs to another operating system.
         """
         _check_system(self.handle_type)
         self.resource.check()
@@ -206,14 +217,19 @@ class ExternalMemDescriptor:
 
 @dataclass(frozen=True)
 class ExternalSemaphoreDescriptor:
-    """An external semaphore that is to be imported (``external_semaphore_descriptor``).
+    """An external semaphore to import (``external_semaphore_descriptor``).
 
-    Args:
-        resource: the handle that its exporter gave.
-        handle_type: what kind of handle that is.
+    Parameters
+    ----------
+    resource
+        The exporter's handle.
+    handle_type
+        Type of the handle.
 
-    Raises:
-        InvalidError: the handle type does not go with the resource.
+    Raises
+    ------
+    InvalidError
+        The handle type does not fit the resource.
     """
 
     resource: Resource
@@ -230,7 +246,7 @@ class ExternalSemaphoreDescriptor:
 
     @cached_property
     def has_values(self) -> bool:
-        """Whether waits and signals name a value: those of timelines and fences do, of binary semaphores not."""
+        """Whether waits and signals take a value: true for timelines and fences, false for binary semaphores."""
         return self.handle_type not in (
             ExternalSemaphoreHandleType.opaque_fd,
             ExternalSemaphoreHandleType.win32_nt_handle,
@@ -242,10 +258,12 @@ class ExternalSemaphoreDescriptor:
         self.resource.check()
 
     def check_value(self, value: SupportsIndex | None) -> int | None:
-        """The value of a wait or signal.
+        """Check and convert the value of a wait or signal.
 
-        Raises:
-            InvalidError: one for a binary semaphore, or none for another (R76), or one that does not fit 64 bits.
+        Raises
+        ------
+        InvalidError
+            A value for a binary semaphore, none for another one (R76), or one that exceeds 64 bits.
         """
         valued = self.has_values
         if valued and type(value) is int and 0 <= value <= _UINT64_MAX:

@@ -25,7 +25,7 @@ def _raw(value: SupportsIndex) -> int:
 
 
 class _RawHandle:
-    """A 64-bit number that names an object of a driver; 0 names none."""
+    """A 64-bit number that names a driver object; 0 names none."""
 
     __slots__ = ("__weakref__", "_raw_handle")
 
@@ -34,7 +34,7 @@ class _RawHandle:
 
     @property
     def raw_handle(self) -> int:
-        """The number; kernels receive it by value and may load it from arrays of uint64."""
+        """The number; kernels receive it by value and can load it from arrays of uint64."""
         return self._raw_handle
 
     @raw_handle.setter
@@ -60,13 +60,13 @@ class _RawHandle:
 
 
 class ImageMemHandle(_RawHandle):
-    """Opaque image memory; it does not own it, and cannot be dereferenced on the host."""
+    """Handle of opaque image memory; it does not own the memory, and the host cannot dereference it."""
 
     __slots__ = ()
 
 
 class _ImageHandle(_RawHandle):
-    """An image. One made by ``create_image`` remembers its descriptor as long as the number is not replaced."""
+    """Handle of an image. ``create_image`` stores the descriptor in it, until the number is replaced."""
 
     __slots__ = ("_descriptor",)
 
@@ -81,7 +81,7 @@ class _ImageHandle(_RawHandle):
 
     @property
     def raw_handle(self) -> int:
-        """The number; kernels receive it by value and may load it from arrays of uint64."""
+        """The number; kernels receive it by value and can load it from arrays of uint64."""
         return self._raw_handle
 
     @raw_handle.setter
@@ -91,7 +91,7 @@ class _ImageHandle(_RawHandle):
 
 
 class UnsampledImageHandle(_ImageHandle):
-    """An image whose pixels kernels fetch and write by integer coordinates."""
+    """Handle of an image whose pixels kernels fetch and write by integer coordinates."""
 
     __slots__ = ()
 
@@ -99,7 +99,7 @@ class UnsampledImageHandle(_ImageHandle):
 
 
 class SampledImageHandle(_ImageHandle):
-    """An image with a sampler, read by float coordinates."""
+    """Handle of an image with a sampler, read by float coordinates."""
 
     __slots__ = ()
 

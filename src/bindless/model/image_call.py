@@ -16,16 +16,20 @@ Operation = Literal["fetch", "sample", "sample_lod", "sample_grad", "write"]
 
 @dataclass(frozen=True)
 class PictureMap:
-    """Where the pixels of a picture lie in a two-dimensional image: coordinates that devices make themselves.
+    """Map from the pixels of a picture to coordinates of a two-dimensional image; devices compute the coordinates.
 
     Pixel (i, j) is the sample at (u / w, v / w), where (u, v, w) is the matrix times (i + 0.5, j + 0.5, 1):
-    a x + (b y + c) in double precision, every step rounded by itself. The quotients are rounded to single precision,
-    divided by ``scale`` and moved by ``bias``. Every device gives the same bits.
+    a x + (b y + c) in double precision, every step rounded. The quotients are rounded to single precision, divided by
+    ``scale`` and moved by ``bias``. Every device gives the same bits.
 
-    Attributes:
-        matrix: nine numbers, by rows: from homogeneous coordinates of the picture to those of the image, in pixels.
-        width, height: of the picture, in pixels.
-        scale, bias: (x, y), representable in float32: from the matrix's coordinates to the handle's own.
+    Attributes
+    ----------
+    matrix
+        Nine numbers, by rows: from homogeneous coordinates of the picture to those of the image, in pixels.
+    width, height
+        Width and height of the picture, in pixels.
+    scale, bias
+        (x, y), representable in float32: from the matrix's coordinates to the handle's own.
     """
 
     matrix: tuple[float, ...]
@@ -35,29 +39,46 @@ class PictureMap:
     bias: tuple[float, float] = (0.0, 0.0)
 
 
-@dataclass(slots=True)  # not frozen, which makes each of them several times dearer
+@dataclass(slots=True)  # not frozen: construction would take several times longer
 class ImageCall:
-    """A call of a device function; addresses are of memory that the queue's device can reach.
+    """A call of a device function; addresses are in memory that the queue's device can access.
 
-    Attributes:
-        operation: ``sample_lod`` and ``sample_grad`` are the two forms of ``sample_mipmap``.
-        handle: raw image handle.
-        sampled: whether it is a sampled handle.
-        usm: whether the image lies over USM (linear) memory.
-        descriptor: of the image; its type chooses the standard, array or cubemap form.
-        count: number of items.
-        coords: (count, dims) int32 to fetch and write, float32 to sample; (count, 3) directions to sample a cubemap.
-        layers: (count,) uint32, or 0: ``layer`` for all.
-        layer: layer or face of every item where ``layers`` is 0.
-        levels: (count,) float32, or 0: ``level`` for all.
-        level: level of every item where ``levels`` is 0.
-        dx, dy: (count, dims) float32 gradients of ``sample_grad``.
-        values: (count, value_channels) of ``value_dtype``: the result, or the colours to write.
-        map: makes the ``height * width`` items those of a picture of a standard image, a mipmap or a layer of an array.
-            ``coords``, ``layers``, ``levels``, ``dx`` and ``dy`` are 0 then; gradients are the map's, ``level`` is 0.
-            Values of normalized images may be of the channel's storage dtype: codes, rounded, ties to even.
-        value_dtype: one of int8, uint8, int16, uint16, int32, uint32, float16, float32.
-        value_channels: 1 to 4.
+    Attributes
+    ----------
+    operation
+        ``sample_lod`` and ``sample_grad`` are the two forms of ``sample_mipmap``.
+    handle
+        Raw image handle.
+    sampled
+        Whether it is a sampled handle.
+    usm
+        Whether the image uses USM (linear) memory.
+    descriptor
+        Descriptor of the image; its type chooses the standard, array or cubemap form.
+    count
+        Number of items.
+    coords
+        (count, dims) int32 for fetch and write, float32 for sample; (count, 3) directions for a cubemap.
+    layers
+        (count,) uint32, or 0: ``layer`` for all.
+    layer
+        Layer or face of every item where ``layers`` is 0.
+    levels
+        (count,) float32, or 0: ``level`` for all.
+    level
+        Level of every item where ``levels`` is 0.
+    dx, dy
+        (count, dims) float32 gradients of ``sample_grad``.
+    values
+        (count, value_channels) of ``value_dtype``: the result, or the colours to write.
+    map
+        Makes the ``height * width`` items those of a picture of a standard image, a mipmap or a layer of an array.
+        ``coords``, ``layers``, ``levels``, ``dx``, ``dy`` and ``level`` are then 0, and the map gives gradients.
+        Values of normalized images may have the channel's storage dtype: codes, rounded, ties to even.
+    value_dtype
+        One of int8, uint8, int16, uint16, int32, uint32, float16, float32.
+    value_channels
+        1 to 4.
     """
 
     operation: Operation

@@ -1,6 +1,6 @@
 """Information descriptors: ``device.get_info(info.device.image_row_pitch_align)``.
 
-Each member's comment gives the type of the answer. Sizes are bytes or pixels as SYCL 2020 and BI define them.
+Each member's comment gives the type of the result. Sizes are bytes or pixels as SYCL 2020 and BI define them.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ __all__ = [
 ]
 
 
-# ---------------------------------------------------------------------- values of answers
+# ---------------------------------------------------------------------- result types
 
 
 class fp_config(StringEnum):
-    """What arithmetic of a floating-point type can do (SYCL 2020 section 4.6.4.4)."""
+    """Floating-point capabilities of a device (SYCL 2020 section 4.6.4.4)."""
 
     denorm = "denorm"
     inf_nan = "inf_nan"
@@ -53,7 +53,7 @@ class global_mem_cache_type(StringEnum):
 
 
 class local_mem_type(StringEnum):
-    """Where local memory is: memory of its own, or global memory."""
+    """Kind of local memory: dedicated, or part of global memory."""
 
     none = "none"
     local = "local"
@@ -61,7 +61,7 @@ class local_mem_type(StringEnum):
 
 
 class execution_capability(StringEnum):
-    """What a device runs."""
+    """Kinds of kernels that a device runs."""
 
     exec_kernel = "exec_kernel"
     exec_native_kernel = "exec_native_kernel"
@@ -78,7 +78,7 @@ class memory_order(StringEnum):
 
 
 class memory_scope(StringEnum):
-    """Whom an atomic operation orders memory for, from the narrowest (ARCH, Memory scope)."""
+    """Scopes of atomic operations, from the narrowest (ARCH, Memory scope)."""
 
     work_item = "work_item"
     sub_group = "sub_group"
@@ -97,7 +97,7 @@ class partition_property(StringEnum):
 
 
 class partition_affinity_domain(StringEnum):
-    """What the parts of a device divided by affinity share."""
+    """Resource that the parts of a device divided by affinity share."""
 
     not_applicable = "not_applicable"
     numa = "numa"
@@ -112,7 +112,7 @@ class partition_affinity_domain(StringEnum):
 
 
 class platform(StringEnum):
-    """Of a platform (SYCL 2020 section 4.6.2.4)."""
+    """Information about a platform (SYCL 2020 section 4.6.2.4)."""
 
     name = "name"  # str
     vendor = "vendor"  # str
@@ -120,11 +120,11 @@ class platform(StringEnum):
 
 
 class context(StringEnum):
-    """Of a context (SYCL 2020 section 4.6.3.2)."""
+    """Information about a context (SYCL 2020 section 4.6.3.2)."""
 
     platform = "platform"  # Platform
     devices = "devices"  # tuple[Device, ...]
-    # What all its devices can do:
+    # Capabilities that all its devices have:
     atomic_memory_order_capabilities = "atomic_memory_order_capabilities"  # tuple[memory_order, ...]
     atomic_fence_order_capabilities = "atomic_fence_order_capabilities"  # tuple[memory_order, ...]
     atomic_memory_scope_capabilities = "atomic_memory_scope_capabilities"  # tuple[memory_scope, ...]
@@ -132,14 +132,14 @@ class context(StringEnum):
 
 
 class queue(StringEnum):
-    """Of a queue (SYCL 2020 section 4.6.5.2)."""
+    """Information about a queue (SYCL 2020 section 4.6.5.2)."""
 
     context = "context"  # Context
     device = "device"  # Device
 
 
 class event(StringEnum):
-    """Of an event (SYCL 2020 section 4.6.6.1)."""
+    """Information about an event (SYCL 2020 section 4.6.6.1)."""
 
     command_execution_status = "command_execution_status"  # EventStatus
 
@@ -153,7 +153,7 @@ class event_profiling(StringEnum):
 
 
 class kernel(StringEnum):
-    """Of a kernel (SYCL 2020 section 4.11.13)."""
+    """Information about a kernel (SYCL 2020 section 4.11.13)."""
 
     function_name = "function_name"  # str
     num_args = "num_args"  # int
@@ -162,22 +162,22 @@ class kernel(StringEnum):
 
 
 class kernel_device_specific(StringEnum):
-    """Of a kernel on one device (SYCL 2020 section 4.11.13); ranges are in SYCL's order."""
+    """Information about a kernel on one device (SYCL 2020 section 4.11.13); ranges are in SYCL's order."""
 
     work_group_size = "work_group_size"  # int: work-items of the largest work-group
-    compile_work_group_size = "compile_work_group_size"  # tuple[int, int, int]; zeros where any will do
+    compile_work_group_size = "compile_work_group_size"  # tuple[int, int, int]; zeros without a requirement
     preferred_work_group_size_multiple = "preferred_work_group_size_multiple"  # int
     private_mem_size = "private_mem_size"  # int, bytes of a work-item
-    local_mem_size = "local_mem_size"  # int, bytes of a work-group beside its arguments
+    local_mem_size = "local_mem_size"  # int, bytes of a work-group, without its arguments
     max_num_sub_groups = "max_num_sub_groups"  # int
     max_sub_group_size = "max_sub_group_size"  # int
-    compile_num_sub_groups = "compile_num_sub_groups"  # int; 0 where any number will do
-    compile_sub_group_size = "compile_sub_group_size"  # int; 0 where any size will do
+    compile_num_sub_groups = "compile_num_sub_groups"  # int; 0 without a requirement
+    compile_sub_group_size = "compile_sub_group_size"  # int; 0 without a requirement
     ext_codeplay_num_regs = "ext_codeplay_num_regs"  # int: registers of a work-item
 
 
 class device(StringEnum):
-    """Of a device (SYCL 2020 section 4.6.4.4, BI's queries)."""
+    """Information about a device (SYCL 2020 section 4.6.4.4, BI's queries)."""
 
     device_type = "device_type"  # DeviceType
     name = "name"  # str
@@ -198,8 +198,8 @@ class device(StringEnum):
     partition_max_sub_devices = "partition_max_sub_devices"  # int; 0 where the device cannot be divided
     partition_properties = "partition_properties"  # tuple[partition_property, ...]
     partition_affinity_domains = "partition_affinity_domains"  # tuple[partition_affinity_domain, ...]
-    partition_type_property = "partition_type_property"  # partition_property that made it
-    partition_type_affinity_domain = "partition_type_affinity_domain"  # partition_affinity_domain that made it
+    partition_type_property = "partition_type_property"  # partition_property that created it
+    partition_type_affinity_domain = "partition_type_affinity_domain"  # partition_affinity_domain that created it
     max_compute_units = "max_compute_units"  # int
     max_work_item_dimensions = "max_work_item_dimensions"  # int
     max_work_item_sizes = "max_work_item_sizes"  # tuple[int, int, int], SYCL order
@@ -228,7 +228,7 @@ class device(StringEnum):
     atomic_fence_order_capabilities = "atomic_fence_order_capabilities"  # tuple[memory_order, ...]
     atomic_memory_scope_capabilities = "atomic_memory_scope_capabilities"  # tuple[memory_scope, ...]
     atomic_fence_scope_capabilities = "atomic_fence_scope_capabilities"  # tuple[memory_scope, ...]
-    max_clock_frequency = "max_clock_frequency"  # int, MHz; 0 where it is not known
+    max_clock_frequency = "max_clock_frequency"  # int, MHz; 0 where unknown
     address_bits = "address_bits"  # int
     max_mem_alloc_size = "max_mem_alloc_size"  # int, bytes
     global_mem_size = "global_mem_size"  # int, bytes
@@ -236,7 +236,7 @@ class device(StringEnum):
     global_mem_cache_type = "global_mem_cache_type"  # global_mem_cache_type
     global_mem_cache_line_size = "global_mem_cache_line_size"  # int, bytes
     error_correction_support = "error_correction_support"  # bool
-    host_unified_memory = "host_unified_memory"  # bool: device and host have one memory
+    host_unified_memory = "host_unified_memory"  # bool: device and host share their memory
     local_mem_type = "local_mem_type"  # local_mem_type
     local_mem_size = "local_mem_size"  # int, bytes
     max_parameter_size = "max_parameter_size"  # int, bytes
@@ -261,7 +261,7 @@ class device(StringEnum):
     mipmap_max_anisotropy = "mipmap_max_anisotropy"  # float
 
 
-# Answered above the backends, from what discovery, aspects and sub-devices tell.
+# The layers above the backends answer these, from discovery, aspects and sub-devices.
 DERIVED = frozenset(
     {
         device.platform,

@@ -1,20 +1,20 @@
-"""The file that ``bindless build`` writes: the modules of a source for several targets, and what is in them.
+"""The kernel file of ``bindless build``: the modules of a source for several targets, and their description.
 
-    offset  bytes  what
-    0       8      89 42 4C 4B 0D 0A 1A 0A: a file that was copied as text does not begin so any more
+    offset  bytes  contents
+    0       8      89 42 4C 4B 0D 0A 1A 0A: a copy as text would change it
     8       4      version of the format, 1
     12      4      bytes of the manifest
     16      8      bytes of the whole file
     24      32     SHA-256 of everything from byte 56 on
     56      ...    the manifest: JSON in UTF-8
-    ...     ...    the sections, one behind the other in the order of the manifest
+    ...     ...    the sections, concatenated in the order of the manifest
 
 Numbers are little-endian. The manifest is an object with ``source`` (its name), ``source_sha256``, ``tools`` (name to
 version), ``options``, ``kernels`` and ``sections``. A section has ``language`` (``spirv``, ``ptx``, ``cubin`` or
-``opencl_c``), ``architecture`` (``sm_75``; empty for others than NVIDIA's), ``kernels`` (their names), ``size`` and
-``sha256``. A kernel has ``name``, ``parameters`` (each ``name``, ``type``, ``kind`` and ``size``, as in the source; in
-OpenCL C the text tells what handles become), ``required_work_group_size`` and ``work_group_size_hint`` (null, or
-numbers in the native order). The hashes find damage; they do not prove who made it.
+``opencl_c``), ``architecture`` (``sm_75``; empty unless it is NVIDIA's), ``kernels`` (their names), ``size`` and
+``sha256``. A kernel has ``name``, ``parameters`` (each ``name``, ``type``, ``kind`` and ``size``, as in the source; the
+OpenCL C text shows the parameters that replace handles), ``required_work_group_size`` and ``work_group_size_hint``
+(null, or numbers in the native order). The hashes detect damage; they are no signature.
 """
 
 from __future__ import annotations
@@ -42,13 +42,18 @@ _KINDS = ("value", "pointer", "local", "image", "sampler")
 
 @dataclass(frozen=True)
 class Section:
-    """A module of one language.
+    """A module in one language.
 
-    Attributes:
-        language: ``spirv``, ``ptx``, ``cubin`` or ``opencl_c``.
-        architecture: the oldest GPU that PTX is for, or the GPU of a cubin, such as ``sm_75``; else empty.
-        kernels: their names.
-        data: the module.
+    Attributes
+    ----------
+    language
+        ``spirv``, ``ptx``, ``cubin`` or ``opencl_c``.
+    architecture
+        The oldest GPU for PTX, or the GPU of a cubin, such as ``sm_75``; else empty.
+    kernels
+        Their names.
+    data
+        The module.
     """
 
     language: str
@@ -64,14 +69,22 @@ class Section:
 class KernelFile:
     """Kernels compiled for several targets.
 
-    Attributes:
-        kernels: signatures of all of them.
-        sections: modules; one language may have several, with different kernels.
-        source: name of the source.
-        source_sha256: its hash, in hexadecimal digits.
-        tools: versions of what it was made with, by name.
-        options: that it was compiled with.
-        log: warnings of the compiler, where it was built in this process.
+    Attributes
+    ----------
+    kernels
+        Signatures of all kernels.
+    sections
+        Modules; one language may have several, with different kernels.
+    source
+        Name of the source.
+    source_sha256
+        Its hash, in hexadecimal digits.
+    tools
+        Versions of the compilers and linkers, by name.
+    options
+        Compiler options.
+    log
+        Warnings of the compiler, if this process built the file.
     """
 
     kernels: tuple[KernelSignature, ...]
@@ -84,16 +97,16 @@ class KernelFile:
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """Of its sections, each once."""
+        """Languages of the sections, each once."""
         return tuple(dict.fromkeys(section.language for section in self.sections))
 
     def describe(self) -> str:
-        """What it holds, in one line."""
+        """Return a summary in one line."""
         held = ", ".join(dict.fromkeys(map(str, self.sections)))
         return f"{held}: {', '.join(map(str, self.kernels))}"
 
     def to_bytes(self) -> bytes:
-        """The file's bytes."""
+        """Return the file's bytes."""
         manifest = json.dumps(
             {
                 "source": self.source,
@@ -119,10 +132,12 @@ class KernelFile:
         return header + body
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Writes it; a file of this name is replaced at once or not at all.
+        """Write the file; the replacement of an existing file is atomic.
 
-        Raises:
-            InvalidError: the file cannot be written.
+        Raises
+        ------
+        InvalidError
+            The file cannot be written.
         """
         place = Path(path)
         part = place.with_name(f".{place.name}.{os.getpid()}")
@@ -136,13 +151,19 @@ class KernelFile:
 
     @classmethod
     def from_bytes(cls, data: bytes, name: str = "the kernel file") -> KernelFile:
-        """Reads the bytes of a file.
+        """Parse the bytes of a file.
 
-        Args:
-            name: for messages.
+        Parameters
+        ----------
+        data
+            The file's bytes.
+        name
+            Name of the file, for messages.
 
-        Raises:
-            BuildError: it is none, it is cut off or damaged, or of a newer version.
+        Raises
+        ------
+        BuildError
+            The bytes are not a kernel file, truncated, damaged, or of a newer version.
         """
         manifest, rest = _checked(data, name)
         try:
@@ -153,11 +174,14 @@ class KernelFile:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> KernelFile:
-        """Reads a file.
+        """Read a file.
 
-        Raises:
-            InvalidError: it cannot be read.
-            BuildError: as ``from_bytes``.
+        Raises
+        ------
+        InvalidError
+            The file cannot be read.
+        BuildError
+            As for ``from_bytes``.
         """
         try:
             data = Path(path).read_bytes()
@@ -167,7 +191,7 @@ class KernelFile:
 
 
 def is_kernel_file(data: bytes) -> bool:
-    """Whether bytes begin as such a file does."""
+    """Return whether the bytes start with the magic number of a kernel file."""
     return data[:4] == _MAGIC[:4]
 
 
@@ -183,7 +207,7 @@ def _kernel_entry(kernel: KernelSignature) -> dict[str, Any]:
 
 
 def _checked(data: bytes, name: str) -> tuple[Any, bytes]:
-    """The manifest and the sections of a file that is whole."""
+    """Check a file's header and hash; return its manifest and its sections."""
     again = "build it again, or copy it as a binary file"
     if len(data) < _HEADER.size:
         raise BuildError(
@@ -210,7 +234,7 @@ def _checked(data: bytes, name: str) -> tuple[Any, bytes]:
 
 
 def _read(manifest: Any, rest: bytes) -> KernelFile:
-    """The file of a manifest; ValueError, TypeError or KeyError where it says what cannot be."""
+    """Build the file from a manifest; ValueError, TypeError or KeyError for an invalid manifest."""
     _require(isinstance(manifest, dict), "it is no object")
     kernels = tuple(_kernel(entry) for entry in _list(manifest["kernels"], "kernels"))
     names = {kernel.name for kernel in kernels}

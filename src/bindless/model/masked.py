@@ -1,4 +1,4 @@
-"""Masked arrays, whose masks neither memory nor images have."""
+"""Masked arrays: a warning that memory and images do not keep masks."""
 
 from __future__ import annotations
 
@@ -14,11 +14,14 @@ _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
 def warn_of_mask(array: object, name: str) -> None:
-    """Warns where elements of a masked array are masked: from here on they count as they are stored.
+    """Warn if a masked array has masked elements, which count as stored from here on.
 
-    Args:
-        array: what was given; of most types there is nothing to ask.
-        name: of the argument.
+    Parameters
+    ----------
+    array
+        The argument; types without a mask are ignored.
+    name
+        Name of the argument.
     """
     if type(array) is np.ndarray or not isinstance(array, np.ma.MaskedArray) or not np.ma.is_masked(array):
         return

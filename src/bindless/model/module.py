@@ -1,4 +1,4 @@
-"""What a module of kernels says of itself before it is built."""
+"""Descriptions of kernel modules that are known before the build: signatures and specialization constants."""
 
 from __future__ import annotations
 
@@ -27,12 +27,18 @@ _FORMATS = {
 class Constant:
     """A specialization constant.
 
-    Args:
-        number: by which it is set.
-        kind: ``bool``, ``int`` (signed or not) or ``float``.
-        size: bytes; a bool has 1.
-        default: its bytes where nothing else is set.
-        name: what the source calls it; often nothing.
+    Parameters
+    ----------
+    number
+        Its id.
+    kind
+        ``bool``, ``int`` (signed or not) or ``float``.
+    size
+        Bytes; a bool has 1.
+    default
+        Bytes of its default value.
+    name
+        In the source; often empty.
     """
 
     number: int
@@ -42,15 +48,17 @@ class Constant:
     name: str = ""
 
     def value(self, data: bytes) -> bool | int | float:
-        """What bytes of it stand for; integers are read as signed."""
+        """Convert bytes to a value; integers are read as signed."""
         found: bool | int | float = struct.unpack(_FORMATS[self.kind, self.size], data)[0]
         return found
 
     def pack(self, value: object) -> bytes:
-        """A value as its bytes.
+        """Convert a value to bytes.
 
-        Raises:
-            InvalidError: a value of another kind or size, or one that does not fit.
+        Raises
+        ------
+        InvalidError
+            The value has another kind or size, or does not fit.
         """
         if isinstance(value, (bytes, np.generic)):
             data = value if isinstance(value, bytes) else value.tobytes()
@@ -79,11 +87,16 @@ class Constant:
 class Parameter:
     """A parameter of a kernel.
 
-    Args:
-        name: as in the source, or empty.
-        type: as in the source, or empty.
-        kind: ``value``, ``pointer``, ``local``, ``image`` or ``sampler``.
-        size: bytes.
+    Parameters
+    ----------
+    name
+        As in the source, or empty.
+    type
+        As in the source, or empty.
+    kind
+        ``value``, ``pointer``, ``local``, ``image`` or ``sampler``.
+    size
+        Bytes.
     """
 
     name: str
@@ -97,10 +110,12 @@ class Parameter:
 
 @dataclass(frozen=True)
 class KernelSignature:
-    """What a source tells of one of its kernels; work-groups in the native order, None where it asks for none.
+    """Signature of a kernel in its source; work-groups in the native order, None without a requirement.
 
-    Args:
-        parameters: None where one of them is of a form that is not understood.
+    Parameters
+    ----------
+    parameters
+        None where one of them has an unsupported form.
     """
 
     name: str
@@ -115,12 +130,16 @@ class KernelSignature:
 
 @dataclass(frozen=True)
 class ModuleDescription:
-    """What the source of a module tells.
+    """Description of a module from its source.
 
-    Args:
-        kernel_names: None where it does not tell before it is built.
-        constants: specialization constants by number; None where the language has none.
-        kernels: signatures by name, of those whose signature it tells.
+    Parameters
+    ----------
+    kernel_names
+        None where only the build reveals them.
+    constants
+        Specialization constants by number; None where the language has none.
+    kernels
+        Known signatures by name.
     """
 
     kernel_names: tuple[str, ...] | None = None
@@ -129,10 +148,12 @@ class ModuleDescription:
 
 
 def pack_constant(number: int, value: object) -> bytes:
-    """A value for a constant of unknown type: a bool has 1 byte, an int 4, or 8 where it does not fit, a float 4.
+    """Convert a value for a constant of unknown type: a bool has 1 byte, a float 4, an int 4 or, if it needs them, 8.
 
-    Raises:
-        InvalidError: it is none of these, no numpy scalar and no bytes.
+    Raises
+    ------
+    InvalidError
+        The value is none of these, no numpy scalar and no bytes.
     """
     if isinstance(value, bytes):
         return value

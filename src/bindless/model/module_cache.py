@@ -1,15 +1,15 @@
-"""Results of compilers on disk: native binaries of modules, so that a driver compiles each but once (Level Zero calls
-that the duty of the application, in its section on modules and kernels), and kernel files that were built before.
+"""Disk cache of compiler results: native binaries of modules, and built kernel files. Level Zero leaves such a cache to
+the application (its section on modules and kernels).
 
-A file's name is the hash of everything that its contents depend on, which the caller puts into the key; the file begins
-with a hash of its name and contents. What does not have it is deleted and made anew. The binaries are run: only regular
-files of the user's own are read, which nobody else may write; links are not followed, and pipes not waited for. Writers
-make a file of their own and rename it, so that readers see whole files alone. When the files take more than the limit,
-those not used for longest go.
+A file's name is the hash of its key, which holds every input of the compilation; the file starts with a hash of its
+name and contents. Files with a wrong hash are deleted and built again. Because the binaries are executed, only regular
+files that the user owns and nobody else can write are read; the cache follows no links and waits for no pipes. Writers
+rename a temporary file, so that readers see only complete files. Above the size limit the least recently used files are
+deleted.
 
-``BINDLESS_CACHE=0`` turns it off, ``BINDLESS_CACHE_DIR`` chooses the folder (default ``$XDG_CACHE_HOME/bindless`` or
-``~/.cache/bindless``), ``BINDLESS_CACHE_SIZE`` the limit in MiB (default 256). A folder that cannot be read or written
-only costs the time of compiling: nothing fails for it.
+``BINDLESS_CACHE=0`` disables the cache, ``BINDLESS_CACHE_DIR`` sets the folder (default ``$XDG_CACHE_HOME/bindless`` or
+``~/.cache/bindless``), ``BINDLESS_CACHE_SIZE`` the limit in MiB (default 256). An unreadable or unwritable folder costs
+compile time and is not an error.
 """
 
 from __future__ import annotations
@@ -28,15 +28,18 @@ _MAGIC = b"bindless module 2\n"
 _SUFFIX = ".module"
 _DEFAULT_SIZE = 256
 _MOST_DIGITS = 9
-_ABANDONED = 3600.0  # seconds after which an unfinished file is nobody's
+_ABANDONED = 3600.0  # age in seconds at which an unfinished file is deleted
 
 
 class ModuleCache:
     """A folder of binaries.
 
-    Args:
-        folder: is made, for the user alone, when something is kept.
-        limit: bytes that all files may take together.
+    Parameters
+    ----------
+    folder
+        Created on the first write, for the user alone.
+    limit
+        Total bytes of all files.
     """
 
     def __init__(self, folder: Path, limit: int) -> None:
@@ -44,7 +47,7 @@ class ModuleCache:
         self.limit = limit
 
     def get(self, *key: bytes) -> bytes | None:
-        """What was kept under a key, or None."""
+        """Return the bytes of a key, or None."""
         path = self._path(key)
         try:
             data = _read(path, self.limit)
@@ -56,11 +59,11 @@ class ModuleCache:
                 path.unlink()
             return None
         with contextlib.suppress(OSError):
-            os.utime(path)  # used now
+            os.utime(path)  # marks it as used
         return data[begin:]
 
     def put(self, data: bytes, *key: bytes) -> None:
-        """Keeps bytes under a key, unless they are more than the limit or the folder cannot be written."""
+        """Store bytes under a key, unless they exceed the limit or the folder cannot be written."""
         path = self._path(key)
         whole = b"".join((_MAGIC, _seal(path, data), data))
         if len(whole) > self.limit:
@@ -80,13 +83,13 @@ class ModuleCache:
 
     def _path(self, key: tuple[bytes, ...]) -> Path:
         digest = hashlib.sha256()
-        for part in key:  # with their lengths, so that no two keys are joined to the same
+        for part in key:  # with lengths, so that different keys never concatenate to the same bytes
             digest.update(len(part).to_bytes(8, "little"))
             digest.update(part)
         return self.folder / (digest.hexdigest() + _SUFFIX)
 
     def _trim(self) -> None:
-        """Deletes what is beyond the limit, least recently used first, and what writers left unfinished."""
+        """Delete least recently used files above the limit, and abandoned temporary files."""
         found: list[tuple[float, int, str]] = []
         try:
             with os.scandir(self.folder) as entries:
@@ -109,15 +112,17 @@ class ModuleCache:
 
 
 def _seal(path: Path, data: bytes) -> bytes:
-    """The hash that a file begins with: two files cannot take each other's names."""
+    """Return the hash at the start of a file: it covers the name, so that files cannot be swapped."""
     return hashlib.sha256(path.name.encode() + b"\0" + data).digest()
 
 
 def _read(path: Path, limit: int) -> bytes:
-    """The contents of a file of the user's own; of another kind of file, or a larger one than any here, none.
+    """Read a file that the user owns; empty for another kind of file, or for one above the limit.
 
-    Raises:
-        OSError: there is no such file, it cannot be read, or it is someone else's.
+    Raises
+    ------
+    OSError
+        The file does not exist, cannot be read, or belongs to another user.
     """
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     with os.fdopen(os.open(path, flags), "rb") as file:
@@ -130,7 +135,7 @@ def _read(path: Path, limit: int) -> bytes:
 
 
 def cache() -> ModuleCache | None:
-    """The cache that the environment asks for; None where it is off, or there is no home to put it."""
+    """Return the cache that the environment configures; None if it is disabled, or without a home folder."""
     if os.environ.get("BINDLESS_CACHE") == "0":
         return None
     folder = os.environ.get("BINDLESS_CACHE_DIR")

@@ -14,10 +14,12 @@ __all__ = ["CountedHandle", "NativeHandle", "as_handle"]
 
 
 class NativeHandle(int):
-    """An object of a driver: the address, or for some the number, that its C type holds. An int in every respect.
+    """Handle of a driver object: an int with the address, or for some types the number, in its C type.
 
-    Attributes:
-        type: the C type, such as ``ze_command_list_handle_t``; empty where that is not known.
+    Attributes
+    ----------
+    type
+        The C type, such as ``ze_command_list_handle_t``; empty where unknown.
     """
 
     type: str = ""
@@ -35,16 +37,16 @@ class NativeHandle(int):
 
 
 class CountedHandle(NativeHandle):
-    """A handle that holds a reference to an object that counts them, so that the object lives at least as long.
+    """A handle that holds a reference to a reference-counted object, and keeps it alive.
 
-    The reference is given back when the handle is dropped. Its number alone holds nothing.
+    Dropping the handle releases the reference. The plain number holds no reference.
     """
 
     _release: Callable[[], object] | None = None
 
     @classmethod
     def holding(cls, value: int, type: str, release: Callable[[], object]) -> CountedHandle:
-        """Takes over a reference that ``release`` gives back."""
+        """Take ownership of a reference; ``release`` releases it."""
         made = cls(value, type)
         made._release = release
         return made
@@ -55,7 +57,7 @@ class CountedHandle(NativeHandle):
         return made
 
     def detach(self) -> int:
-        """Gives the reference to the caller, who releases it by the driver's own call; the number."""
+        """Transfer the reference to the caller, who releases it by the driver's own call; return the number."""
         self._release = None
         return int(self)
 
@@ -65,32 +67,32 @@ class CountedHandle(NativeHandle):
             release()
 
 
-# What a type that is a pointer to a structure is called, where its name does not tell.
+# Names of pointer types whose structure has another name.
 _NAMES = {"CUctx_st": "CUcontext", "CUstream_st": "CUstream", "CUevent_st": "CUevent", "CUmod_st": "CUmodule",
           "CUfunc_st": "CUfunction"}  # fmt: skip
-# Classes of PyOpenCL, whose objects tell their handle as ``int_ptr``.
+# Classes of PyOpenCL, whose objects have their handle in ``int_ptr``.
 _PYOPENCL = {"Platform": "cl_platform_id", "Device": "cl_device_id", "Context": "cl_context", "Event": "cl_event",
              "CommandQueue": "cl_command_queue", "MemoryObjectHolder": "cl_mem", "Program": "cl_program",
              "_Program": "cl_program", "Kernel": "cl_kernel", "Sampler": "cl_sampler"}  # fmt: skip
-# Types that are numbers of objects, from 0 on; of all others 0 is none.
+# Types that number objects from 0; for all other types 0 is null.
 _NUMBERS = ("CUdevice",)
 
 
 def _number(native: object) -> tuple[int, str] | None:
-    """Value and C type of an int, a pointer of cffi, one of ctypes, or an object of PyOpenCL or NVIDIA's packages."""
+    """Return value and C type of an int, a pointer of cffi or ctypes, or an object of PyOpenCL or NVIDIA's packages."""
     if isinstance(native, bool):
         return None
     if isinstance(native, NativeHandle):
         return int(native), native.type
     if type(native).__module__ == "_cffi_backend":
         return _of_cffi(native)
-    if hasattr(native, "int_ptr"):  # first: a program of PyOpenCL takes other names for its kernels'
+    if hasattr(native, "int_ptr"):  # first: any attribute of a PyOpenCL program could be a kernel's name
         names = (_PYOPENCL.get(base.__name__, "") for base in type(native).__mro__)
         return operator.index(native.int_ptr), next(filter(None, names), "")
     protocol = getattr(native, "__cuda_stream__", None)
     if protocol is not None:
         _, value = protocol() if callable(protocol) else protocol
-        return operator.index(value) or 1, "CUstream"  # 1 is the driver's own name of the default stream
+        return operator.index(value) or 1, "CUstream"  # the driver represents the default stream by 1
     if type(native).__module__.startswith("cuda.bindings"):
         return int(native), type(native).__name__  # type: ignore[call-overload]
     value = getattr(native, "value", native)  # ctypes.c_void_p
@@ -119,14 +121,21 @@ def _of_cffi(native: object) -> tuple[int, str] | None:
 
 
 def as_handle(native: object, types: tuple[str, ...], name: str = "native") -> NativeHandle:
-    """A handle that a caller gave: an int, or a pointer of cffi or ctypes; streams of CUDA by their protocol, and the
-    objects of PyOpenCL, too.
+    """Convert a caller's handle: an int, a pointer of cffi or ctypes, a CUDA stream, or an object of PyOpenCL.
 
-    Args:
-        types: C types that it may have; what does not tell its type is taken for the first.
+    Parameters
+    ----------
+    native
+        The handle.
+    types
+        Allowed C types; a value without a type gets the first.
+    name
+        Name of the argument, for messages.
 
-    Raises:
-        InvalidError: none of these, a null handle, or one of another type.
+    Raises
+    ------
+    InvalidError
+        None of these, a null handle, or one of another type.
     """
     wanted = " or ".join(types)
     found = _number(native)

@@ -1,6 +1,6 @@
-"""What OpenCL C says of its kernels: names, parameters, and the work-group they require (CL C, "Kernel functions").
+"""Signatures of kernels in OpenCL C: names, parameters, required work-group size (CL C, "Kernel functions").
 
-A driver tells this of a program that it has built. The text has it where the driver does not.
+Drivers report these of programs that they built. The parser serves drivers that do not.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ _IGNORED = re.compile(
     re.DOTALL | re.MULTILINE | re.VERBOSE,
 )
 _KERNEL = re.compile(r"\b(?:(?:__)?kernel\s+(?:\w+\s+)*?void|void\s+(?:__)?kernel)\s+(\w+)\s*\(([^()]*)\)")
-# Words as they are without two underscores in front.
+# Keywords, which may have two leading underscores.
 _DROPPED = ("const", "restrict", "restrict__", "volatile", "private", "read_only")
 _SPACES = ("global", "constant", "local")
 _WRITTEN = ("write_only", "read_write")
 _WITHOUT_SIZE = re.compile(r"image\w+_t|sampler_t|void")
-# Integers, as they may be spelled in any order.
+# Integer types; their words may appear in any order.
 _INTEGERS = {
     frozenset(words.split()): type_
     for type_, spelled in (
@@ -50,12 +50,18 @@ _INTEGERS = {
 
 
 def parameter(name: str, type_: str, space: str, access: str = "") -> Parameter:
-    """A parameter by its parts.
+    """Build a parameter from its parts.
 
-    Args:
-        type_: as drivers tell it, without qualifiers: ``uint``, ``float4*``, ``image2d_t``.
-        space: ``global``, ``constant`` or ``local`` of a pointer; else nothing.
-        access: ``write_only`` or ``read_write`` of an image that the kernel writes; it stands before its type then.
+    Parameters
+    ----------
+    name
+        Name of the parameter.
+    type_
+        As drivers report it, without qualifiers: ``uint``, ``float4*``, ``image2d_t``.
+    space
+        ``global``, ``constant`` or ``local`` of a pointer; else empty.
+    access
+        ``write_only`` or ``read_write`` of an image that the kernel writes; it then precedes its type.
     """
     if space == "local":
         return Parameter(name, type_, "local", 0)
@@ -69,7 +75,7 @@ def parameter(name: str, type_: str, space: str, access: str = "") -> Parameter:
 
 
 def _size(type_: str) -> int:
-    """Bytes of a number or vector; 0 of any other type."""
+    """Return the bytes of a number or vector; 0 for any other type."""
     vector = _VECTOR.fullmatch(type_)
     if vector is None or vector[1] not in _SIZES:
         return 0
@@ -78,7 +84,7 @@ def _size(type_: str) -> int:
 
 
 def _declared(text: str) -> Parameter | None:
-    """A parameter as it is declared; None where its type is a name that only the rest of the text explains."""
+    """Parse a parameter's declaration; None where its type is defined elsewhere in the text."""
     words = [word.removeprefix("__") for word in re.findall(r"\w+|[*\[]", text)]
     space = next((word for word in words if word in _SPACES), "")
     access = next((word for word in words if word in _WRITTEN), "")
@@ -97,14 +103,14 @@ def _declared(text: str) -> Parameter | None:
 
 
 def _spelled(words: list[str]) -> str | None:
-    """A type of the language as drivers tell it; None of any other."""
+    """Return a built-in type as drivers report it; None for any other."""
     if len(words) == 1 and (_size(words[0]) or _WITHOUT_SIZE.fullmatch(words[0])):
         return words[0]
     return _INTEGERS.get(frozenset(words)) if len(words) == len(set(words)) else None
 
 
 def entries(source: bytes) -> dict[str, KernelSignature]:
-    """The kernels of a text by name; without those that it has twice, of which the preprocessor leaves one."""
+    """Parse the kernels of a text by name, without those declared twice, of which the preprocessor keeps one."""
     text = _IGNORED.sub(" ", source.decode("utf-8", "replace"))
     found: dict[str, KernelSignature] = {}
     twice: set[str] = set()

@@ -1,6 +1,6 @@
-"""What PTX says of its kernels: names, parameters, and the work-group they require.
+"""Signatures of kernels in PTX: names, parameters, required work-group size.
 
-The driver gives only sizes of parameters, and none before CUDA 12.4; the text of a module has the rest.
+The driver reports only sizes of parameters, and none before CUDA 12.4; the module's text has the rest.
 """
 
 from __future__ import annotations
@@ -44,18 +44,18 @@ def _entry(found: re.Match[bytes]) -> KernelSignature:
 
 
 def entries(source: bytes) -> dict[str, KernelSignature]:
-    """The kernels of a module by name; none for a binary module."""
+    """Parse the kernels of a module by name; empty for a binary module."""
     if b".entry" not in source or b"\0" in source.rstrip(b"\0"):
         return {}
     return {entry.name: entry for entry in map(_entry, _ENTRY.finditer(_COMMENT.sub(b"", source)))}
 
 
 def is_ptx(source: bytes) -> bool:
-    """Whether it is the text of a module."""
+    """Return whether the bytes are a module's text."""
     return _TARGET.search(source) is not None
 
 
 def target_of(source: bytes) -> tuple[int, int] | None:
-    """The compute capability that a module is written for: (7, 5) of sm_75; None where it does not say."""
+    """Return the compute capability of a module's target: (7, 5) for sm_75; None without a target."""
     found = _TARGET.search(source)
     return (int(found[1]) // 10, int(found[1]) % 10) if found else None

@@ -16,9 +16,18 @@ __all__ = ["NdRange", "Range", "RangeLike", "as_range"]
 class Range:
     """One to three sizes; the last dimension varies fastest. A value; zero sizes are allowed.
 
-    Raises:
-        InvalidError: a size is not an integer or is negative.
-        NdRangeError: no size, or more than three.
+    Raises
+    ------
+    InvalidError
+        A size is not an integer or is negative.
+    NdRangeError
+        No size, or more than three.
+
+    Examples
+    --------
+    >>> from bindless import Range
+    >>> Range(4, 8).size
+    32
     """
 
     __slots__ = ("_sizes",)
@@ -58,7 +67,7 @@ RangeLike = Union[int, Sequence[int], Range]
 
 
 def as_range(value: RangeLike) -> Range:
-    """A range from an int, a tuple or a range."""
+    """Convert an int, a tuple or a range to a range."""
     if isinstance(value, Range):
         return value
     several = isinstance(value, Sequence) or (isinstance(value, np.ndarray) and value.ndim > 0)
@@ -68,15 +77,15 @@ def as_range(value: RangeLike) -> Range:
 class NdRange:
     """A global range divided into work-groups of a local range.
 
-    Where a global size is 0 no kernel runs over it, and the local sizes are ignored.
+    With a global size of 0 no kernel runs, and the local sizes are ignored.
 
     Parameters
     ----------
     global_range, local_range
         Work-items of the whole range and of a work-group, in SYCL's order of dimensions.
     offset
-        What the global ids begin at, in the same order; all 0 without it. SYCL 2020 deprecates offsets. Level Zero,
-        OpenCL and the reference device have them, CUDA has not.
+        First global id, in the same order; zeros by default. SYCL 2020 deprecates offsets. Level Zero, OpenCL and the
+        reference device support them, CUDA does not.
 
     Raises
     ------
@@ -108,7 +117,7 @@ class NdRange:
 
     @property
     def group_range(self) -> Range:
-        """Number of work-groups by dimension; all 0 where a global size is."""
+        """Number of work-groups by dimension; all 0 if a global size is 0."""
         if 0 in self.global_range:
             return Range(*(0 for _ in self.global_range))
         return Range(*(size // local for size, local in zip(self.global_range, self.local_range)))

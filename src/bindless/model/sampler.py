@@ -1,4 +1,4 @@
-"""``BindlessImageSampler``: how a sampled image is read (Image sampler struct)."""
+"""``BindlessImageSampler``: addressing, coordinates and filtering of a sampled image (Image sampler struct)."""
 
 from __future__ import annotations
 
@@ -36,21 +36,38 @@ def _level(name: str, value: float, unlimited: bool = False) -> float:
 class BindlessImageSampler:
     """Sampling properties; a value, hashable and equal by its fields.
 
-    Args:
-        addressing: one mode for all dimensions, or three for (x, y, z).
-        coordinate: ``normalized`` (0..1 over the image) or ``unnormalized`` (pixels; the centre of
-            pixel (i, j) is (i + 0.5, j + 0.5)).
-        filtering: blending of texels within a level.
-        mipmap_filtering: blending of the two nearest levels of a mipmap.
-        min_mipmap_level_clamp: lowest level that is read.
-        max_mipmap_level_clamp: highest level that is read: with 0, the default, a mipmap is read at its level 0 alone;
-            with ``float("inf")``, or any number above the image's last level, at all of them.
-        max_anisotropy: largest ratio of the footprint's axes; below 2 is isotropic, and devices use at most
-            ``info.device.mipmap_max_anisotropy``.
-        cubemap_filtering: ``seamless`` blends across the borders of faces.
+    Parameters
+    ----------
+    addressing
+        One mode for all dimensions, or three for (x, y, z).
+    coordinate
+        ``normalized`` (0..1 over the image) or ``unnormalized`` (pixels; the centre of pixel (i, j) is
+        (i + 0.5, j + 0.5)).
+    filtering
+        Interpolation of texels within a level.
+    mipmap_filtering
+        Interpolation of the two nearest levels of a mipmap.
+    min_mipmap_level_clamp
+        Lowest level to read.
+    max_mipmap_level_clamp
+        Highest level to read: 0, the default, reads only level 0; ``float("inf")``, or any
+        number above the image's last level, reads all levels.
+    max_anisotropy
+        Largest ratio of the footprint's axes; below 2 is isotropic, and devices use at most
+        ``info.device.mipmap_max_anisotropy``.
+    cubemap_filtering
+        ``seamless`` interpolates across the borders of faces.
 
-    Raises:
-        InvalidError: a mode is not known, or a number is negative, no number, or infinite where it may not be.
+    Raises
+    ------
+    InvalidError
+        An unknown mode, or a number that is negative, NaN, or infinite where that is not allowed.
+
+    Examples
+    --------
+    >>> from bindless import BindlessImageSampler
+    >>> BindlessImageSampler(filtering="linear").is_normalized
+    False
     """
 
     addressing: tuple[AddressingMode, AddressingMode, AddressingMode]
@@ -97,14 +114,14 @@ class BindlessImageSampler:
 
     @cached_property
     def prepared(self) -> dict[Any, Any]:
-        """What backends have worked out for this sampler, by keys of their own; ends with it."""
+        """Cache for values that backends derive from this sampler, by their own keys."""
         return {}
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
     def within(self, num_levels: int) -> BindlessImageSampler:
-        """This sampler with clamps that an image of so many levels has; the same object each time."""
+        """Return this sampler with clamps limited to the levels of an image; the same object each time."""
         if self.max_mipmap_level_clamp <= num_levels:
             return self
         key = "within", num_levels

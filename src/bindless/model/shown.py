@@ -1,4 +1,4 @@
-"""``shown``: how a value that somebody gave appears in a message."""
+"""``shown``: a caller's value as text for a message."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _MOST_LETTERS = 200
 
 
 def shown(value: object) -> str:
-    """The value's ``repr`` in one line: of larger arrays shape and dtype alone, of other long texts the beginning.
+    """Return the value's ``repr`` in one line: shape and dtype of a larger array, the beginning of another long text.
 
     It never raises: Python prints no integers of more than 4,300 digits, and other objects' ``repr`` may fail too.
     """

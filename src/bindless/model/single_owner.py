@@ -1,4 +1,4 @@
-"""``SingleOwner``: objects that hold what is released once, and are therefore neither copied nor pickled."""
+"""``SingleOwner``: objects that own a resource, and can therefore be neither copied nor pickled."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["SingleOwner", "Singleton"]
 
 
 class SingleOwner:
-    """A base of classes whose objects own native objects, or memory: a copy would release them a second time."""
+    """Base of classes whose objects own native objects or memory: a copy would release them twice."""
 
     __slots__ = ()
 
@@ -31,7 +31,7 @@ def _refusal(owner: object, what: str) -> CopyError:
 
 
 class Singleton:
-    """A base of classes of which there is one object for each thing of the system: a copy is the object itself."""
+    """Base of classes with one object per system entity: a copy is the object itself."""
 
     __slots__ = ()
 

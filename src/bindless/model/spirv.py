@@ -1,5 +1,6 @@
-"""What a SPIR-V module says of itself: its kernels with their parameters, and its specialization constants (SPIR-V
-sections 2.3 and 3)."""
+"""Reflection of SPIR-V modules: kernels with their parameters, and specialization constants (SPIR-V sections 2.3 and
+3).
+"""
 
 from __future__ import annotations
 
@@ -38,12 +39,12 @@ _MODEL_KERNEL = 6
 
 
 def is_spirv(source: bytes) -> bool:
-    """Whether it begins as a SPIR-V module does, in either byte order."""
+    """Return whether the bytes start with SPIR-V's magic number, in either byte order."""
     return source[:4] in (struct.pack("<I", _MAGIC), struct.pack(">I", _MAGIC))
 
 
 def capabilities(source: bytes) -> frozenset[int]:
-    """Numbers of the capabilities that a module asks for; they are its first instructions."""
+    """Return the capabilities that a module declares; they are its first instructions."""
     order, begin = "<" if source[:4] == struct.pack("<I", _MAGIC) else ">", 4 * _HEADER
     found = set()
     while len(source) >= begin + 8:
@@ -56,10 +57,12 @@ def capabilities(source: bytes) -> frozenset[int]:
 
 
 def describe(source: bytes) -> ModuleDescription:
-    """Names and signatures of the kernels, and the specialization constants, in the order of the module.
+    """Return names and signatures of the kernels, and the specialization constants, in the order of the module.
 
-    Raises:
-        BuildError: it is no SPIR-V, or ends within an instruction or a function.
+    Raises
+    ------
+    BuildError
+        The bytes are not SPIR-V, or end within an instruction or a function.
     """
     if not is_spirv(source):
         raise BuildError(f"the source begins with {source[:8]!r}: it is no SPIR-V, whose first word is 0x{_MAGIC:08x}")
@@ -120,7 +123,7 @@ def describe(source: bytes) -> ModuleDescription:
 
 
 def _words(strings: list[str], kernel: str) -> dict[str, list[str]]:
-    """What clang and LLVM note of a kernel's arguments: ``kernel_arg_type.NAME.float*,uint,`` and so on."""
+    """Parse the argument lists that clang and LLVM write: ``kernel_arg_type.NAME.float*,uint,`` and so on."""
     found: dict[str, list[str]] = {}
     for text in strings:
         for what in ("kernel_arg_type", "kernel_arg_name"):
@@ -131,7 +134,7 @@ def _words(strings: list[str], kernel: str) -> dict[str, list[str]]:
 
 
 def _instructions(words: tuple[int, ...]) -> Iterator[tuple[int, tuple[int, ...]]]:
-    """Code and operands of each; those that this module looks at are complete."""
+    """Yield opcode and operands of each instruction; those that this module reads are complete."""
     least = {_OP_ENTRY_POINT: 3, _OP_DECORATE: 2, _OP_TYPE_INT: 3, _OP_TYPE_FLOAT: 2, _OP_SPEC_CONSTANT: 3}
     least |= {_OP_SPEC_CONSTANT_TRUE: 2, _OP_SPEC_CONSTANT_FALSE: 2, _OP_NAME: 2, _OP_STRING: 2}
     least |= {_OP_EXECUTION_MODE: 2, _OP_FUNCTION: 4, _OP_FUNCTION_PARAMETER: 2, **LEAST}

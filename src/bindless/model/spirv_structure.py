@@ -1,5 +1,6 @@
-"""Whether a SPIR-V module is whole: some drivers' compilers end the process for one that is cut off (SPIR-V sections
-2.3 and 2.4)."""
+"""Check that a SPIR-V module is complete: some drivers' compilers end the process for a truncated one (SPIR-V sections
+2.3 and 2.4).
+"""
 
 from __future__ import annotations
 
@@ -16,10 +17,12 @@ _TERMINATORS = frozenset((249, 250, 251, 252, 253, 254, 255))
 
 
 def require_whole(source: bytes) -> None:
-    """Every instruction is complete, every block and function has its end, and every entry point is there.
+    """Check that instructions, blocks and functions are complete, and that every entry point exists.
 
-    Raises:
-        BuildError: one has not; the message tells where.
+    Raises
+    ------
+    BuildError
+        A part is incomplete; the message gives its position.
     """
     order = "<" if source[:4] == b"\x03\x02\x23\x07" else ">"
     words = struct.unpack(f"{order}{len(source) // 4}I", source[: len(source) // 4 * 4])

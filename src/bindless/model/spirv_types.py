@@ -1,4 +1,4 @@
-"""Types of a SPIR-V module, as far as the parameters of kernels need them: kinds and sizes."""
+"""Types of a SPIR-V module, for the parameters of kernels: kinds and sizes."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _ARRAY, _STRUCT, _POINTER, _CONSTANT, _DECORATE = 28, 30, 32, 43, 71
 _FUNC_PARAM_ATTR, _BY_VALUE, _CPACKED = 38, 2, 10
 _FUNCTION_STORAGE, _WORKGROUP = 7, 4
 _POINTER_SIZE = 8
-# Types of OpenCL C by bytes, where the module has no words of the source; it does not tell signed from unsigned.
+# Types of OpenCL C by bytes, for modules without source names; SPIR-V integers are not signed or unsigned.
 _INTS = {1: "char", 2: "short", 4: "int", 8: "long"}
 _FLOATS = {2: "half", 4: "float", 8: "double"}
 
 LEAST = {_VECTOR: 3, _IMAGE: 1, _SAMPLER: 1, _SAMPLED_IMAGE: 1, _ARRAY: 3, _STRUCT: 1, _POINTER: 3, _CONSTANT: 3}
-"""Operands that an instruction must have at least."""
+"""Minimum number of operands of an instruction."""
 
 
 class Types:
@@ -26,7 +26,7 @@ class Types:
 
     def __init__(self) -> None:
         self._layouts: dict[int, tuple[int, int]] = {}  # bytes and alignment
-        self._pointers: dict[int, tuple[int, int]] = {}  # storage class, and what it points to
+        self._pointers: dict[int, tuple[int, int]] = {}  # storage class, and the type pointed to
         self._opaque: dict[int, str] = {}
         self._constants: dict[int, int] = {}
         self._by_value: set[int] = set()
@@ -34,7 +34,7 @@ class Types:
         self._names: dict[int, str] = {}
 
     def take(self, code: int, operands: Sequence[int]) -> None:
-        """Looks at one instruction; they come in the order of the module, so that a type's parts are known."""
+        """Read one instruction; instructions come in the order of the module, so that a type's parts are known."""
         if code == _DECORATE:
             if tuple(operands[1:3]) == (_FUNC_PARAM_ATTR, _BY_VALUE):
                 self._by_value.add(operands[0])
@@ -79,12 +79,16 @@ class Types:
     def parameters(
         self, listed: Sequence[tuple[int, int]], names: Mapping[int, str], words: Mapping[str, Sequence[str]]
     ) -> tuple[Parameter, ...] | None:
-        """Parameters of a kernel; None where one has a type that is not known.
+        """Return the parameters of a kernel; None if one of them has an unknown type.
 
-        Args:
-            listed: type and id of each.
-            names: by id.
-            words: names and types that the source has for them, under the compiler's names for these lists.
+        Parameters
+        ----------
+        listed
+            Type and id of each.
+        names
+            By id.
+        words
+            Names and types in the source, by the compiler's names of these lists.
         """
         found = []
         for index, (type_, number) in enumerate(listed):
@@ -97,7 +101,7 @@ class Types:
         return tuple(found)
 
     def _shape(self, type_: int, number: int) -> tuple[str, int] | None:
-        """Kind and size of a parameter."""
+        """Return kind and size of a parameter."""
         if type_ in self._opaque:
             return self._opaque[type_], _POINTER_SIZE
         if type_ in self._pointers:

@@ -1,4 +1,5 @@
-/* guide [SECTION...]: runs the sections named, or all; tells each that went well. guide --devices tells what is found. */
+/* guide [SECTION...]: runs the named sections, or all, and prints each that succeeds. guide --devices prints the
+   devices. */
 #include "guide.h"
 
 ze_driver_handle_t driver;
@@ -17,7 +18,7 @@ void guide_failed(const char *file, int line, const char *what, unsigned result)
     _Exit(1);
 }
 
-/* ---------------------------------------------------------------- what sections share */
+/* ---------------------------------------------------------------- shared by the sections */
 
 void append_work(ze_command_list_handle_t list, uint32_t *numbers, uint32_t value, uint32_t count, ze_event_handle_t signal,
                  uint32_t wait_count, ze_event_handle_t *waits)
@@ -84,7 +85,7 @@ void run_list(ze_command_queue_handle_t queue, ze_command_list_handle_t list)
     OK(zeCommandQueueSynchronize(queue, UINT64_MAX));
 }
 
-/* ---------------------------------------------------------------- beginning and end */
+/* ---------------------------------------------------------------- start and end */
 
 /* The first driver that has a device, its first device, and its command queue groups. */
 static void open_device(void)
@@ -123,7 +124,7 @@ static void open_device(void)
     free(groups);
 }
 
-/* One line a device: "DEVICE: UUID UUID...", of itself and of its sub-devices. */
+/* One line per device: "DEVICE: UUID UUID...", of the device and its sub-devices. */
 static int tell_devices(void)
 {
     uint32_t driver_count = 1, count = 0;
@@ -186,7 +187,7 @@ int main(int count, char **arguments)
         printf("%s\n", sections[i].name);
         fflush(stdout);
     }
-    if (!is_asked("unfinished", count, arguments)) /* which leaves something that uses it */
+    if (!is_asked("unfinished", count, arguments)) /* it leaves an object that uses the context */
         OK(zeContextDestroy(context));
     return 0;
 }

@@ -1,8 +1,5 @@
-/*
- * The Level Zero programming guide as a program: each section's sequence of calls, on whatever device the loader finds first.
- *
- * It uses the loader's own header alone, of any version from 1.4 of the API on.
- */
+/* The Level Zero programming guide as a program: each section's sequence of calls, on the first device that the
+ * loader finds. It uses only the loader's own header, of API version 1.4 or newer. */
 #ifndef GUIDE_H
 #define GUIDE_H
 
@@ -17,11 +14,11 @@
 extern ze_driver_handle_t driver;
 extern ze_device_handle_t device;
 extern ze_context_handle_t context;
-extern uint32_t compute_ordinal; /* of a command queue group that computes */
-extern uint32_t copy_ordinal;    /* of one that copies, and nothing else where there is such */
+extern uint32_t compute_ordinal; /* of a compute command queue group */
+extern uint32_t copy_ordinal;    /* of a copy-only group, where one exists */
 extern const char *program;      /* the path of this program */
 
-/* Ends the program with status 1 and a sentence. */
+/* Prints an error and ends the program with status 1. */
 void guide_failed(const char *file, int line, const char *what, unsigned result);
 
 /* The call succeeds; the condition holds. */
@@ -37,12 +34,12 @@ void guide_failed(const char *file, int line, const char *what, unsigned result)
             guide_failed(__FILE__, __LINE__, #condition, 0);                                                           \
     } while (0)
 
-/* Where a sequence of the guide launches a kernel and any command would do: fills count numbers at the address. */
+/* Fills count numbers at the address: the command of guide sequences whose kernel does not matter. */
 void append_work(ze_command_list_handle_t list, uint32_t *numbers, uint32_t value, uint32_t count, ze_event_handle_t signal,
                  uint32_t wait_count, ze_event_handle_t *waits);
 bool all_are(const uint32_t *numbers, uint32_t value, uint32_t count);
 
-/* What most sections begin with. */
+/* Common set-up of the sections. */
 ze_command_queue_handle_t make_queue(void);
 ze_command_list_handle_t make_list(void);
 uint32_t *make_numbers(uint32_t count);
@@ -50,7 +47,7 @@ ze_event_pool_handle_t make_pool(ze_event_pool_flags_t flags, uint32_t count);
 ze_event_handle_t make_event(ze_event_pool_handle_t pool, uint32_t index);
 void run_list(ze_command_queue_handle_t queue, ze_command_list_handle_t list); /* closes, executes, waits */
 
-/* Sections, by the names by which the program takes them. */
+/* Sections, by their names on the command line. */
 #define SECTIONS(X)                                                                                                    \
     X(discovery)                                                                                                       \
     X(contexts)                                                                                                        \

@@ -8,7 +8,7 @@ void section_discovery(void)
     ze_driver_handle_t *all_drivers = calloc(driver_count, sizeof *all_drivers), again[16];
     OK(zeDriverGet(&driver_count, all_drivers));
     OK(zeDriverGet(&driver_count, again));
-    HOLDS(memcmp(all_drivers, again, driver_count * sizeof *again) == 0); /* drivers are always the same */
+    HOLDS(memcmp(all_drivers, again, driver_count * sizeof *again) == 0); /* the list of drivers does not change */
     uint32_t found = 0;
     for (uint32_t i = 0; i < driver_count; i++) {
         ze_api_version_t version = 0;
@@ -80,7 +80,7 @@ void section_contexts(void)
     OK(zeMemAllocHost(a, &host_desc, 80, 0, &in_a));
     OK(zeMemAllocHost(b, &host_desc, 88, 0, &in_b));
     memset(in_b, 5, 88);
-    memcpy(in_a, in_b, 0xe); /* the host may */
+    memcpy(in_a, in_b, 0xe); /* the host may access both */
     ze_memory_allocation_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_MEMORY_ALLOCATION_PROPERTIES};
     OK(zeMemGetAllocProperties(a, in_a, &properties, NULL));
     HOLDS(properties.type == ZE_MEMORY_TYPE_HOST);

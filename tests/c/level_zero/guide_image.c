@@ -1,4 +1,4 @@
-/* Images, samplers, memory from elsewhere. */
+/* Images, samplers, external memory. */
 #define _DEFAULT_SOURCE
 #include "guide.h"
 #include "guide_spirv.h"
@@ -71,7 +71,7 @@ static ze_kernel_handle_t make_kernel(ze_module_handle_t module, const char *nam
     return kernel;
 }
 
-/* The guide's kernel: it scales an image, and a second one by setting the same arguments anew. */
+/* The guide's kernel scales an image, and a second one after new argument values. */
 void section_image_scaling(void)
 {
     const uint32_t width = WIDTH / 2, height = HEIGHT / 2;
@@ -99,7 +99,7 @@ void section_image_scaling(void)
     OK(zeCommandListAppendBarrier(list, NULL, 0, NULL));
     OK(zeCommandListAppendImageCopyToMemory(list, scaled, results[1], NULL, NULL, 0, NULL));
     run_list(queue, list);
-    /* The middle of a scaled pixel lies on the corner of four: the nearest is the one after it. */
+    /* The centre of a scaled pixel is the corner of four texels: the nearest one is the one after it. */
     for (uint32_t y = 0; y < height; y++)
         for (uint32_t x = 0; x < width; x++)
             HOLDS(scaled[y * width + x] == pixels[(2 * y + 1) * WIDTH + 2 * x + 1]);
@@ -114,7 +114,7 @@ void section_image_scaling(void)
     free(scaled);
 }
 
-/* Linear filtering, and the edge beyond the image. */
+/* Linear filtering, and addressing beyond the image. */
 void section_samplers(void)
 {
     ze_sampler_desc_t desc = {ZE_STRUCTURE_TYPE_SAMPLER_DESC, NULL, ZE_SAMPLER_ADDRESS_MODE_CLAMP, ZE_SAMPLER_FILTER_MODE_LINEAR, false};
@@ -151,7 +151,7 @@ void section_samplers(void)
     free(pixels);
 }
 
-/* Memory is exported by one allocation and imported by another, and by an image. */
+/* One allocation exports memory; another one and an image import it. */
 void section_external_memory(void)
 {
     ze_device_external_memory_properties_t offered = {.stype = ZE_STRUCTURE_TYPE_DEVICE_EXTERNAL_MEMORY_PROPERTIES};

@@ -1,4 +1,4 @@
-/* Kernels: names, properties, arguments, launches of every kind, what they print. */
+/* Kernels: names, properties, arguments, all kinds of launches, printf output. */
 #include "guide.h"
 #include "guide_spirv.h"
 
@@ -52,7 +52,7 @@ void section_kernels(void)
     destroy(kernel, module);
 }
 
-/* Arguments are copied when a launch is appended; local memory has a size and no value. */
+/* An append copies the arguments; local memory has a size and no value. */
 void section_arguments(void)
 {
     ze_module_handle_t module = make_module();
@@ -86,7 +86,7 @@ void section_arguments(void)
     OK(zeMemFree(context, sums));
 }
 
-/* The size of a launch comes from memory that a kernel before it writes. */
+/* The group count of a launch is in memory that an earlier kernel writes. */
 void section_indirect_launches(void)
 {
     ze_module_handle_t module = make_module();
@@ -141,7 +141,7 @@ void section_cooperative_launches(void)
     OK(zeMemFree(context, data));
 }
 
-/* A list in memory of which only the first node is an argument. */
+/* A linked list in memory, of which only the first node is an argument. */
 void section_indirect_access(void)
 {
     ze_module_handle_t module = make_module();
@@ -171,7 +171,7 @@ void section_indirect_access(void)
     OK(zeMemFree(context, length));
 }
 
-/* What is printed is there when the launch is complete: looked up in a file that stands in for the output. */
+/* The printf output is complete when the launch is: a file replaces the standard output. */
 void section_printing(void)
 {
     ze_module_handle_t module = make_module();

@@ -1,4 +1,4 @@
-/* Memory: the three kinds, hints, reserved virtual memory, residency, sharing between processes. */
+/* Memory: the three kinds, hints, reserved virtual memory, residency, IPC handles. */
 #if !defined(_POSIX_C_SOURCE)
 #define _POSIX_C_SOURCE 200809L
 #endif
@@ -48,7 +48,7 @@ void section_memory(void)
     OK(zeMemGetAddressRange(context, (char *)local + 100, &base, &size));
     HOLDS(base == local && size >= BYTES);
 
-    /* A box out of rows 100 bytes apart into rows that follow each other. */
+    /* A box from rows with a pitch of 100 bytes to contiguous rows. */
     ze_copy_region_t from = {4, 2, 0, 20, 10, 1}, to = {0, 0, 0, 20, 10, 1};
     OK(zeCommandListReset(list));
     OK(zeCommandListAppendMemoryCopyRegion(list, shared, &to, 20, 200, local, &from, 100, 1000, NULL, 0, NULL));
@@ -64,7 +64,7 @@ void section_memory(void)
 
 static size_t align(size_t size, size_t page) { return (size + page - 1) / page * page; }
 
-/* Where the driver likes. Layers of validation up to version 1.8 refuse the null pointer that says so: then near some address. */
+/* At any address. Validation layers up to version 1.8 refuse the null pointer for that: then near a given address. */
 static char *reserve(size_t size)
 {
     void *pointer = NULL;
@@ -95,14 +95,14 @@ void section_reserved_memory(void)
     append_work(list, (uint32_t *)(void *)pointer, 0xabcd, count, NULL, 0, NULL);
     run_list(queue, list);
 
-    /* To grow, the range after it, or else a larger one to which the pages go. */
+    /* Growth: reserve the range after it, or else a larger one to which the pages move. */
     OK(zeVirtualMemReserve(context, pointer + size, size, (void **)&other));
     bool follows = other == pointer + size;
     if (follows) {
         more = pointer;
     } else {
         OK(zeVirtualMemFree(context, other, size));
-        OK(zeCommandListReset(list)); /* which remembers the pages */
+        OK(zeCommandListReset(list)); /* the list retains the pages */
         OK(zeVirtualMemUnmap(context, pointer, size));
         more = reserve(2 * size);
         OK(zeVirtualMemMap(context, more, size, physical, 0, ZE_MEMORY_ACCESS_ATTRIBUTE_READWRITE));
@@ -132,7 +132,7 @@ void section_reserved_memory(void)
         OK(zeVirtualMemFree(context, more, 2 * size));
     OK(zeMemFree(context, back));
 
-    /* Much address space, little memory: a large range with a small piece of it mapped. */
+    /* A large reservation with a small mapping. */
     OK(zeVirtualMemQueryPageSize(context, device, 1048576000, &page));
     size_t large_size = align(1048576000, page), small = 0;
     char *large = reserve(large_size);
@@ -185,7 +185,7 @@ struct letter {
 
 enum { SHARED_COUNT = 4096 };
 
-/* Fills the memory that the first process made, signals event 5 of its pool, and ends. */
+/* Fills the memory of the first process, signals event 5 of its pool, and ends. */
 void other_process(void)
 {
     struct letter letter;

@@ -1,4 +1,4 @@
-/* Modules: builds and their logs, constants, links, binaries. */
+/* Modules: builds, build logs, specialization constants, links, native binaries. */
 #include "guide.h"
 #include "guide_spirv.h"
 
@@ -7,7 +7,7 @@ static ze_module_desc_t module_desc(const uint32_t *code, size_t size)
     return (ze_module_desc_t){.stype = ZE_STRUCTURE_TYPE_MODULE_DESC, .inputSize = size, .pInputModule = (const uint8_t *)code};
 }
 
-/* The text of a log, which is destroyed. */
+/* Returns the text of a log and destroys the log. */
 static char *read_log(ze_module_build_log_handle_t log)
 {
     size_t size = 0;
@@ -26,7 +26,7 @@ static ze_kernel_handle_t make_kernel(ze_module_handle_t module, const char *nam
     return kernel;
 }
 
-/* Runs a kernel of one work-item that takes the numbers. */
+/* Runs a kernel of one work-item with the numbers as its argument. */
 static void run_single(ze_module_handle_t module, const char *name, uint32_t *numbers)
 {
     ze_kernel_handle_t kernel = make_kernel(module, name);
@@ -124,7 +124,7 @@ void section_dynamic_link(void)
     OK(zeMemFree(context, found));
 }
 
-/* A binary for a cache of the program's own, and the module that is made of it again. */
+/* A native binary for a program's own cache, and a module created from it. */
 void section_native_binaries(void)
 {
     ze_module_desc_t desc = module_desc(group_size, sizeof group_size);

@@ -5,7 +5,7 @@ enum { COUNT = 20000 };
 
 void section_queue_groups(void)
 {
-    /* Commands of copies go to the group for them, which need not be able to compute. */
+    /* Copy commands use the copy group, which need not support compute. */
     ze_command_queue_desc_t desc = {
         ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC, NULL, copy_ordinal, 0, 0, ZE_COMMAND_QUEUE_MODE_DEFAULT,
         ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_LOW};
@@ -36,7 +36,7 @@ void section_command_lists(void)
     OK(zeCommandListClose(first));
     OK(zeCommandListClose(second));
     ze_command_list_handle_t both[] = {first, second};
-    for (int i = 0; i < 3; i++) { /* a list may be submitted many times, and to any queue of its group */
+    for (int i = 0; i < 3; i++) { /* a list may be submitted repeatedly, to any queue of its group */
         OK(zeCommandQueueExecuteCommandLists(i == 1 ? other : queue, 2, both, NULL));
         OK(zeCommandQueueSynchronize(i == 1 ? other : queue, UINT64_MAX));
         HOLDS(all_are(numbers, 2, COUNT / 2) && all_are(numbers + COUNT / 2, 1, COUNT / 2));
@@ -67,7 +67,7 @@ void section_immediate_lists(void)
         ze_event_handle_t done = make_event(pool, 0);
         append_work(list, numbers, 40 + (uint32_t)i, COUNT, done, 0, NULL);
         if (modes[i] == ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS)
-            OK(zeEventQueryStatus(done)); /* the call has come back, so it is done */
+            OK(zeEventQueryStatus(done)); /* the call has returned: the event is signalled */
         OK(zeEventHostSynchronize(done, UINT64_MAX));
         HOLDS(all_are(numbers, 40 + (uint32_t)i, COUNT));
         OK(zeCommandListDestroy(list));
@@ -110,7 +110,7 @@ void section_events(void)
     uint32_t *first = make_numbers(COUNT), *second = make_numbers(COUNT);
     ze_command_queue_handle_t queue = make_queue(), other = make_queue();
     ze_command_list_handle_t writer = make_list(), reader = make_list();
-    /* From the host to one queue, from there to another, and from there back. */
+    /* Dependencies from the host to one queue, to another, and back to the host. */
     append_work(writer, first, 11, COUNT, between, 1, &from_host);
     OK(zeCommandListAppendMemoryCopy(reader, second, first, COUNT * sizeof *first, NULL, 1, &between));
     OK(zeCommandListAppendEventReset(reader, between));
@@ -128,7 +128,7 @@ void section_events(void)
         HOLDS(zeEventQueryStatus(between) == ZE_RESULT_NOT_READY);
         OK(zeCommandQueueSynchronize(queue, UINT64_MAX));
         OK(zeCommandQueueSynchronize(other, UINT64_MAX));
-        OK(zeEventHostReset(from_host)); /* events are reset before lists run again */
+        OK(zeEventHostReset(from_host)); /* events are reset before a list runs again */
         OK(zeEventHostReset(done));
         memset(second, 0, COUNT * sizeof *second);
     }
@@ -204,7 +204,7 @@ void section_barriers(void)
     OK(zeMemFree(context, second));
 }
 
-/* Not of the guide: a program may end while a queue waits for what never comes. */
+/* Not in the guide: a program may end while a queue waits for an event that is never signalled. */
 void section_unfinished(void)
 {
     ze_event_pool_handle_t pool = make_pool(0, 1);

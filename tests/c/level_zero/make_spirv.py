@@ -1,4 +1,4 @@
-"""Write guide_spirv.h from the kernels beside it: python tests/c/level_zero/make_spirv.py.
+"""Write guide_spirv.h from the kernels in this folder: python tests/c/level_zero/make_spirv.py.
 
 Needs LLVM (as ``bindless build`` does) and spirv-as.
 """
