@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Build the kernels of src/bindless/kernels from the OpenCL C sources beside this file.
+"""Build the kernels of src/bindless/kernels from the OpenCL C sources in this folder.
 
     python csrc/kernels/build.py            build every module for all targets and write the manifest
     python csrc/kernels/build.py --check    build into memory and fail where a committed artifact differs
@@ -22,7 +22,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 REPOSITORY = HERE.parent.parent
-sys.path.insert(0, str(REPOSITORY / "src"))  # the compiler of this checkout, also where another is installed
+sys.path.insert(0, str(REPOSITORY / "src"))  # the compiler of this checkout, even if another one is installed
 
 from bindless.compiler.llvm_tools import LLVMTools  # noqa: E402
 from bindless.compiler.modules import PRELUDES, make_module  # noqa: E402
@@ -33,11 +33,11 @@ from catalogue import MODULES, Module  # noqa: E402
 COMPILER = REPOSITORY / "src" / "bindless" / "compiler"
 OUTPUT = REPOSITORY / "src" / "bindless" / "kernels"
 SUFFIX = {"ptx": ".ptx.gz", "spirv": ".spv", "opencl_c": ".cl"}
-STANDARD, OF_MIPMAPS = "CL1.2", "CL2.0"  # of OpenCL C: all devices with images take the first
+STANDARD, OF_MIPMAPS = "CL1.2", "CL2.0"  # of OpenCL C: all devices with images support the first
 
 
 def shared_sources() -> list[Path]:
-    """What every module is made from beside its own source."""
+    """Return the files that every module includes."""
     return [
         *sorted((HERE / "include").glob("*.h")),
         REPOSITORY / "include" / "bindless" / "device.h",
@@ -59,23 +59,26 @@ def sha256(data: bytes) -> str:
 
 
 def packed(name: str, data: bytes) -> bytes:
-    """A file of the package: PTX is text, five times as long as it need be."""
+    """Compress a file of the package: PTX is text, and shrinks to a fifth."""
     return gzip.compress(data, 9, mtime=0) if name.endswith(".gz") else data
 
 
 def unpacked(path: Path) -> bytes:
-    """What ``packed`` was given. Another zlib packs otherwise, so that files are compared by this."""
+    """Return the contents of a packed file. Compressed bytes depend on the zlib version, so that contents are compared.
+    """
     return gzip.decompress(path.read_bytes()) if path.name.endswith(".gz") else path.read_bytes()
 
 
 def build(module: Module, target: str, toolchain: LLVMTools, prelude: Path | None, folder: Path, anew: bool) -> bytes:
-    """One artifact: the source compiled, linked with the prelude, optimised and translated, or made plain OpenCL C."""
+    """Build one artifact: compile, link with the prelude, optimise and translate the source, or convert it to plain
+    OpenCL C.
+    """
     includes = [HERE / "include", REPOSITORY / "include"]
     work = folder / f"{module.name}-{target}"
     work.mkdir()
     if target == "opencl_c":
         options = [f"-I{path}" for path in includes] + [f"-D{name}={value}" for name, value in module.defines.items()]
-        # What is compared with a text that compiled need not be compiled again.
+        # A text that equals the committed one is known to compile: skip the compile check.
         standard = (OF_MIPMAPS if module.source == "sample_lod.cl" else STANDARD) if anew else None
         return make_source(HERE / "source" / module.source, options, toolchain, work, standard)[0]
     assert prelude is not None
@@ -86,7 +89,7 @@ def build(module: Module, target: str, toolchain: LLVMTools, prelude: Path | Non
 
 
 def build_all(modules: list[Module], toolchain: LLVMTools, jobs: int, *, anew: bool) -> dict[str, bytes]:
-    """Artifacts by file name."""
+    """Return the artifacts by file name."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         preludes = {target: folder / f"prelude-{target}.ll" for target in PRELUDES}
@@ -99,7 +102,7 @@ def build_all(modules: list[Module], toolchain: LLVMTools, jobs: int, *, anew: b
 
 
 def manifest(modules: list[Module], artifacts: dict[str, bytes], toolchain: LLVMTools) -> str:
-    """How each artifact was made, as JSON text; hashes are of what is in packed files."""
+    """Return the JSON description of each artifact's build; hashes cover the unpacked contents."""
 
     def hashes(paths: Iterable[Path]) -> dict[str, str]:
         return {path.relative_to(REPOSITORY).as_posix(): sha256(path.read_bytes()) for path in paths}
@@ -128,7 +131,7 @@ def manifest(modules: list[Module], artifacts: dict[str, bytes], toolchain: LLVM
 
 
 def differences(artifacts: dict[str, bytes], text: str) -> list[str]:
-    """What is not committed as it would be built now."""
+    """Return the committed files that differ from a fresh build."""
     wrong = [
         name for name, data in artifacts.items() if not (OUTPUT / name).is_file() or unpacked(OUTPUT / name) != data
     ]

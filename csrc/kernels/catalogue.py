@@ -1,4 +1,4 @@
-"""Every module of built-in kernels: its source, what it is compiled for, and the kernels with their arguments."""
+"""Catalogue of the built-in kernel modules: source, macros, kernels and their arguments."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bindless.compiler.prelude.geometry import CLASSES, CUBE, LAYERED, LINEAR, S
 
 @dataclass(frozen=True)
 class Argument:
-    """One argument of a kernel in OpenCL C's words."""
+    """One argument of a kernel, in OpenCL C."""
 
     type: str
     name: str
@@ -25,10 +25,10 @@ class Kernel:
 
 @dataclass(frozen=True)
 class Module:
-    """One artifact a target: a source compiled with a set of macros, and the kernels that come out.
+    """One artifact per target: a source compiled with a set of macros, and its kernels.
 
-    There is one module a kernel, so that a driver translates no more than what is used (and llc 22 refuses SPIR-V
-    modules in which several kernels convert handles).
+    Each module has one kernel, so that a driver translates only what is used (and llc 22 refuses SPIR-V modules in
+    which several kernels convert handles).
     """
 
     name: str
@@ -58,7 +58,7 @@ REST = (Argument("global void*", "values"), Argument("ulong", "count"), *FORMAT,
 
 PTX_ONLY = ("ptx",)
 ALL = ("ptx", "spirv", "opencl_c")
-TEXTS = ("ptx", "opencl_c")  # llc 22 ends in a crash on the SPIR-V of maps
+TEXTS = ("ptx", "opencl_c")  # llc 22 crashes on the SPIR-V of maps
 
 
 def _class_modules(
@@ -69,7 +69,7 @@ def _class_modules(
     source: str | None = None,
     defines: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[Module]:
-    """One operation on one geometry in the three value classes."""
+    """Yield one operation on one geometry in the three value classes."""
     for values in CLASSES:
         name = f"{operation}_{geometry.name}_{values.letter}"
         all_defines = {
@@ -89,7 +89,7 @@ def _class_modules(
 def _image_modules(
     operation: str, geometries: Iterable[Geometry], own: tuple[Argument, ...] = (), targets: tuple[str, ...] = ALL
 ) -> Iterator[Module]:
-    """One operation over arrays of coordinates, on each geometry."""
+    """Yield one operation over arrays of coordinates, on each geometry."""
     for geometry in geometries:
         arguments = (IMAGE, COORDS, *(LAYERS if geometry.layered else ()), *own, *REST)
         yield from _class_modules(operation, geometry, arguments, targets)
@@ -101,7 +101,9 @@ def _launch_module() -> Module:
 
 
 def _picture_modules() -> Iterator[Module]:
-    """What makes whole pictures, for devices whose kernels are text; elsewhere the processor makes them."""
+    """Yield the modules that make whole pictures, for devices with text kernels; other devices leave it to the
+    processor.
+    """
     flat, layered = STANDARD[1], LAYERED[1]
     for geometry, layer in ((flat, ()), (layered, LAYERS[1:])):
         arguments = (IMAGE, *layer, *MATRIX, *UNITS, *PICTURE, *FORMAT)

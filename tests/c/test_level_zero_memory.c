@@ -55,7 +55,7 @@ static void kinds_and_queries(void)
     ZE_FAILS(INVALID_ARGUMENT, ze.Mem.pfnGetAddressRange(other, &p, NULL, NULL), "no allocation");
     ZE_FAILS(INVALID_ARGUMENT, ze.Mem.pfnFree(context, (char *)pointers[0] + 1), "inside");
     ZE_OK(ze.Context.pfnMakeMemoryResident(context, device, pointers[0], 1000));
-    ZE_FAILS(INVALID_SIZE, ze.Context.pfnMakeMemoryResident(context, device, pointers[0], 1001), "leave");
+    ZE_FAILS(INVALID_SIZE, ze.Context.pfnMakeMemoryResident(context, device, pointers[0], 1001), "exceed their allocation");
     ZE_OK(ze.Context.pfnEvictMemory(context, device, pointers[0], 1000));
     ZE_FAILS(INVALID_ARGUMENT, ze.Context.pfnEvictMemory(context, device, &p, 1), "no allocation");
     ZE_OK(ze.CommandList.pfnAppendMemoryPrefetch(list, pointers[2], 1000));
@@ -109,13 +109,13 @@ static void boxes(void)
     }
     CHECK(memcmp(to, expected, sizeof to) == 0);
     ze_copy_region_t moved = {3, 1, 1, WIDTH, HEIGHT, DEPTH};
-    ZE_FAILS(OVERLAPPING_REGIONS, ze.CommandList.pfnAppendMemoryCopyRegion(list, middle, &moved, PITCH, SLICE, middle, &source, PITCH, SLICE, NULL, 0, NULL), "share");
+    ZE_FAILS(OVERLAPPING_REGIONS, ze.CommandList.pfnAppendMemoryCopyRegion(list, middle, &moved, PITCH, SLICE, middle, &source, PITCH, SLICE, NULL, 0, NULL), "overlap in memory");
     ze_copy_region_t wide = {2, 1, 1, PITCH + 1, HEIGHT, DEPTH};
     ZE_FAILS(INVALID_SIZE, ze.CommandList.pfnAppendMemoryCopyRegion(list, to, &wide, PITCH, SLICE, middle, &wide, PITCH, SLICE, NULL, 0, NULL), "overlap");
     ze_copy_region_t far_away = {0, 0, UINT32_MAX, 1, 1, 1};
     ZE_FAILS(INVALID_SIZE, ze.CommandList.pfnAppendMemoryCopyRegion(list, middle, &far_away, UINT32_MAX, UINT32_MAX, to, &far_away, 1, UINT32_MAX, NULL, 0, NULL), "");
-    ZE_FAILS(INVALID_SIZE, ze.CommandList.pfnAppendMemoryCopyRegion(list, to, &destination, 0, 0, middle, &wide, 0, 0, NULL, 0, NULL), "alike");
-    ZE_FAILS(INVALID_SIZE, ze.CommandList.pfnAppendMemoryCopy(list, to, middle, sizeof from + 1, NULL, 0, NULL), "leave");
+    ZE_FAILS(INVALID_SIZE, ze.CommandList.pfnAppendMemoryCopyRegion(list, to, &destination, 0, 0, middle, &wide, 0, 0, NULL, 0, NULL), "must be equal");
+    ZE_FAILS(INVALID_SIZE, ze.CommandList.pfnAppendMemoryCopy(list, to, middle, sizeof from + 1, NULL, 0, NULL), "exceed their allocation");
     ZE_OK(ze.Mem.pfnFree(context, middle));
 }
 
@@ -273,9 +273,9 @@ static void two_processes(const char *program)
     wrong.data[9] ^= 1;
     ZE_FAILS(INVALID_ARGUMENT, ze.EventPool.pfnOpenIpcHandle(context, wrong, &opened), "");
     memcpy(&wrong, &letter.memory, sizeof wrong);
-    ZE_FAILS(INVALID_ARGUMENT, ze.EventPool.pfnOpenIpcHandle(context, wrong, &opened), "handle of this driver");
+    ZE_FAILS(INVALID_ARGUMENT, ze.EventPool.pfnOpenIpcHandle(context, wrong, &opened), "are not a");
     memset(&wrong, 0xff, sizeof wrong);
-    ZE_FAILS(INVALID_ARGUMENT, ze.EventPool.pfnOpenIpcHandle(context, wrong, &opened), "handle of this driver");
+    ZE_FAILS(INVALID_ARGUMENT, ze.EventPool.pfnOpenIpcHandle(context, wrong, &opened), "are not a");
     ze_event_pool_handle_t plain = new_pool(0, 1);
     ZE_FAILS(INVALID_ARGUMENT, ze.EventPool.pfnGetIpcHandle(plain, &wrong), "FLAG_IPC");
     ZE_OK(ze.EventPool.pfnDestroy(plain));
@@ -464,7 +464,7 @@ static void reservations_at_an_address(void)
     ZE_FAILS(UNSUPPORTED_SIZE, ze.VirtualMem.pfnReserve(context, NULL, page + 1, (void **)&first), "multiple");
     ZE_FAILS(UNSUPPORTED_SIZE, ze.VirtualMem.pfnReserve(context, NULL, 0, (void **)&first), "multiple");
     ZE_FAILS(UNSUPPORTED_ALIGNMENT, ze.VirtualMem.pfnReserve(context, (void *)(uintptr_t)1, page, (void **)&first), "multiple");
-    ZE_FAILS(OUT_OF_HOST_MEMORY, ze.VirtualMem.pfnReserve(context, NULL, SIZE_MAX / page * page, (void **)&first), "no room");
+    ZE_FAILS(OUT_OF_HOST_MEMORY, ze.VirtualMem.pfnReserve(context, NULL, SIZE_MAX / page * page, (void **)&first), "address space has no range");
     ze_physical_mem_handle_t physical;
     ze_physical_mem_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_PHYSICAL_MEM_DESC, .size = SIZE_MAX / page * page};
     ZE_FAILS(UNSUPPORTED_SIZE, ze.PhysicalMem.pfnCreate(context, device, &desc, &physical), "multiple");

@@ -4,7 +4,7 @@
 
 #include "bindless/device.h"
 
-/* The elements of a blob, each zero-extended; size is an element's, 1, 2 or 4 bytes. */
+/* Unpacks the elements of a blob, each zero-extended; size is an element's, 1, 2 or 4 bytes. */
 static inline uint4 unpack(uint4 blob, uint size)
 {
     if (size == 1)
@@ -14,7 +14,7 @@ static inline uint4 unpack(uint4 blob, uint size)
     return blob;
 }
 
-/* The opposite; bits of an element beyond its size are dropped. */
+/* Packs elements into a blob; drops the bits of an element beyond its size. */
 static inline uint4 pack(uint4 elements, uint size)
 {
     if (size == 1)
@@ -24,20 +24,20 @@ static inline uint4 pack(uint4 elements, uint size)
     return elements;
 }
 
-/* Elements with their sign bit spread over the upper bits. */
+/* Extends the sign bit of each element. */
 static inline int4 sign_extend(uint4 elements, uint size)
 {
     uint shift = 32 - 8 * size;
     return __builtin_astype(elements << shift, int4) >> (int)shift;
 }
 
-/* How the items of a packed values array are moved: as a whole, where their size is a power of two and the array is
- * aligned to it, which `aligned` promises, else element by element. The same for every item of a launch. */
+/* A packed values array. Items move as a whole if their size is a power of two and the array is aligned to it, which
+ * `aligned` promises; otherwise element by element. The same for every item of a launch. */
 struct values {
     global void *items;
     uint size;     /* of an element, in bytes */
     uint channels; /* of an item */
-    uint whole;    /* bytes moved at once, 0: element by element */
+    uint whole;    /* bytes per access; 0: element by element */
 };
 
 static inline struct values values_of(global void *items, uint size, uint channels, bool aligned)
@@ -51,12 +51,12 @@ static inline struct values values_of(global void *items, uint size, uint channe
 #define LANES 32u /* work-items that run together */
 
 #ifdef __NVPTX__
-/* Lanes can exchange registers. */
+/* Exchange of registers between lanes. */
 
 uint __bindless_shuffle(uint value, uint lane) __attribute__((convergent));
 
-/* Three elements of each of 32 items, turned so that lane l holds the elements l, l + 32 and l + 64 of all 96. Element c
- * of item s has the number 3 s + c, so for each c one item gives lane l something: s = 11 (l - c) modulo 32. */
+/* Transposes three elements of each of 32 items, so that lane l holds the elements l, l + 32 and l + 64 of all 96.
+ * Element c of item s has the number 3 s + c, so that for each c one item serves lane l: s = 11 (l - c) modulo 32. */
 static inline uint4 turn_triples(uint4 elements, uint lane)
 {
     const uint a = __bindless_shuffle(elements.x, 11 * lane % LANES);
@@ -66,14 +66,14 @@ static inline uint4 turn_triples(uint4 elements, uint lane)
     return first == 0 ? (uint4)(a, c, b, 0) : first == 1 ? (uint4)(b, a, c, 0) : (uint4)(c, b, a, 0);
 }
 
-/* Memory that is touched once: its lines leave the caches before those of the image. */
+/* Streaming accesses: their cache lines are evicted before those of the image. */
 uint2 __bindless_load_once_b64(global const void *address);
 void __bindless_store_once_b128(global void *address, uint4 value);
 
-/* Asks for memory that is needed later; nothing waits for it. */
+/* Prefetches memory without a wait. */
 void __bindless_prefetch(global const void *address);
 
-/* Whether the group is made of full rows of lanes. */
+/* Returns whether the group consists of full rows of lanes. */
 static inline bool lanes_are_full(void) { return bindless_local_size(0) % LANES == 0; }
 #else
 static inline uint4 turn_triples(uint4 elements, uint lane) { return elements; }
@@ -83,8 +83,8 @@ static inline void __bindless_prefetch(global const void *address) {}
 static inline bool lanes_are_full(void) { return false; }
 #endif
 
-/* Element by element. Three channels have no vector to go in; where all lanes store (`together`), they exchange elements
- * so that each store writes neighbours, not every third one. */
+/* Stores element by element. Three channels fit no vector; where all lanes store (`together`), they exchange
+ * elements so that each store writes adjacent elements instead of every third one. */
 static inline void store_elements(struct values values, ulong i, uint4 elements, bool together)
 {
     ulong at = i * values.channels;
@@ -116,8 +116,8 @@ static inline void store_elements(struct values values, ulong i, uint4 elements,
     }
 }
 
-/* Writes item i; bits of an element beyond its size, and elements beyond the item's channels, are dropped. `together`
- * promises that the work-item's whole row of lanes calls this for consecutive items. */
+/* Writes item i; drops the bits of an element beyond its size and the elements beyond the item's channels.
+ * `together` promises that all lanes of the work-item's row call this for consecutive items. */
 static inline void store_item(struct values values, ulong i, uint4 elements, bool together)
 {
     uint4 blob = pack(elements, values.size);

@@ -1,11 +1,10 @@
-/* The `format` argument of the kernels: what the values array and the image hold.
- *   bits 0-7    element type of the values
- *   bits 8-11   channels of the values, 1 to 4
- *   bits 16-23  channel type of the image
- *   bits 24-27  channels of the image
- *   bit 28      promises that pairs of coordinates (gradients too) and whole items of values are aligned
- * Who loads a kernel's PTX may put a constant in this argument's place first: all that depends on it then folds away.
- */
+/* The `format` argument of the kernels: formats of the values array and of the image.
+ *     bits 0-7    element type of the values
+ *     bits 8-11   channels of the values, 1 to 4
+ *     bits 16-23  channel type of the image
+ *     bits 24-27  channels of the image
+ *     bit 28      promises that pairs of coordinates (gradients too) and whole items of values are aligned
+ * A loader of PTX may replace the argument by a constant: code for other formats then folds away. */
 #ifndef BINDLESS_KERNELS_FORMAT_H
 #define BINDLESS_KERNELS_FORMAT_H
 
@@ -21,7 +20,7 @@ enum channel_type {
     FP16, FP32
 };
 
-/* OpenCL C may be given the format when it is compiled, as the constant 0: for the same end. */
+/* OpenCL C can receive the format at compile time, as specialization constant 0, for the same purpose. */
 #ifdef BINDLESS_OPENCL_C
 #define KNOWN(FORMAT) bindless_constant_uint(0, FORMAT)
 #else
@@ -37,14 +36,14 @@ static inline bool aligned(uint format) { return (KNOWN(format) >> 28 & 1) != 0;
 /* Bytes of an element: 1, 1, 2, 2, 4, 4, 2, 4 in the order of the enumeration, as exponents of two. */
 static inline uint element_size(uint format) { return 1u << (0x9a50u >> 2 * element_type(format) & 3); }
 
-/* Bytes of one channel of the image, the same way. */
+/* Bytes of one channel of the image, encoded the same way. */
 static inline uint channel_size(uint format) { return 1u << (0x992444u >> 2 * channel_type(format) & 3); }
 
 static inline bool floating(uint format) { return element_type(format) >= ELEMENT_F16; }
 static inline bool signed_element(uint format) { return (element_type(format) & 1) == 0 && !floating(format); }
 
 #ifdef BINDLESS_OPENCL_C
-/* The type half is an option of OpenCL, these functions are not. */
+/* The type half is optional in OpenCL; vload_half and vstore_half are not. */
 static inline float half_bits_to_float(uint bits)
 {
     const ushort stored = (ushort)bits;
@@ -67,8 +66,8 @@ static inline float largest_code(uint type)
     return type == UNORM_INT8 ? 255.0f : type == UNORM_INT16 ? 65535.0f : type == SNORM_INT8 ? 127.0f : 32767.0f;
 }
 
-/* The code nearest to value * largest for |value| <= 1, ties to even, without double rounding: the product, rounded to
- * float, can only be mistaken where it lies exactly between two codes, and there its own error decides. */
+/* The code nearest to value * largest for |value| <= 1, ties to even, without double rounding: the product, rounded
+ * to float, can be wrong only exactly between two codes, where its own rounding error decides. */
 static inline int nearest_code(float value, float largest)
 {
     float product = value * largest;
@@ -89,16 +88,16 @@ static inline uint encode_channel(float value, uint type)
     return (uint)nearest_code(value, largest_code(type));
 }
 
-/* Channels as they are stored, from values: rounded to nearest even, normalized types clamped and NaN made 0. */
+/* Encodes values as stored channels: rounds to nearest even, clamps normalized types, and maps NaN to 0. */
 static inline uint4 encode(float4 values, uint type)
 {
     return (uint4)(encode_channel(values.x, type), encode_channel(values.y, type), encode_channel(values.z, type),
                    encode_channel(values.w, type));
 }
 
-/* code / largest for every code, correctly rounded, without a division: code times the reciprocal, which is given as its
- * nearest float and the rest, is near enough that the one rounding of the sum is the quotient's. True for every code of
- * each type, not for numbers in general. */
+/* code / largest for every code, correctly rounded, without a division: the reciprocal has a high and a low part, so
+ * that a single rounding of the sum gives the quotient. Verified for every code of each type, not for arbitrary
+ * numbers. */
 static inline float quotient(float code, uint type)
 {
     const float high = type == UNORM_INT8    ? 0x1.010102p-8f
@@ -119,7 +118,7 @@ static inline float decode_code(uint bits, uint type)
     return __builtin_fmaxf(quotient((float)code, type), -1.0f);
 }
 
-/* Values from stored channels, each zero-extended: max(code / largest, -1) correctly rounded for normalized types. */
+/* Decodes stored channels, each zero-extended: max(code / largest, -1), correctly rounded for normalized types. */
 static inline float4 decode(uint4 channels, uint type)
 {
     if (type == FP32) return __builtin_astype(channels, float4);
@@ -130,7 +129,7 @@ static inline float4 decode(uint4 channels, uint type)
                     decode_code(channels.w, type));
 }
 
-/* Elements of a values array from a color in registers. Classes i and u keep the low bits of each channel. */
+/* Converts a color to elements of a values array. Classes i and u keep the low bits of each channel. */
 #if CLASS_F
 static inline uint4 color_to_elements(float4 value, uint format)
 {
@@ -146,7 +145,7 @@ static inline uint4 color_to_elements(color value, uint format)
 }
 #endif
 
-/* Channels that the image does not have read as zero, alpha too. */
+/* Sets channels that the image does not have to zero, including alpha. */
 static inline color mask_channels(color value, uint format)
 {
     uint channels = image_channels(format);

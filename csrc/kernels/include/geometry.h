@@ -1,9 +1,8 @@
-/* The geometry and value class that this compilation makes kernels for, given as macros by the build:
- *   GEOMETRY    1d, 2d, 3d, 1d_array, 2d_array, cube or 1d_linear
- *   DIMENSIONS  coordinates of one item: 1, 2 or 3
- *   LAYERED     1 when a layer number goes with the coordinates
- *   CLASS       f, i or u: what the image's values are in registers; COLOR is float4, int4 or uint4
- */
+/* The geometry and value class of this compilation, given as macros by the build:
+ *     GEOMETRY    1d, 2d, 3d, 1d_array, 2d_array, cube or 1d_linear
+ *     DIMENSIONS  coordinates of one item: 1, 2 or 3
+ *     LAYERED     1 with a layer number
+ *     CLASS       f, i or u: the type of the image's values in registers; COLOR is float4, int4 or uint4 */
 #ifndef BINDLESS_KERNELS_GEOMETRY_H
 #define BINDLESS_KERNELS_GEOMETRY_H
 
@@ -18,8 +17,8 @@ typedef COLOR color;
 #define PRIMITIVE(NAME) PASTE(__bindless_##NAME##_, GEOMETRY, CLASS)
 #define BLOB_PRIMITIVE(NAME, BLOB) PASTE(__bindless_##NAME##_, GEOMETRY, BLOB)
 
-/* Coordinates are packed, so that of three components only single elements are aligned. Pairs are read at once where
- * the array allows it, which `aligned` promises; the test is the same for all work-items. */
+/* Coordinates are packed: with three components only single elements are aligned. Pairs are read at once if the
+ * array is aligned, which `aligned` promises; the test is the same for all work-items. */
 #if DIMENSIONS == 1
 typedef float point;
 typedef int pixel;
@@ -52,9 +51,9 @@ static inline pixel load_pixel(global const void *coords, ulong i, bool aligned)
     return LOAD_COORDINATE(int, coords, i, aligned);
 }
 
-/* Coordinates of items far ahead of item i, for images so small that they stay in the cache. There nothing but the
- * coordinates comes from memory, and what waits for memory holds up the textures behind it. About as many items are under
- * way at once, so that they are needed when they have come. */
+/* Prefetches the coordinates of items far ahead of item i, for images that fit in the cache. There only the
+ * coordinates come from memory, and a wait for them would delay the texture reads after it. The distance is about
+ * the number of items in flight. */
 #define AHEAD (1u << 19)
 static inline void prefetch_point(global const void *coords, ulong i, ulong count)
 {
@@ -63,8 +62,8 @@ static inline void prefetch_point(global const void *coords, ulong i, ulong coun
 #endif
 }
 
-/* Where item i lies. LAYER_PARAMETERS are a kernel's parameters for the layer, LOAD_LAYER(i) is an item's own or the
- * one of all items, and AT(layer, coordinate) are a primitive's arguments. */
+/* Position of item i. LAYER_PARAMETERS are a kernel's parameters for the layer, LOAD_LAYER(i) is the item's own
+ * layer or the common one, and AT(layer, coordinate) are a primitive's arguments. */
 #if LAYERED
 #define LAYER_PARAMETERS global const uint *layers, uint layer,
 #define LOAD_LAYER(I) (layers ? layers[I] : layer)

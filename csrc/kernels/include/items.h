@@ -1,15 +1,15 @@
-/* How a launch is spread over items.
+/* Distribution of items over a launch.
  *
- * Work-items come in rows of LANES that run together, and a row takes ITEMS items a lane at a time: a step. Each part of
- * a step is done for all of a lane's items before the next part begins, so that their memory accesses are under way
- * together. LOAD(i) reads item i's arguments, DO(arguments) accesses the image, and PUT(i, result, together) converts and
- * stores; together says that the lanes of the row do so for neighbouring items.
+ * Work-items run in rows of LANES, and a row processes ITEMS items per lane at a time: a step. Each phase of a step
+ * handles all of a lane's items before the next phase begins, so that their memory accesses overlap. LOAD(i) reads
+ * item i's arguments, DO(arguments) accesses the image, and PUT(i, result, together) converts and stores; together
+ * means that the lanes of the row store adjacent items.
  *
- * Which items a step takes changes nothing but speed. Items are often the pixels of a picture, row by row, and images are
- * laid out in blocks: with `row`, the items in a row of such a picture, steps are blocks of it, ordered so that those that
- * share parts of an image run at nearly the same time. What fills no band of BAND rows is taken in order, and so is
- * everything where row is 0. Rows that are no multiple of a block's width end in a block that overlaps the one before: its
- * items are done twice, alike. */
+ * The assignment of items to steps affects only speed. Items are often the pixels of a picture, row by row, and
+ * images have a blocked layout: with `row`, the number of items in a row of the picture, steps are blocks of it,
+ * ordered so that blocks that share parts of an image run at nearly the same time. Rows after the last full band of
+ * BAND rows are processed in order, and so are all items if row is 0. If the row length is not a multiple of the
+ * block width, the last block overlaps the previous one: its items are processed twice, with the same result. */
 #ifndef BINDLESS_KERNELS_ITEMS_H
 #define BINDLESS_KERNELS_ITEMS_H
 
@@ -17,8 +17,8 @@
 
 #ifdef BINDLESS_OPENCL_C
 
-/* Compilers for processors make vectors of work-items by themselves, and twice as fast code, in a quarter of the time, of
- * the plain loop. */
+/* Compilers for processors vectorise over work-items themselves: the plain loop compiles in a quarter of the time to
+ * code that is twice as fast. */
 #define FOR_ITEMS(COUNT, ROW, ARGUMENTS, LOAD, RESULT, DO, PUT)                                                        \
     for (ulong i = bindless_global_id(0); i < (COUNT); i += bindless_global_size(0)) {                                 \
         ARGUMENTS loaded = LOAD(i);                                                                                    \
@@ -28,12 +28,12 @@
 
 #else
 
-#define ITEMS 4u                /* of a lane in a step */
+#define ITEMS 4u                /* of a lane per step */
 #define STEP (ITEMS * LANES)
 #define BAND (2 * ITEMS)        /* rows of a picture; memory blocks are 8 rows high */
 
-/* Set to halve a block's width: lanes are then in two rows, 16 wide. A row of 16-byte pixels alone is half of each unit
- * of memory that it touches, which matters for writes, but neighbours are then fewer than LANES. */
+/* Set to halve a block's width: lanes then form two rows of 16. A single row of 16-byte pixels is half of each
+ * memory unit that it touches, which matters for writes; but then fewer than LANES items are adjacent. */
 #ifndef TWO_ROWS
 #define TWO_ROWS 0
 #endif
@@ -41,7 +41,7 @@
 
 struct walk {
     uint row;     /* 0: in order */
-    uint a_band;  /* steps in a band */
+    uint a_band;  /* steps per band */
     uint blocks;  /* steps in all bands */
     ulong banded; /* items in all bands */
     ulong steps;  /* all */
@@ -61,7 +61,7 @@ static inline struct walk walk_of(ulong count, uint row)
     return walk;
 }
 
-/* Items of a lane in a step: the first, and how far apart they are. */
+/* Items of a lane in a step: the first, and the distance between them. */
 struct stride {
     ulong first;
     uint next;
@@ -108,7 +108,7 @@ static inline struct stride stride_of(struct walk walk, ulong step, uint lane)
             }                                                                                                          \
             i += walk.banded + (walk.steps - walk.blocks) * STEP;                                                      \
         }                                                                                                              \
-        /* What fills no step, or everything in a launch without full rows of lanes. */                                \
+        /* Items after the last full step, or all items of a launch without full rows of lanes. */                     \
         for (; i < (COUNT); i += all) {                                                                                \
             ARGUMENTS loaded = LOAD(i);                                                                                \
             RESULT result = DO(loaded);                                                                                \

@@ -1,5 +1,5 @@
-/* Pixels of unsampled images whose format is known at run time: a texel is what an image instruction gives, a color
- * what it stands for. Reads go first, conversions later, so that several reads are under way. */
+/* Pixels of unsampled images whose format is known at run time: a texel is the result of an image instruction, a
+ * color its value. Reads precede conversions, so that several reads are in flight. */
 #ifndef BINDLESS_KERNELS_TEXEL_H
 #define BINDLESS_KERNELS_TEXEL_H
 
@@ -16,7 +16,7 @@
 
 #ifdef __NVPTX__
 
-/* Surfaces move blobs of a pixel's size, whatever the format of the array behind them. */
+/* Surfaces move blobs of a pixel's size, independent of the format of the array. */
 typedef uint4 texel;
 
 static inline texel read_texel(ulong image, uint layer, pixel at, uint format)
@@ -78,7 +78,7 @@ static inline texel read_texel(ulong image, uint layer, pixel at, uint format)
 
 static inline color decode_texel(texel value, uint format) { return mask_channels(value, format); }
 
-/* Codes of a normalized image go through the value that they stand for; it rounds back to the same code. */
+/* Codes of a normalized image are converted to their value, which rounds back to the same code. */
 static inline void write_texel(ulong image, uint layer, pixel at, uint4 elements, uint format)
 {
 #if CLASS_F

@@ -1,8 +1,8 @@
-/* Means along one axis of an array (outer, length, inner): each of the `size` new elements is the mean of the part that
- * it covers, size <= length. Sums are taken in SUM, from the first element to the last, each product and sum rounded by
- * itself: of whole elements, divided at the end, where size divides length; else weighted by the covered share.
- *
- * The mean is rounded to MEAN, and to the nearest integer, ties to even, within lowest and highest where `to` is one. */
+/* Means along one axis of an array (outer, length, inner): each of the `size` new elements is the mean of the part
+ * that it covers, size <= length. Sums have the type SUM and run from the first element to the last; each product
+ * and sum is rounded. If size divides length, whole elements are summed and divided at the end; otherwise elements
+ * are weighted by the covered share. The mean is rounded to MEAN, and, if `to` is an integer type, to the nearest
+ * integer, ties to even, clamped to lowest and highest. */
 #include "bindless/device.h"
 
 /* Types of elements: those of the format word (format.h), and doubles. */
@@ -49,7 +49,7 @@ static inline SUM mean_of(global const void *array, ulong start, uint inner, uin
 static inline SUM weighted_mean_of(global const void *array, ulong start, uint inner, uint type, ulong length, ulong size,
                                    ulong i)
 {
-    const ulong begin = i * length, end = begin + length; /* in parts of 1 / size of an element */
+    const ulong begin = i * length, end = begin + length; /* in units of 1 / size of an element */
     SUM sum = 0;
     for (ulong k = begin / size; k * size < end; ++k) {
         const ulong from = k * size > begin ? k * size : begin;

@@ -1,15 +1,15 @@
-/* One level of a mipmap from the level above: every pixel is the mean of what it covers.
+/* One level of a mipmap from the level above: every pixel is the mean of the pixels that it covers.
  *
- * An axis of even length 2 t has pairs; one of odd length 2 t + 1 has pixels that cover 2 + 1/t of the old ones: the
- * weights of 2 i, 2 i + 1, 2 i + 2 are t - i, t and i + 1. Means are taken along x, then y, then z, in double precision.
- * Integer images round to nearest, ties to even. Layers stay apart.
+ * An axis of even length 2 t has pairs; a pixel of an axis of odd length 2 t + 1 covers 2 + 1/t of the old ones: the
+ * weights of 2 i, 2 i + 1, 2 i + 2 are t - i, t and i + 1. Means are computed along x, then y, then z, in double
+ * precision. Integer images round to nearest, ties to even. Layers are independent.
  *
- * Both images are unsampled; width, height and depth are those of the source, depth its layers where it has them. Of the
- * format only the image's part is read. */
+ * Both images are unsampled; width, height and depth are those of the source; for layered images depth is the number
+ * of layers. The kernel reads only the image's part of the format. */
 #include "items.h"
 #include "texel.h"
 
-/* How a target index along one axis covers the source: a first pixel and up to three weights. */
+/* The source pixels of a target index along one axis: the first pixel and up to three weights. */
 struct cover {
     int first;
     int pixels;

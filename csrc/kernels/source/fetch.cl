@@ -1,4 +1,4 @@
-/* Pixels of unsampled images. */
+/* Fetches of pixels of unsampled images. */
 #include "items.h"
 #include "texel.h"
 

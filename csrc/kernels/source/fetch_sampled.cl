@@ -1,4 +1,4 @@
-/* Pixels of sampled images, at integer coordinates: the sampler plays no part. */
+/* Fetches of pixels of sampled images at integer coordinates, without the sampler. */
 #include "format.h"
 #include "geometry.h"
 #include "items.h"

@@ -1,4 +1,4 @@
-/* Samples at the first level. */
+/* Samples of images, or of the first level of mipmaps. */
 #include "format.h"
 #include "geometry.h"
 #include "items.h"
@@ -16,8 +16,8 @@ static inline color sample(ulong image, struct place place)
     return PRIMITIVE(sample)(image, AT(place.layer, place.at));
 }
 
-/* Whether coordinates and values leave the caches first, so that an image that fits stays there. It is worth what it costs
- * where items have the largest values. */
+/* Returns whether to access coordinates and values with streaming accesses, so that an image that fits in the cache
+ * stays there. It pays off for items with the largest values. */
 static inline bool once(uint format)
 {
 #ifdef __NVPTX__

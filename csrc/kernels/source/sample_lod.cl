@@ -1,4 +1,4 @@
-/* Samples of mipmaps at a level: an item's own where `level` is given, else `lod` for all. */
+/* Samples of mipmaps at a level: an item's own if `level` is given, otherwise `lod` for all. */
 #include "format.h"
 #include "geometry.h"
 #include "items.h"

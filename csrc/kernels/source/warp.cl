@@ -1,9 +1,10 @@
-/* The pixels of a picture under a projective map: pixel (x, y) of `values`, a (height, width) array, is the sample at
- * (u / w, v / w), where (u, v, w) is the row-major 3x3 matrix times its centre (x + 1/2, y + 1/2, 1). Coordinates are
- * made in double precision, a x + (b y + c), each product and sum rounded by itself, and rounded to single at the end;
- * then they are divided by `scale` and moved by `bias`, for images whose own coordinates run from 0 to 1.
+/* The pixels of a picture under a projective map: pixel (x, y) of `values`, a (height, width) array, is the sample
+ * at (u / w, v / w), where (u, v, w) is the row-major 3x3 matrix times the pixel centre (x + 1/2, y + 1/2, 1).
+ * Coordinates are computed in double precision, a x + (b y + c), with each product and sum rounded, and then rounded
+ * to single precision; then they are divided by `scale` and moved by `bias`, for images with coordinates from 0 to
+ * 1.
  *
- * Compiled with GRADIENTS, the change of the coordinates to the next column and row chooses the level of a mipmap.
+ * With GRADIENTS, the difference of the coordinates to the next column and row selects the level of a mipmap.
  * Integer values of a normalized image are codes: the sample times the largest one, rounded, ties to even. */
 #include "format.h"
 #include "geometry.h"
@@ -21,7 +22,7 @@ struct place {
 #endif
 };
 
-/* Nearly all maps are affine, and a division takes longer than the rest. */
+/* Nearly all maps are affine, and a division takes longer than the other operations. */
 static inline double divided(double value, double by)
 {
     if (by == 1.0) return value;
@@ -30,7 +31,7 @@ static inline double divided(double value, double by)
 
 static inline struct place place_of(struct map map, ulong i, uint width)
 {
-    const ulong row = i >> 32 ? i / width : (uint)i / width; /* a 64-bit division only where the picture needs it */
+    const ulong row = i >> 32 ? i / width : (uint)i / width; /* a 64-bit division only for large pictures */
     const double x = (double)(uint)(i - row * width) + 0.5, y = (double)(uint)row + 0.5;
     const double depth = map.w[0] * x + (map.w[1] * y + map.w[2]);
     const double u = divided(map.x[0] * x + (map.x[1] * y + map.x[2]), depth);

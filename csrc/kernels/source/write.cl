@@ -1,4 +1,4 @@
-/* Writes into unsampled images. Several items with the same coordinates: any one of them stays. */
+/* Writes into unsampled images. Of several items with the same coordinates any one may remain. */
 #define TWO_ROWS 1
 #include "items.h"
 #include "texel.h"
@@ -9,7 +9,7 @@ struct item {
     uint4 elements;
 };
 
-/* Integer elements as wide as a register; codes of normalized images keep their bits. */
+/* Widens integer elements to a register; codes of normalized images keep their bits. */
 static inline uint4 widen(uint4 elements, uint format)
 {
 #if !CLASS_F

@@ -1,4 +1,4 @@
-"""The short way of launches; csrc/launch."""
+"""Submission of prepared commands in C; csrc/launch."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 REAP_EVERY: int
 
 class Lock:
-    """Of a queue; reentrant, and Ctrl-C ends a wait for it."""
+    """Reentrant lock of a queue; Ctrl-C interrupts a wait for it."""
 
     def acquire(self) -> bool: ...
     def release(self) -> None: ...
@@ -14,19 +14,17 @@ class Lock:
     def __exit__(self, *_: object) -> None: ...
 
 class Owner:
-    """What releases a native object when it is dropped: its destructor calls ``_finalize``, which no signal splits."""
+    """Base of objects that own a native object: the destructor calls ``_finalize``, which signals cannot interrupt."""
 
     def _finalize(self) -> None: ...
 
 class Openable:
-    """Memory, and bundles of kernels: commands ask whether they are open still."""
+    """Base of memory and kernel bundles: commands check that they are open."""
 
     _open: bool
 
 class Mark:
-    """The end of a command in a lane; the driver's event of this ``number`` ends with it, given back by a function at
-    ``let_go``.
-    """
+    """The end of a command in a lane. ``number`` is its driver event, released by the function at ``let_go``; or 0."""
 
     stream: Any
     native: Any
@@ -35,9 +33,11 @@ class Mark:
     let_go: int
 
 class Lane:
-    """A stream of the driver, whose last mark is recorded only if somebody keeps it, or whose commands leave their
-    events at the address ``made``, to be asked by a function at ``query`` and given back by one at ``let_go``, and wait
-    for those at ``waits``: their number and 8 places. The function at ``wait_for``, given ``asked``, asks the stream.
+    """A driver stream. The event of its last mark is recorded only if a reference to the mark exists.
+
+    Alternatively each command stores its event at the address ``made``; the functions at ``query`` and ``let_go`` query
+    and release it, and ``waits`` is the address of the wait list: a count and 8 events. The function at ``wait_for``,
+    with the argument ``asked``, queries the stream.
     """
 
     pending: Any
@@ -52,7 +52,7 @@ class Lane:
     waits: int
 
 class Event:
-    """A command's end, as users hold it; ``wait`` calls ``_wait_any`` for what is not the short wait of a command."""
+    """The event of a command; ``wait`` calls ``_wait_any`` unless the wait is short."""
 
     _stream: Any
     _native: Any
@@ -63,7 +63,7 @@ class Event:
     def wait(self, timeout: float | None = None) -> None: ...
 
 class Prepared:
-    """A launch to be repeated; ``DirectLaunch`` says of what."""
+    """A prepared launch; ``DirectLaunch`` describes its arguments."""
 
     watch: object
 
@@ -85,7 +85,7 @@ class Prepared:
     def forget(self, _: object, /) -> None: ...
 
 class Copy:
-    """A copy to be repeated; ``DirectCopy`` says of what."""
+    """A prepared copy; ``DirectCopy`` describes its arguments."""
 
     def __new__(
         cls,
@@ -104,7 +104,7 @@ class Copy:
     def forget(self, _: object, /) -> None: ...
 
 class Copies:
-    """The copies prepared for a queue, of these types of images, memory and arrays."""
+    """Cache of a queue's prepared copies, for the given types of images, memory and arrays."""
 
     def __new__(cls, image: type, memory: type, host: type, /) -> Copies: ...
     def remember(self, copy: Copy, /) -> None: ...
@@ -112,7 +112,7 @@ class Copies:
     def count(self) -> int: ...
 
 class Commands:
-    """The commands of a queue, with the launches prepared for it."""
+    """Submitted commands of a queue, and the cache of its prepared launches."""
 
     native: Any
     blocker: Any
@@ -142,8 +142,8 @@ class Commands:
     def count_launches(self) -> int: ...
 
 class Submitter:
-    """A queue: ``parallel_for`` and ``ext_oneapi_copy``, which call ``_parallel_for_any`` and ``_copy_any`` for what
-    was not prepared.
+    """Base of the queue. ``parallel_for`` and ``ext_oneapi_copy`` call ``_parallel_for_any`` and ``_copy_any`` for
+    commands that are not prepared.
     """
 
     _stream: Any
@@ -169,7 +169,7 @@ class Submitter:
     ) -> Any: ...
 
 class Bound:
-    """A bound launch: calling it calls ``_again`` where it is not prepared."""
+    """Base of a bound launch: a call that is not prepared calls ``_again``."""
 
     _stream: Any
     _direct: Prepared | None
