@@ -64,8 +64,7 @@ def packed(name: str, data: bytes) -> bytes:
 
 
 def unpacked(path: Path) -> bytes:
-    """Return the contents of a packed file. Compressed bytes depend on the zlib version, so that contents are compared.
-    """
+    """Return the contents of a packed file, for comparison: compressed bytes depend on the zlib version."""
     return gzip.decompress(path.read_bytes()) if path.name.endswith(".gz") else path.read_bytes()
 
 

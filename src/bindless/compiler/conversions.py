@@ -56,7 +56,7 @@ def _range(letter: str) -> tuple[int, int]:
 
 
 def _limits(target: str, source: str) -> dict[str, int]:
-    """Return the bounds for saturation: those of the target that lie within the source's range, by clamping function."""
+    """Return the target's bounds that lie within the source's range, for saturation, by clamping function."""
     (low, high), (least, most) = _range(target), _range(source)
     return {**({"max": low} if low > least else {}), **({"min": high} if high < most else {})}
 

@@ -37,7 +37,7 @@ Instruction = tuple[int, tuple[int, ...]]
 
 @dataclass(frozen=True)
 class _Form:
-    """A function's operation (read, write, gather or a form of sampling) and the dimensions of its images, 0 for cubes."""
+    """A function's operation (read, write, gather or a form of sampling) and its image dimensions, 0 for cubes."""
 
     what: str
     dimensions: int

@@ -119,7 +119,7 @@ def _exchange(function: Declaration, letter: str, pointer: str, scope: str, orde
 
 
 def _fenced(instruction: str, scope: str, order: str) -> list[str]:
-    """LLVM translates such instructions as relaxed ones with device scope, whatever is requested: fences add the order."""
+    """LLVM translates all such instructions as relaxed ones with device scope: fences add the order."""
     relaxed = f"{instruction} {scope}monotonic" if scope else _of_system(instruction)
     return [relaxed] if order == "monotonic" else [f"fence {scope}{order}", relaxed, f"fence {scope}acq_rel"]
 
@@ -158,7 +158,7 @@ def _size(type_: str) -> int:
 
 
 def _function(function: Declaration, order: int, scope: int, body: Callable[[str, str], list[str]]) -> str:
-    """Build a function with a branch for each order and scope argument; a negative index stands for a missing argument."""
+    """Build a function with a branch for each order and scope; a negative index means a missing argument."""
     chosen = f"%a{scope}" if scope >= 0 else str(_DEVICE)
     cases = " ".join(f"i32 {n}, label %s{k}" for k, numbers in enumerate(_SCOPES.values()) for n in numbers)
     lines = [f"  switch i32 {chosen}, label %s2 [{cases}]"]

@@ -14,7 +14,7 @@ _kept: weakref.WeakKeyDictionary[CData, CData] = weakref.WeakKeyDictionary()
 
 
 def elements(ffi: FFI, array: Any, count: int) -> list[Any]:
-    """Return the first ``count`` elements: handles and numbers as values, structs as views that keep the array alive."""
+    """Return the first ``count`` elements: handles and numbers as values, structs as views that keep it alive."""
     items = [array[index] for index in range(min(count, len(array)))]
     if ffi.typeof(array).item.kind == "struct":
         for item in items:

@@ -1,4 +1,4 @@
-"""Conversion of a driver's result codes to the package's errors, from one table of names and explanations per driver."""
+"""Conversion of a driver's result codes to the package's errors, by a table of explanations per driver."""
 
 from __future__ import annotations
 

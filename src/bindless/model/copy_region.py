@@ -156,7 +156,7 @@ Endpoint = Union[HostMemory, UsmMemory, ImageMemory]
 
 
 def _check_host(end: HostMemory, other: Endpoint, side: str, part: bool) -> None:
-    """Check that the host image fits its buffer. The scenario depends on the form: HostExtent, SrcExtent or DestExtent."""
+    """Check that the host image fits its buffer. The form decides the scenario: HostExtent, SrcExtent, DestExtent."""
     x, y, z = end.extent
     needed = (x or 1) * (y or 1) * (z or 1) * end.pixel_size
     if needed <= end.capacity:

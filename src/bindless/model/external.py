@@ -146,7 +146,7 @@ def _check_fit(resource: object, handle_type: StringEnum) -> None:
     allowed = _RESOURCES_OF[handle_type]
     if not isinstance(resource, allowed):
         names = " or ".join(kind.__name__ for kind in allowed)
-        raise InvalidError(f"handle_type={handle_type} goes with {names}, not with {resource!r}")
+        raise InvalidError(f"handle_type={handle_type} needs {names}, not {resource!r}")
 
 
 def _check_system(handle_type: StringEnum) -> None:
@@ -154,9 +154,9 @@ def _check_system(handle_type: StringEnum) -> None:
     windows = sys.platform == "win32"
     if ("win32" in handle_type.value) != windows:
         here = (
-            "Windows, where handles are 'win32_nt_handle' and its kin"
+            "Windows, where handles are 'win32_nt_handle' and similar"
             if windows
-            else f"{sys.platform}, where they are 'opaque_fd' and its kin"
+            else f"{sys.platform}, where they are 'opaque_fd' and similar"
         )
         raise FeatureNotSupportedError(f"handle_type={handle_type} does not exist on {here}")
 
