@@ -26,7 +26,7 @@ class Range:
     Examples
     --------
     >>> from bindless import Range
-    >>> Range(4, 8).size
+    >>> Range(4, 8).size()
     32
     """
 
