@@ -73,11 +73,10 @@ def test_image_of_another_process(received, queue):
     bl.release_external_memory(memory, queue)
 
 
+@pytest.mark.usefixtures("exports_semaphores")
 def test_semaphore_of_a_process_that_died(received, device, context):
     """Whoever waits for it is told which semaphore that is, and another signal ends the wait."""
     _, descriptor, process = received
-    if descriptor is None:
-        return  # as tests of semaphores say
     process.kill()
     process.wait(60)
     with bl.Queue(device, context, in_order=True) as waiting, bl.Queue(device, context, in_order=True) as other:
@@ -93,10 +92,9 @@ def test_semaphore_of_a_process_that_died(received, device, context):
 FRAMES = 1000
 
 
+@pytest.mark.usefixtures("exports_semaphores")
 def test_frames_of_another_process(rig, manifest, device, context):
     """A thousand of them, drawn there and answered here in place, ordered by semaphores alone."""
-    if not rig.has_semaphores:
-        return  # as tests of semaphores say
     ours, theirs = socket.socketpair()
     program = str(PROGRAM.with_name("drawing_process.py"))
     uuid = sharing.device_uuid(rig.physical_device).hex()
@@ -152,11 +150,10 @@ queue.fill(array, 3)
 """
 
 
+@pytest.mark.usefixtures("exports_semaphores")
 def test_a_process_whose_queue_waits_for_ever_ends(received, device):
     """The driver has the wait on its queue, and does not hold the process."""
     _, descriptor, _ = received
-    if descriptor is None:
-        return  # as tests of semaphores say
     number = descriptor.resource.file_descriptor
     program = ENDING.replace("BACKEND", device.backend).replace("NUMBER", str(number))
     command = [sys.executable, "-c", program]
