@@ -4,6 +4,8 @@ pytest                           the reference device
 pytest --device cuda             a backend, or any filter such as cuda:gpu:0; a device that is missing fails the run
 pytest --device level_zero       the package's own Level Zero driver behind the system's loader; level_zero:gpu:0, or a
                                  driver named by ZE_ENABLE_ALT_DRIVERS, are others. Without a loader all is skipped
+pytest --device recorded_cuda    the CUDA backend on a driver without a GPU that records its calls (recorded_driver.py);
+                                 for the files that backends/test_cuda_recording.py names
 pytest --device opencl           the first OpenCL device, compared within OpenCL's bounds; opencl:cpu:1 is another
 pytest --stress 60               runs each stress program for that many seconds
 pytest -n0                       all tests in this process, for a debugger
@@ -19,6 +21,7 @@ import os
 import re
 import shutil
 import sys
+import tempfile
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 
@@ -40,6 +43,8 @@ from opencl_faults import (
     spoils_format,
     unlisted_version,
 )
+from recorded_driver import DEVICE as RECORDED_CUDA
+from recorded_driver import compile_driver
 
 if os.environ.get("BINDLESS_TEST_KERNELS"):
     from kept_kernels import build
@@ -105,6 +110,20 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
 
 
 @pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
+    """As ``--dist loadfile``, except that tests that are a process each go to any worker."""
+    if config.getvalue("dist") != "loadfile":
+        return None
+    from xdist.scheduler import LoadFileScheduling
+
+    class ByFileOrProcess(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return nodeid if "test_cuda_recording.py::" in nodeid else super()._split_scope(nodeid)
+
+    return ByFileOrProcess(config, log)
+
+
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
     """Benchmarks have the machine to themselves; everything else has a worker for each processor."""
     benchmarks = Path(__file__).parent / "benchmarks"
@@ -116,6 +135,14 @@ def _use_own_level_zero_driver() -> None:
     """Before the loader is opened; subprocesses take it over."""
     own = Path(bl.__file__).parent / "drivers" / "libze_bindless.so"
     os.environ.setdefault("ZE_ENABLE_ALT_DRIVERS", str(own))
+
+
+def _use_recording_driver(config: pytest.Config) -> None:
+    """Compile it, unless this is a worker: workers take over the environment of the process that did."""
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        folder = tempfile.TemporaryDirectory(prefix="bindless-recorded-cuda-")
+        config.add_cleanup(folder.cleanup)
+        os.environ["BINDLESS_LIBCUDA"] = str(compile_driver(Path(folder.name)))
 
 
 _SKIPPED = pytest.StashKey[str]()
@@ -136,6 +163,9 @@ def pytest_configure(config: pytest.Config) -> None:
         if not _has_level_zero() and "level_zero" not in required():
             config.stash[_SKIPPED] = f"--device level_zero needs its loader: {_NEEDS['level_zero'][1]}"
             name = "reference"
+    if name == "recorded_cuda":
+        _use_recording_driver(config)
+        name = RECORDED_CUDA
     selector = f"{name}:*:*" if name in _BACKENDS else name
     try:
         config.stash[_DEVICE] = bl.Device(selector)
