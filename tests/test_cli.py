@@ -17,6 +17,7 @@ import bindless as bl
 from bindless._cli_resize import parse_size
 from bindless._cli_sampling import KnownImage
 from bindless.cli import main
+from error_checks import raises
 
 
 @pytest.fixture
@@ -214,7 +215,7 @@ def test_sizes(text: str, size: tuple[int, int]) -> None:
 
 @pytest.mark.parametrize("text", ["640", "x", "0x10", "10x0", "-1x10", "axb", "1x2x3", ""])
 def test_sizes_that_are_none(text: str) -> None:
-    with pytest.raises(bl.InvalidError, match="--size"):
+    with raises(bl.InvalidError, match="--size"):
         parse_size(text, 200, 100)
 
 

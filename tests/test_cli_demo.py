@@ -15,6 +15,7 @@ from bindless import _demo
 from bindless._demo_scenes import head_phantom, photograph, plane_coordinates, rotation_matrix
 from bindless.cli import main
 from bounds import is_bounded
+from error_checks import raises
 
 Array = npt.NDArray[Any]
 
@@ -47,7 +48,7 @@ def test_photographs_are_real_and_there() -> None:
     for name in ("chelsea.png", "coffee.png", "motorcycle_left.png", "astronaut.png", "hubble_deep_field.jpg"):
         photo = photograph(name)
         assert photo.dtype == np.uint8 and photo.shape[2] == 3 and photo.std() > 10
-    with pytest.raises(bl.InvalidError, match=r"bindless\[demo\]"):
+    with raises(bl.InvalidError):
         photograph("nobody.png")
 
 

@@ -12,6 +12,7 @@ import bindless as bl
 from bindless import _cli_prove, _prove_sampling
 from bindless._cli_prove import distance
 from bindless.cli import main
+from error_checks import raises
 
 PLAIN = ("memory device", "events of two queues", "refusals")
 
@@ -112,7 +113,7 @@ def test_distances() -> None:
         "odd": 1,
     }
     assert distance(np.array([3, 255], np.uint8), np.array([3, 0], np.uint8))["worst_ulp"] == 255
-    with pytest.raises(bl.InvalidError, match="float32"):
+    with raises(bl.InvalidError, match="float32"):
         distance(got, np.zeros(6, np.int32))
 
 

@@ -14,6 +14,7 @@ import pytest
 
 import bindless as bl
 from bindless._image_levels import halve
+from error_checks import raises
 
 Array = npt.NDArray[Any]
 
@@ -498,7 +499,7 @@ def test_close_frees_once_and_later_use_is_refused(queue: bl.Queue) -> None:
         lambda: image.fetch([[0, 0]]),
         lambda: image.resize((2, 2)),
     ):
-        with pytest.raises(bl.InvalidError, match="closed"):
+        with raises(bl.InvalidError):
             use()
 
 
@@ -521,7 +522,7 @@ def test_queue_context_and_image_are_closed_in_any_order(device: bl.Device) -> N
         objects = {"queue": queue, "image": image, "context": context}
         for name in order.split():
             objects[name].close()
-        with pytest.raises(bl.InvalidError, match="closed"):
+        with raises(bl.InvalidError):
             image.sample([[1, 1]])
 
 

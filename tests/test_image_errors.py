@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import bindless as bl
+from error_checks import raises
 
 GREY = np.zeros((4, 5), np.float32)
 
@@ -15,32 +16,32 @@ GREY = np.zeros((4, 5), np.float32)
 @pytest.mark.parametrize(
     ("array", "options", "message"),
     [
-        (np.zeros((0, 5), np.float32), {}, r"shape \(0, 5\) has no pixels"),
-        (np.zeros((4, 0, 3), np.float32), {}, "has no pixels"),
-        (np.zeros((4, 5)), {}, "float64.*astype"),
-        (np.zeros((4, 5), bool), {}, "bool"),
+        (np.zeros((0, 5), np.float32), {}, r"shape \(0, 5\)"),
+        (np.zeros((4, 0, 3), np.float32), {}, None),
+        (np.zeros((4, 5)), {}, "float64"),
+        (np.zeros((4, 5), bool), {}, None),
         (np.zeros((4, 5), np.int64), {}, "int64"),
         (np.zeros((4, 5), np.complex64), {}, "complex64"),
         (np.array([["a"]]), {}, "<U1"),
         (np.float32(1), {}, r"shape \(\)"),
         (np.zeros((2, 3, 4, 5, 4), np.float32), {}, r"shape \(2, 3, 4, 5, 4\)"),
-        (np.zeros((2, 3, 4, 5), np.float32), {"dimensions": 3}, "5 channels"),
-        (GREY, {"layers": True, "mipmaps": True}, "one of the three"),
+        (np.zeros((2, 3, 4, 5), np.float32), {"dimensions": 3}, None),
+        (GREY, {"layers": True, "mipmaps": True}, None),
         (GREY, {"filtering": "cubic"}, "filtering='cubic'.*'nearest', 'linear'"),
         (GREY, {"addressing": "wrap"}, "addressing='wrap'.*'repeat'"),
-        (GREY, {"addressing": ("repeat", "repeat")}, "one mode or three"),
+        (GREY, {"addressing": ("repeat", "repeat")}, None),
         (GREY, {"coordinate": "pixels"}, "coordinate='pixels'"),
-        (GREY, {"channel_type": "unorm_int8"}, "unorm_int8 stores uint8, the array is float32"),
+        (GREY, {"channel_type": "unorm_int8"}, "unorm_int8.*uint8.*float32"),
         (GREY, {"channel_type": "float"}, "channel_type='float'"),
-        (GREY, {"max_anisotropy": 4}, "max_anisotropy=4.0 needs mipmaps=True"),
+        (GREY, {"max_anisotropy": 4}, "max_anisotropy=4.0.*mipmaps=True"),
         (GREY, {"max_anisotropy": np.nan}, "max_anisotropy"),
-        (GREY.astype(np.int32), {}, "cannot be filtered linearly.*nearest"),
-        (np.zeros((5, 4, 4), np.float32), {"cubemap": True}, "exactly 6 faces"),
-        (np.zeros((6, 4, 5), np.float32), {"cubemap": True}, "square"),
+        (GREY.astype(np.int32), {}, None),
+        (np.zeros((5, 4, 4), np.float32), {"cubemap": True}, None),
+        (np.zeros((6, 4, 5), np.float32), {"cubemap": True}, None),
     ],
 )
-def test_arrays_and_options(queue: bl.Queue, array: Any, options: dict[str, Any], message: str) -> None:
-    with pytest.raises(bl.InvalidError, match=message):
+def test_arrays_and_options(queue: bl.Queue, array: Any, options: dict[str, Any], message: str | None) -> None:
+    with raises(bl.InvalidError, match=message):
         bl.Image(array, queue=queue, **options)
 
 
@@ -52,94 +53,94 @@ def test_arrays_and_options(queue: bl.Queue, array: Any, options: dict[str, Any]
         ({"coords": [["a", "b"]]}, "<U1"),
         ({"coords": [[1j, 0]]}, "complex128"),
         ({"coords": [[1, 1]], "level": 1}, "mipmaps=True"),
-        ({"coords": [[1, 1]], "dx": [1, 0]}, "together"),
+        ({"coords": [[1, 1]], "dx": [1, 0]}, None),
         ({"coords": [[1, 1]], "dx": [1, 0], "dy": [0, 1]}, "mipmaps=True"),
-        ({"coords": [[1, 1]], "layers": 0}, "layers=True makes them"),
+        ({"coords": [[1, 1]], "layers": 0}, "layers=True"),
     ],
 )
-def test_samples(queue: bl.Queue, options: dict[str, Any], message: str) -> None:
+def test_samples(queue: bl.Queue, options: dict[str, Any], message: str | None) -> None:
     coords = options.pop("coords")
-    with bl.Image(GREY, queue=queue) as image, pytest.raises(bl.InvalidError, match=message):
+    with bl.Image(GREY, queue=queue) as image, raises(bl.InvalidError, match=message):
         image.sample(coords, **options)
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"level": 1, "dx": [1, 0], "dy": [0, 1]}, "exclude each other"),
+        ({"level": 1, "dx": [1, 0], "dy": [0, 1]}, None),
         ({"level": [1, 2, 3]}, r"level has shape \(3,\).*broadcasts to \(2,\)"),
         ({"level": "fine"}, "level"),
         ({"dx": [1, 0, 0], "dy": [0, 1, 0]}, r"dx has shape \(3,\)"),
     ],
 )
-def test_levels(queue: bl.Queue, options: dict[str, Any], message: str) -> None:
-    with bl.Image(GREY, mipmaps=True, queue=queue) as image, pytest.raises(bl.InvalidError, match=message):
+def test_levels(queue: bl.Queue, options: dict[str, Any], message: str | None) -> None:
+    with bl.Image(GREY, mipmaps=True, queue=queue) as image, raises(bl.InvalidError, match=message):
         image.sample([[1, 1], [2, 2]], **options)
 
 
 def test_fetches(queue: bl.Queue) -> None:
     with bl.Image(GREY, queue=queue) as image:
         for coords, message in (
-            ([[1.0, 1.0]], "fetched by integers"),
-            ([[0, 0], [5, 0]], r"coords\[1\] is \(5, 0\); x is 0 to 4"),
-            ([[0, -1]], "y is 0 to 3"),
-            ([[0, 2**40]], "y is 0 to 3"),
-            ([0], "the last axis"),
+            ([[1.0, 1.0]], None),
+            ([[0, 0], [5, 0]], r"coords\[1\].*\(5, 0\).*0.*4"),
+            ([[0, -1]], "0.*3"),
+            ([[0, 2**40]], "0.*3"),
+            ([0], None),
         ):
-            with pytest.raises(bl.InvalidError, match=message):
+            with raises(bl.InvalidError, match=message):
                 image.fetch(coords)
         for level in (1, -1):
-            with pytest.raises(bl.InvalidError, match="level"):
+            with raises(bl.InvalidError, match="level"):
                 image.numpy(level)
     with bl.Image(GREY, mipmaps=True, queue=queue) as image:
-        with pytest.raises(bl.InvalidError, match="y is 0 to 1"):
+        with raises(bl.InvalidError, match="0.*1"):
             image.fetch([[0, 2]], level=1)
-        with pytest.raises(bl.InvalidError, match="levels 0 to 2"):
+        with raises(bl.InvalidError, match="levels 0.*2"):
             image.fetch([[0, 0]], level=3)
 
 
 def test_layers(queue: bl.Queue) -> None:
     with bl.Image(np.zeros((3, 4, 5), np.float32), layers=True, queue=queue) as image:
-        for layers, message in ((3, "0 to 2"), (-1, "0 to 2"), ([0, 1], "broadcasts"), (0.5, "integers")):
-            with pytest.raises(bl.InvalidError, match=message):
+        for layers, message in ((3, "0.*2"), (-1, "0.*2"), ([0, 1], None), (0.5, None)):
+            with raises(bl.InvalidError, match=message):
                 image.sample([[1, 1], [1, 1], [2, 2]], layers=layers)
 
 
 @pytest.mark.parametrize("size", [(0, 4), (-1, 4), (4,), (4, 4, 4), (2.5, 4), "4x4"])
 def test_sizes(queue: bl.Queue, size: Any) -> None:
-    with bl.Image(GREY, queue=queue) as image, pytest.raises(bl.InvalidError, match="size="):
+    with bl.Image(GREY, queue=queue) as image, raises(bl.InvalidError, match="size="):
         image.resize(size)
 
 
 @pytest.mark.parametrize(
     ("matrix", "shape", "message"),
     [
-        (np.eye(2), (4, 4), r"shape \(2, 2\); it is \(2, 3\), affine, or \(3, 3\), projective"),
-        ([[1, 0, np.nan], [0, 1, 0]], (4, 4), "not finite"),
-        ("rotate", (4, 4), "not made of numbers"),
+        (np.eye(2), (4, 4), r"shape \(2, 2\).*\(2, 3\).*\(3, 3\)"),
+        ([[1, 0, np.nan], [0, 1, 0]], (4, 4), None),
+        ("rotate", (4, 4), None),
         (np.eye(3), (0, 4), "shape="),
         (np.eye(3), (4, 4, 3), "shape="),
     ],
 )
-def test_warps(queue: bl.Queue, matrix: Any, shape: Any, message: str) -> None:
-    with bl.Image(GREY, queue=queue) as image, pytest.raises(bl.InvalidError, match=message):
+def test_warps(queue: bl.Queue, matrix: Any, shape: Any, message: str | None) -> None:
+    with bl.Image(GREY, queue=queue) as image, raises(bl.InvalidError, match=message):
         image.warp(matrix, shape)
 
 
 def test_kinds_without_a_picture(queue: bl.Queue) -> None:
     with bl.Image(np.zeros((6, 4, 4), np.float32), cubemap=True, queue=queue) as image:
-        with pytest.raises(bl.InvalidError, match="cubemap"):
+        with raises(bl.InvalidError, match="cubemap"):
             image.resize((2, 2))
-        with pytest.raises(bl.InvalidError, match="cubemap"):
+        with raises(bl.InvalidError, match="cubemap"):
             image.warp(np.eye(3), (2, 2))
-        with pytest.raises(bl.InvalidError, match="direction"):
+        with raises(bl.InvalidError):
             image.sample([[1.0, 2.0]])
     volume = np.zeros((4, 5, 6), np.float32)
-    with bl.Image(volume, queue=queue) as image, pytest.raises(bl.InvalidError, match="two-dimensional"):
+    with bl.Image(volume, queue=queue) as image, raises(bl.InvalidError):
         image.warp(np.eye(3), (2, 2))
-    with pytest.raises(bl.InvalidError, match="panorama"):
+    with raises(bl.InvalidError, match="panorama"):
         bl.Image.from_equirectangular(np.zeros(4, np.float32), queue=queue)
-    with pytest.raises(bl.InvalidError, match="size=0"):
+    with raises(bl.InvalidError, match="size=0"):
         bl.Image.from_equirectangular(np.zeros((4, 8), np.float32), 0, queue=queue)
 
 

@@ -18,6 +18,7 @@ from bindless.model.errors import (
     MemoryAllocationError,
     SyclRuntimeError,
 )
+from error_checks import raises
 
 from .conftest import DRIVERS
 
@@ -75,7 +76,7 @@ def test_success_raises_nothing(name: str) -> None:
 
 @pytest.mark.parametrize("name", DRIVERS)
 def test_an_unknown_code_is_a_runtime_error_with_the_number(name: str) -> None:
-    with pytest.raises(SyclRuntimeError, match="someCall failed with 424242, a code that these bindings do not know"):
+    with raises(SyclRuntimeError, match="someCall.*424242"):
         driver(name).check(424242, "someCall")
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import bindless as bl
+from error_checks import raises
 
 ARRAY = np.zeros((4, 2), np.float32)
 POINTS = np.zeros((4, 2), np.int32)
@@ -43,11 +44,11 @@ def test_wrong_kinds(queue: bl.Queue, name: str) -> None:
 
 def test_no_sizes(queue: bl.Queue) -> None:
     for wrong in (np.array(3), np.array(1.5), None):
-        with pytest.raises(bl.InvalidError, match="shape="):
+        with raises(bl.InvalidError, match="shape="):
             bl.usm_empty(wrong, np.float32, queue)  # type: ignore[arg-type]
     with bl.Image(ARRAY, queue=queue) as image:
         for nothing in (None, 1.5, object()):
-            with pytest.raises(bl.InvalidError, match="size="):
+            with raises(bl.InvalidError, match="size="):
                 image.resize(nothing)  # type: ignore[arg-type]
-            with pytest.raises(bl.InvalidError, match="shape="):
+            with raises(bl.InvalidError, match="shape="):
                 image.warp(np.eye(3), nothing)  # type: ignore[arg-type]

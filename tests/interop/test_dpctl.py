@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import bindless as bl
+from error_checks import raises
 
 
 class FakeDevice:
@@ -45,10 +46,10 @@ def test_the_capsule_is_of_the_same_device(queue: bl.Queue, monkeypatch: pytest.
     devices = _fake(monkeypatch, ["another", name, "third"])
     assert queue._get_capsule() is devices[1]
     _fake(monkeypatch, ["another"])
-    with pytest.raises(bl.InvalidError, match="dpctl has 0 devices"):
+    with raises(bl.InvalidError):
         queue._get_capsule()
     monkeypatch.setitem(sys.modules, "dpctl", None)
-    with pytest.raises(bl.FeatureNotSupportedError, match="dpctl"):
+    with raises(bl.FeatureNotSupportedError):
         queue._get_capsule()
 
 

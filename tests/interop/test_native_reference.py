@@ -11,6 +11,7 @@ from compile import compiled
 
 import bindless as bl
 from bindless.drivers import reference as driver
+from error_checks import raises
 from reference_objects import objects
 
 BOTH = pytest.mark.parametrize("ownership", ["transfer", "keep"])
@@ -68,7 +69,7 @@ def test_a_context(reference: bl.Device, ownership: str) -> None:
         array = bl.usm_empty(4, "int32", queue)
         queue.fill(array, 3).wait()
         assert list(array.numpy()) == [3] * 4
-    with pytest.raises(bl.InvalidError, match="two would destroy it"):
+    with raises(bl.InvalidError):
         bl.make_context("reference", native, reference)
     del made, queue, array
     assert objects() == before + (ownership == "keep")
@@ -172,7 +173,7 @@ def test_handles_of_other_objects_are_refused(native: Any, context: bl.Context) 
     for number, call in enumerate(_refusals(native, context)):
         with pytest.raises(bl.InvalidError):
             pytest.fail(f"call {number} gave {call()!r}")
-    with pytest.raises(bl.FeatureNotSupportedError, match="no handles of platforms"):
+    with raises(bl.FeatureNotSupportedError):
         bl.get_native(context.platform)
-    with pytest.raises(bl.FeatureNotSupportedError, match="make_platform"):
+    with raises(bl.FeatureNotSupportedError, match="make_platform"):
         bl.make_platform("reference", native)

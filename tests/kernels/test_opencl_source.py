@@ -11,6 +11,7 @@ import pytest
 import bindless as bl
 from bindless.compiler.find_toolchain import find_toolchain
 from bindless.compiler.source_items import items
+from error_checks import raises
 
 pytestmark = pytest.mark.skipif(
     not bl.kernels_available(), reason="needs a kernel compiler: pip install 'bindless[kernels]'"
@@ -123,7 +124,7 @@ def test_constants_are_macros_of_the_device_s_compiler() -> None:
     shown = [*find_toolchain().clang, "-x", "cl", "-E", "-P", "-cl-no-stdinc", "-DBINDLESS_CONSTANT_16=7", "-"]
     done = subprocess.run(shown, input=text, capture_output=True, text=True, check=True, timeout=120).stdout
     assert re.search(r"= \(\(int\)7\) \+ \(\(float\)\(0\.5f\)\)\s*\+ \(\(int\)7\);", done)
-    with pytest.raises(bl.BuildError, match=r"bindless_constant_int\(one\.\.\.\) in 'f'.*a plain integer"):
+    with raises(bl.BuildError, match=r"bindless_constant_int\(one\.\.\.\).*'f'"):
         _text("enum { one = 1 };\nkernel void f(global int *out) { *out = bindless_constant_int(one, 3); }")
 
 
@@ -174,7 +175,7 @@ REFUSED = {
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_opencl_cannot_express_is_refused_by_name(name: str) -> None:
     source, words = REFUSED[name]
-    with pytest.raises(bl.BuildError, match=re.compile(words, re.DOTALL)):
+    with raises(bl.BuildError, match=re.compile(words, re.DOTALL)):
         _text(source)
 
 

@@ -20,6 +20,7 @@ from bindless.compiler import find_toolchain as choice
 from bindless.compiler.llvm_tools import LLVMTools
 from bindless.compiler.pip_tools import PipTools
 from bindless.compiler.toolchain import TARGETS
+from error_checks import raises
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 EXAMPLES = sorted((REPOSITORY / "docs" / "examples").glob("*.cl"))
@@ -216,7 +217,7 @@ def test_a_process_that_is_killed_is_an_error(tmp_path: Path) -> None:
         tools.promote(module, tmp_path / "promoted.ll")
         (worker,) = tools._workers.values()
         os.kill(worker._process.pid, signal.SIGKILL)
-        with pytest.raises(bl.BuildError, match=str(-signal.SIGKILL)):
+        with raises(bl.BuildError, match=str(-signal.SIGKILL)):
             tools.promote(module, tmp_path / "promoted.ll")
 
 

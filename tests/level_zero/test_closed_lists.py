@@ -12,6 +12,7 @@ from compile import compiled_text, load
 
 import bindless as bl
 from bindless.drivers import level_zero as driver
+from error_checks import raises
 
 pytestmark = pytest.mark.on_level_zero
 
@@ -86,7 +87,7 @@ def test_a_run_after_a_fault(made: Any) -> None:
                 queue.fill(where, np.uint64(place)).wait()
                 event = graph()
                 if fails:
-                    with pytest.raises(bl.KernelError, match="'placed'"):
+                    with raises(bl.KernelError, match="'placed'"):
                         event.wait_and_throw()
                 else:
                     event.wait_and_throw()
@@ -126,7 +127,7 @@ def test_what_is_refused_is_recorded_anew(made: Any, monkeypatch: pytest.MonkeyP
                 return command(waits)
 
             graph._commands[1] = refused
-            with pytest.raises(bl.SyclRuntimeError, match="on purpose"):
+            with raises(bl.SyclRuntimeError, match="on purpose"):
                 graph()
             graph().wait()
             assert set(array.numpy(queue)) == {4}

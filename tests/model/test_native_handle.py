@@ -12,6 +12,7 @@ import pytest
 from bindless.drivers.level_zero import ffi
 from bindless.model.errors import InvalidError
 from bindless.model.native_handle import NativeHandle, as_handle
+from error_checks import raises
 
 TYPES = ("ze_command_queue_handle_t", "ze_command_list_handle_t")
 
@@ -71,5 +72,5 @@ def test_what_is_taken_for_a_handle(native: object, kind: str) -> None:
     ],
 )
 def test_what_is_no_handle(native: object, message: str) -> None:
-    with pytest.raises(InvalidError, match=f"native=.*{message}"):
+    with raises(InvalidError, match=f"native=.*{message}"):
         as_handle(native, TYPES)

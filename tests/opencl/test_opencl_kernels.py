@@ -16,6 +16,7 @@ from bindless.backends._opencl_kept import binary_of
 from bindless.backends._opencl_signature import reflected_of
 from bindless.drivers.opencl import ffi, lib
 from bindless.model import opencl_c
+from error_checks import raises
 
 pytestmark = pytest.mark.opencl
 
@@ -183,7 +184,7 @@ def test_values_structures_and_local_memory(cl_queue: bl.Queue) -> None:
     assert set(fixed.numpy().tolist()) == {42}
     with pytest.raises(bl.NdRangeError):
         cl_queue.parallel_for(bl.NdRange(64, 48), scale, *arguments)
-    with pytest.raises(bl.InvalidError, match="local memory"):
+    with raises(bl.InvalidError):
         cl_queue.parallel_for(bl.NdRange(64, 16), scale, *arguments[:3], bl.LocalAccessor(1 << 30))
 
 
@@ -193,7 +194,7 @@ def test_constants_of_text(cl_queue: bl.Queue) -> None:
         bundle = bl.load_kernel_bundle(TEXT, cl_queue, specialization=given)
         cl_queue.single_task(bundle.get_kernel("constants"), out).wait()
         assert out.numpy().tolist() == expected
-    with pytest.raises(bl.InvalidError, match="constant 4"):
+    with raises(bl.InvalidError, match="constant 4"):
         bl.load_kernel_bundle(TEXT, cl_queue, specialization={4: 1})
 
 
@@ -223,26 +224,26 @@ def test_a_handle_is_an_image_and_a_sampler(cl_queue: bl.Queue) -> None:
         out = bl.usm_empty(4, "f4", cl_queue)
         cl_queue.single_task(bundle.get_kernel("plain"), sampled, sampled, out).wait()
         assert np.allclose(out.numpy(), pixels[0, 1], atol=1e-6)
-        with pytest.raises(bl.InvalidError, match="unsampled image, and the kernel samples"):
+        with raises(bl.InvalidError):
             cl_queue.parallel_for(3, pick, plain, plain, at)
-        with pytest.raises(bl.InvalidError, match="image3d_t; the image given is an image2d_t"):
+        with raises(bl.InvalidError, match="image3d_t.*image2d_t"):
             cl_queue.single_task(bundle.get_kernel("deep"), plain, out)
-        with pytest.raises(bl.InvalidError, match=r"argument 0 .*no image handles that are numbers.*image2d_t"):
+        with raises(bl.InvalidError, match=r"argument 0 .*no image handles that are numbers.*image2d_t"):
             cl_queue.single_task(bundle.get_kernel("number"), plain, out)
         bl.destroy_image_handle(plain, cl_queue)
-        with pytest.raises(bl.InvalidError, match="no image of this context"):
+        with raises(bl.InvalidError):
             cl_queue.parallel_for(3, pick, sampled, plain, at)
         bl.destroy_image_handle(sampled, cl_queue)
 
 
 def test_programs_that_do_not_build(cl_queue: bl.Queue) -> None:
-    with pytest.raises(bl.BuildError, match="CL_BUILD_PROGRAM_FAILURE") as caught:
+    with raises(bl.BuildError, match="CL_BUILD_PROGRAM_FAILURE") as caught:
         bl.load_kernel_bundle(b"kernel void broken(global int *a) { a[0] = missing; }", cl_queue)
     assert "missing" in caught.value.log
-    with pytest.raises(bl.BuildError, match="neither SPIR-V"):
+    with raises(bl.BuildError, match="SPIR-V"):
         bl.load_kernel_bundle(b"\x00\x01 no program of anybody", cl_queue)
     if not cl_queue.device._record.native.takes_ptx:
-        with pytest.raises(bl.BuildError, match="PTX, which CUDA"):
+        with raises(bl.BuildError, match="PTX.*CUDA"):
             bl.load_kernel_bundle(b".version 7.0\n.target sm_75\n.address_size 64\n", cl_queue)
     with pytest.raises(bl.BuildError):
         bl.load_kernel_bundle(b"kernel void k(void) {}", cl_queue, options="-cl-std=CL47.11")
@@ -252,14 +253,14 @@ def test_a_program_without_kernels(cl_queue: bl.Queue) -> None:
     """Intel's driver says of one that it was not built."""
     bundle = bl.load_kernel_bundle(b"int twice(int x) { return 2 * x; }", cl_queue)
     assert bundle.kernel_names == () and not bundle.has_kernel("twice")
-    with pytest.raises(bl.InvalidError, match="no kernel is named 'twice'"):
+    with raises(bl.InvalidError, match="'twice'"):
         bundle.get_kernel("twice")
 
 
 def test_spir_v_that_is_cut_off_anywhere_is_refused(cl_queue: bl.Queue) -> None:
     """Intel's compiler ends the process for some of these."""
     if not cl_queue.device._record.native.takes_il:
-        with pytest.raises(bl.FeatureNotSupportedError, match="no SPIR-V"):
+        with raises(bl.FeatureNotSupportedError, match="SPIR-V"):
             bl.load_kernel_bundle(kernels.source("fetch_2d_f", "spirv"), cl_queue)
         return
     whole = compiled("contract", "spirv")
@@ -285,7 +286,7 @@ def test_binaries_go_back_to_the_driver(cl_queue: bl.Queue) -> None:
         for part in (binary[:5], binary[:12], binary[:40], binary[: len(binary) // 2], binary[:-4], longer):
             counted = part[:4] + (len(part) - 12).to_bytes(4, "little", signed=True) + part[8:]
             for broken in (part, counted if part is not longer else part):
-                with pytest.raises(bl.BuildError, match="SPIR-V"):
+                with raises(bl.BuildError, match="SPIR-V"):
                     bl.load_kernel_bundle(broken, cl_queue)
 
 

@@ -22,6 +22,7 @@ from bindless.backends._opencl_event import Event
 from bindless.backends._opencl_queue import Queue
 from bindless.drivers import opencl as driver
 from bindless.model.enums import UsmKind
+from error_checks import raises
 
 pytestmark = pytest.mark.opencl
 
@@ -167,14 +168,14 @@ def test_failures_reach_their_events_and_the_queue(native: Any) -> None:
     asked, unasked, other = (queue.note(gate(context)) for _ in range(3))
     assert not queue.is_idle() and asked.status() == "submitted"
     lib.clSetUserEventStatus(asked.handle, lib.CL_OUT_OF_RESOURCES)
-    with pytest.raises(bl.SyclRuntimeError, match=r"CL_OUT_OF_RESOURCES.*in gate") as caught:
+    with raises(bl.SyclRuntimeError, match=r"CL_OUT_OF_RESOURCES.*in gate") as caught:
         asked.wait()
     assert (caught.value.native_code, caught.value.native_name) == (lib.CL_OUT_OF_RESOURCES, "CL_OUT_OF_RESOURCES")
     lib.clSetUserEventStatus(other.handle, lib.CL_COMPLETE)
     lib.clSetUserEventStatus(unasked.handle, lib.CL_DEVICE_NOT_AVAILABLE)
     del unasked
     gc.collect()
-    with pytest.raises(bl.DeviceLostError, match="CL_DEVICE_NOT_AVAILABLE"):
+    with raises(bl.DeviceLostError, match="CL_DEVICE_NOT_AVAILABLE"):
         queue.wait()
     queue.wait()  # each is told once
     first, second = (queue.note(gate(context)) for _ in range(2))

@@ -22,6 +22,7 @@ from bindless.backends import _opencl_buffers, _opencl_memory
 from bindless.backends._opencl_context import Context
 from bindless.backends._opencl_queue import Queue
 from bindless.model.enums import UsmKind
+from error_checks import raises
 from opencl_faults import has_four_channels_alone
 
 pytestmark = [
@@ -188,7 +189,7 @@ def test_devices_without_the_extensions(cl: bl.Device) -> None:
         if extension not in native.extensions:
             assert not cl.has(aspect)
     if not cl.has("ext_oneapi_external_memory_import"):
-        with bl.Context(cl) as context, pytest.raises(bl.FeatureNotSupportedError, match="external_memory_import"):
+        with bl.Context(cl) as context, raises(bl.FeatureNotSupportedError, match="external_memory_import"):
             bl.import_external_memory(bl.ExternalMemDescriptor(bl.ResourceFd(0), "opaque_fd", 64), cl, context)
 
 

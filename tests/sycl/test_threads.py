@@ -16,6 +16,7 @@ import pytest
 import bindless as bl
 from bindless.drivers._launch import Lock
 from bindless.sycl import _stream
+from error_checks import raises
 from interrupts import interrupted_in
 
 
@@ -113,7 +114,7 @@ def test_memory_that_is_freed_in_the_midst_of_a_call_is_refused(device, context,
         lambda array: queue.memcpy(array, other, 256, depends_on=late(array)),
     ):
         gate.clear()
-        with pytest.raises(bl.InvalidError, match="were freed"):
+        with raises(bl.InvalidError):
             call(bl.usm_empty(256, "u1", queue))
         gate.set()
         queue.wait_and_throw()

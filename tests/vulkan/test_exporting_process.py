@@ -18,6 +18,7 @@ from sharing_checks import open_descriptors, pixels_for, read_by_copies, same, w
 
 import bindless as bl
 from bindless.interop import vulkan as sharing
+from error_checks import raises
 
 pytestmark = pytest.mark.vulkan
 
@@ -82,7 +83,7 @@ def test_semaphore_of_a_process_that_died(received, device, context):
     with bl.Queue(device, context, in_order=True) as waiting, bl.Queue(device, context, in_order=True) as other:
         semaphore = bl.import_external_semaphore(descriptor, waiting)
         event = waiting.ext_oneapi_wait_external_semaphore(semaphore)
-        with pytest.raises(bl.WaitTimeoutError, match="opaque_fd"):
+        with raises(bl.WaitTimeoutError, match="opaque_fd"):
             event.wait(timeout=0.2)
         other.ext_oneapi_signal_external_semaphore(semaphore).wait_and_throw()
         event.wait_and_throw()
