@@ -169,13 +169,15 @@ def test_a_dropped_host_accessor_lets_go(queue):
     accessor = buffer.get_host_access()
     event = fill(queue, buffer, 2)
     del accessor
-    event.wait()
+    event.wait(timeout=60)
+    assert event.status is bl.EventStatus.complete
     ring = [buffer.get_host_access()]
     ring.append(ring)
     event = fill(queue, buffer, 3)
     del ring
     gc.collect()
-    event.wait()
+    event.wait(timeout=60)
+    assert event.status is bl.EventStatus.complete
 
 
 def test_an_array_outlives_its_host_accessor_and_its_buffer(queue):

@@ -77,7 +77,9 @@ def test_one_target_may_write_and_another_read(queue):
         [("read", "device"), ("read", "host_task"), ("read", "constant_buffer")],
         [("read", "device"), ("write", "device"), ("read_write", "device")],
     ):
-        queue.submit(groups(buffer, *accesses)).wait()
+        event = queue.submit(groups(buffer, *accesses))
+        event.wait()
+        assert event.status is bl.EventStatus.complete, accesses
 
 
 @pytest.mark.parametrize(

@@ -249,8 +249,8 @@ def test_free_takes_whole_allocations_of_its_own(queue, device):
         bl.free(pointer + 8, queue)
     with raises(bl.InvalidError, match="free"):
         bl.free(pointer.address, queue)
+    lent = bl.UsmPointer._adopt(pointer.address, 64, pointer.kind, device, queue.context, owned=False)
     with raises(bl.InvalidError):
-        lent = bl.UsmPointer._adopt(pointer.address, 64, pointer.kind, device, queue.context, owned=False)
         bl.free(lent)
     bl.free(pointer, queue)
 

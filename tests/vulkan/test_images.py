@@ -231,8 +231,8 @@ def test_wrong_descriptions_are_refused(queue, exporter):
         memory = bl.import_external_memory(image.export(), queue)
         with pytest.raises(bl.Error):
             bl.map_external_image_memory(memory, description((450, 230), 1), queue)
+        layered = bl.ImageDescriptor(9, 9, type="array", array_size=2, channel_type="unorm_int8")
         with pytest.raises(bl.InvalidError):  # R72
-            layered = bl.ImageDescriptor(9, 9, type="array", array_size=2, channel_type="unorm_int8")
             bl.map_external_image_memory(memory, layered, queue)
         handle = bl.map_external_image_memory(memory, image.desc, queue)
         with pytest.raises(bl.Error, match="imported memory"):  # R74
