@@ -1,4 +1,4 @@
-"""The tables of docs/performance.md, from what ``bindless bench --json`` measured: every document of this folder.
+"""Tables of docs/measurements/performance.md, from the ``bindless bench --json`` documents of this folder.
 
 python docs/plots/tables.py
 """
@@ -48,13 +48,13 @@ def table(document: dict[str, Any]) -> str:
 
 
 def write(page: Path) -> None:
-    """Puts the table of each document of this folder between its marks in a page."""
+    """Put the table of each document of this folder between its marks in a page."""
     text = page.read_text(encoding="utf-8")
-    for path in sorted(page.parent.glob("plots/*.json")):
+    for path in sorted(Path(__file__).parent.glob("*.json")):
         document = json.loads(path.read_text(encoding="utf-8"))
         machine = document["machine"]
         told = (
-            f"`{document['device']}`, {document['date'][:10]}; {machine['processors']} processors, "
+            f"`{document['device']}`,\n{document['date'][:10]}; {machine['processors']} processors, "
             f"Python {machine['python']}, numpy {machine['numpy']}; {document['samples'] / 1e6:.1f} M samples a call, "
             f"{document['clock']} time."
         )
@@ -68,4 +68,4 @@ def write(page: Path) -> None:
 
 
 if __name__ == "__main__":
-    write(Path(__file__).parent.parent / "performance.md")
+    write(Path(__file__).parent.parent / "measurements" / "performance.md")

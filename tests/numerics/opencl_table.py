@@ -1,4 +1,4 @@
-"""The table of docs/opencl_numbers.md: OpenCL devices, the reference in its exact mode, and float64 numpy.
+"""The table of docs/measurements/opencl_numbers.md: OpenCL devices, the reference in its exact mode, and float64 numpy.
 
     cd tests && python -m numerics.opencl_table
 

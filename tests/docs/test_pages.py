@@ -1,0 +1,71 @@
+"""Checks of the pages: links lead to existing files and headings, lines are short, and the language rules hold."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = [
+    "README.md",
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+    *sorted(str(page.relative_to(ROOT)) for page in (ROOT / "docs").rglob("*.md")),
+]
+WRITTEN = [page for page in PAGES if page not in ("docs/spec_coverage.md", "docs/architecture.md")]  # not generated
+AVOIDED = re.compile(  # phrases that pages must not use
+    r"\b(?:beside|(?:is|are|was) told|whose turn|at rest|in the midst|which rest|what \w+ tells? of)\b"
+)
+
+
+def _text(page: str) -> str:
+    return (ROOT / page).read_text(encoding="utf-8")
+
+
+def _prose(page: str) -> list[tuple[int, str]]:
+    """Numbered lines outside code blocks, tables and pictures."""
+    found, fenced = [], False
+    for number, line in enumerate(_text(page).split("\n"), 1):
+        if line.lstrip().startswith("```"):
+            fenced = not fenced
+        elif not fenced and not line.startswith(("|", "!", "    ")):
+            found.append((number, line))
+    return found
+
+
+def _anchors(page: str) -> set[str]:
+    """The anchors of a page's headings, as GitHub makes them."""
+    headings = (line.lstrip("#").strip() for _, line in _prose(page) if line.startswith("#"))
+    texts = (re.sub(r"\]\([^)]*\)|[\[\]`]", "", heading) for heading in headings)
+    return {re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-") for text in texts}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_lead_somewhere(page: str) -> None:
+    for target in re.findall(r"\]\(([^)\s]+)\)", _text(page)):
+        if re.match(r"\w+:", target):
+            continue
+        file, _, anchor = target.partition("#")
+        path = ((ROOT / page).parent / file).resolve() if file else ROOT / page
+        assert path.exists(), f"{target} does not exist"
+        if anchor:
+            assert anchor in _anchors(str(path.relative_to(ROOT))), f"{target}: no such heading"
+
+
+@pytest.mark.parametrize("page", WRITTEN)
+def test_lines_are_short(page: str) -> None:
+    assert [number for number, line in _prose(page) if len(line) > 120] == []
+
+
+@pytest.mark.parametrize("page", WRITTEN)
+def test_the_language_is_plain(page: str) -> None:
+    assert AVOIDED.findall(_text(page)) == []
+
+
+def test_every_page_is_listed() -> None:
+    listed = {
+        (ROOT / "docs" / target).resolve() for target in re.findall(r"\]\(([\w/.]+\.md)\)", _text("docs/README.md"))
+    }
+    assert {ROOT / page for page in PAGES if page.startswith("docs/")} - {ROOT / "docs" / "README.md"} <= listed
