@@ -14,6 +14,7 @@ BINDLESS_REQUIRE=opencl,vulkan   markers whose tests must run: what they need an
 
 from __future__ import annotations
 
+import contextlib
 import ctypes.util
 import gc
 import importlib.util
@@ -28,6 +29,7 @@ from pathlib import Path
 import pytest
 
 import bindless as bl
+from bindless._cli_ze_driver import driver_path
 from bindless.compiler.toolchain import INSTALL_PIP
 
 # compile.py: kernels of the tests, for any of them.
@@ -133,8 +135,8 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
 
 def _use_own_level_zero_driver() -> None:
     """Before the loader is opened; subprocesses take it over."""
-    own = Path(bl.__file__).parent / "drivers" / "libze_bindless.so"
-    os.environ.setdefault("ZE_ENABLE_ALT_DRIVERS", str(own))
+    with contextlib.suppress(bl.FeatureNotSupportedError):  # only Linux has it
+        os.environ.setdefault("ZE_ENABLE_ALT_DRIVERS", str(driver_path()))
 
 
 def _use_recording_driver(config: pytest.Config) -> None:

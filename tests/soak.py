@@ -27,6 +27,7 @@ import numpy as np
 
 import bindless as bl
 from bindless import kernels
+from bindless._cli_ze_driver import driver_path
 from bindless.sycl._stream import wait_for_all
 
 HERE = Path(__file__).resolve().parent
@@ -294,8 +295,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
     if arguments.device == "level_zero":
-        own = Path(bl.__file__).parent / "drivers" / "libze_bindless.so"
-        os.environ.setdefault("ZE_ENABLE_ALT_DRIVERS", str(own))
+        os.environ.setdefault("ZE_ENABLE_ALT_DRIVERS", str(driver_path()))
     device = bl.Device(arguments.device if ":" in arguments.device else f"{arguments.device}:*:*")
     soak = Soak(device, arguments.seed)
     print(f"{device.name}, driver {device.driver_version} [{device.backend}]", flush=True)

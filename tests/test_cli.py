@@ -89,6 +89,16 @@ def test_ze_driver_tells_a_path_that_exports_the_tables_of_the_loader(capsys: py
     assert ctypes.CDLL(str(path)).zeGetDriverProcAddrTable(0x10004, None) == 0x78000007  # INVALID_NULL_POINTER
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="the Level Zero driver is built on Linux alone")
+def test_ze_driver_finds_the_driver_of_an_editable_install(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Its sources lie in another folder than the compiled files."""
+    monkeypatch.setattr(bl.drivers, "__file__", str(tmp_path / "__init__.py"))
+    assert main(["ze-driver", "--path"]) == 0
+    assert Path(capsys.readouterr().out.strip()).is_file()
+
+
 # ---------------------------------------------------------------------- doctor
 
 

@@ -17,9 +17,10 @@ def driver_path() -> Path:
     Raises:
         FeatureNotSupportedError: this installation has none: it is built on Linux only.
     """
-    from . import drivers
+    from .drivers import _level_zero
 
-    path = Path(drivers.__file__).parent / _NAME
+    # An editable install keeps compiled files in another folder than the sources.
+    path = Path(_level_zero.__file__).parent / _NAME
     if not path.is_file():
         raise FeatureNotSupportedError(
             f"{path} does not exist: only wheels for 64-bit Linux hold the Level Zero driver"

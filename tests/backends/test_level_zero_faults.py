@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 import bindless as bl
+from bindless._cli_ze_driver import driver_path
 
 PROGRAM = Path(__file__).with_name("level_zero_faults.py")
-DRIVER = Path(bl.__file__).parent / "drivers" / "libze_bindless.so"
 
 
 @pytest.mark.level_zero
@@ -21,7 +21,8 @@ DRIVER = Path(bl.__file__).parent / "drivers" / "libze_bindless.so"
 def test_each_failing_call_is_an_error_and_leaves_nothing() -> None:
     """Errors of the package alone, no crash, and as many objects of the driver as before; for both kinds of lists."""
     paths = os.pathsep.join((str(Path(bl.__file__).parents[1]), os.environ.get("PYTHONPATH", "")))
-    environment = {**os.environ, "ZE_ENABLE_ALT_DRIVERS": str(DRIVER), "PYTHONPATH": paths, "BINDLESS_CACHE": "0"}
+    variables = {"ZE_ENABLE_ALT_DRIVERS": str(driver_path()), "PYTHONPATH": paths, "BINDLESS_CACHE": "0"}
+    environment = {**os.environ, **variables}
     done = subprocess.run(
         [sys.executable, str(PROGRAM)], capture_output=True, text=True, env=environment, check=False, timeout=120
     )

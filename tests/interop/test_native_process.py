@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import bindless as bl
+from bindless._cli_ze_driver import driver_path
 
 HERE = Path(__file__).resolve().parent
 
@@ -48,10 +49,9 @@ cycle.append(cycle)
 @pytest.mark.level_zero
 def test_what_is_left_to_the_end_of_the_process() -> None:
     """What was transferred is destroyed, in order and once; what was lent is all there when everything has ended."""
-    driver = Path(bl.__file__).parent / "drivers" / "libze_bindless.so"
     environment = {
         **os.environ,
-        "ZE_ENABLE_ALT_DRIVERS": str(driver),
+        "ZE_ENABLE_ALT_DRIVERS": str(driver_path()),
         "PYTHONPATH": os.pathsep.join([str(Path(bl.__file__).parents[1]), str(HERE)]),
     }
     done = subprocess.run(

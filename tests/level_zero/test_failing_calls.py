@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import bindless as bl
+from bindless._cli_ze_driver import driver_path
 
 HERE = Path(__file__).parent
 
@@ -21,7 +22,7 @@ def test_each_failing_call_is_an_error_and_leaves_nothing() -> None:
     tests = HERE.parent
     paths = (Path(bl.__file__).parents[1], tests, tests / "backends", tests / "spirv")
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, paths)), "BINDLESS_CACHE": "0"}
-    environment["ZE_ENABLE_ALT_DRIVERS"] = str(Path(bl.__file__).parent / "drivers" / "libze_bindless.so")
+    environment["ZE_ENABLE_ALT_DRIVERS"] = str(driver_path())
     done = subprocess.run(
         [sys.executable, str(HERE / "faults.py")],
         capture_output=True,
