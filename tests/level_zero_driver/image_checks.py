@@ -257,7 +257,7 @@ def check_copies_of_nothing(rig: Rig) -> None:
         "INVALID_NULL_POINTER", "", "zeCommandListAppendImageCopyToMemory", rig.list, ffi.NULL, image, nothing, *end
     )
     rig.fails(
-        "INVALID_SIZE", "same", "zeCommandListAppendImageCopyRegion", rig.list, other, image, nothing, ffi.NULL, *end
+        "INVALID_SIZE", "equal", "zeCommandListAppendImageCopyRegion", rig.list, other, image, nothing, ffi.NULL, *end
     )
 
 
@@ -267,8 +267,8 @@ def check_copies_refused(rig: Rig) -> None:
     data = ffi.new("char[4096]")
     end = (ffi.NULL, 0, ffi.NULL)
     into, out = "zeCommandListAppendImageCopyFromMemoryExt", "zeCommandListAppendImageCopyToMemory"
-    rig.fails("INVALID_SIZE", "leaves the image of 8 x 8", out, rig.list, data, image, _region(1, 0, 0, 8, 8, 1), *end)
-    rig.fails("INVALID_SIZE", "leaves the image", out, rig.list, data, image, _region(0, 0, 2**32 - 1, 1, 1, 2), *end)
+    rig.fails("INVALID_SIZE", "exceeds the image of 8 x 8", out, rig.list, data, image, _region(1, 0, 0, 8, 8, 1), *end)
+    rig.fails("INVALID_SIZE", "exceeds the image", out, rig.list, data, image, _region(0, 0, 2**32 - 1, 1, 1, 2), *end)
     rig.fails("INVALID_SIZE", "32 bytes of a row", into, rig.list, image, data, ffi.NULL, 28, 0, *end)
     region = "zeCommandListAppendImageCopyRegion"
     rig.fails(
@@ -286,7 +286,7 @@ def check_copies_refused(rig: Rig) -> None:
     rig.fails("INVALID_ARGUMENT", "equal size", region, rig.list, wide, image, ffi.NULL, ffi.NULL, *end)
     rig.fails(
         "INVALID_SIZE",
-        "both are the same",
+        "both must be equal",
         region,
         rig.list,
         image,
@@ -501,12 +501,12 @@ def check_pitched_images_refused(rig: Rig) -> None:
     make = ("zeImageCreate", rig.context, rig.device)
     rig.fails("INVALID_NULL_POINTER", "ptr", *make, desc(ffi.NULL), slot)
     rig.fails("UNSUPPORTED_ALIGNMENT", "multiple of 64", *make, desc(usm + 4), slot)
-    rig.fails("INVALID_SIZE", "left of the allocation", *make, desc(usm + 3648), slot)
+    rig.fails("INVALID_SIZE", "remain in the allocation", *make, desc(usm + 3648), slot)
     rig.fails("UNSUPPORTED_SIZE", "row pitch of 60", *make, desc(usm, 60), slot)
     rig.fails("INVALID_ARGUMENT", "multiple of 4", *make, desc(usm, 66), slot)
     rig.fails("INVALID_ARGUMENT", "no allocation", *make, desc(host + 64 - int(ffi.cast("uintptr_t", host)) % 64), slot)
     rig.fails(
-        "UNSUPPORTED_FEATURE", "one or two dimensions", *make, desc(usm, depth=1, type=lib.ZE_IMAGE_TYPE_3D), slot
+        "UNSUPPORTED_FEATURE", "1D and 2D images", *make, desc(usm, depth=1, type=lib.ZE_IMAGE_TYPE_3D), slot
     )
     rig.image(desc(usm + 3584))
     pitch = ffi.new("size_t *")

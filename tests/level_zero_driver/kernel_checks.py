@@ -152,7 +152,7 @@ def check_arguments_refused(rig: Rig) -> None:
     name = "zeKernelSetArgumentValue"
     launch = "zeCommandListAppendLaunchKernel"
     end = (ffi.NULL, 0, ffi.NULL)
-    rig.fails("INVALID_ARGUMENT", "was not set", launch, rig.list, kernel, group_count(1), *end)
+    rig.fails("INVALID_ARGUMENT", "is not set", launch, rig.list, kernel, group_count(1), *end)
     rig.fails("INVALID_KERNEL_ARGUMENT_INDEX", "has 4", name, kernel, 4, 4, four)
     rig.fails("INVALID_KERNEL_ARGUMENT_INDEX", "has 4", name, kernel, 2**32 - 1, 4, four)
     rig.fails("INVALID_KERNEL_ARGUMENT_SIZE", "8 bytes, 4", name, kernel, 0, 4, four)

@@ -117,7 +117,9 @@ def test_the_hierarchy_leads_up_where_it_is_combined(hierarchy: str, mask: str, 
         "ZE_FLAT_DEVICE_HIERARCHY": hierarchy,
         "ZE_AFFINITY_MASK": mask,
     }
-    run = subprocess.run([sys.executable, "-c", ROOTS], env=environment, capture_output=True, text=True, check=True)
+    run = subprocess.run(
+        [sys.executable, "-c", ROOTS], env=environment, capture_output=True, text=True, check=True, timeout=60
+    )
     assert run.stdout.splitlines() == expected
 
 
@@ -130,7 +132,7 @@ def test_a_hierarchy_that_cannot_be_is_refused(hierarchy: str, system: str) -> N
         "ZE_FLAT_DEVICE_HIERARCHY": hierarchy,
     }
     code = "from bindless.drivers import level_zero as zero; assert zero.lib.zeInit(0) != 0"
-    subprocess.run([sys.executable, "-c", code], env=environment, check=True)
+    subprocess.run([sys.executable, "-c", code], env=environment, check=True, timeout=60)
 
 
 @pytest.mark.parametrize(
