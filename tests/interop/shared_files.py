@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import mmap
 import os
+import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,6 +65,14 @@ def descriptors() -> int:
     """How many file descriptors the process has open, without those that nobody refers to any more."""
     gc.collect()
     return len(os.listdir("/proc/self/fd"))
+
+
+def descriptors_return_to(number: int) -> bool:
+    """Whether the process has ``number`` open file descriptors within 10 s: threads close theirs a little later."""
+    end = time.monotonic() + 10
+    while descriptors() != number and time.monotonic() < end:
+        time.sleep(0.01)
+    return descriptors() == number
 
 
 def takes_files(device: bl.Device) -> bool:

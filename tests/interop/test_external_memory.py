@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from shared_files import SharedFile, descriptors, import_file, import_semaphore
+from shared_files import SharedFile, descriptors, descriptors_return_to, import_file, import_semaphore
 
 import bindless as bl
 from error_checks import raises
@@ -233,10 +233,10 @@ def test_an_import_takes_the_descriptor_over(queue: bl.Queue, shared: SharedFile
         pointer = bl.map_external_linear_memory(memory, queue, size=100)
         bl.release_external_memory(memory, queue)
         bl.unmap_external_linear_memory(pointer, queue)
-        assert descriptors() == before
+        assert descriptors_return_to(before)
     with pytest.raises(bl.InvalidError):
         bl.import_external_memory(bl.ExternalMemDescriptor(bl.ResourceFd(shared.fd), "opaque_fd", 1 << 20), queue)
-    assert os.fstat(shared.fd).st_size == 1 << 16 and descriptors() == before
+    assert os.fstat(shared.fd).st_size == 1 << 16 and descriptors_return_to(before)
 
 
 def test_what_was_mapped_outlives_the_import(queue: bl.Queue, device: bl.Device, shared: SharedFile) -> None:
@@ -261,7 +261,7 @@ def test_what_was_mapped_outlives_the_import(queue: bl.Queue, device: bl.Device,
     bl.unmap_external_image_memory(handle, "standard", queue)
     del pointer
     gc.collect()
-    assert descriptors() == before
+    assert descriptors_return_to(before)
 
 
 def test_dropping_everything_leaks_nothing(device: bl.Device, shared: SharedFile) -> None:
@@ -281,7 +281,7 @@ def test_dropping_everything_leaks_nothing(device: bl.Device, shared: SharedFile
         context.close()
         del context, queue, handle
         gc.collect()
-        assert descriptors() == before
+        assert descriptors_return_to(before)
 
 
 def test_released_while_work_is_pending(device: bl.Device, context: bl.Context, shared: SharedFile) -> None:
@@ -420,13 +420,13 @@ def test_descriptors_that_are_no_memory(queue: bl.Queue, shared: SharedFile) -> 
             bl.import_external_memory(bl.ExternalMemDescriptor(bl.ResourceFd(fd), "opaque_fd", 4096), queue)
     for fd in (reader, writer, folder, event, sealed):
         os.close(fd)
-    assert descriptors() == before
+    assert descriptors_return_to(before)
     reused = os.dup(shared.fd)  # a number that meant another thing a moment ago
     memory = bl.import_external_memory(bl.ExternalMemDescriptor(bl.ResourceFd(reused), "opaque_fd", 4096), queue)
     bl.release_external_memory(memory, queue)
     with raises(bl.InvalidError, match="ExternalMemDescriptor"):
         bl.import_external_memory(shared.fd, queue)  # type: ignore[arg-type]
-    assert descriptors() == before
+    assert descriptors_return_to(before)
 
 
 def test_sizes(queue: bl.Queue, shared: SharedFile) -> None:

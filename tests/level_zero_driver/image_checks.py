@@ -505,9 +505,7 @@ def check_pitched_images_refused(rig: Rig) -> None:
     rig.fails("UNSUPPORTED_SIZE", "row pitch of 60", *make, desc(usm, 60), slot)
     rig.fails("INVALID_ARGUMENT", "multiple of 4", *make, desc(usm, 66), slot)
     rig.fails("INVALID_ARGUMENT", "no allocation", *make, desc(host + 64 - int(ffi.cast("uintptr_t", host)) % 64), slot)
-    rig.fails(
-        "UNSUPPORTED_FEATURE", "1D and 2D images", *make, desc(usm, depth=1, type=lib.ZE_IMAGE_TYPE_3D), slot
-    )
+    rig.fails("UNSUPPORTED_FEATURE", "1D and 2D images", *make, desc(usm, depth=1, type=lib.ZE_IMAGE_TYPE_3D), slot)
     rig.image(desc(usm + 3584))
     pitch = ffi.new("size_t *")
     rig.fails("UNSUPPORTED_SIZE", "0 x 4", "zeMemGetPitchFor2dImage", rig.context, rig.device, 0, 4, 4, pitch)

@@ -22,23 +22,23 @@ pipes:
     CommitReadPipe CommitWritePipe IsValidReserveId GetNumPipePackets GetMaxPipePackets GroupReserveReadPipePackets
     GroupReserveWritePipePackets GroupCommitReadPipe GroupCommitWritePipe TypeReserveId TypePipeStorage
     ConstantPipeStorage CreatePipeFromPipeStorage
-queues on the device:
+device queues:
     TypeDeviceEvent TypeQueue EnqueueMarker EnqueueKernel GetKernelNDrangeSubGroupCount
     GetKernelNDrangeMaxSubGroupSize GetKernelWorkGroupSize GetKernelPreferredWorkGroupSizeMultiple RetainEvent
     ReleaseEvent CreateUserEvent IsValidEvent SetUserEventStatus CaptureEventProfilingInfo GetDefaultQueue
     BuildNDRange GetKernelLocalSizeForSubgroupCount GetKernelMaxNumSubgroups
 named barriers:
     TypeNamedBarrier NamedBarrierInitialize MemoryNamedBarrier
-pointers to functions:
+function pointers:
     ConstantFunctionPointerINTEL FunctionPointerCallINTEL
-assembly of a vendor:
+a vendor's assembly:
     AsmTargetINTEL AsmINTEL AsmCallINTEL
-blocks of images:
+image block reads and writes:
     SubgroupImageBlockReadINTEL SubgroupImageBlockWriteINTEL SubgroupImageMediaBlockReadINTEL
     SubgroupImageMediaBlockWriteINTEL
 arrays of variable length:
     VariableLengthArrayINTEL SaveMemoryINTEL RestoreMemoryINTEL
-what shaders have:
+shader features:
     TypeMatrix TypeRuntimeArray Transpose ImageTexelPointer ImageSampleImplicitLod ImageQueryLod
     ImageQuerySamples ArrayLength Kill
 """
