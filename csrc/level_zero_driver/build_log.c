@@ -1,8 +1,8 @@
 /* Build logs: creation, query and destruction (zeModuleBuildLog*). */
 
-#include "build_log.h"
+#include "level_zero_driver/build_log.h"
 
-#include "copy_out.h"
+#include "level_zero_driver/copy_out.h"
 
 #include <string.h>
 

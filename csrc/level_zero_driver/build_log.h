@@ -2,7 +2,7 @@
 #ifndef BLZ_BUILD_LOG_H
 #define BLZ_BUILD_LOG_H
 
-#include "handle.h"
+#include "level_zero_driver/handle.h"
 
 /* Creates a log that holds a copy of text. Does nothing when handle is NULL. */
 ze_result_t blz_build_log_create(const char *text, ze_module_build_log_handle_t *handle);

@@ -1,6 +1,6 @@
 /* Parser of build options. */
 
-#include "build_options.h"
+#include "level_zero_driver/build_options.h"
 
 #include <string.h>
 

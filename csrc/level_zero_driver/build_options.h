@@ -2,7 +2,7 @@
 #ifndef BLZ_BUILD_OPTIONS_H
 #define BLZ_BUILD_OPTIONS_H
 
-#include "failure.h"
+#include "level_zero_driver/failure.h"
 
 /* Checks a string of options, which may be NULL. The executor has a single way to run a kernel: valid options change
  * nothing. Fails with MODULE_BUILD_FAILURE for an option that Level Zero does not define. */

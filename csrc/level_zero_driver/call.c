@@ -1,8 +1,8 @@
 /* Entry of every API call: call counter and injected failures. */
 
-#include "call.h"
+#include "level_zero_driver/call.h"
 
-#include "failure.h"
+#include "level_zero_driver/failure.h"
 #include "reference/threads.h"
 
 #include <stdatomic.h>

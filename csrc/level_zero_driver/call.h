@@ -7,7 +7,7 @@
 #ifndef BLZ_CALL_H
 #define BLZ_CALL_H
 
-#include "level_zero.h"
+#include "level_zero_driver/level_zero.h"
 
 /* Returns SUCCESS, or the result that a rule injects. */
 ze_result_t blz_call_enter(enum blz_call call);

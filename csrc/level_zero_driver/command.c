@@ -1,9 +1,9 @@
 /* Commands: allocation, events, and lists of recorded commands. */
 
-#include "command.h"
+#include "level_zero_driver/command.h"
 
-#include "counter_event.h"
-#include "fence.h"
+#include "level_zero_driver/counter_event.h"
+#include "level_zero_driver/fence.h"
 
 void *blz_command_new(size_t size, ze_result_t (*run)(const struct blz_command *command),
                       void (*release)(struct blz_command *command))

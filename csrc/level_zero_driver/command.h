@@ -5,8 +5,8 @@
 #ifndef BLZ_COMMAND_H
 #define BLZ_COMMAND_H
 
-#include "event.h"
-#include "stream.h"
+#include "level_zero_driver/event.h"
+#include "level_zero_driver/stream.h"
 
 struct blz_command {
     struct blz_work work; /* of a command that is submitted on its own */

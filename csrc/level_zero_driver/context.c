@@ -1,8 +1,8 @@
 /* Contexts: creation, properties and destruction. */
 
-#include "context.h"
+#include "level_zero_driver/context.h"
 
-#include "structure.h"
+#include "level_zero_driver/structure.h"
 
 static void destroy(struct blr_object *object) { blr_delete(object); }
 

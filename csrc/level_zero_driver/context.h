@@ -6,7 +6,7 @@
 #ifndef BLZ_CONTEXT_H
 #define BLZ_CONTEXT_H
 
-#include "driver.h"
+#include "level_zero_driver/driver.h"
 
 struct blz_context {
     struct blr_object object;

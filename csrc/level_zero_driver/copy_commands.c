@@ -1,8 +1,8 @@
 /* Commands on memory: copies of bytes and boxes, fills, prefetch and advice hints. */
-#include "device.h"
-#include "list.h"
+#include "level_zero_driver/device.h"
+#include "level_zero_driver/list.h"
 #include "reference/transfer.h"
-#include "region.h"
+#include "level_zero_driver/region.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Two-call queries of variable-size values. */
 
-#include "copy_out.h"
+#include "level_zero_driver/copy_out.h"
 
 #include <string.h>
 

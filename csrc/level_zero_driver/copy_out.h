@@ -2,7 +2,7 @@
 #ifndef BLZ_COPY_OUT_H
 #define BLZ_COPY_OUT_H
 
-#include "failure.h"
+#include "level_zero_driver/failure.h"
 
 /* Sets *size when *size is 0 or target is NULL; copies the value otherwise. Fails with INVALID_SIZE when *size is
    below the size of the value. */

@@ -1,9 +1,9 @@
-#include "counter_event.h"
+#include "level_zero_driver/counter_event.h"
 
-#include "driver.h"
-#include "intel.h"
+#include "level_zero_driver/driver.h"
+#include "level_zero_driver/intel.h"
 #include "reference/threads.h"
-#include "structure.h"
+#include "level_zero_driver/structure.h"
 
 #define COUNTER_FLAGS                                                                                                         \
     (ZE_EVENT_COUNTER_BASED_FLAG_IMMEDIATE | ZE_EVENT_COUNTER_BASED_FLAG_NON_IMMEDIATE |                                       \

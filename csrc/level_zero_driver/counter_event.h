@@ -9,7 +9,7 @@
 #ifndef BLZ_COUNTER_EVENT_H
 #define BLZ_COUNTER_EVENT_H
 
-#include "event.h"
+#include "level_zero_driver/event.h"
 
 /* What the event stands for now: itself, or the point at the end of what it follows. Retained; NULL before the first. */
 struct blz_event *blz_event_latest(struct blz_event *event);

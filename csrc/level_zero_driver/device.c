@@ -1,13 +1,13 @@
 /* Devices and their properties: the processors of this machine, as the reference driver describes them. */
-#include "device.h"
+#include "level_zero_driver/device.h"
 
-#include "processor.h"
+#include "level_zero_driver/processor.h"
 #include "reference/allocate.h"
 #include "reference/device.h"
 #include "reference/spirv_program.h"
 #include "reference/threads.h"
-#include "stream.h"
-#include "structure.h"
+#include "level_zero_driver/stream.h"
+#include "level_zero_driver/structure.h"
 
 #include <stdio.h>
 #include <string.h>

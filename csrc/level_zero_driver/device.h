@@ -2,7 +2,7 @@
 #ifndef BLZ_DEVICE_H
 #define BLZ_DEVICE_H
 
-#include "driver.h"
+#include "level_zero_driver/driver.h"
 #include "reference/transfer.h"
 
 #define BLZ_MAX_FILL_PATTERN BLR_MAX_PATTERN

@@ -1,13 +1,13 @@
 /* The driver object and its devices: initialisation, handles and properties. */
 
-#include "driver.h"
+#include "level_zero_driver/driver.h"
 
-#include "call.h"
-#include "context.h"
-#include "extension.h"
+#include "level_zero_driver/call.h"
+#include "level_zero_driver/context.h"
+#include "level_zero_driver/extension.h"
 #include "reference/threads.h"
-#include "structure.h"
-#include "topology.h"
+#include "level_zero_driver/structure.h"
+#include "level_zero_driver/topology.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

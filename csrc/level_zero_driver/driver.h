@@ -10,7 +10,7 @@
 #ifndef BLZ_DRIVER_H
 #define BLZ_DRIVER_H
 
-#include "handle.h"
+#include "level_zero_driver/handle.h"
 #include "reference/context.h"
 
 #define BLZ_MAX_DEVICES 64u

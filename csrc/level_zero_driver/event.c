@@ -1,11 +1,11 @@
 /* Events and event pools: creation, destruction and IPC handles. */
 
-#include "event.h"
+#include "level_zero_driver/event.h"
 
-#include "counter_event.h"
-#include "driver.h"
-#include "stream.h"
-#include "structure.h"
+#include "level_zero_driver/counter_event.h"
+#include "level_zero_driver/driver.h"
+#include "level_zero_driver/stream.h"
+#include "level_zero_driver/structure.h"
 
 #include <string.h>
 #include <sys/mman.h>

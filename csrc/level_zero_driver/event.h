@@ -3,9 +3,9 @@
 #ifndef BLZ_EVENT_H
 #define BLZ_EVENT_H
 
-#include "context.h"
-#include "slot.h"
-#include "store.h"
+#include "level_zero_driver/context.h"
+#include "level_zero_driver/slot.h"
+#include "level_zero_driver/store.h"
 
 struct blz_stream;
 

@@ -1,11 +1,11 @@
 /* Extensions of the driver, and extension functions by name. */
 
-#include "extension.h"
+#include "level_zero_driver/extension.h"
 
-#include "call.h"
-#include "counter_event.h"
-#include "driver.h"
-#include "memory.h"
+#include "level_zero_driver/call.h"
+#include "level_zero_driver/counter_event.h"
+#include "level_zero_driver/driver.h"
+#include "level_zero_driver/memory.h"
 
 #include <stdio.h>
 #include <string.h>

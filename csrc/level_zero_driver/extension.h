@@ -2,7 +2,7 @@
 #ifndef BLZ_EXTENSION_H
 #define BLZ_EXTENSION_H
 
-#include "failure.h"
+#include "level_zero_driver/failure.h"
 
 ze_result_t blz_extension_list(uint32_t *count, ze_driver_extension_properties_t *properties);
 

@@ -4,11 +4,11 @@
 #define _GNU_SOURCE
 #endif
 
-#include "external_memory.h"
+#include "level_zero_driver/external_memory.h"
 
 #include "reference/device.h"
 #include "reference/external_file.h"
-#include "structure.h"
+#include "level_zero_driver/structure.h"
 
 #include <errno.h>
 #include <fcntl.h>

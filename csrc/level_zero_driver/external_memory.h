@@ -4,7 +4,7 @@
 #ifndef BLZ_EXTERNAL_MEMORY_H
 #define BLZ_EXTERNAL_MEMORY_H
 
-#include "memory.h"
+#include "level_zero_driver/memory.h"
 
 #define BLZ_EXTERNAL_TYPES (ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD | ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF)
 

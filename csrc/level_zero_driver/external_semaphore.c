@@ -1,9 +1,9 @@
 /* External semaphores: import from a file descriptor, and release. */
 
-#include "external_semaphore.h"
+#include "level_zero_driver/external_semaphore.h"
 
-#include "driver.h"
-#include "structure.h"
+#include "level_zero_driver/driver.h"
+#include "level_zero_driver/structure.h"
 
 static void destroy(struct blr_object *object)
 {

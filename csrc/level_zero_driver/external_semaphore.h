@@ -6,7 +6,7 @@
 #ifndef BLZ_EXTERNAL_SEMAPHORE_H
 #define BLZ_EXTERNAL_SEMAPHORE_H
 
-#include "handle.h"
+#include "level_zero_driver/handle.h"
 #include "reference/external_semaphore.h"
 
 struct blz_semaphore {

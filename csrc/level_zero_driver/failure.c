@@ -1,6 +1,6 @@
 /* Results with an error text, and the map from the reference driver's results. */
 
-#include "failure.h"
+#include "level_zero_driver/failure.h"
 
 #include <stdarg.h>
 #include <stdio.h>

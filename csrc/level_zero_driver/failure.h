@@ -3,7 +3,7 @@
 #ifndef BLZ_FAILURE_H
 #define BLZ_FAILURE_H
 
-#include "level_zero.h"
+#include "level_zero_driver/level_zero.h"
 #include "reference/result.h"
 
 /* Records the error text and returns result, so that callers can write: return blz_fail(...). */

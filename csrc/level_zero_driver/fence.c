@@ -1,9 +1,9 @@
 /* Fences: creation, waits, queries and destruction. */
 
-#include "fence.h"
+#include "level_zero_driver/fence.h"
 
-#include "queue.h"
-#include "structure.h"
+#include "level_zero_driver/queue.h"
+#include "level_zero_driver/structure.h"
 
 static void destroy(struct blr_object *object)
 {

@@ -2,8 +2,8 @@
 #ifndef BLZ_FENCE_H
 #define BLZ_FENCE_H
 
-#include "handle.h"
-#include "slot.h"
+#include "level_zero_driver/handle.h"
+#include "level_zero_driver/slot.h"
 
 struct blz_queue;
 

@@ -1,6 +1,6 @@
 /* Handles: registration, lookup and destruction of the driver's objects. */
 
-#include "handle.h"
+#include "level_zero_driver/handle.h"
 
 #include <string.h>
 

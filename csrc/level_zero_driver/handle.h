@@ -5,7 +5,7 @@
 #ifndef BLZ_HANDLE_H
 #define BLZ_HANDLE_H
 
-#include "failure.h"
+#include "level_zero_driver/failure.h"
 #include "reference/allocate.h"
 #include "reference/object.h"
 

@@ -1,10 +1,10 @@
 /* Images: description, layout in memory, creation, views and destruction. */
-#include "image.h"
+#include "level_zero_driver/image.h"
 
-#include "external_memory.h"
+#include "level_zero_driver/external_memory.h"
 #include "reference/device.h"
-#include "sampler.h"
-#include "structure.h"
+#include "level_zero_driver/sampler.h"
+#include "level_zero_driver/structure.h"
 
 #include <inttypes.h>
 

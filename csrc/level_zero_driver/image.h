@@ -3,8 +3,8 @@
 #ifndef BLZ_IMAGE_H
 #define BLZ_IMAGE_H
 
-#include "image_format.h"
-#include "memory.h"
+#include "level_zero_driver/image_format.h"
+#include "level_zero_driver/memory.h"
 
 #define BLZ_IMAGE_PITCH_ALIGN 64u /* zeMemGetPitchFor2dImage returns multiples of it */
 #define BLZ_IMAGE_BASE_ALIGN 64u

@@ -1,7 +1,7 @@
 /* Copy commands from memory to images, from images to memory, and between images. */
-#include "command.h"
-#include "image.h"
-#include "list.h"
+#include "level_zero_driver/command.h"
+#include "level_zero_driver/image.h"
+#include "level_zero_driver/list.h"
 #include "reference/transfer.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-#include "image_format.h"
+#include "level_zero_driver/image_format.h"
 
 #include "reference/format.h"
 

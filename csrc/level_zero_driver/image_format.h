@@ -2,7 +2,7 @@
 #ifndef BLZ_IMAGE_FORMAT_H
 #define BLZ_IMAGE_FORMAT_H
 
-#include "failure.h"
+#include "level_zero_driver/failure.h"
 
 struct blz_format {
     blr_channel_type_t channel_type;

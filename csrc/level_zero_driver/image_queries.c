@@ -1,8 +1,8 @@
 /* Image queries: limits, format support, memory properties and residency. */
-#include "external_memory.h"
-#include "image.h"
+#include "level_zero_driver/external_memory.h"
+#include "level_zero_driver/image.h"
 #include "reference/device.h"
-#include "structure.h"
+#include "level_zero_driver/structure.h"
 
 #include <inttypes.h>
 

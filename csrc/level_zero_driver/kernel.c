@@ -1,8 +1,8 @@
 /* Kernels: creation and destruction. */
 
-#include "kernel.h"
+#include "level_zero_driver/kernel.h"
 
-#include "structure.h"
+#include "level_zero_driver/structure.h"
 
 ze_result_t blz_kernel_acquire(ze_kernel_handle_t handle, struct blz_kernel **kernel)
 {

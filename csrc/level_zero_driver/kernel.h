@@ -3,7 +3,7 @@
 #ifndef BLZ_KERNEL_H
 #define BLZ_KERNEL_H
 
-#include "module.h"
+#include "level_zero_driver/module.h"
 #include "reference/threads.h"
 
 struct blz_argument {

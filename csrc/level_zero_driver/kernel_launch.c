@@ -1,7 +1,7 @@
 /* Kernel launches: a command copies the kernel's state when it is appended; the reference driver runs it. */
-#include "command.h"
-#include "kernel.h"
-#include "list.h"
+#include "level_zero_driver/command.h"
+#include "level_zero_driver/kernel.h"
+#include "level_zero_driver/list.h"
 #include "reference/kernel_launch.h"
 #include "reference/memory.h"
 

@@ -1,7 +1,7 @@
 /* Kernel queries: names, properties, attributes, group size suggestions. */
-#include "copy_out.h"
-#include "kernel.h"
-#include "structure.h"
+#include "level_zero_driver/copy_out.h"
+#include "level_zero_driver/kernel.h"
+#include "level_zero_driver/structure.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Launch state of a kernel: arguments, group size, offset, hints. */
-#include "image.h"
-#include "kernel.h"
-#include "sampler.h"
+#include "level_zero_driver/image.h"
+#include "level_zero_driver/kernel.h"
+#include "level_zero_driver/sampler.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /* Command lists: creation, appending, closing, resetting and cloning. */
 
-#include "list.h"
+#include "level_zero_driver/list.h"
 
-#include "device.h"
-#include "intel.h"
-#include "structure.h"
+#include "level_zero_driver/device.h"
+#include "level_zero_driver/intel.h"
+#include "level_zero_driver/structure.h"
 
 #define LIST_FLAGS                                                                                                            \
     (ZE_COMMAND_LIST_FLAG_RELAXED_ORDERING | ZE_COMMAND_LIST_FLAG_MAXIMIZE_THROUGHPUT | ZE_COMMAND_LIST_FLAG_EXPLICIT_ONLY |  \

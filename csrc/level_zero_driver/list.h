@@ -2,8 +2,8 @@
 #ifndef BLZ_LIST_H
 #define BLZ_LIST_H
 
-#include "command.h"
-#include "driver.h"
+#include "level_zero_driver/command.h"
+#include "level_zero_driver/driver.h"
 
 struct blz_list {
     struct blr_object object;

@@ -1,5 +1,5 @@
 /* Execution of regular command lists by an immediate list. */
-#include "list.h"
+#include "level_zero_driver/list.h"
 
 /* Wraps a command that only waits or signals in its own work item. */
 static struct blz_work *order(const struct blz_list *list, ze_event_handle_t signal, uint32_t wait_count, ze_event_handle_t *waits,

@@ -1,5 +1,5 @@
 /* Queries of the descriptor of a command list. */
-#include "list.h"
+#include "level_zero_driver/list.h"
 
 /* Runs the assignment for a list; place is the result parameter, and name its name. */
 #define ANSWER(handle, place, name, assignment)                                                                               \

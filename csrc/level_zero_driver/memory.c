@@ -4,9 +4,9 @@
 #define _GNU_SOURCE
 #endif
 
-#include "memory.h"
+#include "level_zero_driver/memory.h"
 
-#include "external_memory.h"
+#include "level_zero_driver/external_memory.h"
 #include "reference/device.h"
 
 #include <inttypes.h>

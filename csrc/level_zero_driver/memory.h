@@ -4,10 +4,10 @@
 #ifndef BLZ_MEMORY_H
 #define BLZ_MEMORY_H
 
-#include "context.h"
-#include "driver.h"
+#include "level_zero_driver/context.h"
+#include "level_zero_driver/driver.h"
 #include "reference/memory.h"
-#include "store.h"
+#include "level_zero_driver/store.h"
 
 struct blz_external;
 

@@ -1,9 +1,9 @@
 /* API calls on memory: allocation, free, residency, queries. */
-#include "external_memory.h"
-#include "memory.h"
-#include "region.h"
-#include "stream.h"
-#include "structure.h"
+#include "level_zero_driver/external_memory.h"
+#include "level_zero_driver/memory.h"
+#include "level_zero_driver/region.h"
+#include "level_zero_driver/stream.h"
+#include "level_zero_driver/structure.h"
 
 #include <inttypes.h>
 

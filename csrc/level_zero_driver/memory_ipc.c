@@ -6,8 +6,8 @@
 #define _GNU_SOURCE
 #endif
 
-#include "memory.h"
-#include "stream.h"
+#include "level_zero_driver/memory.h"
+#include "level_zero_driver/stream.h"
 
 #include <inttypes.h>
 #include <string.h>

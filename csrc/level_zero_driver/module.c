@@ -1,13 +1,13 @@
 /* Modules: creation, queries and destruction. */
 
-#include "module.h"
+#include "level_zero_driver/module.h"
 
-#include "build_log.h"
-#include "copy_out.h"
-#include "driver.h"
-#include "native_binary.h"
+#include "level_zero_driver/build_log.h"
+#include "level_zero_driver/copy_out.h"
+#include "level_zero_driver/driver.h"
+#include "level_zero_driver/native_binary.h"
 #include "reference/module.h"
-#include "structure.h"
+#include "level_zero_driver/structure.h"
 
 #include <string.h>
 

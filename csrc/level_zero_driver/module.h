@@ -2,8 +2,8 @@
 #ifndef BLZ_MODULE_H
 #define BLZ_MODULE_H
 
-#include "context.h"
-#include "module_source.h"
+#include "level_zero_driver/context.h"
+#include "level_zero_driver/module_source.h"
 #include "reference/module.h"
 
 /* Several linked modules, in which imports resolve to the exports of the others. Shared by the modules with imports. */

@@ -1,9 +1,9 @@
 /* Linking of modules, and inspection of their imports and exports. */
-#include "build_log.h"
-#include "module.h"
+#include "level_zero_driver/build_log.h"
+#include "level_zero_driver/module.h"
 #include "reference/module.h"
 #include "reference/threads.h"
-#include "structure.h"
+#include "level_zero_driver/structure.h"
 
 #include <stdatomic.h>
 #include <stdio.h>

@@ -1,12 +1,12 @@
 /* Sources of modules: reading of descriptors, and hashing. */
 
-#include "module_source.h"
+#include "level_zero_driver/module_source.h"
 
-#include "build_options.h"
-#include "native_binary.h"
+#include "level_zero_driver/build_options.h"
+#include "level_zero_driver/native_binary.h"
 #include "reference/allocate.h"
 #include "reference/spirv_words.h"
-#include "spirv_scan.h"
+#include "level_zero_driver/spirv_scan.h"
 
 #include <string.h>
 

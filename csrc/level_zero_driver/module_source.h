@@ -2,7 +2,7 @@
 #ifndef BLZ_MODULE_SOURCE_H
 #define BLZ_MODULE_SOURCE_H
 
-#include "failure.h"
+#include "level_zero_driver/failure.h"
 
 #define BLZ_MAX_CONSTANTS 4096u
 

@@ -1,6 +1,6 @@
 /* Native binaries: writer and reader of the frame format. */
 
-#include "native_binary.h"
+#include "level_zero_driver/native_binary.h"
 
 #include "reference/allocate.h"
 

@@ -3,7 +3,7 @@
 #ifndef BLZ_NATIVE_BINARY_H
 #define BLZ_NATIVE_BINARY_H
 
-#include "module_source.h"
+#include "level_zero_driver/module_source.h"
 
 /* Returns a new array (blr_delete), or NULL after blz_fail. */
 unsigned char *blz_native_binary_write(const struct blz_module_sources *sources, size_t *size);

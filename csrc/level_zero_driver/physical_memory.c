@@ -4,11 +4,11 @@
 #define _GNU_SOURCE
 #endif
 
-#include "physical_memory.h"
+#include "level_zero_driver/physical_memory.h"
 
-#include "memory.h"
+#include "level_zero_driver/memory.h"
 #include "reference/device.h"
-#include "structure.h"
+#include "level_zero_driver/structure.h"
 
 #include <errno.h>
 #include <inttypes.h>

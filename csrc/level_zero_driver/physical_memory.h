@@ -2,10 +2,10 @@
 #ifndef BLZ_PHYSICAL_MEMORY_H
 #define BLZ_PHYSICAL_MEMORY_H
 
-#include "context.h"
-#include "driver.h"
-#include "external_memory.h"
-#include "store.h"
+#include "level_zero_driver/context.h"
+#include "level_zero_driver/driver.h"
+#include "level_zero_driver/external_memory.h"
+#include "level_zero_driver/store.h"
 
 struct blz_physical {
     struct blr_object object;

@@ -4,7 +4,7 @@
 #define _GNU_SOURCE
 #endif
 
-#include "processor.h"
+#include "level_zero_driver/processor.h"
 
 #include <stdatomic.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* Command queues: creation, execution of lists, synchronisation. */
 
-#include "queue.h"
+#include "level_zero_driver/queue.h"
 
-#include "fence.h"
-#include "list.h"
+#include "level_zero_driver/fence.h"
+#include "level_zero_driver/list.h"
 
 /* ---------------------------------------------------------------- life */
 

@@ -2,8 +2,8 @@
 #ifndef BLZ_QUEUE_H
 #define BLZ_QUEUE_H
 
-#include "driver.h"
-#include "stream.h"
+#include "level_zero_driver/driver.h"
+#include "level_zero_driver/stream.h"
 
 struct blz_queue {
     struct blr_object object;

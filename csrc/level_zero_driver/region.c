@@ -1,8 +1,8 @@
 /* Memory regions of commands: retained allocations and access checks. */
 
-#include "region.h"
+#include "level_zero_driver/region.h"
 
-#include "virtual_memory.h"
+#include "level_zero_driver/virtual_memory.h"
 
 #include <inttypes.h>
 #include <string.h>

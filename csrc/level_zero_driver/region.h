@@ -3,7 +3,7 @@
 #ifndef BLZ_REGION_H
 #define BLZ_REGION_H
 
-#include "memory.h"
+#include "level_zero_driver/memory.h"
 
 #define BLZ_REGION_FEW 2u
 

@@ -1,10 +1,10 @@
 /* Samplers: creation, checks and destruction. */
 
-#include "sampler.h"
+#include "level_zero_driver/sampler.h"
 
-#include "driver.h"
+#include "level_zero_driver/driver.h"
 #include "reference/spirv_module.h"
-#include "structure.h"
+#include "level_zero_driver/structure.h"
 
 ze_result_t blz_sampler_check(const ze_sampler_desc_t *desc)
 {

@@ -2,7 +2,7 @@
 #ifndef BLZ_SAMPLER_H
 #define BLZ_SAMPLER_H
 
-#include "context.h"
+#include "level_zero_driver/context.h"
 
 struct blz_sampler {
     struct blr_object object;

@@ -1,8 +1,8 @@
 /* Commands that wait for external semaphores, or signal them. */
-#include "command.h"
-#include "external_semaphore.h"
-#include "list.h"
-#include "structure.h"
+#include "level_zero_driver/command.h"
+#include "level_zero_driver/external_semaphore.h"
+#include "level_zero_driver/list.h"
+#include "level_zero_driver/structure.h"
 
 #include "reference/device.h"
 #include "reference/threads.h"

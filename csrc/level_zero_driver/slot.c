@@ -1,6 +1,6 @@
 /* Slots: the signalled state of events and fences. */
 
-#include "slot.h"
+#include "level_zero_driver/slot.h"
 
 #include "reference/threads.h"
 

@@ -5,7 +5,7 @@
 #ifndef BLZ_SLOT_H
 #define BLZ_SLOT_H
 
-#include "failure.h"
+#include "level_zero_driver/failure.h"
 
 #include <stdatomic.h>
 

@@ -1,6 +1,6 @@
 /* Scanner of SPIR-V instructions for specialization constants. */
 
-#include "spirv_scan.h"
+#include "level_zero_driver/spirv_scan.h"
 
 #include "reference/spirv_words.h"
 

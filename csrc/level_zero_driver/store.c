@@ -4,7 +4,7 @@
 #define _GNU_SOURCE
 #endif
 
-#include "store.h"
+#include "level_zero_driver/store.h"
 
 #include "reference/threads.h"
 

@@ -6,7 +6,7 @@
 #ifndef BLZ_STORE_H
 #define BLZ_STORE_H
 
-#include "failure.h"
+#include "level_zero_driver/failure.h"
 
 struct blz_store_range {
     uint64_t offset;

@@ -4,11 +4,11 @@
 #define _GNU_SOURCE
 #endif
 
-#include "stream.h"
+#include "level_zero_driver/stream.h"
 
 #include "reference/environment.h"
-#include "command.h"
-#include "fence.h"
+#include "level_zero_driver/command.h"
+#include "level_zero_driver/fence.h"
 
 #include <inttypes.h>
 #include <pthread.h>

@@ -6,9 +6,9 @@
 #ifndef BLZ_STREAM_H
 #define BLZ_STREAM_H
 
-#include "context.h"
+#include "level_zero_driver/context.h"
 #include "reference/threads.h"
-#include "slot.h"
+#include "level_zero_driver/slot.h"
 
 struct blz_command;
 struct blz_event;

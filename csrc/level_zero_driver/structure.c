@@ -1,6 +1,6 @@
 /* Checks of API structs and their pNext chains. */
 
-#include "structure.h"
+#include "level_zero_driver/structure.h"
 
 #define MAX_CHAIN 64u
 

@@ -2,7 +2,7 @@
 #ifndef BLZ_STRUCTURE_H
 #define BLZ_STRUCTURE_H
 
-#include "failure.h"
+#include "level_zero_driver/failure.h"
 
 /* A struct that can be chained: its stype, and the address that blz_descriptor finds. */
 struct blz_extension {

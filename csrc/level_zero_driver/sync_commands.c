@@ -1,7 +1,7 @@
 /* Commands that order other commands: barriers, event signals, waits and resets, timestamps. */
-#include "counter_event.h"
-#include "list.h"
-#include "region.h"
+#include "level_zero_driver/counter_event.h"
+#include "level_zero_driver/list.h"
+#include "level_zero_driver/region.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Tables of Level Zero's tools and sysman APIs, which this driver does not implement: they stay empty. Some loaders
  * reject a driver that does not export these functions. */
-#include "call.h"
+#include "level_zero_driver/call.h"
 
 #define TABLE(name)                                                                                                    \
     __attribute__((visibility("default"))) ze_result_t name(ze_api_version_t version, void *table);                    \

@@ -1,6 +1,6 @@
 /* Parser of BINDLESS_LEVEL_ZERO_DEVICES and ZE_AFFINITY_MASK. */
 
-#include "topology.h"
+#include "level_zero_driver/topology.h"
 
 #include <stdlib.h>
 #include <string.h>

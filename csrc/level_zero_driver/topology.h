@@ -2,7 +2,7 @@
 #ifndef BLZ_TOPOLOGY_H
 #define BLZ_TOPOLOGY_H
 
-#include "failure.h"
+#include "level_zero_driver/failure.h"
 
 #define BLZ_TOPOLOGY_LIMIT 64u
 

@@ -7,10 +7,10 @@
 #define _GNU_SOURCE
 #endif
 
-#include "virtual_memory.h"
+#include "level_zero_driver/virtual_memory.h"
 
-#include "memory.h"
-#include "physical_memory.h"
+#include "level_zero_driver/memory.h"
+#include "level_zero_driver/physical_memory.h"
 #include "reference/threads.h"
 
 #include <inttypes.h>

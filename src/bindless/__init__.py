@@ -76,7 +76,7 @@ if TYPE_CHECKING:
     )
     from .model import info
     from .model.aspects import Aspect
-    from .model.descriptor import ImageDescriptor
+    from .model.image_descriptor import ImageDescriptor
     from .model.enums import (
         AccessMode,
         AddressingMode,
@@ -125,8 +125,8 @@ if TYPE_CHECKING:
         ResourceWin32Handle,
         ResourceWin32Name,
     )
-    from .model.handles import ImageMemHandle, SampledImageHandle, UnsampledImageHandle
-    from .model.kernel_file import KernelFile
+    from .model.image_handles import ImageMemHandle, SampledImageHandle, UnsampledImageHandle
+    from .model.module.kernel_file import KernelFile
     from .model.ranges import NdRange, Range
     from .model.sampler import BindlessImageSampler
     from .sycl.accessor import Accessor, LocalAccessor
@@ -236,7 +236,7 @@ _MODULES = {
     ),
     "model": ("info",),
     "model.aspects": ("Aspect",),
-    "model.descriptor": ("ImageDescriptor",),
+    "model.image_descriptor": ("ImageDescriptor",),
     "model.enums": (
         "AccessMode",
         "AddressingMode",
@@ -286,8 +286,8 @@ _MODULES = {
         "ResourceWin32Handle",
         "ResourceWin32Name",
     ),
-    "model.handles": ("ImageMemHandle", "SampledImageHandle", "UnsampledImageHandle"),
-    "model.kernel_file": ("KernelFile",),
+    "model.image_handles": ("ImageMemHandle", "SampledImageHandle", "UnsampledImageHandle"),
+    "model.module.kernel_file": ("KernelFile",),
     "model.ranges": ("NdRange", "Range"),
     "model.sampler": ("BindlessImageSampler",),
     "sycl.accessor": ("Accessor", "LocalAccessor"),

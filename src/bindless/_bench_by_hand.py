@@ -11,7 +11,7 @@ import numpy as np
 
 from ._bench_peers import available
 from ._bench_rows import Peer
-from .model.descriptor import ImageDescriptor
+from .model.image_descriptor import ImageDescriptor
 from .sycl.usm import UsmArray
 
 __all__ = ["by_hand"]

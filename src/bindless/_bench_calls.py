@@ -17,7 +17,7 @@ from .image import Image
 from .images import ImageMem, create_image, destroy_image_handle
 from .images._memory import alloc_image_mem, free_image_mem
 from .model.aspects import Aspect
-from .model.descriptor import ImageDescriptor
+from .model.image_descriptor import ImageDescriptor
 from .model.enums import Backend
 from .model.sampler import BindlessImageSampler
 from .sycl.command_graph import CommandGraph

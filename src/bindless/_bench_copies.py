@@ -10,7 +10,7 @@ import numpy as np
 from ._bench_rows import Bench, Peer, Work
 from .images import ImageMem
 from .model.aspects import Aspect
-from .model.descriptor import ImageDescriptor
+from .model.image_descriptor import ImageDescriptor
 from .model.enums import Backend
 from .sycl.queue import Queue
 from .sycl.usm import UsmArray, usm_empty

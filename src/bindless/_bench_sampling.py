@@ -27,7 +27,7 @@ from .images import (
     write_image,
 )
 from .model.aspects import Aspect
-from .model.descriptor import ImageDescriptor
+from .model.image_descriptor import ImageDescriptor
 from .model.enums import ImageType
 from .model.errors import FeatureNotSupportedError
 from .model.sampler import BindlessImageSampler

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from .model.errors import InvalidError
 
 if TYPE_CHECKING:
-    from .model.kernel_file import KernelFile
+    from .model.module.kernel_file import KernelFile
 
 __all__ = ["add_arguments", "build_file"]
 
@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def build_file(args: argparse.Namespace) -> int:
     """Builds or lists, and tells what there is. Errors of the compiler are shown in its own words."""
     from .compiler.build import build
-    from .model.kernel_file import KernelFile
+    from .model.module.kernel_file import KernelFile
 
     if args.list:
         _show(KernelFile.load(args.source))

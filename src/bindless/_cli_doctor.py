@@ -161,7 +161,7 @@ def _examine_tools() -> None:
     """What kernels of one's own are built with; nothing of it is needed otherwise, so that nothing is unwell."""
     from .compiler.find_toolchain import find_toolchain
     from .drivers import nvrtc
-    from .model.module_cache import cache
+    from .model.module.disk_cache import cache
 
     print("kernels of your own")
     try:

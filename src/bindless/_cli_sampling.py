@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from .images import ImageMem, create_image, destroy_image_handle, sample_image, sample_image_array
 from .model.aspects import Aspect
-from .model.descriptor import ImageDescriptor
+from .model.image_descriptor import ImageDescriptor
 from .model.enums import ImageChannelType
 from .model.errors import Error, SamplerWarning
 from .model.sampler import BindlessImageSampler

@@ -19,7 +19,7 @@ from ._image_store import ImageStore, Reader
 from .images._pictures import sample_picture
 from .images._results import empty_result
 from .model.channels import ELEMENTS, Channel
-from .model.descriptor import ImageDescriptor
+from .model.image_descriptor import ImageDescriptor
 from .model.enums import ImageType
 from .model.image_call import PictureMap
 from .sycl.event import Event

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .model.errors import InvalidError
-from .model.shown import shown
+from .model.message_values import shown
 
 __all__ = ["cube_directions", "grid", "panorama_coordinates", "projection_matrix", "warp_coordinates"]
 

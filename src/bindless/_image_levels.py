@@ -20,7 +20,7 @@ from ._image_kernels import builtin_kernel, launch
 from ._image_parallel import in_blocks
 from .images import ImageMem, create_image, destroy_image_handle
 from .model.channels import Channel
-from .model.descriptor import ImageDescriptor
+from .model.image_descriptor import ImageDescriptor
 from .sycl.event import Event
 from .sycl.kernel import Kernel
 from .sycl.queue import Queue

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .model.descriptor import ImageDescriptor
+from .model.image_descriptor import ImageDescriptor
 from .model.enums import AddressingMode, CoordinateNormalizationMode, FilteringMode, ImageChannelType, ImageType
 from .model.errors import InvalidError
 from .model.sampler import BindlessImageSampler

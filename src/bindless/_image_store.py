@@ -30,10 +30,10 @@ from .images import (
 from .images._checks import most_anisotropy
 from .images._results import empty_result
 from .model.aspects import Aspect
-from .model.descriptor import ImageDescriptor
+from .model.image_descriptor import ImageDescriptor
 from .model.enums import AddressingMode, CoordinateNormalizationMode, CubemapFilteringMode, ImageType
 from .model.errors import InvalidError
-from .model.handles import SampledImageHandle, UnsampledImageHandle
+from .model.image_handles import SampledImageHandle, UnsampledImageHandle
 from .model.sampler import BindlessImageSampler
 from .sycl._lifetime import is_finished
 from .sycl.queue import Queue

@@ -14,7 +14,7 @@ from typing import Any, Union
 import numpy as np
 import numpy.typing as npt
 
-from .model.descriptor import ImageDescriptor
+from .model.image_descriptor import ImageDescriptor
 from .model.enums import UsmKind
 from .model.errors import MemoryAllocationError
 from .sycl._lifetime import Rank, Resource

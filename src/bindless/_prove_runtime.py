@@ -8,7 +8,7 @@ import numpy as np
 
 from .images import ImageMem, pitched_alloc_device
 from .model.aspects import Aspect
-from .model.descriptor import ImageDescriptor
+from .model.image_descriptor import ImageDescriptor
 from .model.errors import InvalidError
 from .sycl.queue import Queue
 from .sycl.usm import free, usm_empty

@@ -24,9 +24,9 @@ from .images import (
 )
 from .images._checks import require
 from .model.aspects import Aspect
-from .model.descriptor import ImageDescriptor
+from .model.image_descriptor import ImageDescriptor
 from .model.errors import SamplerWarning
-from .model.handles import SampledImageHandle
+from .model.image_handles import SampledImageHandle
 from .model.sampler import BindlessImageSampler
 from .sycl.queue import Queue
 from .sycl.usm import UsmPointer, free

@@ -23,7 +23,7 @@ from ._image_store import ImageStore, Reader
 from .images._checks import most_anisotropy
 from .images._results import empty_result
 from .model.channels import Channel
-from .model.descriptor import ImageDescriptor, integer
+from .model.image_descriptor import ImageDescriptor, integer
 from .model.enums import (
     AddressingMode,
     CoordinateNormalizationMode,
@@ -33,9 +33,9 @@ from .model.enums import (
 )
 from .model.errors import InvalidError, SamplerWarning
 from .model.host_array import as_array
-from .model.masked import warn_of_mask
+from .model.masked_arrays import warn_of_mask
 from .model.sampler import BindlessImageSampler
-from .model.shown import shown
+from .model.message_values import shown
 from .model.single_owner import SingleOwner
 from .sycl.queue import Queue
 

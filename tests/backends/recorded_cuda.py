@@ -18,7 +18,7 @@ import bindless as bl
 from bindless import kernels
 from bindless.backends._cuda_rest import end_rest
 from bindless.drivers import cuda as driver
-from bindless.model.descriptor import ImageDescriptor
+from bindless.model.image_descriptor import ImageDescriptor
 from bindless.model.enums import EventStatus, UsmKind
 from bindless.model.errors import (
     FeatureNotSupportedError,

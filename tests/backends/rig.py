@@ -13,7 +13,7 @@ import pytest
 from bindless.backends._reference_objects import Event
 from bindless.backends.contract import BackendProtocol, NativeEvent
 from bindless.model.copy_region import CopyRegion, HostMemory, ImageMemory, UsmMemory
-from bindless.model.descriptor import ImageDescriptor
+from bindless.model.image_descriptor import ImageDescriptor
 from bindless.model.enums import ImageChannelType, UsmKind
 from bindless.model.image_call import ImageCall
 from bindless.model.sampler import BindlessImageSampler

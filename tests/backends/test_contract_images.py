@@ -9,7 +9,7 @@ from rig import Rig, pixels_of
 import bindless as bl
 from bindless.model.aspects import Aspect
 from bindless.model.copy_region import CopyRegion, ImageMemory
-from bindless.model.descriptor import ImageDescriptor
+from bindless.model.image_descriptor import ImageDescriptor
 from bindless.model.enums import ImageChannelType, UsmKind
 from bindless.model.errors import Error
 from bindless.model.sampler import BindlessImageSampler

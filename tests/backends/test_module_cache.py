@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from bindless.model.module_cache import ModuleCache, cache
+from bindless.model.module.disk_cache import ModuleCache, cache
 
 
 def test_what_is_kept_comes_back(tmp_path: Path) -> None:
@@ -128,7 +128,7 @@ def test_a_folder_that_cannot_be_written_is_no_error(tmp_path: Path) -> None:
 WRITER = """
 import sys
 from pathlib import Path
-from bindless.model.module_cache import ModuleCache
+from bindless.model.module.disk_cache import ModuleCache
 kept = ModuleCache(Path(sys.argv[1]), 400_000)
 for turn in range(150):
     key = bytes([turn % 10])

@@ -2,7 +2,7 @@
 #include "fixture.h"
 #include "level_zero_tables.h"
 
-#include "call.h"
+#include "level_zero_driver/call.h"
 #include "reference/allocate.h"
 
 #include <sys/wait.h>

@@ -8,7 +8,7 @@ import pytest
 import bindless as bl
 from bindless import kernels
 from bindless.kernels._constant_argument import with_constant_argument
-from bindless.model import spirv
+from bindless.model.module import spirv
 
 NAME = "bindless_fetch_2d_f"
 # Values of four float32 channels, an image of four unorm_int8, arrays aligned: csrc/kernels/include/format.h.

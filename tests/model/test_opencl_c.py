@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bindless.model import opencl_c
-from bindless.model.module import Parameter
+from bindless.model.module import opencl_c
+from bindless.model.module.description import Parameter
 
 
 def told(text: str) -> list[tuple[str, str, str, int]] | None:

@@ -9,8 +9,8 @@ import pytest
 
 import bindless as bl
 from bindless import kernels
-from bindless.model import spirv
-from bindless.model.module import Constant, pack_constant
+from bindless.model.module import spirv
+from bindless.model.module.description import Constant, pack_constant
 from error_checks import raises
 
 

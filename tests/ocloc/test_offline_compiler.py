@@ -14,7 +14,7 @@ from offline_compiler import Binary, compile_all
 
 import bindless as bl
 from bindless import kernels
-from bindless.model import spirv
+from bindless.model.module import spirv
 
 pytestmark = pytest.mark.ocloc
 

@@ -15,7 +15,7 @@ from bindless.backends import _opencl_link, _opencl_module
 from bindless.backends._opencl_kept import binary_of
 from bindless.backends._opencl_signature import reflected_of
 from bindless.drivers.opencl import ffi, lib
-from bindless.model import opencl_c
+from bindless.model.module import opencl_c
 from error_checks import raises
 
 pytestmark = pytest.mark.opencl

@@ -23,7 +23,7 @@ from bindless.backends._opencl_module import load_module
 from bindless.backends._opencl_queue import Queue
 from bindless.drivers.opencl import ffi, lib
 from bindless.model.copy_region import CopyRegion, HostMemory, ImageMemory, UsmMemory
-from bindless.model.descriptor import ImageDescriptor
+from bindless.model.image_descriptor import ImageDescriptor
 from bindless.model.enums import ImageType, UsmKind
 from error_checks import raises
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 import bindless as bl
 from bindless.drivers import opencl as cl
-from bindless.model.spirv import is_spirv
+from bindless.model.module.spirv import is_spirv
 
 __all__ = ["Local", "OpenCLPeer", "Picture", "Sampler", "Value", "run_here", "spirv_device"]
 

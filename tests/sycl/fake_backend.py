@@ -18,7 +18,7 @@ from bindless.model.aspects import Aspect
 from bindless.model.enums import Backend, DeviceType, EventStatus, UsmKind
 from bindless.model.errors import BuildError, Error, FeatureNotSupportedError, MemoryAllocationError, SyclRuntimeError
 from bindless.model.info import partition_affinity_domain, partition_property
-from bindless.model.module import Constant, ModuleDescription
+from bindless.model.module.description import Constant, ModuleDescription
 
 MEMORY = 1 << 20  # bytes of every device
 

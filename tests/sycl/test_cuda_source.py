@@ -9,7 +9,7 @@ import pytest
 
 import bindless as bl
 from bindless.drivers import nvrtc
-from bindless.model import ptx
+from bindless.model.module import ptx
 from bindless.sycl.cuda_source import _architecture
 from error_checks import raises
 

@@ -13,7 +13,7 @@ import bindless as bl
 from bindless.level_zero._offers import nanoseconds
 from bindless.model.host_array import as_array, plain
 from bindless.model.seconds import seconds
-from bindless.model.shown import shown
+from bindless.model.message_values import shown
 
 HUGE = 10**5000
 NINES = "9" * 5000

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 from ..drivers import cuda as driver
 from ..model.aspects import Aspect
-from ..model.descriptor import ImageDescriptor
+from ..model.image_descriptor import ImageDescriptor
 from ..model.enums import Errc, ImageType, UsmKind
 from ..model.errors import Error, FeatureNotSupportedError, InvalidError
 from ..model.external import (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..drivers import cuda as driver
-from ..model.descriptor import ImageDescriptor
+from ..model.image_descriptor import ImageDescriptor
 from ..model.enums import ImageChannelType, ImageType
 from ..model.errors import FeatureNotSupportedError
 from ._cuda_device import Device

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from ..drivers import cuda as driver
-from ..model.descriptor import ImageDescriptor
+from ..model.image_descriptor import ImageDescriptor
 from ..model.enums import AddressingMode, Errc, FilteringMode, ImageType
 from ..model.errors import SyclRuntimeError
 from ..model.sampler import BindlessImageSampler

@@ -9,7 +9,7 @@ import functools
 from typing import Any, NoReturn
 
 from ..drivers import cuda as driver
-from ..model.descriptor import CUBEMAP_FACES, ImageDescriptor
+from ..model.image_descriptor import CUBEMAP_FACES, ImageDescriptor
 from ..model.enums import Errc, ImageType
 from ..model.errors import MemoryAllocationError, SyclRuntimeError
 from . import _lookup

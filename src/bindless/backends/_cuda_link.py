@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ..drivers import cuda as driver
-from ..model.ptx import entries
+from ..model.module.ptx import entries
 from ._cuda_context import Context
 from ._cuda_device import Device
 from ._cuda_errors import SUCCESS, check

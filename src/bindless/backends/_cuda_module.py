@@ -10,10 +10,10 @@ from typing import Any
 
 from ..drivers import cuda as driver
 from ..model.errors import BuildError, FeatureNotSupportedError, InvalidError
-from ..model.module import KernelSignature, ModuleDescription
-from ..model.module_cache import ModuleCache, cache
-from ..model.ptx import entries, is_ptx
-from ..model.spirv import is_spirv
+from ..model.module.description import KernelSignature, ModuleDescription
+from ..model.module.disk_cache import ModuleCache, cache
+from ..model.module.ptx import entries, is_ptx
+from ..model.module.spirv import is_spirv
 from ._cuda_context import Context
 from ._cuda_device import Device, PrimaryContext, driver_release
 from ._cuda_errors import SUCCESS, check, error, release

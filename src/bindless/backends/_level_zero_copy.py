@@ -7,7 +7,7 @@ from typing import Any
 
 from ..drivers import level_zero as driver
 from ..model.copy_region import CopyRegion, Extent, HostMemory, ImageMemory, UsmMemory
-from ..model.descriptor import ImageDescriptor
+from ..model.image_descriptor import ImageDescriptor
 from ..model.enums import Errc, ImageType
 from ._level_zero_context import Context
 from ._level_zero_errors import SUCCESS, fail

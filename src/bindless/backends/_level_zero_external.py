@@ -11,7 +11,7 @@ from typing import Any
 
 from ..drivers import level_zero as driver
 from ..model.aspects import Aspect
-from ..model.descriptor import ImageDescriptor
+from ..model.image_descriptor import ImageDescriptor
 from ..model.enums import Errc
 from ..model.errors import FeatureNotSupportedError, InvalidError
 from ..model.external import (

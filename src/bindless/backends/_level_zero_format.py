@@ -6,7 +6,7 @@ import functools
 from typing import Any
 
 from ..drivers import level_zero as driver
-from ..model.descriptor import ImageDescriptor
+from ..model.image_descriptor import ImageDescriptor
 from ..model.enums import ImageChannelType, ImageType
 from ..model.errors import FeatureNotSupportedError
 from ._level_zero_device import Device

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..drivers import level_zero as driver
-from ..model.descriptor import ImageDescriptor
+from ..model.image_descriptor import ImageDescriptor
 from ..model.enums import Errc, ImageChannelType
 from ..model.errors import FeatureNotSupportedError, MemoryAllocationError, SyclRuntimeError
 from . import _lookup

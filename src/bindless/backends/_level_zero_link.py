@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ..drivers import level_zero as driver
-from ..model import spirv
+from ..model.module import spirv
 from ..model.errors import BuildError, InvalidError
 from ._level_zero_context import Context
 from ._level_zero_device import Device

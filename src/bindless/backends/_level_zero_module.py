@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..drivers import level_zero as driver
-from ..model import spirv
+from ..model.module import spirv
 from ..model.errors import BuildError, FeatureNotSupportedError, InvalidError
-from ..model.module import KernelSignature, ModuleDescription
-from ..model.module_cache import ModuleCache, cache
+from ..model.module.description import KernelSignature, ModuleDescription
+from ..model.module.disk_cache import ModuleCache, cache
 from ._level_zero_context import Context
 from ._level_zero_device import Device
 from ._level_zero_errors import SUCCESS, check, error, release

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..drivers import level_zero as driver
-from ..model.descriptor import ImageDescriptor
+from ..model.image_descriptor import ImageDescriptor
 from ..model.enums import Errc
 from ..model.errors import FeatureNotSupportedError
 from ..model.sampler import BindlessImageSampler

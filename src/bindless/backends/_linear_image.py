@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..model.descriptor import ImageDescriptor
+from ..model.image_descriptor import ImageDescriptor
 from ..model.enums import UsmKind
 from ..model.errors import SyclRuntimeError
 from .contract import PointerRecord

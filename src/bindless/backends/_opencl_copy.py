@@ -8,7 +8,7 @@ from typing import Any
 
 from ..drivers import opencl as driver
 from ..model.copy_region import CopyRegion, Extent, HostMemory, ImageMemory, UsmMemory
-from ..model.descriptor import ImageDescriptor
+from ..model.image_descriptor import ImageDescriptor
 from ..model.enums import ImageType, UsmKind
 from . import _opencl_svm
 from ._opencl_buffers import Temporary

@@ -13,7 +13,7 @@ from typing import Any
 
 from ..drivers import opencl as driver
 from ..model.aspects import Aspect
-from ..model.descriptor import ImageDescriptor
+from ..model.image_descriptor import ImageDescriptor
 from ..model.enums import Errc, ImageType
 from ..model.errors import FeatureNotSupportedError
 from ..model.external import (

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from ..model import spirv
+from ..model.module import spirv
 from ..model.errors import BuildError, KernelNotSupportedError
 from ._opencl_device import Device
 

@@ -7,7 +7,7 @@ import itertools
 from typing import Any
 
 from ..drivers import opencl as driver
-from ..model.descriptor import ImageDescriptor
+from ..model.image_descriptor import ImageDescriptor
 from ..model.enums import AddressingMode, Errc, FilteringMode, ImageType
 from ..model.errors import FeatureNotSupportedError, SyclRuntimeError
 from ..model.sampler import BindlessImageSampler

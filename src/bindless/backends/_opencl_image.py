@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..drivers import opencl as driver
-from ..model.descriptor import ImageDescriptor
+from ..model.image_descriptor import ImageDescriptor
 from ..model.enums import Errc, ImageType
 from ..model.errors import FeatureNotSupportedError, InvalidError, MemoryAllocationError, SyclRuntimeError
 from . import _lookup

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..drivers import opencl as driver
-from ..model.module import KernelSignature, Parameter
+from ..model.module.description import KernelSignature, Parameter
 from ._opencl_device import Device
 from ._opencl_errors import SUCCESS
 

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..drivers import opencl as driver
-from ..model.module_cache import cache
+from ..model.module.disk_cache import cache
 from ._opencl_device import Device
 from ._opencl_errors import check, made
 from ._opencl_fork import refuse_in_fork

@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..drivers import opencl as driver
-from ..model import opencl_c, ptx, spirv
+from ..model.module import opencl_c, ptx, spirv
 from ..model.errors import BuildError, Error, FeatureNotSupportedError, InvalidError
-from ..model.module import Constant, KernelSignature, ModuleDescription
-from ..model.module_cache import cache
-from ..model.spirv_structure import require_whole
+from ..model.module.description import Constant, KernelSignature, ModuleDescription
+from ..model.module.disk_cache import cache
+from ..model.module.spirv_validate import require_whole
 from ._opencl_context import Context
 from ._opencl_device import Device
 from ._opencl_errors import SUCCESS, check, error, release

@@ -12,7 +12,7 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from ..drivers import opencl as driver
-from ..model.descriptor import ImageDescriptor
+from ..model.image_descriptor import ImageDescriptor
 from ..model.enums import DeviceType, UsmKind
 from ..model.errors import FeatureNotSupportedError, InvalidError
 from ..model.native_handle import NativeHandle

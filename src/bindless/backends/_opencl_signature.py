@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..drivers import opencl as driver
-from ..model import opencl_c
+from ..model.module import opencl_c
 from ..model.errors import Error
-from ..model.module import KernelSignature, Parameter
+from ..model.module.description import KernelSignature, Parameter
 from ._opencl_errors import made
 from .contract import KernelArgument
 

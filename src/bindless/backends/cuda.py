@@ -21,7 +21,7 @@ from ..model.aspects import Aspect
 from ..model.enums import Backend, EventStatus, ImageChannelType, UsmKind
 from ..model.errors import BackendMismatchError, InvalidError
 from ..model.image_call import ImageCall
-from ..model.module import ModuleDescription
+from ..model.module.description import ModuleDescription
 from ..model.native_handle import NativeHandle
 from . import (
     _cuda_copy,

@@ -19,7 +19,7 @@ from ..model.aspects import Aspect
 from ..model.enums import Backend, EventStatus, ImageChannelType, UsmKind
 from ..model.errors import BackendMismatchError, FeatureNotSupportedError, InvalidError
 from ..model.image_call import ImageCall
-from ..model.module import ModuleDescription
+from ..model.module.description import ModuleDescription
 from ..model.native_handle import NativeHandle
 from . import (
     _level_zero_copy,

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from ..model.descriptor import ImageDescriptor
+from ..model.image_descriptor import ImageDescriptor
 from ..model.external import ExternalMemHandleType
 from ..model.sampler import BindlessImageSampler
 from .contract import NativeContext, NativeDevice, NativeEvent, NativeKernel, NativeModule, NativeQueue

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
-from ..model import spirv
+from ..model.module import spirv
 from ..model.aspects import Aspect
 from ..model.channels import CHANNELS, ELEMENTS
-from ..model.descriptor import ImageDescriptor
+from ..model.image_descriptor import ImageDescriptor
 from ..model.enums import (
     AddressingMode,
     Backend,
@@ -28,7 +28,7 @@ from ..model.errors import (
     ProfilingError,
 )
 from ..model.image_call import ImageCall
-from ..model.module import ModuleDescription
+from ..model.module.description import ModuleDescription
 from ..model.native_handle import NativeHandle
 from ..model.sampler import BindlessImageSampler
 from . import _reference_copy, _reference_external, _reference_extra, _reference_graph

@@ -12,10 +12,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ..model import ptx, spirv
+from ..model.module import ptx, spirv
 from ..model.errors import BuildError, InvalidError
-from ..model.kernel_file import KernelFile, Section
-from ..model.module import KernelSignature, Parameter
+from ..model.module.kernel_file import KernelFile, Section
+from ..model.module.description import KernelSignature, Parameter
 from .build_cache import BuildCache, dependencies
 from .find_toolchain import find_toolchain
 from .metadata import KernelWords

@@ -11,12 +11,12 @@ import numpy.typing as npt
 
 from ..backends.contract import NativeEvent
 from ..model.aspects import Aspect
-from ..model.descriptor import CUBEMAP_FACES, ImageDescriptor
+from ..model.image_descriptor import CUBEMAP_FACES, ImageDescriptor
 from ..model.enums import ImageChannelType, ImageType
 from ..model.errors import InvalidError
-from ..model.handles import SampledImageHandle, UnsampledImageHandle
+from ..model.image_handles import SampledImageHandle, UnsampledImageHandle
 from ..model.image_call import ImageCall, Operation
-from ..model.shown import shown
+from ..model.message_values import shown
 from ..sycl._reach import memory_out_of_reach
 from ..sycl.event import Event
 from ..sycl.usm import UsmArray

@@ -28,7 +28,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Union, overload
 
 from ..model.errors import InvalidError
-from ..model.handles import SampledImageHandle, UnsampledImageHandle
+from ..model.image_handles import SampledImageHandle, UnsampledImageHandle
 from ..sycl.event import Event
 from ..sycl.usm import UsmArray
 from ._calls import ArrayLike

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..model.descriptor import ImageDescriptor
+from ..model.image_descriptor import ImageDescriptor
 from ..model.enums import AddressingMode, ImageType
 from ..model.errors import InvalidError
-from ..model.handles import SampledImageHandle
+from ..model.image_handles import SampledImageHandle
 from ..model.host_array import as_array
 from ..model.sampler import BindlessImageSampler
-from ..model.shown import shown
+from ..model.message_values import shown
 from ._functions import fetch_image
 from ._registry import HandleRecord, handle_key
 from ._run import Array, Depends

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, overload
 
 from ..model.aspects import Aspect
-from ..model.descriptor import ImageDescriptor
+from ..model.image_descriptor import ImageDescriptor
 from ..model.enums import (
     AddressingMode,
     Backend,
@@ -18,9 +18,9 @@ from ..model.enums import (
     UsmKind,
 )
 from ..model.errors import Error, InvalidError, SamplerWarning, SyclRuntimeError
-from ..model.handles import ImageMemHandle, SampledImageHandle, UnsampledImageHandle
+from ..model.image_handles import ImageMemHandle, SampledImageHandle, UnsampledImageHandle
 from ..model.sampler import BindlessImageSampler
-from ..model.shown import shown
+from ..model.message_values import shown
 from ..sycl._where import resolve
 from ..sycl.usm import UsmArray, UsmPointer
 from ._checks import Checked, limit, most_anisotropy, require, require_format, require_type

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..model.descriptor import ImageDescriptor
+from ..model.image_descriptor import ImageDescriptor
 from ..model.enums import ImageChannelType, ImageType, coerce
 from ..model.errors import Error, FeatureNotSupportedError, InvalidError, MemoryAllocationError, SyclRuntimeError
-from ..model.handles import ImageMemHandle
+from ..model.image_handles import ImageMemHandle
 from ..model.ranges import Range
 from ..sycl._activity import active, sweep, wait_for_all
 from ..sycl._lifetime import let_go

@@ -9,7 +9,7 @@ from ..model.image_call import PictureMap
 from ._calls import ArrayLike, Form, enqueue, find_image
 
 if TYPE_CHECKING:
-    from ..model.handles import SampledImageHandle
+    from ..model.image_handles import SampledImageHandle
     from ..sycl.event import Event
     from ..sycl.queue import Queue
 

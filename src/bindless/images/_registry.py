@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Union
 
 from ..backends.contract import BackendProtocol, NativeContext
-from ..model.descriptor import ImageDescriptor
+from ..model.image_descriptor import ImageDescriptor
 from ..model.sampler import BindlessImageSampler
 from ..sycl._lifetime import Rank, Resource
 from ..sycl._listed import Listed

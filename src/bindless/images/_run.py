@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Union
 import numpy as np
 import numpy.typing as npt
 
-from ..model.descriptor import ImageDescriptor
+from ..model.image_descriptor import ImageDescriptor
 from ..model.enums import ImageType
 from ..model.errors import InvalidError
 from ..model.image_call import Operation

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ..model.aspects import Aspect
-from ..model.descriptor import ImageDescriptor
+from ..model.image_descriptor import ImageDescriptor
 from ..model.enums import ImageMemoryHandleType, ImageType, coerce
 from ..model.errors import FeatureNotSupportedError, InvalidError, MemoryAllocationError
-from ..model.handles import SampledImageHandle, UnsampledImageHandle
-from ..model.shown import shown
+from ..model.image_handles import SampledImageHandle, UnsampledImageHandle
+from ..model.message_values import shown
 from ..sycl._where import resolve
 from ._checks import limit, require_format, require_limits, require_type
 

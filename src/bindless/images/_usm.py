@@ -6,10 +6,10 @@ import operator
 from typing import Any, SupportsIndex, overload
 
 from ..model.aspects import Aspect
-from ..model.descriptor import ImageDescriptor
+from ..model.image_descriptor import ImageDescriptor
 from ..model.enums import ImageType, UsmKind
 from ..model.errors import Error, InvalidError, MemoryAllocationError
-from ..model.shown import shown
+from ..model.message_values import shown
 from ..sycl._stream import sweep, wait_for_all
 from ..sycl._where import resolve_where
 from ..sycl.usm import UsmPointer

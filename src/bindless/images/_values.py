@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..model.channels import ELEMENTS
-from ..model.descriptor import ImageDescriptor
+from ..model.image_descriptor import ImageDescriptor
 from ..model.errors import InvalidError
-from ..model.shown import shown
+from ..model.message_values import shown
 
 __all__ = ["DTypeLike", "ValueFormat", "read_format", "written_format"]
 

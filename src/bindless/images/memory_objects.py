@@ -14,13 +14,13 @@ import numpy as np
 import numpy.typing as npt
 
 from ..model.copy_region import ImageMemory
-from ..model.descriptor import ImageDescriptor
+from ..model.image_descriptor import ImageDescriptor
 from ..model.enums import AccessMode, ImageChannelType, ImageType, Target
 from ..model.errors import InvalidError
-from ..model.masked import warn_of_mask
+from ..model.masked_arrays import warn_of_mask
 from ..model.ranges import Range
 from ..model.sampler import BindlessImageSampler
-from ..model.shown import shown
+from ..model.message_values import shown
 from ..sycl._arguments import PACKERS, pack_image_accessor
 from ..sycl._memory_object import MemoryObject
 from ..sycl._place import Home, Place, home_of

@@ -9,12 +9,12 @@ from ..backends.contract import BackendProtocol, NativeContext
 from ..images._checks import require_format, require_limits, require_type
 from ..images._registry import ListedMemory, MemoryRecord
 from ..model.aspects import Aspect
-from ..model.descriptor import ImageDescriptor
+from ..model.image_descriptor import ImageDescriptor
 from ..model.enums import ImageType, UsmKind, coerce
 from ..model.errors import Error, InvalidError
 from ..model.external import ExternalMemDescriptor, ExternalMemHandleType
-from ..model.handles import ImageMemHandle
-from ..model.shown import shown
+from ..model.image_handles import ImageMemHandle
+from ..model.message_values import shown
 from ..sycl._external_resource import Imported, as_invalid, let_go, of_context, take_over
 from ..sycl._lifetime import Rank, Resource
 from ..sycl._stream import sweep

@@ -7,7 +7,7 @@ from typing import Any
 from ..model.aspects import Aspect
 from ..model.errors import InvalidError
 from ..model.external import ExternalSemaphoreDescriptor
-from ..model.shown import shown
+from ..model.message_values import shown
 from ..sycl._external_resource import let_go, take_over
 from ..sycl._where import resolve
 from ..sycl.external_semaphore import ExternalSemaphore, require_semaphore

@@ -19,7 +19,7 @@ from ..backends.counted_contract import CountedProtocol
 from ..model.enums import Backend, Ownership, UsmKind
 from ..model.errors import BackendMismatchError, InvalidError
 from ..model.native_handle import NativeHandle
-from ..model.shown import shown
+from ..model.message_values import shown
 from ..sycl._allocation import Allocation
 from ..sycl._discovery import environment, visible_devices, visible_platforms
 from ..sycl._error_log import AsyncHandler

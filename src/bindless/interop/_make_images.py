@@ -11,7 +11,7 @@ from ..backends.counted_contract import CountedProtocol
 from ..images._checks import require_format, require_limits, require_type
 from ..images._memory import ImageMem
 from ..images.memory_objects import SampledImage, UnsampledImage
-from ..model.descriptor import ImageDescriptor
+from ..model.image_descriptor import ImageDescriptor
 from ..model.enums import Backend, Ownership
 from ..model.errors import InvalidError
 from ..model.native_handle import CountedHandle

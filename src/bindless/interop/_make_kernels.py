@@ -10,7 +10,7 @@ from ..backends.counted_contract import AdoptedBundle, CountedProtocol
 from ..model.enums import Backend, BundleState, Ownership, coerce
 from ..model.errors import BuildError, FeatureNotSupportedError, InvalidError
 from ..model.native_handle import NativeHandle
-from ..model.shown import shown
+from ..model.message_values import shown
 from ..sycl._bundle_source import BundleSource
 from ..sycl._lifetime import Rank
 from ..sycl.context import Context

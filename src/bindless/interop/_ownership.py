@@ -11,7 +11,7 @@ from ..backends.contract import BackendProtocol
 from ..model.enums import Ownership, coerce
 from ..model.errors import BackendMismatchError, Error, InvalidError
 from ..model.native_handle import CountedHandle, NativeHandle
-from ..model.shown import shown
+from ..model.message_values import shown
 from ..sycl._lifetime import Rank, after_fork, arguments_of
 from ..sycl.context import Context
 from ..sycl.device import Device

@@ -8,7 +8,7 @@ from typing import Any
 from ..backends.contract import BackendProtocol
 from ..model.errors import FeatureNotSupportedError, InvalidError
 from ..model.seconds import seconds
-from ..model.shown import shown
+from ..model.message_values import shown
 from ..sycl._allocation import Allocation
 from ..sycl._usm_array import UsmArray
 from ..sycl._usm_pointer import UsmPointer

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..model.enums import Backend
 from ..model.errors import BackendMismatchError, InvalidError
-from ..model.shown import shown
+from ..model.message_values import shown
 from ..model.single_owner import SingleOwner
 from ..sycl import _lifetime
 from ..sycl._where import resolve

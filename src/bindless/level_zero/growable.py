@@ -10,10 +10,10 @@ from typing import Any, SupportsIndex
 import numpy as np
 import numpy.typing as npt
 
-from ..model.descriptor import integer
+from ..model.image_descriptor import integer
 from ..model.enums import UsmKind
 from ..model.errors import InvalidError, MemoryAllocationError
-from ..model.shown import shown
+from ..model.message_values import shown
 from ..model.single_owner import SingleOwner
 from ..sycl._allocation import Allocation
 from ..sycl._usm_array import UsmArray, array_shape, element_dtype

@@ -11,9 +11,9 @@ from ..images._memory import ImageMem
 from ..images._registry import HandleRecord
 from ..model.enums import ImageChannelType, ImageType
 from ..model.errors import InvalidError, SyclRuntimeError
-from ..model.handles import ImageMemHandle, SampledImageHandle, UnsampledImageHandle
+from ..model.image_handles import ImageMemHandle, SampledImageHandle, UnsampledImageHandle
 from ..model.sampler import BindlessImageSampler
-from ..model.shown import shown
+from ..model.message_values import shown
 from ..sycl._where import resolve
 from ._offers import offered
 

@@ -16,7 +16,7 @@ import numpy as np
 from ..backends.native_contract import SharedMemory
 from ..model.enums import Backend, UsmKind
 from ..model.errors import BackendMismatchError, InvalidError
-from ..model.shown import shown
+from ..model.message_values import shown
 from ..sycl import _lifetime
 from ..sycl._allocation import Allocation
 from ..sycl._usm_array import UsmArray

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..model.enums import UsmKind
 from ..model.errors import FeatureNotSupportedError, InvalidError
 from ..model.ranges import NdRange, RangeLike, as_range
-from ..model.shown import shown
+from ..model.message_values import shown
 from ..sycl._arguments import memory_of
 from ..sycl._offset import has_offset
 from ..sycl._usm_array import UsmArray

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..backends.native_contract import PeerRecord as PeerProperties
 from ..model.errors import InvalidError
-from ..model.shown import shown
+from ..model.message_values import shown
 from ..sycl.device import Device
 from ._offers import offered
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..backends.contract import AdoptedQueue
 from ..backends.native_contract import QueueGroupRecord as QueueGroup
 from ..model.errors import InvalidError
-from ..model.shown import shown
+from ..model.message_values import shown
 from ..sycl._stream import AsyncHandler
 from ..sycl.context import Context, default_context
 from ..sycl.device import Device

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..images import ImageMem
 from ..model.errors import InvalidError
-from ..model.shown import shown
+from ..model.message_values import shown
 from ..sycl._stream import wait_for_users
 from ..sycl._usm_array import UsmArray
 from ..sycl._usm_pointer import UsmPointer

@@ -8,7 +8,7 @@ from typing import Any, SupportsIndex
 
 from ..backends.contract import BackendProtocol
 from ..model.errors import Error, InvalidError
-from ..model.shown import shown
+from ..model.message_values import shown
 from ..model.single_owner import SingleOwner
 from ..sycl import _lifetime
 from ..sycl._stream import wait_for_all

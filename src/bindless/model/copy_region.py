@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple, Union
 
-from .descriptor import ImageDescriptor
+from .image_descriptor import ImageDescriptor
 from .errors import InvalidError
 
 __all__ = ["CopyRegion", "Endpoint", "HostMemory", "ImageMemory", "UsmMemory", "copy_failure"]

@@ -72,7 +72,7 @@ def coerce(enum: type[_E], value: object, name: str) -> _E:
         if member is not None:
             return cast(_E, member)
     from .errors import InvalidError
-    from .shown import shown
+    from .message_values import shown
 
     allowed = ", ".join(repr(_short(enum, member)) for member in enum)
     raise InvalidError(f"{name}={shown(value)} is not known; it is one of {allowed}")

@@ -15,7 +15,7 @@ from typing import SupportsIndex, Union
 
 from .enums import StringEnum, coerce
 from .errors import FeatureNotSupportedError, InvalidError
-from .shown import shown
+from .message_values import shown
 
 __all__ = [
     "ExternalMemDescriptor",

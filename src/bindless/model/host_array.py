@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .errors import InvalidError, MemoryAllocationError
-from .shown import shown
+from .message_values import shown
 
 __all__ = ["as_array", "plain"]
 

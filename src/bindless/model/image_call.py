@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from .descriptor import ImageDescriptor
+from .image_descriptor import ImageDescriptor
 
 __all__ = ["ImageCall", "Operation", "PictureMap"]
 

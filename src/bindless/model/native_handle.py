@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .errors import InvalidError
-from .shown import shown
+from .message_values import shown
 
 __all__ = ["CountedHandle", "NativeHandle", "as_handle"]
 

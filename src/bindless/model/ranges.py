@@ -7,7 +7,7 @@ from typing import Union
 
 import numpy as np
 
-from .descriptor import range3
+from .image_descriptor import range3
 from .errors import NdRangeError
 
 __all__ = ["NdRange", "Range", "RangeLike", "as_range"]

@@ -16,7 +16,7 @@ from .enums import (
     coerce,
 )
 from .errors import InvalidError
-from .shown import shown
+from .message_values import shown
 
 __all__ = ["BindlessImageSampler"]
 

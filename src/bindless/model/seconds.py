@@ -6,7 +6,7 @@ import math
 from numbers import Real
 
 from .errors import InvalidError
-from .shown import shown
+from .message_values import shown
 
 __all__ = ["seconds"]
 

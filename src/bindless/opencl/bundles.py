@@ -11,7 +11,7 @@ from ..interop._ownership import named_device, one_at_a_time
 from ..model.enums import Backend, BundleState, coerce
 from ..model.errors import BuildError, Error, InvalidError
 from ..model.native_handle import NativeHandle, as_handle
-from ..model.shown import shown
+from ..model.message_values import shown
 from ..sycl.context import Context
 from ..sycl.device import Device
 from ..sycl.kernel_bundle import KernelBundle

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..model.errors import Error, InvalidError
-from ..model.shown import shown
+from ..model.message_values import shown
 
 __all__ = ["get_error_code"]
 

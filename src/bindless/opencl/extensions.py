@@ -7,7 +7,7 @@ from typing import cast
 from ..backends.counted_contract import CountedProtocol
 from ..model.enums import Backend
 from ..model.errors import BackendMismatchError, InvalidError
-from ..model.shown import shown
+from ..model.message_values import shown
 from ..sycl.device import Device
 from ..sycl.platform import Platform
 

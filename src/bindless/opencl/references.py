@@ -9,7 +9,7 @@ from ..interop._backends import backend_for
 from ..model.enums import Backend
 from ..model.errors import InvalidError
 from ..model.native_handle import as_handle
-from ..model.shown import shown
+from ..model.message_values import shown
 
 __all__ = ["get_reference_count"]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..drivers._launch import Openable
 from ..model.enums import UsmKind
 from ..model.errors import InvalidError, MemoryAllocationError
-from ..model.shown import shown
+from ..model.message_values import shown
 from ..model.single_owner import SingleOwner
 from . import _lifetime
 from ._stream import sweep, wait_for_all, wait_for_users

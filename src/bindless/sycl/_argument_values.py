@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..backends.contract import KernelArgument
-from ..model.shown import shown
+from ..model.message_values import shown
 
 __all__ = ["FLOATS", "INTEGERS", "Unfit", "array_bytes", "element_of_type", "sequence_bytes"]
 

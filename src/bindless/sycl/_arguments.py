@@ -14,8 +14,8 @@ import numpy as np
 
 from ..backends.contract import KernelArgument
 from ..model.errors import InvalidError, KernelArgumentError
-from ..model.handles import ImageMemHandle, SampledImageHandle, UnsampledImageHandle
-from ..model.shown import shown
+from ..model.image_handles import ImageMemHandle, SampledImageHandle, UnsampledImageHandle
+from ..model.message_values import shown
 from ._argument_values import FLOATS, INTEGERS, Unfit, array_bytes, sequence_bytes
 from ._pointee import require_elements
 from ._reach import image_of_another_device, memory_out_of_reach

@@ -7,11 +7,11 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ..model import ptx
+from ..model.module import ptx
 from ..model.enums import Backend
 from ..model.errors import BuildError, InvalidError
-from ..model.kernel_file import KernelFile, Section, is_kernel_file
-from ..model.spirv import is_spirv
+from ..model.module.kernel_file import KernelFile, Section, is_kernel_file
+from ..model.module.spirv import is_spirv
 
 if TYPE_CHECKING:
     from .device import Device

@@ -17,9 +17,9 @@ from ..backends.contract import (
 )
 from ..model.aspects import Aspect
 from ..model.errors import FeatureNotSupportedError, InvalidError
-from ..model.kernel_file import KernelFile
-from ..model.module import KernelSignature, ModuleDescription, pack_constant
-from ..model.shown import shown
+from ..model.module.kernel_file import KernelFile
+from ..model.module.description import KernelSignature, ModuleDescription, pack_constant
+from ..model.message_values import shown
 from ._bundle_modules import choose_modules
 from ._where import resolve_where
 from .context import Context

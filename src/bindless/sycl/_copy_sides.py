@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from ..model.copy_region import Endpoint, Extent, HostMemory, ImageMemory, UsmMemory, copy_failure
-from ..model.descriptor import ImageDescriptor
+from ..model.image_descriptor import ImageDescriptor
 from ..model.enums import ImageType, UsmKind
 from ..model.errors import InvalidError
-from ..model.handles import ImageMemHandle
+from ..model.image_handles import ImageMemHandle
 from ._host_memory import host_span
 from ._usm_array import UsmArray
 from ._usm_import import foreign_array

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ..backends import registry
 from ..backends.contract import BackendProtocol
 from ..model.errors import Error, InvalidError
-from ..model.shown import shown
+from ..model.message_values import shown
 from ._filters import parse_device_filter, parse_selector_variable
 from ._partition import next_partitionable
 from .device import Device

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ..model.dlpack import DLDeviceType, DLFlag, dlpack_type
 from ..model.enums import Backend, UsmKind
 from ..model.errors import InvalidError
-from ..model.shown import shown
+from ..model.message_values import shown
 from . import _lifetime
 from ._native_streams import place_stream_after, stream_handle
 from ._stream import events_of_users

@@ -8,7 +8,7 @@ from typing import Protocol, TypeVar
 
 from ..model.enums import Backend, DeviceType
 from ..model.errors import InvalidError
-from ..model.shown import shown
+from ..model.message_values import shown
 
 __all__ = ["EnvironmentSelector", "Filter", "parse_device_filter", "parse_filters", "parse_selector_variable"]
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..model.errors import InvalidError
 from ..model.host_array import plain
-from ..model.masked import warn_of_mask
+from ..model.masked_arrays import warn_of_mask
 
 __all__ = ["HostSpan", "address_of", "host_span"]
 

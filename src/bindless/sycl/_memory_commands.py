@@ -12,7 +12,7 @@ import numpy as np
 from ..backends.contract import BackendProtocol, NativeEvent, NativeQueue
 from ..model.enums import UsmKind
 from ..model.errors import InvalidError
-from ..model.shown import shown
+from ..model.message_values import shown
 from ._accessor_commands import Pieces, chained, copied, cut, pieces_of
 from ._host_memory import host_span
 from ._reach import memory_out_of_reach

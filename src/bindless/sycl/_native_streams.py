@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ..backends.contract import NativeEvent
 from ..model.enums import Backend
 from ..model.errors import FeatureNotSupportedError, InvalidError
-from ..model.shown import shown
+from ..model.message_values import shown
 from .event import Event
 
 if TYPE_CHECKING:

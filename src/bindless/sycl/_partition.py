@@ -10,7 +10,7 @@ from ..backends.contract import PartitioningProtocol
 from ..model.enums import coerce
 from ..model.errors import FeatureNotSupportedError, InvalidError
 from ..model.info import partition_affinity_domain, partition_property
-from ..model.shown import shown
+from ..model.message_values import shown
 
 if TYPE_CHECKING:
     from .device import Device

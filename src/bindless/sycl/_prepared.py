@@ -11,7 +11,7 @@ import numpy as np
 from ..backends.contract import KernelArgument, NativeEvent, NativeKernel
 from ..backends.direct_launch import DirectLaunch
 from ..drivers._launch import Prepared
-from ..model.handles import SampledImageHandle, UnsampledImageHandle
+from ..model.image_handles import SampledImageHandle, UnsampledImageHandle
 from ..model.ranges import NdRange, Range
 from ._argument_values import FLOATS, INTEGERS
 from ._pointee import is_typed

@@ -10,7 +10,7 @@ import numpy as np
 from ..backends.direct_copy import DirectCopy
 from ..drivers._launch import Copies, Copy, Openable, Prepared
 from ..model.copy_region import CopyRegion
-from ..model.descriptor import ImageDescriptor
+from ..model.image_descriptor import ImageDescriptor
 from ._usm_array import UsmArray
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..model.errors import InvalidError
 from ..model.ranges import Range
-from ..model.shown import shown
+from ..model.message_values import shown
 
 __all__ = ["Region", "SizesLike", "buffer_shape", "region_of", "sizes_of"]
 

@@ -13,8 +13,8 @@ import numpy.typing as npt
 from ..model.enums import Backend, UsmKind
 from ..model.errors import CopyError, InvalidError, MemoryAllocationError
 from ..model.host_array import as_array
-from ..model.masked import warn_of_mask
-from ..model.shown import shown
+from ..model.masked_arrays import warn_of_mask
+from ..model.message_values import shown
 from ._allocation import Allocation
 from ._native_streams import place_stream_after
 from ._stream import events_of_users

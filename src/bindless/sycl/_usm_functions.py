@@ -12,7 +12,7 @@ import numpy.typing as npt
 from ..model.aspects import Aspect
 from ..model.enums import UsmKind, coerce
 from ..model.errors import InvalidError
-from ..model.shown import shown
+from ..model.message_values import shown
 from ._allocation import Allocation
 from ._usm_array import UsmArray, array_shape, element_dtype
 from ._usm_pointer import UsmPointer, size_of

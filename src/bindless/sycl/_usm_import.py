@@ -14,7 +14,7 @@ from ..model.dlpack import DLDeviceType, DLFlag, dtype_of_dlpack
 from ..model.enums import Backend, UsmKind
 from ..model.errors import InvalidError
 from ..model.host_array import plain
-from ..model.shown import shown
+from ..model.message_values import shown
 from . import _lifetime
 from ._allocation import Allocation
 from ._native_streams import Arrival, place_queue_after, stream_handle

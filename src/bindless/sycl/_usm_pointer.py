@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ..model.enums import UsmKind
 from ..model.errors import CopyError, InvalidError
-from ..model.shown import shown
+from ..model.message_values import shown
 from ._allocation import Allocation
 
 if TYPE_CHECKING:

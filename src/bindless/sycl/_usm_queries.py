@@ -7,7 +7,7 @@ import operator
 from ..backends.contract import PointerRecord
 from ..model.enums import UsmKind
 from ..model.errors import InvalidError
-from ..model.shown import shown
+from ..model.message_values import shown
 from ._usm_array import UsmArray
 from ._usm_pointer import UsmPointer
 from .context import Context

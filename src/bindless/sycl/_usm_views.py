@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..model.errors import InvalidError
-from ..model.shown import shown
+from ..model.message_values import shown
 
 __all__ = ["indexed", "packed_strides", "permuted", "reach", "reshaped_strides", "runs", "same_layout"]
 

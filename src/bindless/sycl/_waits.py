@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..backends.contract import NativeEvent
 from ..model.errors import InvalidError
-from ..model.shown import shown
+from ..model.message_values import shown
 from .event import Event
 
 if TYPE_CHECKING:

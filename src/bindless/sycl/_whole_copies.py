@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..model.copy_region import CopyRegion, Endpoint, HostMemory, ImageMemory, UsmMemory
-from ..model.descriptor import ImageDescriptor
+from ..model.image_descriptor import ImageDescriptor
 from ..model.enums import ImageType, UsmKind
 from ._host_memory import address_of
 from ._usm_array import UsmArray

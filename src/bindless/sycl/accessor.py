@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..model.descriptor import integer
+from ..model.image_descriptor import integer
 from ..model.enums import AccessMode, Target, coerce
 from ..model.errors import AccessorError
 from ._host_view import HostView

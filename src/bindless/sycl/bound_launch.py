@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..backends.direct_launch import DirectLaunch
 from ..drivers._launch import Bound
 from ..model.errors import InvalidError
-from ..model.handles import SampledImageHandle, UnsampledImageHandle
+from ..model.image_handles import SampledImageHandle, UnsampledImageHandle
 from ..model.ranges import NdRange, RangeLike
 from ..model.single_owner import SingleOwner
 from ._argument_values import Unfit

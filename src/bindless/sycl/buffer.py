@@ -11,8 +11,8 @@ import numpy.typing as npt
 from ..model.enums import AccessMode, Target
 from ..model.errors import InvalidError, MemoryAllocationError
 from ..model.host_array import plain
-from ..model.masked import warn_of_mask
-from ..model.shown import shown
+from ..model.masked_arrays import warn_of_mask
+from ..model.message_values import shown
 from ._memory_object import MemoryObject
 from ._region import Region, SizesLike, buffer_shape, sizes_of
 from ._storage import Storage

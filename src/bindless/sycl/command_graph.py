@@ -12,7 +12,7 @@ from ..backends.contract import NativeEvent
 from ..backends.native_contract import GraphProtocol
 from ..model.errors import InvalidError
 from ..model.ranges import NdRange, RangeLike
-from ..model.shown import shown
+from ..model.message_values import shown
 from ..model.single_owner import SingleOwner
 from . import _lifetime, _memory_commands
 from ._offset import has_offset, launch_operation

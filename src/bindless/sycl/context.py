@@ -13,7 +13,7 @@ from ..backends.registry import require_unforked
 from ..model import info
 from ..model.enums import Backend, coerce
 from ..model.errors import Error, InvalidError, SyclRuntimeError
-from ..model.shown import shown
+from ..model.message_values import shown
 from ..model.single_owner import SingleOwner
 from . import _lifetime
 from ._error_log import ErrorLog, Unclaimed

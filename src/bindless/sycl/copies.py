@@ -26,7 +26,7 @@ import numpy as np
 
 from ..backends.contract import BackendProtocol, NativeEvent
 from ..model.copy_region import CopyRegion, Extent, UsmMemory, copy_failure
-from ..model.descriptor import ImageDescriptor, integer, range3
+from ..model.image_descriptor import ImageDescriptor, integer, range3
 from ..model.enums import UsmKind
 from ..model.errors import InvalidError
 from ._copy_sides import Side, resolve_side

@@ -6,10 +6,10 @@ import os
 import re
 from collections.abc import Sequence
 
-from ..model import ptx
+from ..model.module import ptx
 from ..model.enums import Backend
 from ..model.errors import FeatureNotSupportedError, InvalidError
-from ..model.kernel_file import KernelFile, Section
+from ..model.module.kernel_file import KernelFile, Section
 from ._bundle_source import where_to_load
 from .kernel_bundle import KernelBundle, load_kernel_bundle
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from ..model.errors import AccessorError, InvalidError
 from ..model.ranges import NdRange, RangeLike
-from ..model.shown import shown
+from ..model.message_values import shown
 from ..model.single_owner import SingleOwner
 from ._graph import submit_group
 from .accessor import Accessor
@@ -19,7 +19,7 @@ from .copies import ORIGIN
 from .event import Event
 
 if TYPE_CHECKING:
-    from ..model.descriptor import ImageDescriptor
+    from ..model.image_descriptor import ImageDescriptor
     from .external_semaphore import ExternalSemaphore
     from .interop_handle import InteropHandle
     from .kernel import Kernel

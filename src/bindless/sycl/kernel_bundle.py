@@ -11,8 +11,8 @@ from ..backends.contract import KernelRecord, NativeKernel, NativeModule, Native
 from ..drivers._launch import Openable
 from ..model.enums import BundleState, coerce
 from ..model.errors import InvalidError
-from ..model.kernel_file import KernelFile
-from ..model.shown import shown
+from ..model.module.kernel_file import KernelFile
+from ..model.message_values import shown
 from ..model.single_owner import SingleOwner
 from . import _lifetime
 from ._activity import wait_for_users

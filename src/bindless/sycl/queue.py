@@ -14,7 +14,7 @@ from ..model.aspects import Aspect
 from ..model.enums import Backend, coerce
 from ..model.errors import AccessorError, Error, InvalidError
 from ..model.ranges import NdRange, RangeLike
-from ..model.shown import shown
+from ..model.message_values import shown
 from ..model.single_owner import SingleOwner
 from . import _memory_commands
 from ._arguments import memory_of, no_groups, pack_arguments
@@ -38,7 +38,7 @@ from .handler import Handler
 from .kernel import Kernel
 
 if TYPE_CHECKING:
-    from ..model.descriptor import ImageDescriptor
+    from ..model.image_descriptor import ImageDescriptor
     from ._place import Home
     from .external_semaphore import ExternalSemaphore
     from .selector import Selector

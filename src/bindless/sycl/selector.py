@@ -8,7 +8,7 @@ from typing import Union
 from ..backends import registry
 from ..model.enums import Backend, DeviceType
 from ..model.errors import InvalidError
-from ..model.shown import shown
+from ..model.message_values import shown
 from ._discovery import environment, visible_devices, visible_platforms
 from ._filters import parse_filters
 from .device import Device

@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any
 
 from ...model.errors import Error, FeatureNotSupportedError, InvalidError, MemoryAllocationError, SyclRuntimeError
-from ...model.shown import shown
+from ...model.message_values import shown
 
 __all__ = ["OPAQUE_FD_MEMORY", "OPAQUE_FD_SEMAPHORE", "binding", "device_function", "require_handle", "translated"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...model.descriptor import integer
+from ...model.image_descriptor import integer
 from ...model.errors import FeatureNotSupportedError, InvalidError
 from ._binding import OPAQUE_FD_MEMORY, binding, translated
 from ._memory import ExportedMemory, give_memory

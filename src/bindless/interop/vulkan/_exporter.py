@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...model.descriptor import ImageDescriptor
+from ...model.image_descriptor import ImageDescriptor
 from ...sycl.device import Device
 from ...sycl.queue import Queue
 from ._binding import require_handle

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ...model.descriptor import ImageDescriptor
+from ...model.image_descriptor import ImageDescriptor
 from ...model.enums import ImageChannelType
 from ...model.errors import InvalidError
-from ...model.shown import shown
+from ...model.message_values import shown
 from ._binding import binding
 
 __all__ = ["format_name", "format_of"]

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from ...model.descriptor import ImageDescriptor
+from ...model.image_descriptor import ImageDescriptor
 from ...model.enums import ImageType
 from ...model.errors import FeatureNotSupportedError, InvalidError
-from ...model.shown import shown
+from ...model.message_values import shown
 from ._binding import OPAQUE_FD_MEMORY, binding, translated
 from ._formats import format_name, format_of
 from ._memory import ExportedMemory, give_memory

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...model.errors import InvalidError
-from ...model.shown import shown
+from ...model.message_values import shown
 from ...sycl.device import Device, get_devices
 from ...sycl.queue import Queue
 from ._binding import binding, require_handle

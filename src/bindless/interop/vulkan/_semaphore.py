@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Any
 
-from ...model.descriptor import integer
+from ...model.image_descriptor import integer
 from ...model.errors import FeatureNotSupportedError, InvalidError
 from ...model.external import ExternalSemaphoreDescriptor, ExternalSemaphoreHandleType, ResourceFd
 from ._binding import OPAQUE_FD_SEMAPHORE, binding, device_function, require_handle, translated

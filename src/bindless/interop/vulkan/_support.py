@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, SupportsIndex
 
-from ...model.descriptor import ImageDescriptor, integer
+from ...model.image_descriptor import ImageDescriptor, integer
 from ...model.errors import FeatureNotSupportedError, InvalidError
 from ._binding import OPAQUE_FD_MEMORY, binding, require_handle, translated
 from ._formats import format_name

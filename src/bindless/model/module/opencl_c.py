@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from .module import KernelSignature, Parameter
+from .description import KernelSignature, Parameter
 
 __all__ = ["entries", "parameter"]
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from .channels import CHANNELS, Channel, channel_of_dtype
 from .enums import ImageChannelType, ImageType, coerce
 from .errors import InvalidError
-from .shown import shown
+from .message_values import shown
 
 __all__ = ["CUBEMAP_FACES", "ImageDescriptor", "integer", "range3"]
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import struct
 
-from .errors import BuildError
+from ..errors import BuildError
 
 __all__ = ["require_whole"]
 

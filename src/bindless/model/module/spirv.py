@@ -7,8 +7,8 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 
-from .errors import BuildError
-from .module import Constant, KernelSignature, ModuleDescription
+from ..errors import BuildError
+from .description import Constant, KernelSignature, ModuleDescription
 from .spirv_types import LEAST, Types
 
 __all__ = ["BINDLESS_IMAGES", "capabilities", "describe", "is_spirv"]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import operator
 from typing import SupportsIndex
 
-from .descriptor import ImageDescriptor
+from .image_descriptor import ImageDescriptor
 from .errors import InvalidError
-from .shown import shown
+from .message_values import shown
 
 __all__ = ["ImageMemHandle", "SampledImageHandle", "UnsampledImageHandle"]
 

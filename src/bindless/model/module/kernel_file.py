@@ -28,8 +28,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from .errors import BuildError, InvalidError
-from .module import KernelSignature, Parameter
+from ..errors import BuildError, InvalidError
+from .description import KernelSignature, Parameter
 
 __all__ = ["KernelFile", "Section", "is_kernel_file"]
 

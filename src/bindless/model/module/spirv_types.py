@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from .module import Parameter
+from .description import Parameter
 
 __all__ = ["LEAST", "Types"]
 

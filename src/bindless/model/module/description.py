@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .errors import InvalidError
-from .shown import shown
+from ..errors import InvalidError
+from ..message_values import shown
 
 __all__ = ["Constant", "KernelSignature", "ModuleDescription", "Parameter", "pack_constant"]
 
