@@ -30,7 +30,7 @@ import pytest
 
 import bindless as bl
 from bindless._cli_ze_driver import driver_path
-from bindless.compiler.toolchain import INSTALL_PIP
+from bindless.compiler.llvm.toolchain import INSTALL_PIP
 
 # compile.py: kernels of the tests, for any of them.
 sys.path.insert(0, str(Path(__file__).parent / "spirv"))

@@ -24,10 +24,10 @@ HERE = Path(__file__).resolve().parent
 REPOSITORY = HERE.parent.parent
 sys.path.insert(0, str(REPOSITORY / "src"))  # the compiler of this checkout, even if another one is installed
 
-from bindless.compiler.llvm_tools import LLVMTools  # noqa: E402
-from bindless.compiler.modules import PRELUDES, make_module  # noqa: E402
-from bindless.compiler.opencl_source import make_source  # noqa: E402
-from bindless.compiler.toolchain import TARGETS  # noqa: E402
+from bindless.compiler.llvm.llvm_tools import LLVMTools  # noqa: E402
+from bindless.compiler.pipeline import PRELUDES, make_module  # noqa: E402
+from bindless.compiler.source.handle_lowering import make_source  # noqa: E402
+from bindless.compiler.llvm.toolchain import TARGETS  # noqa: E402
 from catalogue import MODULES, Module  # noqa: E402
 
 COMPILER = REPOSITORY / "src" / "bindless" / "compiler"

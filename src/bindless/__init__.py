@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .compiler.build import build
-    from .compiler.find_toolchain import kernels_available
+    from .compiler.llvm.find_toolchain import kernels_available
     from .image import Image
     from .images import (
         ImageMem,
@@ -170,7 +170,7 @@ SYCL_EXT_ONEAPI_BACKEND_LEVEL_ZERO = 3
 # Where each public name lives.
 _MODULES = {
     "compiler.build": ("build",),
-    "compiler.find_toolchain": ("kernels_available",),
+    "compiler.llvm.find_toolchain": ("kernels_available",),
     "image": ("Image",),
     "images": (
         "ImageMem",

@@ -159,7 +159,7 @@ def _examine_device(device: Device) -> bool:
 
 def _examine_tools() -> None:
     """What kernels of one's own are built with; nothing of it is needed otherwise, so that nothing is unwell."""
-    from .compiler.find_toolchain import find_toolchain
+    from .compiler.llvm.find_toolchain import find_toolchain
     from .drivers import nvrtc
     from .model.module.disk_cache import cache
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 import bindless as bl
-from bindless.compiler.find_toolchain import find_toolchain
+from bindless.compiler.llvm.find_toolchain import find_toolchain
 from needs import c_compiler
 
 REPOSITORY = Path(__file__).resolve().parents[2]

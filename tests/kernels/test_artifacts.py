@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from bindless import kernels
-from bindless.compiler.llvm_tools import LLVMTools
+from bindless.compiler.llvm.llvm_tools import LLVMTools
 from needs import spirv_tool
 
 REPOSITORY = Path(__file__).resolve().parents[2]

@@ -15,9 +15,9 @@ import pytest
 import bindless as bl
 from bindless.cli import main
 from bindless.compiler.build import build
-from bindless.compiler.find_toolchain import kernels_available
-from bindless.compiler.llvm_tools import LLVMTools
-from bindless.compiler.toolchain import include_folder
+from bindless.compiler.llvm.find_toolchain import kernels_available
+from bindless.compiler.llvm.llvm_tools import LLVMTools
+from bindless.compiler.llvm.toolchain import include_folder
 from error_checks import raises
 
 _MISSING = not kernels_available()

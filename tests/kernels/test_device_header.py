@@ -9,9 +9,9 @@ import pytest
 from host_kernels import REPOSITORY
 
 import bindless as bl
-from bindless.compiler.find_toolchain import find_toolchain
-from bindless.compiler.prelude import ptx, spirv
-from bindless.compiler.toolchain import TARGETS
+from bindless.compiler.llvm.find_toolchain import find_toolchain
+from bindless.compiler.prelude import ptx_images as ptx, spirv_images as spirv
+from bindless.compiler.llvm.toolchain import TARGETS
 
 pytestmark = pytest.mark.skipif(
     not bl.kernels_available(),

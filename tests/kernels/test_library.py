@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pytest
 
 import bindless as bl
-from bindless.compiler.ptx_library import scalar_functions
+from bindless.compiler.ptx.scalar_functions import scalar_functions
 
 pytestmark = pytest.mark.skipif(
     not bl.kernels_available(), reason="needs a kernel compiler: pip install 'bindless[kernels]'"

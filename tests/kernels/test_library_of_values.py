@@ -15,12 +15,12 @@ import numpy.typing as npt
 import pytest
 
 import bindless as bl
-from bindless.compiler import ptx_library, ptx_memory
-from bindless.compiler.declarations import Declaration, undefined
-from bindless.compiler.find_toolchain import find_toolchain
-from bindless.compiler.ptx_functions import features
-from bindless.compiler.ptx_library import scalar_functions
-from bindless.compiler.toolchain import TARGETS
+from bindless.compiler.ptx import scalar_functions as ptx_library, conversion_functions as ptx_memory
+from bindless.compiler.llvm.undefined_functions import Declaration, undefined
+from bindless.compiler.llvm.find_toolchain import find_toolchain
+from bindless.compiler.ptx.missing_functions import features
+from bindless.compiler.ptx.scalar_functions import scalar_functions
+from bindless.compiler.llvm.toolchain import TARGETS
 
 pytestmark = pytest.mark.skipif(
     not bl.kernels_available(), reason="needs a kernel compiler: pip install 'bindless[kernels]'"

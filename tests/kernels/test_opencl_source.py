@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import bindless as bl
-from bindless.compiler.find_toolchain import find_toolchain
-from bindless.compiler.source_items import items
+from bindless.compiler.llvm.find_toolchain import find_toolchain
+from bindless.compiler.source.items import items
 from error_checks import raises
 
 pytestmark = pytest.mark.skipif(

@@ -10,8 +10,8 @@ import re
 import pytest
 
 import bindless as bl
-from bindless.compiler import ptx_atomics, ptx_groups, ptx_half
-from bindless.compiler.declarations import undefined
+from bindless.compiler.ptx import atomics as ptx_atomics, group_functions as ptx_groups, half as ptx_half
+from bindless.compiler.llvm.undefined_functions import undefined
 from error_checks import raises
 
 pytestmark = pytest.mark.skipif(

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 import bindless as bl
-from bindless.compiler.llvm_tools import LLVMTools
-from bindless.compiler.pip_tools import PipTools
-from bindless.compiler.prelude import ptx
-from bindless.compiler.texture_assembly import with_assembly
-from bindless.compiler.toolchain import TARGETS
+from bindless.compiler.llvm.llvm_tools import LLVMTools
+from bindless.compiler.llvm.pip_tools import PipTools
+from bindless.compiler.prelude import ptx_images as ptx
+from bindless.compiler.ptx.texture_assembly import with_assembly
+from bindless.compiler.llvm.toolchain import TARGETS
 
 pytestmark = pytest.mark.skipif(
     not bl.kernels_available(), reason="needs a kernel compiler: pip install 'bindless[kernels]'"

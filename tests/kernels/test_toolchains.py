@@ -16,10 +16,10 @@ import pytest
 from ptxas import ptxas
 
 import bindless as bl
-from bindless.compiler import find_toolchain as choice
-from bindless.compiler.llvm_tools import LLVMTools
-from bindless.compiler.pip_tools import PipTools
-from bindless.compiler.toolchain import TARGETS
+from bindless.compiler.llvm import find_toolchain as choice
+from bindless.compiler.llvm.llvm_tools import LLVMTools
+from bindless.compiler.llvm.pip_tools import PipTools
+from bindless.compiler.llvm.toolchain import TARGETS
 from error_checks import raises
 
 REPOSITORY = Path(__file__).resolve().parents[2]

@@ -22,13 +22,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import bindless as bl
-from bindless.compiler.atomics import with_atomics
-from bindless.compiler.find_toolchain import find_toolchain
-from bindless.compiler.llvm_tools import LLVMTools
-from bindless.compiler.offsets import with_instructions
-from bindless.compiler.prelude import opencl_spirv, ptx, spirv
-from bindless.compiler.printf import with_plain_printf
-from bindless.compiler.toolchain import TARGETS, Toolchain
+from bindless.compiler.spirv.atomics import with_atomics
+from bindless.compiler.llvm.find_toolchain import find_toolchain
+from bindless.compiler.llvm.llvm_tools import LLVMTools
+from bindless.compiler.spirv.constant_offsets import with_instructions
+from bindless.compiler.prelude import spirv_work_items as opencl_spirv, ptx_images as ptx, spirv_images as spirv
+from bindless.compiler.spirv.printf import with_plain_printf
+from bindless.compiler.llvm.toolchain import TARGETS, Toolchain
 from needs import spirv_tool
 
 __all__ = ["assembled", "compiled", "compiled_text", "load"]

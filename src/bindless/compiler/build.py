@@ -17,11 +17,11 @@ from ..model.errors import BuildError, InvalidError
 from ..model.module.kernel_file import KernelFile, Section
 from ..model.module.description import KernelSignature, Parameter
 from .build_cache import BuildCache, dependencies
-from .find_toolchain import find_toolchain
-from .metadata import KernelWords
-from .modules import Compiled, make_user_module
-from .opencl_source import make_source
-from .toolchain import TARGETS, Target, Toolchain, include_folder
+from .llvm.find_toolchain import find_toolchain
+from .llvm.kernel_metadata import KernelWords
+from .pipeline import Compiled, make_user_module
+from .source.handle_lowering import make_source
+from .llvm.toolchain import TARGETS, Target, Toolchain, include_folder
 
 __all__ = ["build"]
 

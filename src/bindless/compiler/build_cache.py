@@ -20,7 +20,7 @@ from pathlib import Path
 from ..model.errors import BuildError
 from ..model.module.kernel_file import KernelFile
 from ..model.module.disk_cache import cache
-from .toolchain import Toolchain, include_folder
+from .llvm.toolchain import Toolchain, include_folder
 
 __all__ = ["BuildCache", "dependencies"]
 

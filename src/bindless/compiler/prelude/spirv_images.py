@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .geometry import CLASSES, LAYERED, STANDARD, Geometry, ValueClass
-from .ir import IrModule, build_vector
+from .llvm_ir import IrModule, build_vector
 
 DATA_LAYOUT = (
     "e-i64:64-v16:16-v24:32-v32:32-v48:64-v96:128-v192:256-v256:256-v512:512-v1024:1024-n8:16:32:64-G1"  # clang's

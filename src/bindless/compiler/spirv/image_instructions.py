@@ -12,7 +12,7 @@ import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ..model.errors import BuildError
+from ...model.errors import BuildError
 
 __all__ = ["with_image_instructions"]
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 
-from .ir import IrModule
-from .spirv import DATA_LAYOUT, TRIPLE
+from .llvm_ir import IrModule
+from .spirv_images import DATA_LAYOUT, TRIPLE
 
 __all__ = ["is_needed", "module"]
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from .declarations import Declaration
+from ..llvm.undefined_functions import Declaration
 
 __all__ = ["definition", "half_rounding", "result_of", "types_of"]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from .declarations import Declaration
+from ..llvm.undefined_functions import Declaration
 
 __all__ = ["definition"]
 

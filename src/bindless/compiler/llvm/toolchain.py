@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
-from ..model.errors import BuildError, FeatureNotSupportedError
+from ...model.errors import BuildError, FeatureNotSupportedError
 
 __all__ = ["COMPILE", "TARGETS", "TESTED", "Target", "Toolchain", "include_folder", "run"]
 

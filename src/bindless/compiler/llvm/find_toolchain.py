@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from ..model.errors import FeatureNotSupportedError
+from ...model.errors import FeatureNotSupportedError
 from .llvm_tools import MAJORS, LLVMTools
 from .pip_tools import PipTools
 from .toolchain import INSTALL, TESTED, VARIABLE, Toolchain

@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ..model.errors import BuildError
-from . import ptx_atomics, ptx_groups, ptx_half, ptx_library, ptx_memory
-from .declarations import Declaration, undefined
-from .prelude.ptx import DATA_LAYOUT, TRIPLE
-from .toolchain import Target, Toolchain
+from ...model.errors import BuildError
+from . import (atomics as ptx_atomics, group_functions as ptx_groups, half as ptx_half, scalar_functions as ptx_library, conversion_functions as ptx_memory)
+from ..llvm.undefined_functions import Declaration, undefined
+from ..prelude.ptx_images import DATA_LAYOUT, TRIPLE
+from ..llvm.toolchain import Target, Toolchain
 
 __all__ = ["definitions", "features"]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from .declarations import Declaration
-from .ptx_half import half_rounding, result_of, types_of
-from .ptx_library import scalar_functions
+from ..llvm.undefined_functions import Declaration
+from .half import half_rounding, result_of, types_of
+from .scalar_functions import scalar_functions
 
 __all__ = ["definition"]
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from .prelude import opencl_c
+from ..prelude import opencl_c_images as opencl_c
 
 __all__ = ["Call", "Function", "read_functions"]
 

@@ -15,12 +15,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ..model.errors import BuildError
-from .handle_uses import Call, Function, read_functions
-from .prelude import opencl_c
-from .prelude.opencl_c import IMAGE, SAMPLER
-from .source_items import Item, items, text_of
-from .toolchain import TARGETS, Toolchain
+from ...model.errors import BuildError
+from ..llvm.handle_dataflow import Call, Function, read_functions
+from ..prelude import opencl_c_images as opencl_c
+from ..prelude.opencl_c_images import IMAGE, SAMPLER
+from .items import Item, items, text_of
+from ..llvm.toolchain import TARGETS, Toolchain
 
 __all__ = ["make_source"]
 

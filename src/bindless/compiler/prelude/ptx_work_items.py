@@ -5,8 +5,8 @@ Everything else of OpenCL C is in libclc, of which these functions are what its 
 
 from __future__ import annotations
 
-from .ir import IrModule
-from .ptx import DATA_LAYOUT, TRIPLE
+from .llvm_ir import IrModule
+from .ptx_images import DATA_LAYOUT, TRIPLE
 
 # Function, our primitive, and the answer for dimensions that there are not.
 _QUESTIONS = (

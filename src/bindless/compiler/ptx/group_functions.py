@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 
-from .declarations import Declaration
+from ..llvm.undefined_functions import Declaration
 
 __all__ = ["HELPERS", "SCRATCH", "definition", "helpers"]
 

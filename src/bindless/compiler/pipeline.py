@@ -8,18 +8,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..model.errors import BuildError
-from .atomics import in_their_memory, with_atomics
-from .conversions import with_conversions
-from .image_instructions import with_image_instructions
-from .local_arguments import with_local_arguments
-from .metadata import KernelWords, read_kernels
-from .null_constants import with_plain_nulls
-from .offsets import with_instructions
-from .prelude import opencl, opencl_spirv, ptx, spirv
-from .printf import with_plain_printf
-from .ptx_functions import definitions, features
-from .relations import with_relations
-from .toolchain import STRICT, TARGETS, Target, Toolchain
+from .spirv.atomics import in_their_memory, with_atomics
+from .spirv.conversions import with_conversions
+from .spirv.image_instructions import with_image_instructions
+from .ptx.dynamic_shared_memory import with_local_arguments
+from .llvm.kernel_metadata import KernelWords, read_kernels
+from .spirv.null_events import with_plain_nulls
+from .spirv.constant_offsets import with_instructions
+from .prelude import (ptx_work_items as opencl, spirv_work_items as opencl_spirv, ptx_images as ptx, spirv_images as spirv)
+from .spirv.printf import with_plain_printf
+from .ptx.missing_functions import definitions, features
+from .spirv.relational import with_relations
+from .llvm.toolchain import STRICT, TARGETS, Target, Toolchain
 
 __all__ = ["PRELUDES", "Compiled", "make_module", "make_user_module"]
 

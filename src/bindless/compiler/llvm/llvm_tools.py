@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from ..model.errors import FeatureNotSupportedError
+from ...model.errors import FeatureNotSupportedError
 from .toolchain import (
     COMPILE,
     INSTALL,

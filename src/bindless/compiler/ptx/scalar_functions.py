@@ -11,8 +11,8 @@ import re
 from functools import cache
 from pathlib import Path
 
-from .declarations import Declaration
-from .ptx_half import result_of, types_of
+from ..llvm.undefined_functions import Declaration
+from .half import result_of, types_of
 
 __all__ = ["definition", "scalar_functions"]
 

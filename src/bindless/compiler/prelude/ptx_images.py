@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .geometry import CLASSES, CUBE, LAYERED, LINEAR, STANDARD, Geometry, ValueClass
-from .ir import IrModule, build_vector, types_of
+from .llvm_ir import IrModule, build_vector, types_of
 
 DATA_LAYOUT = "e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64"
 TRIPLE = "nvptx64-nvidia-cuda"
