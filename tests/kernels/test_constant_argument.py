@@ -7,7 +7,7 @@ import pytest
 
 import bindless as bl
 from bindless import kernels
-from bindless.kernels._constant_argument import with_constant_argument
+from bindless.kernels.spirv_specialise import with_constant_argument
 from bindless.model.module import spirv
 
 NAME = "bindless_fetch_2d_f"

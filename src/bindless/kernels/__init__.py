@@ -14,7 +14,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Literal
 
-from ._constant_argument import with_constant_argument
+from .spirv_specialise import with_constant_argument
 
 __all__ = ["Target", "kernels", "manifest", "module_of", "modules", "source", "specialised"]
 
