@@ -174,7 +174,7 @@ def pytest_configure(config: pytest.Config) -> None:
     except bl.Error as error:
         raise pytest.UsageError(f"--device {name}: {error}") from None
     if config.stash[_DEVICE].name.startswith("Fake GPU"):  # of fake_cuda.c, whose kernels do nothing
-        from bindless.backends import _cuda_copy_kernels
+        from bindless.backends.cuda import surface_copy as _cuda_copy_kernels
 
         _cuda_copy_kernels.SMALLEST = 1 << 60
 

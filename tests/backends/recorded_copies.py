@@ -14,7 +14,7 @@ import pytest
 from recorded_cuda import Fake, fake  # noqa: F401  a fixture
 
 import bindless as bl
-from bindless.backends import _cuda_copy_kernels, _cuda_host_call, _cuda_staging
+from bindless.backends.cuda import surface_copy as _cuda_copy_kernels, pipelined_image_call as _cuda_host_call, pinned_staging as _cuda_staging
 from error_checks import raises
 
 

@@ -16,7 +16,7 @@ from rig import Rig, pixels_of
 
 import bindless as bl
 from bindless import kernels
-from bindless.backends._cuda_rest import end_rest
+from bindless.backends.cuda.object_cache import end_rest
 from bindless.drivers import cuda as driver
 from bindless.model.image_descriptor import ImageDescriptor
 from bindless.model.enums import EventStatus, UsmKind
@@ -806,7 +806,7 @@ def test_a_fork_is_told_what_it_is(rig: Rig) -> None:
 
 
 def test_the_driver_says_its_version() -> None:
-    from bindless.backends._cuda_device import driver_release
+    from bindless.backends.cuda.device import driver_release
 
     closed = "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.54.03  Tue Jun  6 22:20:39 UTC 2023\nGCC version:\n"
     opened = "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.159.04  Release Build  (x)\n"

@@ -165,7 +165,7 @@ def test_a_stream_that_captures_is_no_queue(fake: Fake, device: bl.Device) -> No
 
 
 def test_arrays_for_gathers(queue: bl.Queue, fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
-    from bindless.backends import _cuda_image
+    from bindless.backends.cuda import image_memory as _cuda_image
 
     native = queue.device._record.native
     width, height = (

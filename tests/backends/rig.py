@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from bindless.backends._reference_objects import Event
+from bindless.backends.reference.objects import Event
 from bindless.backends.contract import BackendProtocol, NativeEvent
 from bindless.model.copy_region import CopyRegion, HostMemory, ImageMemory, UsmMemory
 from bindless.model.image_descriptor import ImageDescriptor

@@ -13,8 +13,8 @@ import numpy.typing as npt
 import pytest
 
 import bindless as bl
-from bindless.backends import _cuda_copy
-from bindless.backends import _cuda_copy_kernels as kernels
+from bindless.backends.cuda import copy as _cuda_copy
+from bindless.backends.cuda import surface_copy as kernels
 
 SIDES = ("linear", "1d", "a1d", "2d", "a2d", "3d")
 

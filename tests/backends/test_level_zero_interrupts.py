@@ -22,8 +22,8 @@ pytestmark = pytest.mark.on_level_zero
 @pytest.fixture
 def pool(device: bl.Device) -> Iterator[Any]:
     """A pool of three events, all at rest."""
-    from bindless.backends._level_zero_context import NativeContext
-    from bindless.backends._level_zero_pool import EventPool, NativeEvent
+    from bindless.backends.level_zero.context import NativeContext
+    from bindless.backends.level_zero.event_pool import EventPool, NativeEvent
 
     context = NativeContext.of(device._record.native.driver)
     made = EventPool(context.handle, timed=False)
@@ -36,7 +36,7 @@ def pool(device: bl.Device) -> Iterator[Any]:
 
 def interrupted(pool: Any, moment: int) -> bool:
     """Takes an event, interrupted at an instruction of the interpreter; whether it came to that one."""
-    from bindless.backends import _level_zero_pool
+    from bindless.backends.level_zero import event_pool as _level_zero_pool
 
     passed = itertools.count()
 
@@ -145,8 +145,8 @@ class Recorder:
 def test_no_command_is_lost(device: bl.Device, monkeypatch: pytest.MonkeyPatch, immediate: bool, parts: int) -> None:
     """Wherever Ctrl-C comes: events that the driver was given are not used again before their command is done, which
     the queue waits for; later commands work; and nothing is left at the end."""
-    from bindless.backends import _level_zero_lists, _level_zero_pool, _level_zero_stream
-    from bindless.backends._level_zero_pool import NativeEvent
+    from bindless.backends.level_zero import command_list as _level_zero_lists, event_pool as _level_zero_pool, stream as _level_zero_stream
+    from bindless.backends.level_zero.event_pool import NativeEvent
 
     modules = _level_zero_lists, _level_zero_pool, _level_zero_stream
     backend, native = device._backend, device._record.native

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import bindless as bl
-from bindless.backends import _cuda_staging
+from bindless.backends.cuda import pinned_staging as _cuda_staging
 
 Compare = Callable[..., Any]
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import bindless as bl
-from bindless.backends import _cuda_copy_kernels as kernels
+from bindless.backends.cuda import surface_copy as kernels
 
 pytestmark = pytest.mark.cuda
 Compare = Callable[..., Any]

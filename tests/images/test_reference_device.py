@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import bindless as bl
-from bindless.backends._reference_info import ASPECTS
+from bindless.backends.reference.device_info import ASPECTS
 from error_checks import raises
 
 

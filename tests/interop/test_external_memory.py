@@ -194,7 +194,7 @@ def test_surfaces_of_large_copies_end_with_the_map(
     queue: bl.Queue, shared: SharedFile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Those that CUDA's copies by kernels go through: the handle may soon be another image's."""
-    monkeypatch.setattr("bindless.backends._cuda_copy_kernels.SMALLEST", 1)
+    monkeypatch.setattr("bindless.backends.cuda.surface_copy.SMALLEST", 1)
     memory, copied = import_file(shared, queue), queue.context._native.copied
     handle = bl.map_external_image_memory(memory, DESC, queue)
     with bl.ImageMem(DESC, queue) as other:

@@ -18,7 +18,7 @@ from compile import assembled, compiled_text
 from raw_level_zero import Raw, ffi, lib
 
 import bindless as bl
-from bindless.backends import _level_zero_context
+from bindless.backends.level_zero import context as _level_zero_context
 from error_checks import raises
 
 pytestmark = [pytest.mark.level_zero, pytest.mark.on_level_zero]

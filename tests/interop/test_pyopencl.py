@@ -19,7 +19,7 @@ import pytest
 
 import bindless as bl
 from bindless import opencl
-from bindless.backends import _opencl_lent
+from bindless.backends.opencl import deferred_free as _opencl_lent
 from opencl_devices import parametrize_devices, require_device, settled
 
 pytestmark = [

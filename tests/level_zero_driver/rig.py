@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from compile import compiled_text
 
-from bindless.backends._level_zero_driver import Driver, drivers
+from bindless.backends.level_zero.driver import Driver, drivers
 from bindless.drivers import level_zero as zero
 
 lib, ffi = zero.lib, zero.ffi

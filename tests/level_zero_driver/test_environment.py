@@ -89,7 +89,7 @@ def test_subdevices_are_reported_as_devices(
 
 
 ROOTS = """
-from bindless.backends._level_zero_driver import drivers
+from bindless.backends.level_zero.driver import drivers
 from bindless.drivers import level_zero as zero
 driver = drivers()[0]
 for device in zero.get_all("ze_device_handle_t", "zeDeviceGet", driver.handle):

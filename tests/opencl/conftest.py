@@ -10,7 +10,7 @@ import pytest
 from failing_library import build
 
 import bindless as bl
-from bindless.backends import _opencl_device
+from bindless.backends.opencl import device as _opencl_device
 from bindless.drivers.opencl import lib
 from bindless.model.enums import UsmKind
 from opencl_devices import parametrize_devices, require_device
@@ -61,6 +61,6 @@ def means(request: pytest.FixtureRequest, cl: bl.Device, monkeypatch: pytest.Mon
 @pytest.fixture
 def kinds(cl: bl.Device, means: str) -> frozenset[UsmKind]:
     """Kinds of memory that there are by a means."""
-    from bindless.backends._opencl_memory import means_of
+    from bindless.backends.opencl.memory import means_of
 
     return means_of(cl._record.native).kinds(cl._record.native)

@@ -11,8 +11,8 @@ import pytest
 
 import bindless as bl
 from bindless._cli_sampling import KnownImage, known_images
-from bindless.backends import _opencl_format, _opencl_handle, _opencl_known_answers
-from bindless.backends._opencl_known_answers import LayerCoordinate, layer_coordinate, spoiled_formats
+from bindless.backends.opencl import image_format as _opencl_format, image_handle as _opencl_handle, known_answer_tests as _opencl_known_answers
+from bindless.backends.opencl.known_answer_tests import LayerCoordinate, layer_coordinate, spoiled_formats
 from bindless.drivers import opencl as driver
 from bindless.model.enums import ImageChannelType
 from opencl_faults import spoils_format

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import bindless as bl
-from bindless.backends import _opencl_copy
+from bindless.backends.opencl import copy as _opencl_copy
 from bindless.drivers import opencl as driver
 
 pytestmark = pytest.mark.opencl

@@ -10,7 +10,7 @@ import pytest
 from failing_library import run
 
 import bindless as bl
-from bindless.backends import _opencl_queue
+from bindless.backends.opencl import queue as _opencl_queue
 from bindless.drivers import opencl as driver
 from error_checks import raises
 from opencl_devices import settled

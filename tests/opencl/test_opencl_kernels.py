@@ -11,9 +11,9 @@ from compile import compiled
 
 import bindless as bl
 from bindless import kernels
-from bindless.backends import _opencl_link, _opencl_module
-from bindless.backends._opencl_kept import binary_of
-from bindless.backends._opencl_signature import reflected_of
+from bindless.backends.opencl import link as _opencl_link, module as _opencl_module
+from bindless.backends.opencl.program_binary import binary_of
+from bindless.backends.opencl.kernel_signature import reflected_of
 from bindless.drivers.opencl import ffi, lib
 from bindless.model.module import opencl_c
 from error_checks import raises

@@ -13,14 +13,14 @@ import numpy as np
 import pytest
 
 import bindless as bl
-from bindless.backends import _opencl_memory as memory
-from bindless.backends._opencl_context import Context
-from bindless.backends._opencl_copy import copy_image
-from bindless.backends._opencl_image import allocate_image, free_image
-from bindless.backends._opencl_kernel import Kernel, get_kernel
-from bindless.backends._opencl_launch import launch
-from bindless.backends._opencl_module import load_module
-from bindless.backends._opencl_queue import Queue
+from bindless.backends.opencl import memory
+from bindless.backends.opencl.context import Context
+from bindless.backends.opencl.copy import copy_image
+from bindless.backends.opencl.image_memory import allocate_image, free_image
+from bindless.backends.opencl.kernel import Kernel, get_kernel
+from bindless.backends.opencl.launch import launch
+from bindless.backends.opencl.module import load_module
+from bindless.backends.opencl.queue import Queue
 from bindless.drivers.opencl import ffi, lib
 from bindless.model.copy_region import CopyRegion, HostMemory, ImageMemory, UsmMemory
 from bindless.model.image_descriptor import ImageDescriptor
@@ -259,7 +259,7 @@ def test_layers_that_are_rows(rig: Rig) -> None:
 
 def test_a_driver_that_aligns_as_it_likes(cl: bl.Device, monkeypatch: pytest.MonkeyPatch) -> None:
     """As PoCL 5 does, whose unified memory begins anywhere."""
-    from bindless.backends import _opencl_usm
+    from bindless.backends.opencl import memory_usm as _opencl_usm
 
     if not cl._record.native.has_usm:
         pytest.skip("the driver has no cl_intel_unified_shared_memory")

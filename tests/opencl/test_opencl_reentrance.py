@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 import bindless as bl
-from bindless.backends import _opencl_memory as memory
-from bindless.backends import _opencl_queue
-from bindless.backends._opencl_context import Context
-from bindless.backends._opencl_event import Event
-from bindless.backends._opencl_queue import Queue
+from bindless.backends.opencl import memory
+from bindless.backends.opencl import queue as _opencl_queue
+from bindless.backends.opencl.context import Context
+from bindless.backends.opencl.event import Event
+from bindless.backends.opencl.queue import Queue
 from bindless.drivers import opencl as driver
 from bindless.model.enums import UsmKind
 

@@ -18,9 +18,9 @@ import pytest
 from failing_library import build, run
 
 import bindless as bl
-from bindless.backends import _opencl_buffers, _opencl_memory
-from bindless.backends._opencl_context import Context
-from bindless.backends._opencl_queue import Queue
+from bindless.backends.opencl import memory_buffers as _opencl_buffers, memory as _opencl_memory
+from bindless.backends.opencl.context import Context
+from bindless.backends.opencl.queue import Queue
 from bindless.model.enums import UsmKind
 from error_checks import raises
 from opencl_faults import has_four_channels_alone

@@ -56,7 +56,7 @@ def native_objects(device: bl.Device) -> dict[str, int]:
     elif device.backend == "opencl":
         pass  # what drivers count, tests/opencl asks of single objects
     elif "BINDLESS_LIBCUDA" in os.environ:
-        from bindless.backends._cuda_rest import end_rest
+        from bindless.backends.cuda.object_cache import end_rest
 
         end_rest(device._record.native.context())  # freed arrays wait there for others of their kind
         library = ctypes.CDLL(os.environ["BINDLESS_LIBCUDA"])

@@ -62,7 +62,7 @@ MADE = {
     "opencl": """
         import gc
         def made():
-            return sum(type(found).__module__ == "bindless.backends._opencl_context" for found in gc.get_objects())
+            return sum(type(found).__module__ == "bindless.backends.opencl.context" for found in gc.get_objects())
     """,
     # The objects of the package's own driver; for another one, which does not tell, the contexts of the package.
     "level_zero": """

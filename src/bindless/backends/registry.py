@@ -12,16 +12,16 @@ from collections.abc import Mapping
 
 from ..model.enums import Backend, coerce
 from ..model.errors import Error, PlatformError, SyclRuntimeError
-from ._fork import after_fork
+from .common.fork_guard import after_fork
 from .contract import BackendProtocol
 
 __all__ = ["ORDER", "available_backends", "backend", "failures", "fork_error", "note_failure", "require_unforked"]
 
 _TABLE: dict[Backend, tuple[str, str]] = {
-    Backend.cuda: ("bindless.backends.cuda", "CudaBackend"),
-    Backend.level_zero: ("bindless.backends.level_zero", "LevelZeroBackend"),
-    Backend.opencl: ("bindless.backends.opencl", "OpenCLBackend"),
-    Backend.reference: ("bindless.backends.reference", "ReferenceBackend"),
+    Backend.cuda: ("bindless.backends.cuda.backend", "CudaBackend"),
+    Backend.level_zero: ("bindless.backends.level_zero.backend", "LevelZeroBackend"),
+    Backend.opencl: ("bindless.backends.opencl.backend", "OpenCLBackend"),
+    Backend.reference: ("bindless.backends.reference.backend", "ReferenceBackend"),
 }
 
 # The order in which devices are listed and preferred.

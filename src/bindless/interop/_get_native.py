@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from ..backends.contract import BackendProtocol
-from ..backends.counted_contract import CountedProtocol
+from ..backends.contract.reference_counted import CountedProtocol
 from ..model.enums import Backend, coerce
 from ..model.errors import BackendMismatchError, FeatureNotSupportedError, InvalidError
 from ..model.native_handle import NativeHandle

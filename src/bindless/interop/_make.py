@@ -15,7 +15,7 @@ from typing import cast
 import numpy.typing as npt
 
 from ..backends.contract import BackendProtocol, NativeDevice
-from ..backends.counted_contract import CountedProtocol
+from ..backends.contract.reference_counted import CountedProtocol
 from ..model.enums import Backend, Ownership, UsmKind
 from ..model.errors import BackendMismatchError, InvalidError
 from ..model.native_handle import NativeHandle

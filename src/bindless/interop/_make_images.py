@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import cast
 
-from ..backends.counted_contract import CountedProtocol
+from ..backends.contract.reference_counted import CountedProtocol
 from ..images._checks import require_format, require_limits, require_type
 from ..images._memory import ImageMem
 from ..images.memory_objects import SampledImage, UnsampledImage

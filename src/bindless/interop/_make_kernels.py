@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import cast
 
 from ..backends.contract import BackendProtocol, NativeDevice
-from ..backends.counted_contract import AdoptedBundle, CountedProtocol
+from ..backends.contract.reference_counted import AdoptedBundle, CountedProtocol
 from ..model.enums import Backend, BundleState, Ownership, coerce
 from ..model.errors import BuildError, FeatureNotSupportedError, InvalidError
 from ..model.native_handle import NativeHandle

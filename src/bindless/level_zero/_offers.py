@@ -21,7 +21,7 @@ def offered(backend: BackendProtocol, function: str, what: str) -> Any:
     """A function of a backend.
 
     Args:
-        function: its name in ``backends/native_contract.py``.
+        function: its name in ``backends/contract/low_level.py``.
         what: what it is for, in words.
 
     Raises:

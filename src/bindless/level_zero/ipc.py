@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..backends.native_contract import SharedMemory
+from ..backends.contract.low_level import SharedMemory
 from ..model.enums import Backend, UsmKind
 from ..model.errors import BackendMismatchError, InvalidError
 from ..model.message_values import shown

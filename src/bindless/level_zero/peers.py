@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..backends.native_contract import PeerRecord as PeerProperties
+from ..backends.contract.low_level import PeerRecord as PeerProperties
 from ..model.errors import InvalidError
 from ..model.message_values import shown
 from ..sycl.device import Device

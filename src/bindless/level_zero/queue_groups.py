@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..backends.contract import AdoptedQueue
-from ..backends.native_contract import QueueGroupRecord as QueueGroup
+from ..backends.contract.low_level import QueueGroupRecord as QueueGroup
 from ..model.errors import InvalidError
 from ..model.message_values import shown
 from ..sycl._stream import AsyncHandler

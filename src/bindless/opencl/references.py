@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import cast
 
-from ..backends.counted_contract import CountedProtocol
+from ..backends.contract.reference_counted import CountedProtocol
 from ..interop._backends import backend_for
 from ..model.enums import Backend
 from ..model.errors import InvalidError

@@ -20,7 +20,7 @@ from enum import IntEnum
 from typing import Any, TypeVar
 from weakref import WeakSet
 
-from ..backends import _fork
+from ..backends.common import fork_guard as _fork
 from ..drivers._launch import Owner
 from ..model.errors import CopyError, DeviceLostError, Error
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..backends.contract import KernelArgument, NativeEvent, NativeKernel
-from ..backends.direct_launch import DirectLaunch
+from ..backends.contract.direct_launch import DirectLaunch
 from ..drivers._launch import Prepared
 from ..model.image_handles import SampledImageHandle, UnsampledImageHandle
 from ..model.ranges import NdRange, Range

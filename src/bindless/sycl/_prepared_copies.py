@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..backends.direct_copy import DirectCopy
+from ..backends.contract.direct_copy import DirectCopy
 from ..drivers._launch import Copies, Copy, Openable, Prepared
 from ..model.copy_region import CopyRegion
 from ..model.image_descriptor import ImageDescriptor

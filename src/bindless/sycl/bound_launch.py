@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from ..backends.direct_launch import DirectLaunch
+from ..backends.contract.direct_launch import DirectLaunch
 from ..drivers._launch import Bound
 from ..model.errors import InvalidError
 from ..model.image_handles import SampledImageHandle, UnsampledImageHandle

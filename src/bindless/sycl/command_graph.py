@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 import numpy as np
 
 from ..backends.contract import NativeEvent
-from ..backends.native_contract import GraphProtocol
+from ..backends.contract.low_level import GraphProtocol
 from ..model.errors import InvalidError
 from ..model.ranges import NdRange, RangeLike
 from ..model.message_values import shown

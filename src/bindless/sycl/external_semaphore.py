@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
-from ..backends.direct_launch import DirectLaunch
+from ..backends.contract.direct_launch import DirectLaunch
 from ..drivers._launch import Openable, Prepared
 from ..model.errors import Error, InvalidError
 from ..model.external import ExternalSemaphoreDescriptor

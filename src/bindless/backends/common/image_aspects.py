@@ -1,0 +1,26 @@
+"""Aspects that go together on drivers whose images are objects, not numbers of the hardware's."""
+
+from __future__ import annotations
+
+from ...model.aspects import Aspect
+
+__all__ = ["IMAGES", "LINEAR_IMAGES"]
+
+IMAGES = frozenset(
+    (
+        Aspect.ext_oneapi_bindless_images,
+        Aspect.ext_oneapi_bindless_sampled_image_fetch_1d,
+        Aspect.ext_oneapi_bindless_sampled_image_fetch_2d,
+        Aspect.ext_oneapi_bindless_sampled_image_fetch_3d,
+    )
+)
+"""Of a device that has images."""
+
+LINEAR_IMAGES = frozenset(
+    (
+        Aspect.ext_oneapi_bindless_images_2d_usm,
+        Aspect.ext_oneapi_bindless_images_sample_2d_usm,
+        Aspect.ext_oneapi_bindless_sampled_image_fetch_2d_usm,
+    )
+)
+"""Of one whose two-dimensional images may lie in linear memory."""

@@ -1,0 +1,114 @@
+"""The built-in kernels' side of device functions, alike for every driver: names, formats and arguments.
+
+Kernels and their arguments are those of ``bindless.kernels``.
+"""
+
+from __future__ import annotations
+
+import functools
+import struct
+
+from ... import kernels
+from ...model.channels import ELEMENTS
+from ...model.errors import InvalidError
+from ...model.image_call import ImageCall, PictureMap
+
+__all__ = [
+    "BLOCK",
+    "GEOMETRIES",
+    "ITEMS",
+    "arguments_of",
+    "blocks_of",
+    "format_of",
+    "operation_of",
+    "parameters_of",
+]
+
+BLOCK = 128  # work-items of a group
+ITEMS = 4  # that a work-item of the kernels takes at once
+# Blocks a launch has at most: enough to fill any device many times; the kernels stride over the rest.
+_MOST_BLOCKS = 1 << 20
+
+GEOMETRIES = {1: "1d", 2: "2d", 3: "3d"}
+
+# Letters of ``struct`` for OpenCL C types; pointers and handles take 8 bytes.
+_LETTERS = {"uint": "I", "float": "f", "double": "d"}
+
+
+def blocks_of(call: ImageCall) -> int:
+    """Work-groups that a call takes; none for no items."""
+    return min(-(-call.count // (BLOCK * ITEMS)), _MOST_BLOCKS)
+
+
+def operation_of(call: ImageCall, backend: str) -> str:
+    """The operation in a kernel's name.
+
+    Raises:
+        InvalidError: an image of this kind has no such function.
+    """
+    operation: str = call.operation
+    if operation == "fetch" and call.sampled:
+        return "fetch_sampled"
+    if operation == "write" and call.sampled:
+        raise InvalidError("write of a sampled image: only unsampled images are written", backend=backend)
+    if operation.startswith("sample") and not call.sampled:
+        raise InvalidError(f"{operation} of an unsampled image: create it with a sampler, or fetch", backend=backend)
+    if call.map is not None:
+        return "warp_grad" if operation == "sample_grad" else "warp"
+    return operation
+
+
+@functools.cache
+def parameters_of(name: str) -> tuple[tuple[str, ...], struct.Struct, tuple[int, ...]]:
+    """Names, layout and sizes of a built-in kernel's parameters, as the kernels' manifest lists them."""
+    declared = kernels.manifest()["modules"][kernels.module_of(name)]["kernels"][name]
+    names = tuple(declaration.split()[-1] for declaration in declared)
+    letters = "".join(_LETTERS.get(declaration.split()[0], "Q") for declaration in declared)
+    return names, struct.Struct("=" + letters), tuple(struct.calcsize("=" + letter) for letter in letters)
+
+
+def format_of(call: ImageCall) -> int:
+    """The format word of a call: what its values and its image hold, and whether its arrays are aligned."""
+    desc = call.descriptor
+    element = ELEMENTS.get(call.value_dtype)
+    if element is None:
+        element = ELEMENTS[call.value_dtype.newbyteorder("=")]
+    whole = call.value_channels * call.value_dtype.itemsize
+    aligned = (call.coords | call.dx | call.dy) % 8 == 0 and (call.value_channels == 3 or call.values % whole == 0)
+    return element | call.value_channels << 8 | desc.channel.index << 16 | desc.num_channels << 24 | aligned << 28
+
+
+def _map_arguments(map_: PictureMap) -> dict[str, float]:
+    """The arguments of kernels that make pictures."""
+    arguments: dict[str, float] = {f"m{index // 3}{index % 3}": entry for index, entry in enumerate(map_.matrix)}
+    arguments |= {"scale_x": map_.scale[0], "scale_y": map_.scale[1], "bias_x": map_.bias[0], "bias_y": map_.bias[1]}
+    return arguments | {"width": map_.width, "height": map_.height}
+
+
+def arguments_of(call: ImageCall, name: str, format_word: int) -> tuple[bytes, tuple[int, ...]]:
+    """The arguments of a built-in kernel one behind the other, and the size of each.
+
+    What a kernel calls ``level`` and ``lod`` are the levels of all items and the one for all; the others have the
+    names that ``ImageCall`` gives them.
+    """
+    desc = call.descriptor
+    values: dict[str, float] = {
+        "image": call.handle,
+        "coords": call.coords,
+        "layers": call.layers,
+        "layer": call.layer,
+        "level": call.levels,
+        "lod": call.level,
+        "dx": call.dx,
+        "dy": call.dy,
+        "values": call.values,
+        "count": call.count,
+        "format": format_word,
+        # Items in a row of the picture that they are, if they are one: most often they are as many as the image's own
+        # pixels, or as wide. Results do not depend on it.
+        "row": desc.width if desc.dimensions > 1 else 0,
+    }
+    if call.map is not None:
+        values |= _map_arguments(call.map)
+    names, layout, sizes = parameters_of(name)
+    return layout.pack(*[values[parameter] for parameter in names]), sizes

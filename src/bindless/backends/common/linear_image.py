@@ -1,0 +1,52 @@
+"""What images over linear memory have to be, whatever the driver."""
+
+from __future__ import annotations
+
+from ...model.image_descriptor import ImageDescriptor
+from ...model.enums import UsmKind
+from ...model.errors import SyclRuntimeError
+from ..contract import PointerRecord
+
+__all__ = ["require_pitch", "require_place"]
+
+
+def require_pitch(pitch: int, desc: ImageDescriptor, backend: str) -> None:
+    """Refuses a pitch that is less than a row."""
+    if pitch < desc.row_size:
+        raise SyclRuntimeError(
+            f"pitch={pitch} is less than a row of {desc.row_size} bytes ({desc.width} pixels of {desc.pixel_size}); "
+            "pitched_alloc_device gives a valid one",
+            backend=backend,
+        )
+
+
+def require_place(
+    address: int,
+    pitch: int,
+    desc: ImageDescriptor,
+    most: tuple[int, int],
+    found: PointerRecord,
+    device_name: str,
+    backend: str,
+) -> None:
+    """Refuses sizes that are not the device's, and memory that is not the context's or ends before the image.
+
+    Args:
+        most: width and height that the device has.
+        found: what the address belongs to.
+    """
+    for name, value, limit in (("width", desc.width, most[0]), ("height", desc.height, most[1])):
+        if value > limit:
+            raise SyclRuntimeError(f"{name}={value}: USM images of {device_name} have at most {limit}", backend=backend)
+    if found.kind is UsmKind.unknown:
+        raise SyclRuntimeError(
+            f"{address:#x} is no unified memory of this context: allocate it by malloc_device or pitched_alloc_device",
+            backend=backend,
+        )
+    needed, there = pitch * (desc.height - 1) + desc.row_size, found.base + found.size - address
+    if needed > there:
+        raise SyclRuntimeError(
+            f"{desc.height} rows with pitch {pitch} take {needed} bytes; {there} are left of the allocation at "
+            f"{found.base:#x}",
+            backend=backend,
+        )

@@ -1,0 +1,374 @@
+"""What a backend may offer beside the contract: what drivers have below SYCL, which ``bindless.level_zero`` shows.
+
+Each Protocol is one group of functions. A backend that has a group offers all of its functions; one that has none of
+them is refused by name before it is called. The rules of ``contract.py`` hold here too: native objects are opaque,
+every ``destroy``, ``unmap`` and ``close`` happens once, and memory named in a command stays until that is complete.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from ...model.image_descriptor import ImageDescriptor
+from ...model.external import ExternalMemHandleType
+from ...model.sampler import BindlessImageSampler
+from . import NativeContext, NativeDevice, NativeEvent, NativeKernel, NativeModule, NativeQueue
+
+__all__ = [
+    "EventPoolProtocol",
+    "FenceProtocol",
+    "FormatViewProtocol",
+    "GraphProtocol",
+    "ImportableMemoryProtocol",
+    "IpcProtocol",
+    "LaunchingProtocol",
+    "ModuleLinkProtocol",
+    "OffsetProtocol",
+    "PeerProtocol",
+    "PeerRecord",
+    "QueueGroupProtocol",
+    "QueueGroupRecord",
+    "RangesBarrierProtocol",
+    "ReachProtocol",
+    "ResidencyProtocol",
+    "SharedMemory",
+    "SurfaceLimitsProtocol",
+    "UnsampledMemoryProtocol",
+    "VirtualMemoryProtocol",
+]
+
+NativeFence = Any
+NativeGraph = Any
+NativePhysical = Any
+NativePool = Any
+NativePoolEvent = Any
+
+
+class UnsampledMemoryProtocol(Protocol):
+    """Unsampled images over linear memory."""
+
+    def create_unsampled_image_usm(
+        self, context: NativeContext, device: NativeDevice, address: int, pitch: int, desc: ImageDescriptor
+    ) -> int:
+        """The counterpart of ``create_sampled_image_usm``, which kernels fetch from and write to."""
+
+
+class FormatViewProtocol(Protocol):
+    """Views of image memory in another format of the same size."""
+
+    def create_format_view(
+        self,
+        context: NativeContext,
+        device: NativeDevice,
+        handle: int,
+        desc: ImageDescriptor,
+        layout: str,
+        kind: str,
+        swizzle: str,
+        sampler: BindlessImageSampler | None,
+    ) -> int:
+        """A handle that ``destroy_image`` ends.
+
+        Args:
+            desc: of what kernels read.
+            layout: bits of the channels: ``10_10_10_2``.
+            kind: ``uint``, ``sint``, ``unorm``, ``snorm`` or ``float``.
+            swizzle: the four components, letters of ``rgba01dx``.
+        """
+
+
+class OffsetProtocol(Protocol):
+    """Launches whose global ids begin elsewhere than at 0."""
+
+    def launch_with_offset(
+        self,
+        queue: NativeQueue,
+        kernel: NativeKernel,
+        global_size: tuple[int, ...],
+        local_size: tuple[int, ...] | None,
+        offset: tuple[int, ...],
+        arguments: Sequence[bytes | int],
+        waits: Sequence[NativeEvent] = (),
+    ) -> NativeEvent:
+        """``launch`` with an offset by dimension of the native kernel."""
+
+
+class ImportableMemoryProtocol(Protocol):
+    """External memory by the type of its handle; with ``ExternalMemoryProtocol``."""
+
+    def importable_memory(self, device: NativeDevice) -> frozenset[ExternalMemHandleType]:
+        """Types that ``import_memory`` takes on the device."""
+
+
+class SurfaceLimitsProtocol(Protocol):
+    """Devices whose unsampled images may be smaller than their sampled ones."""
+
+    def fits_unsampled(self, device: NativeDevice, desc: ImageDescriptor) -> bool:
+        """Whether an image of these sizes can be unsampled."""
+
+
+@dataclass(frozen=True)
+class QueueGroupRecord:
+    """Engines of one kind.
+
+    Attributes:
+        ordinal: the driver's number of the group.
+        computes: whether they run kernels.
+        copies: whether they copy.
+        engines: how many there are.
+        longest_pattern: bytes of the longest pattern that they fill with.
+    """
+
+    ordinal: int
+    computes: bool
+    copies: bool
+    engines: int
+    longest_pattern: int
+
+
+@dataclass(frozen=True)
+class PeerRecord:
+    """What a device may do with the memory of another.
+
+    Attributes:
+        access: whether its kernels read and write there.
+        atomics: whether they use atomic operations there.
+        logical_bandwidth, physical_bandwidth: of the link, in `bandwidth_unit`; 0 where the driver knows none.
+        bandwidth_unit: ``bytes_per_nanosecond``, ``bytes_per_clock``, or ``unknown``.
+        logical_latency, physical_latency: of the link, in `latency_unit`; 0 where the driver knows none.
+        latency_unit: ``nanoseconds``, ``clocks``, ``hops``, or ``unknown``.
+    """
+
+    access: bool
+    atomics: bool
+    logical_bandwidth: int = 0
+    physical_bandwidth: int = 0
+    bandwidth_unit: str = "unknown"
+    logical_latency: int = 0
+    physical_latency: int = 0
+    latency_unit: str = "unknown"
+
+
+@dataclass(frozen=True)
+class SharedMemory:
+    """Memory as another process opens it.
+
+    Attributes:
+        data: the driver's handle.
+        offset: bytes from where the handle opens to the address that was asked for.
+        descriptor: the file descriptor that has to travel with it, in a way that the system passes those on, or None.
+    """
+
+    data: bytes
+    offset: int
+    descriptor: int | None = None
+
+
+class QueueGroupProtocol(Protocol):
+    """Groups of engines."""
+
+    def queue_groups(self, device: NativeDevice) -> Sequence[QueueGroupRecord]: ...
+
+    def create_queue_in_group(
+        self, context: NativeContext, device: NativeDevice, ordinal: int, engine: int, *, immediate: bool
+    ) -> NativeQueue:
+        """A queue in order on one engine."""
+
+
+class FenceProtocol(Protocol):
+    """Fences of command queues."""
+
+    def create_fence(self, queue: NativeQueue) -> NativeFence:
+        """``FeatureNotSupportedError`` for a queue that has no fences."""
+
+    def signal_fence(self, fence: NativeFence) -> None:
+        """Has it signalled when everything submitted to the queue so far is complete."""
+
+    def wait_fence(self, fence: NativeFence, timeout: int) -> bool:
+        """Whether it is signalled, after at most so many nanoseconds."""
+
+    def reset_fence(self, fence: NativeFence) -> None: ...
+
+    def destroy_fence(self, fence: NativeFence) -> None: ...
+
+
+class IpcProtocol(Protocol):
+    """Device memory of two processes."""
+
+    def export_memory(self, context: NativeContext, address: int) -> SharedMemory: ...
+
+    def end_export(self, context: NativeContext, data: bytes) -> None:
+        """Gives back what the handle holds."""
+
+    def open_memory(self, context: NativeContext, device: NativeDevice, shared: SharedMemory) -> int:
+        """The address here of where the handle opens; takes the descriptor over."""
+
+    def close_memory(self, context: NativeContext, address: int) -> None:
+        """Ends what ``open_memory`` gave."""
+
+
+class EventPoolProtocol(Protocol):
+    """Events that a program signals and waits for itself, also between processes."""
+
+    def create_event_pool(self, context: NativeContext, count: int, *, shared: bool, timed: bool) -> NativePool: ...
+
+    def export_event_pool(self, pool: NativePool) -> bytes: ...
+
+    def open_event_pool(self, context: NativeContext, data: bytes) -> NativePool: ...
+
+    def close_event_pool(self, pool: NativePool) -> None:
+        """With its events."""
+
+    def pool_event(self, pool: NativePool, index: int) -> NativePoolEvent:
+        """The same object each time."""
+
+    def signal_event(self, event: NativePoolEvent) -> None: ...
+
+    def reset_event(self, event: NativePoolEvent) -> None: ...
+
+    def wait_pool_event(self, event: NativePoolEvent, timeout: int) -> bool:
+        """Whether it is signalled, after at most so many nanoseconds."""
+
+    def enqueue_signal(
+        self, queue: NativeQueue, event: NativePoolEvent, waits: Sequence[NativeEvent] = ()
+    ) -> NativeEvent: ...
+
+    def enqueue_reset(
+        self, queue: NativeQueue, event: NativePoolEvent, waits: Sequence[NativeEvent] = ()
+    ) -> NativeEvent: ...
+
+    def enqueue_wait(
+        self, queue: NativeQueue, event: NativePoolEvent, waits: Sequence[NativeEvent] = ()
+    ) -> NativeEvent: ...
+
+
+class VirtualMemoryProtocol(Protocol):
+    """Addresses and the memory behind them, one by one. Sizes and addresses are whole pages."""
+
+    def virtual_page_size(self, context: NativeContext, device: NativeDevice, nbytes: int) -> int:
+        """Bytes of a page for an allocation of a size."""
+
+    def reserve_addresses(self, context: NativeContext, device: NativeDevice, nbytes: int) -> int: ...
+
+    def release_addresses(self, context: NativeContext, address: int, nbytes: int) -> None: ...
+
+    def create_physical(self, context: NativeContext, device: NativeDevice, nbytes: int) -> NativePhysical: ...
+
+    def destroy_physical(self, context: NativeContext, physical: NativePhysical) -> None: ...
+
+    def map_physical(
+        self,
+        context: NativeContext,
+        device: NativeDevice,
+        address: int,
+        nbytes: int,
+        physical: NativePhysical,
+        offset: int,
+        access: str,
+    ) -> None:
+        """``access``: ``"read_write"``, ``"read"`` or ``"none"``."""
+
+    def unmap(self, context: NativeContext, address: int, nbytes: int) -> None: ...
+
+    def set_access(
+        self, context: NativeContext, device: NativeDevice, address: int, nbytes: int, access: str
+    ) -> None: ...
+
+
+class RangesBarrierProtocol(Protocol):
+    """Barriers for ranges of memory."""
+
+    def barrier_of_ranges(
+        self, queue: NativeQueue, ranges: Sequence[tuple[int, int]], waits: Sequence[NativeEvent] = ()
+    ) -> NativeEvent:
+        """``ranges``: address and bytes of each."""
+
+
+class ResidencyProtocol(Protocol):
+    """Memory and images kept on a device."""
+
+    def make_memory_resident(self, context: NativeContext, device: NativeDevice, address: int, nbytes: int) -> None: ...
+
+    def evict_memory(self, context: NativeContext, device: NativeDevice, address: int, nbytes: int) -> None: ...
+
+    def make_image_resident(self, context: NativeContext, device: NativeDevice, handle: int) -> None: ...
+
+    def evict_image(self, context: NativeContext, device: NativeDevice, handle: int) -> None: ...
+
+
+class PeerProtocol(Protocol):
+    """Devices that reach each other's memory."""
+
+    def can_access_peer(self, device: NativeDevice, peer: NativeDevice) -> bool: ...
+
+    def peer_properties(self, device: NativeDevice, peer: NativeDevice) -> PeerRecord: ...
+
+
+class ReachProtocol(Protocol):
+    """Contexts of several devices. Of a backend without it every device reaches all memory of its context."""
+
+    def reaches_memory(self, context: NativeContext, device: NativeDevice, other: NativeDevice) -> bool:
+        """Whether kernels of a device reach device memory of another; asking turns that on, where it has to be."""
+
+
+class LaunchingProtocol(Protocol):
+    """Other ways of running kernels than ``launch``."""
+
+    def launch_cooperative(
+        self,
+        queue: NativeQueue,
+        kernel: NativeKernel,
+        global_size: tuple[int, ...],
+        local_size: tuple[int, ...] | None,
+        arguments: Sequence[bytes | int],
+        waits: Sequence[NativeEvent] = (),
+    ) -> NativeEvent:
+        """As ``launch``, with all work-groups at work together."""
+
+    def most_cooperative_groups(self, kernel: NativeKernel, local_size: tuple[int, ...], local_memory: int) -> int:
+        """How many work-groups work together at most.
+
+        Args:
+            local_memory: bytes that arguments ask for.
+        """
+
+    def launch_indirect(
+        self,
+        queue: NativeQueue,
+        kernel: NativeKernel,
+        address: int,
+        local_size: tuple[int, ...],
+        arguments: Sequence[bytes | int],
+        waits: Sequence[NativeEvent] = (),
+    ) -> NativeEvent:
+        """``address``: three uint32 that the device reads when the kernel starts, the work-groups by dimension."""
+
+    def prefer_cache(self, kernel: NativeKernel, preference: str) -> None:
+        """``"local_memory"``, ``"data"`` or ``"default"``."""
+
+
+class ModuleLinkProtocol(Protocol):
+    """Modules that are linked when they are loaded."""
+
+    def link_loaded(self, modules: Sequence[NativeModule]) -> str:
+        """Gives the imports of each what others export; what the linker says. ``BuildError`` if something lacks."""
+
+
+class GraphProtocol(Protocol):
+    """Commands that are recorded once and submitted as one."""
+
+    def records_graphs(self, queue: NativeQueue) -> bool:
+        """Whether the queue takes graphs."""
+
+    def record_graph(
+        self, queue: NativeQueue, commands: Sequence[Callable[[Sequence[NativeEvent]], NativeEvent]]
+    ) -> NativeGraph:
+        """What the commands submit, in their order, to a queue of the recorder's own; none of them runs."""
+
+    def launch_graph(
+        self, queue: NativeQueue, graph: NativeGraph, waits: Sequence[NativeEvent] = ()
+    ) -> NativeEvent: ...
+
+    def release_graph(self, graph: NativeGraph) -> None: ...

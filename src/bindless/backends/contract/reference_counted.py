@@ -1,0 +1,96 @@
+"""What a backend may offer whose native objects all count their references: OpenCL's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from ...model.image_descriptor import ImageDescriptor
+from ...model.enums import BundleState, Ownership
+from ...model.native_handle import NativeHandle
+from . import (
+    DeviceRecord,
+    InteropProtocol,
+    NativeContext,
+    NativeDevice,
+    NativeModule,
+    NativeObject,
+    PlatformRecord,
+)
+
+__all__ = ["AdoptedBundle", "CountedProtocol"]
+
+
+@dataclass(frozen=True)
+class AdoptedBundle:
+    """What a kernel bundle has of native programs that were made elsewhere.
+
+    Attributes:
+        devices: that it is for.
+        modules: of an executable, by device.
+        objects: of an object, by device.
+        sources: of an input.
+        programs: those given. What holds them keeps the driver's objects; they need no release.
+    """
+
+    devices: tuple[NativeDevice, ...]
+    modules: Mapping[NativeDevice, Sequence[NativeModule]]
+    objects: Mapping[NativeDevice, Sequence[NativeObject]]
+    sources: tuple[bytes, ...]
+    programs: tuple[NativeObject, ...]
+
+
+class CountedProtocol(InteropProtocol, Protocol):
+    """What a backend offers beside ``InteropProtocol`` whose native objects all count references.
+
+    Objects that are not ``owned`` take a reference of their own, and that is the usual case. Memory objects and
+    programs belong to contexts rather than to devices.
+    """
+
+    # Whose a handle is where the caller does not say.
+    default_ownership: Ownership
+
+    def held_handle(self, native: Any) -> NativeHandle:
+        """The handle of one of the backend's objects, with a reference of its own."""
+
+    def memory_handle(self, context: NativeContext, address: int, *, image: bool = False) -> NativeHandle | None:
+        """That of a buffer's memory or, by its raw handle, of an image's; None where it is no native object."""
+
+    def adopt_device(self, handle: NativeHandle) -> tuple[DeviceRecord, NativeDevice] | None:
+        """A part of a device, made here or elsewhere, and what it is a part of; None for other things."""
+
+    def adopt_image(
+        self, context: NativeContext, device: NativeDevice, handle: NativeHandle, owned: bool
+    ) -> tuple[int, ImageDescriptor]:
+        """Raw handle of image memory, that can be given to ``free_image`` from now on, and its descriptor."""
+
+    def adopt_programs(
+        self,
+        context: NativeContext,
+        devices: Sequence[NativeDevice],
+        handles: Sequence[NativeHandle],
+        state: BundleState,
+        owned: bool,
+    ) -> AdoptedBundle:
+        """What a bundle in a state has of native programs for the devices, or those of them that they are for.
+
+        ``InvalidError`` for programs that are further than the state; ``BuildError`` with the log if they do not build.
+        """
+
+    def adopt_programs_of(
+        self, context: NativeContext, devices: Sequence[NativeDevice], kernels: Sequence[NativeHandle]
+    ) -> AdoptedBundle:
+        """What an executable bundle has of the programs of native kernels, as ``adopt_programs`` tells of programs."""
+
+    def program_of(self, context: NativeContext, handle: NativeHandle) -> NativeHandle:
+        """The program of a native kernel of the context."""
+
+    def reference_count(self, handle: NativeHandle) -> int:
+        """References to a native object; ``InvalidError`` for what is none."""
+
+    def platform_extensions(self, platform: PlatformRecord) -> frozenset[str]:
+        """Their names."""
+
+    def device_extensions(self, device: NativeDevice) -> frozenset[str]:
+        """Their names."""

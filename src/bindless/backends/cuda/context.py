@@ -1,0 +1,81 @@
+"""Contexts: the devices that share memory, and what was made in them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ...model.enums import UsmKind
+from ...model.errors import InvalidError
+from .device import Device, PrimaryContext
+
+if TYPE_CHECKING:
+    from .image_memory import ImageStorage
+
+__all__ = ["Allocation", "Context", "View"]
+
+View = tuple[PrimaryContext, int, Any]
+
+
+@dataclass(frozen=True)
+class Allocation:
+    """One piece of unified memory.
+
+    Attributes:
+        kind: device, host or shared.
+        primary: context that it was made in.
+        base: what the driver gave; the address handed out may lie behind it, for alignment.
+        size: bytes asked for.
+    """
+
+    kind: UsmKind
+    primary: PrimaryContext
+    base: int
+    size: int
+
+
+class Context:
+    """The primary contexts of some devices, with a record of what lives there.
+
+    CUDA has a context a device; addresses and arrays are unique among all of them, numbers of textures and surfaces
+    are made so (see ``_cuda_handle``).
+
+    Attributes:
+        devices: as given.
+        primaries: the primary context of each.
+        allocations: by address.
+        images: image memory by raw handle, levels of mipmaps included.
+        textures, surfaces: of each sampled and each unsampled image, by its number: its primary context, the raw handle
+            of its memory, 0 of USM, and the texture descriptor.
+        copied: surfaces that large copies go through, by the raw handle of their image memory.
+        opened: primary context of memory of other processes, by address.
+        mapped: the mipmapped array of each image mapped of external memory, by its raw handle.
+        retained: whether the primary context was retained for this one by someone else.
+    """
+
+    def __init__(self, devices: Sequence[Device]) -> None:
+        if not devices:
+            raise InvalidError("devices=(): a context has at least one device", backend="cuda")
+        self.devices = tuple(devices)
+        self.primaries: dict[Device, PrimaryContext] = {device: device.context() for device in self.devices}
+        self.allocations: dict[int, Allocation] = {}
+        self.images: dict[int, ImageStorage] = {}
+        self.textures: dict[int, View] = {}
+        self.surfaces: dict[int, View] = {}
+        self.copied: dict[int, int] = {}
+        self.opened: dict[int, PrimaryContext] = {}
+        self.mapped: dict[int, int] = {}
+        self.retained = False
+
+    def primary(self, device: Device | None) -> PrimaryContext:
+        """The primary context of one of the devices; of the first if None."""
+        if device is None:
+            device = self.devices[0]
+        try:
+            return self.primaries[device]
+        except KeyError:
+            names = ", ".join(map(repr, self.devices))
+            raise InvalidError(
+                f"{device!r} does not belong to this context, which has {names}", backend="cuda"
+            ) from None

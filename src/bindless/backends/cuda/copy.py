@@ -1,0 +1,104 @@
+"""``CopyRegion`` as one command: a straight copy of bytes, or a copy of boxes between arrays and memory by the driver,
+or by a kernel (``_cuda_copy_kernels``) where that is quicker."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...drivers import cuda as driver
+from ...model.copy_region import CopyRegion, Endpoint, Extent, HostMemory, ImageMemory, UsmMemory
+from ...model.errors import InvalidError
+from . import pinned_staging as _cuda_staging
+from .context import Context
+from .surface_copy import kernel_of_copy
+from .event import Event
+from .image_memory import storage_of
+from .launch import launch_packed
+from .queue import Queue
+
+__all__ = ["copy_image", "place_of", "staged_job"]
+
+lib = driver.lib
+
+_copy_box = lib.bindless_copy_box
+_ARRAY, _HOST, _UNIFIED = lib.CU_MEMORYTYPE_ARRAY, lib.CU_MEMORYTYPE_HOST, lib.CU_MEMORYTYPE_UNIFIED
+
+
+def _start(end: HostMemory | UsmMemory) -> int:
+    """Address of the first pixel to copy."""
+    x, y, z = end.offset
+    return end.address + z * end.slice_pitch + y * end.row_pitch + x * end.pixel_size
+
+
+def _is_contiguous(end: HostMemory | UsmMemory, extent: Extent) -> bool:
+    """Whether the pixels to copy lie without gaps."""
+    width, height, depth = extent
+    row = width * end.pixel_size
+    return (height == 1 or end.row_pitch == row) and (depth == 1 or end.slice_pitch == row * height)
+
+
+def place_of(end: Endpoint, context: Context, extent: Extent) -> tuple[int, ...]:
+    """A side of ``bindless_copy_box``: type, address, x in bytes, y, z, bytes between rows, rows between slices."""
+    if isinstance(end, ImageMemory):
+        if storage_of(context, end.handle).is_mipmap:
+            raise InvalidError(
+                f"{end.handle:#x} is a whole mipmap: copies take the handle of one level, which "
+                "get_mip_level_mem_handle gives, and the level's descriptor",
+                backend="cuda",
+            )
+        x, y, z = end.offset
+        return _ARRAY, end.handle, x * end.pixel_size, y, z, 0, 0
+    kind = _HOST if isinstance(end, HostMemory) else _UNIFIED
+    width, height, depth = extent
+    # Distances that nothing is copied across may be anything: keep them inside the driver's limits.
+    if height == 1 and depth > 1:
+        # One row a slice: the slices are as good as rows, and their distance need not be whole rows.
+        pitch, rows = end.slice_pitch, 1
+    elif depth > 1:
+        pitch, rows = end.row_pitch, end.slice_pitch // end.row_pitch
+    else:
+        pitch, rows = end.row_pitch if height > 1 else width * end.pixel_size, height
+    return kind, _start(end), 0, 0, 0, pitch, rows
+
+
+def staged_job(queue: Queue, region: CopyRegion, again: bool = False) -> tuple[Any, tuple[Any, ...]] | None:
+    """The buffers and what they are told of a large copy between an image and the host's ordinary memory, or None."""
+    src, dst, (width, height, depth), _, pixel_size = region
+    row = width * pixel_size
+    if row * height * depth < _cuda_staging.smallest(isinstance(src, HostMemory), again):
+        return None
+    if isinstance(src, HostMemory) and isinstance(dst, ImageMemory):
+        host, device = src, dst
+    elif isinstance(src, ImageMemory) and isinstance(dst, HostMemory):
+        host, device = dst, src
+    else:
+        return None
+    place = place_of(device, queue.context, region.extent)
+    pitches = _start(host), host.row_pitch, host.slice_pitch
+    return _cuda_staging.staged_job(queue, host is src, pitches, place, (row, height, depth), again)
+
+
+def copy_image(queue: Queue, region: CopyRegion, waits: Sequence[Event] = ()) -> Event:
+    """Any of BI's copies, in the order of the queue and without a copy of host arrays in between.
+
+    With pageable host memory (numpy arrays) the driver may return only when it has read or written it, and from host to
+    host it always does.
+    """
+    src, dst, extent, _, pixel_size = region
+    if isinstance(src, ImageMemory) or isinstance(dst, ImageMemory):
+        kernel = kernel_of_copy(queue, region)
+        if kernel is not None:
+            return launch_packed(queue, *kernel, waits)
+        job = staged_job(queue, region)
+        if job is not None:
+            return queue.run(_cuda_staging.staged(*job), "cuMemcpy3DAsync", waits, region)
+    elif _is_contiguous(src, extent) and _is_contiguous(dst, extent):
+        source, destination, nbytes = _start(src), _start(dst), region.nbytes
+        return queue.run(
+            lambda stream: lib.cuMemcpyAsync(destination, source, nbytes, stream), "cuMemcpyAsync", waits, region
+        )
+    width, height, depth = extent
+    context, row = queue.context, width * pixel_size
+    box = *place_of(src, context, extent), *place_of(dst, context, extent), row, height, depth
+    return queue.run(lambda stream: _copy_box(stream, *box), "cuMemcpy3DAsync", waits, region)

@@ -1,0 +1,228 @@
+"""NVIDIA devices: discovery, attributes, and each device's primary context."""
+
+from __future__ import annotations
+
+import functools
+import re
+import threading
+from typing import Any
+
+from ...drivers import cuda as driver
+from ...model.enums import DeviceType, Errc
+from .errors import SUCCESS, check
+from .fork_guard import refuse_in_fork, unusable_after_fork
+from ..contract import DeviceRecord, PlatformRecord
+
+__all__ = ["Device", "PrimaryContext", "cuda_version", "devices", "driver_release", "platforms"]
+
+lib, ffi = driver.lib, driver.ffi
+
+_activate = lib.bindless_activate
+
+_KERNEL_MODULE = "/proc/driver/nvidia/version"
+
+
+class PrimaryContext:
+    """The primary context of one device, which all libraries of the process share; retained once, for good.
+
+    Attributes:
+        device: the device.
+        handle: CUcontext; NULL in the child of a fork, where every call with it fails.
+        events: events at rest, without and with timing (see ``_cuda_event``).
+        made: addresses of the package's own events.
+        rest: freed arrays by kind, to be used again (see ``_cuda_rest``).
+        views: textures and surfaces to be used again, by raw handle of their memory and by texture descriptor.
+        staging: buffers for copies of ordinary host memory (see ``_cuda_staging``).
+    """
+
+    def __init__(self, device: Device) -> None:
+        self.device = device
+        slot = ffi.new("CUcontext *")
+        check(
+            lib.cuDevicePrimaryCtxRetain(slot, device.handle),
+            "cuDevicePrimaryCtxRetain",
+            f"{device.name} cannot be used by this process: is it in exclusive mode, or its memory full?",
+        )
+        self.handle = slot[0]
+        self.address = int(ffi.cast("uintptr_t", self.handle))
+        self.events: tuple[list[Any], list[Any]] = ([], [])
+        self.made: set[int] = set()
+        self.rest: dict[str, list[int]] = {}
+        self.views: dict[int, dict[Any, int]] = {}
+        self.staging: Any = None
+        unusable_after_fork(self)
+
+    def activate(self) -> None:
+        """Makes it this thread's current context; other libraries may have changed that since the last call."""
+        result = _activate(self.handle)
+        if result != SUCCESS:
+            refuse_in_fork()
+            check(result, "cuCtxSetCurrent")
+
+    def is_current(self) -> bool:
+        """Whether it is this thread's current context."""
+        return bool(lib.bindless_is_current(self.handle))
+
+    def __enter__(self) -> PrimaryContext:
+        """Current until the end of the block, and the one before it again afterwards."""
+        refuse_in_fork()
+        check(lib.cuCtxPushCurrent(self.handle), "cuCtxPushCurrent")
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        lib.cuCtxPopCurrent(ffi.new("CUcontext *"))
+
+
+class Device:
+    """One device as the driver enumerates it; nothing is made on it before ``context`` is asked for.
+
+    Attributes:
+        index: the driver's ordinal.
+        handle: CUdevice.
+        name: what the driver calls it.
+    """
+
+    def __init__(self, index: int) -> None:
+        self.index = index
+        slot = ffi.new("CUdevice *")
+        check(lib.cuDeviceGet(slot, index), "cuDeviceGet")
+        self.handle: int = slot[0]
+        text = ffi.new("char[]", 256)
+        check(lib.cuDeviceGetName(text, 256, self.handle), "cuDeviceGetName")
+        self.name = ffi.string(text).decode("utf-8", "replace")
+        self._attributes: dict[int, int] = {}
+        self._context: PrimaryContext | None = None
+        self._lock = threading.Lock()
+
+    @property
+    def gather_limits(self) -> tuple[int, int]:
+        """Width and height of the largest array that kernels gather from; zeros where they do not."""
+        width = self.attribute(lib.CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_GATHER_WIDTH)
+        height = self.attribute(lib.CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_GATHER_HEIGHT)
+        return (width, height) if width and height else (0, 0)
+
+    def attribute(self, attribute: int) -> int:
+        """An attribute's value; 0 where the driver is too old to know it."""
+        value = self._attributes.get(attribute)
+        if value is None:
+            slot = ffi.new("int *")
+            known = lib.cuDeviceGetAttribute(slot, attribute, self.handle) == SUCCESS
+            value = self._attributes[attribute] = slot[0] if known else 0
+        return value
+
+    @property
+    def capability(self) -> tuple[int, int]:
+        """Compute capability, such as (9, 0)."""
+        return (
+            self.attribute(lib.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR),
+            self.attribute(lib.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR),
+        )
+
+    @functools.cached_property
+    def memory_size(self) -> int:
+        """Bytes of device memory."""
+        slot = ffi.new("size_t *")
+        check(lib.cuDeviceTotalMem(slot, self.handle), "cuDeviceTotalMem")
+        return int(slot[0])
+
+    @functools.cached_property
+    def uuid(self) -> bytes:
+        """16 bytes, the same as Vulkan and OpenCL report."""
+        slot = ffi.new("CUuuid *")
+        result = lib.cuDeviceGetUuid(slot, self.handle)
+        if result != SUCCESS:
+            result = lib.cuDeviceGetUuid_v1(slot, self.handle)
+        check(result, "cuDeviceGetUuid")
+        return bytes(ffi.buffer(slot))
+
+    @functools.cached_property
+    def pci_address(self) -> str:
+        """domain:bus:device.function."""
+        text = ffi.new("char[]", 32)
+        check(lib.cuDeviceGetPCIBusId(text, 32, self.handle), "cuDeviceGetPCIBusId")
+        return ffi.string(text).decode("ascii").lower()
+
+    def context(self) -> PrimaryContext:
+        """The primary context, retained on first use."""
+        refuse_in_fork()
+        with self._lock:
+            if self._context is None:
+                self._context = PrimaryContext(self)
+            return self._context
+
+    def __repr__(self) -> str:
+        return f"<cuda device {self.index}: {self.name}>"
+
+
+def driver_release(text: str | None = None) -> str:
+    """Version of the installed NVIDIA driver, such as 580.95.05, or the CUDA version that it serves.
+
+    Args:
+        text: instead of what the kernel module says of itself.
+    """
+    if text is None:
+        try:
+            with open(_KERNEL_MODULE, encoding="utf-8", errors="replace") as file:
+                text = file.read()
+        except OSError:
+            text = ""
+    found = re.search(r"Kernel Module(?: for \S+)?\s+(\d+(?:\.\d+)+)", text)
+    return found[1] if found else cuda_version()
+
+
+@functools.cache
+def cuda_version() -> str:
+    """The CUDA version that the driver serves, such as 13.0."""
+    return "{}.{}".format(*driver.version())
+
+
+def platforms() -> tuple[PlatformRecord, ...]:
+    """The one platform, with or without devices; the driver library is loaded."""
+    return (PlatformRecord(0, "NVIDIA CUDA", "NVIDIA Corporation", f"CUDA {cuda_version()}"),)
+
+
+_discovery = threading.Lock()
+_records: tuple[DeviceRecord, ...] | None = None
+
+
+def devices() -> tuple[DeviceRecord, ...]:
+    """All devices, found once.
+
+    Raises:
+        PlatformError: the driver library is missing, too old, or does not start.
+    """
+    global _records
+    refuse_in_fork()
+    with _discovery:
+        if _records is None:
+            driver.load()
+            _records = _discover()
+        return _records
+
+
+def _discover() -> tuple[DeviceRecord, ...]:
+    result = lib.cuInit(0)
+    if result == lib.CUDA_ERROR_NO_DEVICE:
+        return ()
+    if result != SUCCESS:
+        details = "the NVIDIA driver is installed but does not start; nvidia-smi may say more"
+        check(result, "cuInit", details, Errc.platform)
+    unusable_after_fork()
+    count = ffi.new("int *")
+    check(lib.cuDeviceGetCount(count), "cuDeviceGetCount")
+    (platform,) = platforms()
+    release = driver_release()
+    return tuple(
+        DeviceRecord(
+            native=device,
+            platform=platform,
+            index=device.index,
+            type=DeviceType.gpu,
+            name=device.name,
+            vendor=platform.vendor,
+            driver_version=release,
+            version="{}.{}".format(*device.capability),
+            uuid=device.uuid,
+        )
+        for device in map(Device, range(count[0]))
+    )

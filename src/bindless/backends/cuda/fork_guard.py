@@ -1,0 +1,42 @@
+"""CUDA in a child made by ``fork``: see ``_fork``; no context has a handle there any more."""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any, Protocol
+
+from ...drivers import cuda as driver
+from ..common.fork_guard import ForkGuard
+
+__all__ = ["in_fork", "refuse_in_fork", "unusable_after_fork"]
+
+
+NULL = driver.ffi.NULL
+
+
+class _Handled(Protocol):
+    """A context; its handle goes with each call, and with it what lies at rest there."""
+
+    handle: Any
+    rest: Any
+    views: Any
+
+
+_contexts: weakref.WeakSet[_Handled] = weakref.WeakSet()
+
+
+def _forget_handles() -> None:
+    """The next use of each context fails and comes to ``refuse_in_fork``."""
+    for context in _contexts:
+        context.handle, context.rest, context.views = NULL, {}, {}
+
+
+_guard = ForkGuard("cuda", "CUDA", _forget_handles)
+in_fork, refuse_in_fork = _guard.in_fork, _guard.refuse
+
+
+def unusable_after_fork(context: _Handled | None = None) -> None:
+    """From now on children of this process refuse CUDA, and this context with it."""
+    _guard.watch()
+    if context is not None:
+        _contexts.add(context)

@@ -1,0 +1,70 @@
+"""Graphs: commands that are captured from a stream once, and launched as one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ...drivers import cuda as driver
+from ...model.errors import InvalidError
+from .device import PrimaryContext
+from .errors import SUCCESS, check, release
+from .event import Event
+from .fork_guard import in_fork
+from .queue import Queue
+
+__all__ = ["Graph", "launch_graph", "record_graph", "records_graphs", "release_graph"]
+
+lib, ffi = driver.lib, driver.ffi
+
+
+class Graph:
+    """A CUgraphExec, or None once it is released."""
+
+    def __init__(self, primary: PrimaryContext, native: Any) -> None:
+        self.primary, self.native = primary, native
+
+
+def records_graphs(queue: Queue) -> bool:
+    """Every queue does."""
+    return True
+
+
+def record_graph(queue: Queue, commands: Sequence[Callable[[Sequence[Event]], Event]]) -> Graph:
+    """What the commands submit to an in-order queue that nobody else uses; none of them runs."""
+    (stream,) = queue.streams
+    graph, made = ffi.new("CUgraph *"), ffi.new("CUgraphExec *")
+    with queue.primary:
+        # Relaxed: kernels may be loaded meanwhile, here and by other threads.
+        check(lib.cuStreamBeginCapture(stream.handle, lib.CU_STREAM_CAPTURE_MODE_RELAXED), "cuStreamBeginCapture")
+        queue.capturing = True
+        try:
+            for command in commands:
+                command(())
+        finally:
+            queue.capturing = False
+            result = lib.cuStreamEndCapture(stream.handle, graph)
+            with stream.lock:  # nothing was submitted
+                stream.pending = None
+                stream.done = stream.submitted
+        check(result, "cuStreamEndCapture")
+        result = lib.cuGraphInstantiate(made, graph[0], 0)
+        release(lib.cuGraphDestroy(graph[0]), "cuGraphDestroy")
+        check(result, "cuGraphInstantiate", f"{len(commands)} commands")
+    return Graph(queue.primary, made[0])
+
+
+def launch_graph(queue: Queue, graph: Graph, waits: Sequence[Event] = ()) -> Event:
+    """Submits all its commands, one after the other."""
+    if graph.native is None:
+        raise InvalidError("this graph was released", backend="cuda")
+    return queue.run(lambda stream: lib.cuGraphLaunch(graph.native, stream), "cuGraphLaunch", waits)
+
+
+def release_graph(graph: Graph) -> None:
+    native, graph.native = graph.native, None
+    if native is not None and not in_fork():
+        with graph.primary:
+            result = lib.cuGraphExecDestroy(native)
+            if result != SUCCESS:
+                release(result, "cuGraphExecDestroy")

@@ -1,0 +1,97 @@
+"""Device functions over arrays of coordinates: which built-in kernel does a call, and with which arguments.
+
+Kernels and their arguments are those of ``bindless.kernels``; each is compiled for a device and for the formats of its
+image and values when it is first used.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+
+from ... import kernels
+from ...model.enums import ImageType
+from ...model.errors import FeatureNotSupportedError, InvalidError
+from ...model.image_call import ImageCall
+from .event import Event
+from .kernel import Kernel
+from .launch import launch_packed
+from .module import load_module
+from .queue import Queue
+from .stream import nothing
+from ..common.image_kernels import BLOCK, GEOMETRIES, arguments_of, blocks_of, format_of, operation_of
+
+__all__ = ["image_call", "kernel_name", "kernel_of"]
+
+# The kernels loaded so far, by the address of the primary context, their name and the format they are compiled for.
+_loaded: dict[tuple[int, str, int], Kernel] = {}
+_loading = threading.Lock()
+
+
+def _geometry(call: ImageCall) -> str:
+    """The geometry in a kernel's name. The faces of an unsampled cubemap are layers."""
+    desc = call.descriptor
+    if desc.type is ImageType.cubemap:
+        if call.operation == "write" or not call.sampled:
+            return "2d_array"
+        if call.operation in ("sample", "sample_lod"):
+            return "cube"
+        raise InvalidError(
+            f"{call.operation} of a sampled cubemap: it is sampled by directions; fetch faces through an unsampled "
+            "image",
+            backend="cuda",
+        )
+    geometry = GEOMETRIES[desc.dimensions]
+    if call.usm and desc.dimensions == 1:
+        if call.operation != "fetch":
+            raise FeatureNotSupportedError(
+                f"{call.operation} of a one-dimensional image over USM: NVIDIA's linear textures are only fetched. Use "
+                "a pitched 2D image of height 1 (height=1 in the descriptor); ask aspect "
+                "ext_oneapi_bindless_images_sample_1d_usm first",
+                backend="cuda",
+            )
+        return "1d_linear"
+    return geometry + ("_array" if desc.type is ImageType.array else "")
+
+
+def kernel_name(call: ImageCall) -> str:
+    """The built-in kernel of a call.
+
+    Raises:
+        InvalidError: an image of this kind has no such function.
+        FeatureNotSupportedError: this device has no such function.
+    """
+    operation = operation_of(call, "cuda")
+    return f"bindless_{operation}_{_geometry(call)}_{call.descriptor.channel.kind}"
+
+
+def kernel_of(queue: Queue, name: str, format_word: int) -> Kernel:
+    """A built-in kernel, compiled for the queue's device and a format on first use."""
+    key = (queue.primary.address, name, format_word)
+    kernel = _loaded.get(key)
+    if kernel is None:
+        with _loading:
+            kernel = _loaded.get(key)
+            if kernel is None:
+                kernel = _loaded[key] = _load(queue, name, format_word)
+    return kernel
+
+
+def _load(queue: Queue, name: str, format_word: int) -> Kernel:
+    try:
+        source = kernels.specialised(name, format_word)
+    except (KeyError, ValueError) as error:
+        raise FeatureNotSupportedError(f"there is no built-in kernel for this call: {error}", backend="cuda") from None
+    return Kernel(load_module(queue.context, queue.device, source), name)
+
+
+def image_call(queue: Queue, call: ImageCall, waits: Sequence[Event] = ()) -> Event:
+    """Runs a device function over ``call.count`` items."""
+    name = kernel_name(call)
+    format_word = format_of(call)
+    kernel = kernel_of(queue, name, format_word)
+    blocks = blocks_of(call)
+    if not blocks:
+        return queue.run(nothing, name, waits)
+    packed, sizes = arguments_of(call, name, format_word)
+    return launch_packed(queue, kernel, (blocks, 1, 1, BLOCK, 1, 1), sizes, packed, waits)

@@ -1,0 +1,264 @@
+"""Image memory: CUDA arrays and mipmapped arrays, known by their addresses as raw handles.
+
+What a descriptor means on a device is worked out once and kept with the descriptor (``ImageDescriptor.prepared``).
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, NoReturn
+
+from ...drivers import cuda as driver
+from ...model.image_descriptor import CUBEMAP_FACES, ImageDescriptor
+from ...model.enums import Errc, ImageType
+from ...model.errors import MemoryAllocationError, SyclRuntimeError
+from ..common import handle_table as _lookup
+from .context import Context
+from .device import Device, PrimaryContext
+from .errors import SUCCESS, check, fail, release
+from .fork_guard import refuse_in_fork
+from .image_format import CHANNEL_TYPES, array_format, exceeded, fits_surfaces, require_channels
+from .object_cache import array_to_rest, end_rest, end_views, wake_array
+from ..contract import ImageRecord
+
+__all__ = [
+    "ImageStorage",
+    "allocate_image",
+    "array_descriptor",
+    "end_use",
+    "free_image",
+    "image_info",
+    "image_level",
+    "storage_of",
+    "texture_kind",
+]
+
+lib, ffi = driver.lib, driver.ffi
+
+_create, _destroy = lib.bindless_array_create, lib.bindless_array_destroy
+
+
+class ImageStorage:
+    """What is behind a raw handle, which is the address of a CUDA array, a mipmapped array or one of its levels.
+
+    One object describes all arrays that a context makes for a descriptor; each mipmap and each level has its own.
+
+    Attributes:
+        primary: context that it is made in.
+        desc: what it is made for; of a level, the level's.
+        description: CUDA_ARRAY3D_DESCRIPTOR.
+        is_mipmap: whether it has levels, which have handles of their own.
+        writable: whether surfaces can be made over it.
+        parent: raw handle of the mipmap that a level belongs to, else 0.
+        levels: of a mipmap, raw handles of the levels asked for so far, by number.
+        texture_kind: see there.
+        kind: of arrays that are kept at rest when they are freed, else empty.
+        most_at_rest: how many of the kind are.
+        geometry: as surface instructions call it: ``2d``, with layers or faces ``a2d``.
+    """
+
+    __slots__ = (
+        "desc", "description", "geometry", "is_mipmap", "kind", "levels", "most_at_rest", "parent", "primary",
+        "texture_kind", "writable",
+    )  # fmt: skip
+
+    def __init__(
+        self, primary: PrimaryContext, desc: ImageDescriptor, description: Any, writable: bool, parent: int = 0
+    ) -> None:
+        self.primary, self.desc, self.description = primary, desc, description
+        self.writable, self.parent = writable, parent
+        self.is_mipmap = desc.type is ImageType.mipmap
+        self.kind, self.most_at_rest = "", 0
+        self.levels: dict[int, int] = {}
+        self.texture_kind = texture_kind(desc)
+        layered = desc.type in (ImageType.array, ImageType.cubemap)
+        self.geometry = f"{'a' if layered else ''}{desc.dimensions}d"
+
+
+def texture_kind(desc: ImageDescriptor) -> str:
+    """Names what the texture descriptor of a sampler depends on; a string, the quickest key of a dictionary."""
+    channel = desc.channel
+    return f"cuda {desc.type} {desc.dimensions} {channel.is_integer} {channel.size}"
+
+
+def storage_of(context: Context, handle: int) -> ImageStorage:
+    """The image memory of a raw handle.
+
+    Raises:
+        InvalidError: this context has none of that handle.
+    """
+    return _lookup.storage(context.images, handle, "cuda")
+
+
+def array_descriptor(desc: ImageDescriptor, writable: bool) -> Any:
+    """CUDA_ARRAY3D_DESCRIPTOR: layers are its depth; a one-dimensional array has no height even with layers."""
+    flags, depth = 0, desc.depth
+    if desc.type is ImageType.array:
+        flags, depth = lib.CUDA_ARRAY3D_LAYERED, desc.array_size
+    elif desc.type is ImageType.cubemap:
+        flags, depth = lib.CUDA_ARRAY3D_CUBEMAP, CUBEMAP_FACES
+    return ffi.new(
+        "CUDA_ARRAY3D_DESCRIPTOR *",
+        {
+            "Width": desc.width,
+            "Height": desc.height,
+            "Depth": depth,
+            "Format": array_format(desc.channel_type),
+            "NumChannels": desc.num_channels,
+            "Flags": flags | (lib.CUDA_ARRAY3D_SURFACE_LDST if writable else 0),
+        },
+    )
+
+
+@functools.cache
+def _gathers_and_writes(primary: PrimaryContext) -> bool:
+    """Whether the driver makes arrays that kernels both gather from and write to; asked by making one."""
+    flags = lib.CUDA_ARRAY3D_SURFACE_LDST | lib.CUDA_ARRAY3D_TEXTURE_GATHER
+    values = {"Width": 1, "Height": 1, "Format": lib.CU_AD_FORMAT_FLOAT, "NumChannels": 1, "Flags": flags}
+    slot = ffi.new("CUarray *")
+    with primary:
+        made = lib.cuArray3DCreate(slot, ffi.new("CUDA_ARRAY3D_DESCRIPTOR *", values)) == lib.CUDA_SUCCESS
+        if made:
+            lib.cuArrayDestroy(slot[0])
+    return made
+
+
+def _gather_flag(primary: PrimaryContext, desc: ImageDescriptor, writable: bool) -> int:
+    """What an array needs that kernels gather from: those of two dimensions and no larger than that is possible."""
+    width, height = primary.device.gather_limits
+    if desc.type is not ImageType.standard or desc.dimensions != 2 or desc.width > width or desc.height > height:
+        return 0
+    return int(lib.CUDA_ARRAY3D_TEXTURE_GATHER) if not writable or _gathers_and_writes(primary) else 0
+
+
+# Arrays at rest: bytes of one kind, arrays of one kind.
+_BYTES_AT_REST, _ARRAYS_AT_REST = 1 << 20, 8
+
+
+def _kind(description: Any) -> str:
+    """What arrays have to have in common to stand for each other."""
+    form = description.Format, description.NumChannels, description.Flags
+    return f"{description.Width} {description.Height} {description.Depth} {form}"
+
+
+def _prepare(primary: PrimaryContext, desc: ImageDescriptor) -> ImageStorage:
+    """Works out what arrays for a descriptor are on a device; the descriptor keeps that."""
+    require_channels(desc.num_channels)
+    writable = fits_surfaces(primary.device, desc)
+    description = array_descriptor(desc, writable)
+    description.Flags |= _gather_flag(primary, desc, writable)
+    storage = ImageStorage(primary, desc, description, writable)
+    if not storage.is_mipmap and desc.nbytes <= _BYTES_AT_REST:
+        storage.kind = _kind(storage.description)
+        storage.most_at_rest = min(_BYTES_AT_REST // desc.nbytes, _ARRAYS_AT_REST)
+    desc.prepared[primary.device] = storage
+    return storage
+
+
+def allocate_image(context: Context, device: Device, desc: ImageDescriptor) -> int:
+    """New image memory; kernels can write to it unless it is larger than the device's surfaces."""
+    storage: ImageStorage | None = desc.prepared.get(device)
+    if storage is None or device not in context.primaries:
+        storage = _prepare(context.primary(device), desc)
+    primary = storage.primary
+    if storage.is_mipmap:
+        storage = ImageStorage(primary, desc, storage.description, storage.writable)
+        handle = _create(primary.handle, storage.description, desc.num_levels)
+    else:
+        handle = wake_array(primary, storage.kind) or _create(primary.handle, storage.description, 0)
+    if not handle and primary.rest:
+        end_rest(primary)
+        handle = _create(primary.handle, storage.description, desc.num_levels if storage.is_mipmap else 0)
+    if not handle:
+        _refused(device, storage)
+    context.images[handle] = storage
+    return handle
+
+
+def _refused(device: Device, storage: ImageStorage) -> NoReturn:
+    result, desc = lib.bindless_refusal(), storage.desc
+    refuse_in_fork()
+    reason = exceeded(device, desc) or f"{desc.nbytes} bytes for {desc}; {device.name} has {device.memory_size}"
+    call = "cuMipmappedArrayCreate" if storage.is_mipmap else "cuArray3DCreate"
+    fail(result, call, reason, Errc.memory_allocation)
+
+
+def _end_copies(context: Context, storage: ImageStorage, handle: int) -> None:
+    """Destroys the surfaces that large copies went through."""
+    for array in (handle, *storage.levels.values()):
+        surface = context.copied.pop(array, 0)
+        if surface:
+            release(lib.bindless_image_destroy(storage.primary.handle, surface, False), "cuSurfObjectDestroy")
+
+
+def end_use(context: Context, storage: ImageStorage, handle: int) -> None:
+    """Before an array or a mipmap ends: destroys what was made over it and is not a user's."""
+    if context.copied:
+        _end_copies(context, storage, handle)
+    if storage.primary.views:
+        for array in (handle, *storage.levels.values()):
+            end_views(storage.primary, array)
+
+
+def free_image(context: Context, handle: int, desc: ImageDescriptor) -> None:
+    """Frees image memory and forgets the levels of a mipmap."""
+    storage = context.images.pop(handle, None) or _lookup.take_storage(context.images, handle, "cuda")
+    if storage.most_at_rest:
+        if context.copied:
+            _end_copies(context, storage, handle)
+        if array_to_rest(storage.primary, storage.kind, storage.most_at_rest, handle):
+            return
+    if storage.parent:
+        context.images[handle] = storage
+        raise MemoryAllocationError(
+            f"{handle:#x} is a level of the mipmap {storage.parent:#x} and is freed with it", backend="cuda"
+        )
+    if storage.is_mipmap:
+        for level in storage.levels.values():
+            context.images.pop(level, None)
+    end_use(context, storage, handle)
+    result = _destroy(storage.primary.handle, handle, storage.is_mipmap)
+    if result != SUCCESS:
+        release(result, "cuMipmappedArrayDestroy" if storage.is_mipmap else "cuArrayDestroy")
+
+
+def image_level(context: Context, handle: int, level: int) -> int:
+    """Raw handle of a level of a mipmap; the same one each time, as long as the mipmap lives."""
+    storage = storage_of(context, handle)
+    if not storage.is_mipmap:
+        raise SyclRuntimeError(f"{handle:#x} is a {storage.desc.type} image: only mipmaps have levels", backend="cuda")
+    known = storage.levels.get(level)
+    if known is not None:
+        return known
+    slot = ffi.new("CUarray *")
+    with storage.primary:
+        result = lib.cuMipmappedArrayGetLevel(slot, ffi.cast("CUmipmappedArray", handle), level)
+    check(
+        result,
+        "cuMipmappedArrayGetLevel",
+        f"level {level} of a mipmap with levels 0 to {storage.desc.num_levels - 1}",
+        Errc.runtime,
+    )
+    raw = int(ffi.cast("uintptr_t", slot[0]))
+    desc = storage.desc.get_mip_level_desc(level)
+    context.images[raw] = ImageStorage(storage.primary, desc, storage.description, storage.writable, parent=handle)
+    storage.levels[level] = raw
+    return raw
+
+
+def image_info(context: Context, handle: int) -> ImageRecord:
+    """What the driver says of an array, or of level 0 of a mipmap."""
+    storage = storage_of(context, handle)
+    if storage.is_mipmap:
+        handle = image_level(context, handle, 0)
+    desc = ffi.new("CUDA_ARRAY3D_DESCRIPTOR *")
+    with storage.primary:
+        check(lib.cuArray3DGetDescriptor(desc, ffi.cast("CUarray", handle)), "cuArray3DGetDescriptor")
+    layered = desc.Flags & (lib.CUDA_ARRAY3D_LAYERED | lib.CUDA_ARRAY3D_CUBEMAP)
+    return ImageRecord(
+        width=desc.Width,
+        height=desc.Height,
+        depth=0 if layered else desc.Depth,
+        channel_type=CHANNEL_TYPES[desc.Format],
+        num_channels=desc.NumChannels,
+    )

@@ -1,0 +1,59 @@
+"""Device memory that another process opens. CUDA's handles are bytes alone, and open in other processes only."""
+
+from __future__ import annotations
+
+from ...drivers import cuda as driver
+from ...model.enums import Errc
+from ...model.errors import InvalidError
+from .context import Context
+from .device import Device
+from .errors import check, release
+from .fork_guard import in_fork
+from ..contract.low_level import SharedMemory
+
+__all__ = ["close_memory", "end_export", "export_memory", "open_memory"]
+
+lib, ffi = driver.lib, driver.ffi
+
+
+def export_memory(context: Context, address: int) -> SharedMemory:
+    """Memory of cuMemAlloc as another process opens it."""
+    found = next(
+        (item for start, item in context.allocations.items() if start <= address < start + max(item.size, 1)), None
+    )
+    if found is None:
+        raise InvalidError(f"{address:#x} lies in no allocation of this context", backend="cuda")
+    handle = ffi.new("CUipcMemHandle *")
+    with found.primary:
+        result = lib.cuIpcGetMemHandle(handle, found.base)
+    check(result, "cuIpcGetMemHandle", f"memory at {address:#x}", Errc.invalid)
+    return SharedMemory(bytes(ffi.buffer(handle)), address - found.base)
+
+
+def end_export(context: Context, data: bytes) -> None:
+    """CUDA's handles hold nothing."""
+
+
+def open_memory(context: Context, device: Device, shared: SharedMemory) -> int:
+    """Maps memory of another process here."""
+    handle, slot = ffi.new("CUipcMemHandle *"), ffi.new("CUdeviceptr *")
+    ffi.memmove(handle, shared.data, ffi.sizeof("CUipcMemHandle"))
+    primary = context.primary(device)
+    with primary:
+        result = lib.cuIpcOpenMemHandle(slot, handle[0], lib.CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS)
+    check(
+        result,
+        "cuIpcOpenMemHandle",
+        "the handle is none, its memory has been freed, or it is of this process, where CUDA does not open it",
+        Errc.invalid,
+    )
+    context.opened[int(slot[0])] = primary
+    return int(slot[0])
+
+
+def close_memory(context: Context, address: int) -> None:
+    """Ends the mapping; the memory stays with its owner."""
+    primary = context.opened.pop(address)
+    if not in_fork():
+        with primary:
+            release(lib.cuIpcCloseMemHandle(address), "cuIpcCloseMemHandle")

@@ -1,0 +1,260 @@
+"""Kernels: their signature, how their arguments are laid out, and what their launch looks like.
+
+Local memory. CUDA gives a launch one block of dynamic shared memory. The local-memory arguments of a launch are pieces
+of it in the order of the arguments, each beginning at a multiple of 16 bytes. A kernel that lists a parameter for
+such an argument receives there the piece's offset in bytes from the beginning of the block (as DPC++ compiles local
+accessors); one that lists parameters for the other arguments only finds the pieces at those offsets by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...drivers import cuda as driver
+from ...model.errors import InvalidError, NdRangeError
+from .device import Device
+from .errors import SUCCESS, check
+from .module import Module
+from ..common.kernel import Shaped
+from ..contract import KernelArgument, KernelRecord
+
+__all__ = ["Kernel", "Packing", "Packings"]
+
+lib, ffi = driver.lib, driver.ffi
+
+Shape = tuple[int, int, int, int, int, int]
+
+_LOCAL_ALIGNMENT = 16
+_OFFSET_SIZES = (4, 8)
+
+_BLOCK_LIMITS = (
+    lib.CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X,
+    lib.CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y,
+    lib.CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z,
+)
+_GRID_LIMITS = (
+    lib.CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X,
+    lib.CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y,
+    lib.CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z,
+)
+
+
+class Packing:
+    """Arguments of one launch in memory, one behind the other, with the pointers to them that the driver takes.
+
+    The driver copies each argument out during the call, byte by byte, so none needs an alignment.
+
+    Attributes:
+        bytes: the memory, writable, as long as all arguments together.
+        pointers: ``void *[]``.
+    """
+
+    __slots__ = ("bytes", "pointers", "storage")
+
+    def __init__(self, sizes: tuple[int, ...]) -> None:
+        total = sum(sizes)
+        self.storage = ffi.new("char[]", total + 1)
+        self.bytes = memoryview(ffi.buffer(self.storage))[:total]
+        begins = [sum(sizes[:index]) for index in range(len(sizes))]
+        self.pointers = ffi.new("void *[]", [self.storage + begin for begin in begins])
+
+
+class Packings(list[Packing]):
+    """Packings of the same sizes that are free for a launch; taking and giving back needs no lock.
+
+    Attributes:
+        sizes: of the arguments.
+    """
+
+    __slots__ = ("sizes",)
+
+    def __init__(self, sizes: tuple[int, ...]) -> None:
+        super().__init__()
+        self.sizes = sizes
+
+
+class Kernel(Shaped[Shape]):
+    """A kernel of a module, with what is cached for launching it.
+
+    Attributes:
+        module: kept alive by it.
+        native: CUfunction.
+        name: of the kernel.
+        primary: where it runs.
+        free: memory for the arguments of launches.
+        total: bytes of all arguments, -1 where nothing tells.
+        sizes: bytes of each parameter, or None where neither driver nor PTX tells.
+    """
+
+    def __init__(self, module: Module, name: str, native: Any = None) -> None:
+        super().__init__()
+        self.module = module
+        self.name = name
+        self.primary = module.primary
+        self.device: Device = module.primary.device
+        with module.loaded():
+            self.native = module.function(name) if native is None else native
+            self.max_threads = self._attribute(lib.CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)
+            self.sizes = self._sizes()
+        self.free = Packings(self.sizes or ())
+        self.total = sum(self.sizes) if self.sizes is not None else -1
+        self._shared_limit = 48 * 1024
+
+    def _attribute(self, attribute: int) -> int:
+        slot = ffi.new("int *")
+        check(lib.cuFuncGetAttribute(slot, attribute, self.native), "cuFuncGetAttribute", f"kernel {self.name!r}")
+        return int(slot[0])
+
+    # ------------------------------------------------------------------ signature
+
+    def _sizes(self) -> tuple[int, ...] | None:
+        entry = self.module.entries.get(self.name)
+        if entry is not None and entry.parameters is not None:
+            return tuple(parameter.size for parameter in entry.parameters)
+        if not driver.has("cuFuncGetParamInfo"):
+            return None
+        sizes: list[int] = []
+        offset, size = ffi.new("size_t *"), ffi.new("size_t *")
+        while (result := lib.cuFuncGetParamInfo(self.native, len(sizes), offset, size)) == SUCCESS:
+            sizes.append(size[0])
+        if result != lib.CUDA_ERROR_INVALID_VALUE:
+            check(result, "cuFuncGetParamInfo", f"kernel {self.name!r}")
+        return tuple(sizes)
+
+    def record(self) -> KernelRecord:
+        """The signature and limits. A binary module tells sizes only: pointers then count as values of 8 bytes."""
+        entry = self.module.entries.get(self.name)
+        told: list[tuple[str, str, int]] | None = None
+        if entry is not None and entry.parameters is not None:
+            told = [(parameter.name, parameter.kind, parameter.size) for parameter in entry.parameters]
+        elif self.sizes is not None:
+            told = [(f"argument {index}", "value", size) for index, size in enumerate(self.sizes)]
+        arguments = None if told is None else tuple(_argument(index, *said) for index, said in enumerate(told))
+        with self.module.loaded():
+            return KernelRecord(
+                name=self.name,
+                arguments=arguments,
+                max_work_group_size=self.max_threads,
+                local_memory_size=self._attribute(lib.CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES),
+                private_memory_size=self._attribute(lib.CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES),
+                required_work_group_size=entry.required_work_group_size if entry is not None else None,
+                properties={
+                    "registers": self._attribute(lib.CU_FUNC_ATTRIBUTE_NUM_REGS),
+                    "constant_memory_size": self._attribute(lib.CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES),
+                    "ptx_version": self._attribute(lib.CU_FUNC_ATTRIBUTE_PTX_VERSION),
+                    "binary_version": self._attribute(lib.CU_FUNC_ATTRIBUTE_BINARY_VERSION),
+                },
+            )
+
+    # ------------------------------------------------------------------ arguments
+
+    def arguments(self, arguments: Sequence[bytes | int]) -> tuple[list[bytes], int]:
+        """Arguments as bytes, and the bytes of dynamic shared memory that the local ones take together."""
+        values: list[bytes] = []
+        pieces = sum(isinstance(argument, int) for argument in arguments)
+        listed = self.sizes is None or len(self.sizes) == len(arguments) or pieces == 0
+        shared = 0
+        for argument in arguments:
+            if not isinstance(argument, int):
+                values.append(argument)
+                continue
+            shared += -shared % _LOCAL_ALIGNMENT
+            if listed:
+                size = self.sizes[len(values)] if self.sizes is not None else 4
+                if size not in _OFFSET_SIZES:
+                    raise InvalidError(
+                        f"argument {len(values)} of kernel {self.name!r} is a parameter of {size} bytes: local memory "
+                        "is passed as an offset of 4 or 8 bytes",
+                        backend="cuda",
+                    )
+                values.append(shared.to_bytes(size, "little"))
+            shared += argument
+        return values, shared
+
+    def packings(self, sizes: tuple[int, ...]) -> Packings:
+        """Memory for arguments of other sizes than those of the last launch.
+
+        Raises:
+            InvalidError: the kernel has other parameters, and the driver would read beyond the arguments.
+        """
+        if self.sizes is not None:
+            raise InvalidError(
+                f"kernel {self.name!r} has parameters of {list(self.sizes)} bytes, the arguments have {list(sizes)}",
+                backend="cuda",
+            )
+        self.free = found = Packings(sizes)
+        return found
+
+    # ------------------------------------------------------------------ shape
+
+    def _new_shape(self, global_size: tuple[int, ...], local_size: tuple[int, ...] | None) -> Shape:
+        """Blocks and threads of a launch, by dimension; work-groups divide the range exactly."""
+        local = self._suggest(global_size) if local_size is None else local_size
+        sizes = (*global_size, 1, 1)[:3]
+        block = (*local, 1, 1)[:3]
+        if len(local) != len(global_size) or any(b < 1 or n % b for n, b in zip(sizes, block)):
+            raise NdRangeError(f"work-group {local} does not divide the range {global_size}", backend="cuda")
+        if block[0] * block[1] * block[2] > self.max_threads:
+            raise NdRangeError(
+                f"work-group {local} has {block[0] * block[1] * block[2]} work-items; kernel {self.name!r} runs with "
+                f"at most {self.max_threads} on {self.device.name}",
+                backend="cuda",
+            )
+        grid = tuple(n // b for n, b in zip(sizes, block))
+        for what, found, limits in (("work-items", block, _BLOCK_LIMITS), ("work-groups", grid, _GRID_LIMITS)):
+            for dimension, (size, limit) in enumerate(zip(found, map(self.device.attribute, limits))):
+                if size > limit:
+                    raise NdRangeError(
+                        f"range {global_size} in work-groups of {local}: {size} {what} in native dimension "
+                        f"{dimension}, "
+                        f"and {self.device.name} has at most {limit}",
+                        backend="cuda",
+                    )
+        return (*grid, *block)  # type: ignore[return-value]
+
+    def _suggest(self, global_size: tuple[int, ...]) -> tuple[int, ...]:
+        """A work-group that divides the range: as many work-items as fill the device, whole warps along rows."""
+        entry = self.module.entries.get(self.name)
+        if entry is not None and entry.required_work_group_size is not None:
+            return entry.required_work_group_size[: len(global_size)]
+        blocks, threads = ffi.new("int *"), ffi.new("int *")
+        with self.module.loaded():
+            result = lib.cuOccupancyMaxPotentialBlockSize(blocks, threads, self.native, ffi.NULL, 0, 0)
+        most = min(threads[0] if result == SUCCESS else 256, self.max_threads)
+        if len(global_size) == 1:
+            return (_divisor(global_size[0], most),)
+        row = _divisor(global_size[0], min(32, most))
+        return (row, _divisor(global_size[1], max(most // row, 1)), *(1 for _ in global_size[2:]))
+
+    # ------------------------------------------------------------------ shared memory
+
+    def allow_shared(self, shared: int) -> None:
+        """Raises the kernel's limit of dynamic shared memory if need be; the context is current."""
+        if shared > self._shared_limit:
+            most = self.device.attribute(lib.CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)
+            if shared > most:
+                raise InvalidError(
+                    f"kernel {self.name!r} asks for {shared} bytes of local memory; {self.device.name} has at most "
+                    f"{most} a work-group",
+                    backend="cuda",
+                )
+            check(
+                lib.cuFuncSetAttribute(self.native, lib.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shared),
+                "cuFuncSetAttribute",
+                f"{shared} bytes of local memory",
+            )
+            self._shared_limit = shared
+
+
+def _argument(index: int, name: str, kind: str, size: int) -> KernelArgument:
+    return KernelArgument(index, name, kind, size, may_be_local=kind == "value" and size in _OFFSET_SIZES)
+
+
+def _divisor(size: int, most: int) -> int:
+    """The largest divisor of a size up to ``most``, a multiple of 32 if there is one."""
+    most = min(size, most)
+    for candidate in range(most - most % 32, 0, -32):
+        if size % candidate == 0:
+            return candidate
+    return next(candidate for candidate in range(most, 0, -1) if size % candidate == 0)

@@ -1,0 +1,78 @@
+"""Modules made of several: PTX that calls functions of other PTX, joined by the driver's linker."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ...drivers import cuda as driver
+from ...model.module.ptx import entries
+from .context import Context
+from .device import Device
+from .errors import SUCCESS, check
+from .module import Build, Module, add_input, linker, require_source
+
+__all__ = ["Object", "compile_module", "link_modules"]
+
+lib, ffi = driver.lib, driver.ffi
+
+_FAT_BINARY = b"\x50\xed\x55\xba"
+
+
+class Object:
+    """A source that the linker takes, with the options that it is compiled with."""
+
+    __slots__ = ("options", "source")
+
+    def __init__(self, source: bytes, options: str) -> None:
+        self.source = source
+        self.options = options
+
+    @property
+    def kind(self) -> int:
+        """CUjitInputType."""
+        if self.source.startswith(b"\x7fELF"):
+            return int(lib.CU_JIT_INPUT_CUBIN)
+        return int(lib.CU_JIT_INPUT_FATBINARY if self.source.startswith(_FAT_BINARY) else lib.CU_JIT_INPUT_PTX)
+
+
+def compile_module(
+    context: Context,
+    device: Device,
+    source: bytes,
+    specialization: Mapping[int, bytes] | None = None,
+    options: str = "",
+) -> tuple[Object, str]:
+    """A module that may use functions of others, and what the compiler said of it.
+
+    The driver compiles a module for each link anew; here it does so once to find its errors.
+
+    Raises: as ``load_module``.
+    """
+    require_source(source, specialization)
+    build = Build(options)
+    made = Object(source, options)
+    with context.primary(device), linker(build) as state:
+        add_input(state, build, made.source, made.kind, device)
+    return made, build.log
+
+
+def link_modules(context: Context, device: Device, objects: Sequence[Object], options: str = "") -> Module:
+    """One module of several. Options are those of the objects, in their order, and then the link's own.
+
+    Raises:
+        BuildError: a function is missing or twice there; ``log`` has the linker's words.
+        InvalidError: an option is not known.
+    """
+    words = " ".join(dict.fromkeys(filter(None, (*(item.options for item in objects), options))))
+    build = Build(words)
+    primary = context.primary(device)
+    module, cubin, size = ffi.new("CUmodule *"), ffi.new("void **"), ffi.new("size_t *")
+    with primary, linker(build) as state:
+        for item in objects:
+            add_input(state, build, item.source, item.kind, device)
+        result = lib.cuLinkComplete(state, cubin, size)
+        if result != SUCCESS:
+            raise build.error(result, "cuLinkComplete", device)
+        check(lib.cuModuleLoadData(module, cubin[0]), "cuModuleLoadData", f"linked for {device.name}")
+    described = {name: entry for item in objects for name, entry in entries(item.source).items()}
+    return Module(primary, module[0], described, build.log)

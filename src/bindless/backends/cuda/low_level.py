@@ -1,0 +1,139 @@
+"""Peers, cooperative launches, and what kernels prefer of the cache."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...drivers import cuda as driver
+from ...model.errors import FeatureNotSupportedError, InvalidError, NdRangeError
+from .context import Context
+from .device import Device
+from .errors import SUCCESS, check
+from .event import Event
+from .fork_guard import refuse_in_fork
+from .kernel import Kernel, Packing
+from .queue import Queue
+from ..contract.low_level import PeerRecord
+
+__all__ = [
+    "can_access_peer",
+    "launch_cooperative",
+    "most_cooperative_groups",
+    "peer_properties",
+    "prefer_cache",
+    "reaches_memory",
+]
+
+lib, ffi = driver.lib, driver.ffi
+
+
+# ---------------------------------------------------------------------- peers
+
+
+def can_access_peer(device: Device, peer: Device) -> bool:
+    """Whether kernels of a device reach memory of another; their own they always do."""
+    refuse_in_fork()
+    if device is peer:
+        return True
+    slot = ffi.new("int *")
+    check(lib.cuDeviceCanAccessPeer(slot, device.handle, peer.handle), "cuDeviceCanAccessPeer")
+    return bool(slot[0])
+
+
+def reaches_memory(context: Context, device: Device, other: Device) -> bool:
+    """See ``ReachProtocol``: where the driver can, access is turned on for the primary context, and stays on."""
+    if not can_access_peer(device, other):
+        return False
+    with context.primary(device):
+        result = lib.cuCtxEnablePeerAccess(context.primary(other).handle, 0)
+    return result in (SUCCESS, lib.CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED)
+
+
+def _peer_attribute(device: Device, peer: Device, attribute: int) -> bool:
+    slot = ffi.new("int *")
+    check(lib.cuDeviceGetP2PAttribute(slot, attribute, device.handle, peer.handle), "cuDeviceGetP2PAttribute")
+    return bool(slot[0])
+
+
+def peer_properties(device: Device, peer: Device) -> PeerRecord:
+    """What they may do there."""
+    refuse_in_fork()
+    if device is peer:
+        return PeerRecord(True, True)
+    return PeerRecord(
+        _peer_attribute(device, peer, lib.CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED),
+        _peer_attribute(device, peer, lib.CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED),
+    )
+
+
+# ---------------------------------------------------------------------- launches
+
+
+def launch_cooperative(
+    queue: Queue,
+    kernel: Kernel,
+    global_size: tuple[int, ...],
+    local_size: tuple[int, ...] | None,
+    arguments: Sequence[bytes | int],
+    waits: Sequence[Event] = (),
+) -> Event:
+    """All work-groups at work together."""
+    if kernel.module.native is None or kernel.primary is not queue.primary:
+        raise InvalidError(
+            f"kernel {kernel.name!r} belongs to a module that was released, or was loaded for {kernel.device!r}",
+            backend="cuda",
+        )
+    shape = kernel.shape(global_size, local_size)
+    values, shared = kernel.arguments(arguments)
+    sizes = tuple(map(len, values))
+    if kernel.sizes is not None and sizes != kernel.sizes:
+        raise InvalidError(
+            f"kernel {kernel.name!r} has parameters of {list(kernel.sizes)} bytes, the arguments have {list(sizes)}",
+            backend="cuda",
+        )
+    with queue.primary:
+        kernel.allow_shared(shared)
+    groups, most = shape[0] * shape[1] * shape[2], most_cooperative_groups(kernel, shape[3:], shared)
+    if groups > most:
+        raise NdRangeError(
+            f"{groups} work-groups of {shape[3:]} work-items: kernel {kernel.name!r} runs at most {most} together; "
+            "take fewer or larger work-groups",
+            backend="cuda",
+        )
+    packing = Packing(sizes)
+    packing.bytes[:] = b"".join(values)
+    return queue.run(
+        lambda stream: lib.cuLaunchCooperativeKernel(kernel.native, *shape, shared, stream, packing.pointers),
+        "cuLaunchCooperativeKernel",
+        waits,
+        f"kernel {kernel.name!r}",
+    )
+
+
+def most_cooperative_groups(kernel: Kernel, local_size: tuple[int, ...], local_memory: int) -> int:
+    """How many work-groups of a size work together at most."""
+    device, items = kernel.device, 1
+    for size in local_size:
+        items *= size
+    if not device.attribute(lib.CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH):
+        raise FeatureNotSupportedError(f"{device.name} has no cooperative launches", backend="cuda")
+    slot = ffi.new("int *")
+    with kernel.primary:
+        result = lib.cuOccupancyMaxActiveBlocksPerMultiprocessor(slot, kernel.native, items, local_memory)
+    check(result, "cuOccupancyMaxActiveBlocksPerMultiprocessor", f"{items} work-items of kernel {kernel.name!r}")
+    return int(slot[0]) * device.attribute(lib.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)
+
+
+_CACHE = {
+    "default": lib.CU_FUNC_CACHE_PREFER_NONE,
+    "local_memory": lib.CU_FUNC_CACHE_PREFER_SHARED,
+    "data": lib.CU_FUNC_CACHE_PREFER_L1,
+}
+
+
+def prefer_cache(kernel: Kernel, preference: str) -> None:
+    """What of the cache a kernel would rather have."""
+    if kernel.module.native is None:
+        raise InvalidError(f"kernel {kernel.name!r} belongs to a module that was released", backend="cuda")
+    with kernel.primary:
+        check(lib.cuFuncSetCacheConfig(kernel.native, _CACHE[preference]), "cuFuncSetCacheConfig", preference)

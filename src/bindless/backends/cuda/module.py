@@ -1,0 +1,298 @@
+"""Modules: PTX that the driver compiles, cubins and fat binaries that it takes as they are."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from ...drivers import cuda as driver
+from ...model.errors import BuildError, FeatureNotSupportedError, InvalidError
+from ...model.module.description import KernelSignature, ModuleDescription
+from ...model.module.disk_cache import ModuleCache, cache
+from ...model.module.ptx import entries, is_ptx
+from ...model.module.spirv import is_spirv
+from .context import Context
+from .device import Device, PrimaryContext, driver_release
+from .errors import SUCCESS, check, error, release
+from .fork_guard import in_fork
+from ..common.kernel import unknown_kernel
+
+__all__ = ["Build", "Module", "add_input", "describe_module", "linker", "load_module", "require_source"]
+
+lib, ffi = driver.lib, driver.ffi
+
+_LOG_SIZE = 64 * 1024
+
+
+class Module:
+    """A loaded module.
+
+    Attributes:
+        primary: where it is loaded.
+        native: CUmodule, or None once released.
+        entries: what the PTX says of its kernels; empty for a binary.
+        log: what the driver's compiler said.
+    """
+
+    def __init__(
+        self,
+        primary: PrimaryContext,
+        native: Any,
+        described: dict[str, KernelSignature],
+        log: str = "",
+        owned: bool = True,
+    ) -> None:
+        self.primary = primary
+        self.native = native
+        self.entries = described
+        self.log = log
+        self._owned = owned
+        self._lock = threading.RLock()
+
+    @contextmanager
+    def loaded(self) -> Iterator[None]:
+        """Its context is current, and another thread's ``close`` waits.
+
+        Raises:
+            InvalidError: it was released.
+        """
+        with self._lock:
+            if self.native is None:
+                raise InvalidError("this module was released; load it again", backend="cuda")
+            with self.primary:
+                yield
+
+    def names(self) -> tuple[str, ...]:
+        """Names of the kernels.
+
+        Raises:
+            FeatureNotSupportedError: a binary module, and a driver older than CUDA 12.4.
+        """
+        if self.entries:
+            return tuple(sorted(self.entries))
+        if not driver.has("cuModuleEnumerateFunctions"):
+            raise FeatureNotSupportedError(
+                "the kernels of a binary module can be listed by drivers of CUDA 12.4 and newer; this one serves "
+                "CUDA {}.{}: name the kernel, or load PTX".format(*driver.version()),
+                backend="cuda",
+            )
+        with self.loaded():
+            count = ffi.new("unsigned int *")
+            check(lib.cuModuleGetFunctionCount(count, self.native), "cuModuleGetFunctionCount")
+            functions = ffi.new("CUfunction[]", max(count[0], 1))
+            check(lib.cuModuleEnumerateFunctions(functions, count[0], self.native), "cuModuleEnumerateFunctions")
+            return tuple(sorted(self.name_of(functions[index]) for index in range(count[0])))
+
+    @staticmethod
+    def name_of(function: Any) -> str:
+        """A CUfunction's name; a context is current."""
+        text = ffi.new("char const **")
+        check(lib.cuFuncGetName(text, function), "cuFuncGetName")
+        return ffi.string(text[0]).decode("utf-8", "replace")
+
+    def function(self, name: str) -> Any:
+        """CUfunction of a kernel, while it is ``loaded``."""
+        slot = ffi.new("CUfunction *")
+        result = lib.cuModuleGetFunction(slot, self.native, ffi.new("char[]", name.encode()))
+        if result == lib.CUDA_ERROR_NOT_FOUND:
+            try:
+                names = self.names()
+            except FeatureNotSupportedError:
+                names = ("of names that this driver does not tell",)
+            raise unknown_kernel(names, name, "cuda")
+        check(result, "cuModuleGetFunction", f"kernel {name!r}")
+        return slot[0]
+
+    def close(self) -> None:
+        """Unloads it; its kernels cannot be launched any more."""
+        with self._lock:
+            native, self.native = self.native, None
+        if native is not None and self._owned and not in_fork():
+            with self.primary:
+                release(lib.cuModuleUnload(native), "cuModuleUnload")
+
+
+_Option = tuple[int, Callable[[str], int]]
+
+# Options of a build in nvcc's and ptxas's spelling: what they are to the driver's compiler.
+_OPTIONS: dict[str, _Option] = {
+    r"-O([0-4])": (lib.CU_JIT_OPTIMIZATION_LEVEL, int),
+    r"--?maxrregcount[= ](\d+)": (lib.CU_JIT_MAX_REGISTERS, int),
+    r"-(?:g|G)()": (lib.CU_JIT_GENERATE_DEBUG_INFO, lambda text: 1),
+    r"--?(?:generate-)?line-?info()": (lib.CU_JIT_GENERATE_LINE_INFO, lambda text: 1),
+}
+
+
+def _jit_options(options: str) -> list[tuple[int, int]]:
+    found: list[tuple[int, int]] = []
+    words = re.sub(r"(--?maxrregcount)\s+", r"\1=", options).split()
+    for word in words:
+        for pattern, (option, convert) in _OPTIONS.items():
+            match = re.fullmatch(pattern, word)
+            if match:
+                found.append((option, convert(match[1])))
+                break
+        else:
+            raise InvalidError(
+                f"options={options!r}: {word!r} is not known; PTX is built with -O0 to -O4, -maxrregcount=N, "
+                "-g and -lineinfo",
+                backend="cuda",
+            )
+    return found
+
+
+def require_source(source: bytes, specialization: Mapping[int, bytes] | None) -> None:
+    """Refuses what the driver's compiler would not even look at.
+
+    Raises:
+        BuildError: it is SPIR-V.
+        FeatureNotSupportedError: specialization constants were given; PTX has none.
+        InvalidError: it is empty.
+    """
+    if specialization:
+        raise FeatureNotSupportedError(
+            f"specialization={dict(specialization)!r}: PTX has no specialization constants; pass the values as "
+            "arguments, or use a backend that takes SPIR-V",
+            backend="cuda",
+        )
+    if not source.strip(b"\0 \n\r\t"):
+        raise InvalidError("the source is empty; it is the PTX, cubin or fat binary of a module", backend="cuda")
+    if is_spirv(source):
+        raise BuildError("the source is SPIR-V; the CUDA backend takes PTX, cubins and fat binaries", backend="cuda")
+
+
+def describe_module(source: bytes) -> ModuleDescription:
+    """Its kernels; those of a binary are known once it is loaded."""
+    require_source(source, None)
+    found = entries(source)
+    return ModuleDescription(tuple(sorted(found)) if found else None, kernels=found)
+
+
+class Build:
+    """Options and logs of one run of the driver's compiler or linker.
+
+    Args:
+        options: in nvcc's spelling.
+
+    Attributes:
+        names, values: as the driver takes them, ``count`` of each.
+
+    Raises:
+        InvalidError: an option is not known.
+    """
+
+    def __init__(self, options: str) -> None:
+        self._logs = ffi.new("char[]", _LOG_SIZE), ffi.new("char[]", _LOG_SIZE)
+        settings: list[tuple[int, Any]] = [
+            (lib.CU_JIT_INFO_LOG_BUFFER, self._logs[0]),
+            (lib.CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, _LOG_SIZE),
+            (lib.CU_JIT_ERROR_LOG_BUFFER, self._logs[1]),
+            (lib.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, _LOG_SIZE),
+            *_jit_options(options),
+        ]
+        self.count = len(settings)
+        self.names = ffi.new("CUjit_option[]", [option for option, _ in settings])
+        self.values = ffi.new("void *[]", [ffi.cast("void *", value) for _, value in settings])
+
+    @property
+    def log(self) -> str:
+        """What was said: errors first."""
+        return "\n".join(filter(None, (_text(log) for log in reversed(self._logs))))
+
+    def error(self, result: int, call: str, device: Device) -> Exception:
+        """BuildError with the log; failures that are not the module's own as what they are."""
+        found = error(result, call)
+        if result in (lib.CUDA_ERROR_OUT_OF_MEMORY, lib.CUDA_ERROR_DEINITIALIZED):
+            return found
+        capability = "sm_{}{}".format(*device.capability)
+        log = self.log
+        details = f" for {device.name} ({capability})" + (f":\n{log}" if log else "")
+        return BuildError(
+            f"{found}{details}", log=log, backend="cuda", native_code=result, native_name=found.native_name
+        )
+
+
+def load_module(
+    context: Context,
+    device: Device,
+    source: bytes,
+    specialization: Mapping[int, bytes] | None = None,
+    options: str = "",
+) -> Module:
+    """Loads PTX, a cubin or a fat binary on a device.
+
+    Raises:
+        BuildError: it does not compile, or has no code for this device; ``log`` has the compiler's words.
+        FeatureNotSupportedError: specialization constants were given; PTX has none.
+        InvalidError: an option is not known, or the source is no module.
+    """
+    require_source(source, specialization)
+    build = Build(options)
+    primary = context.primary(device)
+    kept = cache() if is_ptx(source) else None
+    if kept is not None:
+        return _load_kept(kept, primary, source, options, build)
+    slot = ffi.new("CUmodule *")
+    # PTX ends with a zero byte; more of them do a binary no harm.
+    image = ffi.from_buffer(source + b"\0")
+    with primary:
+        result = lib.cuModuleLoadDataEx(slot, image, build.count, build.names, build.values)
+    if result != SUCCESS:
+        raise build.error(result, "cuModuleLoadDataEx", device)
+    return Module(primary, slot[0], entries(source), build.log)
+
+
+def _load_kept(kept: ModuleCache, primary: PrimaryContext, source: bytes, options: str, build: Build) -> Module:
+    """A module of PTX whose binary is in the cache, or goes there."""
+    device = primary.device
+    key = (
+        "cuda {}.{} {} {}.{} {}".format(*driver.version(), driver_release(), *device.capability, options).encode(),
+        source,
+    )
+    slot = ffi.new("CUmodule *")
+    found = kept.get(*key)
+    if found is not None:
+        size = int.from_bytes(found[:4], "little")
+        with primary:
+            result = lib.cuModuleLoadData(slot, ffi.from_buffer(found[4 + size :] + b"\0"))
+        if result == SUCCESS:
+            return Module(primary, slot[0], entries(source), found[4 : 4 + size].decode())
+    with primary, linker(build) as state:
+        add_input(state, build, source, int(lib.CU_JIT_INPUT_PTX), device)
+        cubin, length = ffi.new("void **"), ffi.new("size_t *")
+        result = lib.cuLinkComplete(state, cubin, length)
+        if result != SUCCESS:
+            raise build.error(result, "cuLinkComplete", device)
+        log = build.log
+        said = log.encode()
+        kept.put(len(said).to_bytes(4, "little") + said + bytes(ffi.buffer(cubin[0], length[0])), *key)
+        result = lib.cuModuleLoadData(slot, cubin[0])
+    if result != SUCCESS:
+        raise build.error(result, "cuModuleLoadData", device)
+    return Module(primary, slot[0], entries(source), log)
+
+
+@contextmanager
+def linker(build: Build) -> Iterator[Any]:
+    """CUlinkState; the context is current."""
+    slot = ffi.new("CUlinkState *")
+    check(lib.cuLinkCreate(build.count, build.names, build.values, slot), "cuLinkCreate")
+    try:
+        yield slot[0]
+    finally:
+        lib.cuLinkDestroy(slot[0])
+
+
+def add_input(state: Any, build: Build, source: bytes, kind: int, device: Device) -> None:
+    """Compiles an input of a link, of a CUjitInputType; its name in messages is its place."""
+    image = ffi.from_buffer(source + b"\0")
+    result = lib.cuLinkAddData(state, kind, image, len(image), ffi.NULL, 0, ffi.NULL, ffi.NULL)
+    if result != SUCCESS:
+        raise build.error(result, "cuLinkAddData", device)
+
+
+def _text(log: Any) -> str:
+    return ffi.string(log).decode("utf-8", "replace").strip()

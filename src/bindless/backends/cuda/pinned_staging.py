@@ -1,0 +1,188 @@
+"""Large copies between ordinary host memory and images, by several threads through pinned buffers.
+
+The driver's own copy fills its buffers with one thread, which is a fraction of what the bus carries. Buffers and
+threads are made for a device with the first copy that wants them, and kept.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from ...drivers import cuda as driver
+from ...model.errors import InvalidError
+from .device import PrimaryContext
+from .errors import SUCCESS
+from .queue import Queue
+from .polling import wait_until_ready
+
+__all__ = [
+    "AGAIN",
+    "SMALLEST",
+    "VARIABLE",
+    "is_ordinary",
+    "smallest",
+    "staged",
+    "staged_bytes",
+    "staged_job",
+    "staging_bytes",
+    "staging_of",
+]
+
+lib, ffi = driver.lib, driver.ffi
+
+VARIABLE = "BINDLESS_STAGING"
+# Bytes from which on copies go this way, from a device and to it (True): when they are made once, and again and again,
+# which is worth buffers. Then smaller ones are too: from a device one thread is better than the driver.
+SMALLEST = {False: 2 << 20, True: 4 << 20}
+AGAIN = {False: 128 << 10, True: 2 << 20}
+
+_DEFAULT_MEBIBYTES = 64
+_MOST_THREADS = 12
+_FEWEST_THREADS = 4
+_BUFFERS_OF_A_THREAD = int(lib.BINDLESS_STAGING_BUFFERS)
+_GRANULARITY = 64 << 10
+# Bytes without shape are lines of so many.
+_LINE = 64 << 10
+
+_making = threading.Lock()
+
+
+def staging_bytes() -> int:
+    """Bytes of pinned memory that a device may take for this.
+
+    Raises:
+        InvalidError: the environment says something else than a number of mebibytes.
+    """
+    text = os.environ.get(VARIABLE, "")
+    if not text:
+        return _DEFAULT_MEBIBYTES << 20
+    if not text.isdecimal():
+        raise InvalidError(
+            f"{VARIABLE}={text!r}: it is the MiB of pinned memory that copies of host memory may take, such as "
+            f"{_DEFAULT_MEBIBYTES}, or 0 to leave such copies to the driver",
+            backend="cuda",
+        )
+    return int(text) << 20
+
+
+def _threads() -> int:
+    """Threads that can copy at once."""
+    count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(count, _MOST_THREADS)
+
+
+def smallest(to_device: bool, again: bool) -> int:
+    """Bytes of the smallest copy that goes this way."""
+    return min(SMALLEST[to_device], AGAIN[to_device]) if again else SMALLEST[to_device]
+
+
+class Staging:
+    """The buffers of a primary context.
+
+    Attributes:
+        native: bindless_staging_t; None where there are too few threads, or no memory.
+        piece: bytes of a buffer.
+    """
+
+    def __init__(self, primary: PrimaryContext) -> None:
+        threads = _threads()
+        self.piece = staging_bytes() // (threads * _BUFFERS_OF_A_THREAD) // _GRANULARITY * _GRANULARITY
+        self.native: Any = None
+        if threads >= _FEWEST_THREADS and self.piece:
+            with primary:
+                self.native = lib.bindless_staging_create(primary.handle, threads, self.piece) or None
+
+
+def staging_of(primary: PrimaryContext) -> Staging:
+    """That of a primary context, made with the first command that wants it; the context is current."""
+    found: Staging | None = primary.staging
+    if found is None:
+        with _making:
+            found = primary.staging
+            if found is None:
+                found = primary.staging = Staging(primary)
+    return found
+
+
+def is_ordinary(address: int) -> bool:
+    """Whether it is host memory that the driver knows nothing of; a context is current."""
+    slot = ffi.new("unsigned int *")
+    return bool(lib.cuPointerGetAttribute(slot, lib.CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address) != SUCCESS)
+
+
+def _is_of_device(address: int) -> bool:
+    """Whether it is device memory, and not shared with the host."""
+    kind, managed = ffi.new("unsigned int *"), ffi.new("unsigned int *")
+    known = lib.cuPointerGetAttribute(kind, lib.CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address) == SUCCESS
+    shared = lib.cuPointerGetAttribute(managed, lib.CU_POINTER_ATTRIBUTE_IS_MANAGED, address) == SUCCESS and managed[0]
+    return bool(known and kind[0] == lib.CU_MEMORYTYPE_DEVICE and not shared)
+
+
+def staged_job(
+    queue: Queue,
+    to_device: bool,
+    host: tuple[int, int, int],
+    device: tuple[int, ...],
+    extent: tuple[int, int, int],
+    again: bool = False,
+) -> tuple[Any, tuple[Any, ...]] | None:
+    """The buffers for a copy, bindless_staging_t, and the fields of its bindless_stage_t.
+
+    None where the driver's own does as well.
+
+    Args:
+        host: address of the first byte, bytes between rows and slices.
+        device: type, address, x in bytes, y, z, bytes between rows, rows between slices: a side of
+            ``bindless_copy_box``.
+        extent: bytes of a row, rows, slices.
+        again: whether it is prepared to be repeated.
+    """
+    width, height, depth = extent
+    if width * height * depth < smallest(to_device, again) or queue.capturing:
+        return None
+    primary = queue.primary
+    primary.activate()
+    staging = staging_of(primary)
+    if staging.native is None or width > staging.piece or not is_ordinary(host[0]):
+        return None
+    return staging.native, (to_device, *host, *device, *extent)
+
+
+def staged(staging: Any, fields: tuple[Any, ...]) -> Callable[[Any], int]:
+    """The command of such a copy."""
+    job = ffi.new("bindless_stage_t *", fields)
+
+    def command(stream: Any) -> int:
+        # The array may be that of a command before, which has to be done with it; so does the driver's copy.
+        result = wait_until_ready(lib.cuStreamQuery, stream)
+        return lib.bindless_stage(staging, stream, job) if result == SUCCESS else result
+
+    return command
+
+
+def staged_bytes(queue: Queue, dst: int, src: int, nbytes: int) -> Callable[[Any], int] | None:
+    """The command of a copy of bytes between ordinary host memory and a device's; None for other memory, and fewer."""
+    if nbytes < max(min(SMALLEST.values()), _LINE):
+        return None
+    queue.primary.activate()
+    to_device = is_ordinary(src)
+    host, device = (src, dst) if to_device else (dst, src)
+    if not is_ordinary(host) or not _is_of_device(device):
+        return None
+    lines = nbytes // _LINE
+    place = (int(lib.CU_MEMORYTYPE_UNIFIED), device, 0, 0, 0, _LINE, lines)
+    job = staged_job(queue, to_device, (host, _LINE, _LINE * lines), place, (_LINE, lines, 1))
+    if job is None:
+        return None
+    done, command = lines * _LINE, staged(*job)
+    if done == nbytes:
+        return command
+
+    def whole(stream: Any) -> int:
+        result = command(stream)
+        return lib.cuMemcpyAsync(dst + done, src + done, nbytes - done, stream) if result == SUCCESS else result
+
+    return whole

@@ -1,0 +1,82 @@
+"""Device functions over large arrays of ordinary host memory: transfer and work overlap, piece by piece.
+
+The threads and buffers are those of large copies (``_cuda_staging``); device memory is as much as the buffers.
+What comes out is what one launch over all items gives.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ...drivers import cuda as driver
+from ...model.enums import ImageType
+from ...model.image_call import ImageCall
+from .errors import SUCCESS
+from .event import Event
+from .image_functions import kernel_name, kernel_of
+from .queue import Queue
+from .pinned_staging import is_ordinary, staging_of
+from .polling import wait_until_ready
+from ..common.image_kernels import BLOCK, ITEMS, arguments_of, format_of, parameters_of
+
+__all__ = ["SMALLEST", "host_call"]
+
+lib, ffi = driver.lib, driver.ffi
+
+# Bytes of all arrays from which on threads are worth being woken.
+SMALLEST = 2 << 20
+# Stands for the addresses that each piece has: aligned, and not null.
+_SOMEWHERE = 1 << 20
+
+
+def _arrays(call: ImageCall) -> dict[str, tuple[int, int]]:
+    """Address and bytes of an item of each array, by the field of the call; the values come last."""
+    directions = call.descriptor.type is ImageType.cubemap and call.operation.startswith("sample")
+    dims = 3 if directions else call.descriptor.dimensions
+    sizes = {"coords": 4 * dims, "layers": 4, "levels": 4, "dx": 4 * dims, "dy": 4 * dims}
+    sizes["values"] = call.value_channels * call.value_dtype.itemsize
+    return {name: (getattr(call, name), size) for name, size in sizes.items() if getattr(call, name)}
+
+
+def host_call(queue: Queue, call: ImageCall) -> Callable[[Sequence[Event]], Event] | None:
+    """What submits a call whose arrays are ordinary host memory, and returns when it is done; None where that is no
+    better, or cannot be."""
+    arrays = _arrays(call)
+    if call.map is not None or call.count * sum(size for _, size in arrays.values()) < SMALLEST or queue.capturing:
+        return None
+    primary = queue.primary
+    primary.activate()
+    staging = staging_of(primary)
+    if staging.native is None or not all(is_ordinary(address) for address, _ in arrays.values()):
+        return None
+    name = kernel_name(call)
+    somewhere: dict[str, Any] = dict.fromkeys(arrays, _SOMEWHERE)
+    placed = replace(call, **somewhere)
+    format_word = format_of(placed)
+    job = _job(name, placed, arrays, format_word)
+    job.function = kernel_of(queue, name, format_word).native
+
+    def command(stream: Any) -> int:
+        result = wait_until_ready(lib.cuStreamQuery, stream)
+        return lib.bindless_call(staging.native, job) if result == SUCCESS else result
+
+    return lambda waits: queue.run(command, "cuLaunchKernel", waits, f"kernel {name!r} over host arrays")
+
+
+def _job(name: str, call: ImageCall, arrays: dict[str, tuple[int, int]], format_word: int) -> Any:
+    """The ``bindless_call_t`` of a call, but for its function."""
+    packed, sizes = arguments_of(call, name, format_word)
+    starts = dict(zip(parameters_of(name)[0], itertools.accumulate((0, *sizes))))
+    job = ffi.new("bindless_call_t *")
+    job.block, job.items_of_block, job.count = BLOCK, BLOCK * ITEMS, call.count
+    job.arrays, job.has_result = len(arrays), call.operation != "write"
+    for index, (field, (address, size)) in enumerate(arrays.items()):
+        job.host[index], job.size[index] = address, size
+        job.address_at[index] = starts["level" if field == "levels" else field]
+    job.count_at, job.parameters, job.packed_size = starts["count"], len(starts), len(packed)
+    job.starts[0 : len(starts)] = list(starts.values())
+    ffi.buffer(job.packed)[0 : len(packed)] = packed
+    return job

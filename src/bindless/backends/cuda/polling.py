@@ -1,0 +1,36 @@
+"""Waiting for the device without blocking signals or other threads.
+
+The driver's own waits cannot be interrupted by Ctrl-C. So a wait asks again and again: without a pause for the
+first millisecond, for a short wait shall end within microseconds of the work, then with pauses of a twentieth
+of the time waited so far, at most a millisecond, for a long one shall not burn a core. Each question releases
+the interpreter lock, and Python handles signals between them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from .errors import NOT_READY
+
+__all__ = ["wait_until_ready"]
+
+_SPIN = 1e-3
+_LONGEST_PAUSE = 1e-3
+_PAUSES_OF_A_WAIT = 20
+
+
+def wait_until_ready(query: Callable[[Any], int], handle: Any, timeout: float | None = None) -> int:
+    """The first result of ``query(handle)`` other than not ready; that one after so many seconds."""
+    result = query(handle)
+    if result != NOT_READY:
+        return result
+    begin = time.perf_counter()
+    while (result := query(handle)) == NOT_READY:
+        waited = time.perf_counter() - begin
+        if timeout is not None and waited >= timeout:
+            break
+        if waited > _SPIN:
+            time.sleep(min(waited / _PAUSES_OF_A_WAIT, _LONGEST_PAUSE))
+    return result

@@ -1,0 +1,186 @@
+"""Streams: what runs in order on the device, with the events of its commands."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ...drivers import cuda as driver
+from .timestamps import clock_of
+from .device import PrimaryContext
+from .errors import NOT_READY, SUCCESS, check, fail, release
+from .event import Event, NativeEvent, TimedEvent
+from .polling import wait_until_ready
+from ..common.deferred_events import RecordingStream
+
+__all__ = ["AdoptedStream", "Stream", "nothing"]
+
+lib, ffi = driver.lib, driver.ffi
+
+
+_WAIT = int(ffi.cast("uintptr_t", ffi.addressof(lib, "bindless_stream_wait")))
+
+
+def nothing(stream: Any) -> int:
+    """The command of an event that only waits."""
+    return SUCCESS
+
+
+class Stream(RecordingStream[Event]):
+    """A CUstream that does not wait for the default stream.
+
+    Attributes:
+        context: where it lives.
+        handle: CUstream.
+        launch: the description of its launches; what differs from the last one is set under the lock.
+        launched: the kernel's shape that it describes.
+        parameters: where its arguments lie.
+        shared: bytes of local memory.
+    """
+
+    def __init__(self, context: PrimaryContext, profiling: bool, handle: Any = None) -> None:
+        super().__init__(profiling)
+        self.context = context
+        if handle is None:
+            slot = ffi.new("CUstream *")
+            check(lib.cuStreamCreate(slot, lib.CU_STREAM_NON_BLOCKING), "cuStreamCreate")
+            handle = slot[0]
+        self.handle = handle
+        self.launch = ffi.new("bindless_launch_t *")
+        self.launch.context = context.handle
+        self.launch.stream = self.handle
+        self.wait_for, self.asked = _WAIT, int(ffi.cast("uintptr_t", self.launch))
+        self.launched: tuple[int, ...] | None = None
+        self.parameters: Any = ffi.NULL
+        self.shared = 0
+
+    # ------------------------------------------------------------------ commands
+
+    def run(
+        self,
+        command: Callable[[Any], int],
+        call: str,
+        waits: Sequence[Event] = (),
+        details: object = "",
+    ) -> Event:
+        """Submits a command and gives its event.
+
+        Args:
+            command: makes the driver's call with the CUstream and returns its result.
+            call: the driver's function, for errors.
+            waits: events to wait for first, of any queue and device.
+            details: for errors.
+        """
+        for event in waits:
+            if event.stream is not self:
+                event.record()  # which may leave another device's context current
+        self.context.activate()
+        if self.profiling:
+            return self._run_timed(command, call, waits, details)
+        with self.lock:
+            self.before(waits)
+            result = command(self.handle)
+            if result != SUCCESS:
+                fail(result, call, details)
+            return self.after()
+
+    def before(self, waits: Sequence[Event]) -> None:
+        """What precedes every command; the lock is held, and the events to wait for are recorded."""
+        self.settle()
+        for event in waits:
+            native = event.native
+            if native is not None and event.stream is not self and not event.is_known_complete:
+                check(lib.cuStreamWaitEvent(self.handle, native.handle, 0), "cuStreamWaitEvent")
+
+    def prepare(self) -> None:
+        """``before`` a command that is submitted elsewhere and waits for nothing."""
+        self.context.activate()
+        with self.lock:
+            self.before(())
+
+    def after(self) -> Event:
+        """The event of the command just submitted; the lock is held."""
+        self.submitted += 1
+        self.pending = event = Event(self, self.submitted)
+        self.used = True
+        return event
+
+    def _run_timed(
+        self, command: Callable[[Any], int], call: str, waits: Sequence[Event], details: object
+    ) -> TimedEvent:
+        clock = clock_of(self.context)
+        submitted = time.monotonic_ns()
+        with self.lock:
+            self.before(waits)
+            self.submitted += 1
+            event = TimedEvent(self, self.submitted, clock, submitted)
+            assert event.start is not None
+            check(lib.cuEventRecord(event.start.handle, self.handle), "cuEventRecord")
+            result = command(self.handle)
+            if result != SUCCESS:
+                fail(result, call, details)
+            self._record(event)
+            self.used = True
+        return event
+
+    # ------------------------------------------------------------------ events
+
+    def record(self, event: Event, always: bool = False) -> None:
+        """As of every stream; its context is current then, which events are made in."""
+        self.context.activate()
+        super().record(event, always)
+
+    def _record(self, event: Event) -> None:
+        native = NativeEvent(self.context, event.timed)
+        check(lib.cuEventRecord(native.handle, self.handle), "cuEventRecord")
+        event.native = native
+
+    def barrier(self, waits: Sequence[Event] = ()) -> Event:
+        return self.run(nothing, "barrier", waits)
+
+    # ------------------------------------------------------------------ the whole stream
+
+    def wait(self) -> None:
+        """Returns when all its work is done; raises the error of failed work. Interruptible."""
+        submitted = self.submitted
+        check(wait_until_ready(lib.cuStreamQuery, self.handle), "cuStreamQuery")
+        self.reached(submitted)
+
+    def is_idle(self) -> bool:
+        """Whether all its work is done; raises the error of failed work."""
+        submitted = self.submitted
+        result = lib.cuStreamQuery(self.handle)
+        if result == NOT_READY:
+            return False
+        check(result, "cuStreamQuery")
+        self.reached(submitted)
+        return True
+
+    def _destroy(self) -> None:
+        release(lib.cuStreamDestroy(self.handle), "cuStreamDestroy")
+
+
+class AdoptedStream(Stream):
+    """A CUstream of someone else, who may submit to it between the commands submitted here.
+
+    So each event is recorded at once: later it would stand for their work too.
+
+    Args:
+        owned: whether it is destroyed here.
+    """
+
+    def __init__(self, context: PrimaryContext, handle: Any, owned: bool) -> None:
+        super().__init__(context, False, handle)
+        self._owned = owned
+        self.submitted = 1  # what it holds already
+
+    def after(self) -> Event:
+        event = super().after()
+        self._record(event)
+        self.pending = None
+        return event
+
+    def _destroy(self) -> None:
+        if self._owned:
+            super()._destroy()

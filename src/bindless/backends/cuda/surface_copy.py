@@ -1,0 +1,258 @@
+"""Large copies between images, and between images and device memory, by kernels: surface instructions move several
+times the bytes a second that the driver's own copies do.
+
+A kernel moves blobs of 16 bytes, or of fewer where rows or offsets are no multiple of that, whatever the pixels are.
+Its PTX is put together here of two sides, so that there is one for every pair of geometries.
+"""
+
+from __future__ import annotations
+
+import struct
+import threading
+
+from ...drivers import cuda as driver
+from ...model.copy_region import CopyRegion, HostMemory, ImageMemory, UsmMemory
+from ...model.enums import UsmKind
+from .context import Context
+from .image_memory import ImageStorage
+from .kernel import Kernel, Shape
+from .memory import pointer_info
+from .module import load_module
+from .queue import Queue
+
+__all__ = ["SMALLEST", "kernel_of_copy", "source_of"]
+
+lib = driver.lib
+
+# Bytes from which on a kernel is worth being loaded: below it is as quick as the driver's copy.
+SMALLEST = 256 << 10
+# Smaller blobs than this fill no memory bus.
+_LEAST_BLOB, _LARGEST_BLOB = 4, 16
+
+_LINEAR = "linear"
+_THREADS = 256
+# A work-group of 16 blobs by 16 work-items suits the tiles that images lie in; wider ones write half as fast.
+_MOST_COLUMNS = 16
+# Rows that one work-item moves: their loads are under way together.
+_ROWS = 2
+_MOST_SLICES = 65535
+
+_MOVED = {1: ("b8", "%h{0}"), 2: ("b16", "%h{0}"), 4: ("b32", "%v{0}"), 8: ("v2.b32", "%v{0}, %v{1}"),
+          16: ("v4.b32", "%v{0}, %v{1}, %v{2}, %v{3}")}  # fmt: skip
+# Coordinates of surface instructions: x is in bytes, the layer comes first, three are written as four.
+_COORDINATES = {
+    "1d": "{x}",
+    "a1d": "{z}, {x}",
+    "2d": "{x}, {y}",
+    "a2d": "{z}, {x}, {y}, {y}",
+    "3d": "{x}, {y}, {z}, {z}",
+}
+
+_PARAMETERS = struct.Struct("<QQ6I4Q2I")
+_SIZES = (8, 8, 4, 4, 4, 4, 4, 4, 8, 8, 8, 8, 4, 4)
+_HEAD = """.version 6.3
+.target sm_75
+.address_size 64
+.visible .entry bindless_copy(
+    .param .u64 from, .param .u64 to,
+    .param .u32 from_x, .param .u32 from_y, .param .u32 from_z, .param .u32 to_x, .param .u32 to_y, .param .u32 to_z,
+    .param .u64 from_pitch, .param .u64 from_slice, .param .u64 to_pitch, .param .u64 to_slice,
+    .param .u32 width, .param .u32 height)
+{
+    .reg .pred %gone, %here<8>;
+    .reg .b16 %h<64>;
+    .reg .b32 %v<64>, %x, %y<8>, %z, %a, %b, %c, %width, %height, %fx, %fy, %fz, %tx, %ty, %tz;
+    .reg .b64 %from, %to, %pitch, %slice, %wide, %far, %near;
+    ld.param.u64 %from, [from];
+    ld.param.u64 %to, [to];
+    ld.param.u32 %width, [width];
+    ld.param.u32 %height, [height];
+    mov.u32 %a, %ctaid.x;
+    mov.u32 %b, %ntid.x;
+    mov.u32 %c, %tid.x;
+    mad.lo.u32 %x, %a, %b, %c;
+    setp.ge.u32 %gone, %x, %width;
+    @%gone ret;
+    mov.u32 %a, %ctaid.y;
+    mov.u32 %b, %ntid.y;
+    mov.u32 %c, %tid.y;
+    mul.lo.u32 %a, %a, %b;
+    mad.lo.u32 %y0, %a, {rows}, %c;
+    mov.u32 %z, %ctaid.z;
+    mul.lo.u32 %x, %x, {blob};
+"""
+
+
+def _side(name: str, geometry: str, first: str) -> str:
+    """What a side needs once: the address of the work-item's slice, or coordinates without the row."""
+    if geometry == _LINEAR:
+        return f"""    ld.param.u64 %pitch, [{name}_pitch];
+    ld.param.u64 %slice, [{name}_slice];
+    cvt.u64.u32 %wide, %z;
+    mad.lo.u64 %{name}, %wide, %slice, %{name};
+    cvt.u64.u32 %wide, %x;
+    add.u64 %{name}, %{name}, %wide;
+"""
+    return "".join(
+        f"    ld.param.u32 %{first}{axis}, [{name}_{axis}];\n"
+        + (f"    add.u32 %{first}{axis}, %{first}{axis}, %{axis};\n" if axis != "y" else "")
+        for axis in "xyz"
+    )
+
+
+def _access(name: str, geometry: str, first: str, row: int, blob: int) -> str:
+    """A load of the side ``from``, a store of the side ``to``, of one row."""
+    kind, registers = _MOVED[blob]
+    base = row * 4
+    moved = "{" + registers.format(*range(base, base + 4)) + "}"
+    reads = name == "from"
+    if geometry == _LINEAR:
+        where = f"""    cvt.u64.u32 %wide, %y{row};
+    mad.lo.u64 %near, %wide, %pitch, %{name};
+"""
+        moved = moved if kind.startswith("v") else moved.strip("{}")
+        order = f"ld.global.{kind} {moved}, [%near]" if reads else f"st.global.{kind} [%near], {moved}"
+        return f"{where}    @%here{row} {order};\n"
+    at = _COORDINATES[geometry].format(x=f"%{first}x", y="%a", z=f"%{first}z")
+    where = f"    add.u32 %a, %{first}y, %y{row};\n"
+    order = f"suld.b.{geometry}.{kind}.zero {moved}, [%{name}, {{{at}}}]"
+    if not reads:
+        order = f"sust.b.{geometry}.{kind}.zero [%{name}, {{{at}}}], {moved}"
+    return f"{where}    @%here{row} {order};\n"
+
+
+def source_of(source: str, target: str, blob: int, rows: int) -> bytes:
+    """The PTX of a kernel.
+
+    Args:
+        source, target: ``linear``, or the geometry of surface instructions: ``1d``, ``a1d``, ``2d``, ``a2d``, ``3d``.
+        blob: bytes that are moved at once: 1, 2, 4, 8 or 16.
+        rows: that one work-item moves.
+    """
+    lines = [_HEAD.replace("{rows}", str(rows)).replace("{blob}", str(blob))]
+    for row in range(rows):
+        if row:
+            lines.append(f"    add.u32 %y{row}, %y{row - 1}, %b;\n")
+        lines.append(f"    setp.lt.u32 %here{row}, %y{row}, %height;\n")
+    for name, geometry, first in (("from", source, "f"), ("to", target, "t")):
+        lines.append(_side(name, geometry, first))
+        lines += [_access(name, geometry, first, row, blob) for row in range(rows)]
+    return "".join([*lines, "    ret;\n}\n"]).encode()
+
+
+# ---------------------------------------------------------------------- which one
+
+_Side = tuple[str, int, tuple[int, int, int], tuple[int, int], int]
+"""Geometry, surface or address, offset of a surface (x in bytes), pitches of rows and slices, and what decides on the
+blob, or-ed."""
+
+_NOWHERE, _NO_PITCHES = (0, 0, 0), (0, 0)
+
+_Plan = tuple[Kernel, Shape]
+_MOST_PLANS = 1024
+_plans: dict[tuple[int, str, str, int, int, int, int], _Plan] = {}
+_loaded: dict[tuple[int, str, str, int, int], Kernel] = {}
+_loading = threading.Lock()
+
+
+def _kernel(queue: Queue, source: str, target: str, blob: int, rows: int) -> Kernel:
+    """Compiled for the queue's device on first use."""
+    key = (queue.primary.address, source, target, blob, rows)
+    kernel = _loaded.get(key)
+    if kernel is None:
+        with _loading:
+            kernel = _loaded.get(key)
+            if kernel is None:
+                module = load_module(queue.context, queue.device, source_of(source, target, blob, rows))
+                kernel = _loaded[key] = Kernel(module, "bindless_copy")
+    return kernel
+
+
+def _surface(context: Context, storage: ImageStorage, handle: int) -> int:
+    """The surface that copies of an array go through, made once; 0 where the driver refuses."""
+    number = context.copied.get(handle)
+    if number is None:
+        made: int = lib.bindless_surface_create(storage.primary.handle, handle)
+        if not made:
+            return 0
+        number = context.copied.setdefault(handle, made)
+        if number != made:  # another thread was first
+            lib.bindless_image_destroy(storage.primary.handle, made, False)
+    return number
+
+
+def _is_near(queue: Queue, address: int) -> bool:
+    """Whether memory lies on the queue's device: kernels reach other memory slower than the copy engines do."""
+    own = queue.context.allocations.get(address)
+    if own is not None:
+        return own.kind is UsmKind.device and own.primary is queue.primary
+    found = pointer_info(queue.context, address)
+    return found.kind is UsmKind.device and found.device is queue.device
+
+
+def _shape(width: int, height: int, depth: int, rows: int) -> Shape:
+    columns = min(_MOST_COLUMNS, 1 << (width - 1).bit_length()) if height > 1 else _THREADS
+    lines = _THREADS // columns
+    return -(-width // columns), -(-height // (lines * rows)), depth, columns, lines, 1
+
+
+def _image_side(queue: Queue, end: ImageMemory) -> _Side | None:
+    """None where it has no surface."""
+    handle, desc, (x, y, z) = end
+    context = queue.context
+    storage = context.images.get(handle)
+    if storage is None or storage.primary is not queue.primary:
+        return None
+    surface = context.copied.get(handle)
+    if surface is None:
+        surface = _surface(context, storage, handle) if storage.writable and not storage.is_mipmap else 0
+        if not surface:
+            return None
+    x *= desc.pixel_size
+    return storage.geometry, surface, (x, y, z), _NO_PITCHES, x
+
+
+def _linear_side(queue: Queue, end: UsmMemory, height: int, depth: int) -> _Side | None:
+    """None where the device does not have it."""
+    if not _is_near(queue, end.address):
+        return None
+    x, y, z = end.offset
+    pitch, slice_pitch = end.row_pitch, end.slice_pitch
+    address = end.address + z * slice_pitch + y * pitch + x * end.pixel_size
+    multiples = address | (pitch if height > 1 else 0) | (slice_pitch if depth > 1 else 0)
+    return _LINEAR, address, _NOWHERE, (pitch, slice_pitch), multiples
+
+
+def kernel_of_copy(queue: Queue, region: CopyRegion) -> tuple[Kernel, Shape, tuple[int, ...], bytes] | None:
+    """The kernel of a copy of at least ``SMALLEST`` bytes, with the shape of its launch and the sizes and values of its
+    arguments; None where there is none, or it is no better."""
+    src, dst, (width, height, depth), _, pixel_size = region
+    row = width * pixel_size
+    if row * height * depth < SMALLEST or depth > _MOST_SLICES or isinstance(src, HostMemory):
+        return None
+    from_side = _image_side(queue, src) if isinstance(src, ImageMemory) else _linear_side(queue, src, height, depth)
+    if from_side is None or isinstance(dst, HostMemory):
+        return None
+    to_side = _image_side(queue, dst) if isinstance(dst, ImageMemory) else _linear_side(queue, dst, height, depth)
+    if to_side is None:
+        return None
+    source, origin, at, pitches, first = from_side
+    target, place, to, other, second = to_side
+    # The largest power of two that all of them are multiples of, up to 16.
+    multiples = row | first | second | _LARGEST_BLOB
+    blob = multiples & -multiples
+    if blob < _LEAST_BLOB or origin == place or source is target is _LINEAR:
+        return None
+    key = queue.primary.address, source, target, blob, row, height, depth
+    plan = _plans.get(key) or _plan(queue, key)
+    return *plan, _SIZES, _PARAMETERS.pack(origin, place, *at, *to, *pitches, *other, row // blob, height)
+
+
+def _plan(queue: Queue, key: tuple[int, str, str, int, int, int, int]) -> _Plan:
+    """The kernel of a copy and how it is launched; those of the copies so far are kept."""
+    _, source, target, blob, row, height, depth = key
+    rows = _ROWS if height > 1 else 1
+    made = _kernel(queue, source, target, blob, rows), _shape(row // blob, height, depth, rows)
+    if len(_plans) >= _MOST_PLANS:
+        _plans.clear()
+    return _plans.setdefault(key, made)

@@ -1,0 +1,102 @@
+"""The device's clock told in the host's: nanoseconds of ``time.monotonic_ns``.
+
+CUDA gives only milliseconds between two events, in single precision. Half a microsecond, the resolution of events, is
+kept up to eight seconds; so there is a base event whose time on the host is known, and a new one when it is older.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any
+
+from ...drivers import cuda as driver
+from .device import PrimaryContext
+from .errors import NOT_READY, SUCCESS, check, fail
+from .polling import wait_until_ready
+
+__all__ = ["Clock", "clock_of"]
+
+lib, ffi = driver.lib, driver.ffi
+
+_KEPT = 8_000_000_000
+_PATIENCE = 1e-3
+
+
+class Clock:
+    """A base event and its time on the host.
+
+    Attributes:
+        context: of the event.
+        native: CUevent with timing.
+        host: nanoseconds of ``time.monotonic_ns`` when it happened.
+    """
+
+    def __init__(self, context: PrimaryContext, native: Any, host: int) -> None:
+        self.context = context
+        self.native = native
+        self.host = host
+
+    def time_of(self, event: Any, not_before: int = 0) -> int:
+        """Nanoseconds at which a completed CUevent with timing happened.
+
+        Args:
+            not_before: when its command was submitted. An event before that shows that the clock is slow, by as long as
+                its thread was kept from looking when the base event happened: it is set right, for all that follow.
+        """
+        slot = ffi.new("float *")
+        function = "cuEventElapsedTime" if driver.has("cuEventElapsedTime") else "cuEventElapsedTime_v1"
+        check(getattr(lib, function)(slot, self.native, event), function)
+        milliseconds: float = slot[0]
+        after = round(milliseconds * 1e6)
+        self.host = max(self.host, not_before - after)
+        return self.host + after
+
+    def __del__(self) -> None:
+        self.context.events[True].append(self.native)
+
+
+class _Timekeeper:
+    """The current clock of one context, and the stream that its base events are recorded in."""
+
+    def __init__(self, context: PrimaryContext) -> None:
+        self.context = context
+        self.lock = threading.Lock()
+        slot = ffi.new("CUstream *")
+        check(lib.cuStreamCreate(slot, lib.CU_STREAM_NON_BLOCKING), "cuStreamCreate")
+        self.stream = slot[0]
+        self.clock: Clock | None = None
+
+    def current(self) -> Clock:
+        with self.lock:
+            clock = self.clock
+            if clock is None or time.monotonic_ns() - clock.host > _KEPT:
+                clock = self.clock = self._new(clock)
+            return clock
+
+    def _new(self, old: Clock | None) -> Clock:
+        """A new clock; the old one where the device is too busy to answer soon, which would make it inexact."""
+        slot = ffi.new("CUevent *")
+        check(lib.cuEventCreate(slot, lib.CU_EVENT_DEFAULT), "cuEventCreate")
+        clock = Clock(self.context, slot[0], time.monotonic_ns())
+        check(lib.cuEventRecord(clock.native, self.stream), "cuEventRecord")
+        result = wait_until_ready(lib.cuEventQuery, clock.native, None if old is None else _PATIENCE)
+        if result == NOT_READY and old is not None:
+            return old
+        if result != SUCCESS:
+            fail(result, "cuEventQuery")
+        clock.host = (clock.host + time.monotonic_ns()) // 2
+        return clock
+
+
+_keepers: dict[int, _Timekeeper] = {}
+_lock = threading.Lock()
+
+
+def clock_of(context: PrimaryContext) -> Clock:
+    """The clock of a context, which is current."""
+    keeper = _keepers.get(context.address)
+    if keeper is None:
+        with _lock:
+            keeper = _keepers.get(context.address) or _keepers.setdefault(context.address, _Timekeeper(context))
+    return keeper.current()

@@ -1,0 +1,292 @@
+"""The Level Zero backend: the contract on oneAPI Level Zero, for Intel's GPUs and whatever else the loader finds.
+
+Each group of methods is a module: ``_level_zero_driver`` and ``_level_zero_device`` with ``_level_zero_info``
+(discovery), ``_level_zero_context``, ``_level_zero_queue`` over ``_level_zero_stream``, ``_level_zero_lists`` and
+``_level_zero_event``, ``_level_zero_memory``, ``_level_zero_image``, ``_level_zero_handle``, ``_level_zero_copy``,
+``_level_zero_module``, ``_level_zero_link``, ``_level_zero_kernel``, ``_level_zero_launch``, ``_level_zero_functions``;
+beside the contract ``_level_zero_graph``, ``_level_zero_extra``, ``_level_zero_fence``, ``_level_zero_ipc``,
+``_level_zero_shared_events`` and ``_level_zero_virtual``. Here they are only put together; docs/level_zero.md tells
+what calls become.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ...drivers import level_zero as driver
+from ...model.aspects import Aspect
+from ...model.enums import Backend, EventStatus, ImageChannelType, UsmKind
+from ...model.errors import BackendMismatchError, FeatureNotSupportedError, InvalidError
+from ...model.image_call import ImageCall
+from ...model.module.description import ModuleDescription
+from ...model.native_handle import NativeHandle
+from . import (copy as _level_zero_copy, external_memory as _level_zero_external, low_level as _level_zero_extra, fence as _level_zero_fence, image_functions as _level_zero_functions, graph as _level_zero_graph, image_handle as _level_zero_handle, image_memory as _level_zero_image, device_info as _level_zero_info, ipc_memory as _level_zero_ipc, launch as _level_zero_launch, link as _level_zero_link, memory as _level_zero_memory, native_handles as _level_zero_native, user_event_pool as _level_zero_shared_events, image_view as _level_zero_views, virtual_memory as _level_zero_virtual)
+from .context import Context
+from .device import Device, devices, platforms
+from .event import Event
+from .image_format import supports_format
+from .kernel import Kernel, get_kernel
+from .module import Module, describe_module, load_module
+from .queue import Queue
+from ..contract import DeviceRecord, KernelRecord, PlatformRecord
+
+__all__ = ["LevelZeroBackend"]
+
+ffi = driver.ffi
+
+_NATIVE: dict[type, Callable[[Any], Any]] = {
+    Device: lambda device: device.handle,
+    Context: lambda context: context.handle,
+    Queue: lambda queue: None if queue.closed else queue.streams[0].lists.handle,
+    Event: lambda event: event.native_handle(),
+    Module: lambda module: module.native,
+    Kernel: lambda kernel: None if kernel.module.native is None else kernel.native,
+    _level_zero_external.ExternalMemory: lambda memory: memory.pointer,
+    _level_zero_external.Semaphore: lambda semaphore: semaphore.array[0],
+}
+
+
+class LevelZeroBackend:
+    """Level Zero devices. Making it opens nothing; ``devices`` loads the loader and the drivers."""
+
+    backend = Backend.level_zero
+    # An event of the driver goes back to its pool with the last reference; see ``NativeEvent``.
+    events_release_themselves = True
+
+    # ------------------------------------------------------------------ discovery
+
+    def platforms(self) -> Sequence[PlatformRecord]:
+        return platforms()
+
+    def devices(self) -> Sequence[DeviceRecord]:
+        return devices()
+
+    def aspects(self, device: Device) -> frozenset[Aspect]:
+        return _level_zero_info.aspects(device)
+
+    def device_info(self, device: Device, name: str) -> Any:
+        return _level_zero_info.device_info(device, name)
+
+    def supports_format(self, device: Device, channel_type: ImageChannelType, num_channels: int) -> bool:
+        return supports_format(device, channel_type, num_channels)
+
+    partition = staticmethod(_level_zero_info.partition)
+
+    # ------------------------------------------------------------------ contexts, queues
+
+    def create_context(self, devices: Sequence[Device]) -> Context:
+        return Context(devices)
+
+    def release_context(self, context: Context) -> None:
+        context.close()
+
+    def create_queue(
+        self, context: Context, device: Device, *, in_order: bool, profiling: bool, immediate: bool | None = None
+    ) -> Queue:
+        return Queue(context, device, in_order, profiling, immediate)
+
+    def release_queue(self, queue: Queue) -> None:
+        queue.close()
+
+    def wait_queue(self, queue: Queue) -> None:
+        queue.wait()
+
+    def queue_is_idle(self, queue: Queue) -> bool:
+        return queue.is_idle()
+
+    # ------------------------------------------------------------------ events
+
+    def barrier(self, queue: Queue, waits: Sequence[Event] = ()) -> Event:
+        return queue.barrier(waits)
+
+    def wait_event(self, event: Event) -> None:
+        event.wait()
+
+    def event_status(self, event: Event) -> EventStatus:
+        return event.status()
+
+    def event_times(self, event: Event) -> tuple[int, int, int]:
+        return event.times()
+
+    def release_event(self, event: Event) -> None:
+        event.release()
+
+    # ------------------------------------------------------------------ memory
+
+    def allocate(self, context: Context, device: Device | None, kind: UsmKind, nbytes: int, alignment: int = 0) -> int:
+        return _level_zero_memory.allocate(context, device, kind, nbytes, alignment)
+
+    allocate_pitched = staticmethod(_level_zero_memory.allocate_pitched)
+    free = staticmethod(_level_zero_memory.free)
+    pointer_info = staticmethod(_level_zero_memory.pointer_info)
+    copy = staticmethod(_level_zero_memory.copy)
+    fill = staticmethod(_level_zero_memory.fill)
+    prefetch = staticmethod(_level_zero_memory.prefetch)
+    advise = staticmethod(_level_zero_memory.advise)
+
+    # ------------------------------------------------------------------ image memory and handles
+
+    allocate_image = staticmethod(_level_zero_image.allocate_image)
+    free_image = staticmethod(_level_zero_image.free_image)
+    image_info = staticmethod(_level_zero_image.image_info)
+    image_level = staticmethod(_level_zero_image.image_level)
+    create_unsampled_image = staticmethod(_level_zero_handle.create_unsampled_image)
+    create_sampled_image = staticmethod(_level_zero_handle.create_sampled_image)
+    create_sampled_image_usm = staticmethod(_level_zero_handle.create_sampled_image_usm)
+    create_format_view = staticmethod(_level_zero_views.create_format_view)
+    create_unsampled_image_usm = staticmethod(_level_zero_handle.create_unsampled_image_usm)
+    destroy_image = staticmethod(_level_zero_handle.destroy_image)
+    copy_image = staticmethod(_level_zero_copy.copy_image)
+
+    def image_call(self, queue: Queue, call: ImageCall, waits: Sequence[Event] = ()) -> Event:
+        return _level_zero_functions.image_call(queue, call, waits)
+
+    # ------------------------------------------------------------------ modules and kernels
+
+    def load_module(
+        self,
+        context: Context,
+        device: Device,
+        source: bytes,
+        *,
+        specialization: Mapping[int, bytes] | None = None,
+        options: str = "",
+    ) -> Module:
+        return load_module(context, device, source, specialization, options)
+
+    compile_module = staticmethod(_level_zero_link.compile_module)
+    link_modules = staticmethod(_level_zero_link.link_modules)
+
+    def describe_module(self, source: bytes) -> ModuleDescription:
+        return describe_module(source)
+
+    def module_log(self, module: Module) -> str:
+        return module.log
+
+    def release_module(self, module: Module) -> None:
+        module.close()
+
+    def kernel_names(self, module: Module) -> tuple[str, ...]:
+        return module.names()
+
+    def get_kernel(self, module: Module, name: str) -> Kernel:
+        return get_kernel(module, name)
+
+    def kernel_info(self, kernel: Kernel) -> KernelRecord:
+        return kernel.record()
+
+    launch = staticmethod(_level_zero_launch.launch)
+    launch_with_offset = staticmethod(_level_zero_launch.launch_with_offset)
+    prepare_launch = staticmethod(_level_zero_launch.prepare_launch)
+
+    # ------------------------------------------------------------------ beside the contract: native_contract.py
+
+    importable_memory = staticmethod(_level_zero_external.importable_memory)
+    import_memory = staticmethod(_level_zero_external.import_memory)
+    release_memory = staticmethod(_level_zero_external.release_memory)
+    map_image = staticmethod(_level_zero_external.map_image)
+    unmap_image = staticmethod(_level_zero_external.unmap_image)
+    map_linear = staticmethod(_level_zero_external.map_linear)
+    unmap_linear = staticmethod(_level_zero_external.unmap_linear)
+    import_semaphore = staticmethod(_level_zero_external.import_semaphore)
+    release_semaphore = staticmethod(_level_zero_external.release_semaphore)
+    wait_semaphore = staticmethod(_level_zero_external.wait_semaphore)
+    signal_semaphore = staticmethod(_level_zero_external.signal_semaphore)
+    prepare_semaphore = staticmethod(_level_zero_external.prepare_semaphore)
+    queue_groups = staticmethod(_level_zero_extra.queue_groups)
+    create_queue_in_group = staticmethod(_level_zero_extra.create_queue_in_group)
+    can_access_peer = staticmethod(_level_zero_extra.can_access_peer)
+    peer_properties = staticmethod(_level_zero_extra.peer_properties)
+    reaches_memory = staticmethod(_level_zero_extra.reaches_memory)
+    make_memory_resident = staticmethod(_level_zero_extra.make_memory_resident)
+    evict_memory = staticmethod(_level_zero_extra.evict_memory)
+    make_image_resident = staticmethod(_level_zero_extra.make_image_resident)
+    evict_image = staticmethod(_level_zero_extra.evict_image)
+    barrier_of_ranges = staticmethod(_level_zero_extra.barrier_of_ranges)
+    launch_cooperative = staticmethod(_level_zero_extra.launch_cooperative)
+    most_cooperative_groups = staticmethod(_level_zero_extra.most_cooperative_groups)
+    launch_indirect = staticmethod(_level_zero_extra.launch_indirect)
+    prefer_cache = staticmethod(_level_zero_extra.prefer_cache)
+    link_loaded = staticmethod(_level_zero_extra.link_loaded)
+    records_graphs = staticmethod(_level_zero_graph.records_graphs)
+    record_graph = staticmethod(_level_zero_graph.record_graph)
+    launch_graph = staticmethod(_level_zero_graph.launch_graph)
+    release_graph = staticmethod(_level_zero_graph.release_graph)
+    create_fence = staticmethod(_level_zero_fence.create_fence)
+    signal_fence = staticmethod(_level_zero_fence.signal_fence)
+    wait_fence = staticmethod(_level_zero_fence.wait_fence)
+    reset_fence = staticmethod(_level_zero_fence.reset_fence)
+    destroy_fence = staticmethod(_level_zero_fence.destroy_fence)
+    export_memory = staticmethod(_level_zero_ipc.export_memory)
+    end_export = staticmethod(_level_zero_ipc.end_export)
+    open_memory = staticmethod(_level_zero_ipc.open_memory)
+    close_memory = staticmethod(_level_zero_ipc.close_memory)
+    create_event_pool = staticmethod(_level_zero_shared_events.create_event_pool)
+    export_event_pool = staticmethod(_level_zero_shared_events.export_event_pool)
+    open_event_pool = staticmethod(_level_zero_shared_events.open_event_pool)
+    close_event_pool = staticmethod(_level_zero_shared_events.close_event_pool)
+    pool_event = staticmethod(_level_zero_shared_events.pool_event)
+    signal_event = staticmethod(_level_zero_shared_events.signal_event)
+    reset_event = staticmethod(_level_zero_shared_events.reset_event)
+    wait_pool_event = staticmethod(_level_zero_shared_events.wait_pool_event)
+    enqueue_signal = staticmethod(_level_zero_shared_events.enqueue_signal)
+    enqueue_reset = staticmethod(_level_zero_shared_events.enqueue_reset)
+    enqueue_wait = staticmethod(_level_zero_shared_events.enqueue_wait)
+    virtual_page_size = staticmethod(_level_zero_virtual.virtual_page_size)
+    reserve_addresses = staticmethod(_level_zero_virtual.reserve_addresses)
+    release_addresses = staticmethod(_level_zero_virtual.release_addresses)
+    create_physical = staticmethod(_level_zero_virtual.create_physical)
+    destroy_physical = staticmethod(_level_zero_virtual.destroy_physical)
+    map_physical = staticmethod(_level_zero_virtual.map_physical)
+    unmap = staticmethod(_level_zero_virtual.unmap)
+    set_access = staticmethod(_level_zero_virtual.set_access)
+
+    # ------------------------------------------------------------------ streams of other libraries
+
+    def _no_streams(self) -> FeatureNotSupportedError:
+        return FeatureNotSupportedError(
+            "Level Zero has no streams that libraries share: wait on the host, with event.wait() and the other "
+            "library's own call",
+            backend="level_zero",
+        )
+
+    def make_stream_wait(self, context: Context, device: Device, stream: int, waits: Sequence[Event]) -> None:
+        raise self._no_streams()
+
+    def wait_for_stream(self, queue: Queue, stream: int) -> Event:
+        raise self._no_streams()
+
+    # ------------------------------------------------------------------ native handles
+
+    native_types = _level_zero_native.TYPES
+    native_lists = frozenset({"kernel_bundle"})
+    native_counted: frozenset[str] = frozenset()
+    describe_memory = staticmethod(_level_zero_memory.pointer_info)
+    platform_handle = staticmethod(_level_zero_native.platform_handle)
+    find_device = staticmethod(_level_zero_native.find_device)
+    devices_of = staticmethod(_level_zero_native.devices_of)
+    adopt_context = staticmethod(_level_zero_native.adopt_context)
+    adopt_queue = staticmethod(_level_zero_native.adopt_queue)
+    adopt_event = staticmethod(_level_zero_native.adopt_event)
+    adopt_module = staticmethod(_level_zero_native.adopt_module)
+    adopt_kernel = staticmethod(_level_zero_native.adopt_kernel)
+    adopt_memory = staticmethod(_level_zero_native.adopt_memory)
+
+    def native_handle(self, native: object) -> NativeHandle:
+        """The address that is the ze_..._handle_t of an object.
+
+        Of a queue it is that of its immediate command list, or of its command queue where it has none, as its ``type``
+        says; of an out-of-order queue the first of several, which the queue's waits and barriers include.
+        """
+        for kind, handle_of in _NATIVE.items():
+            if isinstance(native, kind):
+                handle = handle_of(native)
+                if handle is None:
+                    raise InvalidError(
+                        f"this {kind.__name__.lower()} was released: it has no native handle", backend="level_zero"
+                    )
+                # struct _ze_event_handle_t *
+                spelled = ffi.typeof(handle).cname.removeprefix("struct _").removesuffix(" *")
+                return NativeHandle(int(ffi.cast("uintptr_t", handle)), spelled)
+        raise BackendMismatchError(f"{native!r} is no object of the Level Zero backend", backend="level_zero")

@@ -1,0 +1,185 @@
+"""Contexts: the devices that share memory, and what was made in them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ...drivers import level_zero as driver
+from ...model.enums import Errc, UsmKind
+from ...model.errors import InvalidError
+from .device import Device
+from .driver import Driver
+from .errors import check, release
+from .fork_guard import in_fork, refuse_in_fork
+from .event_pool import EventPool
+
+if TYPE_CHECKING:
+    from .image_memory import ImageStorage, View
+    from .kernel import Kernel
+
+__all__ = ["Allocation", "Context", "NativeContext"]
+
+lib, ffi = driver.lib, driver.ffi
+
+
+@dataclass(frozen=True)
+class Allocation:
+    """One piece of unified memory.
+
+    Attributes:
+        kind: device, host or shared.
+        device: where it was made; None for host memory.
+        base: what the driver gave.
+        size: bytes asked for.
+    """
+
+    kind: UsmKind
+    device: Device | None
+    base: int
+    size: int
+
+
+class NativeContext:
+    """A ze_context_handle_t and what all its users share: event pools, and the built-in kernels loaded in it.
+
+    Attributes:
+        driver: whose it is.
+        handle: ze_context_handle_t.
+        owned: whether it is destroyed with its last user.
+        pools: of events without and with timestamps.
+        functions: built-in kernels by device, name and format.
+        loading: held while one is loaded.
+    """
+
+    def __init__(self, owner: Driver, handle: Any, owned: bool) -> None:
+        self.driver = owner
+        self.handle = handle
+        self.owned = owned
+        self.pools = EventPool(handle, timed=False), EventPool(handle, timed=True)
+        self.functions: dict[tuple[Device, str, int], Kernel] = {}
+        self.loading = threading.Lock()
+        self._users = 0
+
+    @staticmethod
+    def of(owner: Driver) -> NativeContext:
+        """The driver's default context where it has one, which other libraries of the process share; else a new one."""
+        refuse_in_fork()
+        with _lock:
+            found = _defaults.get(owner)
+            if found is None:
+                handle = _default_of(owner)
+                if handle == ffi.NULL:
+                    found = NativeContext(owner, _create(owner), True)
+                else:
+                    found = _defaults[owner] = NativeContext(owner, handle, False)
+            found._users += 1
+            return found
+
+    @staticmethod
+    def adopt(owner: Driver, handle: Any, owned: bool) -> NativeContext:
+        """Around a context that was made elsewhere; one use of it has begun.
+
+        Raises:
+            InvalidError: it is no context, or the driver's default one, which nobody may destroy, is to be owned.
+        """
+        refuse_in_fork()
+        check(lib.zeContextGetStatus(handle), "zeContextGetStatus", "the handle is no context", Errc.invalid)
+        if owned and is_default(owner, handle):
+            raise InvalidError(
+                "ownership='transfer' of the driver's default context: the driver owns it; give ownership='keep'",
+                backend="level_zero",
+            )
+        made = NativeContext(owner, handle, owned)
+        made._users = 1
+        return made
+
+    def leave(self) -> None:
+        """Ends one use; with the last one goes what was made here."""
+        with _lock:
+            self._users -= 1
+            if self._users or in_fork():
+                return
+            if _defaults.get(self.driver) is self:
+                del _defaults[self.driver]
+        for kernel in self.functions.values():
+            kernel.module.close()
+        self.functions.clear()
+        for pool in self.pools:
+            pool.close()
+        if self.owned:
+            release(lib.zeContextDestroy(self.handle), "zeContextDestroy")
+
+
+_lock = threading.RLock()  # a collection while it is held may end another context
+_defaults: dict[Driver, NativeContext] = {}
+
+
+def _default_of(owner: Driver) -> Any:
+    return lib.zeDriverGetDefaultContext(owner.handle) if driver.has("zeDriverGetDefaultContext") else ffi.NULL
+
+
+def is_default(owner: Driver, handle: Any) -> bool:
+    """Whether it is the driver's default context, which all libraries of the process share."""
+    return bool(handle == _default_of(owner))
+
+
+def _create(owner: Driver) -> Any:
+    slot = ffi.new("ze_context_handle_t *")
+    check(lib.zeContextCreate(owner.handle, driver.make_struct("ze_context_desc_t"), slot), "zeContextCreate")
+    return slot[0]
+
+
+class Context:
+    """Some devices of one driver, with a record of what was made for them.
+
+    Attributes:
+        devices: as given.
+        native: the driver's context.
+        allocations: by address.
+        images: image memory by raw handle.
+        sampled, unsampled: images by their handles.
+    """
+
+    def __init__(self, devices: Sequence[Device], native: NativeContext | None = None) -> None:
+        """Takes the driver's default context, or a ``native`` one, whose use this one becomes."""
+        if not devices:
+            raise InvalidError("devices=(): a context has at least one device", backend="level_zero")
+        self.devices = tuple(devices)
+        if any(device.driver is not devices[0].driver for device in devices):
+            names = ", ".join(map(repr, devices))
+            raise InvalidError(f"the devices of a context have one driver; these have several: {names}")
+        self.native = NativeContext.of(devices[0].driver) if native is None else native
+        self.allocations: dict[int, Allocation] = {}
+        self.images: dict[int, ImageStorage] = {}
+        self.sampled: dict[int, View] = {}
+        self.unsampled: dict[int, View] = {}
+        self._open = True
+
+    @property
+    def handle(self) -> Any:
+        """ze_context_handle_t."""
+        return self.native.handle
+
+    @property
+    def driver(self) -> Driver:
+        return self.native.driver
+
+    def device(self, device: Device | None) -> Device:
+        """One of the devices; the first if None."""
+        if device is None:
+            return self.devices[0]
+        if device not in self.devices:
+            names = ", ".join(map(repr, self.devices))
+            raise InvalidError(
+                f"{device!r} does not belong to this context, which has {names}", backend="level_zero"
+            ) from None
+        return device
+
+    def close(self) -> None:
+        """Ends its use of the driver's context; nothing more is made in it."""
+        if self._open:
+            self._open = False
+            self.native.leave()

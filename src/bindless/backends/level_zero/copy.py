@@ -1,0 +1,190 @@
+"""``CopyRegion`` as commands: a straight copy of bytes, a copy of boxes of bytes, or one with an image on a side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...drivers import level_zero as driver
+from ...model.copy_region import CopyRegion, Extent, HostMemory, ImageMemory, UsmMemory
+from ...model.image_descriptor import ImageDescriptor
+from ...model.enums import Errc, ImageType
+from .context import Context
+from .errors import SUCCESS, fail
+from .event import Event
+from .image_format import image_desc
+from .image_memory import ImageStorage, storage_of
+from .command_list import Command, in_sequence
+from .memory import copy
+from .queue import Queue
+
+__all__ = ["copy_image"]
+
+lib, ffi = driver.lib, driver.ffi
+
+_LARGE = 1 << 20
+
+# Pitches and sizes of the driver's calls have 32 bits: larger boxes are copied slice by slice, or row by row.
+_MOST = 2**32 - 1
+
+
+def _start(end: HostMemory | UsmMemory) -> int:
+    """Address of the first pixel to copy."""
+    x, y, z = end.offset
+    return end.address + z * end.slice_pitch + y * end.row_pitch + x * end.pixel_size
+
+
+def _pitches(end: HostMemory | UsmMemory, extent: Extent) -> tuple[int, int]:
+    """Bytes between rows and slices; distances that nothing is copied across are the least ones."""
+    width, height, depth = extent
+    row = end.row_pitch if height > 1 else width * end.pixel_size
+    return row, end.slice_pitch if depth > 1 else row * height
+
+
+def _is_contiguous(end: HostMemory | UsmMemory, extent: Extent) -> bool:
+    """Whether the pixels to copy lie without gaps."""
+    width, height, _ = extent
+    row = width * end.pixel_size
+    return _pitches(end, extent) == (row, row * height)
+
+
+def _pointer(address: int) -> Any:
+    return ffi.cast("void *", address)
+
+
+def _region(desc: ImageDescriptor, offset: Extent, extent: Extent) -> Any:
+    """ze_image_region_t. The layers of a one-dimensional array are its rows."""
+    (x, y, z), (width, height, depth) = offset, extent
+    if desc.type is ImageType.array and desc.dimensions == 1:
+        y, z, height, depth = z, 0, depth, 1
+    return ffi.new("ze_image_region_t *", (x, y, z, width, height, depth))
+
+
+# ---------------------------------------------------------------------- memory to memory
+
+
+def _box(dst: int, dst_pitches: tuple[int, int], src: int, src_pitches: tuple[int, int], box: Extent) -> list[Command]:
+    """Copies of a box of bytes, rows and slices."""
+    width, height, depth = box
+    if max(*dst_pitches, *src_pitches, *box) <= _MOST:
+        region = ffi.new("ze_copy_region_t *", (0, 0, 0, *box))
+        target, source = (_pointer(dst), region, *dst_pitches), (_pointer(src), region, *src_pitches)
+        return [lambda own, *events: lib.zeCommandListAppendMemoryCopyRegion(own, *target, *source, *events)]
+    if depth > 1:
+        parts = [(dst + z * dst_pitches[1], src + z * src_pitches[1]) for z in range(depth)]
+        flat = (width, height, 1)
+        pitches = (dst_pitches[0], dst_pitches[0] * height), (src_pitches[0], src_pitches[0] * height)
+        return [part for to, of in parts for part in _box(to, pitches[0], of, pitches[1], flat)]
+    return [_row(dst + y * dst_pitches[0], src + y * src_pitches[0], width) for y in range(height)]
+
+
+def _row(dst: int, src: int, nbytes: int) -> Command:
+    target, source = _pointer(dst), _pointer(src)
+    return lambda own, *events: lib.zeCommandListAppendMemoryCopy(own, target, source, nbytes, *events)
+
+
+# ---------------------------------------------------------------------- with an image
+
+
+def _slices(image: ImageMemory, memory: HostMemory | UsmMemory, extent: Extent) -> list[tuple[Any, int, int, int]]:
+    """Region of the image, address and pitches of the memory, for each copy that is needed."""
+    row, between = _pitches(memory, extent)
+    address, (width, height, depth) = _start(memory), extent
+    if image.descriptor.type is ImageType.array and image.descriptor.dimensions == 1 and depth > 1:
+        row, between = between, 0  # layers are rows, of one slice
+    if max(row, between) <= _MOST:
+        return [(_region(image.descriptor, image.offset, extent), address, row, between)]
+    x, y, z = image.offset
+    if depth > 1:
+        step = memory.slice_pitch
+        parts = [((x, y, z + at), (width, height, 1), address + at * step) for at in range(depth)]
+    else:
+        step = memory.row_pitch
+        parts = [((x, y + at, z), (width, 1, 1), address + at * step) for at in range(height)]
+    bytes_of_row = width * memory.pixel_size
+    rows = row if height > 1 and row <= _MOST and depth > 1 else bytes_of_row
+    return [
+        (_region(image.descriptor, offset, part), start, rows, min(rows * part[1], _MOST))
+        for offset, part, start in parts
+    ]
+
+
+def _to_image(image: Any, region: Any, address: int, row: int, between: int) -> Command:
+    source = _pointer(address)
+    return lambda own, *events: lib.zeCommandListAppendImageCopyFromMemoryExt(
+        own, image, source, region, row, between, *events
+    )
+
+
+def _from_image(image: Any, region: Any, address: int, row: int, between: int) -> Command:
+    target = _pointer(address)
+    return lambda own, *events: lib.zeCommandListAppendImageCopyToMemoryExt(
+        own, target, image, region, row, between, *events
+    )
+
+
+def _alike(context: Context, storage: ImageStorage, other: ImageDescriptor) -> Any:
+    """The image as one of another format of equal pixel size: the driver copies between equal formats alone."""
+    own = storage.desc
+    key = (other.channel_type, other.num_channels)
+    if key == (own.channel_type, own.num_channels):
+        return storage.handle
+    found = storage.views.get(key)
+    if found is None:
+        desc = ImageDescriptor(
+            own.width,
+            own.height,
+            own.depth,
+            num_channels=other.num_channels,
+            channel_type=other.channel_type,
+            type=own.type,
+            num_levels=own.num_levels,
+            array_size=own.array_size,
+        )
+        create = context.driver.function("zeImageViewCreateExt") or context.driver.require(
+            "zeImageViewCreateExp", "1.2"
+        )
+        slot = ffi.new("ze_image_handle_t *")
+        result = create(context.handle, storage.device.handle, image_desc(desc), storage.handle, slot)
+        if result != SUCCESS:
+            fail(result, "zeImageViewCreateExt", f"{own} as {desc}", Errc.runtime)
+        found = storage.views[key] = slot[0]
+    return found
+
+
+def _between(context: Context, src: ImageMemory, dst: ImageMemory, extent: Extent) -> Command:
+    source, target = storage_of(context, src.handle), storage_of(context, dst.handle)
+    alike, handle = _alike(context, source, target.desc), target.handle
+    regions = _region(dst.descriptor, dst.offset, extent), _region(src.descriptor, src.offset, extent)
+    return lambda own, *events: lib.zeCommandListAppendImageCopyRegion(own, handle, alike, *regions, *events)
+
+
+def copy_image(queue: Queue, region: CopyRegion, waits: Sequence[Event] = ()) -> Event:
+    """Any of BI's copies, in the order of the queue."""
+    src, dst, extent = region.src, region.dst, region.extent
+    context = queue.context
+    if isinstance(src, ImageMemory) and isinstance(dst, ImageMemory):
+        command = _between(context, src, dst, extent)
+        return queue.run(command, "zeCommandListAppendImageCopyRegion", waits, region)
+    if isinstance(dst, ImageMemory):
+        assert not isinstance(src, ImageMemory)
+        image = storage_of(context, dst.handle).handle
+        parts = [_to_image(image, *part) for part in _slices(dst, src, extent)]
+        return _run(queue, parts, "zeCommandListAppendImageCopyFromMemoryExt", waits, region)
+    if isinstance(src, ImageMemory):
+        image = storage_of(context, src.handle).handle
+        parts = [_from_image(image, *part) for part in _slices(src, dst, extent)]
+        return _run(queue, parts, "zeCommandListAppendImageCopyToMemoryExt", waits, region)
+    if _is_contiguous(src, extent) and _is_contiguous(dst, extent):
+        return copy(queue, _start(dst), _start(src), region.nbytes, waits)
+    width, height, depth = extent
+    box = width * region.pixel_size, height, depth
+    parts = _box(_start(dst), _pitches(dst, extent), _start(src), _pitches(src, extent), box)
+    return _run(queue, parts, "zeCommandListAppendMemoryCopyRegion", waits, region, region.nbytes >= _LARGE)
+
+
+def _run(
+    queue: Queue, parts: list[Command], call: str, waits: Sequence[Event], region: CopyRegion, copies: bool = False
+) -> Event:
+    first = in_sequence(parts[:-1]) if len(parts) > 1 else None
+    return queue.run(parts[-1], call, waits, region, first=first, copies=copies)

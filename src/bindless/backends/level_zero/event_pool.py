@@ -1,0 +1,101 @@
+"""Events of the driver, which are used again and again: making one costs more than a short command."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from itertools import repeat
+from typing import Any
+
+from ...drivers import level_zero as driver
+from .errors import check, release
+
+__all__ = ["EventPool", "NativeEvent"]
+
+lib, ffi = driver.lib, driver.ffi
+
+_EVENTS = 64  # of one ze_event_pool_handle_t
+
+
+class EventPool:
+    """Events of one kind in one context; grows as needed.
+
+    Args:
+        context: ze_context_handle_t.
+        timed: whether they record when their command began and ended.
+
+    Attributes:
+        at_rest: events that nothing waits for and nothing will signal, in whatever state.
+    """
+
+    def __init__(self, context: Any, timed: bool) -> None:
+        self._context = context
+        self._timed = timed
+        self._pools: list[Any] = []
+        self._events: list[Any] = []
+        self._lock = threading.Lock()
+        self.at_rest: list[Any] = []
+        # Each next() takes an event that goes back by itself, in one step: Ctrl-C comes before or after it.
+        self._taken: Iterator[Any] = map(ffi.gc, iter(self.at_rest.pop, None), repeat(self.at_rest.append))
+
+    def take(self) -> Any:
+        """A ze_event_handle_t that is not signalled, and is at rest again when nobody refers to it any more."""
+        try:
+            handle = next(self._taken)
+        except IndexError:
+            return ffi.gc(self._create(), self.at_rest.append)
+        check(lib.zeEventHostReset(handle), "zeEventHostReset")
+        return handle
+
+    def _create(self) -> Any:
+        with self._lock:
+            place = len(self._events) % _EVENTS
+            if place == 0:
+                self._pools.append(self._create_pool())
+            desc = driver.make_struct("ze_event_desc_t", index=place, signal=lib.ZE_EVENT_SCOPE_FLAG_HOST)
+            slot = ffi.new("ze_event_handle_t *")
+            result = lib.zeEventCreate(self._pools[-1], desc, slot)
+            if result and place == 0:  # the pool is made anew the next time
+                lib.zeEventPoolDestroy(self._pools.pop())
+            check(result, "zeEventCreate")
+            self._events.append(slot[0])
+            return slot[0]
+
+    def _create_pool(self) -> Any:
+        flags = lib.ZE_EVENT_POOL_FLAG_HOST_VISIBLE
+        if self._timed:
+            flags |= lib.ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP
+        desc = driver.make_struct("ze_event_pool_desc_t", flags=flags, count=_EVENTS)
+        slot = ffi.new("ze_event_pool_handle_t *")
+        check(lib.zeEventPoolCreate(self._context, desc, 0, ffi.NULL, slot), "zeEventPoolCreate")
+        return slot[0]
+
+    def owns(self, handle: Any) -> bool:
+        """Whether an event is one of these."""
+        return handle in self._events
+
+    def close(self) -> None:
+        """Destroys everything; no work that uses it is left."""
+        with self._lock:
+            self.at_rest.clear()
+            for event in self._events:
+                release(lib.zeEventDestroy(event), "zeEventDestroy")
+            for pool in self._pools:
+                release(lib.zeEventPoolDestroy(pool), "zeEventPoolDestroy")
+            self._events, self._pools = [], []
+
+
+class NativeEvent:
+    """A ze_event_handle_t, which goes back to its pool with the last reference.
+
+    Whoever makes a command signal it or wait for it keeps a reference until that command is complete: it may be reset
+    as soon as it is back.
+
+    Attributes:
+        handle: ze_event_handle_t.
+    """
+
+    __slots__ = ("handle",)
+
+    def __init__(self, pool: EventPool) -> None:
+        self.handle: Any = pool.take()

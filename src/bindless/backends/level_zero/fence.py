@@ -1,0 +1,126 @@
+"""Fences of command queues (L0, "Fences")."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+from ...drivers import level_zero as driver
+from ...model.enums import Errc
+from ...model.errors import FeatureNotSupportedError, InvalidError
+from .errors import NOT_READY, check, release
+from .fork_guard import in_fork, refuse_in_fork
+from .command_list import RegularLists
+from .queue import Queue
+
+__all__ = ["Fence", "create_fence", "destroy_fence", "reset_fence", "signal_fence", "wait_fence"]
+
+lib, ffi = driver.lib, driver.ffi
+
+_SLICE = 50_000_000  # nanoseconds
+
+
+class Fence:
+    """A ze_fence_handle_t of a command queue, and the empty command list whose execution signals it.
+
+    Both belong to the queue's lists, which end them at the latest.
+    """
+
+    def __init__(self, queue: Queue) -> None:
+        stream = queue.streams[0]
+        if not queue.in_order or not isinstance(stream.lists, RegularLists):
+            raise FeatureNotSupportedError(
+                "fences belong to command queues, and this queue has immediate command lists, or several: make it with "
+                "Queue(..., in_order=True, no_immediate_command_list=True)",
+                backend="level_zero",
+            )
+        self.queue = queue
+        self.handle: Any = None
+        self._lists = stream.lists
+        self._pending = False  # whether work that signals it may be unfinished
+        self._lock = threading.Lock()
+        desc = driver.make_struct("ze_command_list_desc_t", commandQueueGroupOrdinal=stream.lists.ordinal)
+        own, fence = ffi.new("ze_command_list_handle_t *"), ffi.new("ze_fence_handle_t *")
+        check(lib.zeCommandListCreate(queue.context.handle, queue.device.handle, desc, own), "zeCommandListCreate")
+        try:
+            check(lib.zeCommandListClose(own[0]), "zeCommandListClose")
+            made = lib.zeFenceCreate(stream.lists.handle, driver.make_struct("ze_fence_desc_t"), fence)
+            check(made, "zeFenceCreate")
+        except BaseException:
+            lib.zeCommandListDestroy(own[0])
+            raise
+        self.handle, self._places = fence[0], (own, fence)
+        self._lists.own(self._places)
+
+    def require(self) -> Any:
+        """The handle; raises once it was destroyed, or its queue was closed, with which it ends."""
+        refuse_in_fork()
+        if self.handle is None or self.queue.closed:
+            raise InvalidError("this fence, or its queue, was closed", backend="level_zero")
+        return self.handle
+
+    def signal(self) -> None:
+        """See the contract."""
+        stream = self.queue.streams[0]
+        with stream.lock:
+            handle = self.require()
+            check(
+                lib.zeCommandQueueExecuteCommandLists(stream.lists.handle, 1, self._places[0], handle),
+                "zeCommandQueueExecuteCommandLists",
+            )
+            self._pending = True
+
+    def close(self) -> None:
+        """Destroys it, or leaves it to the queue's lists while what signals it may be unfinished; no wait."""
+        with self._lock:
+            handle, self.handle = self.handle, None
+        if handle is None or self.queue.closed or in_fork():
+            return
+        if self._pending and lib.zeFenceQueryStatus(handle) == NOT_READY:
+            self._lists.take_over(self._places)
+        elif self._lists.disown(self._places):
+            release(lib.zeFenceDestroy(handle), "zeFenceDestroy")
+            release(lib.zeCommandListDestroy(self._places[0][0]), "zeCommandListDestroy")
+
+    def reset(self) -> None:
+        """See the contract."""
+        handle = self.require()
+        if lib.zeFenceQueryStatus(handle) != NOT_READY:  # else it is as it would be, and what signals it still does
+            check(lib.zeFenceReset(handle), "zeFenceReset")
+            self._pending = False
+
+
+def create_fence(queue: Queue) -> Fence:
+    """A fence that is not signalled."""
+    refuse_in_fork()
+    return Fence(queue)
+
+
+def signal_fence(fence: Fence) -> None:
+    """Signals it after everything submitted to its queue so far."""
+    fence.signal()
+
+
+def wait_fence(fence: Fence, timeout: int) -> bool:
+    """Whether it is signalled after at most so many nanoseconds; negative is for ever. Interruptible."""
+    left, handle = timeout, fence.require()
+    while True:
+        part = _SLICE if left < 0 else min(left, _SLICE)
+        result = lib.zeFenceHostSynchronize(handle, part)
+        if result != NOT_READY:
+            check(result, "zeFenceHostSynchronize", code=Errc.kernel)
+            return True
+        if left >= 0:
+            left -= part
+            if not left:
+                return False
+
+
+def reset_fence(fence: Fence) -> None:
+    """Makes it not signalled, if it is."""
+    fence.reset()
+
+
+def destroy_fence(fence: Fence) -> None:
+    """Ends it."""
+    fence.close()

@@ -1,0 +1,132 @@
+"""Graphs: commands recorded into a regular command list, which is closed once and executed by every run."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from ...drivers import level_zero as driver
+from ...model.errors import InvalidError
+from .errors import SUCCESS, check, release
+from .event import Event
+from .fork_guard import in_fork, refuse_in_fork
+from .command_list import ClosedList, Command, RegularLists
+from .queue import Queue
+from .stream import Stream
+
+__all__ = ["Graph", "launch_graph", "record_graph", "records_graphs", "release_graph"]
+
+lib, ffi = driver.lib, driver.ffi
+
+_NULL = ffi.NULL
+
+
+class _Recording:
+    """Stands for a stream's lists while its commands are recorded: each behind the one before."""
+
+    is_direct = False
+
+    def __init__(self, handle: Any, in_order: bool) -> None:
+        self.handle = handle
+        self._in_order = in_order  # the driver keeps the order of commands; else barriers do
+        self._barrier = True  # between what was executed before and the first command
+
+    def run(self, command: Command, signal: Any = _NULL, count: int = 0, waits: Any = _NULL) -> int:
+        """Appends a command to the list."""
+        result = SUCCESS
+        if self._barrier:
+            result = lib.zeCommandListAppendBarrier(self.handle, _NULL, 0, _NULL)
+        self._barrier = not self._in_order
+        return result or command(self.handle, signal, count, waits)
+
+    def tidy(self) -> None:
+        """Nothing runs."""
+
+    def forgive(self) -> None:
+        """Nothing fails."""
+
+    def close(self) -> None:
+        """The list is its graph's."""
+
+
+class Graph:
+    """A closed command list.
+
+    Attributes:
+        places: of the ze_command_list_handle_t; None once it is released.
+        last: the event of the last run, where only that keeps runs apart.
+        lock: held while a run is submitted.
+    """
+
+    def __init__(self, places: Any) -> None:
+        self.places = places
+        self.last: Event | None = None
+        self.lock = threading.Lock()
+
+
+def _append_function(queue: Queue) -> Any:
+    return queue.device.driver.function("zeCommandListImmediateAppendCommandListsExp")
+
+
+def records_graphs(queue: Queue) -> bool:
+    """Whether the queue executes lists: command queues do, immediate lists where the driver has the function for it."""
+    return isinstance(queue.streams[0].lists, RegularLists) or _append_function(queue) is not None
+
+
+def record_graph(queue: Queue, commands: Sequence[Callable[[Sequence[Event]], Event]]) -> Graph:
+    """What the commands submit to an in-order queue that nobody else uses; none of them runs."""
+    refuse_in_fork()
+    (stream,) = queue.streams
+    group = queue.device.compute_group
+    assert group is not None  # the queue is of it
+    in_order = queue.device.driver.keeps_order
+    flags = lib.ZE_COMMAND_LIST_FLAG_IN_ORDER if in_order else 0
+    desc = driver.make_struct("ze_command_list_desc_t", commandQueueGroupOrdinal=group.ordinal, flags=flags)
+    places = ffi.new("ze_command_list_handle_t *")
+    check(lib.zeCommandListCreate(queue.context.handle, queue.device.handle, desc, places), "zeCommandListCreate")
+    try:
+        with _recording(stream, _Recording(places[0], in_order)):
+            for command in commands:
+                command(())
+        check(lib.zeCommandListClose(places[0]), "zeCommandListClose", f"{len(commands)} commands")
+    except BaseException:
+        release(lib.zeCommandListDestroy(places[0]), "zeCommandListDestroy")
+        raise
+    return Graph(places)
+
+
+@contextlib.contextmanager
+def _recording(stream: Stream, recording: _Recording) -> Iterator[None]:
+    """Within it the commands of a stream are recorded."""
+    lists, stream.lists = stream.lists, recording
+    try:
+        yield
+    finally:
+        with stream.lock:
+            stream.lists = lists
+            stream.pending = None  # nothing was submitted
+            stream.done = stream.submitted
+
+
+def launch_graph(queue: Queue, graph: Graph, waits: Sequence[Event] = ()) -> Event:
+    """Executes its list, in the order of the queue; runs of one graph come one after the other."""
+    with graph.lock:
+        if graph.places is None:
+            raise InvalidError("this graph was released", backend="level_zero")
+        if graph.last is not None:
+            waits = [*waits, graph.last]
+        append = _append_function(queue)
+        call = "zeCommandQueueExecuteCommandLists" if append is None else "zeCommandListImmediateAppendCommandListsExp"
+        event = queue.run(ClosedList(graph.places, append), call, waits)
+        graph.last = None if queue.in_order else event
+    return event
+
+
+def release_graph(graph: Graph) -> None:
+    """Destroys the list; its runs are done."""
+    with graph.lock:
+        places, graph.places, graph.last = graph.places, None, None
+    if places is not None and not in_fork():
+        release(lib.zeCommandListDestroy(places[0]), "zeCommandListDestroy")

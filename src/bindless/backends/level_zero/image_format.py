@@ -1,0 +1,121 @@
+"""Image formats and descriptors of Level Zero for those of the package."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+from ...drivers import level_zero as driver
+from ...model.image_descriptor import ImageDescriptor
+from ...model.enums import ImageChannelType, ImageType
+from ...model.errors import FeatureNotSupportedError
+from .device import Device
+from .errors import SUCCESS
+
+__all__ = ["CHANNEL_COUNTS", "image_desc", "require_format", "supports_format"]
+
+lib, ffi = driver.lib, driver.ffi
+
+# Layouts by bits of a channel and number of channels.
+_LAYOUTS = {
+    (bits, count): getattr(lib, "ZE_IMAGE_FORMAT_LAYOUT_" + "_".join([str(bits)] * count))
+    for bits in (8, 16, 32)
+    for count in (1, 2, 3, 4)
+}
+
+_TYPES = {
+    ImageChannelType.snorm_int8: lib.ZE_IMAGE_FORMAT_TYPE_SNORM,
+    ImageChannelType.snorm_int16: lib.ZE_IMAGE_FORMAT_TYPE_SNORM,
+    ImageChannelType.unorm_int8: lib.ZE_IMAGE_FORMAT_TYPE_UNORM,
+    ImageChannelType.unorm_int16: lib.ZE_IMAGE_FORMAT_TYPE_UNORM,
+    ImageChannelType.signed_int8: lib.ZE_IMAGE_FORMAT_TYPE_SINT,
+    ImageChannelType.signed_int16: lib.ZE_IMAGE_FORMAT_TYPE_SINT,
+    ImageChannelType.signed_int32: lib.ZE_IMAGE_FORMAT_TYPE_SINT,
+    ImageChannelType.unsigned_int8: lib.ZE_IMAGE_FORMAT_TYPE_UINT,
+    ImageChannelType.unsigned_int16: lib.ZE_IMAGE_FORMAT_TYPE_UINT,
+    ImageChannelType.unsigned_int32: lib.ZE_IMAGE_FORMAT_TYPE_UINT,
+    ImageChannelType.fp16: lib.ZE_IMAGE_FORMAT_TYPE_FLOAT,
+    ImageChannelType.fp32: lib.ZE_IMAGE_FORMAT_TYPE_FLOAT,
+}
+
+_SWIZZLES = (
+    lib.ZE_IMAGE_FORMAT_SWIZZLE_R,
+    lib.ZE_IMAGE_FORMAT_SWIZZLE_G,
+    lib.ZE_IMAGE_FORMAT_SWIZZLE_B,
+    lib.ZE_IMAGE_FORMAT_SWIZZLE_A,
+)
+
+# What every driver has; three depend on it.
+CHANNEL_COUNTS = (1, 2, 4)
+
+_KINDS = {
+    (ImageType.standard, 1): lib.ZE_IMAGE_TYPE_1D,
+    (ImageType.standard, 2): lib.ZE_IMAGE_TYPE_2D,
+    (ImageType.standard, 3): lib.ZE_IMAGE_TYPE_3D,
+    (ImageType.array, 1): lib.ZE_IMAGE_TYPE_1DARRAY,
+    (ImageType.array, 2): lib.ZE_IMAGE_TYPE_2DARRAY,
+}
+
+
+def _format(channel_type: ImageChannelType, bits: int, count: int) -> dict[str, int]:
+    """ze_image_format_t; channels that the image does not have read 0, alpha too."""
+    swizzle = [own if place < count else lib.ZE_IMAGE_FORMAT_SWIZZLE_0 for place, own in enumerate(_SWIZZLES)]
+    return {
+        "layout": _LAYOUTS[bits, count],
+        "type": _TYPES[channel_type],
+        **dict(zip("xyzw", swizzle)),
+    }
+
+
+def image_desc(desc: ImageDescriptor, next: Any = None) -> Any:
+    """ze_image_desc_t of an image that kernels read and write.
+
+    Args:
+        next: what is chained to it.
+
+    Raises:
+        FeatureNotSupportedError: Level Zero has no images of this type.
+    """
+    kind = _KINDS.get((desc.type, desc.dimensions))
+    if kind is None:
+        raise FeatureNotSupportedError(
+            f"Level Zero has no {desc.type} images: ask device.has(Aspect.ext_oneapi_{desc.type}) first",
+            backend="level_zero",
+        )
+    return driver.make_struct(
+        "ze_image_desc_t",
+        next,
+        flags=lib.ZE_IMAGE_FLAG_KERNEL_WRITE,
+        type=kind,
+        format=_format(desc.channel_type, 8 * desc.channel.size, desc.num_channels),
+        width=desc.width,
+        height=desc.height or 1,
+        depth=desc.depth or 1,
+        arraylevels=desc.array_size if desc.type is ImageType.array else 0,
+    )
+
+
+@functools.cache
+def supports_format(device: Device, channel_type: ImageChannelType, count: int) -> bool:
+    """Whether images of this format can be made: for three channels the driver is asked."""
+    if count in CHANNEL_COUNTS:
+        return True
+    if count != 3:
+        return False
+    asked = image_desc(ImageDescriptor(4, 4, num_channels=count, channel_type=channel_type))
+    told = None
+    if "ZE_extension_image_format_support" in device.driver.extensions:
+        told = driver.make_struct("ze_image_format_support_ext_properties_t")
+    found = driver.make_struct("ze_image_properties_t", told)
+    result: int = lib.zeImageGetProperties(device.handle, asked, found)
+    return result == SUCCESS and told is not None and bool(told.supported)
+
+
+def require_format(device: Device, desc: ImageDescriptor) -> None:
+    """Raises ``FeatureNotSupportedError`` for a format that the device does not have."""
+    if not supports_format(device, desc.channel_type, desc.num_channels):
+        raise FeatureNotSupportedError(
+            f"num_channels={desc.num_channels}: {device.name} has no images of so many channels of "
+            f"{desc.channel_type}; use 1, 2 or 4",
+            backend="level_zero",
+        )

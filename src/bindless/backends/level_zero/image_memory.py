@@ -1,0 +1,185 @@
+"""Image memory: Level Zero images made bindless and resident, known by their addresses as raw handles."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...drivers import level_zero as driver
+from ...model.image_descriptor import ImageDescriptor
+from ...model.enums import Errc, ImageChannelType
+from ...model.errors import FeatureNotSupportedError, MemoryAllocationError, SyclRuntimeError
+from ..common import handle_table as _lookup
+from .context import Context
+from .device import Device
+from .errors import SUCCESS, check, fail, release
+from .fork_guard import in_fork, refuse_in_fork
+from .image_format import image_desc, require_format
+from ..contract import ImageRecord
+
+__all__ = [
+    "ImageStorage",
+    "View",
+    "allocate_image",
+    "bindless_desc",
+    "exceeded",
+    "free_image",
+    "image_info",
+    "image_level",
+    "make_resident",
+    "require_bindless",
+    "storage_of",
+]
+
+lib, ffi = driver.lib, driver.ffi
+
+
+class ImageStorage:
+    """What is behind a raw handle, which is the address of a ze_image_handle_t.
+
+    Attributes:
+        handle: ze_image_handle_t.
+        device: where it was made.
+        desc: as given; the driver raises unused sizes to 1.
+        views: the same memory as images of other formats, by channel type and number of channels.
+    """
+
+    __slots__ = ("desc", "device", "handle", "views")
+
+    def __init__(self, handle: Any, device: Device, desc: ImageDescriptor) -> None:
+        self.handle, self.device, self.desc = handle, device, desc
+        self.views: dict[tuple[ImageChannelType, int], Any] = {}
+
+
+class View:
+    """An image as kernels see it: its handle is what kernels take.
+
+    Attributes:
+        image: ze_image_handle_t of the view.
+        device: where it was made.
+        desc: of the image.
+    """
+
+    __slots__ = ("_context", "_sampler", "_sampler_desc", "desc", "device", "image")
+
+    def __init__(self, context: Any, image: Any, device: Device, desc: ImageDescriptor, sampler: Any = None) -> None:
+        """Takes the ze_context_handle_t and, of a sampled image, its ze_sampler_desc_t."""
+        self.image, self.device, self.desc = image, device, desc
+        self._context, self._sampler_desc, self._sampler = context, sampler, None
+
+    def sampler(self) -> Any:
+        """ze_sampler_handle_t of a sampled image, for kernels that take image and sampler one by one."""
+        if self._sampler is None and self._sampler_desc is not None:
+            slot = ffi.new("ze_sampler_handle_t *")
+            desc = driver.make_struct("ze_sampler_desc_t")
+            for name in ("addressMode", "filterMode", "isNormalized"):
+                setattr(desc, name, getattr(self._sampler_desc, name))
+            check(lib.zeSamplerCreate(self._context, self.device.handle, desc, slot), "zeSamplerCreate")
+            self._sampler = slot[0]
+        return self._sampler
+
+    def close(self) -> None:
+        """Destroys it."""
+        if self._sampler is not None:
+            release(lib.zeSamplerDestroy(self._sampler), "zeSamplerDestroy")
+        release(lib.zeImageDestroy(self.image), "zeImageDestroy")
+
+
+def require_bindless(device: Device) -> None:
+    """Raises ``FeatureNotSupportedError`` where there are no bindless images."""
+    if not device.has_bindless_images:
+        loader = ".".join(map(str, driver.version()))
+        raise FeatureNotSupportedError(
+            f"{device.name} has no bindless images: they need zeImageGetDeviceOffsetExp and the extension "
+            "ZE_experimental_bindless_image, which came with Level Zero 1.9; the driver is of "
+            f"{device.driver.api[0]}.{device.driver.api[1]}, the loader {loader}. Ask "
+            "device.has(Aspect.ext_oneapi_bindless_images) first",
+            backend="level_zero",
+        )
+
+
+def bindless_desc(next: Any = None, sampled: bool = False) -> Any:
+    """ze_image_bindless_exp_desc_t."""
+    flags = lib.ZE_IMAGE_BINDLESS_EXP_FLAG_BINDLESS
+    if sampled:
+        flags |= lib.ZE_IMAGE_BINDLESS_EXP_FLAG_SAMPLED_IMAGE
+    return driver.make_struct("ze_image_bindless_exp_desc_t", next, flags=flags)
+
+
+def make_resident(context: Context, device: Device, image: Any) -> None:
+    """Keeps an image where the device finds it without being told of it; destroys it if that fails."""
+    result = lib.zeContextMakeImageResident(context.handle, device.handle, image)
+    if result != SUCCESS:
+        lib.zeImageDestroy(image)
+        fail(result, "zeContextMakeImageResident", device.name)
+
+
+def storage_of(context: Context, handle: int) -> ImageStorage:
+    """The image memory of a raw handle.
+
+    Raises:
+        InvalidError: this context has none of that handle.
+    """
+    return _lookup.storage(context.images, handle, "level_zero")
+
+
+def exceeded(device: Device, desc: ImageDescriptor) -> str:
+    """Which limit of the device an image exceeds, or nothing."""
+    widest = int(getattr(device.image, f"maxImageDims{desc.dimensions}D"))
+    for name in ("width", "height", "depth"):
+        value = getattr(desc, name)
+        if value > widest:
+            return f"{name}={value}: images of {desc.dimensions} dimensions of {device.name} have at most {widest}"
+    if desc.array_size > max(int(device.image.maxImageArraySlices), 1):
+        most = int(device.image.maxImageArraySlices)
+        return f"array_size={desc.array_size}: arrays of {device.name} have at most {most} layers"
+    return ""
+
+
+def allocate_image(context: Context, device: Device, desc: ImageDescriptor) -> int:
+    """New image memory, which kernels can read and write."""
+    refuse_in_fork()
+    place = context.device(device)
+    require_bindless(place)
+    require_format(place, desc)
+    reason = exceeded(place, desc)
+    if reason:
+        raise MemoryAllocationError(f"{reason}; split the image, or make it smaller", backend="level_zero")
+    slot = ffi.new("ze_image_handle_t *")
+    result = lib.zeImageCreate(context.handle, place.handle, image_desc(desc, bindless_desc()), slot)
+    if result != SUCCESS:
+        details = f"{desc.nbytes} bytes for {desc}; {place.name} has {place.memory_size}"
+        fail(result, "zeImageCreate", details, Errc.memory_allocation)
+    make_resident(context, place, slot[0])
+    raw = int(ffi.cast("uintptr_t", slot[0]))
+    context.images[raw] = ImageStorage(slot[0], place, desc)
+    return raw
+
+
+def free_image(context: Context, handle: int, desc: ImageDescriptor) -> None:
+    """Frees image memory."""
+    storage = _lookup.take_storage(context.images, handle, "level_zero")
+    if not in_fork():
+        for view in storage.views.values():
+            release(lib.zeImageDestroy(view), "zeImageDestroy")
+        release(lib.zeImageDestroy(storage.handle), "zeImageDestroy")
+
+
+def image_level(context: Context, handle: int, level: int) -> int:
+    """Level Zero has no mipmaps.
+
+    Raises:
+        SyclRuntimeError: always.
+    """
+    storage = storage_of(context, handle)
+    raise SyclRuntimeError(
+        f"{handle:#x} is a {storage.desc.type} image: only mipmaps have levels, and Level Zero has no mipmaps; ask "
+        "device.has(Aspect.ext_oneapi_mipmap) first",
+        backend="level_zero",
+    )
+
+
+def image_info(context: Context, handle: int) -> ImageRecord:
+    """Size and format as the image was made with: Level Zero tells of an image its bytes alone."""
+    storage = storage_of(context, handle)
+    desc = storage.desc
+    return ImageRecord(desc.width, desc.height, desc.depth, desc.channel_type, desc.num_channels)

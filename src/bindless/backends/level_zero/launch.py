@@ -1,0 +1,152 @@
+"""Launching kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+from ...drivers import level_zero as driver
+from ...model.errors import InvalidError
+from .errors import SUCCESS, fail
+from .event import Event
+from .fork_guard import refuse_in_fork
+from .kernel import Kernel, Shape
+from .queue import Queue
+from .stream import Stream
+
+__all__ = ["launch", "launch_shape", "launch_with_offset", "prepare_launch"]
+
+lib, ffi = driver.lib, driver.ffi
+
+_NULL = ffi.NULL
+
+
+def launch(
+    queue: Queue,
+    kernel: Kernel,
+    global_size: tuple[int, ...],
+    local_size: tuple[int, ...] | None,
+    arguments: Sequence[bytes | int],
+    waits: Sequence[Event] = (),
+) -> Event:
+    """Runs a kernel; see the contract. Sizes that were launched before are remembered."""
+    if kernel.module.native is None or kernel.module.context.native is not queue.context.native:
+        _refuse(queue, kernel)
+    if kernel.device is not queue.device:
+        _refuse(queue, kernel)
+    shape = kernel.shapes.get((global_size, local_size)) or kernel.shape(global_size, local_size)
+    if kernel.packed(arguments) is None:
+        kernel.require(arguments)
+    if waits or queue.profiling or queue.closed:
+        return launch_shape(queue, kernel, shape, arguments, waits)
+    return _submit(queue.stream(), kernel, shape, arguments)
+
+
+def launch_shape(
+    queue: Queue, kernel: Kernel, shape: Shape, arguments: Sequence[bytes | int], waits: Sequence[Event]
+) -> Event:
+    """Runs a kernel over a range that is divided already."""
+
+    return queue.run(
+        lambda own, *events: _append(own, kernel, shape, arguments, *events),
+        "zeCommandListAppendLaunchKernel",
+        waits,
+        f"kernel {kernel.name!r}",
+    )
+
+
+def launch_with_offset(
+    queue: Queue,
+    kernel: Kernel,
+    global_size: tuple[int, ...],
+    local_size: tuple[int, ...] | None,
+    offset: tuple[int, ...],
+    arguments: Sequence[bytes | int],
+    waits: Sequence[Event] = (),
+) -> Event:
+    """See ``OffsetProtocol``: the kernel has the offset while it is appended, and none after that."""
+    if kernel.module.native is None or kernel.module.context.native is not queue.context.native:
+        _refuse(queue, kernel)
+    if kernel.device is not queue.device:
+        _refuse(queue, kernel)
+    if max(offset) >= 2**32:
+        raise InvalidError(f"offset={offset}: Level Zero has offsets below 2**32", backend="level_zero")
+    set_offset = queue.context.driver.require("zeKernelSetGlobalOffsetExp", "1.1")
+    shape = kernel.shape(global_size, local_size)
+    kernel.require(arguments)
+
+    def append(own: Any, *events: Any) -> int:
+        with kernel.lock:
+            result = int(set_offset(kernel.native, *(*offset, 0, 0)[:3]))
+            if result != SUCCESS:
+                return result
+            try:
+                return _append_locked(own, kernel, shape, arguments, *events)
+            finally:
+                set_offset(kernel.native, 0, 0, 0)
+
+    return queue.run(append, "zeCommandListAppendLaunchKernel", waits, f"kernel {kernel.name!r}")
+
+
+def _submit(stream: Stream, kernel: Kernel, shape: Shape, arguments: Sequence[bytes | int]) -> Event:
+    """What ``launch_shape`` does, for a launch that waits for nothing and records no times."""
+    refuse_in_fork()
+    lists = stream.lists
+    with stream.lock:
+        if stream.pending is None or stream.closed or stream.is_kept():
+            stream.before(())
+        stream.begin()
+        if not lists.is_direct:
+            result = lists.run(lambda own, *events: _append(own, kernel, shape, arguments, *events))
+        else:
+            with kernel.lock:
+                result = kernel.prepare(shape.group, arguments)
+                if result == SUCCESS:
+                    result = lib.zeCommandListAppendLaunchKernel(
+                        lists.handle, kernel.native, shape.count, _NULL, 0, _NULL
+                    )
+        if result == SUCCESS:
+            return stream.after()
+    fail(result, "zeCommandListAppendLaunchKernel", f"kernel {kernel.name!r}")
+
+
+def _append(
+    own: Any, kernel: Kernel, shape: Shape, arguments: Sequence[bytes | int], signal: Any, count: int, array: Any
+) -> int:
+    with kernel.lock:
+        return _append_locked(own, kernel, shape, arguments, signal, count, array)
+
+
+def _append_locked(
+    own: Any, kernel: Kernel, shape: Shape, arguments: Sequence[bytes | int], signal: Any, count: int, array: Any
+) -> int:
+    result = kernel.prepare(shape.group, arguments)
+    if result == SUCCESS:
+        result = lib.zeCommandListAppendLaunchKernel(own, kernel.native, shape.count, signal, count, array)
+    return int(result)
+
+
+def prepare_launch(
+    queue: Queue,
+    kernel: Kernel,
+    global_size: tuple[int, ...],
+    local_size: tuple[int, ...] | None,
+    arguments: Sequence[bytes | int],
+) -> Callable[[], Event] | None:
+    """A launch to be repeated; see the contract."""
+    if not queue.in_order or queue.profiling:
+        return None
+    shape = kernel.shape(global_size, local_size)
+    kernel.require(arguments)
+    stream = queue.stream()
+    return lambda: _submit(stream, kernel, shape, arguments)
+
+
+def _refuse(queue: Queue, kernel: Kernel) -> NoReturn:
+    if kernel.module.native is None:
+        raise InvalidError(f"kernel {kernel.name!r} belongs to a module that was released", backend="level_zero")
+    raise InvalidError(
+        f"kernel {kernel.name!r} was loaded for {kernel.device!r}, the queue is of {queue.device!r}, or of another "
+        "context: load it there",
+        backend="level_zero",
+    )

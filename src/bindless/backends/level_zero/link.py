@@ -1,0 +1,123 @@
+"""Modules made of several: SPIR-V that uses functions and variables of other SPIR-V, built as one program.
+
+That is the extension ``ZE_experimental_module_program``, which gives one module. The core's ``zeModuleDynamicLink``
+leaves as many as there were; it is offered for modules loaded one by one (``link_loaded``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ...drivers import level_zero as driver
+from ...model.module import spirv
+from ...model.errors import BuildError, InvalidError
+from .context import Context
+from .device import Device
+from .errors import SUCCESS, release
+from .fork_guard import refuse_in_fork
+from .module import Constants, Module, build, describe_module, module_desc, require_source, text_of_log
+
+__all__ = ["LINKER", "Object", "compile_module", "link_modules"]
+
+lib, ffi = driver.lib, driver.ffi
+
+LINKER = "ZE_experimental_module_program"
+
+
+class Object:
+    """SPIR-V that is linked later, with its constants and the options that it is compiled with."""
+
+    __slots__ = ("constants", "options", "source")
+
+    def __init__(self, source: bytes, constants: Constants, options: str) -> None:
+        self.source = source
+        self.constants = constants
+        self.options = options
+
+
+def compile_module(
+    context: Context,
+    device: Device,
+    source: bytes,
+    specialization: Mapping[int, bytes] | None = None,
+    options: str = "",
+) -> tuple[Object, str]:
+    """A module that may use functions of others, and what the compiler said of it.
+
+    The driver compiles all modules of a program together; here it compiles one by itself to find its errors.
+
+    Raises: as ``load_module``; ``InvalidError`` for a native binary, which cannot be linked.
+    """
+    refuse_in_fork()
+    place = context.device(device)
+    require_source(place, source)
+    if not spirv.is_spirv(source):
+        raise InvalidError(
+            "the source is a native binary, and objects to be linked are SPIR-V: load it with state='executable'",
+            backend="level_zero",
+        )
+    describe_module(source)  # a damaged module is refused here: a compiler may fall over it
+    made = Object(source, Constants(source, specialization), options)
+    native, said = build(context, place, module_desc(source, made.constants, options))
+    release(lib.zeModuleDestroy(native), "zeModuleDestroy")
+    return made, said
+
+
+def link_modules(context: Context, device: Device, objects: Sequence[Object], options: str = "") -> Module:
+    """One module of several. Options of the link are added to those of each object.
+
+    Raises:
+        BuildError: a function is missing, or twice there; ``log`` has the driver's words.
+    """
+    refuse_in_fork()
+    place = context.device(device)
+    sources = [ffi.from_buffer("uint8_t[]", item.source) for item in objects]
+    words = [ffi.new("char[]", " ".join(filter(None, (item.options, options))).encode()) for item in objects]
+    program = driver.make_struct(
+        "ze_module_program_exp_desc_t",
+        count=len(objects),
+        inputSizes=ffi.new("size_t[]", [len(item.source) for item in objects]),
+        pInputModules=ffi.new("uint8_t const *[]", sources),
+        pBuildFlags=ffi.new("char const *[]", words),
+        pConstants=ffi.new("ze_module_constants_t const *[]", [item.constants.native for item in objects]),
+    )
+    # Beside a program its own input is passed over, but the validation layer wants one.
+    desc = driver.make_struct(
+        "ze_module_desc_t",
+        program,
+        format=lib.ZE_MODULE_FORMAT_IL_SPIRV,
+        inputSize=len(sources[0]),
+        pInputModule=sources[0],
+    )
+    native, said = build(context, place, desc)
+    signatures = {name: row for item in objects for name, row in describe_module(item.source).kernels.items()}
+    made = Module(context, place, native, signatures, said)
+    try:
+        _require_whole(made)
+    except BaseException:
+        made.close()
+        raise
+    return made
+
+
+def _require_whole(module: Module) -> None:
+    """Refuses a program that still imports something: a driver may build it, and its kernels cannot run."""
+    properties = driver.get_properties("ze_module_properties_t", "zeModuleGetProperties", module.native)
+    if properties.flags & lib.ZE_MODULE_PROPERTY_FLAG_IMPORTS:
+        missing = imports(module) or module.log
+        raise BuildError(
+            f"the modules that are linked use what none of them has:\n{missing}", log=missing, backend="level_zero"
+        )
+
+
+def imports(module: Module) -> str:
+    """What a module still needs of others, in the driver's words; empty where it does not tell."""
+    inspect = module.device.driver.function("zeModuleInspectLinkageExt")
+    if inspect is None:
+        return ""
+    desc = driver.make_struct(
+        "ze_linkage_inspection_ext_desc_t", flags=lib.ZE_LINKAGE_INSPECTION_EXT_FLAG_UNRESOLVABLE_IMPORTS
+    )
+    log = ffi.new("ze_module_build_log_handle_t *")
+    result = inspect(desc, 1, ffi.new("ze_module_handle_t *", module.native), log)
+    return text_of_log(log[0]) if result == SUCCESS else ""

@@ -1,0 +1,113 @@
+"""Queues: one stream in order, or a few streams between which only events make order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...model.errors import Error, FeatureNotSupportedError
+from .context import Context
+from .device import Device
+from .event import Event
+from .fork_guard import in_fork
+from .command_list import Command, ImmediateList, RegularLists
+from .stream import Stream
+from ..common.deferred_events import RecordingQueue
+
+__all__ = ["STREAMS_OF_AN_OUT_OF_ORDER_QUEUE", "Queue"]
+
+STREAMS_OF_AN_OUT_OF_ORDER_QUEUE = 4
+
+
+class Queue(RecordingQueue[Stream, Event]):
+    """A queue of one device.
+
+    Commands of an out-of-order queue go round its streams. One that depends on the last command of a stream follows it
+    there, which orders the two without an event; other dependencies are events. Two commands that do not depend on each
+    other may so still run one after the other, which the specification allows. Where the device has memory of its own
+    and engines that only copy, large copies of an out-of-order queue go to one of those, beside the kernels.
+
+    Attributes:
+        context: where it was made.
+        device: whose work it does.
+        copies: the stream of the copy engine, the last of them, or None.
+    """
+
+    backend = "level_zero"
+
+    def __init__(
+        self, context: Context, device: Device, in_order: bool, profiling: bool, immediate: bool | None = None
+    ) -> None:
+        self.context = context
+        self.device = context.device(device)
+        self.in_order = in_order
+        self.profiling = profiling
+        self.closed = False
+        group = device.compute_group
+        if group is None:
+            raise FeatureNotSupportedError(f"{device.name} has no engine that runs kernels", backend="level_zero")
+        way = RegularLists if immediate is False else ImmediateList
+        places = [(group, engine) for engine in range(1 if in_order else STREAMS_OF_AN_OUT_OF_ORDER_QUEUE)]
+        ordered = len(places)
+        if not in_order and device.copy_group is not None:
+            places.append((device.copy_group, 0))
+        streams: tuple[Stream, ...] = ()
+        try:
+            for place, engine in places:
+                streams += (Stream(context, device, way(context.handle, device, place, engine), profiling),)
+        except Error:
+            for stream in streams:
+                stream.close()
+            raise
+        self._set_streams(streams, streams[:ordered])
+        self.copies = streams[ordered] if len(streams) > ordered else None
+
+    @classmethod
+    def around(cls, context: Context, device: Device, lists: ImmediateList | RegularLists) -> Queue:
+        """A queue in order over one native object that was made elsewhere."""
+        made = cls.__new__(cls)
+        made.context, made.device = context, context.device(device)
+        made.in_order, made.profiling, made.closed = True, False, False
+        streams = (Stream(context, device, lists),)
+        made._set_streams(streams, streams)
+        made.copies = None
+        return made
+
+    def run(
+        self,
+        command: Command,
+        call: str,
+        waits: Sequence[Event] = (),
+        details: object = "",
+        *,
+        first: Command | None = None,
+        copies: bool = False,
+    ) -> Event:
+        """Submits a command; see ``Stream.run``. ``copies``: the copy engine may do it."""
+        self.require_open()
+        stream = self.copies if copies and self.copies is not None else self.stream(waits)
+        return stream.run(command, call, waits, details, first)
+
+    def wait(self) -> None:
+        """Returns when all work submitted so far is done. Interruptible."""
+        if not self.closed:
+            for stream in self.streams:
+                stream.wait()
+
+    def is_idle(self) -> bool:
+        """Whether all work is done."""
+        return self.closed or all(stream.is_idle() for stream in self.streams)
+
+    def close(self) -> None:
+        """Waits for its work and destroys its streams. What failed is said by the events that are still asked."""
+        if self.closed or in_fork():
+            self.closed = True
+            return
+        failure: Error | None = None
+        for stream in self.streams:
+            try:
+                stream.wait()
+            except Error as error:
+                failure = failure or error
+        self.closed = True
+        for stream in self.streams:
+            stream.close(failure)

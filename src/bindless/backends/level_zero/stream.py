@@ -1,0 +1,278 @@
+"""Streams: what runs in order on the device, with the events of its commands."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ...drivers import level_zero as driver
+from ...model.enums import Errc
+from ...model.errors import Error, InvalidError
+from .timestamps import clock_of
+from .context import Context
+from .device import Device
+from .errors import NOT_READY, SUCCESS, error, fail
+from .event import Event, TimedEvent, wait_until_signalled
+from .fork_guard import refuse_in_fork
+from .command_list import Command, Lists
+from .event_pool import NativeEvent
+from ..common.deferred_events import RecordingStream
+
+__all__ = ["Stream", "nothing"]
+
+lib, ffi = driver.lib, driver.ffi
+
+_NULL = ffi.NULL
+
+# Commands that use events between two looks at which of them are complete.
+_SWEEP_EVERY = 64
+
+
+def nothing(own: Any, signal: Any, count: int, waits: Any) -> int:
+    """The command of an event that only waits."""
+    return int(lib.zeCommandListAppendBarrier(own, signal, count, waits))
+
+
+class Stream(RecordingStream[Event]):
+    """Commands one after the other on one engine of a device.
+
+    Attributes:
+        context: where it lives.
+        device: where it runs.
+        lists: how commands are submitted.
+    """
+
+    def __init__(self, context: Context, device: Device, lists: Lists, profiling: bool = False) -> None:
+        super().__init__(profiling)
+        self.context = context
+        self.device = device
+        self.lists = lists
+        # Events not to be used again before the command of an index is done. Those of _signalled will be signalled
+        # by then; of _awaited that is not known: they are waited for, or Ctrl-C may have come too early.
+        self._signalled: deque[tuple[int, NativeEvent]] = deque()
+        self._awaited: deque[tuple[int, Sequence[NativeEvent]]] = deque()
+        self._next_sweep = _SWEEP_EVERY
+
+    # ------------------------------------------------------------------ commands
+
+    def run(
+        self,
+        command: Command,
+        call: str,
+        waits: Sequence[Event] = (),
+        details: object = "",
+        first: Command | None = None,
+    ) -> Event:
+        """Submits a command and gives its event.
+
+        Args:
+            command: see ``_level_zero_lists``.
+            call: the driver's function, for errors.
+            waits: events to wait for first, of any queue of the same context.
+            details: for errors.
+            first: a part that precedes the command.
+        """
+        refuse_in_fork()
+        for event in waits:
+            if event.stream is not self:
+                event.record()
+        clock = clock_of(self.device) if self.profiling else None
+        submitted = 0 if clock is None else time.monotonic_ns()
+        with self.lock:
+            natives = self.before(waits)
+            count = len(natives)
+            array = ffi.new("ze_event_handle_t[]", [native.handle for native in natives]) if count else _NULL
+            self.begin()
+            timed = None if clock is None else TimedEvent(self, self.submitted, clock, submitted)
+            if natives:
+                self._keep(natives)
+            if first is not None:
+                self._begin(first, timed, count, array, call, details)
+                count, array = 0, _NULL
+            if timed is None or timed.native is None:
+                signal = _NULL
+            else:
+                self._keep((timed.native,))
+                signal = timed.native.handle
+            try:
+                result = self.lists.run(command, signal, count, array)
+                if result != SUCCESS:
+                    fail(result, call, details)
+            except Error:
+                if first is None:
+                    self._refused()
+                raise
+            return self.after(timed)
+
+    def append(self, function: Callable[..., int], *arguments: Any) -> Event:
+        """``run`` for one call of the driver that waits for nothing and records no times; the lists are direct."""
+        refuse_in_fork()
+        with self.lock:
+            if self.pending is None or self.closed or self.is_kept():
+                self.before(())
+            self.begin()
+            result = function(self.lists.handle, *arguments, _NULL, 0, _NULL)
+            if result == SUCCESS:
+                return self.after()
+            self._refused()
+        fail(result, function.__name__, ", ".join(map(str, arguments)))
+
+    def _begin(
+        self, first: Command, event: TimedEvent | None, count: int, array: Any, call: str, details: object
+    ) -> None:
+        """Submits the first part of a command, whose events are used even if the rest of it is refused."""
+        own = None if event is None else NativeEvent(self.context.native.pools[True])
+        if own is not None:
+            self._keep((own,))
+        try:
+            result = self.lists.run(first, _NULL if own is None else own.handle, count, array)
+            if result != SUCCESS:
+                fail(result, call, details)
+        except Error:
+            self._refused()
+            raise
+        if event is not None and own is not None:
+            event.first = own
+            self._signalled.append((self.submitted, own))
+
+    def begin(self) -> None:
+        """Counts a command before the driver has it: whatever interrupts us then, the stream's waits include it.
+
+        The lock is held.
+        """
+        self.used = True
+        self.submitted += 1
+
+    def _refused(self) -> None:
+        """Takes the count of a command back that the driver did not take, so that nothing waits for it."""
+        while self._awaited and self._awaited[-1][0] == self.submitted:
+            self._awaited.pop()
+        self.submitted -= 1
+
+    def _keep(self, natives: Sequence[NativeEvent]) -> None:
+        """Holds events until the command just counted is done; before the driver is told of them."""
+        self._awaited.append((self.submitted, natives))
+
+    def before(self, waits: Sequence[Event]) -> list[NativeEvent]:
+        """What precedes every command, and the driver's events that it waits for; the lock is held."""
+        if self.closed:
+            raise self.failure or InvalidError(
+                "this queue was released; its commands can go to another one", backend="level_zero"
+            )
+        self.settle()
+        if not waits:
+            return []
+        return [
+            event.native
+            for event in waits
+            if event.native is not None and event.stream is not self and not event.is_known_complete
+        ]
+
+    def after(self, event: Event | None = None) -> Event:
+        """The event of the command just submitted, which was counted by ``begin``; the lock is held."""
+        if event is None:
+            self.pending = event = Event(self, self.submitted)
+        elif event.native is not None:
+            self._signalled.append((self.submitted, event.native))
+        if len(self._awaited) + len(self._signalled) > self._next_sweep:
+            self._sweep()
+        return event
+
+    # ------------------------------------------------------------------ events
+
+    def record(self, event: Event, always: bool = False) -> None:
+        refuse_in_fork()
+        super().record(event, always)
+
+    def _record(self, event: Event) -> None:
+        event.native = self._mark(event.index)
+
+    def _mark(self, index: int) -> NativeEvent:
+        """A new event of the driver at the end of what was submitted, which stands for the command of an index."""
+        native = NativeEvent(self.context.native.pools[False])
+        self._awaited.append((index, (native,)))
+        result = self.lists.run(nothing, native.handle)
+        if result != SUCCESS:
+            fail(result, "zeCommandListAppendBarrier")
+        self._signalled.append((index, native))
+        return native
+
+    def barrier(self, waits: Sequence[Event] = ()) -> Event:
+        return self.run(nothing, "barrier", waits)
+
+    def _reached(self, index: int) -> None:
+        if index <= self.done:
+            return
+        self.done = index
+        for events in (self._signalled, self._awaited):
+            while events and events[0][0] <= index:
+                events.popleft()
+
+    def _sweep(self) -> None:
+        """Looks which commands are complete and lets their events go; the lock is held."""
+        while self._signalled and lib.zeEventQueryStatus(self._signalled[0][1].handle) != NOT_READY:
+            self._reached(self._signalled[0][0])
+        left = len(self._awaited) + len(self._signalled)
+        if not self._signalled and self._awaited:
+            self._mark(self.submitted)
+        self._next_sweep = left + _SWEEP_EVERY
+
+    def failed(self, result: int, call: str, index: int) -> Error:
+        """The error of work that failed, which is over then."""
+        self.reached(index)
+        words = self.context.driver.last_error()
+        with self.lock:
+            if not self.closed:
+                self.lists.forgive()
+        return error(result, call, code=Errc.kernel, words=words)
+
+    # ------------------------------------------------------------------ the whole stream
+
+    def wait(self) -> None:
+        """Returns when all its work is done; raises the error of failed work. Interruptible."""
+        refuse_in_fork()
+        with self.lock:
+            if self.closed or self.done >= self.submitted:
+                return
+            index = self.submitted
+            native = self._end()
+        result = wait_until_signalled(native)
+        if result != SUCCESS:
+            raise self.failed(result, "zeEventHostSynchronize", index)
+        with self.lock:
+            self._reached(index)
+            if not self.closed:
+                self.lists.tidy()
+
+    def _end(self) -> NativeEvent:
+        """The driver's event of the last command; the lock is held."""
+        if self._signalled and self._signalled[-1][0] == self.submitted:
+            return self._signalled[-1][1]
+        native = self._mark(self.submitted)
+        if self.pending is not None:
+            self.pending.native = native
+            self.pending = None
+        return native
+
+    def is_idle(self) -> bool:
+        """Whether all its work is done; raises the error of failed work."""
+        refuse_in_fork()
+        with self.lock:
+            if self.closed or self.done >= self.submitted:
+                return True
+            index = self.submitted
+            native = self._end()
+            result = lib.zeEventQueryStatus(native.handle)
+        if result == NOT_READY:
+            return False
+        if result != SUCCESS:
+            raise self.failed(result, "zeEventQueryStatus", index)
+        self.reached(index)
+        return True
+
+    def _destroy(self) -> None:
+        self._signalled.clear()
+        self._awaited.clear()
+        self.lists.close()

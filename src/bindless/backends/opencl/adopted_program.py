@@ -1,0 +1,390 @@
+"""Kernel bundles and kernels around native programs and kernels that were made elsewhere (CL, "Construct SYCL objects
+from OpenCL ones", "Interoperability with kernel bundles").
+
+What a program's binary type (CL_PROGRAM_BINARY_TYPE) makes of it:
+
+none                                  input; object, once compiled; executable, once built
+compiled object, intermediate, library  object; executable, once linked
+executable                            executable
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from ...drivers import opencl as driver
+from ...model.enums import BundleState
+from ...model.errors import BuildError, Error, InvalidError
+from ...model.native_handle import NativeHandle
+from . import memory_svm as _opencl_svm
+from .context import Context
+from .device import Device
+from .errors import SUCCESS
+from .kernel import Kernel, get_kernel
+from .link import Object, link_modules
+from .module import ASKING, Module, build_error, build_log, build_program, compile_program, declared_in
+from .native_handles import find_device, is_among, require_context
+from .reference_count import Reference, checked, handle_of, property_of
+from ..contract import KernelRecord
+from ..contract.reference_counted import AdoptedBundle
+
+__all__ = ["adopt_kernel", "adopt_programs", "adopt_programs_of", "program_of"]
+
+lib, ffi = driver.lib, driver.ffi
+
+_NONE = lib.CL_PROGRAM_BINARY_TYPE_NONE
+_EXECUTABLE = lib.CL_PROGRAM_BINARY_TYPE_EXECUTABLE
+_NAMES = {
+    _NONE: "not built",
+    lib.CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT: "a compiled object",
+    lib.CL_PROGRAM_BINARY_TYPE_LIBRARY: "a library",
+    lib.CL_PROGRAM_BINARY_TYPE_INTERMEDIATE: "an intermediate representation",
+    _EXECUTABLE: "an executable",
+}
+
+
+class _Program:
+    """A cl_program given, the devices that it is for, and its binary type on each."""
+
+    def __init__(self, context: Context, handle: NativeHandle, chosen: Sequence[Device]) -> None:
+        self.handle = handle
+        self.native = checked(handle)
+        require_context(context, self.native, handle)
+        _require_program(context, self.native, handle)
+        told = property_of("clGetProgramInfo", self.native, lib.CL_PROGRAM_DEVICES, "cl_device_id", handle)
+        self.devices = tuple(device for device in chosen if is_among(device, told))
+        if not self.devices or (len(self.devices) < len(chosen) and not _is_whole(context, chosen)):
+            there = [handle_of(native, "cl_device_id") for native in told]
+            names = ", ".join(str(find_device(native) or native) for native in there)
+            raise InvalidError(f"{handle!r} is a program for {names}, not for {list(chosen)!r}", backend="opencl")
+
+    def binary_type(self, device: Device) -> int:
+        """CL_PROGRAM_BINARY_TYPE; none of one that failed to build, of which PoCL says that it is an executable."""
+        status = self._ask(device, lib.CL_PROGRAM_BUILD_STATUS)
+        failed = lib.CL_BUILD_ERROR & 0xFFFFFFFF
+        return int(_NONE) if status == failed else self._ask(device, lib.CL_PROGRAM_BINARY_TYPE)
+
+    def is_on_all(self, devices: Sequence[Device], *types: int) -> bool:
+        """Whether its binary type is one of these on all devices."""
+        return all(self.binary_type(device) in types for device in devices)
+
+    def _ask(self, device: Device, name: int) -> int:
+        try:
+            found = driver.get_info("clGetProgramBuildInfo", self.native, device.handle, name)
+        except Error as error:
+            raise InvalidError(str(error), backend="opencl", native_code=error.native_code) from error
+        return int.from_bytes(found, "little")
+
+    def refuse(self, state: BundleState, device: Device) -> InvalidError:
+        found = _NAMES.get(self.binary_type(device), "of an unknown kind")
+        return InvalidError(
+            f"{self.handle!r} is {found} on {device.name}: a bundle in state {str(state)!r} is not made of it. "
+            + (
+                "Give state='executable'"
+                if found == _NAMES[_EXECUTABLE]
+                else "Give state='object', or 'executable' to have it linked"
+            ),
+            backend="opencl",
+        )
+
+    def text(self) -> bytes:
+        """Its source in OpenCL C; nothing where it has none."""
+        return driver.get_info("clGetProgramInfo", self.native, lib.CL_PROGRAM_SOURCE).rstrip(b"\0")
+
+    def source(self) -> bytes:
+        """Its source: OpenCL C, or SPIR-V.
+
+        Raises:
+            InvalidError: it has none, but a binary.
+        """
+        text = self.text()
+        if text:
+            return text
+        try:
+            module = driver.get_info("clGetProgramInfo", self.native, lib.CL_PROGRAM_IL)
+        except Error:  # older drivers do not know the question
+            module = b""
+        if not module:
+            raise InvalidError(
+                f"{self.handle!r} has a binary and no source: a bundle in state 'input' is not made of it. Give "
+                "state='executable'",
+                backend="opencl",
+            )
+        return module
+
+    def _has_kernels(self) -> bool:
+        """Whether kernels can be made. A binary that was given and never built is an executable, and Intel's driver
+        says that it was built, and ends the process for most questions: it is asked for a kernel that nobody has."""
+        slot = ffi.new("cl_int *")
+        lib.clCreateKernel(self.native, b"is it built", slot)
+        return bool(slot[0] != lib.CL_INVALID_PROGRAM_EXECUTABLE)
+
+    def build(self) -> None:
+        """Builds it where it is, for those of the devices that it is not built for."""
+        devices = [device for device in self.devices if self.binary_type(device) == _NONE]
+        if not devices and not self._has_kernels():
+            devices = list(self.devices)
+        if not devices:
+            return
+        result = build_program(self.native, devices, ASKING)
+        if result != SUCCESS:
+            said = "\n".join(filter(None, (build_log(self.native, device) for device in devices)))
+            raise build_error(result, "clBuildProgram", devices[0], said)
+
+
+def _require_program(context: Context, native: Any, handle: NativeHandle) -> None:
+    """Refuses a number of another thing as far as it can be seen: PoCL looks into whatever it is given, and a
+    cl_kernel has a context, too.
+
+    Raises:
+        InvalidError: it has more devices than its context.
+    """
+    (most,) = property_of("clGetContextInfo", context.handle, lib.CL_CONTEXT_NUM_DEVICES, "cl_uint", handle)
+    (count,) = property_of("clGetProgramInfo", native, lib.CL_PROGRAM_NUM_DEVICES, "cl_uint", handle)
+    if not 1 <= count <= most:
+        raise InvalidError(
+            f"{handle!r} is no cl_program: give NativeHandle(number, 'cl_kernel') where it is a kernel",
+            backend="opencl",
+        )
+
+
+def _is_whole(context: Context, chosen: Sequence[Device]) -> bool:
+    """Whether the devices are all of the context, so that nobody asked for one that a program does not have."""
+    return len(chosen) == len(context.devices)
+
+
+def adopt_programs(
+    context: Context,
+    devices: Sequence[Device],
+    handles: Sequence[NativeHandle],
+    state: BundleState,
+    owned: bool,
+) -> AdoptedBundle:
+    """What a bundle in a state has of programs, which are compiled, built and linked as that takes.
+
+    Args:
+        devices: those of the context, or those that every program has to be for.
+        owned: whether the caller's references are taken over; else there are own ones.
+
+    Raises:
+        InvalidError: no program of the context, not for these devices, or one that cannot be in this state any more.
+        BuildError: it does not build; ``log`` has the words of compiler or linker.
+    """
+    programs = [_Program(context, handle, devices) for handle in handles]
+    common = tuple(device for device in devices if all(device in program.devices for program in programs))
+    if not common:
+        raise InvalidError(f"no device is common to the programs {list(handles)!r}", backend="opencl")
+    for program in programs:
+        for device in common:
+            found = program.binary_type(device)
+            if (state is BundleState.input and found != _NONE) or (
+                state is BundleState.object and found == _EXECUTABLE
+            ):
+                raise program.refuse(state, device)
+    sources = tuple(program.source() for program in programs) if state is BundleState.input else ()
+    if state is BundleState.object:
+        for program in programs:
+            for device in common:
+                if program.binary_type(device) == _NONE:
+                    compile_program(program.native, device)
+    objects: list[Object] = []
+    modules: dict[Device, list[Module]] = {}
+    if state is BundleState.executable:
+        try:
+            _make_executable(context, common, programs, modules)
+        except BaseException:
+            for made in modules.values():
+                for module in made:
+                    module.close()
+            raise
+    for program in programs:
+        objects.append(Object(program.native, b""))
+        if not owned:
+            lib.clRetainProgram(program.native)
+    for found_modules in modules.values():
+        for module in found_modules:
+            module.keeps = tuple(objects)
+    parts = {device: tuple(objects) for device in common} if state is BundleState.object else {}
+    return AdoptedBundle(common, modules, parts, sources, tuple(objects))
+
+
+def _make_executable(
+    context: Context, devices: Sequence[Device], programs: Sequence[_Program], modules: dict[Device, list[Module]]
+) -> None:
+    """Modules of programs: those that are built or build by themselves, and one that the compiled ones are linked to.
+    Where one does not build, or these do not fit together, they may need each other: all that were not executable are
+    compiled and linked."""
+    executable = [program for program in programs if program.is_on_all(devices, _EXECUTABLE)]
+    others = [program for program in programs if program not in executable]
+    alone = [program for program in others if program.is_on_all(devices, _NONE, _EXECUTABLE)]
+    try:
+        for program in executable + alone:
+            program.build()
+        linked = _linked(context, devices, [program for program in others if program not in alone])
+    except BuildError:
+        if len(others) < 2 or not alone:
+            raise
+        for program in alone:
+            for device in devices:
+                compile_program(program.native, device, ASKING)
+        linked, alone = _linked(context, devices, others), []
+    for device in devices:
+        for program in programs:
+            if program in executable or program in alone:
+                said, declared = build_log(program.native, device), declared_in(program.text())
+                made = Module(context, device, program.native, {}, said, owned=False, declared=declared)
+                modules.setdefault(device, []).append(made)
+        modules.setdefault(device, []).extend(linked.get(device, ()))
+
+
+def _linked(context: Context, devices: Sequence[Device], parts: Sequence[_Program]) -> dict[Device, list[Module]]:
+    """One module for each device of compiled programs; those that are not compiled yet are."""
+    made: dict[Device, list[Module]] = {}
+    try:
+        for device in devices if parts else ():
+            objects = []
+            for part in parts:
+                if part.binary_type(device) == _NONE:
+                    compile_program(part.native, device)
+                lib.clRetainProgram(part.native)
+                objects.append(Object(part.native, part.text()))
+            made[device] = [link_modules(context, device, objects)]
+    except BaseException:
+        for modules in made.values():
+            for module in modules:
+                module.close()
+        raise
+    return made
+
+
+# ---------------------------------------------------------------------- kernels
+
+
+def program_of(context: Context, handle: NativeHandle) -> NativeHandle:
+    """The cl_program of a cl_kernel of the context."""
+    native = checked(handle)
+    require_context(context, native, handle)
+    (program,) = property_of("clGetKernelInfo", native, lib.CL_KERNEL_PROGRAM, "cl_program", handle)
+    return handle_of(program, "cl_program")
+
+
+class _EndedProgram(Module):
+    """That of kernels which outlived it. A program lives as long as its kernels, but Intel's driver forgets one that
+    the caller has released, and runs the kernels still."""
+
+    def __init__(self, context: Context, device: Device, program: NativeHandle, names: tuple[str, ...]) -> None:
+        super().__init__(context, device, ffi.cast("cl_program", int(program)), {}, owned=False)
+        self._names = names
+
+    def names(self) -> tuple[str, ...]:
+        """Of the kernels that are left."""
+        return self._names
+
+
+def adopt_programs_of(context: Context, devices: Sequence[Device], kernels: Sequence[NativeHandle]) -> AdoptedBundle:
+    """What an executable bundle has of the programs of native kernels.
+
+    Args:
+        devices: as for ``adopt_programs``.
+
+    Raises:
+        InvalidError: no kernels of the context, or not for these devices.
+        BuildError: as ``adopt_programs``.
+    """
+    of: dict[NativeHandle, list[NativeHandle]] = {}
+    for kernel in kernels:
+        of.setdefault(program_of(context, kernel), []).append(kernel)
+    alive = tuple(program for program in of if _is_alive(context, program))
+    ended = {program: made for program, made in of.items() if program not in alive}
+    if not ended:
+        return adopt_programs(context, devices, alive, BundleState.executable, False)
+    common = tuple(device for device in devices if all(_runs_on(device, k) for made in ended.values() for k in made))
+    if not common:
+        raise InvalidError(f"no device is common to the kernels {list(kernels)!r}", backend="opencl")
+    adopted = AdoptedBundle(common, {}, {}, (), ())
+    if alive:
+        adopted = adopt_programs(context, common, alive, BundleState.executable, False)
+    modules = {device: list(adopted.modules.get(device, ())) for device in adopted.devices}
+    for program, made in ended.items():
+        names = tuple(sorted({_name_of(ffi.cast("cl_kernel", int(kernel))) for kernel in made}))
+        for device, found in modules.items():
+            found.append(_EndedProgram(context, device, program, names))
+    return replace(adopted, modules=modules)
+
+
+def _is_alive(context: Context, program: NativeHandle) -> bool:
+    """Whether the driver knows a kernel's program."""
+    try:
+        require_context(context, checked(program), program)
+    except InvalidError:
+        return False
+    return True
+
+
+def _runs_on(device: Device, kernel: NativeHandle) -> bool:
+    """Whether a kernel was built for a device."""
+    slot = ffi.new("size_t *")
+    native, name = ffi.cast("cl_kernel", int(kernel)), lib.CL_KERNEL_WORK_GROUP_SIZE
+    found = lib.clGetKernelWorkGroupInfo(native, device.handle, name, ffi.sizeof("size_t"), slot, ffi.NULL)
+    return bool(found == SUCCESS)
+
+
+def _name_of(kernel: Any) -> str:
+    return driver.get_text("clGetKernelInfo", kernel, lib.CL_KERNEL_FUNCTION_NAME)
+
+
+class _ForeignKernel(Kernel):
+    """A kernel that was made elsewhere. Without arguments it runs with those that were set there."""
+
+    def __init__(self, module: Module, name: str, reference: Reference) -> None:
+        super().__init__(module, name, reference.native, owned=False)
+        self._reference = reference
+        # NVIDIA's driver takes no buffer for an argument that was an address of shared virtual memory before: there
+        # arguments are those of the program's own cl_kernel here.
+        self._apart = self.means is _opencl_svm and self.device.takes_ptx
+
+    def for_nulls(self, arguments: Sequence[bytes | int]) -> Kernel:
+        if arguments and self._apart:
+            return get_kernel(self.module, self.name).for_nulls(arguments)
+        return super().for_nulls(arguments)
+
+    def record(self) -> KernelRecord:
+        return replace(super().record(), may_be_set=True)
+
+    def packed(self, arguments: Sequence[bytes | int]) -> bytes | None:
+        """None: what is set there is not known here."""
+
+    def require(self, arguments: Sequence[bytes | int]) -> None:
+        if arguments:
+            super().require(arguments)
+
+    def find(self, arguments: Sequence[bytes | int]) -> Any:
+        if arguments:
+            return super().find(arguments)
+        settings = ffi.new("bindless_settings_t *")  # of none
+        settings.generation = self.context.now[0]
+        return (), settings, None
+
+
+def adopt_kernel(module: Module, handle: NativeHandle, owned: bool) -> Kernel:
+    """A kernel of a module."""
+    if module.native is None:
+        raise InvalidError("the module was released", backend="opencl")
+    native = checked(handle)
+    if program_of(module.context, handle) != int(ffi.cast("uintptr_t", module.native)):
+        listed = ", ".join(module.names()) or "none"
+        raise InvalidError(
+            f"{handle!r} is a kernel of another cl_program than the bundle's, which has kernels {listed}: give the "
+            "bundle of its program, or its context instead",
+            backend="opencl",
+        )
+    name = _name_of(native)
+    reference = Reference(native, "cl_kernel", owned)
+    try:
+        return _ForeignKernel(module, name, reference)
+    except BaseException:
+        if owned:  # it stays the caller's
+            reference.native = None
+        raise

@@ -1,0 +1,281 @@
+"""The OpenCL backend: the contract on any driver that the OpenCL loader finds.
+
+Each group of methods is a module: ``_opencl_device`` with ``_opencl_info`` (discovery), ``_opencl_context``,
+``_opencl_queue`` with ``_opencl_event`` and ``_opencl_wait``, ``_opencl_memory`` over ``_opencl_usm``, ``_opencl_svm``
+and ``_opencl_buffers``, ``_opencl_image``, ``_opencl_handle``, ``_opencl_copy``, ``_opencl_module`` with
+``_opencl_link``, ``_opencl_kernel`` with ``_opencl_signature`` and ``_opencl_arguments``, ``_opencl_launch``,
+``_opencl_functions``, ``_opencl_external`` with ``_opencl_handover``,
+``_opencl_native`` with ``_opencl_programs`` and ``_opencl_references`` (objects made elsewhere). Here they are only put
+together; docs/opencl.md tells what calls become.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ...drivers import opencl as driver
+from ...model.aspects import Aspect
+from ...model.enums import Backend, EventStatus, ImageChannelType, Ownership, UsmKind
+from ...model.errors import BackendMismatchError, FeatureNotSupportedError, InvalidError
+from ...model.image_call import ImageCall
+from ...model.module.description import ModuleDescription
+from ...model.native_handle import NativeHandle
+from . import (memory_buffers as _opencl_buffers, copy as _opencl_copy, external_memory as _opencl_external, image_functions as _opencl_functions, image_handle as _opencl_handle, image_memory as _opencl_image, device_info as _opencl_info, launch as _opencl_launch, deferred_free as _opencl_lent, link as _opencl_link, memory as _opencl_memory, native_handles as _opencl_native, adopted_program as _opencl_programs, reference_count as _opencl_references)
+from .context import Context
+from .device import Device, all_platforms, devices, platforms
+from .event import Event
+from .external_memory import ExternalMemory, Semaphore
+from .image_format import supports_format
+from .kernel import Kernel, get_kernel
+from .link import Object
+from .module import Module, describe_module, load_module
+from .queue import Queue
+from ..contract import DeviceRecord, KernelRecord, PlatformRecord
+
+__all__ = ["OpenCLBackend"]
+
+ffi = driver.ffi
+
+# C type and handle of each of the backend's objects; None once released.
+_NATIVE: dict[type, tuple[str, Callable[[Any], Any]]] = {
+    Device: ("cl_device_id", lambda device: device.handle),
+    Context: ("cl_context", lambda context: context.handle),
+    Queue: ("cl_command_queue", lambda queue: queue.handle),
+    Event: ("cl_event", lambda event: event.handle),
+    Module: ("cl_program", lambda module: module.native),
+    Object: ("cl_program", lambda program: program.native),
+    Kernel: ("cl_kernel", lambda kernel: kernel.native),
+    ExternalMemory: ("cl_mem", lambda memory: memory.buffer),
+    Semaphore: ("cl_semaphore_khr", lambda semaphore: semaphore.array[0]),
+}
+
+
+class OpenCLBackend:
+    """OpenCL devices. Making it opens nothing; ``devices`` loads the loader and the drivers."""
+
+    backend = Backend.opencl
+    # A cl_event is released with the last reference; see ``Event``.
+    events_release_themselves = True
+    # See ``DirectLaunch``.
+    launches_directly = True
+
+    # ------------------------------------------------------------------ discovery
+
+    def platforms(self) -> Sequence[PlatformRecord]:
+        return platforms()
+
+    def devices(self) -> Sequence[DeviceRecord]:
+        return devices()
+
+    def aspects(self, device: Device) -> frozenset[Aspect]:
+        return _opencl_info.aspects(device)
+
+    def device_info(self, device: Device, name: str) -> Any:
+        return _opencl_info.device_info(device, name)
+
+    def supports_format(self, device: Device, channel_type: ImageChannelType, num_channels: int) -> bool:
+        return supports_format(device, channel_type, num_channels)
+
+    partition = staticmethod(_opencl_info.partition)
+
+    # ------------------------------------------------------------------ contexts, queues
+
+    def create_context(self, devices: Sequence[Device]) -> Context:
+        return Context(devices)
+
+    def release_context(self, context: Context) -> None:
+        context.close()
+
+    def create_queue(
+        self, context: Context, device: Device, *, in_order: bool, profiling: bool, immediate: bool | None = None
+    ) -> Queue:
+        return Queue(context, device, in_order, profiling)
+
+    def release_queue(self, queue: Queue) -> None:
+        queue.close()
+
+    def wait_queue(self, queue: Queue) -> None:
+        queue.wait()
+
+    queue_ends = staticmethod(Queue.ends)
+
+    def queue_is_idle(self, queue: Queue) -> bool:
+        return queue.is_idle()
+
+    # ------------------------------------------------------------------ events
+
+    def barrier(self, queue: Queue, waits: Sequence[Event] = ()) -> Event:
+        return queue.barrier(waits)
+
+    def wait_event(self, event: Event) -> None:
+        event.wait()
+
+    def event_status(self, event: Event) -> EventStatus:
+        return event.status()
+
+    def event_times(self, event: Event) -> tuple[int, int, int]:
+        return event.times()
+
+    def release_event(self, event: Event) -> None:
+        """Nothing: the last reference does it, for the queue may still ask how it ended."""
+
+    # ------------------------------------------------------------------ memory
+
+    def allocate(self, context: Context, device: Device | None, kind: UsmKind, nbytes: int, alignment: int = 0) -> int:
+        return _opencl_memory.allocate(context, device, kind, nbytes, alignment)
+
+    allocate_pitched = staticmethod(_opencl_memory.allocate_pitched)
+    free = staticmethod(_opencl_memory.free)
+    pointer_info = staticmethod(_opencl_memory.pointer_info)
+    copy = staticmethod(_opencl_memory.copy)
+    fill = staticmethod(_opencl_memory.fill)
+    prefetch = staticmethod(_opencl_memory.prefetch)
+    advise = staticmethod(_opencl_memory.advise)
+
+    # ------------------------------------------------------------------ image memory and handles
+
+    allocate_image = staticmethod(_opencl_image.allocate_image)
+    free_image = staticmethod(_opencl_image.free_image)
+    image_info = staticmethod(_opencl_image.image_info)
+    image_level = staticmethod(_opencl_image.image_level)
+    create_unsampled_image = staticmethod(_opencl_handle.create_unsampled_image)
+    create_sampled_image = staticmethod(_opencl_handle.create_sampled_image)
+    create_sampled_image_usm = staticmethod(_opencl_handle.create_sampled_image_usm)
+    create_unsampled_image_usm = staticmethod(_opencl_handle.create_unsampled_image_usm)
+    destroy_image = staticmethod(_opencl_handle.destroy_image)
+    copy_image = staticmethod(_opencl_copy.copy_image)
+
+    def image_call(self, queue: Queue, call: ImageCall, waits: Sequence[Event] = ()) -> Event:
+        return _opencl_functions.image_call(queue, call, waits)
+
+    # ------------------------------------------------------------------ modules and kernels
+
+    def load_module(
+        self,
+        context: Context,
+        device: Device,
+        source: bytes,
+        *,
+        specialization: Mapping[int, bytes] | None = None,
+        options: str = "",
+    ) -> Module:
+        return load_module(context, device, source, specialization, options)
+
+    compile_module = staticmethod(_opencl_link.compile_module)
+    link_modules = staticmethod(_opencl_link.link_modules)
+
+    def describe_module(self, source: bytes) -> ModuleDescription:
+        return describe_module(source)
+
+    def module_log(self, module: Module) -> str:
+        return module.log
+
+    def release_module(self, module: Module) -> None:
+        module.close()
+
+    def kernel_names(self, module: Module) -> tuple[str, ...]:
+        return module.names()
+
+    def get_kernel(self, module: Module, name: str) -> Kernel:
+        return get_kernel(module, name)
+
+    def kernel_info(self, kernel: Kernel) -> KernelRecord:
+        return kernel.record()
+
+    launch = staticmethod(_opencl_launch.launch)
+    launch_with_offset = staticmethod(_opencl_launch.launch_with_offset)
+    prepare_launch = staticmethod(_opencl_launch.prepare_launch)
+
+    # ------------------------------------------------------------------ external memory and semaphores
+
+    importable_memory = staticmethod(_opencl_external.importable_memory)
+    import_memory = staticmethod(_opencl_external.import_memory)
+    release_memory = staticmethod(_opencl_external.release_memory)
+    map_image = staticmethod(_opencl_external.map_image)
+    unmap_image = staticmethod(_opencl_external.unmap_image)
+    map_linear = staticmethod(_opencl_external.map_linear)
+    unmap_linear = staticmethod(_opencl_external.unmap_linear)
+    import_semaphore = staticmethod(_opencl_external.import_semaphore)
+    release_semaphore = staticmethod(_opencl_external.release_semaphore)
+    wait_semaphore = staticmethod(_opencl_external.wait_semaphore)
+    signal_semaphore = staticmethod(_opencl_external.signal_semaphore)
+    prepare_semaphore = staticmethod(_opencl_external.prepare_semaphore)
+
+    # ------------------------------------------------------------------ streams of other libraries
+
+    def _no_streams(self) -> FeatureNotSupportedError:
+        return FeatureNotSupportedError(
+            "OpenCL has no streams that libraries share: wait on the host, with event.wait() and the other library's "
+            "own call",
+            backend="opencl",
+        )
+
+    def make_stream_wait(self, context: Context, device: Device, stream: int, waits: Sequence[Event]) -> None:
+        raise self._no_streams()
+
+    def wait_for_stream(self, queue: Queue, stream: int) -> Event:
+        raise self._no_streams()
+
+    # ------------------------------------------------------------------ native handles
+
+    native_types = _opencl_native.TYPES
+    native_lists = frozenset({"kernel_bundle", "event", "buffer", "image"})
+    native_counted = frozenset(_opencl_native.TYPES) - {"platform"}
+    default_ownership = Ownership.keep
+
+    platform_handle = staticmethod(_opencl_native.platform_handle)
+    find_device = staticmethod(_opencl_native.find_device)
+    devices_of = staticmethod(_opencl_native.devices_of)
+    adopt_device = staticmethod(_opencl_native.adopt_device)
+    adopt_context = staticmethod(_opencl_native.adopt_context)
+    adopt_queue = staticmethod(_opencl_native.adopt_queue)
+    adopt_event = staticmethod(_opencl_native.adopt_event)
+    describe_memory = staticmethod(_opencl_native.describe_memory)
+    adopt_memory = staticmethod(_opencl_native.adopt_memory)
+    adopt_image = staticmethod(_opencl_native.adopt_image)
+    adopt_programs = staticmethod(_opencl_programs.adopt_programs)
+    adopt_programs_of = staticmethod(_opencl_programs.adopt_programs_of)
+    program_of = staticmethod(_opencl_programs.program_of)
+    adopt_kernel = staticmethod(_opencl_programs.adopt_kernel)
+    reference_count = staticmethod(_opencl_references.reference_count)
+
+    def platform_extensions(self, platform: PlatformRecord) -> frozenset[str]:
+        """CL_PLATFORM_EXTENSIONS."""
+        handle = all_platforms()[platform.index].handle
+        return frozenset(driver.get_text("clGetPlatformInfo", handle, driver.lib.CL_PLATFORM_EXTENSIONS).split())
+
+    def device_extensions(self, device: Device) -> frozenset[str]:
+        """CL_DEVICE_EXTENSIONS."""
+        return device.extensions
+
+    def memory_handle(self, context: Context, address: int, *, image: bool = False) -> NativeHandle | None:
+        """The cl_mem of memory, with a reference; None where it is none."""
+        found = _opencl_native.memory_handle(context, address, image=image)
+        return None if found is None else _opencl_references.held(found, "cl_mem", _opencl_lent.sweep)
+
+    def memory_or_address(self, context: Context, address: int) -> int:
+        """The cl_mem where an address stands for one; else the address."""
+        if not _opencl_buffers.is_number(address):
+            return address
+        return _opencl_references.handle_of(_opencl_buffers.buffer_of(context, address), "cl_mem")
+
+    def held_handle(self, native: Device | Context | Queue | Event | Module | Object | Kernel) -> NativeHandle:
+        """The cl_... handle of an object, with a reference."""
+        handle = self.native_handle(native)
+        if isinstance(native, Device) and native.parent is None:  # of these there are no counts
+            return handle
+        return _opencl_references.held(ffi.cast(handle.type, int(handle)), handle.type)
+
+    def native_handle(self, native: Device | Context | Queue | Event | Module | Object | Kernel) -> NativeHandle:
+        """The address that is the cl_... handle of an object."""
+        found = next((_NATIVE[kind] for kind in type(native).__mro__ if kind in _NATIVE), None)
+        if found is None:
+            raise BackendMismatchError(f"{native!r} is no object of the OpenCL backend", backend="opencl")
+        type_, handle_of = found
+        handle = handle_of(native)
+        if handle is None:
+            raise InvalidError(
+                f"this {type(native).__name__.lower()} was released: it has no native handle", backend="opencl"
+            )
+        return NativeHandle(int(ffi.cast("uintptr_t", handle)), type_)

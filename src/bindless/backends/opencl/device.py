@@ -1,0 +1,327 @@
+"""Platforms, devices and their parts: discovery and what the driver says of them."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import re
+import threading
+from typing import Any
+
+from ...drivers import opencl as driver
+from ...model.enums import DeviceType, Errc, UsmKind
+from ...model.errors import Error, FeatureNotSupportedError
+from .errors import SUCCESS, error
+from .fork_guard import refuse_in_fork, unusable_after_fork
+from ..contract import DeviceRecord, PlatformRecord
+
+__all__ = ["Device", "Platform", "all_platforms", "devices", "platforms"]
+
+lib, ffi = driver.lib, driver.ffi
+
+_TYPES = {
+    lib.CL_DEVICE_TYPE_GPU: DeviceType.gpu,
+    lib.CL_DEVICE_TYPE_CPU: DeviceType.cpu,
+    lib.CL_DEVICE_TYPE_ACCELERATOR: DeviceType.accelerator,
+}
+
+
+class Platform:
+    """One driver.
+
+    Attributes:
+        handle: cl_platform_id.
+        record: what the contract tells of it.
+        version: of OpenCL, such as (3, 0).
+    """
+
+    def __init__(self, handle: Any, index: int) -> None:
+        self.handle = handle
+        texts = [
+            driver.get_text("clGetPlatformInfo", handle, name)
+            for name in (lib.CL_PLATFORM_NAME, lib.CL_PLATFORM_VENDOR, lib.CL_PLATFORM_VERSION)
+        ]
+        self.record = PlatformRecord(index, *texts)
+        self.version = version_of(texts[2])
+
+        self._offers: dict[str, bool] = {}
+
+    @functools.cached_property
+    def handles(self) -> list[Any]:
+        """cl_device_id of its devices; empty where it has none, or where the driver fails to tell."""
+        try:
+            return driver.get_all("cl_device_id", "clGetDeviceIDs", self.handle, lib.CL_DEVICE_TYPE_ALL)
+        except Error:
+            return []
+
+    def offers(self, function: str) -> bool:
+        """Whether the driver has a function; of extensions the platform is asked."""
+        found = self._offers.get(function)
+        if found is None:
+            found = self._offers[function] = driver.has_for(function, self.handle)
+        return found
+
+    def require(self, function: str, needs: str) -> Any:
+        """A function of the driver.
+
+        Raises:
+            FeatureNotSupportedError: it lacks it; ``needs`` tells what has it.
+        """
+        if not self.offers(function):
+            raise FeatureNotSupportedError(
+                f"{self.record.name} has no {function}, which needs {needs}", backend="opencl"
+            )
+        return getattr(lib, function)
+
+
+def version_of(text: str) -> tuple[int, int]:
+    """The numbers in a version such as "OpenCL 3.0 PoCL" or "OpenCL C 1.2"."""
+    found = re.search(r"(\d+)\.(\d+)", text)
+    return (int(found[1]), int(found[2])) if found else (1, 0)
+
+
+class Device:
+    """One device, or a part of one, as the driver enumerates it; nothing is made on it here.
+
+    Attributes:
+        platform: whose it is.
+        handle: cl_device_id.
+        index: counts the devices of all platforms; a part has that of its device.
+        parent: the device that this is a part of.
+        name, vendor, driver_version: as the driver tells them.
+        version: of OpenCL that it has.
+        extensions: their names.
+    """
+
+    def __init__(self, platform: Platform, handle: Any, index: int, parent: Device | None = None) -> None:
+        self.platform = platform
+        self.handle = handle
+        self.address = int(ffi.cast("uintptr_t", handle))
+        self.index = index
+        self.parent = parent
+        self.name = self.text(lib.CL_DEVICE_NAME)
+        self.vendor = self.text(lib.CL_DEVICE_VENDOR)
+        self.driver_version = self.text(lib.CL_DRIVER_VERSION)
+        self.version_text = self.text(lib.CL_DEVICE_VERSION)
+        self.version = version_of(self.version_text)
+        self.extensions = frozenset(self.text(lib.CL_DEVICE_EXTENSIONS).split())
+        self._lock = threading.Lock()
+        self._parts: dict[object, tuple[Device, ...]] = {}
+
+    # ------------------------------------------------------------------ properties
+
+    def text(self, name: int) -> str:
+        """An answer that is a text."""
+        return driver.get_text("clGetDeviceInfo", self.handle, name)
+
+    def number(self, name: int, default: int = 0) -> int:
+        """An answer that is a number, or a set of flags; the default where the driver does not know the question."""
+        slot, size = ffi.new("cl_ulong *"), ffi.new("size_t *")
+        if lib.clGetDeviceInfo(self.handle, name, 8, slot, size) != SUCCESS or not size[0]:
+            return default
+        return int.from_bytes(bytes(ffi.buffer(slot, size[0])), "little")
+
+    def numbers(self, name: int, kind: str = "size_t") -> tuple[int, ...]:
+        """An answer that is a list of numbers; none where the driver does not know the question."""
+        try:
+            found = driver.get_info("clGetDeviceInfo", self.handle, name)
+        except Error:
+            return ()
+        return tuple(ffi.from_buffer(f"{kind}[]", found))
+
+    @functools.cached_property
+    def type(self) -> DeviceType:
+        """What the driver says that it is; a device of several types is the most specific one."""
+        flags = self.number(lib.CL_DEVICE_TYPE)
+        return next((kind for flag, kind in _TYPES.items() if flags & flag), DeviceType.custom)
+
+    @functools.cached_property
+    def has_images(self) -> bool:
+        return bool(self.number(lib.CL_DEVICE_IMAGE_SUPPORT))
+
+    @functools.cached_property
+    def has_usm(self) -> bool:
+        """Whether it has unified memory by cl_intel_unified_shared_memory. That of PoCL 6 is not used: every piece
+        holds the context for good, and makes the next ones slower. Its shared virtual memory does as well."""
+        if self.platform.record.name == "Portable Computing Language" and version_of(self.driver_version)[0] == 6:
+            return False
+        return "cl_intel_unified_shared_memory" in self.extensions and self.platform.offers("clDeviceMemAllocINTEL")
+
+    @functools.cached_property
+    def svm(self) -> int:
+        """Its kinds of shared virtual memory, as flags; 0 where it has none."""
+        if self.version < (2, 0) or not self.platform.offers("clSVMAlloc"):
+            return 0
+        return self.number(lib.CL_DEVICE_SVM_CAPABILITIES)
+
+    @functools.cached_property
+    def takes_il(self) -> bool:
+        """Whether it takes SPIR-V."""
+        return self.il_function is not None
+
+    @functools.cached_property
+    def il_function(self) -> str | None:
+        """The function that makes programs of SPIR-V."""
+        core, extension = "clCreateProgramWithIL", "clCreateProgramWithILKHR"
+        try:
+            if not self.text(lib.CL_DEVICE_IL_VERSION):
+                return None
+        except Error:  # older drivers do not know the question
+            return None
+        if self.platform.version >= (2, 1) and self.platform.offers(core):
+            return core
+        return extension if "cl_khr_il_program" in self.extensions and self.platform.offers(extension) else None
+
+    @functools.cached_property
+    def takes_ptx(self) -> bool:
+        """Whether its driver's own binaries are PTX: NVIDIA's, which nothing but its extensions tell."""
+        return any(name.startswith("cl_nv_") for name in self.extensions)
+
+    @functools.cached_property
+    def is_rusticl(self) -> bool:
+        """Whether its driver is Mesa's in Rust, whose faults no query tells."""
+        return self.platform.record.name == "rusticl"
+
+    @functools.cached_property
+    def c_version(self) -> tuple[int, int]:
+        """The newest OpenCL C that its compiler takes."""
+        newest = version_of(self.text(lib.CL_DEVICE_OPENCL_C_VERSION))
+        found = b""
+        if self.version >= (3, 0):
+            try:
+                found = driver.get_info("clGetDeviceInfo", self.handle, lib.CL_DEVICE_OPENCL_C_ALL_VERSIONS)
+            except Error:
+                found = b""
+        size = ffi.sizeof("cl_name_version")
+        listed = [int.from_bytes(found[at : at + 4], "little") for at in range(0, len(found), size)]
+        return max([newest, *((number >> 22, number >> 12 & 0x3FF) for number in listed)])
+
+    @functools.cached_property
+    def linear_alignment(self) -> int:
+        """Pixels that rows and addresses of images over buffers are multiples of; 0 where it has no such images."""
+        if "cl_khr_image2d_from_buffer" not in self.extensions and not (2, 0) <= self.version < (3, 0):
+            return 0  # OpenCL 2 has them; before and after they are optional
+        return max(
+            self.number(lib.CL_DEVICE_IMAGE_PITCH_ALIGNMENT), self.number(lib.CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT)
+        )
+
+    @functools.cached_property
+    def has_linear_images(self) -> bool:
+        """Whether images over its linear memory are known to use that, and no copy of it.
+
+        A buffer of OpenCL 1 is itself such memory, and one over shared virtual memory has to be (OpenCL 2, section on
+        creating buffers). Of Intel's unified memory only processors are known to do it.
+        """
+        if not self.linear_alignment or not self.has_images:
+            return False
+        return not self.has_usm or self.type is DeviceType.cpu
+
+    @functools.cached_property
+    def writes_3d(self) -> bool:
+        """Whether kernels write three-dimensional images."""
+        return "cl_khr_3d_image_writes" in self.extensions or (2, 0) <= self.version < (3, 0)
+
+    @functools.cached_property
+    def sub_buffer_alignment(self) -> int:
+        """Bytes that a sub-buffer's offset is a multiple of."""
+        return max(self.number(lib.CL_DEVICE_MEM_BASE_ADDR_ALIGN) // 8, 1)
+
+    @functools.cached_property
+    def work_item_sizes(self) -> tuple[int, ...]:
+        """Work-items that a work-group has at most by dimension."""
+        return self.numbers(lib.CL_DEVICE_MAX_WORK_ITEM_SIZES)
+
+    @functools.cached_property
+    def uuid(self) -> bytes:
+        """16 bytes, the same as Vulkan and Level Zero report; made of the names where the driver does not tell."""
+        if "cl_khr_device_uuid" in self.extensions:
+            try:
+                return driver.get_info("clGetDeviceInfo", self.handle, lib.CL_DEVICE_UUID_KHR)[:16]
+            except Error:  # it announces what it does not have
+                pass
+        names = repr((self.platform.record.name, self.vendor, self.name, self.index))
+        return hashlib.sha256(names.encode()).digest()[:16]
+
+    def no_memory(self, result: int, call: str, kind: UsmKind, nbytes: int, alignment: int = 0) -> Error:
+        """Why an allocation failed."""
+        asked = f"{nbytes} bytes of {kind} memory" + (f" at multiples of {alignment}" if alignment else "")
+        whole = self.number(lib.CL_DEVICE_GLOBAL_MEM_SIZE)
+        details = f"{asked}; {self.name} has {whole}: free memory or ask for less"
+        return error(result, call, details, Errc.memory_allocation)
+
+    # ------------------------------------------------------------------ parts
+
+    def parts(self, properties: tuple[int, ...]) -> tuple[Device, ...]:
+        """Its sub-devices by cl_device_partition_property, the same objects each time."""
+        with self._lock:
+            found = self._parts.get(properties)
+            if found is None:
+                asked = ffi.new("cl_device_partition_property[]", [*properties, 0])
+                handles = driver.get_all("cl_device_id", "clCreateSubDevices", self.handle, asked)
+                found = tuple(Device(self.platform, handle, self.index, self) for handle in handles)
+                self._parts[properties] = found
+            return found
+
+    def record(self) -> DeviceRecord:
+        """What the contract tells of it."""
+        return DeviceRecord(
+            native=self,
+            platform=self.platform.record,
+            index=self.index,
+            type=self.type,
+            name=self.name,
+            vendor=self.vendor,
+            driver_version=self.driver_version,
+            version="{}.{}".format(*self.version),
+            uuid=self.uuid,
+            parent=None if self.parent is None else self.parent.record(),
+        )
+
+    def __repr__(self) -> str:
+        return f"<opencl {self.type} {self.index}: {self.name}>"
+
+
+def _where_listed() -> str:
+    """Where the loader looked for drivers, and how to have one there."""
+    place = os.environ.get("OCL_ICD_VENDORS")
+    where = f"OCL_ICD_VENDORS={place!r}" if place else "/etc/OpenCL/vendors"
+    return f"{where} names none that works; apt install pocl-opencl-icd has one for every processor"
+
+
+_found: tuple[tuple[Platform, ...], tuple[Device, ...]] | None = None
+_lock = threading.Lock()
+
+
+def _discover() -> tuple[tuple[Platform, ...], tuple[Device, ...]]:
+    global _found
+    refuse_in_fork()
+    with _lock:
+        if _found is None:
+            driver.load()
+            unusable_after_fork()
+            made = tuple(Platform(handle, index) for index, handle in enumerate(driver.platforms()))
+            if not made:
+                raise error(lib.CL_PLATFORM_NOT_FOUND_KHR, "clGetPlatformIDs", _where_listed())
+            pairs = [(platform, handle) for platform in made for handle in platform.handles]
+            _found = made, tuple(Device(platform, handle, index) for index, (platform, handle) in enumerate(pairs))
+        return _found
+
+
+def all_platforms() -> tuple[Platform, ...]:
+    """The drivers that the loader finds, in its order."""
+    return _discover()[0]
+
+
+def platforms() -> tuple[PlatformRecord, ...]:
+    """The drivers, those without a device too."""
+    return tuple(platform.record for platform in all_platforms())
+
+
+def devices() -> tuple[DeviceRecord, ...]:
+    """All devices of all platforms.
+
+    Raises:
+        PlatformError: there is no OpenCL loader, or no driver that it finds.
+    """
+    return tuple(device.record() for device in _discover()[1])

@@ -1,0 +1,341 @@
+"""External memory and semaphores: what Vulkan and other drivers share with OpenCL, by cl_khr_external_memory and
+cl_khr_external_semaphore.
+
+OpenCL imports memory where it makes a buffer or an image of it, and each time takes a file descriptor over. So an
+import keeps a descriptor of its own until its end, and is at once a buffer of the whole, in which ranges are mapped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from ...drivers import opencl as driver
+from ...model.aspects import Aspect
+from ...model.image_descriptor import ImageDescriptor
+from ...model.enums import Errc, ImageType
+from ...model.errors import FeatureNotSupportedError
+from ...model.external import (
+    ExternalMemDescriptor,
+    ExternalMemHandleType,
+    ExternalSemaphoreDescriptor,
+    ExternalSemaphoreHandleType,
+    Resource,
+    ResourceFd,
+    ResourceWin32Handle,
+    ResourceWin32Name,
+)
+from . import memory_buffers as _opencl_buffers
+from ..common.file_descriptors import KeptResource, handed_over
+from .context import Context
+from .device import Device
+from .errors import SUCCESS, error, release
+from .event import Event
+from .fork_guard import in_fork, refuse_in_fork
+from .image_format import image_desc, image_format, require_format
+from .external_ownership import Handover
+from .image_memory import ImageStorage, free_image, require_images
+from .memory import free
+from .queue import Queue
+
+__all__ = [
+    "aspects",
+    "import_memory",
+    "import_semaphore",
+    "importable_memory",
+    "map_image",
+    "map_linear",
+    "prepare_semaphore",
+    "release_memory",
+    "release_semaphore",
+    "signal_semaphore",
+    "unmap_image",
+    "unmap_linear",
+    "wait_semaphore",
+]
+
+lib, ffi = driver.lib, driver.ffi
+
+_MEMORY_TYPES = {
+    ExternalMemHandleType.opaque_fd: lib.CL_EXTERNAL_MEMORY_HANDLE_OPAQUE_FD_KHR,
+    ExternalMemHandleType.dma_buf: lib.CL_EXTERNAL_MEMORY_HANDLE_DMA_BUF_KHR,
+    ExternalMemHandleType.win32_nt_handle: lib.CL_EXTERNAL_MEMORY_HANDLE_OPAQUE_WIN32_KHR,
+}
+# OpenCL's semaphores are binary: there are none for timelines, nor for fences, which have values, too.
+_SEMAPHORE_TYPES = {ExternalSemaphoreHandleType.opaque_fd: lib.CL_SEMAPHORE_HANDLE_OPAQUE_FD_KHR}
+
+_MEMORY = "cl_khr_external_memory"
+_SEMAPHORES = frozenset(("cl_khr_external_semaphore", "cl_khr_semaphore"))
+_MEMORY_CALLS = ("clCreateBufferWithProperties", "clCreateImageWithProperties")
+_SEMAPHORE_CALLS = (
+    "clCreateSemaphoreWithPropertiesKHR",
+    "clEnqueueWaitSemaphoresKHR",
+    "clEnqueueSignalSemaphoresKHR",
+    "clReleaseSemaphoreKHR",
+)
+
+
+def _imports(device: Device, question: int) -> frozenset[int]:
+    """The types of handles that a device takes."""
+    return frozenset(device.numbers(question, "cl_uint"))
+
+
+def _memory_types(device: Device) -> frozenset[int]:
+    if _MEMORY not in device.extensions or not all(map(device.platform.offers, _MEMORY_CALLS)):
+        return frozenset()
+    return _imports(device, lib.CL_DEVICE_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR)
+
+
+def _semaphore_types(device: Device) -> frozenset[int]:
+    if not device.extensions >= _SEMAPHORES or not all(map(device.platform.offers, _SEMAPHORE_CALLS)):
+        return frozenset()
+    kinds = _imports(device, lib.CL_DEVICE_SEMAPHORE_TYPES_KHR)
+    if kinds and lib.CL_SEMAPHORE_TYPE_BINARY_KHR not in kinds:  # NVIDIA's driver does not know the question
+        return frozenset()
+    return _imports(device, lib.CL_DEVICE_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR)
+
+
+def aspects(device: Device) -> frozenset[Aspect]:
+    """The imports that the driver lists for the device."""
+    found = set()
+    if not _memory_types(device).isdisjoint(_MEMORY_TYPES.values()):
+        found.add(Aspect.ext_oneapi_external_memory_import)
+    if not _semaphore_types(device).isdisjoint(_SEMAPHORE_TYPES.values()):
+        found.add(Aspect.ext_oneapi_external_semaphore_import)
+    return frozenset(found)
+
+
+def importable_memory(device: Device) -> frozenset[ExternalMemHandleType]:
+    """See ``ImportableMemoryProtocol``."""
+    listed = _memory_types(device)
+    return frozenset(kind for kind, number in _MEMORY_TYPES.items() if number in listed)
+
+
+class ExternalMemory(KeptResource):
+    """Imported memory.
+
+    Attributes:
+        device: where it was imported.
+        kind: what the handle is, as OpenCL says it.
+        base: the address that stands for the first byte, as for any buffer.
+        buffer: cl_mem of the whole.
+    """
+
+    __slots__ = ("base", "buffer", "device", "kind")
+
+    def __init__(self, device: Device, kind: int, resource: Resource) -> None:
+        super().__init__(resource)
+        self.device, self.kind = device, kind
+        self.base = 0
+        self.buffer: Any = None
+
+
+class Semaphore:
+    """A cl_semaphore_khr, as an array of one."""
+
+    __slots__ = ("array",)
+
+    def __init__(self, handle: Any) -> None:
+        self.array = ffi.new("cl_semaphore_khr[]", [handle])
+
+
+@contextmanager
+def _handed(resource: Resource) -> Iterator[int]:
+    """The value of the property that hands a resource over; of a file descriptor a duplicate, which is the driver's
+    where the block ends without an error."""
+    if isinstance(resource, ResourceFd):
+        with handed_over(resource.file_descriptor) as given:
+            yield given
+    else:
+        assert isinstance(resource, ResourceWin32Handle)
+        yield resource.handle
+
+
+def _on(context: Context, device: Device, question: int) -> tuple[int, ...]:
+    """Properties that name the device, where the context has others, too: an import for all needs that all can."""
+    return (question, device.address, 0) if len(context.devices) > 1 else ()
+
+
+def _made(call: str, context: Context, properties: Sequence[int], *arguments: Any, details: str) -> Any:
+    """What an import makes."""
+    listed, slot = ffi.new("cl_properties[]", [*properties, 0]), ffi.new("cl_int *")
+    found = getattr(lib, call)(context.handle, listed, *arguments, slot)
+    if slot[0] != SUCCESS or found == ffi.NULL:
+        raise error(slot[0] or lib.CL_INVALID_OPERATION, call, details, Errc.invalid)
+    return found
+
+
+# ---------------------------------------------------------------------- memory
+
+
+def import_memory(context: Context, device: Device, desc: ExternalMemDescriptor) -> ExternalMemory:
+    """See ``ExternalMemoryProtocol``."""
+    refuse_in_fork()
+    place = context.device(device)
+    kind = _MEMORY_TYPES.get(desc.handle_type)
+    if kind is None or kind not in _memory_types(place) or isinstance(desc.resource, ResourceWin32Name):
+        raise FeatureNotSupportedError(
+            f"{place.name} imports no memory as {desc.handle_type} of {desc.resource}: export it as another type "
+            "(CL_DEVICE_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR lists those that it takes)",
+            backend="opencl",
+        )
+    memory = ExternalMemory(place, kind, desc.resource)
+    try:
+        with _handed(memory.resource) as value:
+            memory.buffer = _made(
+                "clCreateBufferWithProperties",
+                context,
+                (kind, value, *_on(context, place, lib.CL_MEM_DEVICE_HANDLE_LIST_KHR)),
+                lib.CL_MEM_READ_WRITE,
+                desc.size_in_bytes,
+                ffi.NULL,
+                details=f"{desc.size_in_bytes} bytes; the size is that of the whole allocation, and its exporter is to "
+                f"run on the same device, {place.name} ({place.uuid.hex()})",
+            )
+    except BaseException:
+        memory.close()
+        raise
+    allocation = _opencl_buffers.around(memory.buffer, place, desc.size_in_bytes)
+    memory.base = allocation.base
+    context.add(allocation)
+    _share(context, memory.buffer)
+    return memory
+
+
+def _share(context: Context, native: Any) -> None:
+    """Has a cl_mem acquired before it is used, where the driver wants that."""
+    if context.handover is None and context.platform.offers("clEnqueueAcquireExternalMemObjectsKHR"):
+        context.handover = Handover(context)
+    if context.handover is not None:
+        context.handover.add(native)
+
+
+def _unshare(context: Context, native: Any) -> None:
+    if context.handover is not None:
+        context.handover.drop(native)
+
+
+def release_memory(context: Context, memory: ExternalMemory) -> None:
+    """See ``ExternalMemoryProtocol``."""
+    memory.close()
+    _unshare(context, memory.buffer)
+    free(context, memory.base)
+
+
+def map_image(context: Context, device: Device, memory: ExternalMemory, desc: ImageDescriptor) -> int:
+    """An image made of the import once more; the driver keeps what it needs of it."""
+    refuse_in_fork()
+    place = memory.device
+    require_images(place)
+    require_format(place, desc)
+    if desc.type is not ImageType.standard:
+        raise FeatureNotSupportedError(
+            f"{place.name} maps no {desc.type}: ask device.has(Aspect.ext_oneapi_mipmap) first", backend="opencl"
+        )
+    with _handed(memory.resource) as value:
+        native = _made(
+            "clCreateImageWithProperties",
+            context,
+            (memory.kind, value, *_on(context, place, lib.CL_MEM_DEVICE_HANDLE_LIST_KHR)),
+            lib.CL_MEM_READ_WRITE if desc.dimensions < 3 or place.writes_3d else lib.CL_MEM_READ_ONLY,
+            image_format(desc.channel_type, desc.num_channels),
+            image_desc(desc),
+            ffi.NULL,
+            details=f"{desc}; size and channels are those of the exporter's image, which lies at the memory's begin",
+        )
+    raw = int(ffi.cast("uintptr_t", native))
+    context.images[raw] = ImageStorage(native, place, desc)
+    _share(context, native)
+    return raw
+
+
+def unmap_image(context: Context, handle: int, desc: ImageDescriptor) -> None:
+    """See ``ExternalMemoryProtocol``."""
+    storage = context.images.get(handle)
+    if storage is not None:
+        _unshare(context, storage.handle)
+    free_image(context, handle, desc)
+
+
+def map_linear(context: Context, device: Device, memory: ExternalMemory, offset: int, nbytes: int) -> int:
+    """A place in the buffer of the whole."""
+    return memory.base + offset
+
+
+def unmap_linear(context: Context, address: int) -> None:
+    """The range ends with the import."""
+
+
+# ---------------------------------------------------------------------- semaphores
+
+
+def import_semaphore(context: Context, device: Device, desc: ExternalSemaphoreDescriptor) -> Semaphore:
+    """See ``ExternalSemaphoreProtocol``."""
+    refuse_in_fork()
+    place = context.device(device)
+    kind = _SEMAPHORE_TYPES.get(desc.handle_type)
+    if kind is None:
+        raise FeatureNotSupportedError(
+            f"handle_type={desc.handle_type}: OpenCL's semaphores are binary, without values; export a binary one, and "
+            "import it as opaque_fd",
+            backend="opencl",
+        )
+    if kind not in _semaphore_types(place):
+        raise FeatureNotSupportedError(
+            f"{place.name} imports no semaphores as {desc.handle_type} of {desc.resource} "
+            "(CL_DEVICE_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR lists what it takes): order the work on the host",
+            backend="opencl",
+        )
+    with _handed(desc.resource) as value:
+        native = _made(
+            "clCreateSemaphoreWithPropertiesKHR",
+            context,
+            (
+                lib.CL_SEMAPHORE_TYPE_KHR,
+                lib.CL_SEMAPHORE_TYPE_BINARY_KHR,
+                kind,
+                value,
+                *_on(context, place, lib.CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR),
+            ),
+            details=f"a binary semaphore that was exported on the same device, {place.name} ({place.uuid.hex()}), is "
+            "needed",
+        )
+    return Semaphore(native)
+
+
+def release_semaphore(context: Context, semaphore: Semaphore) -> None:
+    """See ``ExternalSemaphoreProtocol``."""
+    if not in_fork():
+        release(lib.clReleaseSemaphoreKHR(semaphore.array[0]), "clReleaseSemaphoreKHR")
+
+
+def wait_semaphore(queue: Queue, semaphore: Semaphore, value: int | None, waits: Sequence[Event] = ()) -> Event:
+    """See ``ExternalSemaphoreProtocol``; the driver waits as long as it takes."""
+    return _submit(queue, "clEnqueueWaitSemaphoresKHR", semaphore, waits)
+
+
+def signal_semaphore(queue: Queue, semaphore: Semaphore, value: int | None, waits: Sequence[Event] = ()) -> Event:
+    """See ``ExternalSemaphoreProtocol``."""
+    return _submit(queue, "clEnqueueSignalSemaphoresKHR", semaphore, waits)
+
+
+def prepare_semaphore(queue: Queue, semaphore: Semaphore, wait: bool) -> Callable[[int | None], Event]:
+    """See ``ExternalSemaphoreProtocol``."""
+    call = "clEnqueueWaitSemaphoresKHR" if wait else "clEnqueueSignalSemaphoresKHR"
+    return lambda value: _submit(queue, call, semaphore, ())
+
+
+def _submit(queue: Queue, call: str, semaphore: Semaphore, waits: Sequence[Event]) -> Event:
+    """A wait or a signal, after what is shared was given to the others. The queue is in order."""
+    if waits:  # which the end of our turn comes after, too
+        queue.run_all((), call, waits)
+    handover = queue.context.handover
+    if handover is not None and queue.handle is not None:
+        handover.give(queue)
+    submit, array = getattr(lib, call), semaphore.array
+
+    def command(own: Any, count: int, events: Any, event: Any) -> int:
+        return int(submit(own, 1, array, ffi.NULL, count, events, event))
+
+    return queue.run(command, call, uses_memory=False)

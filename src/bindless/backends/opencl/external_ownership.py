@@ -1,0 +1,141 @@
+"""Whose turn it is with memory that others use too: OpenCL's commands acquire it before they use it, and release it
+before others do (OpenCL API specification, section on acquiring and releasing external memory objects).
+
+Nobody says here when a turn ends but by a semaphore, or by waiting for a queue. So what was mapped is acquired by the
+first command that follows, and released by a signal, by a wait, and before the host waits for the queue that took it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ...drivers import opencl as driver
+from .errors import SUCCESS, check, fail, release
+from .event import Event, array_of
+from .fork_guard import in_fork
+
+if TYPE_CHECKING:
+    from .context import Context
+    from .queue import Queue
+
+__all__ = ["Handover"]
+
+lib, ffi = driver.lib, driver.ffi
+
+_ACQUIRE, _RELEASE = "clEnqueueAcquireExternalMemObjectsKHR", "clEnqueueReleaseExternalMemObjectsKHR"
+
+
+class Handover:
+    """The external memory objects of a context.
+
+    Attributes:
+        away: those that the next command acquires, cl_mem by number.
+        here: those that commands may use.
+        holder: the queue that acquired the last of those.
+    """
+
+    def __init__(self, context: Context) -> None:
+        self.away: dict[int, Any] = {}
+        self.here: dict[int, Any] = {}
+        self.holder: Queue | None = None
+        self._context = context
+        self._lock = threading.RLock()
+        self._busy = False
+        self._later: deque[Callable[[], None]] = deque()  # what garbage collection asks for in the midst of a change
+        self._released: Event | None = None  # the end of the last turn, and whose queue it was
+        self._giver: Queue | None = None
+
+    def add(self, memory: Any) -> None:
+        """Has a new cl_mem acquired before it is used."""
+        self._change(lambda: self.away.update({_number(memory): memory}))
+        self._context.change()
+
+    def drop(self, memory: Any) -> None:
+        """Releases a cl_mem that ends, and forgets it; commands that use it are complete. The garbage collector may ask
+        for it in the midst of a change: it lives until that is through."""
+        if not in_fork():
+            check(lib.clRetainMemObject(memory), "clRetainMemObject")
+            self._change(lambda: self._drop(memory))
+
+    def take(self, queue: Queue, waits: Sequence[Event]) -> None:
+        """Acquires what is away, for a command of the queue that waits for events."""
+        self._change(lambda: self._take(queue, waits))
+
+    def give(self, queue: Queue) -> None:
+        """Releases what is here, after the work of the queue."""
+        self._change(lambda: self._give(queue))
+
+    # ------------------------------------------------------------------ one change after the other
+
+    def _change(self, change: Callable[[], None]) -> None:
+        """Makes a change, and then those that came in the midst of it on this thread: finalizers run anywhere."""
+        with self._lock:
+            if self._busy:
+                self._later.append(change)
+                return
+            try:
+                self._make(change)
+            finally:
+                while self._later:
+                    self._make(self._later.popleft())
+
+    def _make(self, change: Callable[[], None]) -> None:
+        self._busy = True
+        try:
+            change()
+        finally:
+            self._busy = False
+
+    def _drop(self, memory: Any) -> None:
+        number = _number(memory)
+        self.away.pop(number, None)
+        used = self.here.pop(number, None) is not None
+        if used and self.holder is not None and self.holder.handle is not None:
+            _enqueue(self.holder, _RELEASE, {number: memory})
+        release(lib.clReleaseMemObject(memory), "clReleaseMemObject")
+
+    def _take(self, queue: Queue, waits: Sequence[Event]) -> None:
+        if self.away:
+            events = waits if self._released is None or self._giver is queue else [*waits, self._released]
+            if events:
+                _stop(queue, events)
+            _enqueue(queue, _ACQUIRE, self.away)
+            if not queue.in_order:
+                _stop(queue)
+            self.here.update(self.away)
+            self.away.clear()
+            self.holder = queue
+
+    def _give(self, queue: Queue) -> None:
+        if not self.here:
+            return
+        if queue.handle is not None:  # else it has ended meanwhile, and its work with it
+            if not queue.in_order:
+                _stop(queue)
+            self._released = _enqueue(queue, _RELEASE, self.here)
+        self.away.update(self.here)
+        self.here.clear()
+        self.holder, self._giver = None, queue
+        self._context.change()  # launches that C repeats come by here again
+
+
+def _number(memory: Any) -> int:
+    return int(ffi.cast("uintptr_t", memory))
+
+
+def _stop(queue: Queue, waits: Sequence[Event] = ()) -> None:
+    """Has what follows come after events, or after all that comes before."""
+    events = array_of(waits) if waits else ffi.NULL
+    result = lib.clEnqueueBarrierWithWaitList(queue.handle, len(waits), events, ffi.NULL)
+    check(result, "clEnqueueBarrierWithWaitList", "around external memory")
+
+
+def _enqueue(queue: Queue, call: str, objects: dict[int, Any]) -> Event:
+    listed, slot = ffi.new("cl_mem[]", list(objects.values())), ffi.new("cl_event *")
+    result = getattr(lib, call)(queue.handle, len(objects), listed, 0, ffi.NULL, slot)
+    if result != SUCCESS:
+        fail(result, call, f"{len(objects)} external memory objects")
+    return Event(slot[0], call, queue.profiling)

@@ -1,0 +1,10 @@
+"""OpenCL in a child made by ``fork``: see ``_fork``."""
+
+from __future__ import annotations
+
+from ..common.fork_guard import ForkGuard
+
+__all__ = ["in_fork", "refuse_in_fork", "unusable_after_fork"]
+
+_guard = ForkGuard("opencl", "OpenCL")
+in_fork, refuse_in_fork, unusable_after_fork = _guard.in_fork, _guard.refuse, _guard.watch

@@ -1,0 +1,203 @@
+"""Image memory: OpenCL images, known by their cl_mem as raw handles."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...drivers import opencl as driver
+from ...model.image_descriptor import ImageDescriptor
+from ...model.enums import Errc, ImageType
+from ...model.errors import FeatureNotSupportedError, InvalidError, MemoryAllocationError, SyclRuntimeError
+from ..common import handle_table as _lookup
+from .context import Context
+from .device import Device
+from .errors import SUCCESS, check, fail, release
+from .fork_guard import in_fork, refuse_in_fork
+from .image_format import channel_type_of, image_desc, image_format, native_type_of, require_format
+from ..contract import ImageRecord
+
+__all__ = [
+    "ImageStorage",
+    "View",
+    "allocate_image",
+    "free_image",
+    "image_info",
+    "image_level",
+    "require_images",
+    "storage_of",
+]
+
+lib, ffi = driver.lib, driver.ffi
+
+
+class ImageStorage:
+    """What is behind a raw handle, which is the address of a cl_mem.
+
+    Attributes:
+        handle: cl_mem of the image.
+        device: where it was made.
+        desc: as given.
+    """
+
+    __slots__ = ("desc", "device", "handle")
+
+    def __init__(self, handle: Any, device: Device, desc: ImageDescriptor) -> None:
+        self.handle, self.device, self.desc = handle, device, desc
+
+
+class View:
+    """An image as kernels take it: a number stands for it, and a launch passes the driver's objects.
+
+    Attributes:
+        image: cl_mem.
+        sampler: cl_sampler of a sampled image, which belongs to the context; else None.
+        desc: of the image.
+        owned: whether the cl_mem is released with the view; else it is that of the image memory.
+        scales_layers: whether the driver takes the number of a layer for another one; see ``_opencl_known_answers``.
+    """
+
+    __slots__ = ("desc", "image", "owned", "sampler", "scales_layers")
+
+    def __init__(
+        self,
+        image: Any,
+        desc: ImageDescriptor,
+        sampler: Any = None,
+        owned: bool = False,
+        scales_layers: bool = False,
+    ) -> None:
+        self.image, self.desc, self.sampler, self.owned = image, desc, sampler, owned
+        self.scales_layers = scales_layers
+
+    def require(self, type_: str, index: int, kernel: str) -> None:
+        """Refuses a parameter of another kind of image; nothing where its type is not known.
+
+        Raises:
+            InvalidError: the kernel takes another kind.
+        """
+        if type_.startswith("image") and type_ != native_type_of(self.desc):
+            raise InvalidError(
+                f"argument {index} of kernel {kernel!r} is an {type_}; the image given is an "
+                f"{native_type_of(self.desc)} ({self.desc})",
+                backend="opencl",
+            )
+
+    def close(self) -> None:
+        """Releases what is its own."""
+        if self.owned:
+            release(lib.clReleaseMemObject(self.image), "clReleaseMemObject")
+
+
+def require_images(device: Device) -> None:
+    """Raises ``FeatureNotSupportedError`` where there are no images."""
+    if not device.has_images:
+        raise FeatureNotSupportedError(
+            f"{device.name} has no images (CL_DEVICE_IMAGE_SUPPORT): ask device.has(Aspect.image) first",
+            backend="opencl",
+        )
+
+
+def storage_of(context: Context, handle: int) -> ImageStorage:
+    """The image memory of a raw handle.
+
+    Raises:
+        InvalidError: this context has none of that handle.
+    """
+    return _lookup.storage(context.images, handle, "opencl")
+
+
+def _limits(device: Device, desc: ImageDescriptor) -> tuple[tuple[str, int], ...]:
+    """Sizes of an image and the device's limits of them; OpenCL has none of its own for one dimension."""
+    number = device.number
+    if desc.dimensions == 3:
+        return (
+            ("width", number(lib.CL_DEVICE_IMAGE3D_MAX_WIDTH)),
+            ("height", number(lib.CL_DEVICE_IMAGE3D_MAX_HEIGHT)),
+            ("depth", number(lib.CL_DEVICE_IMAGE3D_MAX_DEPTH)),
+        )
+    return (("width", number(lib.CL_DEVICE_IMAGE2D_MAX_WIDTH)), ("height", number(lib.CL_DEVICE_IMAGE2D_MAX_HEIGHT)))
+
+
+def _require_size(device: Device, desc: ImageDescriptor) -> None:
+    for name, most in _limits(device, desc):
+        value = getattr(desc, name)
+        if value > most:
+            raise MemoryAllocationError(
+                f"{name}={value}: images of {desc.dimensions} dimensions of {device.name} have at most {most}; split "
+                "the image, or make it smaller",
+                backend="opencl",
+            )
+    layers = device.number(lib.CL_DEVICE_IMAGE_MAX_ARRAY_SIZE)
+    if desc.type is ImageType.array and desc.array_size > layers:
+        raise MemoryAllocationError(
+            f"array_size={desc.array_size}: arrays of {device.name} have at most {layers} layers; split the image",
+            backend="opencl",
+        )
+    whole = device.number(lib.CL_DEVICE_GLOBAL_MEM_SIZE)
+    if desc.nbytes > whole:  # some drivers say so when it is first used
+        raise MemoryAllocationError(f"{desc.nbytes} bytes for {desc}; {device.name} has {whole}", backend="opencl")
+
+
+def allocate_image(context: Context, device: Device, desc: ImageDescriptor) -> int:
+    """New image memory, which kernels can read and write."""
+    refuse_in_fork()
+    place = context.device(device)
+    require_images(place)
+    native = image_desc(desc)
+    require_format(place, desc)
+    _require_size(place, desc)
+    slot = ffi.new("cl_int *")
+    flags = lib.CL_MEM_READ_WRITE if desc.dimensions < 3 or place.writes_3d else lib.CL_MEM_READ_ONLY
+    found = lib.clCreateImage(
+        context.handle, flags, image_format(desc.channel_type, desc.num_channels), native, ffi.NULL, slot
+    )
+    if slot[0] != SUCCESS:
+        whole = place.number(lib.CL_DEVICE_GLOBAL_MEM_SIZE)
+        fail(slot[0], "clCreateImage", f"{desc.nbytes} bytes for {desc}; {place.name} has {whole}", _MEMORY)
+    raw = int(ffi.cast("uintptr_t", found))
+    context.images[raw] = ImageStorage(found, place, desc)
+    return raw
+
+
+_MEMORY = Errc.memory_allocation
+
+
+def free_image(context: Context, handle: int, desc: ImageDescriptor) -> None:
+    """Frees image memory."""
+    storage = _lookup.take_storage(context.images, handle, "opencl")
+    if not in_fork():
+        release(lib.clReleaseMemObject(storage.handle), "clReleaseMemObject")
+
+
+def image_level(context: Context, handle: int, level: int) -> int:
+    """This backend has no mipmaps.
+
+    Raises:
+        SyclRuntimeError: always.
+    """
+    storage = storage_of(context, handle)
+    raise SyclRuntimeError(
+        f"{handle:#x} is a {storage.desc.type} image: only mipmaps have levels, and the OpenCL backend has none; ask "
+        "device.has(Aspect.ext_oneapi_mipmap) first",
+        backend="opencl",
+    )
+
+
+def image_info(context: Context, handle: int) -> ImageRecord:
+    """Size and format as the driver tells them."""
+    storage = storage_of(context, handle)
+    slot, native = ffi.new("size_t *"), ffi.new("cl_image_format *")
+
+    def ask(name: int) -> int:
+        check(lib.clGetImageInfo(storage.handle, name, 8, slot, ffi.NULL), "clGetImageInfo")
+        return int(slot[0])
+
+    size = ffi.sizeof("cl_image_format")
+    check(lib.clGetImageInfo(storage.handle, lib.CL_IMAGE_FORMAT, size, native, ffi.NULL), "clGetImageInfo")
+    dimensions = storage.desc.dimensions
+    return ImageRecord(
+        ask(lib.CL_IMAGE_WIDTH),
+        ask(lib.CL_IMAGE_HEIGHT) if dimensions > 1 else 0,
+        ask(lib.CL_IMAGE_DEPTH) if dimensions > 2 else 0,
+        *channel_type_of(native),
+    )

@@ -1,0 +1,174 @@
+"""What the driver is given for the arguments of a kernel."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+from ...drivers import opencl as driver
+from ...model.errors import FeatureNotSupportedError, InvalidError
+from . import memory_buffers as _opencl_buffers, memory_svm as _opencl_svm, memory_usm as _opencl_usm
+from .context import Context
+from .memory import Means
+from .kernel_signature import Signature
+
+__all__ = ["Arguments"]
+
+lib, ffi = driver.lib, driver.ffi
+
+_NULL = ffi.NULL
+_VALUE = lib.BINDLESS_VALUE
+_POINTER_SIZE = 8
+
+# Kind, size and place of what the driver is given.
+_Row = tuple[int, int, Any]
+
+# Values, the bindless_settings_t for them, and what that points to.
+Found = tuple[tuple["bytes | int", ...], Any, object]
+
+
+class Arguments:
+    """The arguments of one kernel.
+
+    Where their bytes, one behind the other, tell all of them, ``lib.bindless_enqueue`` and ``lib.bindless_submit`` set
+    what has changed by themselves, but for what only Python knows: images, samplers, buffers. ``find`` finds these.
+
+    Attributes:
+        described: bindless_kernel_t, the kernel with what its arguments are set to.
+        direct: whether bytes tell them: there is no local memory among them, and nothing unknown.
+        begins: where each begins among these bytes.
+    """
+
+    def __init__(
+        self,
+        native: Any,
+        name: str,
+        context: Context,
+        means: Means,
+        lock: Any,
+        signature: Signature,
+        indirect: bool = True,
+        adapted: bool = False,
+    ) -> None:
+        """Of a kernel that finds addresses in memory, too, unless it is not ``indirect``; see ``Module`` for
+        ``adapted``."""
+        self._name = name
+        self._context = context
+        self._means = means
+        self._signature = signature
+        self._adapted = adapted
+        self._plan = tuple((part.source, part.kind, index) for index, part in enumerate(signature.natives))
+        self._address: int = lib.BINDLESS_OBJECT
+        if means is not _opencl_buffers:
+            unified = means is _opencl_usm
+            self._address = lib.BINDLESS_UNIFIED_ADDRESS if unified else lib.BINDLESS_SHARED_VIRTUAL_ADDRESS
+        self._last: Found = ((), None, None)
+        self._kept = [lock, context.now]
+        self.described = ffi.new("bindless_kernel_t *")
+        self.described.kernel, self.described.lock, self.described.now = native, lock, context.now
+        self.described.listed = indirect and means is _opencl_svm
+        self._was_listed = False
+        self.described.numbers = _opencl_buffers.NUMBERS.start
+        self.begins: tuple[int, ...] = ()
+        self.direct = self._describe()
+
+    def _describe(self) -> bool:
+        """Tells the driver's arguments, where bytes tell them."""
+        other = lib.BINDLESS_OBJECT
+        kinds = {"value": _VALUE, "pointer": self._address, "image": other, "sampler": other}
+        arguments, parts = self._signature.arguments, self._signature.natives
+        if arguments is None or any(part.kind not in kinds for part in parts):
+            return False
+        *begins, size = itertools.accumulate((argument.size for argument in arguments), initial=0)
+        rows = [(kinds[part.kind], begins[part.source], arguments[part.source].size) for part in parts]
+        listed, values = ffi.new("bindless_argument_t[]", rows), ffi.new("char[]", size + 1)
+        self.begins = tuple(begins)
+        self._kept += [listed, values]
+        described = self.described
+        described.count, described.arguments, described.size, described.values = len(rows), listed, size, values
+        return True
+
+    def find(self, arguments: Sequence[bytes | int]) -> Found:
+        """bindless_settings_t for the context's generation, which is good as long as that is; second in what keeps it,
+        for another thread may find others meanwhile."""
+        generation, values, last = int(self._context.now[0]), tuple(arguments), self._last
+        if last[1] is not None and last[1].generation == generation and last[0] == values:
+            return last
+        rows = [self._found(index, source, kind, values[source]) for source, kind, index in self._plan]
+        settings, listed = ffi.new("bindless_settings_t *"), ffi.new("bindless_setting_t[]", rows)
+        settings.generation, settings.count, settings.rows = generation, len(rows), listed
+        bases: list[Any] = _opencl_svm.bases(self._context) if self.described.listed else []
+        if not bases and self._was_listed:
+            bases = [_opencl_svm.anchor(self._context)]
+        if bases:
+            self._was_listed = True
+            array = ffi.new("void *[]", bases)
+            settings.listed, settings.list = len(bases), array
+            rows.append((0, 0, array))
+        found = self._last = values, settings, (rows, listed)
+        return found
+
+    def _found(self, index: int, source: int, kind: str, value: bytes | int) -> _Row:
+        if isinstance(value, int):
+            return _VALUE, value, _NULL
+        if kind == "pointer":
+            return self._pointer(int.from_bytes(value, "little"))
+        if kind in ("image", "sampler"):
+            return self._image(index, source, kind, int.from_bytes(value, "little"))
+        if kind == "value":
+            return _VALUE, len(value), ffi.new("char[]", value)
+        return self._unknown(value)
+
+    def _pointer(self, address: int) -> _Row:
+        """The address as it is, or the buffer that it stands for; no buffer for null pointers of those."""
+        if self._means is _opencl_buffers or _opencl_buffers.is_number(address):
+            buffer = ffi.new("cl_mem *", _opencl_buffers.buffer_of(self._context, address)) if address else _NULL
+            return _VALUE, _POINTER_SIZE, buffer
+        return self._address, _POINTER_SIZE, ffi.new("uint64_t *", address)
+
+    def _image(self, index: int, source: int, kind: str, handle: int) -> _Row:
+        """The driver's object for the handle of an image, or its sampler."""
+        context = self._context
+        view = context.sampled.get(handle) or context.unsampled.get(handle)
+        if view is None:
+            raise InvalidError(
+                f"argument {source} of kernel {self._name!r}: {handle:#x} is no image of this context: it was "
+                "destroyed, or is of another context",
+                backend="opencl",
+            )
+        part = self._signature.natives[index]
+        view.require(part.type, source, self._name)
+        if part.writes and view.sampler is not None:
+            raise InvalidError(
+                f"argument {source} of kernel {self._name!r}: {handle:#x} is a sampled image, and the kernel writes "
+                "it: create it without a sampler",
+                backend="opencl",
+            )
+        if kind == "image":
+            return _VALUE, _POINTER_SIZE, ffi.new("cl_mem *", view.image)
+        if view.sampler is None:
+            raise InvalidError(
+                f"argument {source} of kernel {self._name!r}: {handle:#x} is an unsampled image, and the kernel "
+                "samples it: create it with a sampler",
+                backend="opencl",
+            )
+        if view.scales_layers and not self._adapted:
+            raise FeatureNotSupportedError(
+                f"argument {source} of kernel {self._name!r}: the driver finds the wrong layers of arrays where "
+                "coordinates are normalized. Use coordinate='unnormalized', or compile the kernel with `bindless "
+                "build`, whose kernels divide the layer",
+                backend="opencl",
+            )
+        return _VALUE, _POINTER_SIZE, ffi.new("cl_sampler *", view.sampler)
+
+    def _unknown(self, value: bytes) -> _Row:
+        """An argument whose kind the driver does not tell: 8 bytes may be an address of memory or a handle."""
+        number = int.from_bytes(value, "little") if len(value) == 8 else 0
+        context = self._context
+        view = context.sampled.get(number) or context.unsampled.get(number)
+        if view is not None:
+            return _VALUE, _POINTER_SIZE, ffi.new("cl_mem *", view.image)
+        if number and context.allocation_of(number) is not None:
+            return self._pointer(number)
+        return _VALUE, len(value), ffi.new("char[]", value)

@@ -1,0 +1,118 @@
+"""Programs compiled one by one and linked (OpenCL 1.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ...drivers import opencl as driver
+from ...model.errors import InvalidError
+from .context import Context
+from .device import Device
+from .errors import SUCCESS
+from .optional_features import explain_missing_features
+from .fork_guard import in_fork, refuse_in_fork
+from .module import (
+    ASKING,
+    Module,
+    build_error,
+    build_log,
+    compile_program,
+    create_program,
+    declared_in,
+    hint_of,
+    is_adapted,
+    options_of,
+    signatures_of,
+    unasked,
+)
+
+__all__ = ["Object", "compile_module", "link_modules"]
+
+lib, ffi = driver.lib, driver.ffi
+
+
+class Object:
+    """A program that was compiled, and is linked later.
+
+    Attributes:
+        native: cl_program, which goes with the last reference.
+        source: what it was compiled of.
+        options: that it was compiled with.
+    """
+
+    __slots__ = ("native", "options", "source")
+
+    def __init__(self, native: Any, source: bytes, options: bytes = b"") -> None:
+        self.native, self.source, self.options = native, source, options
+
+    def __del__(self) -> None:
+        if not in_fork():
+            lib.clReleaseProgram(self.native)
+
+
+def compile_module(
+    context: Context,
+    device: Device,
+    source: bytes,
+    *,
+    specialization: Mapping[int, bytes] | None = None,
+    options: str = "",
+) -> tuple[Object, str]:
+    """Compiles a module that may use functions of others; gives also what the compiler said.
+
+    Raises:
+        BuildError: it does not compile; ``log`` has the compiler's words.
+        KernelNotSupportedError: it does not compile without an optional feature that the device lacks.
+    """
+    refuse_in_fork()
+    place = context.device(device)
+    if not source:
+        raise InvalidError("the source is empty; it is SPIR-V or OpenCL C", backend="opencl")
+    flags = options_of(place, source, specialization, options)
+    with explain_missing_features(place, source):
+        made = Object(create_program(context, place, source, specialization), source, flags)
+        return made, compile_program(made.native, place, flags, hint_of(source))
+
+
+def link_modules(context: Context, device: Device, objects: Sequence[Object], *, options: str = "") -> Module:
+    """One module of several compiled ones.
+
+    Raises:
+        BuildError: they do not fit together; ``log`` has the linker's words.
+    """
+    refuse_in_fork()
+    place = context.device(device)
+    result, found, said = _linked(context, place, objects, options)
+    if result == lib.CL_LINK_PROGRAM_FAILURE and place.takes_ptx:
+        # As of programs that are built: NVIDIA's driver links no kernel without parameters that it is to tell of.
+        again = [_unasked(context, place, part) for part in objects]
+        result, found, said = _linked(context, place, again, options)
+    if result != SUCCESS:
+        raise build_error(result, "clLinkProgram", place, said)
+    signatures = {name: row for part in objects for name, row in signatures_of(part.source).items()}
+    declared = {name: row for part in objects for name, row in declared_in(part.source).items()}
+    adapted = all(is_adapted(part.source) for part in objects)
+    return Module(context, place, found, signatures, said, declared=declared, adapted=adapted)
+
+
+def _linked(context: Context, place: Device, objects: Sequence[Object], options: str) -> tuple[int, Any, str]:
+    """What the linker returned, made, none where it failed, and said."""
+    slot = ffi.new("cl_int *")
+    programs = ffi.new("cl_program[]", [part.native for part in objects])
+    handles = ffi.new("cl_device_id[]", [place.handle])
+    flags = ffi.new("char[]", options.encode())
+    found = lib.clLinkProgram(context.handle, 1, handles, flags, len(programs), programs, ffi.NULL, ffi.NULL, slot)
+    said = build_log(found, place) if found != ffi.NULL else ""
+    if slot[0] != SUCCESS and found != ffi.NULL:
+        lib.clReleaseProgram(found)
+    return int(slot[0]), found, said
+
+
+def _unasked(context: Context, place: Device, part: Object) -> Object:
+    """The same, compiled without information on arguments; itself where it has none."""
+    if ASKING not in part.options:
+        return part
+    made = Object(create_program(context, place, part.source), part.source, unasked(part.options))
+    compile_program(made.native, place, made.options, hint_of(made.source))
+    return made

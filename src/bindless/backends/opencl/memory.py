@@ -1,0 +1,216 @@
+"""Memory behind addresses, by the best means that a device has: unified, shared virtual, or buffers.
+
+``_opencl_usm``, ``_opencl_svm`` and ``_opencl_buffers`` are the means; here they are chosen, and what the contract
+asks of memory is said with them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from ...drivers import opencl as driver
+from ...model.enums import UsmKind
+from ...model.errors import FeatureNotSupportedError, InvalidError, MemoryAllocationError
+from . import (memory_buffers as _opencl_buffers, deferred_free as _opencl_lent, memory_svm as _opencl_svm, memory_usm as _opencl_usm)
+from ..common.fill_pattern import fill_parts
+from .context import WHOLE, Allocation, Context
+from .device import Device
+from .errors import release
+from .event import Event
+from .fork_guard import in_fork, refuse_in_fork
+from .queue import Command, Queue
+from ..contract import PointerRecord
+
+__all__ = [
+    "Means",
+    "advise",
+    "allocate",
+    "allocate_pitched",
+    "copy",
+    "copy_commands",
+    "fill",
+    "free",
+    "means_of",
+    "pitch_align",
+    "pointer_info",
+    "prefetch",
+    "row_reserve",
+]
+
+lib, ffi = driver.lib, driver.ffi
+
+# Rows of pitched memory where the device has no images over linear memory.
+_ROW_ALIGN = 64
+_WIDEST_PIXEL = 16
+
+
+class Means(Protocol):
+    """What the three modules offer."""
+
+    def kinds(self, device: Device) -> frozenset[UsmKind]:
+        """Kinds of memory that a device has by them."""
+
+    def allocate(
+        self, context: Context, device: Device, kind: UsmKind, nbytes: int, alignment: int, reserve: int
+    ) -> Allocation:
+        """New memory, longer by the reserve; raises with the driver's code where there is not enough."""
+
+    def free(self, context: Context, allocation: Allocation) -> None: ...
+
+    def find(self, context: Context, address: int) -> PointerRecord:
+        """What an address belongs to that was not allocated here."""
+
+    def copies(self, context: Context, dst: int, src: int, nbytes: int) -> list[Command]:
+        """Commands, one after the other, that copy between addresses of the context or the process."""
+
+    def fill(self, context: Context, dst: int, pattern: bytes, nbytes: int) -> Command:
+        """A fill at a multiple of the pattern's size."""
+
+    def prefetch(self, context: Context, address: int, nbytes: int) -> Command | None:
+        """A command that brings memory to the queue's device; None where there is nothing to bring."""
+
+
+def means_of(device: Device) -> Means:
+    """The means of a device, the same for all of its platform's that share a context with it."""
+    if device.has_usm:
+        return _opencl_usm
+    return _opencl_svm if device.svm else _opencl_buffers
+
+
+def _means(context: Context, *addresses: int) -> Means:
+    """The means of a context, or for addresses among which are buffers."""
+    if any(map(_opencl_buffers.is_number, addresses)):
+        return _opencl_buffers
+    return means_of(context.devices[0])
+
+
+# ---------------------------------------------------------------------- allocations
+
+
+def allocate(context: Context, device: Device | None, kind: UsmKind, nbytes: int, alignment: int = 0) -> int:
+    """New memory at the driver's own alignment, or a larger one."""
+    if not 0 < nbytes < 2**63:
+        raise MemoryAllocationError(f"nbytes={nbytes}: an allocation has 1 to 2**63 - 1 bytes", backend="opencl")
+    refuse_in_fork()
+    place = context.device(device)
+    _opencl_lent.sweep()
+    means = _means(context)
+    if kind not in means.kinds(place):
+        raise FeatureNotSupportedError(
+            f"{place.name} has no {kind} memory: ask device.has(Aspect.usm_{kind}_allocations) first", backend="opencl"
+        )
+    _require_size(place, kind, nbytes)
+    more = row_reserve(place)
+    made = means.allocate(context, place, kind, nbytes, max(alignment, more), more)
+    context.add(made)
+    return made.base
+
+
+def _require_size(device: Device, kind: UsmKind, nbytes: int) -> None:
+    most = device.number(lib.CL_DEVICE_MAX_MEM_ALLOC_SIZE)
+    if most and nbytes > most and kind is not UsmKind.host:
+        raise MemoryAllocationError(
+            f"{nbytes} bytes of {kind} memory; {device.name} has at most {most} in one allocation "
+            "(info.device.max_mem_alloc_size): ask for less",
+            backend="opencl",
+        )
+
+
+def row_reserve(device: Device) -> int:
+    """What allocations are aligned to, and are longer by, for images over them: they may begin anywhere that is a
+    multiple of it, and OpenCL wants their last row whole, with what lies between two rows."""
+    return device.linear_alignment * _WIDEST_PIXEL if device.has_linear_images else 0
+
+
+def pitch_align(device: Device) -> int:
+    """Bytes that every row of pitched memory is a multiple of: what images of the widest pixels want."""
+    return row_reserve(device) or _ROW_ALIGN
+
+
+def allocate_pitched(
+    context: Context, device: Device, width_in_bytes: int, height: int, element_size: int
+) -> tuple[int, int]:
+    """Device memory with rows that images can be made over where the device has such, and the bytes between rows."""
+    if width_in_bytes < 1 or height < 1:
+        raise MemoryAllocationError(
+            f"{width_in_bytes} bytes x {height} rows: both are at least 1 (a one-dimensional image is one row)",
+            backend="opencl",
+        )
+    unit = pitch_align(device)
+    pitch = -(-width_in_bytes // unit) * unit
+    return allocate(context, device, UsmKind.device, pitch * height, 0), pitch
+
+
+def free(context: Context, address: int) -> None:
+    """Frees memory of this context; commands that use it are complete."""
+    allocation = context.remove(address)
+    if allocation is None:
+        raise MemoryAllocationError(
+            f"{address:#x} is not the address of an allocation of this context: it was freed before, lies inside an "
+            "allocation, or belongs to another context or library",
+            backend="opencl",
+        )
+    if allocation.owned and not in_fork() and context.handle is not None:
+        _opencl_lent.sweep()
+        means, whole = _means(context, address), allocation.parts.get(WHOLE)
+        if whole is not None and _opencl_lent.is_held(whole):
+            lender: Any = _opencl_lent.Lender(context)
+            _opencl_lent.free_after(whole, lambda: means.free(lender, allocation))
+            return
+        for part in allocation.parts.values():
+            release(lib.clReleaseMemObject(part), "clReleaseMemObject")
+        means.free(context, allocation)
+
+
+def pointer_info(context: Context, address: int) -> PointerRecord:
+    """What an address belongs to. Memory of other libraries counts where it is of the same native context."""
+    refuse_in_fork()
+    own = context.allocation_of(address)
+    if own is not None:
+        return PointerRecord(own.kind, own.base, own.size, own.device)
+    return _means(context).find(context, address)
+
+
+# ---------------------------------------------------------------------- commands
+
+
+def copy_commands(context: Context, dst: int, src: int, nbytes: int) -> list[Command]:
+    """Commands, one after the other, that copy bytes."""
+    return _means(context, dst, src).copies(context, dst, src, nbytes)
+
+
+def copy(queue: Queue, dst: int, src: int, nbytes: int, waits: Sequence[Event] = ()) -> Event:
+    """Copies between any two memories."""
+    commands = copy_commands(queue.context, dst, src, nbytes) if nbytes else []
+    if not commands:
+        return queue.run_all((), "", waits)
+    return queue.run_in_sequence(commands, "copy", waits, f"{nbytes} bytes from {src:#x} to {dst:#x}")
+
+
+def fill(queue: Queue, dst: int, pattern: bytes, count: int, waits: Sequence[Event] = ()) -> Event:
+    """Writes ``count`` copies of a pattern."""
+    means, context = _means(queue.context, dst), queue.context
+    parts = fill_parts(dst, pattern, len(pattern) * count)
+    commands = [means.fill(context, *part) for part in parts]
+    return queue.run_all(commands, "fill", waits, f"{count} times {pattern.hex()} at {dst:#x}")
+
+
+def prefetch(queue: Queue, address: int, nbytes: int, waits: Sequence[Event] = ()) -> Event:
+    """Brings shared memory to the device; nothing for other memory, and where device and host have the same."""
+    command = None
+    unified = queue.device.number(lib.CL_DEVICE_HOST_UNIFIED_MEMORY)
+    if nbytes and not unified and pointer_info(queue.context, address).kind is UsmKind.shared:
+        command = _means(queue.context).prefetch(queue.context, address, nbytes)
+    return queue.run_all((command,) if command else (), "prefetch", waits, f"{nbytes} bytes at {address:#x}")
+
+
+def advise(queue: Queue, address: int, nbytes: int, advice: int, waits: Sequence[Event] = ()) -> Event:
+    """OpenCL has no advice of its own: completes when its turn comes.
+
+    Raises:
+        InvalidError: the advice is negative.
+    """
+    if advice < 0:
+        raise InvalidError(f"advice={advice}: it is a number of the driver, 0 for its default", backend="opencl")
+    return queue.run_all((), "advise", waits)

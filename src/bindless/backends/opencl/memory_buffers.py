@@ -1,0 +1,208 @@
+"""Device memory by buffers, for drivers of OpenCL 1 and for buffers that were made elsewhere.
+
+An address is a number that stands for a place in a cl_mem. Kernels take such an address as an argument alone: that of a
+buffer's begin, or of a place in it that a sub-buffer may begin at. No address of these means anything inside a kernel.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from typing import Any
+
+from ...drivers import opencl as driver
+from ...model.enums import UsmKind
+from ...model.errors import InvalidError
+from .context import Allocation, Context
+from .device import Device
+from .errors import SUCCESS, check, made, release
+from .fork_guard import in_fork
+from .queue import Command
+from .memory_svm import as_buffer, is_coarse
+from ..contract import PointerRecord
+
+__all__ = [
+    "NUMBERS",
+    "allocate",
+    "around",
+    "buffer_of",
+    "copies",
+    "fill",
+    "find",
+    "free",
+    "is_number",
+    "kinds",
+    "prefetch",
+]
+
+lib, ffi = driver.lib, driver.ffi
+
+# Far from the addresses that a process has, and never used twice.
+NUMBERS = range(1 << 60, 1 << 62)
+_GAP = 1 << 16
+_numbers = itertools.count(NUMBERS.start, _GAP)
+_lock = threading.Lock()
+
+
+def _pointer(address: int) -> Any:
+    return ffi.cast("void *", address)
+
+
+def kinds(device: Device) -> frozenset[UsmKind]:
+    return frozenset((UsmKind.device,))
+
+
+def allocate(
+    context: Context, device: Device, kind: UsmKind, nbytes: int, alignment: int, reserve: int = 0
+) -> Allocation:
+    """A buffer, and a number for it."""
+    slot = ffi.new("cl_int *")
+    buffer = lib.clCreateBuffer(context.handle, lib.CL_MEM_READ_WRITE, nbytes + reserve, ffi.NULL, slot)
+    if slot[0] != SUCCESS:
+        raise device.no_memory(slot[0], "clCreateBuffer", kind, nbytes)
+    return Allocation(kind, device, _number(nbytes, alignment), nbytes, buffer)
+
+
+def around(buffer: Any, device: Device, nbytes: int) -> Allocation:
+    """A number for a buffer that was made elsewhere, whose reference it takes over."""
+    return Allocation(UsmKind.device, device, _number(nbytes, 0), nbytes, buffer)
+
+
+def is_number(address: int) -> bool:
+    """Whether an address is one of those."""
+    return address in NUMBERS
+
+
+def _number(nbytes: int, alignment: int) -> int:
+    """An address that no allocation had or has."""
+    global _numbers
+    with _lock:
+        address = next(_numbers)
+        unit = max(alignment, _GAP)
+        address = -(-address // unit) * unit
+        _numbers = itertools.count(-(-(address + nbytes + 1) // _GAP) * _GAP, _GAP)
+    return address
+
+
+def free(context: Context, allocation: Allocation) -> None:
+    """Gives the buffer back; commands that use it keep it."""
+    release(lib.clReleaseMemObject(allocation.buffer), "clReleaseMemObject")
+
+
+def find(context: Context, address: int) -> PointerRecord:
+    return PointerRecord(UsmKind.unknown)
+
+
+def _place(context: Context, address: int, nbytes: int) -> tuple[Any, int] | None:
+    """Buffer and offset of an address; None for memory of the process."""
+    found = context.allocation_of(address)
+    if found is None:
+        if is_number(address):
+            raise InvalidError(
+                f"{address:#x} stands for a buffer that was freed, or is of another context", backend="opencl"
+            )
+        return None
+    offset = address - found.base
+    if offset + nbytes > found.size:
+        raise InvalidError(
+            f"{nbytes} bytes at {address:#x}: the allocation ends {found.size - offset} bytes behind it",
+            backend="opencl",
+        )
+    if found.buffer is None:  # memory with an address: commands take it as the process's where the host reaches it
+        device = context.devices[0]
+        return None if device.has_usm or not is_coarse(device) else (as_buffer(context, found), offset)
+    return found.buffer, offset
+
+
+def copies(context: Context, dst: int, src: int, nbytes: int) -> list[Command]:
+    """A copy by the command for these two; between memory of the process it goes through a buffer."""
+    to, of = _place(context, dst, nbytes), _place(context, src, nbytes)
+    target, source = _pointer(dst), _pointer(src)
+    if to is not None and of is not None:
+        return [lambda queue, *events: lib.clEnqueueCopyBuffer(queue, of[0], to[0], of[1], to[1], nbytes, *events)]
+    if to is not None:
+        return [lambda queue, *events: lib.clEnqueueWriteBuffer(queue, to[0], 0, to[1], nbytes, source, *events)]
+    if of is not None:
+        return [lambda queue, *events: lib.clEnqueueReadBuffer(queue, of[0], 0, of[1], nbytes, target, *events)]
+    between = Temporary(context, nbytes)
+    buffer = between.buffer
+    return [
+        lambda queue, *events: lib.clEnqueueWriteBuffer(queue, buffer, 0, 0, nbytes, source, *events),
+        lambda queue, *events: between.last(lib.clEnqueueReadBuffer(queue, buffer, 0, 0, nbytes, target, *events)),
+    ]
+
+
+class Temporary:
+    """A buffer for as long as the commands that use it."""
+
+    def __init__(self, context: Context, nbytes: int) -> None:
+        self.buffer = made(
+            "clCreateBuffer", context.handle, lib.CL_MEM_READ_WRITE, nbytes, ffi.NULL, details=f"{nbytes} bytes between"
+        )
+
+    def last(self, result: int) -> int:
+        """Gives it back after the last command was submitted: the driver keeps it until that has run."""
+        self.close()
+        return result
+
+    def close(self) -> None:
+        buffer, self.buffer = self.buffer, None
+        if buffer is not None and not in_fork():
+            lib.clReleaseMemObject(buffer)
+
+    def __del__(self) -> None:
+        self.close()
+
+
+def fill(context: Context, dst: int, pattern: bytes, nbytes: int) -> Command:
+    """A fill; the driver takes the pattern over."""
+    place = _place(context, dst, nbytes)
+    if place is None:
+        raise InvalidError(f"{dst:#x} is no memory of this context: fill takes device memory", backend="opencl")
+    buffer, offset = place
+    return lambda queue, *events: lib.clEnqueueFillBuffer(queue, buffer, pattern, len(pattern), offset, nbytes, *events)
+
+
+def prefetch(context: Context, address: int, nbytes: int) -> Command | None:
+    return None
+
+
+def buffer_of(context: Context, address: int, alignment: int = 0) -> Any:
+    """A cl_mem that begins at an address: the buffer, or a sub-buffer of it; both belong to the allocation.
+
+    Args:
+        alignment: bytes that the offset has to be a multiple of beside what a sub-buffer needs.
+
+    Raises:
+        InvalidError: no buffer can begin there.
+    """
+    found = context.allocation_of(address)
+    if found is None or found.buffer is None:
+        raise InvalidError(f"{address:#x} is no memory of this context", backend="opencl")
+    offset = address - found.base
+    if not offset:
+        return found.buffer
+    unit = max(max(device.sub_buffer_alignment for device in context.devices), alignment)
+    if offset % unit:
+        raise InvalidError(
+            f"{address:#x} is {offset} bytes into an allocation: this driver has buffers, not addresses, and a "
+            f"kernel's memory begins at a multiple of {unit} bytes there; pass the allocation and an offset as a "
+            "number",
+            backend="opencl",
+        )
+    part = found.parts.get(offset)
+    if part is None:
+        region = ffi.new("cl_buffer_region *", (offset, found.size - offset))
+        part = made(
+            "clCreateSubBuffer",
+            found.buffer,
+            lib.CL_MEM_READ_WRITE,
+            lib.CL_BUFFER_CREATE_TYPE_REGION,
+            region,
+            details=f"{offset} bytes into {found.size}",
+        )
+        kept = found.parts.setdefault(offset, part)
+        if kept is not part:  # another thread was quicker
+            check(lib.clReleaseMemObject(part), "clReleaseMemObject")
+            part = kept
+    return part

@@ -1,0 +1,121 @@
+"""Memory by shared virtual memory of OpenCL 2: allocations with addresses; the host uses those of fine grain."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...drivers import opencl as driver
+from ...model.enums import UsmKind
+from .context import WHOLE, Allocation, Context
+from .device import Device
+from .errors import made, release
+from .queue import Command
+from ..contract import PointerRecord
+
+__all__ = ["allocate", "as_buffer", "bases", "copies", "fill", "find", "free", "is_coarse", "kinds", "prefetch"]
+
+lib, ffi = driver.lib, driver.ffi
+
+# Bytes of the largest type: drivers align no further, so that more is allocated where more is asked for.
+_MOST_ALIGNED = 128
+
+_FINE = lib.CL_DEVICE_SVM_FINE_GRAIN_BUFFER
+
+
+def _pointer(address: int) -> Any:
+    return ffi.cast("void *", address)
+
+
+def kinds(device: Device) -> frozenset[UsmKind]:
+    """All where host and device may use memory at the same time; else device memory, which commands copy."""
+    return frozenset((UsmKind.device, UsmKind.host, UsmKind.shared) if device.svm & _FINE else (UsmKind.device,))
+
+
+def allocate(
+    context: Context, device: Device, kind: UsmKind, nbytes: int, alignment: int, reserve: int = 0
+) -> Allocation:
+    """New memory of the context; the kind only says who uses it."""
+    flags = lib.CL_MEM_READ_WRITE
+    if kind is not UsmKind.device:
+        flags |= lib.CL_MEM_SVM_FINE_GRAIN_BUFFER
+        if device.svm & lib.CL_DEVICE_SVM_ATOMICS:
+            flags |= lib.CL_MEM_SVM_ATOMICS
+    more = alignment if alignment > _MOST_ALIGNED else 0
+    found = lib.bindless_allocate_shared_virtual(
+        context.launching, context.handle, flags, nbytes + reserve + more, 0 if more else alignment
+    )
+    if found == ffi.NULL:
+        raise device.no_memory(lib.CL_MEM_OBJECT_ALLOCATION_FAILURE, "clSVMAlloc", kind, nbytes, alignment)
+    owner = None if kind is UsmKind.host else device
+    start = int(ffi.cast("uintptr_t", found))
+    base = -(-start // more) * more if more else start
+    return Allocation(kind, owner, base, nbytes, start=start)
+
+
+def free(context: Context, allocation: Allocation) -> None:
+    """Frees it; commands that use it are complete. No launch lists it meanwhile: drivers look at what is listed."""
+    lib.bindless_free_shared_virtual(context.launching, context.handle, _pointer(allocation.start))
+
+
+def find(context: Context, address: int) -> PointerRecord:
+    """The driver tells nothing of addresses."""
+    return PointerRecord(UsmKind.unknown)
+
+
+def copies(context: Context, dst: int, src: int, nbytes: int) -> list[Command]:
+    """One copy, whatever the two memories are."""
+    target, source = _pointer(dst), _pointer(src)
+    return [lambda queue, *events: lib.clEnqueueSVMMemcpy(queue, 0, target, source, nbytes, *events)]
+
+
+def is_coarse(device: Device) -> bool:
+    """Whether the host reaches this memory only after mapping it."""
+    return not device.svm & _FINE
+
+
+def as_buffer(context: Context, own: Allocation) -> Any:
+    """A cl_mem that is an allocation, made once: both end together. NVIDIA's driver releases none before the commands
+    are complete that use it, and keeps the caller until then."""
+    found = own.parts.get(WHOLE)
+    if found is None:
+        flags = lib.CL_MEM_READ_WRITE | lib.CL_MEM_USE_HOST_PTR
+        fresh = made("clCreateBuffer", context.handle, flags, own.size, _pointer(own.base))
+        found = own.parts.setdefault(WHOLE, fresh)
+        if found is not fresh:  # another thread was quicker
+            release(lib.clReleaseMemObject(fresh), "clReleaseMemObject")
+    return found
+
+
+def fill(context: Context, dst: int, pattern: bytes, nbytes: int) -> Command:
+    """A fill; the driver takes the pattern over."""
+    target, own = _pointer(dst), context.allocation_of(dst)
+    if own is None or not is_coarse(context.devices[0]):
+        return lambda queue, *events: lib.clEnqueueSVMMemFill(queue, target, pattern, len(pattern), nbytes, *events)
+
+    # NVIDIA's clEnqueueSVMMemFill keeps the context for good, with half a gigabyte of the device's memory.
+    memory, offset = as_buffer(context, own), dst - own.base
+    return lambda queue, *events: lib.clEnqueueFillBuffer(queue, memory, pattern, len(pattern), offset, nbytes, *events)
+
+
+def prefetch(context: Context, address: int, nbytes: int) -> Command | None:
+    """Moves memory to the queue's device; None where the driver cannot."""
+    if context.devices[0].version < (2, 1) or not context.platform.offers("clEnqueueSVMMigrateMem"):
+        return None
+    pointers, sizes = ffi.new("void const *[]", [_pointer(address)]), ffi.new("size_t[]", [nbytes])
+    return lambda queue, *events: lib.clEnqueueSVMMigrateMem(queue, 1, pointers, sizes, 0, *events)
+
+
+def bases(context: Context) -> list[Any]:
+    """Where the allocations begin: those that are listed may be used by addresses that kernels find in memory."""
+    return [_pointer(own.start) for own in tuple(context.allocations.values()) if own.buffer is None]
+
+
+def anchor(context: Context) -> Any:
+    """Memory that lives as long as the context, to be listed where there is no other: no list is empty, and the one
+    before has what was freed."""
+    if context.anchor is None:
+        found = lib.bindless_allocate_shared_virtual(context.launching, context.handle, lib.CL_MEM_READ_WRITE, 64, 0)
+        if found == ffi.NULL:
+            raise context.devices[0].no_memory(lib.CL_MEM_OBJECT_ALLOCATION_FAILURE, "clSVMAlloc", UsmKind.device, 64)
+        context.anchor = found
+    return context.anchor

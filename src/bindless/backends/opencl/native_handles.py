@@ -1,0 +1,317 @@
+"""Objects around native ones that were made elsewhere (CL, "Interoperability with the OpenCL API").
+
+OpenCL counts references: what is made of a handle has one of its own and gives it back at its end, so that neither's
+life depends on the other's. Programs and kernels are in ``_opencl_programs``.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Sequence
+from typing import Any
+from weakref import WeakValueDictionary
+
+from ...drivers import opencl as driver
+from ...model.image_descriptor import ImageDescriptor
+from ...model.enums import DeviceType, UsmKind
+from ...model.errors import FeatureNotSupportedError, InvalidError
+from ...model.native_handle import NativeHandle
+from . import memory_buffers as _opencl_buffers
+from .context import WHOLE, Allocation, Context
+from .device import Device, Platform, all_platforms, devices
+from .errors import SUCCESS
+from .event import Event
+from .image_format import channel_type_of
+from .image_memory import ImageStorage
+from .queue import Queue
+from .reference_count import Reference, checked, handle_of, property_of, retain
+from ..contract import AdoptedQueue, DeviceRecord, PlatformRecord, PointerRecord
+
+__all__ = [
+    "TYPES",
+    "adopt_context",
+    "adopt_device",
+    "adopt_event",
+    "adopt_image",
+    "adopt_memory",
+    "adopt_queue",
+    "describe_memory",
+    "devices_of",
+    "find_device",
+    "is_among",
+    "memory_handle",
+    "platform_handle",
+    "require_context",
+]
+
+lib, ffi = driver.lib, driver.ffi
+
+# Type of the handles of each kind of object.
+TYPES = {
+    "platform": ("cl_platform_id",),
+    "device": ("cl_device_id",),
+    "context": ("cl_context",),
+    "queue": ("cl_command_queue",),
+    "event": ("cl_event",),
+    "kernel_bundle": ("cl_program",),
+    "kernel": ("cl_kernel",),
+    "buffer": ("cl_mem",),
+    "sampled_image": ("cl_mem",),
+    "unsampled_image": ("cl_mem",),
+}
+
+# The question for the devices of each type, and for its context.
+_DEVICES = {
+    "cl_context": ("clGetContextInfo", lib.CL_CONTEXT_DEVICES),
+    "cl_command_queue": ("clGetCommandQueueInfo", lib.CL_QUEUE_DEVICE),
+    "cl_program": ("clGetProgramInfo", lib.CL_PROGRAM_DEVICES),
+}
+_CONTEXTS = {
+    "cl_command_queue": ("clGetCommandQueueInfo", lib.CL_QUEUE_CONTEXT),
+    "cl_event": ("clGetEventInfo", lib.CL_EVENT_CONTEXT),
+    "cl_mem": ("clGetMemObjectInfo", lib.CL_MEM_CONTEXT),
+    "cl_program": ("clGetProgramInfo", lib.CL_PROGRAM_CONTEXT),
+    "cl_kernel": ("clGetKernelInfo", lib.CL_KERNEL_CONTEXT),
+}
+
+# Raw handles of image memory that was made elsewhere: the same image may be given twice.
+_images = itertools.count(0x0C1_1000_0000_0001)
+
+
+def require_context(context: Context, native: Any, handle: NativeHandle) -> None:
+    """Refuses an object of another context.
+
+    Raises:
+        InvalidError: it is one, or none that the driver knows.
+    """
+    call, name = _CONTEXTS[handle.type]
+    (own,) = property_of(call, native, name, "cl_context", handle)
+    if own != context.handle:
+        raise InvalidError(
+            f"{handle!r} is of another cl_context than the one given: give that, or make it with make_context",
+            backend="opencl",
+        )
+
+
+# ---------------------------------------------------------------------- platforms, devices, contexts
+
+
+def platform_handle(platform: PlatformRecord) -> NativeHandle:
+    """cl_platform_id."""
+    return handle_of(all_platforms()[platform.index].handle, "cl_platform_id")
+
+
+class _ForeignPart(Device):
+    """A sub-device that was made elsewhere."""
+
+    def __init__(self, platform: Platform, handle: Any, parent: Device, reference: Reference) -> None:
+        super().__init__(platform, handle, parent.index, parent)
+        self._reference = reference
+
+
+# Those that are alive, by their addresses: of the same sub-device there is one at a time.
+_parts: WeakValueDictionary[int, _ForeignPart] = WeakValueDictionary()
+
+
+def find_device(handle: NativeHandle) -> Device | None:
+    """The device of a cl_device_id, or a part of one that is known here."""
+    waiting = [record.native for record in devices()]
+    while waiting:
+        device: Device = waiting.pop()
+        if device.address == handle:
+            return device
+        waiting.extend(part for parts in tuple(device._parts.values()) for part in parts)
+    return _parts.get(int(handle))
+
+
+def adopt_device(handle: NativeHandle) -> tuple[DeviceRecord, Device] | None:
+    """A sub-device, made here or elsewhere, and what it is a part of; None for what is no part of a device here."""
+    part = _part(handle)
+    return None if part is None or part.parent is None else (part.record(), part.parent)
+
+
+def _part(handle: NativeHandle) -> Device | None:
+    """A device that is known here, or a part of one, which is retained as long as it is used here."""
+    known = find_device(handle)
+    if known is not None:
+        return known
+    native = checked(handle)
+    (above,) = property_of("clGetDeviceInfo", native, lib.CL_DEVICE_PARENT_DEVICE, "cl_device_id", handle)
+    try:
+        parent = None if above == ffi.NULL else _part(handle_of(above, "cl_device_id"))
+    except InvalidError:  # what is no device has no parent either
+        return None
+    if parent is None:
+        return None
+    reference = Reference(native, "cl_device_id", False)
+    made = _parts[int(handle)] = _ForeignPart(parent.platform, native, parent, reference)
+    return made
+
+
+def devices_of(kind: str, handle: NativeHandle) -> Sequence[Device]:
+    """The devices of a context, queue or program."""
+    call, name = _DEVICES[handle.type]
+    told = property_of(call, checked(handle), name, "cl_device_id", handle)
+    found = (_part(handle_of(native, "cl_device_id")) for native in told)
+    return tuple(device for device in found if device is not None)
+
+
+def is_among(device: Device, told: Iterable[Any]) -> bool:
+    """Whether a driver told a device, or what it is a part of: of contexts for parts PoCL tells the whole devices."""
+    return device.handle in told or (device.parent is not None and is_among(device.parent, told))
+
+
+def adopt_context(handle: NativeHandle, devices: Sequence[Device], owned: bool) -> Context:
+    """A context for some of its devices."""
+    native = checked(handle)
+    told = property_of("clGetContextInfo", native, lib.CL_CONTEXT_DEVICES, "cl_device_id", handle)
+    for device in devices:
+        if not is_among(device, told):
+            raise InvalidError(f"{device!r} is no device of {handle!r}, which has {len(told)} others", backend="opencl")
+    made = Context(devices, native)
+    if not owned:
+        retain(native, "cl_context")
+    return made
+
+
+# ---------------------------------------------------------------------- queues, events
+
+
+def adopt_queue(context: Context, device: Device, handle: NativeHandle, owned: bool) -> AdoptedQueue:
+    """A queue, in order or not as the native one is."""
+    native = checked(handle)
+    require_context(context, native, handle)
+    (place,) = property_of("clGetCommandQueueInfo", native, lib.CL_QUEUE_DEVICE, "cl_device_id", handle)
+    if place != device.handle:
+        raise InvalidError(
+            f"{handle!r} is a queue of another device than {device!r}: name that one with device=, and make the "
+            "context with it, make_context(..., devices=[device])",
+            backend="opencl",
+        )
+    (flags,) = property_of(
+        "clGetCommandQueueInfo", native, lib.CL_QUEUE_PROPERTIES, "cl_command_queue_properties", handle
+    )
+    if flags & lib.CL_QUEUE_ON_DEVICE:
+        raise InvalidError(f"{handle!r} is a queue that kernels submit to: give one of the host", backend="opencl")
+    in_order = not flags & lib.CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE
+    profiling = bool(flags & lib.CL_QUEUE_PROFILING_ENABLE)
+    if not owned:
+        retain(native, "cl_command_queue")
+    return AdoptedQueue(Queue(context, device, in_order, profiling, native), in_order, profiling)
+
+
+def adopt_event(context: Context, handle: NativeHandle, owned: bool) -> Event:
+    """An event of the same context."""
+    native = checked(handle)
+    require_context(context, native, handle)
+    if not owned:
+        retain(native, "cl_event")
+    return Event(native, "a command of another program", profiling=False)
+
+
+# ---------------------------------------------------------------------- memory
+
+
+def _require_kind(context: Context, handle: NativeHandle) -> tuple[Any, int]:
+    """The native object, and which kind of memory it is."""
+    native = checked(handle)
+    require_context(context, native, handle)
+    (kind,) = property_of("clGetMemObjectInfo", native, lib.CL_MEM_TYPE, "cl_mem_object_type", handle)
+    return native, int(kind)
+
+
+def describe_memory(context: Context, handle: NativeHandle) -> PointerRecord:
+    """Kind and size of a buffer; its address is told once it is adopted."""
+    native, kind = _require_kind(context, handle)
+    if kind != lib.CL_MEM_OBJECT_BUFFER:
+        raise InvalidError(
+            f"{handle!r} is an image: make_sampled_image and make_unsampled_image take those", backend="opencl"
+        )
+    (size,) = property_of("clGetMemObjectInfo", native, lib.CL_MEM_SIZE, "size_t", handle)
+    return PointerRecord(UsmKind.device, int(handle), int(size), context.devices[0])
+
+
+def adopt_memory(context: Context, handle: NativeHandle, owned: bool) -> PointerRecord:
+    """A number that stands for a buffer from now on, as for those of drivers without unified memory."""
+    known = describe_memory(context, handle)
+    native = ffi.cast("cl_mem", int(handle))
+    if not owned:
+        retain(native, "cl_mem")
+    made = _opencl_buffers.around(native, context.devices[0], known.size)
+    context.add(made)
+    return PointerRecord(made.kind, made.base, made.size, made.device)
+
+
+_DIMENSIONS = {lib.CL_MEM_OBJECT_IMAGE1D: 1, lib.CL_MEM_OBJECT_IMAGE2D: 2, lib.CL_MEM_OBJECT_IMAGE3D: 3}
+
+
+def adopt_image(context: Context, device: Device, handle: NativeHandle, owned: bool) -> tuple[int, ImageDescriptor]:
+    """Raw handle of image memory, and its descriptor.
+
+    Raises:
+        InvalidError: it is a buffer, or an array.
+        FeatureNotSupportedError: a format that images here do not have.
+    """
+    native, kind = _require_kind(context, handle)
+    dimensions = _DIMENSIONS.get(kind)
+    if dimensions is None:
+        what = "a buffer" if kind == lib.CL_MEM_OBJECT_BUFFER else "an array, or an image of a buffer"
+        raise InvalidError(
+            f"{handle!r} is {what}: images are of one to three dimensions (image1d_t, image2d_t, image3d_t)",
+            backend="opencl",
+        )
+
+    def ask(name: int) -> int:
+        return int(property_of("clGetImageInfo", native, name, "size_t", handle)[0])
+
+    told = property_of("clGetImageInfo", native, lib.CL_IMAGE_FORMAT, "cl_image_format", handle)
+    form = told[0]
+    try:
+        channel_type, channels = channel_type_of(form)
+    except KeyError:
+        raise FeatureNotSupportedError(
+            f"{handle!r} has channels of order {form.image_channel_order:#x} and type "
+            f"{form.image_channel_data_type:#x}: images here are R, RG or RGBA of 8, 16 or 32 bits a channel",
+            backend="opencl",
+        ) from None
+    desc = ImageDescriptor(
+        ask(lib.CL_IMAGE_WIDTH),
+        ask(lib.CL_IMAGE_HEIGHT) if dimensions > 1 else 0,
+        ask(lib.CL_IMAGE_DEPTH) if dimensions > 2 else 0,
+        num_channels=channels,
+        channel_type=channel_type,
+    )
+    if not owned:
+        retain(native, "cl_mem")
+    raw = next(_images)
+    context.images[raw] = ImageStorage(native, context.device(device), desc)
+    return raw, desc
+
+
+def memory_handle(context: Context, address: int, *, image: bool = False) -> Any:
+    """The cl_mem of a buffer's memory, or of image memory; None where the memory is none and none can be of it."""
+    if image:
+        return context.images[address].handle
+    found = context.allocation_of(address)
+    if found is None:
+        return None
+    return found.buffer if found.buffer is not None else _over(context, found)
+
+
+def _over(context: Context, allocation: Allocation) -> Any:
+    """A buffer over unified or shared virtual memory, made once; both end together."""
+    if any(device.has_usm and device.type is not DeviceType.cpu for device in context.devices):
+        return None  # such a buffer may be a copy
+    made = allocation.parts.get(WHOLE)
+    if made is None:
+        slot = ffi.new("cl_int *")
+        pointer = ffi.cast("void *", allocation.base)
+        flags = lib.CL_MEM_READ_WRITE | lib.CL_MEM_USE_HOST_PTR
+        made = lib.clCreateBuffer(context.handle, flags, allocation.size, pointer, slot)
+        if slot[0] != SUCCESS:
+            return None
+        kept = allocation.parts.setdefault(WHOLE, made)
+        if kept is not made:  # another thread was quicker
+            lib.clReleaseMemObject(made)
+            made = kept
+    return made

@@ -1,0 +1,73 @@
+"""Optional features of OpenCL that a source does not build without (CL, "SYCL support of non-core OpenCL features")."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from ...model.module import spirv
+from ...model.errors import BuildError, KernelNotSupportedError
+from .device import Device
+
+__all__ = ["explain_missing_features"]
+
+
+@dataclass(frozen=True)
+class _Feature:
+    """A feature by the extensions that it is.
+
+    Attributes:
+        words: of a compiler that refuses it, a regular expression.
+        capability: of SPIR-V modules that use it; none for what any module may declare.
+        aspect: to ask for it; empty where there is none.
+    """
+
+    extensions: frozenset[str]
+    words: str
+    capability: int | None = None
+    aspect: str = ""
+
+
+_FEATURES = (
+    _Feature(frozenset({"cl_khr_fp16"}), r"half\d*|cl_khr_fp16|fp16", 9, "fp16"),
+    _Feature(frozenset({"cl_khr_fp64"}), r"double\d*|cl_khr_fp64|fp64", 10, "fp64"),
+    _Feature(
+        frozenset({"cl_khr_int64_base_atomics", "cl_khr_int64_extended_atomics"}),
+        r"atom_\w+|cl_khr_int64_(?:base|extended)_atomics",
+        12,
+        "atomic64",
+    ),
+    _Feature(frozenset({"cl_khr_3d_image_writes"}), "image3d_t|write_image[fiu]*|cl_khr_3d_image_writes"),
+)
+
+
+def _is_refused(feature: _Feature, source: bytes, log: str) -> bool:
+    """Whether a source that did not build needs a feature."""
+    if spirv.is_spirv(source):
+        return feature.capability is not None and feature.capability in spirv.capabilities(source)
+    return re.search(rf"(?im)^.*\b(?:error|unsupported)\b.*\b(?:{feature.words})\b", log) is not None
+
+
+@contextmanager
+def explain_missing_features(device: Device, source: bytes) -> Iterator[None]:
+    """Where a source does not build without a feature that the device lacks, says so.
+
+    Raises:
+        KernelNotSupportedError: in place of the ``BuildError``, which is its cause.
+    """
+    try:
+        yield
+    except BuildError as error:
+        for feature in _FEATURES:
+            missing = sorted(feature.extensions - device.extensions)
+            if missing and _is_refused(feature, source, error.log):
+                ask = f"ask device.has(Aspect.{feature.aspect}) first" if feature.aspect else "leave it out there"
+                raise KernelNotSupportedError(
+                    f"{device.name} lacks {' and '.join(missing)}, which the kernels need: {ask}. {error}",
+                    backend="opencl",
+                    native_code=error.native_code,
+                    native_name=error.native_name,
+                ) from error
+        raise

@@ -1,0 +1,107 @@
+"""Waiting for events without blocking signals.
+
+The driver's own wait cannot be interrupted by Ctrl-C, and a processor's driver runs kernels on the thread that waits.
+So the main thread, which alone handles signals, asks a while whether the work is done, which is the quickest for short
+work, and then lets another thread wait in the driver. Other threads wait there themselves.
+"""
+
+from __future__ import annotations
+
+import functools
+import queue as queues
+import threading
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from ...drivers import opencl as driver
+from .errors import SUCCESS
+from .fork_guard import in_fork
+
+__all__ = ["Handles", "status_of", "statuses_of", "wait_for"]
+
+lib, ffi = driver.lib, driver.ffi
+
+_SPIN = 2e-4  # seconds
+_STATUS = lib.CL_EVENT_COMMAND_EXECUTION_STATUS
+
+_NULL = ffi.NULL
+_ask = lib.clGetEventInfo
+_ask_all = lib.bindless_ask_events
+_new_status = functools.partial(ffi.new, ffi.typeof("cl_int *"))
+_new_statuses = functools.partial(ffi.new, ffi.typeof("cl_int[]"))
+_new_array = functools.partial(ffi.new, ffi.typeof("cl_event[]"))
+
+_jobs: queues.SimpleQueue[tuple[Sequence[Any], threading.Event]] = queues.SimpleQueue()
+_idle: queues.SimpleQueue[None] = queues.SimpleQueue()  # one item a thread; a finalizer may take one at any moment
+
+
+def status_of(handle: Any) -> int:
+    """CL_COMPLETE, a larger number for one that is not, or the negative code of a failure, its own or of the query."""
+    slot = _new_status()
+    result = _ask(handle, _STATUS, 4, slot, _NULL)
+    return int(slot[0] if result == SUCCESS else result)
+
+
+def statuses_of(handles: Sequence[Any]) -> list[int]:
+    """``status_of`` of several events."""
+    count = len(handles)
+    statuses = _new_statuses(count)
+    _ask_all(count, _new_array(handles), statuses)
+    found: list[int] = ffi.unpack(statuses, count)
+    return found
+
+
+def _serve() -> None:
+    while True:
+        handles, done = _jobs.get()
+        try:
+            _wait_in_driver(handles)
+        finally:
+            done.set()
+            del handles, done
+            _idle.put(None)
+
+
+def _unfinished(handles: Sequence[Any]) -> list[Any]:
+    return [handle for handle, status in zip(handles, statuses_of(handles)) if status > 0]
+
+
+def _wait_in_driver(handles: Sequence[Any]) -> None:
+    """Failures are found by asking the events afterwards."""
+    lib.clWaitForEvents(len(handles), _new_array(handles))
+
+
+def wait_for(handles: Sequence[Any]) -> None:
+    """Returns when all events have ended, well or not. They are alive until then, even if this is interrupted."""
+    waited = _unfinished(handles)
+    if not waited:
+        return
+    if threading.current_thread() is not threading.main_thread():
+        _wait_in_driver(waited)
+        return
+    last, end = waited[-1], time.perf_counter() + _SPIN
+    while time.perf_counter() < end:
+        if status_of(last) <= 0:
+            waited = _unfinished(waited)
+            if not waited:
+                return
+            last = waited[-1]
+    for handle in waited:  # the other thread goes on if this one is interrupted
+        lib.clRetainEvent(handle)
+    done = threading.Event()
+    try:
+        _idle.get_nowait()
+    except queues.Empty:
+        threading.Thread(target=_serve, name="bindless OpenCL wait", daemon=True).start()
+    _jobs.put((Handles(waited), done))
+    done.wait()
+
+
+class Handles(list[Any]):
+    """cl_events with a reference of their own."""
+
+    def __del__(self) -> None:
+        if not in_fork():
+            for handle in self:
+                lib.clReleaseEvent(handle)

@@ -1,0 +1,163 @@
+"""Native objects of others: whether a handle is one, its count of references, and references held here."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+from ...drivers import opencl as driver
+from ...model.errors import InvalidError
+from ...model.native_handle import CountedHandle, NativeHandle
+from .device import all_platforms
+from .errors import SUCCESS, check, error
+from .fork_guard import in_fork, refuse_in_fork
+
+__all__ = ["Reference", "checked", "handle_of", "held", "property_of", "reference_count", "retain"]
+
+lib, ffi = driver.lib, driver.ffi
+
+# Of each C type the object's name in the driver's functions, the function that tells of it, and its question.
+_COUNTS = {
+    "cl_device_id": ("Device", "clGetDeviceInfo", lib.CL_DEVICE_REFERENCE_COUNT),
+    "cl_context": ("Context", "clGetContextInfo", lib.CL_CONTEXT_REFERENCE_COUNT),
+    "cl_command_queue": ("CommandQueue", "clGetCommandQueueInfo", lib.CL_QUEUE_REFERENCE_COUNT),
+    "cl_event": ("Event", "clGetEventInfo", lib.CL_EVENT_REFERENCE_COUNT),
+    "cl_mem": ("MemObject", "clGetMemObjectInfo", lib.CL_MEM_REFERENCE_COUNT),
+    "cl_program": ("Program", "clGetProgramInfo", lib.CL_PROGRAM_REFERENCE_COUNT),
+    "cl_kernel": ("Kernel", "clGetKernelInfo", lib.CL_KERNEL_REFERENCE_COUNT),
+    "cl_sampler": ("Sampler", "clGetSamplerInfo", lib.CL_SAMPLER_REFERENCE_COUNT),
+}
+_POINTER = 8
+_UNSEEN = -1
+
+
+# ---------------------------------------------------------------------- whether it is one
+
+
+def _first_word(address: int) -> int | None:
+    """What a pointer points to; None where it points to nothing. Reading it directly would end the process then."""
+    try:
+        memory = os.open("/proc/self/mem", os.O_RDONLY)
+    except OSError:
+        return _UNSEEN  # this system does not let us look
+    try:
+        return int.from_bytes(os.pread(memory, _POINTER, address), "little")
+    except (OSError, OverflowError):
+        return None
+    finally:
+        os.close(memory)
+
+
+def checked(handle: NativeHandle) -> Any:
+    """The driver's pointer of a handle.
+
+    Every object of an installable driver begins with the address of the driver's functions, as its platform does, and
+    loses it when it ends. So most of what is no object, or no more, is found before a driver looks into it.
+
+    Raises:
+        InvalidError: it is no object of any platform.
+    """
+    refuse_in_fork()
+    known = {_first_word(int(ffi.cast("uintptr_t", platform.handle))) for platform in all_platforms()}
+    word = _first_word(int(handle))
+    if int(handle) % _POINTER or word is None or (word not in known and word != _UNSEEN):
+        raise InvalidError(
+            f"{handle!r} is no object of an OpenCL platform here: it was released too often or too early, or its "
+            "number is another thing's; keep a reference until the call returns",
+            backend="opencl",
+        )
+    return ffi.cast(handle.type, int(handle))
+
+
+def property_of(call: str, native: Any, name: int, element: str, handle: NativeHandle) -> Any:
+    """An answer of the driver about an object, as an array of elements.
+
+    Raises:
+        InvalidError: the driver does not know the object.
+    """
+    size = ffi.new("size_t *")
+    ask = getattr(lib, call)
+    result = ask(native, name, 0, ffi.NULL, size)
+    if result == SUCCESS:
+        found = ffi.new(f"{element}[]", size[0] // ffi.sizeof(element))
+        result = ask(native, name, size[0], found, ffi.NULL)
+    if result != SUCCESS:
+        plain = error(result, call, f"{handle!r} is no {handle.type} that can be used")
+        raise InvalidError(str(plain), backend="opencl", native_code=plain.native_code, native_name=plain.native_name)
+    return found
+
+
+def handle_of(native: Any, type_: str) -> NativeHandle:
+    """A pointer of the driver as a handle."""
+    return NativeHandle(int(ffi.cast("uintptr_t", native)), type_)
+
+
+# ---------------------------------------------------------------------- references
+
+
+def reference_count(handle: NativeHandle) -> int:
+    """References to an object, by the driver's count.
+
+    Raises:
+        InvalidError: a type that is not counted, or no object of it.
+    """
+    if handle.type not in _COUNTS:
+        raise InvalidError(
+            f"{handle!r}: references are counted of {', '.join(_COUNTS)}; name its type, "
+            "NativeHandle(number, 'cl_mem')" + ("; platforms have none" if handle.type == "cl_platform_id" else ""),
+            backend="opencl",
+        )
+    _, call, name = _COUNTS[handle.type]
+    return int(property_of(call, checked(handle), name, "cl_uint", handle)[0])
+
+
+def retain(native: Any, type_: str) -> None:
+    """Takes a reference."""
+    call = f"clRetain{_COUNTS[type_][0]}"
+    check(getattr(lib, call)(native), call)
+
+
+class Reference:
+    """A reference to a native object, given back with the last of its holders.
+
+    Attributes:
+        native: the driver's pointer; None once given back.
+        type: its C type.
+    """
+
+    __slots__ = ("_release", "native", "type")
+
+    def __init__(self, native: Any, type_: str, owned: bool) -> None:
+        """Takes over the caller's reference if ``owned``, else one of its own."""
+        if not owned:
+            retain(native, type_)
+        self.native = native
+        self.type = type_
+        self._release = getattr(lib, f"clRelease{_COUNTS[type_][0]}")
+
+    def close(self) -> None:
+        """Gives it back; a second call does nothing."""
+        native, self.native = self.native, None
+        if native is not None and not in_fork():
+            self._release(native)
+
+    # Bound here: at exit the module's names are gone.
+    def __del__(self, _in_fork: Any = in_fork) -> None:
+        native, self.native = getattr(self, "native", None), None
+        if native is not None and not _in_fork():
+            self._release(native)
+
+
+def held(native: Any, type_: str, then: Callable[[], object] | None = None) -> CountedHandle:
+    """A handle with a reference of its own; ``then`` is called once it was given back."""
+    retain(native, type_)
+    give_back, forked = getattr(lib, f"clRelease{_COUNTS[type_][0]}"), in_fork
+
+    def release() -> None:
+        if not forked():
+            give_back(native)
+            if then is not None:
+                then()
+
+    return CountedHandle.holding(int(ffi.cast("uintptr_t", native)), type_, release)

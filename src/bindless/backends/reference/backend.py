@@ -1,0 +1,585 @@
+"""The backend of the reference driver (``include/bindless/reference.h``): the processor as an image device."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NoReturn
+
+from ...model.module import spirv
+from ...model.aspects import Aspect
+from ...model.channels import CHANNELS, ELEMENTS
+from ...model.image_descriptor import ImageDescriptor
+from ...model.enums import (
+    AddressingMode,
+    Backend,
+    CubemapFilteringMode,
+    DeviceType,
+    EventStatus,
+    FilteringMode,
+    ImageChannelType,
+    ImageType,
+    UsmKind,
+)
+from ...model.errors import (
+    BackendMismatchError,
+    FeatureNotSupportedError,
+    InvalidError,
+    MemoryAllocationError,
+    ProfilingError,
+)
+from ...model.image_call import ImageCall
+from ...model.module.description import ModuleDescription
+from ...model.native_handle import NativeHandle
+from ...model.sampler import BindlessImageSampler
+from . import (copy as _reference_copy, external_memory as _reference_external, low_level as _reference_extra, graph as _reference_graph)
+from .device_info import ASPECTS, device_info, text
+from .module import Kernel, Kernels, Module, Object
+from .prepared_launch import prepare_launch
+from .native_handles import TYPE_OF, TYPES, Natives
+from .objects import Context, Device, Event, Queue
+from ..contract import DeviceRecord, ImageRecord, KernelRecord, PlatformRecord, PointerRecord
+
+__all__ = ["ReferenceBackend"]
+
+# A wait returns to the interpreter this often, so that signals such as Ctrl-C are served.
+_WAIT_SLICE = 50_000_000  # nanoseconds
+_SIZE_MAX = 2**64 - 1
+
+# Results that are no failures.
+_SUCCESS = 0
+_NOT_READY = 1
+_TIMEOUT = 11
+
+# The driver's numbers of the model's names, in the order of the header.
+_IMAGE_TYPES = {kind: index for index, kind in enumerate(ImageType)}
+_CHANNEL_TYPES = tuple(CHANNELS)
+_ADDRESSING = {
+    AddressingMode.repeat: 0,
+    AddressingMode.clamp_to_edge: 1,
+    AddressingMode.mirrored_repeat: 2,
+    AddressingMode.ext_oneapi_clamp_to_border: 3,
+    AddressingMode.none: 4,
+}
+_FILTERING = {FilteringMode.nearest: 0, FilteringMode.linear: 1}
+_CUBEMAP_FILTERING = {CubemapFilteringMode.disjointed: 0, CubemapFilteringMode.seamless: 1}
+_KINDS = {UsmKind.unknown: 0, UsmKind.device: 1, UsmKind.host: 2, UsmKind.shared: 3}
+_KIND_NAMES = {number: kind for kind, number in _KINDS.items()}
+_STATUS = (EventStatus.submitted, EventStatus.running, EventStatus.complete, EventStatus.complete)
+_OPERATIONS = {"fetch": 0, "sample": 1, "sample_lod": 2, "sample_grad": 3, "write": 4}
+
+
+class ReferenceBackend:
+    """``BackendProtocol`` over the reference driver. Every aspect of BI; waits can be interrupted."""
+
+    backend = Backend.reference
+    events_cross_contexts = True
+    events_release_themselves = True
+    launches_directly = True
+
+    def __init__(self) -> None:
+        from ...drivers import reference as driver
+
+        driver.load()
+        self._lib: Any = driver.lib
+        self._ffi: Any = driver.ffi
+        self._check = driver.check  # raises with the driver's sentence
+        self._null = self._ffi.NULL
+        self._kernels = Kernels(self._lib, self._ffi, self._check)
+        natives = Natives(self._lib, self._ffi, self._check, self._kernels, self)
+        self.platform_handle = natives.platform_handle
+        self.find_device = natives.find_device
+        self.devices_of = natives.devices_of
+        self.adopt_context = natives.adopt_context
+        self.adopt_queue = natives.adopt_queue
+        self.adopt_event = natives.adopt_event
+        self.adopt_module = natives.adopt_module
+        self.adopt_kernel = natives.adopt_kernel
+        self.adopt_memory = natives.adopt_memory
+        self._devices: tuple[DeviceRecord, ...] | None = None
+
+    # ------------------------------------------------------------------ discovery
+
+    def platforms(self) -> Sequence[PlatformRecord]:
+        return tuple(dict.fromkeys(record.platform for record in self.devices()))
+
+    def devices(self) -> Sequence[DeviceRecord]:
+        if self._devices is None:
+            count = self._ffi.new("uint32_t *")
+            self._check(self._lib.blrDeviceGetCount(count), "blrDeviceGetCount")
+            self._devices = tuple(self._record(index) for index in range(count[0]))
+        return self._devices
+
+    def _record(self, index: int) -> DeviceRecord:
+        ffi, lib = self._ffi, self._lib
+        handle, properties = ffi.new("blr_device_t *"), ffi.new("blr_device_properties_t *")
+        self._check(lib.blrDeviceGet(index, handle), "blrDeviceGet")
+        self._check(lib.blrDeviceGetProperties(handle[0], properties), "blrDeviceGetProperties")
+        version, vendor = text(properties.driver_version, ffi), text(properties.vendor, ffi)
+        return DeviceRecord(
+            native=Device(handle[0], index, properties),
+            platform=PlatformRecord(0, "bindless reference", vendor, version),
+            index=index,
+            type=DeviceType.cpu,
+            name=text(properties.name, ffi),
+            vendor=vendor,
+            driver_version=version,
+            version=version,
+            uuid=bytes(ffi.buffer(properties.uuid)),
+        )
+
+    def aspects(self, device: Device) -> frozenset[Aspect]:
+        return ASPECTS
+
+    def device_info(self, device: Device, name: str) -> Any:
+        return device_info(device.properties, self._ffi, name)
+
+    def supports_format(self, device: Device, channel_type: ImageChannelType, num_channels: int) -> bool:
+        answer = self._ffi.new("uint32_t *")
+        self._check(
+            self._lib.blrDeviceSupportsFormat(device.handle, CHANNELS[channel_type].index, num_channels, answer),
+            "blrDeviceSupportsFormat",
+        )
+        return bool(answer[0])
+
+    # ------------------------------------------------------------------ contexts, queues
+
+    def create_context(self, devices: Sequence[Device]) -> Context:
+        if len(devices) != 1:
+            raise InvalidError(f"a context of the reference driver has one device, not {len(devices)}")
+        context = self._ffi.new("blr_context_t *")
+        self._check(self._lib.blrContextCreate(devices[0].handle, context), "blrContextCreate")
+        return Context(context[0], devices[0])
+
+    def release_context(self, context: Context) -> None:
+        if context.owned:
+            self._lib.blrContextDestroy(context.handle)
+
+    def create_queue(
+        self, context: Context, device: Device, *, in_order: bool, profiling: bool, immediate: bool | None = None
+    ) -> Queue:
+        queue = self._ffi.new("blr_queue_t *")
+        self._check(self._lib.blrQueueCreate(context.handle, 1 if in_order else 0, queue), "blrQueueCreate")
+        return Queue(queue[0], context, profiling)
+
+    def release_queue(self, queue: Queue) -> None:
+        queue.pending = None  # which refers to the queue
+        if queue.owned:
+            self._lib.blrQueueDestroy(queue.handle)
+
+    def wait_queue(self, queue: Queue) -> None:
+        wait, handle = self._lib.blrQueueWait, queue.handle
+        while (result := wait(handle, _WAIT_SLICE)) == _TIMEOUT:
+            pass
+        self._check(result, "blrQueueWait")
+
+    def queue_is_idle(self, queue: Queue) -> bool:
+        result = self._lib.blrQueueQuery(queue.handle)
+        if result not in (_SUCCESS, _NOT_READY):
+            self._check(result, "blrQueueQuery")
+        return bool(result == _SUCCESS)
+
+    # ------------------------------------------------------------------ events
+
+    def _waits(self, waits: Sequence[Event]) -> tuple[int, Any]:
+        if not waits:
+            return 0, self._null
+        return len(waits), self._ffi.new("blr_event_t[]", [event.handle for event in waits])
+
+    def barrier(self, queue: Queue, waits: Sequence[Event] = ()) -> Event:
+        event = self._ffi.new("blr_event_t *")
+        count, events = self._waits(waits)
+        self._check(self._lib.blrEnqueueBarrier(queue.handle, count, events, event), "blrEnqueueBarrier")
+        return Event(event[0], queue.profiling)
+
+    def wait_event(self, event: Event) -> None:
+        wait, handle = self._lib.blrEventWait, event.handle
+        while (result := wait(handle, _WAIT_SLICE)) == _TIMEOUT:
+            pass
+        self._check(result, "blrEventWait")
+
+    def event_status(self, event: Event) -> EventStatus:
+        status = self._ffi.new("blr_event_status_t *")
+        self._check(self._lib.blrEventGetStatus(event.handle, status), "blrEventGetStatus")
+        return _STATUS[int(status[0])]
+
+    def event_times(self, event: Event) -> tuple[int, int, int]:
+        if not event.profiling:
+            raise ProfilingError(
+                "the event has no times: its queue was made without profiling; Queue(enable_profiling=True) keeps them",
+                backend="reference",
+            )
+        times = self._ffi.new("uint64_t[3]")
+        wait, handle = self._lib.blrEventWait, event.handle
+        while wait(handle, _WAIT_SLICE) == _TIMEOUT:  # a failed command has times too
+            pass
+        self._check(
+            self._lib.blrEventGetTimestamps(handle, times, times + 1, times + 2),
+            "blrEventGetTimestamps",
+        )
+        return int(times[0]), int(times[1]), int(times[2])
+
+    def release_event(self, event: Event) -> None:
+        event.release()
+
+    # ------------------------------------------------------------------ memory
+
+    def allocate(self, context: Context, device: Device | None, kind: UsmKind, nbytes: int, alignment: int = 0) -> int:
+        self._fits(nbytes, "an allocation")
+        pointer = self._ffi.new("void **")
+        self._check(
+            self._lib.blrMemoryAllocate(context.handle, _KINDS[kind], nbytes, alignment, pointer), "blrMemoryAllocate"
+        )
+        return int(self._ffi.cast("uintptr_t", pointer[0]))
+
+    def allocate_pitched(
+        self, context: Context, device: Device, width_in_bytes: int, height: int, element_size: int
+    ) -> tuple[int, int]:
+        self._fits(width_in_bytes * height, "a pitched allocation")
+        pointer, pitch = self._ffi.new("void **"), self._ffi.new("uint64_t *")
+        self._check(
+            self._lib.blrMemoryAllocatePitched(context.handle, width_in_bytes, height, element_size, pointer, pitch),
+            "blrMemoryAllocatePitched",
+        )
+        return int(self._ffi.cast("uintptr_t", pointer[0])), int(pitch[0])
+
+    @staticmethod
+    def _fits(nbytes: int, what: str) -> None:
+        if nbytes > _SIZE_MAX:
+            raise MemoryAllocationError(
+                f"{what}: {nbytes} bytes do not fit 64 bits; make it smaller", backend="reference"
+            )
+
+    def _pointer(self, address: int) -> Any:
+        return self._ffi.cast("void *", address)
+
+    def free(self, context: Context, address: int) -> None:
+        self._check(self._lib.blrMemoryFree(context.handle, self._pointer(address)), "blrMemoryFree")
+
+    def lend_memory(self, context: Context, address: int, nbytes: int, writable: bool) -> None:
+        result = self._lib.blrMemoryRegister(context.handle, self._pointer(address), nbytes, writable)
+        self._check(result, "blrMemoryRegister")
+
+    def return_memory(self, context: Context, address: int, nbytes: int, writable: bool) -> None:
+        result = self._lib.blrMemoryUnregister(context.handle, self._pointer(address), nbytes, writable)
+        self._check(result, "blrMemoryUnregister")
+
+    def pointer_info(self, context: Context, address: int) -> PointerRecord:
+        properties = self._ffi.new("blr_memory_properties_t *")
+        self._check(
+            self._lib.blrMemoryGetProperties(context.handle, self._pointer(address), properties),
+            "blrMemoryGetProperties",
+        )
+        kind = _KIND_NAMES[int(properties.kind)]
+        if kind is UsmKind.unknown:
+            return PointerRecord(kind)
+        return PointerRecord(kind, int(properties.base), int(properties.size), context.device)
+
+    def copy(self, queue: Queue, dst: int, src: int, nbytes: int, waits: Sequence[Event] = ()) -> Event:
+        event = self._ffi.new("blr_event_t *")
+        count, events = self._waits(waits)
+        result = self._lib.blrEnqueueCopy(
+            queue.handle, self._pointer(dst), self._pointer(src), nbytes, count, events, event
+        )
+        self._check(result, "blrEnqueueCopy")
+        return Event(event[0], queue.profiling)
+
+    def fill(self, queue: Queue, dst: int, pattern: bytes, count: int, waits: Sequence[Event] = ()) -> Event:
+        event = self._ffi.new("blr_event_t *")
+        number, events = self._waits(waits)
+        result = self._lib.blrEnqueueFill(
+            queue.handle, self._pointer(dst), pattern, len(pattern), count, number, events, event
+        )
+        self._check(result, "blrEnqueueFill")
+        return Event(event[0], queue.profiling)
+
+    def prefetch(self, queue: Queue, address: int, nbytes: int, waits: Sequence[Event] = ()) -> Event:
+        """All memory is in one place: completes when its turn comes."""
+        return self.barrier(queue, waits)
+
+    def advise(self, queue: Queue, address: int, nbytes: int, advice: int, waits: Sequence[Event] = ()) -> Event:
+        """No advice changes anything here: completes when its turn comes."""
+        return self.barrier(queue, waits)
+
+    # ------------------------------------------------------------------ image memory and handles
+
+    def _desc(self, desc: ImageDescriptor) -> Any:
+        """The driver's struct, kept with the descriptor."""
+        native = desc.prepared.get("blr")
+        if native is None:
+            sizes = desc.width, desc.height, desc.depth, desc.num_channels
+            kind = CHANNELS[desc.channel_type].index, _IMAGE_TYPES[desc.type], desc.num_levels, desc.array_size
+            native = desc.prepared["blr"] = self._ffi.new("blr_image_desc_t *", (*sizes, *kind))
+        return native
+
+    def _sampler(self, sampler: BindlessImageSampler) -> Any:
+        """The driver's struct, kept with the sampler."""
+        native = sampler.prepared.get("blr")
+        if native is None:
+            native = sampler.prepared["blr"] = self._ffi.new(
+                "blr_sampler_desc_t *",
+                (
+                    [_ADDRESSING[mode] for mode in sampler.addressing],
+                    int(sampler.is_normalized),
+                    _FILTERING[sampler.filtering],
+                    _FILTERING[sampler.mipmap_filtering],
+                    _CUBEMAP_FILTERING[sampler.cubemap_filtering],
+                    sampler.min_mipmap_level_clamp,
+                    sampler.max_mipmap_level_clamp,
+                    sampler.max_anisotropy,
+                ),
+            )
+        return native
+
+    def _image(self, handle: int) -> Any:
+        return self._ffi.cast("blr_image_t", handle)
+
+    def allocate_image(self, context: Context, device: Device, desc: ImageDescriptor) -> int:
+        if desc.nbytes > _SIZE_MAX:
+            sizes = " x ".join(str(n) for n in (desc.width, desc.height, desc.depth) if n)
+            self._fits(desc.nbytes, f"an image of {sizes} pixels")
+        image = self._ffi.new("blr_image_t *")
+        self._check(self._lib.blrImageCreate(context.handle, self._desc(desc), image), "blrImageCreate")
+        return int(self._ffi.cast("uintptr_t", image[0]))
+
+    def free_image(self, context: Context, handle: int, desc: ImageDescriptor) -> None:
+        self._check(self._lib.blrImageDestroy(self._image(handle)), "blrImageDestroy")
+
+    def image_info(self, context: Context, handle: int) -> ImageRecord:
+        desc = self._ffi.new("blr_image_desc_t *")
+        self._check(self._lib.blrImageGetDesc(self._image(handle), desc), "blrImageGetDesc")
+        return ImageRecord(
+            int(desc.width),
+            int(desc.height),
+            int(desc.depth),
+            _CHANNEL_TYPES[int(desc.channel_type)],
+            int(desc.num_channels),
+        )
+
+    def image_level(self, context: Context, handle: int, level: int) -> int:
+        image = self._ffi.new("blr_image_t *")
+        self._check(self._lib.blrImageGetLevel(self._image(handle), level, image), "blrImageGetLevel")
+        return int(self._ffi.cast("uintptr_t", image[0]))
+
+    def create_unsampled_image(self, context: Context, device: Device, handle: int, desc: ImageDescriptor) -> int:
+        number: int = self._lib.bindless_unsampled_image(context.handle, handle, self._desc(desc))
+        return number or self._refused("blrUnsampledImageCreate")
+
+    def create_sampled_image(
+        self, context: Context, device: Device, handle: int, desc: ImageDescriptor, sampler: BindlessImageSampler
+    ) -> int:
+        number: int = self._lib.bindless_sampled_image(context.handle, handle, self._desc(desc), self._sampler(sampler))
+        return number or self._refused("blrSampledImageCreate")
+
+    def _refused(self, call: str) -> NoReturn:
+        """Raises this thread's last failure of the driver."""
+        code, message = self._ffi.new("blr_result_t *"), self._ffi.new("char const **")
+        self._lib.blrGetLastError(code, message)
+        self._check(code[0], call)
+        raise AssertionError(call)
+
+    def create_sampled_image_usm(
+        self,
+        context: Context,
+        device: Device,
+        address: int,
+        pitch: int,
+        desc: ImageDescriptor,
+        sampler: BindlessImageSampler,
+    ) -> int:
+        created = self._ffi.new("blr_image_handle_t *")
+        result = self._lib.blrSampledImageCreateFromMemory(
+            context.handle,
+            self._pointer(address),
+            pitch if desc.height else 0,
+            self._desc(desc),
+            self._sampler(sampler),
+            created,
+        )
+        self._check(result, "blrSampledImageCreateFromMemory")
+        return int(created[0])
+
+    def create_unsampled_image_usm(
+        self, context: Context, device: Device, address: int, pitch: int, desc: ImageDescriptor
+    ) -> int:
+        created = self._ffi.new("blr_image_handle_t *")
+        view = self._ffi.new("blr_image_view_desc_t *")
+        view.image, view.pointer = self._desc(desc)[0], self._pointer(address)
+        view.row_pitch = pitch if desc.height else 0
+        # Its own channels are numbered from 0 (BLR_SWIZZLE_RED); those that it lacks read 0.
+        view.swizzle = [c if c < desc.num_channels else self._lib.BLR_SWIZZLE_ZERO for c in range(4)]
+        self._check(self._lib.blrImageViewCreate(context.handle, view, created), "blrImageViewCreate")
+        return int(created[0])
+
+    def destroy_image(self, context: Context, handle: int, sampled: bool) -> None:
+        result = self._lib.blrImageHandleDestroy(context.handle, handle)
+        if result:  # a call that says nothing takes as long as the driver
+            self._check(result, "blrImageHandleDestroy")
+
+    copy_image = _reference_copy.copy_image
+    prepare_copy = _reference_copy.prepare_copy
+
+    def image_call(self, queue: Queue, call: ImageCall, waits: Sequence[Event] = ()) -> Event:
+        ffi = self._ffi
+        native = ffi.new("blr_image_call_t *")
+        native.operation = _OPERATIONS[call.operation]
+        native.type = _IMAGE_TYPES[call.descriptor.type]
+        native.handle = call.handle
+        native.count = call.count
+        native.coordinates = self._pointer(call.coords)
+        native.layers = ffi.cast("uint32_t *", call.layers)
+        native.levels = ffi.cast("float *", call.levels)
+        native.gradient_x = ffi.cast("float *", call.dx)
+        native.gradient_y = ffi.cast("float *", call.dy)
+        native.values = self._pointer(call.values)
+        native.value_type = ELEMENTS[call.value_dtype]
+        native.value_channels = call.value_channels
+        native.layer = call.layer
+        native.level = call.level
+        if call.map is not None:
+            native.map.matrix = call.map.matrix
+            native.map.scale = call.map.scale
+            native.map.bias = call.map.bias
+            native.map.width = call.map.width
+        event = ffi.new("blr_event_t *")
+        count, events = self._waits(waits)
+        self._check(
+            self._lib.blrEnqueueImageCall(queue.handle, native, count, events, event),
+            "blrEnqueueImageCall",
+        )
+        return Event(event[0], queue.profiling)
+
+    # ------------------------------------------------------------------ modules and kernels
+
+    def load_module(
+        self,
+        context: Context,
+        device: Device,
+        source: bytes,
+        *,
+        specialization: Mapping[int, bytes] | None = None,
+        options: str = "",
+    ) -> Module:
+        return self._kernels.load(context.handle, source, specialization, options)
+
+    def compile_module(
+        self,
+        context: Context,
+        device: Device,
+        source: bytes,
+        *,
+        specialization: Mapping[int, bytes] | None = None,
+        options: str = "",
+    ) -> tuple[Object, str]:
+        return self._kernels.compile(context.handle, source, specialization, options), ""
+
+    def link_modules(self, context: Context, device: Device, objects: Sequence[Object], *, options: str = "") -> Module:
+        return self._kernels.link(context.handle, objects, options)
+
+    def describe_module(self, source: bytes) -> ModuleDescription:
+        return spirv.describe(source)
+
+    def module_log(self, module: Module) -> str:
+        return ""
+
+    def release_module(self, module: Module) -> None:
+        self._kernels.release(module)
+
+    def kernel_names(self, module: Module) -> tuple[str, ...]:
+        return module.names
+
+    def get_kernel(self, module: Module, name: str) -> Kernel:
+        return self._kernels.get(module, name)
+
+    def kernel_info(self, kernel: Kernel) -> KernelRecord:
+        return kernel.record
+
+    def launch(
+        self,
+        queue: Queue,
+        kernel: Kernel,
+        global_size: tuple[int, ...],
+        local_size: tuple[int, ...] | None,
+        arguments: Sequence[bytes | int],
+        waits: Sequence[Event] = (),
+    ) -> Event:
+        event = self._kernels.launch(queue.handle, kernel, global_size, local_size, arguments, self._waits(waits))
+        return Event(event, queue.profiling)
+
+    def launch_with_offset(
+        self,
+        queue: Queue,
+        kernel: Kernel,
+        global_size: tuple[int, ...],
+        local_size: tuple[int, ...] | None,
+        offset: tuple[int, ...],
+        arguments: Sequence[bytes | int],
+        waits: Sequence[Event] = (),
+    ) -> Event:
+        waited = self._waits(waits)
+        event = self._kernels.launch(queue.handle, kernel, global_size, local_size, arguments, waited, offset)
+        return Event(event, queue.profiling)
+
+    prepare_launch = staticmethod(prepare_launch)
+
+    # ------------------------------------------------------------------ beside the contract: native_contract.py
+
+    queue_groups = _reference_extra.queue_groups
+    create_queue_in_group = _reference_extra.create_queue_in_group
+    can_access_peer = _reference_extra.can_access_peer
+    peer_properties = _reference_extra.peer_properties
+    barrier_of_ranges = _reference_extra.barrier_of_ranges
+    make_memory_resident = _reference_extra.make_memory_resident
+    evict_memory = _reference_extra.evict_memory
+    make_image_resident = _reference_extra.make_image_resident
+    evict_image = _reference_extra.evict_image
+    launch_cooperative = _reference_extra.launch_cooperative
+    most_cooperative_groups = _reference_extra.most_cooperative_groups
+    prefer_cache = _reference_extra.prefer_cache
+    records_graphs = _reference_graph.records_graphs
+    record_graph = _reference_graph.record_graph
+    launch_graph = _reference_graph.launch_graph
+    release_graph = _reference_graph.release_graph
+
+    # ------------------------------------------------------------------ memory and semaphores of others
+
+    importable_memory = _reference_external.importable_memory
+    import_memory = _reference_external.import_memory
+    release_memory = _reference_external.release_memory
+    map_image = _reference_external.map_image
+    unmap_image = _reference_external.unmap_image
+    map_linear = _reference_external.map_linear
+    unmap_linear = _reference_external.unmap_linear
+    import_semaphore = _reference_external.import_semaphore
+    release_semaphore = _reference_external.release_semaphore
+    wait_semaphore = _reference_external.wait_semaphore
+    signal_semaphore = _reference_external.signal_semaphore
+    prepare_semaphore = _reference_external.prepare_semaphore
+
+    # ------------------------------------------------------------------ streams of other libraries
+
+    def _no_streams(self) -> FeatureNotSupportedError:
+        return FeatureNotSupportedError(
+            "the reference device has no streams: wait on the host, with event.wait() and the other library's own call",
+            backend="reference",
+        )
+
+    def make_stream_wait(self, context: Context, device: Device, stream: int, waits: Sequence[Event]) -> None:
+        raise self._no_streams()
+
+    def wait_for_stream(self, queue: Queue, stream: int) -> Event:
+        raise self._no_streams()
+
+    # ------------------------------------------------------------------ native handles
+
+    native_types = TYPES
+    native_lists = frozenset({"kernel_bundle"})
+    native_counted: frozenset[str] = frozenset()
+    describe_memory = pointer_info
+
+    def native_handle(self, native: Any) -> int:
+        """The address that is the handle of an object; numbers of images are handles themselves."""
+        if isinstance(native, int):
+            return native
+        if type(native) not in TYPE_OF:
+            raise BackendMismatchError(f"{native!r} is no object of the reference backend", backend="reference")
+        return NativeHandle(int(self._ffi.cast("uintptr_t", native.handle)), TYPE_OF[type(native)])

@@ -1,0 +1,164 @@
+"""External memory and semaphores of the reference driver: what processors share by file descriptors."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from ...model.aspects import Aspect
+from ...model.image_descriptor import ImageDescriptor
+from ...model.errors import FeatureNotSupportedError
+from ...model.external import (
+    ExternalMemDescriptor,
+    ExternalMemHandleType,
+    ExternalSemaphoreDescriptor,
+    ExternalSemaphoreHandleType,
+    Resource,
+    ResourceFd,
+)
+from .objects import Context, Device, Event, Queue
+
+if TYPE_CHECKING:
+    from .backend import ReferenceBackend
+
+__all__ = [
+    "ASPECTS",
+    "import_memory",
+    "import_semaphore",
+    "importable_memory",
+    "map_image",
+    "map_linear",
+    "prepare_semaphore",
+    "release_memory",
+    "release_semaphore",
+    "signal_semaphore",
+    "unmap_image",
+    "unmap_linear",
+    "wait_semaphore",
+]
+
+# The files that it is made of are Linux's.
+ASPECTS: frozenset[Aspect] = frozenset(
+    (Aspect.ext_oneapi_external_memory_import, Aspect.ext_oneapi_external_semaphore_import)
+    if sys.platform == "linux"
+    else ()
+)
+
+_BINARY, _TIMELINE = 0, 1  # blr_semaphore_type_t
+
+
+def _descriptor(resource: Resource) -> int:
+    if not isinstance(resource, ResourceFd):
+        raise FeatureNotSupportedError(f"{resource}: the reference driver takes file descriptors", backend="reference")
+    return resource.file_descriptor
+
+
+# ---------------------------------------------------------------------- memory
+
+
+def importable_memory(backend: ReferenceBackend, device: Device) -> frozenset[ExternalMemHandleType]:
+    """See ``ImportableMemoryProtocol``: file descriptors, whose memory is mapped."""
+    if Aspect.ext_oneapi_external_memory_import not in ASPECTS:
+        return frozenset()
+    return frozenset((ExternalMemHandleType.opaque_fd, ExternalMemHandleType.dma_buf))
+
+
+def import_memory(backend: ReferenceBackend, context: Context, device: Device, desc: ExternalMemDescriptor) -> int:
+    """An opaque_fd and a dma_buf are the same here: what can be mapped."""
+    memory = backend._ffi.new("blr_external_memory_t *")
+    result = backend._lib.blrExternalMemoryImport(
+        context.handle, _descriptor(desc.resource), desc.size_in_bytes, memory
+    )
+    backend._check(result, "blrExternalMemoryImport")
+    return int(backend._ffi.cast("uintptr_t", memory[0]))
+
+
+def release_memory(backend: ReferenceBackend, context: Context, memory: int) -> None:
+    """Gives the driver's object back."""
+    handle = backend._ffi.cast("blr_external_memory_t", memory)
+    backend._check(backend._lib.blrExternalMemoryRelease(handle), "blrExternalMemoryRelease")
+
+
+def map_image(backend: ReferenceBackend, context: Context, device: Device, memory: int, desc: ImageDescriptor) -> int:
+    """An image whose pixels are the exporter's."""
+    image = backend._ffi.new("blr_image_t *")
+    handle = backend._ffi.cast("blr_external_memory_t", memory)
+    result = backend._lib.blrExternalMemoryMapImage(handle, backend._desc(desc), image)
+    backend._check(result, "blrExternalMemoryMapImage")
+    return int(backend._ffi.cast("uintptr_t", image[0]))
+
+
+def unmap_image(backend: ReferenceBackend, context: Context, handle: int, desc: ImageDescriptor) -> None:
+    """The driver knows whose pixels they are."""
+    backend.free_image(context, handle, desc)
+
+
+def map_linear(
+    backend: ReferenceBackend, context: Context, device: Device, memory: int, offset: int, nbytes: int
+) -> int:
+    """The exporter's bytes, at an address of their own each time."""
+    pointer = backend._ffi.new("void **")
+    handle = backend._ffi.cast("blr_external_memory_t", memory)
+    result = backend._lib.blrExternalMemoryMapLinear(handle, offset, nbytes, pointer)
+    backend._check(result, "blrExternalMemoryMapLinear")
+    return int(backend._ffi.cast("uintptr_t", pointer[0]))
+
+
+def unmap_linear(backend: ReferenceBackend, context: Context, address: int) -> None:
+    """The driver knows whose bytes they are."""
+    backend.free(context, address)
+
+
+# ---------------------------------------------------------------------- semaphores
+
+
+def import_semaphore(
+    backend: ReferenceBackend, context: Context, device: Device, desc: ExternalSemaphoreDescriptor
+) -> int:
+    """An eventfd, a binary semaphore of SwiftShader, or a file that begins with a number."""
+    semaphore = backend._ffi.new("blr_external_semaphore_t *")
+    timeline = desc.handle_type is ExternalSemaphoreHandleType.timeline_fd
+    result = backend._lib.blrExternalSemaphoreImport(
+        context.handle, _TIMELINE if timeline else _BINARY, _descriptor(desc.resource), semaphore
+    )
+    backend._check(result, "blrExternalSemaphoreImport")
+    return int(backend._ffi.cast("uintptr_t", semaphore[0]))
+
+
+def release_semaphore(backend: ReferenceBackend, context: Context, semaphore: int) -> None:
+    """Gives the driver's object back."""
+    handle = backend._ffi.cast("blr_external_semaphore_t", semaphore)
+    backend._check(backend._lib.blrExternalSemaphoreRelease(handle), "blrExternalSemaphoreRelease")
+
+
+def wait_semaphore(
+    backend: ReferenceBackend, queue: Queue, semaphore: int, value: int | None, waits: Sequence[Event] = ()
+) -> Event:
+    """Keeps the queue's own thread; the device functions of other queues go on."""
+    return prepare_semaphore(backend, queue, semaphore, True)(value, waits)
+
+
+def signal_semaphore(
+    backend: ReferenceBackend, queue: Queue, semaphore: int, value: int | None, waits: Sequence[Event] = ()
+) -> Event:
+    """Once everything before it is complete."""
+    return prepare_semaphore(backend, queue, semaphore, False)(value, waits)
+
+
+def prepare_semaphore(backend: ReferenceBackend, queue: Queue, semaphore: int, wait: bool) -> Callable[..., Event]:
+    """See ``ExternalSemaphoreProtocol``."""
+    ffi, lib = backend._ffi, backend._lib
+    name = "blrEnqueueSemaphoreWait" if wait else "blrEnqueueSemaphoreSignal"
+    enqueue, slot = getattr(lib, name), ffi.new("blr_event_t *")
+    handle, native, profiling = ffi.cast("blr_external_semaphore_t", semaphore), queue.handle, queue.profiling
+    none = ffi.NULL
+
+    def again(value: int | None, waits: Sequence[Event] = ()) -> Event:
+        count, events = backend._waits(waits) if waits else (0, none)
+        result = enqueue(native, handle, value or 0, count, events, slot)
+        if result:
+            backend._check(result, name)
+        return Event(slot[0], profiling)
+
+    return again

@@ -1,0 +1,63 @@
+"""Graphs: commands that a queue records into a batch, which is enqueued as one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ...model.errors import InvalidError
+from .objects import Event, Queue
+
+if TYPE_CHECKING:
+    from .backend import ReferenceBackend
+
+__all__ = ["Graph", "launch_graph", "record_graph", "records_graphs", "release_graph"]
+
+
+class Graph:
+    """A blr_batch_t, or None once it is released."""
+
+    __slots__ = ("batch",)
+
+    def __init__(self, batch: Any) -> None:
+        self.batch = batch
+
+
+def records_graphs(backend: ReferenceBackend, queue: Queue) -> bool:
+    """Every queue does."""
+    return True
+
+
+def record_graph(
+    backend: ReferenceBackend, queue: Queue, commands: Sequence[Callable[[Sequence[Event]], Event]]
+) -> Graph:
+    """What the commands submit to an in-order queue that nobody else uses; none of them runs."""
+    lib, check = backend._lib, backend._check
+    batch = backend._ffi.new("blr_batch_t *")
+    check(lib.blrQueueBeginRecording(queue.handle), "blrQueueBeginRecording")
+    try:
+        for command in commands:
+            command(())  # whose event is NULL: there is nothing to release
+    except BaseException:
+        lib.blrQueueEndRecording(queue.handle, backend._null)
+        raise
+    check(lib.blrQueueEndRecording(queue.handle, batch), "blrQueueEndRecording")
+    return Graph(batch[0])
+
+
+def launch_graph(backend: ReferenceBackend, queue: Queue, graph: Graph, waits: Sequence[Event] = ()) -> Event:
+    """Submits all its commands as one; the driver keeps runs of one graph apart."""
+    if graph.batch is None:
+        raise InvalidError("this graph was released", backend="reference")
+    event = backend._ffi.new("blr_event_t *")
+    count, events = backend._waits(waits)
+    result = backend._lib.blrEnqueueBatch(queue.handle, graph.batch, count, events, event)
+    backend._check(result, "blrEnqueueBatch")
+    return Event(event[0], queue.profiling)
+
+
+def release_graph(backend: ReferenceBackend, graph: Graph) -> None:
+    """Destroys the batch; runs that are under way go on."""
+    batch, graph.batch = graph.batch, None
+    if batch is not None:
+        backend._lib.blrBatchDestroy(batch)

@@ -1,0 +1,259 @@
+"""Modules of SPIR-V and kernels of the reference driver."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ...model.errors import BuildError, InvalidError, NdRangeError
+from ..common.kernel import unknown_kernel
+from ..contract import KernelArgument, KernelRecord
+
+__all__ = ["Kernel", "Kernels", "Module", "Object"]
+
+_ARGUMENT_KINDS = ("value", "pointer", "local", "image", "sampler")
+_MAX_LOCAL_MEMORY = 64 << 20  # bytes of a work-group
+
+
+class Kernel:
+    """A kernel: its handle and its signature; one that is not ``owned`` is never destroyed here."""
+
+    __slots__ = ("handle", "owned", "record", "sizes")
+
+    def __init__(self, handle: Any, record: KernelRecord, owned: bool = True) -> None:
+        self.handle, self.record, self.owned = handle, record, owned
+        self.sizes = tuple(argument.size for argument in record.arguments or ())
+
+
+class Module:
+    """A module and those of its kernels that were asked for, or ``adopted``; one that is not ``owned`` stays."""
+
+    __slots__ = ("adopted", "handle", "kernels", "names", "owned")
+
+    def __init__(self, handle: Any, names: tuple[str, ...], owned: bool = True) -> None:
+        self.handle, self.names, self.owned = handle, names, owned
+        self.kernels: dict[str, Kernel] = {}
+        self.adopted: list[Kernel] = []
+
+
+class Object:
+    """A module that is linked later: the driver builds it again then, which takes milliseconds."""
+
+    __slots__ = ("source", "specialization")
+
+    def __init__(self, source: bytes, specialization: Mapping[int, bytes] | None) -> None:
+        self.source, self.specialization = source, specialization
+
+
+class Kernels:
+    """The calls of the driver that have to do with kernels.
+
+    Args:
+        lib, ffi: the driver's bindings.
+        check: raises for a result that is not success.
+    """
+
+    def __init__(self, lib: Any, ffi: Any, check: Callable[[int, str], None]) -> None:
+        self._lib, self._ffi, self._check = lib, ffi, check
+
+    # ------------------------------------------------------------------ modules
+
+    def load(self, context: Any, source: bytes, specialization: Mapping[int, bytes] | None, options: str) -> Module:
+        """A module; ``BuildError`` names the instruction that is not valid or not supported, and its word."""
+        _refuse_options(options)
+        handle = self._built("blrModuleCreate", context, source, specialization)
+        return Module(handle, self._names(handle))
+
+    def compile(self, context: Any, source: bytes, specialization: Mapping[int, bytes] | None, options: str) -> Object:
+        """A module that may use functions and variables of others; built once to find its errors."""
+        _refuse_options(options)
+        self._lib.blrModuleDestroy(self._built("blrModuleCompile", context, source, specialization))
+        return Object(source, specialization)
+
+    def link(self, context: Any, objects: Sequence[Object], options: str) -> Module:
+        """One module of several; ``BuildError`` names what none of them has, or two."""
+        _refuse_options(options)
+        linked = self._ffi.new("blr_module_t *")
+        parts: list[Any] = []
+        try:
+            for part in objects:
+                parts.append(self._built("blrModuleCompile", context, part.source, part.specialization))
+            handles = self._ffi.new("blr_module_t[]", parts)
+            self._checked(self._lib.blrModuleLink(context, len(parts), handles, linked), "blrModuleLink")
+        finally:
+            for handle in parts:
+                self._lib.blrModuleDestroy(handle)
+        return Module(linked[0], self._names(linked[0]))
+
+    def _built(self, call: str, context: Any, source: bytes, specialization: Mapping[int, bytes] | None) -> Any:
+        """The handle that blrModuleCreate or blrModuleCompile gives."""
+        ffi = self._ffi
+        constants = ffi.new("blr_specialization_t[]", max(len(specialization or {}), 1))
+        kept = []
+        for row, (number, value) in zip(constants, (specialization or {}).items()):
+            kept.append(ffi.from_buffer(value))
+            row.id, row.size, row.value = number, len(value), kept[-1]
+        module = ffi.new("blr_module_t *")
+        self._checked(getattr(self._lib, call)(context, source, len(source), len(kept), constants, module), call)
+        return module[0]
+
+    def _checked(self, result: int, call: str) -> None:
+        """Raises with the driver's sentence as the log of the build."""
+        try:
+            self._check(result, call)
+        except BuildError as error:
+            raise BuildError(
+                str(error),
+                log=str(error),
+                backend="reference",
+                native_code=error.native_code,
+                native_name=error.native_name,
+            ) from None
+
+    def _names(self, module: Any) -> tuple[str, ...]:
+        ffi = self._ffi
+        count, name = ffi.new("uint32_t *"), ffi.new("char const **")
+        self._check(self._lib.blrModuleGetKernelCount(module, count), "blrModuleGetKernelCount")
+        names = []
+        for index in range(count[0]):
+            self._check(self._lib.blrModuleGetKernelName(module, index, name), "blrModuleGetKernelName")
+            names.append(ffi.string(name[0]).decode("utf-8", "replace"))
+        return tuple(sorted(names))
+
+    def release(self, module: Module) -> None:
+        """Ends the module and its kernels; submitted launches keep what they need."""
+        for kernel in (*module.kernels.values(), *module.adopted):
+            if kernel.owned:
+                self._lib.blrKernelDestroy(kernel.handle)
+        module.kernels.clear()
+        module.adopted.clear()
+        if module.owned:
+            self._lib.blrModuleDestroy(module.handle)
+
+    def adopt(self, handle: Any, owned: bool) -> Module:
+        """A module that was made elsewhere."""
+        return Module(handle, self._names(handle), owned)
+
+    def adopt_kernel(self, module: Module, handle: Any, owned: bool) -> Kernel:
+        """A kernel of a module that was made elsewhere; the driver tells its name."""
+        if owned and any(own.handle == handle and own.owned for own in (*module.kernels.values(), *module.adopted)):
+            raise InvalidError(
+                "ownership='transfer' of a kernel that a Kernel of this package owns already: get_native does not "
+                "change whose it is; give ownership='keep'",
+                backend="reference",
+            )
+        properties = self._ffi.new("blr_kernel_properties_t *")
+        self._check(self._lib.blrKernelGetProperties(handle, properties), "blrKernelGetProperties")
+        name = self._ffi.string(properties.name).decode("utf-8", "replace")
+        if name not in module.names:
+            listed = ", ".join(module.names) or "none"
+            raise InvalidError(
+                f"this is a kernel {name!r}; the kernel bundle's module has {listed}: give the bundle of its module",
+                backend="reference",
+            )
+        made = Kernel(handle, self._record(handle, name), owned)
+        module.adopted.append(made)
+        return made
+
+    # ------------------------------------------------------------------ kernels
+
+    def get(self, module: Module, name: str) -> Kernel:
+        """The kernel of this name; ``InvalidError`` lists those that there are."""
+        if name not in module.names:
+            raise unknown_kernel(module.names, name, "reference")
+        if name not in module.kernels:
+            kernel = self._ffi.new("blr_kernel_t *")
+            self._check(self._lib.blrKernelCreate(module.handle, name.encode(), kernel), "blrKernelCreate")
+            module.kernels[name] = Kernel(kernel[0], self._record(kernel[0], name))
+        return module.kernels[name]
+
+    def _record(self, kernel: Any, name: str) -> KernelRecord:
+        ffi = self._ffi
+        properties, argument = ffi.new("blr_kernel_properties_t *"), ffi.new("blr_kernel_argument_t *")
+        self._check(self._lib.blrKernelGetProperties(kernel, properties), "blrKernelGetProperties")
+        arguments = []
+        for index in range(properties.argument_count):
+            self._check(self._lib.blrKernelGetArgument(kernel, index, argument), "blrKernelGetArgument")
+            text = ffi.string(argument.name).decode("utf-8", "replace")
+            arguments.append(KernelArgument(index, text, _ARGUMENT_KINDS[int(argument.kind)], int(argument.size)))
+        required = tuple(int(size) for size in properties.required_work_group_size)
+        return KernelRecord(
+            name=name,
+            arguments=tuple(arguments),
+            max_work_group_size=int(properties.max_work_group_size),
+            local_memory_size=int(properties.local_memory_size),
+            private_memory_size=int(properties.private_memory_size),
+            required_work_group_size=required if any(required) else None,
+            properties={"sub_group_size": int(properties.sub_group_size)},
+        )
+
+    # ------------------------------------------------------------------ launches
+
+    def launch(
+        self,
+        queue: Any,
+        kernel: Kernel,
+        global_size: tuple[int, ...],
+        local_size: tuple[int, ...] | None,
+        arguments: Sequence[bytes | int],
+        waits: tuple[int, Any],
+        offset: tuple[int, ...] = (),
+    ) -> Any:
+        """The event of a launch; arguments as in the contract, ``waits`` a count and an array of events."""
+        ffi = self._ffi
+        if local_size is not None:
+            self._check_group(kernel, global_size, local_size)
+        if len(arguments) != len(kernel.sizes):
+            raise InvalidError(
+                f"kernel {kernel.record.name!r} has {len(kernel.sizes)} parameters of {list(kernel.sizes)} bytes, "
+                f"{len(arguments)} arguments were given",
+                backend="reference",
+            )
+        launch = ffi.new("blr_launch_t *")
+        launch.dimensions = len(global_size)
+        launch.global_size[0 : len(global_size)] = global_size
+        launch.global_offset[0 : len(offset)] = offset
+        if local_size is not None:
+            launch.local_size[0 : len(local_size)] = local_size
+        kept = [ffi.NULL if isinstance(value, int) else ffi.from_buffer(value) for value in arguments]
+        pointers = ffi.new("void const *[]", kept)
+        sizes = ffi.new("uint64_t[]", [self._size(kernel, value) for value in arguments])
+        launch.argument_count, launch.arguments, launch.argument_sizes = len(kept), pointers, sizes
+        event = ffi.new("blr_event_t *")
+        self._check(
+            self._lib.blrEnqueueKernel(queue, kernel.handle, launch, waits[0], waits[1], event), "blrEnqueueKernel"
+        )
+        return event[0]
+
+    def _size(self, kernel: Kernel, value: bytes | int) -> int:
+        if not isinstance(value, int):
+            return len(value)
+        if value > _MAX_LOCAL_MEMORY:
+            raise InvalidError(
+                f"kernel {kernel.record.name!r} is given {value} bytes of local memory; the reference device has at "
+                f"most {_MAX_LOCAL_MEMORY} a work-group",
+                backend="reference",
+            )
+        return value
+
+    @staticmethod
+    def _check_group(kernel: Kernel, global_size: tuple[int, ...], local_size: tuple[int, ...]) -> None:
+        items = 1
+        for size in local_size:
+            items *= size
+        if len(local_size) != len(global_size) or any(n < 1 or g % n for g, n in zip(global_size, local_size)):
+            raise NdRangeError(f"work-group {local_size} does not divide the range {global_size}", backend="reference")
+        if items > kernel.record.max_work_group_size:
+            raise NdRangeError(
+                f"work-group {local_size} has {items} work-items; kernel {kernel.record.name!r} runs with at most "
+                f"{kernel.record.max_work_group_size} on the reference device",
+                backend="reference",
+            )
+
+
+def _refuse_options(options: str) -> None:
+    if options.strip():
+        raise InvalidError(
+            f"options={options!r}: the reference device takes SPIR-V as it is and knows no options; leave them out",
+            backend="reference",
+        )

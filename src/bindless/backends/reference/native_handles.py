@@ -1,0 +1,110 @@
+"""Objects around handles of the reference driver that were made elsewhere; events count their references."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from ...model.enums import UsmKind
+from ...model.errors import FeatureNotSupportedError, InvalidError
+from ...model.native_handle import NativeHandle
+from .module import Kernel, Kernels, Module
+from .objects import Context, Device, Event, Queue
+from ..contract import AdoptedQueue, DeviceRecord, PlatformRecord, PointerRecord
+
+__all__ = ["TYPES", "TYPE_OF", "Natives"]
+
+# Types of the handles of each kind of object; platforms have none.
+TYPES = {
+    "device": ("blr_device_t",),
+    "context": ("blr_context_t",),
+    "queue": ("blr_queue_t",),
+    "event": ("blr_event_t",),
+    "kernel_bundle": ("blr_module_t",),
+    "kernel": ("blr_kernel_t",),
+    "buffer": ("void *",),
+}
+TYPE_OF = {
+    Device: "blr_device_t",
+    Context: "blr_context_t",
+    Queue: "blr_queue_t",
+    Event: "blr_event_t",
+    Module: "blr_module_t",
+    Kernel: "blr_kernel_t",
+}
+
+
+class _Backend(Protocol):
+    """What of the backend is used here."""
+
+    def devices(self) -> Sequence[DeviceRecord]: ...
+
+    def queue_is_idle(self, queue: Queue) -> bool: ...
+
+    def pointer_info(self, context: Context, address: int) -> PointerRecord: ...
+
+
+class Natives:
+    """The methods of ``InteropProtocol``.
+
+    Args:
+        lib, ffi: the driver's bindings.
+        check: raises for a result that is not success.
+        kernels: of the backend.
+        backend: whose objects are made.
+    """
+
+    def __init__(
+        self, lib: Any, ffi: Any, check: Callable[[int, str], None], kernels: Kernels, backend: _Backend
+    ) -> None:
+        self._lib, self._ffi, self._check, self._kernels, self._backend = lib, ffi, check, kernels, backend
+
+    def _native(self, handle: NativeHandle) -> Any:
+        return self._ffi.cast(handle.type, int(handle))
+
+    def platform_handle(self, platform: PlatformRecord) -> int:
+        raise FeatureNotSupportedError("the reference driver has no handles of platforms", backend="reference")
+
+    def find_device(self, handle: NativeHandle) -> Device | None:
+        native = self._native(handle)
+        return next((found.native for found in self._backend.devices() if found.native.handle == native), None)
+
+    def devices_of(self, kind: str, handle: NativeHandle) -> Sequence[Device]:
+        return ()
+
+    def adopt_context(self, handle: NativeHandle, devices: Sequence[Device], owned: bool) -> Context:
+        if len(devices) != 1:
+            raise InvalidError(f"a context of the reference driver has one device, not {len(devices)}")
+        made = Context(self._native(handle), devices[0], owned)
+        self._backend.pointer_info(made, 0)  # raises for what is no context
+        return made
+
+    def adopt_queue(self, context: Context, device: Device, handle: NativeHandle, owned: bool) -> AdoptedQueue:
+        """Out of order, for the driver does not tell."""
+        made = Queue(self._native(handle), context, profiling=False, owned=owned)
+        self._backend.queue_is_idle(made)  # raises for what is no queue
+        return AdoptedQueue(made, in_order=False)
+
+    def adopt_event(self, context: Context, handle: NativeHandle, owned: bool) -> Event:
+        native = self._native(handle)
+        if owned:
+            status = self._ffi.new("blr_event_status_t *")
+            self._check(self._lib.blrEventGetStatus(native, status), "blrEventGetStatus")
+        else:
+            self._check(self._lib.blrEventRetain(native), "blrEventRetain")
+        return Event(native, profiling=False)
+
+    def adopt_module(self, context: Context, device: Device, handle: NativeHandle, owned: bool) -> Module:
+        return self._kernels.adopt(self._native(handle), owned)
+
+    def adopt_kernel(self, module: Module, handle: NativeHandle, owned: bool) -> Kernel:
+        return self._kernels.adopt_kernel(module, self._native(handle), owned)
+
+    def adopt_memory(self, context: Context, handle: NativeHandle, owned: bool) -> PointerRecord:
+        found = self._backend.pointer_info(context, int(handle))
+        if found.kind is UsmKind.unknown:
+            raise InvalidError(
+                f"{int(handle):#x} is no memory of this context: it is what blrMemoryAllocate gave in the same context",
+                backend="reference",
+            )
+        return found

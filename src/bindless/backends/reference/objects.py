@@ -1,0 +1,101 @@
+"""The reference backend's own objects: handles of the driver and what is known of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...drivers import reference as driver
+from ...drivers._launch import Lane, Mark
+
+__all__ = ["Context", "Device", "Event", "Queue", "address_of"]
+
+lib, ffi = driver.lib, driver.ffi
+
+_number = lib.bindless_event_number
+
+
+def address_of(of: Any) -> int:
+    """Where something of C's lies."""
+    return int(ffi.cast("uintptr_t", of))
+
+
+_QUERY, _RELEASE, _WAIT = (
+    address_of(ffi.addressof(lib, name))
+    for name in ("bindless_event_query", "bindless_event_release", "bindless_queue_wait")
+)
+
+
+class Device:
+    """A device and its blr_device_properties_t."""
+
+    __slots__ = ("handle", "index", "properties")
+
+    def __init__(self, handle: Any, index: int, properties: Any) -> None:
+        self.handle, self.index, self.properties = handle, index, properties
+
+
+class Context:
+    """A context of one device; one that is not ``owned`` is never destroyed here."""
+
+    __slots__ = ("device", "handle", "owned")
+
+    def __init__(self, handle: Any, device: Device, owned: bool = True) -> None:
+        self.handle, self.device, self.owned = handle, device, owned
+
+
+class Queue(Lane):
+    """A queue; one that is not ``owned`` is never destroyed here.
+
+    Attributes:
+        ends: bindless_ends_t, of commands that are repeated.
+    """
+
+    __slots__ = ("context", "ends", "handle", "owned", "profiling")
+
+    def __init__(self, handle: Any, context: Context, profiling: bool, owned: bool = True) -> None:
+        self.handle, self.context, self.profiling, self.owned = handle, context, profiling, owned
+        self.ends = ffi.new("bindless_ends_t *")
+        self.waits = address_of(self.ends)
+        self.made = address_of(ffi.addressof(self.ends, "event"))
+        self.query, self.let_go = _QUERY, _RELEASE
+        self.wait_for, self.asked = _WAIT, address_of(handle)
+
+    @property
+    def streams(self) -> tuple[Queue]:
+        """Its lanes: see the contract."""
+        return (self,)
+
+
+class Event(Mark):
+    """A reference to an event, which goes with it; with the number 0 it was given back.
+
+    Attributes:
+        native: its blr_event_t, where Python made it.
+        profiling: whether it has times.
+    """
+
+    __slots__ = ("profiling",)
+
+    profiling: bool
+
+    def __init__(self, handle: Any, profiling: bool) -> None:
+        """Takes a reference over."""
+        self.native, self.number, self.let_go = handle, _number(handle), _RELEASE
+        if profiling:
+            self.profiling = True
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "profiling":
+            return False
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    @property
+    def handle(self) -> Any:
+        """blr_event_t."""
+        return self.native or ffi.cast("blr_event_t", self.number)
+
+    def release(self) -> None:
+        """Gives it back early."""
+        number, self.number, self.native = self.number, 0, None
+        if number:
+            lib.blrEventRelease(ffi.cast("blr_event_t", number))

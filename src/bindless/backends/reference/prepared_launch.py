@@ -1,0 +1,92 @@
+"""Launches and copies of the reference backend that are repeated, as one call of C each."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from ...drivers import reference as driver
+from .module import Kernel
+from .objects import Event, Queue, address_of
+from ..contract.direct_launch import DirectLaunch
+
+__all__ = ["prepare_launch", "repeated"]
+
+lib, ffi = driver.lib, driver.ffi
+
+
+_SUBMIT = address_of(ffi.addressof(lib, "bindless_launch_again"))
+
+
+def repeated(
+    queue: Queue,
+    submit: int,
+    call: str,
+    described: Any,
+    keep: object,
+    places: tuple[int | None, ...] = (),
+    sizes: tuple[int, ...] = (),
+) -> DirectLaunch:
+    """A command that ``submit``, a function at an address, makes of what is ``described`` in a struct of C's.
+
+    Args:
+        call: the driver's function, for errors.
+        keep: what the struct points into.
+        places, sizes: of arguments.
+    """
+
+    def refused(result: int) -> NoReturn:
+        driver.check(result, call)
+        raise AssertionError(result)
+
+    return DirectLaunch(
+        submit=submit,
+        descriptions=(address_of(described),),
+        lanes=(queue,),
+        mark=Event,
+        places=places,
+        sizes=sizes,
+        settle=_settle,
+        refused=refused,
+        keep=(described, queue.ends, keep),
+    )
+
+
+def _settle(_: object) -> None:
+    """Each command has an event of its own."""
+
+
+def prepare_launch(
+    queue: Queue,
+    kernel: Kernel,
+    global_size: tuple[int, ...],
+    local_size: tuple[int, ...] | None,
+    arguments: Sequence[bytes | int],
+) -> DirectLaunch | None:
+    """A launch to be repeated; see the contract. None where events have times."""
+    if queue.profiling or len(arguments) != len(kernel.sizes):
+        return None
+    lengths = [len(value) if isinstance(value, bytes) else 0 for value in arguments]
+    values = ffi.new("char[]", max(sum(lengths), 1))
+    begins = [end - length for end, length in zip(itertools.accumulate(lengths), lengths)]
+    pointers = ffi.new("void const *[]", max(len(arguments), 1))
+    sizes = ffi.new("uint64_t[]", max(len(arguments), 1))
+    for at, (value, begin) in enumerate(zip(arguments, begins)):
+        if isinstance(value, bytes):
+            ffi.memmove(values + begin, value, len(value))
+            pointers[at], sizes[at] = values + begin, len(value)
+        else:
+            sizes[at] = value
+    described = ffi.new("bindless_launch_t *")
+    described.queue, described.kernel, described.ends = queue.handle, kernel.handle, queue.ends
+    launch = described.launch
+    launch.dimensions = len(global_size)
+    launch.global_size[0 : len(global_size)] = global_size
+    if local_size is not None:
+        launch.local_size[0 : len(local_size)] = local_size
+    launch.argument_count, launch.arguments, launch.argument_sizes = len(arguments), pointers, sizes
+    first = address_of(values)
+    places = tuple(first + begin if isinstance(value, bytes) else None for value, begin in zip(arguments, begins))
+    keep = values, pointers, sizes
+    return repeated(queue, _SUBMIT, "blrEnqueueKernel", described, keep, places, tuple(lengths))
