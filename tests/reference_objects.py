@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 
 from bindless.drivers import reference as driver
-from bindless.sycl._activity import sweep
+from bindless.submission.active_streams import sweep
 
 __all__ = ["objects"]
 

@@ -28,7 +28,7 @@ import numpy as np
 import bindless as bl
 from bindless import kernels
 from bindless._cli_ze_driver import driver_path
-from bindless.sycl._stream import wait_for_all
+from bindless.submission.command_stream import wait_for_all
 
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE / "sycl"), str(HERE / "interop")]

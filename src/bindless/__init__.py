@@ -129,21 +129,21 @@ if TYPE_CHECKING:
     from .model.module.kernel_file import KernelFile
     from .model.ranges import NdRange, Range
     from .model.sampler import BindlessImageSampler
-    from .sycl.accessor import Accessor, LocalAccessor
-    from .sycl.bound_launch import BoundLaunch
-    from .sycl.buffer import Buffer
-    from .sycl.command_graph import CommandGraph
-    from .sycl.context import Context
-    from .sycl.cuda_source import compile_cuda
-    from .sycl.device import Device, get_devices
-    from .sycl.event import Event
-    from .sycl.handler import Handler
-    from .sycl.host_accessor import HostAccessor
-    from .sycl.interop_handle import InteropHandle
-    from .sycl.kernel import Kernel
-    from .sycl.kernel_bundle import KernelBundle, load_kernel_bundle
-    from .sycl.platform import Platform, get_platforms
-    from .sycl.queue import Queue
+    from .sycl.buffer.accessor import Accessor, LocalAccessor
+    from .sycl.kernel.bound_launch import BoundLaunch
+    from .sycl.buffer.buffer import Buffer
+    from .sycl.queue.command_graph import CommandGraph
+    from .sycl.device.context import Context
+    from .sycl.kernel.compile_cuda import compile_cuda
+    from .sycl.device.device import Device, get_devices
+    from .submission.event import Event
+    from .sycl.queue.handler import Handler
+    from .sycl.buffer.host_accessor import HostAccessor
+    from .sycl.queue.interop_handle import InteropHandle
+    from .sycl.kernel.kernel import Kernel
+    from .sycl.kernel.bundle import KernelBundle, load_kernel_bundle
+    from .sycl.device.platform import Platform, get_platforms
+    from .sycl.queue.queue import Queue
     from .sycl.usm import (
         UsmArray,
         UsmPointer,
@@ -290,21 +290,21 @@ _MODULES = {
     "model.module.kernel_file": ("KernelFile",),
     "model.ranges": ("NdRange", "Range"),
     "model.sampler": ("BindlessImageSampler",),
-    "sycl.accessor": ("Accessor", "LocalAccessor"),
-    "sycl.bound_launch": ("BoundLaunch",),
-    "sycl.buffer": ("Buffer",),
-    "sycl.command_graph": ("CommandGraph",),
-    "sycl.context": ("Context",),
-    "sycl.cuda_source": ("compile_cuda",),
-    "sycl.device": ("Device", "get_devices"),
-    "sycl.event": ("Event",),
-    "sycl.handler": ("Handler",),
-    "sycl.host_accessor": ("HostAccessor",),
-    "sycl.interop_handle": ("InteropHandle",),
-    "sycl.kernel": ("Kernel",),
-    "sycl.kernel_bundle": ("KernelBundle", "load_kernel_bundle"),
-    "sycl.platform": ("Platform", "get_platforms"),
-    "sycl.queue": ("Queue",),
+    "sycl.buffer.accessor": ("Accessor", "LocalAccessor"),
+    "sycl.kernel.bound_launch": ("BoundLaunch",),
+    "sycl.buffer.buffer": ("Buffer",),
+    "sycl.queue.command_graph": ("CommandGraph",),
+    "sycl.device.context": ("Context",),
+    "sycl.kernel.compile_cuda": ("compile_cuda",),
+    "sycl.device.device": ("Device", "get_devices"),
+    "submission.event": ("Event",),
+    "sycl.queue.handler": ("Handler",),
+    "sycl.buffer.host_accessor": ("HostAccessor",),
+    "sycl.queue.interop_handle": ("InteropHandle",),
+    "sycl.kernel.kernel": ("Kernel",),
+    "sycl.kernel.bundle": ("KernelBundle", "load_kernel_bundle"),
+    "sycl.device.platform": ("Platform", "get_platforms"),
+    "sycl.queue.queue": ("Queue",),
     "sycl.usm": (
         "UsmArray",
         "UsmPointer",

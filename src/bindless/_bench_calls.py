@@ -20,10 +20,10 @@ from .model.aspects import Aspect
 from .model.image_descriptor import ImageDescriptor
 from .model.enums import Backend
 from .model.sampler import BindlessImageSampler
-from .sycl.command_graph import CommandGraph
-from .sycl.kernel import Kernel
-from .sycl.kernel_bundle import load_kernel_bundle
-from .sycl.queue import Queue
+from .sycl.queue.command_graph import CommandGraph
+from .sycl.kernel.kernel import Kernel
+from .sycl.kernel.bundle import load_kernel_bundle
+from .sycl.queue.queue import Queue
 from .sycl.usm import usm_empty
 
 __all__ = ["measure_calls", "measure_import"]

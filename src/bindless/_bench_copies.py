@@ -12,7 +12,7 @@ from .images import ImageMem
 from .model.aspects import Aspect
 from .model.image_descriptor import ImageDescriptor
 from .model.enums import Backend
-from .sycl.queue import Queue
+from .sycl.queue.queue import Queue
 from .sycl.usm import UsmArray, usm_empty
 
 __all__ = ["measure_copies"]

@@ -7,8 +7,8 @@ from typing import Any
 from ._bench_rows import Work
 from .interop import get_native
 from .model.enums import Backend
-from .sycl.kernel_bundle import load_kernel_bundle
-from .sycl.queue import Queue
+from .sycl.kernel.bundle import load_kernel_bundle
+from .sycl.queue.queue import Queue
 
 __all__ = ["native_launches"]
 

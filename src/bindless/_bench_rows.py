@@ -12,7 +12,7 @@ import numpy as np
 from .model.aspects import Aspect
 from .model.enums import Backend
 from .model.errors import FeatureNotSupportedError
-from .sycl.queue import Queue
+from .sycl.queue.queue import Queue
 from .sycl.usm import usm_empty
 
 __all__ = ["Bench", "Peer", "Row", "Work"]

@@ -31,7 +31,7 @@ from .model.image_descriptor import ImageDescriptor
 from .model.enums import ImageType
 from .model.errors import FeatureNotSupportedError
 from .model.sampler import BindlessImageSampler
-from .sycl.event import Event
+from .submission.event import Event
 from .sycl.usm import usm_empty
 
 __all__ = ["measure_pictures", "measure_pixels", "measure_sampling", "sample_format"]

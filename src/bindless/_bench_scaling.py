@@ -17,7 +17,7 @@ _FORMATS = (("fp32", 4), ("unorm_int8", 4), ("fp32", 1))
 _SAMPLES = """
 from bindless._bench_rows import Bench
 from bindless._bench_sampling import sample_format
-from bindless.sycl.queue import Queue
+from bindless.sycl.queue.queue import Queue
 print(sample_format(Bench(Queue("reference", in_order=True), {samples}), "{channel_type}", {channels}))
 """
 

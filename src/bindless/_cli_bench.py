@@ -20,7 +20,7 @@ from ._bench_scaling import measure_scaling
 from ._cli_devices import device_line
 from ._cli_table import show_table
 from .model.errors import Error
-from .sycl.queue import Queue
+from .sycl.queue.queue import Queue
 
 __all__ = ["PARTS", "run_bench"]
 

@@ -19,8 +19,8 @@ from .backends.registry import backend as backend_of
 from .model.aspects import Aspect
 from .model.enums import Backend
 from .model.errors import Error
-from .sycl.device import Device, get_devices
-from .sycl.queue import Queue
+from .sycl.device.device import Device, get_devices
+from .sycl.queue.queue import Queue
 
 __all__ = ["examine"]
 

@@ -19,8 +19,8 @@ from ._prove_sampling import Sampling, samplings
 from .model import info
 from .model.aspects import Aspect
 from .model.errors import Error, FeatureNotSupportedError, InvalidError, KernelNotSupportedError
-from .sycl.device import Device
-from .sycl.queue import Queue
+from .sycl.device.device import Device
+from .sycl.queue.queue import Queue
 
 __all__ = ["Outcome", "distance", "prove"]
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from .image import Image
 from .model.errors import InvalidError, MemoryAllocationError
-from .sycl.queue import Queue
+from .sycl.queue.queue import Queue
 
 __all__ = ["parse_size", "resize_file"]
 

@@ -17,8 +17,8 @@ from .model.image_descriptor import ImageDescriptor
 from .model.enums import ImageChannelType
 from .model.errors import Error, SamplerWarning
 from .model.sampler import BindlessImageSampler
-from .sycl.device import Device
-from .sycl.queue import Queue
+from .sycl.device.device import Device
+from .sycl.queue.queue import Queue
 
 __all__ = ["KnownImage", "known_images"]
 

@@ -15,7 +15,7 @@ from ._demo_scenes import floor_matrix, head_phantom, photograph, plane_coordina
 from ._demo_sheet import Panel, Sheet, outline
 from .image import Image
 from .model.aspects import Aspect
-from .sycl.queue import Queue
+from .sycl.queue.queue import Queue
 
 __all__ = ["run"]
 

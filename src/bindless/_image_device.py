@@ -22,8 +22,8 @@ from .model.channels import ELEMENTS, Channel
 from .model.image_descriptor import ImageDescriptor
 from .model.enums import ImageType
 from .model.image_call import PictureMap
-from .sycl.event import Event
-from .sycl.queue import Queue
+from .submission.event import Event
+from .sycl.queue.queue import Queue
 from .sycl.usm import UsmArray, usm_empty
 
 __all__ = ["mapped", "shrunk"]

@@ -12,10 +12,10 @@ from . import kernels
 from .model.aspects import Aspect
 from .model.enums import Backend
 from .model.ranges import NdRange
-from .sycl.event import Event
-from .sycl.kernel import Kernel
-from .sycl.kernel_bundle import load_kernel_bundle
-from .sycl.queue import Queue
+from .submission.event import Event
+from .sycl.kernel.kernel import Kernel
+from .sycl.kernel.bundle import load_kernel_bundle
+from .sycl.queue.queue import Queue
 
 __all__ = ["builtin_kernel", "launch", "makes_pictures"]
 

@@ -21,9 +21,9 @@ from ._image_parallel import in_blocks
 from .images import ImageMem, create_image, destroy_image_handle
 from .model.channels import Channel
 from .model.image_descriptor import ImageDescriptor
-from .sycl.event import Event
-from .sycl.kernel import Kernel
-from .sycl.queue import Queue
+from .submission.event import Event
+from .sycl.kernel.kernel import Kernel
+from .sycl.queue.queue import Queue
 
 __all__ = ["fill_levels", "halve"]
 

@@ -13,7 +13,7 @@ from .model.image_descriptor import ImageDescriptor
 from .model.enums import AddressingMode, CoordinateNormalizationMode, FilteringMode, ImageChannelType, ImageType
 from .model.errors import InvalidError
 from .model.sampler import BindlessImageSampler
-from .sycl.device import Device
+from .sycl.device.device import Device
 
 __all__ = ["Plan", "planned"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import threading
 
-from .sycl import _lifetime
-from .sycl.queue import Queue
+from .core import ownership as _lifetime
+from .sycl.queue.queue import Queue
 
 __all__ = ["default_queue"]
 

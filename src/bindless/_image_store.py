@@ -35,8 +35,8 @@ from .model.enums import AddressingMode, CoordinateNormalizationMode, CubemapFil
 from .model.errors import InvalidError
 from .model.image_handles import SampledImageHandle, UnsampledImageHandle
 from .model.sampler import BindlessImageSampler
-from .sycl._lifetime import is_finished
-from .sycl.queue import Queue
+from .core.ownership import is_finished
+from .sycl.queue.queue import Queue
 from .sycl.usm import UsmArray, usm_empty
 
 __all__ = ["ImageStore", "Reader"]

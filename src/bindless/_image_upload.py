@@ -17,9 +17,9 @@ import numpy.typing as npt
 from .model.image_descriptor import ImageDescriptor
 from .model.enums import UsmKind
 from .model.errors import MemoryAllocationError
-from .sycl._lifetime import Rank, Resource
-from .sycl.context import Context
-from .sycl.queue import Queue
+from .core.ownership import Rank, Resource
+from .sycl.device.context import Context
+from .sycl.queue.queue import Queue
 
 __all__ = ["free_array"]
 

@@ -10,7 +10,7 @@ from .images import ImageMem, pitched_alloc_device
 from .model.aspects import Aspect
 from .model.image_descriptor import ImageDescriptor
 from .model.errors import InvalidError
-from .sycl.queue import Queue
+from .sycl.queue.queue import Queue
 from .sycl.usm import free, usm_empty
 
 __all__ = ["runtime_checks"]

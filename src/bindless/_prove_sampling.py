@@ -28,7 +28,7 @@ from .model.image_descriptor import ImageDescriptor
 from .model.errors import SamplerWarning
 from .model.image_handles import SampledImageHandle
 from .model.sampler import BindlessImageSampler
-from .sycl.queue import Queue
+from .sycl.queue.queue import Queue
 from .sycl.usm import UsmPointer, free
 
 __all__ = ["Sampling", "samplings"]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from .model.errors import Error, InvalidError
 
 if TYPE_CHECKING:
-    from .sycl.queue import Queue
+    from .sycl.queue.queue import Queue
 
 __all__ = ["main"]
 
@@ -86,8 +86,8 @@ def _version() -> str:
 
 
 def _queue(selector: str | None) -> Queue:
-    from .sycl.device import Device
-    from .sycl.queue import Queue
+    from .sycl.device.device import Device
+    from .sycl.queue.queue import Queue
 
     return Queue(Device(selector), in_order=True)
 

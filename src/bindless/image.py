@@ -37,7 +37,7 @@ from .model.masked_arrays import warn_of_mask
 from .model.sampler import BindlessImageSampler
 from .model.message_values import shown
 from .model.single_owner import SingleOwner
-from .sycl.queue import Queue
+from .sycl.queue.queue import Queue
 
 __all__ = ["Image"]
 

@@ -14,8 +14,8 @@ import pytest
 from pixels import every_coordinate, random_pixels, upload
 
 import bindless as bl
-from bindless.sycl import _lifetime
-from bindless.sycl._stream import wait_for_all
+from bindless.core import ownership as _lifetime
+from bindless.submission.command_stream import wait_for_all
 from error_checks import raises
 
 DESC = bl.ImageDescriptor(64, 32, num_channels=2)

@@ -12,7 +12,7 @@ import pytest
 from pixels import CHANNEL_TYPES, random_pixels, require, upload
 
 import bindless as bl
-from bindless.sycl._arguments import pack_arguments
+from bindless.sycl.kernel.arguments import pack_arguments
 from error_checks import raises
 
 DESCS = [

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import bindless as bl
-from bindless.sycl import _lifetime, _stream
+from bindless.core import ownership as _lifetime
+from bindless.submission import command_stream as _stream
 from error_checks import raises
 
 SHAPES = [(9,), (5, 7), (3, 4, 6)]

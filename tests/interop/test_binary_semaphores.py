@@ -169,7 +169,7 @@ import os, signal, sys, threading
 sys.path.insert(0, {str(Path(__file__).parent)!r})
 import numpy as np
 import bindless as bl
-import bindless.sycl._activity as activity
+import bindless.submission.active_streams as activity
 from shared_files import import_semaphore
 activity._PATIENCE = 0.2
 fd = os.eventfd(0)

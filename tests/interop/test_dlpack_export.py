@@ -21,7 +21,7 @@ CODES = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}
 @pytest.fixture
 def count_exports():
     """How many exports have not been deleted."""
-    from bindless.sycl._dlpack_export import capsules
+    from bindless.sycl.usm.dlpack_export import capsules
 
     return capsules.count_exports
 

@@ -11,7 +11,7 @@ import pytest
 from shared_files import Timeline, import_semaphore
 
 import bindless as bl
-from bindless.sycl._outside_waits import OutsideWaits
+from bindless.submission.pending_semaphores import OutsideWaits
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="file descriptors of semaphores are Linux's"),

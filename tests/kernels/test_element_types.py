@@ -10,7 +10,7 @@ import pytest
 
 import bindless as bl
 from bindless.backends.contract import KernelArgument
-from bindless.sycl._arguments import pack_arguments
+from bindless.sycl.kernel.arguments import pack_arguments
 
 FITS = [
     ("float*", "f4"), ("float*", "c8"), ("float4*", "f4"), ("float2*", "c8"), ("const float*", "f4"), ("float *", "f4"),

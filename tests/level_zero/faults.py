@@ -15,7 +15,7 @@ from level_zero_faults import FAILURE, Driver, lowest, settled
 
 import bindless as bl
 from bindless import level_zero as ze
-from bindless.sycl._stream import wait_for_all
+from bindless.submission.command_stream import wait_for_all
 
 SOURCE = "kernel void scale(global float *data, float factor) { data[get_global_id(0)] *= factor; }"
 CODE = compiled_text(SOURCE, "spirv")

@@ -103,7 +103,7 @@ def test_sizes_beyond_all_memory(queue: bl.Queue) -> None:
 
 
 def test_dropped_arrays_give_back_addresses_and_memory(queue: bl.Queue) -> None:
-    from bindless.sycl import _lifetime
+    from bindless.core import ownership as _lifetime
 
     before = len(_lifetime._live)
     growing = GrowableArray(np.float64, queue, capacity=100)

@@ -158,7 +158,7 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
 
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
-    from bindless.sycl import _lifetime
+    from bindless.core import ownership as _lifetime
 
     _lifetime._finish()
     if any(made.values()) and exitstatus == 0:

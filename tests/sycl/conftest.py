@@ -12,8 +12,8 @@ import pytest
 import bindless as bl
 from bindless.backends import registry
 from bindless.model.enums import Backend, DeviceType
-from bindless.sycl import _stream
-from bindless.sycl import context as contexts
+from bindless.submission import command_stream as _stream
+from bindless.sycl.device import context as contexts
 from needs import lacks
 
 sys.path.insert(0, str(Path(__file__).parent))

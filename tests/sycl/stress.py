@@ -25,7 +25,8 @@ import numpy as np
 
 import bindless as bl
 from bindless import kernels
-from bindless.sycl import _lifetime, _stream
+from bindless.core import ownership as _lifetime
+from bindless.submission import command_stream as _stream
 
 THREADS = 16
 PATIENCE = 60.0  # seconds without the end that was promised

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import bindless as bl
-from bindless.sycl import _stream
+from bindless.submission import command_stream as _stream
 
 
 @pytest.fixture

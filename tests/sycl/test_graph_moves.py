@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import bindless as bl
-from bindless.sycl import _stream
+from bindless.submission import command_stream as _stream
 from error_checks import raises
 
 

@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 
 import bindless as bl
-from bindless.sycl import _lifetime, _storage, _stream
+from bindless.core import ownership as _lifetime
+from bindless.sycl.buffer import storage as _storage
+from bindless.submission import command_stream as _stream
 
 SIZE = 24
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import bindless as bl
-from bindless.sycl import _node, _pool
+from bindless.submission import host_dependency as _node, worker_threads as _pool
 from error_checks import raises
 
 

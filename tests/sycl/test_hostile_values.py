@@ -78,7 +78,7 @@ def test_a_place_that_is_none(place: Any) -> None:
 
 def test_a_capsule_that_contradicts_its_exporter() -> None:
     """numpy's says memory of the host; whatever another place would be reached by, one of the two is wrong."""
-    from bindless.sycl._usm_import import _same_place
+    from bindless.sycl.usm.array_import import _same_place
 
     assert bl.from_dlpack(Exporter((1, 0))).numpy().tolist() == [0, 1, 2, 3]
     with pytest.raises(bl.InvalidError):
@@ -87,7 +87,7 @@ def test_a_capsule_that_contradicts_its_exporter() -> None:
 
 
 def test_an_exporter_of_the_host_with_a_capsule_of_cuda(monkeypatch: pytest.MonkeyPatch) -> None:
-    from bindless.sycl import _dlpack_export
+    from bindless.sycl.usm import dlpack_export as _dlpack_export
 
     array = np.arange(4, dtype=np.int32)
     address = array.__array_interface__["data"][0]

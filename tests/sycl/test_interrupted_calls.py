@@ -272,7 +272,7 @@ def test_a_program_that_is_interrupted_again_and_again_ends(device: bl.Device) -
 
 RELEASE = """
 import os, signal, bindless as bl
-from bindless.sycl._lifetime import Rank, Resource
+from bindless.core.ownership import Rank, Resource
 signal.signal(signal.SIGINT, signal.default_int_handler)  # the process may be started with it ignored
 released = []
 def release(number):

@@ -12,7 +12,7 @@ from fake_backend import KERNELS, FakeBackend, LinkingBackend
 import bindless as bl
 from bindless.backends import registry
 from bindless.model.enums import Backend, DeviceType
-from bindless.sycl._bundle_modules import choose_modules
+from bindless.sycl.kernel.module_choice import choose_modules
 from error_checks import raises
 
 

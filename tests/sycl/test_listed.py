@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 
 import bindless as bl
-from bindless.sycl import _lifetime
-from bindless.sycl._listed import Listed, end_all
+from bindless.core import ownership as _lifetime
+from bindless.submission.handle_table import Listed, end_all
 from error_checks import raises
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import bindless as bl
-from bindless.sycl._where import resolve_where
+from bindless.sycl.device.device_context import resolve_where
 from error_checks import raises
 
 

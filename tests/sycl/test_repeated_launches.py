@@ -17,7 +17,7 @@ from compile import load
 
 import bindless as bl
 from bindless.drivers import reference as driver
-from bindless.sycl import _lifetime
+from bindless.core import ownership as _lifetime
 from error_checks import raises
 from reference_objects import objects
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import bindless as bl
-from bindless.sycl._requirement import NRW, NWO, RO, RW, WO, combined, requirement_of
+from bindless.sycl.buffer.access_mode import NRW, NWO, RO, RW, WO, combined, requirement_of
 from error_checks import raises
 
 EVERY = (RO, WO, RW, NWO, NRW)

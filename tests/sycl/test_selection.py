@@ -8,7 +8,7 @@ from fake_backend import FakeBackend
 import bindless as bl
 from bindless.backends import registry
 from bindless.model.enums import Backend, DeviceType
-from bindless.sycl._filters import parse_filters, parse_selector_variable
+from bindless.sycl.device.filter_string import parse_filters, parse_selector_variable
 from error_checks import raises
 
 

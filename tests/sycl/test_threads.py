@@ -15,7 +15,7 @@ import pytest
 
 import bindless as bl
 from bindless.drivers._launch import Lock
-from bindless.sycl import _stream
+from bindless.submission import command_stream as _stream
 from error_checks import raises
 from interrupts import interrupted_in
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bindless as bl
-from bindless.sycl._usm_views import indexed, permuted, reshaped_strides
+from bindless.sycl.usm.strides import indexed, permuted, reshaped_strides
 from error_checks import raises
 
 SIZES = st.lists(st.integers(1, 4), min_size=0, max_size=4)

@@ -140,7 +140,7 @@ def test_frames_of_another_process(rig, manifest, device, context):
 
 ENDING = """
 import bindless as bl
-import bindless.sycl._activity as activity
+import bindless.submission.active_streams as activity
 
 activity._PATIENCE = 0.2
 queue = bl.Queue("BACKEND:*:*", in_order=True)

@@ -17,8 +17,8 @@ from ..model.errors import InvalidError
 from ..model.image_handles import SampledImageHandle, UnsampledImageHandle
 from ..model.image_call import ImageCall, Operation
 from ..model.message_values import shown
-from ..sycl._reach import memory_out_of_reach
-from ..sycl.event import Event
+from ..sycl.device.peer_access import memory_out_of_reach
+from ..submission.event import Event
 from ..sycl.usm import UsmArray
 from ._checks import require
 from ._registry import HandleRecord, handle_key
@@ -26,7 +26,7 @@ from ._scratch import ALIGNMENT, give_back, take
 from ._values import DTypeLike, ValueFormat
 
 if TYPE_CHECKING:
-    from ..sycl.queue import Queue
+    from ..sycl.queue.queue import Queue
 
 __all__ = [
     "ArrayLike",

@@ -10,7 +10,7 @@ from ..model.enums import ImageType
 from ..model.errors import Error, FeatureNotSupportedError
 
 if TYPE_CHECKING:
-    from ..sycl.device import Device
+    from ..sycl.device.device import Device
 
 __all__ = [
     "ASPECT_OF_TYPE",

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Union, overload
 
 from ..model.errors import InvalidError
 from ..model.image_handles import SampledImageHandle, UnsampledImageHandle
-from ..sycl.event import Event
+from ..submission.event import Event
 from ..sycl.usm import UsmArray
 from ._calls import ArrayLike
 from ._run import (
@@ -53,7 +53,7 @@ from ._run import (
 from ._values import DTypeLike
 
 if TYPE_CHECKING:
-    from ..sycl.queue import Queue
+    from ..sycl.queue.queue import Queue
 
 __all__ = [
     "fetch_cubemap",

@@ -18,7 +18,7 @@ from ._registry import HandleRecord, handle_key
 from ._run import Array, Depends
 
 if TYPE_CHECKING:
-    from ..sycl.queue import Queue
+    from ..sycl.queue.queue import Queue
 
 __all__ = ["gather_image"]
 

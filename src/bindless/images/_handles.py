@@ -21,15 +21,15 @@ from ..model.errors import Error, InvalidError, SamplerWarning, SyclRuntimeError
 from ..model.image_handles import ImageMemHandle, SampledImageHandle, UnsampledImageHandle
 from ..model.sampler import BindlessImageSampler
 from ..model.message_values import shown
-from ..sycl._where import resolve
+from ..sycl.device.device_context import resolve
 from ..sycl.usm import UsmArray, UsmPointer
 from ._checks import Checked, limit, most_anisotropy, require, require_format, require_type
 from ._memory import ImageMem, as_error, verify
 from ._registry import HandleRecord, KnownMemory, handle_key
 
 if TYPE_CHECKING:
-    from ..sycl.context import Context
-    from ..sycl.device import Device
+    from ..sycl.device.context import Context
+    from ..sycl.device.device import Device
 
 __all__ = ["create_image", "destroy_image_handle", "known_memory"]
 

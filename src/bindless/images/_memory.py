@@ -9,15 +9,15 @@ from ..model.enums import ImageChannelType, ImageType, coerce
 from ..model.errors import Error, FeatureNotSupportedError, InvalidError, MemoryAllocationError, SyclRuntimeError
 from ..model.image_handles import ImageMemHandle
 from ..model.ranges import Range
-from ..sycl._activity import active, sweep, wait_for_all
-from ..sycl._lifetime import let_go
-from ..sycl._where import resolve
+from ..submission.active_streams import active, sweep, wait_for_all
+from ..core.ownership import let_go
+from ..sycl.device.device_context import resolve
 from ._checks import require_format, require_limits, require_type
 from ._registry import BorrowedMemory, KnownMemory, ListedMemory, MemoryRecord, free_owned
 
 if TYPE_CHECKING:
-    from ..sycl.context import Context
-    from ..sycl.device import Device
+    from ..sycl.device.context import Context
+    from ..sycl.device.device import Device
 
 __all__ = [
     "ImageMem",

@@ -10,8 +10,8 @@ from ._calls import ArrayLike, Form, enqueue, find_image
 
 if TYPE_CHECKING:
     from ..model.image_handles import SampledImageHandle
-    from ..sycl.event import Event
-    from ..sycl.queue import Queue
+    from ..submission.event import Event
+    from ..sycl.queue.queue import Queue
 
 __all__ = ["sample_picture"]
 

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, Union
 from ..backends.contract import BackendProtocol, NativeContext
 from ..model.image_descriptor import ImageDescriptor
 from ..model.sampler import BindlessImageSampler
-from ..sycl._lifetime import Rank, Resource
-from ..sycl._listed import Listed
+from ..core.ownership import Rank, Resource
+from ..submission.handle_table import Listed
 
 if TYPE_CHECKING:
-    from ..sycl.context import Context
-    from ..sycl.device import Device
+    from ..sycl.device.context import Context
+    from ..sycl.device.device import Device
 
 _IMAGE_MEMORY, _IMAGE_HANDLE = Rank.IMAGE_MEMORY, Rank.IMAGE_HANDLE
 

@@ -12,15 +12,15 @@ from ..model.image_descriptor import ImageDescriptor
 from ..model.enums import ImageType
 from ..model.errors import InvalidError
 from ..model.image_call import Operation
-from ..sycl._usm_import import foreign_array
-from ..sycl.event import Event
+from ..sycl.usm.array_import import foreign_array
+from ..submission.event import Event
 from ..sycl.usm import UsmArray
 from ._calls import ArrayLike, Form, check_out, enqueue, find_image, with_coords, with_layers, with_level
 from ._results import empty_result
 from ._values import DTypeLike, read_format, written_format
 
 if TYPE_CHECKING:
-    from ..sycl.queue import Queue
+    from ..sycl.queue.queue import Queue
 
 __all__ = [
     "FETCH_ARRAY",

@@ -7,11 +7,11 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 from ..model.enums import UsmKind
-from ..sycl._lifetime import Rank, Resource, after_fork
+from ..core.ownership import Rank, Resource, after_fork
 
 if TYPE_CHECKING:
-    from ..sycl.context import Context
-    from ..sycl.queue import Queue
+    from ..sycl.device.context import Context
+    from ..sycl.queue.queue import Queue
 
 __all__ = ["ALIGNMENT", "Block", "give_back", "take"]
 

@@ -11,11 +11,11 @@ from ..model.enums import ImageMemoryHandleType, ImageType, coerce
 from ..model.errors import FeatureNotSupportedError, InvalidError, MemoryAllocationError
 from ..model.image_handles import SampledImageHandle, UnsampledImageHandle
 from ..model.message_values import shown
-from ..sycl._where import resolve
+from ..sycl.device.device_context import resolve
 from ._checks import limit, require_format, require_limits, require_type
 
 if TYPE_CHECKING:
-    from ..sycl.device import Device
+    from ..sycl.device.device import Device
 
 __all__ = ["get_image_memory_support", "is_image_handle_supported"]
 

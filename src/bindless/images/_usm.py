@@ -10,8 +10,8 @@ from ..model.image_descriptor import ImageDescriptor
 from ..model.enums import ImageType, UsmKind
 from ..model.errors import Error, InvalidError, MemoryAllocationError
 from ..model.message_values import shown
-from ..sycl._stream import sweep, wait_for_all
-from ..sycl._where import resolve_where
+from ..submission.command_stream import sweep, wait_for_all
+from ..sycl.device.device_context import resolve_where
 from ..sycl.usm import UsmPointer
 from ._memory import as_error, verify
 

@@ -21,19 +21,19 @@ from ..model.masked_arrays import warn_of_mask
 from ..model.ranges import Range
 from ..model.sampler import BindlessImageSampler
 from ..model.message_values import shown
-from ..sycl._arguments import PACKERS, pack_image_accessor
-from ..sycl._memory_object import MemoryObject
-from ..sycl._place import Home, Place, home_of
-from ..sycl._storage import Storage
-from ..sycl.accessor import Accessor
-from ..sycl.host_accessor import HostAccessor
+from ..sycl.kernel.arguments import PACKERS, pack_image_accessor
+from ..sycl.buffer.memory_object import MemoryObject
+from ..sycl.buffer.replica import Home, Place, home_of
+from ..sycl.buffer.storage import Storage
+from ..sycl.buffer.accessor import Accessor
+from ..sycl.buffer.host_accessor import HostAccessor
 from ._handles import create_image
 from ._memory import ImageMem
 from ._registry import handle_key
 
 if TYPE_CHECKING:
-    from ..sycl.event import Event
-    from ..sycl.handler import Handler
+    from ..submission.event import Event
+    from ..sycl.queue.handler import Handler
 
 __all__ = [
     "HostSampledImageAccessor",

@@ -5,9 +5,9 @@ What ``UsmArray`` and ``Queue`` offer to others (``__dlpack__``, ``__cuda_array_
 """
 
 from ..model.native_handle import NativeHandle
-from ..sycl._native_streams import order_after_stream, order_stream_after
-from ..sycl._usm_import import as_usm_array, from_dlpack
-from ..sycl.external_semaphore import ExternalSemaphore
+from ..submission.foreign_stream import order_after_stream, order_stream_after
+from ..sycl.usm.array_import import as_usm_array, from_dlpack
+from ..sycl.queue.external_semaphore import ExternalSemaphore
 from ._external_memory import (
     ExternalMem,
     import_external_memory,

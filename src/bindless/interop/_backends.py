@@ -10,7 +10,7 @@ from ..model.enums import Backend, coerce
 from ..model.errors import BackendMismatchError, FeatureNotSupportedError, InvalidError
 from ..model.native_handle import NativeHandle, as_handle
 from ..model.message_values import shown
-from ..sycl.context import Context
+from ..sycl.device.context import Context
 
 __all__ = ["backend_for", "handle_for", "interop_of", "require_context"]
 

@@ -15,15 +15,15 @@ from ..model.errors import Error, InvalidError
 from ..model.external import ExternalMemDescriptor, ExternalMemHandleType
 from ..model.image_handles import ImageMemHandle
 from ..model.message_values import shown
-from ..sycl._external_resource import Imported, as_invalid, let_go, of_context, take_over
-from ..sycl._lifetime import Rank, Resource
-from ..sycl._stream import sweep
-from ..sycl._where import resolve
-from ..sycl.device import Device
+from ..sycl.device.imported_resource import Imported, as_invalid, let_go, of_context, take_over
+from ..core.ownership import Rank, Resource
+from ..submission.command_stream import sweep
+from ..sycl.device.device_context import resolve
+from ..sycl.device.device import Device
 from ..sycl.usm import UsmArray, UsmPointer
 
 if TYPE_CHECKING:
-    from ..sycl.context import Context
+    from ..sycl.device.context import Context
 
 __all__ = [
     "ExternalMem",

@@ -10,14 +10,14 @@ from ..backends.contract.reference_counted import CountedProtocol
 from ..model.enums import Backend, coerce
 from ..model.errors import BackendMismatchError, FeatureNotSupportedError, InvalidError
 from ..model.native_handle import NativeHandle
-from ..sycl._memory_object import MemoryObject
-from ..sycl.context import Context
-from ..sycl.device import Device
-from ..sycl.event import Event
-from ..sycl.kernel import Kernel
-from ..sycl.kernel_bundle import KernelBundle
-from ..sycl.platform import Platform
-from ..sycl.queue import Queue
+from ..sycl.buffer.memory_object import MemoryObject
+from ..sycl.device.context import Context
+from ..sycl.device.device import Device
+from ..submission.event import Event
+from ..sycl.kernel.kernel import Kernel
+from ..sycl.kernel.bundle import KernelBundle
+from ..sycl.device.platform import Platform
+from ..sycl.queue.queue import Queue
 from ._backends import interop_of
 
 __all__ = ["get_native"]

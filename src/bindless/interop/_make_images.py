@@ -16,8 +16,8 @@ from ..model.enums import Backend, Ownership
 from ..model.errors import InvalidError
 from ..model.native_handle import CountedHandle
 from ..model.sampler import BindlessImageSampler
-from ..sycl.context import Context
-from ..sycl.event import Event
+from ..sycl.device.context import Context
+from ..submission.event import Event
 from ._backends import backend_for, handle_for, require_context
 from ._make import require_event
 from ._ownership import is_owned, one_at_a_time, pass_on

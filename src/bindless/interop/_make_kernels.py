@@ -11,12 +11,12 @@ from ..model.enums import Backend, BundleState, Ownership, coerce
 from ..model.errors import BuildError, FeatureNotSupportedError, InvalidError
 from ..model.native_handle import NativeHandle
 from ..model.message_values import shown
-from ..sycl._bundle_source import BundleSource
-from ..sycl._lifetime import Rank
-from ..sycl.context import Context
-from ..sycl.device import Device
-from ..sycl.kernel import Kernel
-from ..sycl.kernel_bundle import KernelBundle
+from ..sycl.kernel.bundle_source import BundleSource
+from ..core.ownership import Rank
+from ..sycl.device.context import Context
+from ..sycl.device.device import Device
+from ..sycl.kernel.kernel import Kernel
+from ..sycl.kernel.bundle import KernelBundle
 from ._backends import backend_for, handle_for, interop_of, require_context
 from ._ownership import chosen_device, is_owned, named_device, one_at_a_time, pass_on
 

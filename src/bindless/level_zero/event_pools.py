@@ -8,11 +8,11 @@ from ..model.enums import Backend
 from ..model.errors import BackendMismatchError, InvalidError
 from ..model.message_values import shown
 from ..model.single_owner import SingleOwner
-from ..sycl import _lifetime
-from ..sycl._where import resolve
-from ..sycl.context import Context
-from ..sycl.event import Event
-from ..sycl.queue import Events, Queue
+from ..core import ownership as _lifetime
+from ..sycl.device.device_context import resolve
+from ..sycl.device.context import Context
+from ..submission.event import Event
+from ..sycl.queue.queue import Events, Queue
 from ._offers import nanoseconds, offered, require_queue
 
 __all__ = ["EventPool", "IpcEventPoolHandle", "PoolEvent"]

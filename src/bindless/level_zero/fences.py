@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ..model.errors import InvalidError
 from ..model.single_owner import SingleOwner
-from ..sycl import _lifetime
-from ..sycl.queue import Queue
+from ..core import ownership as _lifetime
+from ..sycl.queue.queue import Queue
 from ._offers import nanoseconds, offered, require_queue
 
 __all__ = ["Fence"]

@@ -15,10 +15,10 @@ from ..model.enums import UsmKind
 from ..model.errors import InvalidError, MemoryAllocationError
 from ..model.message_values import shown
 from ..model.single_owner import SingleOwner
-from ..sycl._allocation import Allocation
-from ..sycl._usm_array import UsmArray, array_shape, element_dtype
-from ..sycl._where import resolve
-from ..sycl.queue import Queue
+from ..sycl.usm.allocation import Allocation
+from ..sycl.usm.array import UsmArray, array_shape, element_dtype
+from ..sycl.device.device_context import resolve
+from ..sycl.queue.queue import Queue
 from .virtual_memory import PhysicalMemory, VirtualRange
 
 __all__ = ["GrowableArray"]

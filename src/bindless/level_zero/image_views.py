@@ -14,7 +14,7 @@ from ..model.errors import InvalidError, SyclRuntimeError
 from ..model.image_handles import ImageMemHandle, SampledImageHandle, UnsampledImageHandle
 from ..model.sampler import BindlessImageSampler
 from ..model.message_values import shown
-from ..sycl._where import resolve
+from ..sycl.device.device_context import resolve
 from ._offers import offered
 
 __all__ = ["create_image_view"]

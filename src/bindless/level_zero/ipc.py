@@ -17,10 +17,10 @@ from ..backends.contract.low_level import SharedMemory
 from ..model.enums import Backend, UsmKind
 from ..model.errors import BackendMismatchError, InvalidError
 from ..model.message_values import shown
-from ..sycl import _lifetime
-from ..sycl._allocation import Allocation
-from ..sycl._usm_array import UsmArray
-from ..sycl._where import resolve
+from ..core import ownership as _lifetime
+from ..sycl.usm.allocation import Allocation
+from ..sycl.usm.array import UsmArray
+from ..sycl.device.device_context import resolve
 from ._offers import memory_range, offered
 
 __all__ = ["IpcMemoryHandle", "export_memory", "open_memory"]

@@ -6,12 +6,12 @@ from ..model.enums import UsmKind
 from ..model.errors import FeatureNotSupportedError, InvalidError
 from ..model.ranges import NdRange, RangeLike, as_range
 from ..model.message_values import shown
-from ..sycl._arguments import memory_of
-from ..sycl._offset import has_offset
-from ..sycl._usm_array import UsmArray
-from ..sycl.event import Event
-from ..sycl.kernel import Kernel
-from ..sycl.queue import Events, Queue
+from ..sycl.kernel.arguments import memory_of
+from ..sycl.kernel.offset_launch import has_offset
+from ..sycl.usm.array import UsmArray
+from ..submission.event import Event
+from ..sycl.kernel.kernel import Kernel
+from ..sycl.queue.queue import Events, Queue
 from ._offers import memory_range, offered, require_queue
 
 __all__ = ["launch_cooperative", "launch_indirect", "max_cooperative_groups", "prefer_cache"]

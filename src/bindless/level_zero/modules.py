@@ -6,8 +6,8 @@ import weakref
 
 from ..model.enums import BundleState
 from ..model.errors import InvalidError
-from ..sycl._lifetime import Resource
-from ..sycl.kernel_bundle import KernelBundle
+from ..core.ownership import Resource
+from ..sycl.kernel.bundle import KernelBundle
 from ._offers import offered
 
 __all__ = ["dynamic_link"]

@@ -6,10 +6,10 @@ from ..backends.contract import AdoptedQueue
 from ..backends.contract.low_level import QueueGroupRecord as QueueGroup
 from ..model.errors import InvalidError
 from ..model.message_values import shown
-from ..sycl._stream import AsyncHandler
-from ..sycl.context import Context, default_context
-from ..sycl.device import Device
-from ..sycl.queue import Queue
+from ..submission.command_stream import AsyncHandler
+from ..sycl.device.context import Context, default_context
+from ..sycl.device.device import Device
+from ..sycl.queue.queue import Queue
 from ._offers import offered
 
 __all__ = ["QueueGroup", "create_queue", "get_queue_groups"]

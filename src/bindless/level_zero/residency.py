@@ -7,10 +7,10 @@ from typing import Any
 from ..images import ImageMem
 from ..model.errors import InvalidError
 from ..model.message_values import shown
-from ..sycl._stream import wait_for_users
-from ..sycl._usm_array import UsmArray
-from ..sycl._usm_pointer import UsmPointer
-from ..sycl.device import Device
+from ..submission.command_stream import wait_for_users
+from ..sycl.usm.array import UsmArray
+from ..sycl.usm.pointer import UsmPointer
+from ..sycl.device.device import Device
 from ._offers import memory_range, offered
 
 __all__ = ["evict", "make_resident"]

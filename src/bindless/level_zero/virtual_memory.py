@@ -10,11 +10,11 @@ from ..backends.contract import BackendProtocol
 from ..model.errors import Error, InvalidError
 from ..model.message_values import shown
 from ..model.single_owner import SingleOwner
-from ..sycl import _lifetime
-from ..sycl._stream import wait_for_all
-from ..sycl._where import resolve
-from ..sycl.context import Context
-from ..sycl.device import Device
+from ..core import ownership as _lifetime
+from ..submission.command_stream import wait_for_all
+from ..sycl.device.device_context import resolve
+from ..sycl.device.context import Context
+from ..sycl.device.device import Device
 from ._offers import offered
 
 __all__ = ["PhysicalMemory", "VirtualRange", "get_page_size"]

@@ -12,9 +12,9 @@ from ..model.enums import Backend, BundleState, coerce
 from ..model.errors import BuildError, Error, InvalidError
 from ..model.native_handle import NativeHandle, as_handle
 from ..model.message_values import shown
-from ..sycl.context import Context
-from ..sycl.device import Device
-from ..sycl.kernel_bundle import KernelBundle
+from ..sycl.device.context import Context
+from ..sycl.device.device import Device
+from ..sycl.kernel.bundle import KernelBundle
 
 __all__ = ["create_bundle"]
 

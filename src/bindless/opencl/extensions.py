@@ -8,8 +8,8 @@ from ..backends.contract.reference_counted import CountedProtocol
 from ..model.enums import Backend
 from ..model.errors import BackendMismatchError, InvalidError
 from ..model.message_values import shown
-from ..sycl.device import Device
-from ..sycl.platform import Platform
+from ..sycl.device.device import Device
+from ..sycl.device.platform import Platform
 
 __all__ = ["has_extension"]
 

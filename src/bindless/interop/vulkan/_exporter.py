@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ...model.image_descriptor import ImageDescriptor
-from ...sycl.device import Device
-from ...sycl.queue import Queue
+from ...sycl.device.device import Device
+from ...sycl.queue.queue import Queue
 from ._binding import require_handle
 from ._buffer import ExportedBuffer, export_buffer
 from ._image import ExportedImage, export_image

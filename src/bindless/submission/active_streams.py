@@ -1,0 +1,217 @@
+"""All streams of the process: which have work, and what happens to them at its end and in the child of a fork."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+import weakref
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from ..model.errors import DeviceLostError, Error, ExceptionList, SyclRuntimeError
+from ..core import ownership as _lifetime
+from .async_errors import AsyncHandler, owing
+from ..core.ownership import ENDED, FORKED
+from .host_dependency import Node, open_gates
+from .pending_semaphores import told
+
+if TYPE_CHECKING:
+    from .command_stream import CommandStream
+    from .event import Event
+
+__all__ = ["active", "begin", "birth", "events_of_users", "streams", "sweep", "uses", "wait_for_all", "wait_for_users"]
+
+active: set[CommandStream] = set()
+"""Those with work that is not known to be complete: it finds them alive.
+
+To be copied before it is walked, which is one step: other threads and the collector change it at any time.
+"""
+
+streams: weakref.WeakSet[CommandStream] = weakref.WeakSet()
+"""All of them."""
+
+
+# Seconds that the end of the interpreter waits for external semaphores, and for any host task to return; seconds
+# between two looks.
+_PATIENCE, _LOOK_AGAIN = 5.0, 0.01
+
+
+class _Birth:
+    """What a stream holds while it begins. At interpreter exit none begins any more: nobody would wait for its work.
+
+    Attributes:
+        lock: held by ``with``, which Ctrl-C cannot split; an ``__enter__`` written here could be left with it held.
+    """
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+        self._over = False
+
+    def require(self) -> None:
+        """Refuses a stream once the interpreter ends; the lock is held."""
+        if self._over:
+            raise SyclRuntimeError("no queue can be made any more: the interpreter is ending")
+
+    def end(self) -> None:
+        """From now on it refuses; those that had entered before are done."""
+        with self.lock:
+            self._over = True
+
+    def forget(self) -> None:
+        """In the child of a fork: another thread may have held it."""
+        self.lock = threading.RLock()
+
+
+birth = _Birth()
+
+
+def begin(stream: CommandStream, keep: Iterable[object]) -> None:
+    """Announces a command that uses ``keep`` before it is submitted or kept for later; the stream's lock is held.
+
+    Whoever frees memory says so first and then waits for the streams that are active, with their locks. So another
+    thread either waits for this command, or has freed before it, and then it is refused.
+
+    Raises:
+        InvalidError: some of the memory was freed.
+    """
+    if not stream._dirty:
+        stream._dirty = True
+        active.add(stream)
+    for item in keep:
+        owner = getattr(item, "_owner", None)
+        if owner is not None:
+            owner.require_open()
+
+
+def uses(keep: Iterable[object], owner: object) -> bool:
+    """Whether memory of ``owner`` is among what a command keeps."""
+    return any(item is owner or getattr(item, "_owner", None) is owner for item in keep)
+
+
+def sweep() -> None:
+    """Lets go of what completed commands of any queue used."""
+    for stream in active.copy():
+        stream.reap()
+
+
+def wait_for_all() -> None:
+    """Waits for what the drivers have of every queue's work, keeping the errors for whoever asks next."""
+    for stream in active.copy():
+        stream.settle_driver()
+
+
+def wait_for_users(owner: object) -> None:
+    """Waits for the commands submitted so far, on any queue, that use memory of ``owner``."""
+    for stream in active.copy():
+        stream.wait_for_users(owner)
+
+
+def events_of_users(owner: object) -> list[Event]:
+    """Events after the commands submitted so far, on any queue, that use memory of ``owner``."""
+    return [event for stream in active.copy() for event in stream.events_of_users(owner)]
+
+
+def _finish() -> None:
+    """At interpreter exit: lets the work end, and says what nobody was told."""
+    open_gates()
+    if _is_stuck():
+        return
+    for stream in active.copy():
+        if stream.native is not None:
+            try:
+                stream.settle()
+            except Error as error:
+                if stream.native is not None:  # else a thread has just closed it, and waited itself
+                    stream.log.record(error)
+    # Daemon threads may still submit. From here on they are refused, which nobody needs to be told, and what they had
+    # submitted is waited for too: memory that it uses goes next.
+    birth.end()
+    found = [(stream, stream.finish(ENDED)) for stream in _lifetime.snapshot(streams)]
+    lost = any(stream.log.told_loss for stream, _ in found)
+    for stream, errors in found:
+        stream.log.errors = []
+        if lost:
+            errors = [error for error in errors if not isinstance(error, DeviceLostError)]
+        _report_at_exit(stream.log.handler or stream.context.async_handler, errors)
+    for unclaimed in owing.copy():
+        for handler, errors in unclaimed.take():
+            _report_at_exit(handler or unclaimed.handler, errors)
+
+
+def _is_stuck() -> bool:
+    """Whether work waits for what will not happen any more: then nothing native is waited for, and it is said."""
+    reasons = _waits_for_semaphores() or _endless_host_tasks()
+    if not reasons:
+        return False
+    for reason in reasons:
+        sys.stderr.write(f"bindless: work was not complete when the interpreter ended{reason}\n")
+    birth.end()
+    for stream in _lifetime.snapshot(streams):
+        stream.end(ENDED)
+    active.clear()
+    _lifetime.abandon()
+    return True
+
+
+def _waits_for_semaphores() -> list[str]:
+    """The external semaphores that nobody signals any more, as the ends of sentences."""
+    deadline = time.monotonic() + _PATIENCE
+    waiting = [stream for stream in active.copy() if stream.outside]
+    while waiting and time.monotonic() < deadline:
+        time.sleep(_LOOK_AGAIN)
+        for stream in waiting:
+            stream.reap()
+        waiting = [stream for stream in waiting if stream.outside and stream in active]
+    return [told(stream, set()) for stream in waiting]
+
+
+def _endless_host_tasks() -> list[str]:
+    """Waits for all host tasks; if none returns for a while, those that run, as the ends of sentences."""
+    before: set[Node] = set()
+    deadline = 0.0
+    while True:
+        nodes = {event._task for stream in active.copy() for event in tuple(stream.tasks)} - {None}
+        if not nodes:
+            return []
+        running = {node for node in nodes if node is not None and node.function_runs}
+        if running != before:
+            before, deadline = running, time.monotonic() + _PATIENCE
+        elif running and time.monotonic() >= deadline:
+            return [f": {node.name} has not returned" for node in sorted(running, key=lambda node: node.name)]
+        time.sleep(_LOOK_AGAIN)
+
+
+def _comes_of_the_end(error: BaseException | None) -> bool:
+    """Whether a command, or one that it depends on, was refused because the interpreter ends or was forked."""
+    while error is not None:
+        if ENDED in str(error) or FORKED in str(error):
+            return True
+        error = error.__cause__
+    return False
+
+
+def _report_at_exit(handler: AsyncHandler | None, errors: list[Error]) -> None:
+    errors = [error for error in errors if not _comes_of_the_end(error)]
+    if not errors:
+        return
+    if handler is None:
+        for error in errors:
+            sys.stderr.write(f"bindless: an asynchronous error was never asked for: {error}\n")
+        return
+    try:
+        handler(ExceptionList(errors))
+    except Exception as failure:  # nobody is left to raise it to
+        sys.stderr.write(f"bindless: the async_handler raised {type(failure).__name__}: {failure}\n")
+
+
+def _after_fork() -> None:
+    birth.forget()
+    for stream in _lifetime.snapshot(streams):
+        stream.forget()
+    active.clear()
+    owing.clear()
+
+
+_lifetime.at_exit(_finish)
+_lifetime.after_fork(_after_fork)

@@ -1,0 +1,602 @@
+"""``CommandStream``: one native queue and the commands on their way in it.
+
+Submitted work must find its memory alive, also when everyone has dropped the queue and the event. What a command uses
+is held here until it is known to be complete, and a stream with unfinished commands stays in ``active``. Finding out
+costs a driver call, and a backend may save itself the marking of a command whose event nobody keeps. So events are held
+only where nothing else tells the end of a command: in an in-order queue one in so many ends a batch of commands; in an
+out-of-order queue each that uses memory is held, but for repeated launches: events at the ends of the driver's own
+queues end a batch of these. It is asked for at every so many submissions, at waits, and when memory is needed.
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..backends.contract import BackendProtocol, NativeEvent, NativeKernel, NativeQueue
+from ..drivers._launch import REAP_EVERY, Commands, Lock
+from ..model.errors import DeviceLostError, Error, InvalidError, SyclRuntimeError
+from ..core import ownership as _lifetime
+from .active_streams import active, begin, birth, events_of_users, streams, sweep, uses, wait_for_all, wait_for_users
+from .async_errors import AsyncHandler, ErrorLog, retire
+from ..core.ownership import FORKED
+from .host_dependency import Node
+from .pending_semaphores import OutsideWaits
+from .worker_threads import pool
+from .wait_list import comes_later, waits_of
+from .event import Event, OwnedEvent
+
+if TYPE_CHECKING:
+    from ..sycl.kernel.prepared_launch import PreparedLaunch, PreparedLaunches
+    from ..sycl.device.context import Context
+    from ..sycl.device.device import Device
+
+__all__ = [
+    "AsyncHandler",
+    "CommandStream",
+    "Operation",
+    "events_of_users",
+    "sweep",
+    "wait_for_all",
+    "wait_for_users",
+]
+
+Operation = Callable[[Sequence[NativeEvent]], NativeEvent]
+
+_LARGE = 1 << 20  # bytes of a host array that count as one submission more
+_MOST_ERRORS = 100_000
+
+_new_event = Event.__new__
+
+
+def _nothing(_: NativeEvent) -> None:
+    """In place of a driver's release in the child of a fork."""
+
+
+class CommandStream(Commands):
+    """What a ``Queue``, its events and its unfinished work share.
+
+    Attributes:
+        native: the native queue, while it has work; None once it was released, or forked.
+        closed: whether no more commands are taken: those submitted go on, and the native queue ends with them.
+        log: its asynchronous errors.
+        waiters: threads in a wait of the native queue, which they keep alive.
+        tasks: events of commands that the host has still to start, or runs itself, and what these use.
+        bundles: kernel bundles that unfinished commands use.
+        blocker: the last of them that later commands of this queue come after.
+        outside: the waits for external semaphores that may not be over.
+        prepared: launches to be repeated, where the queue has given it the table.
+        batch: number of the batch that memory in use is held in.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_doubtful",
+        "_events_cross_contexts",
+        "_launch",
+        "_reason",
+        "backend",
+        "device",
+        "log",
+        "prepared",
+        "profiling",
+        "release_event",
+        "resource",
+        "waiters",
+    )
+
+    _event: type[Event]
+
+    def __init__(
+        self,
+        context: Context,
+        device: Device,
+        *,
+        in_order: bool,
+        profiling: bool,
+        handler: AsyncHandler | None,
+        immediate: bool | None = None,
+        adopted: NativeQueue | None = None,
+    ) -> None:
+        backend: BackendProtocol = context._backend
+        self.context = context
+        self.device = device
+        self.backend = backend
+        self.in_order, self._in_batches = in_order, in_order or hasattr(backend, "queue_ends")
+        self.profiling = profiling
+        self.lock = Lock()
+        self.log = ErrorLog(context, handler)
+        self.waiters = 0
+        self.tasks: dict[Event, Sequence[object]] = {}
+        self.bundles: set[object] = set()
+        self._last_bundle: object = None
+        self.blocker: Event | None = None
+        self.outside = OutsideWaits()
+        self.release_event: Callable[[NativeEvent], None] = backend.release_event
+        self._launch = backend.launch
+        self._events_cross_contexts: bool = getattr(backend, "events_cross_contexts", False)
+        self._event = Event if getattr(backend, "events_release_themselves", False) else OwnedEvent
+        self.prepared: PreparedLaunches | None = None
+        # Whether anything was submitted since the queue was last seen idle.
+        self._dirty, self._active = False, active
+        # (event, what its command uses), oldest first; in order: (event, what the commands up to it use).
+        self._held: deque[tuple[Event, Sequence[object]]] = deque()
+        self._batch: list[object] = []  # in order: what the commands after the last held event use
+        self.batch = 0
+        self._countdown = REAP_EVERY
+        self._doubtful: list[Sequence[object]] = []  # what interrupted submissions may use, until the queue is idle
+        self._reason = "was closed"
+        hints = {} if immediate is None else {"immediate": immediate}
+        with birth.lock:
+            birth.require()
+            native = adopted or backend.create_queue(
+                context._native, device._record.native, in_order=in_order, profiling=profiling, **hints
+            )
+            self.native: NativeQueue | None = native
+            self._lanes = getattr(native, "streams", None)
+            self.resource = _lifetime.Resource(
+                _lifetime.Rank.QUEUE, context._resource, retire, backend, native, context._unclaimed, handler
+            )
+            streams.add(self)
+        context._streams.add(self)
+
+    # ------------------------------------------------------------------ submission
+
+    def unusable(self) -> Error:
+        """The error of a use after the end."""
+        what = f"the queue on {self.device._label} {self._reason}"
+        return SyclRuntimeError(what) if self._reason is FORKED else InvalidError(f"{what}: make a new Queue")
+
+    def submit(
+        self,
+        operation: Operation,
+        depends_on: Iterable[Event] | Event,
+        keep: Sequence[object],
+        barrier: bool = False,
+    ) -> Event:
+        """See ``Queue._enqueue``; ``barrier``: whatever is submitted later comes after it."""
+        waits: tuple[Event, ...] = ()
+        natives: Sequence[NativeEvent] = ()
+        others: Sequence[Event] = ()
+        if type(depends_on) is not tuple or depends_on:
+            waits, natives, others = waits_of(self, depends_on)
+        if others or self.blocker is not None:
+            return self._defer(operation, waits, keep, barrier)
+        with self.lock:
+            if self.closed or self.native is None:
+                raise self.unusable()
+            begin(self, keep)
+            try:
+                made = operation(natives)
+                event = _new_event(self._event)
+                event._stream, event._native = self, made
+                if waits:
+                    event._waits = tuple(map(weakref.ref, waits))
+                self._took(event, keep)
+            except Error:
+                raise
+            except BaseException:
+                self._doubtful.append(keep)
+                raise
+        return event
+
+    def launch(
+        self,
+        kernel: NativeKernel,
+        global_size: tuple[int, ...],
+        local_size: tuple[int, ...] | None,
+        arguments: Sequence[bytes | int],
+        keep: Sequence[object],
+        bundle: object,
+        depends_on: Iterable[Event] | Event,
+    ) -> Event:
+        """Submits a kernel. The path that is kept short: what ``submit`` does, without its calls."""
+        waits: tuple[Event, ...] = ()
+        natives: Sequence[NativeEvent] = ()
+        others: Sequence[Event] = ()
+        if type(depends_on) is not tuple or depends_on:
+            waits, natives, others = waits_of(self, depends_on)
+        if others or self.blocker is not None:
+
+            def operation(natives: Sequence[NativeEvent]) -> NativeEvent:
+                self.bundles.add(bundle)
+                return self._launch(self.native, kernel, global_size, local_size, arguments, natives)
+
+            return self._defer(operation, waits, (*keep, bundle))
+        with self.lock:
+            try:
+                if self.closed or self.native is None:
+                    raise self.unusable()
+                begin(self, keep)
+                made = self._launch(self.native, kernel, global_size, local_size, arguments, natives)
+                event = _new_event(self._event)
+                event._stream, event._native = self, made
+                if waits:
+                    event._waits = tuple(map(weakref.ref, waits))
+                if bundle is not self._last_bundle:
+                    self.bundles.add(bundle)
+                    self._last_bundle = bundle
+                if keep or not self._dirty or self._countdown <= 0:
+                    self._took(event, keep)
+                else:
+                    self._countdown -= 1
+            except Error:
+                raise
+            except BaseException:
+                self._doubtful.append((*keep, bundle))
+                raise
+        return event
+
+    def launch_again(self, prepared: PreparedLaunch, bundle: object, arguments: Sequence[object]) -> Event:
+        """Repeats a prepared launch: ``launch`` with everything that can be known beforehand left out."""
+        if self.blocker is not None:
+            return self._defer(lambda _: prepared.again(), (), (*arguments, bundle))
+        with self.lock:
+            try:
+                if self.closed or self.native is None:
+                    raise self.unusable()
+                made = prepared.again()
+                event = _new_event(self._event)
+                event._stream, event._native = self, made
+                if bundle is not self._last_bundle:
+                    self.bundles.add(bundle)
+                    self._last_bundle = bundle
+                if prepared.memory and prepared.batch != self.batch:
+                    self._took(event, arguments)
+                    prepared.batch = self.batch
+                elif not self._dirty or self._countdown <= 0:
+                    self._took(event, ())
+                elif self._batch:  # where nothing is kept there is nothing to let go of either
+                    self._countdown -= 1
+            except Error:
+                raise
+            except BaseException:
+                self._doubtful.append((*arguments, bundle))
+                raise
+        return event
+
+    def submit_again(self, command: Callable[[int | None], NativeEvent], value: int | None, keep: object) -> Event:
+        """Submits a prepared command of this queue, which waits for no event: ``submit`` without its calls. ``keep``
+        stays until the queue is idle."""
+        with self.lock:
+            try:
+                if self.closed or self.native is None:
+                    raise self.unusable()
+                event = _new_event(self._event)
+                event._stream, event._native = self, command(value)
+                if keep is not self._last_bundle:
+                    self.bundles.add(keep)
+                    self._last_bundle = keep
+                countdown = self._countdown
+                if countdown > 0 and self._dirty:
+                    self._countdown = countdown - 1
+                else:
+                    self._took(event, ())
+            except Error:
+                raise
+            except BaseException:
+                self._doubtful.append((keep,))
+                raise
+        return event
+
+    def _took(self, event: Event, keep: Sequence[object]) -> None:
+        """Keeps account of a command just submitted; the lock is held."""
+        if keep:
+            if self.in_order:
+                self._batch.extend(keep)
+            else:
+                self._held.append((event, keep))
+            for item in keep:  # large host arrays are looked after sooner; device memory is when there is no more
+                if type(item) is np.ndarray and item.nbytes >= _LARGE:
+                    self._countdown -= item.nbytes // _LARGE
+        if not self._dirty:
+            self._dirty = True
+            active.add(self)
+        self._countdown -= 1
+        if self._countdown < 0:
+            if self._batch:
+                self._end_batch(event)
+            self._reap()
+
+    def _end_batch(self, last: Event | None = None) -> None:
+        """From now on the batch is held by an event, in order that of the last command; the lock is held."""
+        if not self.in_order or last is None:
+            backend: Any = self.backend
+            last = Event._of_all(self, tuple(Event(self, native) for native in backend.queue_ends(self.native)))
+        self._held.append((last, self._new_batch()))
+
+    def _new_batch(self) -> list[object]:
+        """Begins another; returns the one before."""
+        batch, self._batch = self._batch, []
+        self.batch += 1
+        return batch
+
+    # ------------------------------------------------------------------ what the host starts later
+
+    def _defer(
+        self, operation: Operation, waits: tuple[Event, ...], keep: Sequence[object], barrier: bool = False
+    ) -> Event:
+        """Submits a command once the events that its driver cannot wait for allow it."""
+        event = self._event(self, None, waits)
+
+        def launch(natives: Sequence[NativeEvent]) -> None:
+            with self.lock:
+                if self.native is None:
+                    raise self.unusable()
+                try:
+                    event._native = operation(natives)
+                    self._took(event, keep)
+                except Error:
+                    raise
+                except BaseException:
+                    self._doubtful.append(keep)
+                    raise
+
+        self._start(Node(event, launch=launch), waits, keep, self.in_order or barrier)
+        return event
+
+    def run_on_host(
+        self,
+        function: Callable[[], object],
+        waits: tuple[Event, ...],
+        keep: Sequence[object] = (),
+        after: Iterable[Event] = (),
+    ) -> Event:
+        """Calls a function on another thread after events; later commands of an in-order queue come after it."""
+        event = Event(self, None, waits)
+        self._start(Node(event, function=function), waits, keep, self.in_order, after)
+        return event
+
+    def _start(
+        self,
+        node: Node,
+        needs: tuple[Event, ...],
+        keep: Sequence[object],
+        blocks: bool,
+        after: Iterable[Event] = (),
+    ) -> None:
+        event = node.event
+        event._task = node
+        pool.prepare()
+        after = [*after]
+        withdraw = partial(node.withdraw, after, threading.get_ident())
+        try:
+            with self.lock:
+                if self.closed or self.native is None:
+                    raise self.unusable()
+                begin(self, keep)
+                if self.blocker is not None:
+                    after.append(self.blocker)
+                self.tasks[event] = keep
+                if blocks:
+                    self.blocker = event
+            node.start(needs, after)
+        except BaseException:  # it shall hold up nobody
+            pool.later(withdraw)
+            raise
+
+    def let_go(self, event: Event) -> None:
+        """The host has done its part of a command."""
+        with self.lock:
+            self.tasks.pop(event, None)
+            if self.blocker is event:
+                self.blocker = None
+
+    def can_wait_for(self, event: Event) -> bool:
+        """Whether the driver itself makes a command wait for this event, which has a native one."""
+        home = event._home
+        assert home is not None
+        event._check_process()
+        return home._backend is self.backend and (home is self.context or self._events_cross_contexts)
+
+    # ------------------------------------------------------------------ completion
+
+    @property
+    def idle(self) -> bool:
+        """Whether everything submitted so far is known to be complete."""
+        return not self._dirty
+
+    def reap(self) -> None:
+        """Lets go of what completed commands used, without waiting."""
+        if self._dirty or self._doubtful:
+            with self.lock:
+                if self.native is not None:
+                    self._reap()
+
+    def _reap(self) -> None:
+        self._countdown = REAP_EVERY
+        try:
+            idle = self.backend.queue_is_idle(self.native)
+        except Error as error:  # the device is lost: nothing runs any more
+            self.log.record(error)
+            idle = True
+        finished: list[object] = []
+        held = self._held
+        if idle:
+            finished.append(tuple(held))
+            finished.append(self._batch)
+            finished.append(self.bundles)
+            finished.append(self._doubtful)
+            held.clear()
+            self._new_batch()
+            self._doubtful = []
+            self.bundles, self._last_bundle = set(), None
+            if not self.tasks:
+                self._dirty = False
+                self.outside.clear()
+                active.discard(self)
+        elif self.in_order:
+            while held and held[0][0]._poll():
+                finished.append(held.popleft())
+        else:
+            for _ in range(min(len(held), REAP_EVERY)):
+                row = held.popleft()
+                if row[0]._poll():
+                    finished.append(row)
+                else:
+                    held.append(row)
+        # Only now, with everything in order again, may destructors run.
+        finished.clear()
+        if idle:
+            self.forget_dropped()
+            if self.closed and not self._dirty:
+                self._release_native()
+
+    def find_errors(self) -> None:
+        """Asks completed commands for their errors, without waiting."""
+        with self.lock:
+            events = [event for event, _ in self._held if event._poll()]
+            native = self.native
+        for event in events:
+            event._settle()
+        self.reap()
+        if self.idle and native is not None:
+            self._ask_queue(native)
+
+    def settle(self) -> None:
+        """Waits for everything submitted so far and records its errors."""
+        with self.lock:
+            native = self.native
+            if native is None:  # its work was complete, or another thread has just waited for it
+                return
+            tasks = tuple(self.tasks)
+        for task in tasks:
+            task._settle()
+        self._ask_queue(native)
+        self.reap()
+
+    def settle_driver(self) -> None:
+        """``settle`` without what the host has still to start."""
+        native = self.native
+        if native is not None:
+            self._ask_queue(native)
+            self.reap()
+
+    def _ask_queue(self, native: NativeQueue) -> None:
+        """Waits for the native queue, and again as long as it has another error to tell."""
+        with self.lock:
+            if self.native is None:
+                return  # closed by another thread, which has waited
+            self.waiters += 1
+        try:
+            for _ in range(_MOST_ERRORS):
+                try:
+                    self.backend.wait_queue(native)
+                    return
+                except Error as error:
+                    if not self.log.record(error):
+                        return
+        finally:
+            with self.lock:
+                self.waiters -= 1
+                closed = self.native is None and not self.waiters
+            if closed:
+                self.resource.close()
+
+    def wait_for_users(self, owner: object) -> None:
+        """Waits for the commands submitted so far that use memory of ``owner``."""
+        with self.lock:
+            if not self.in_order and self.native is not None and uses(self._batch, owner):
+                self._end_batch()
+            events = [event for event, keep in (*self._held, *self.tasks.items()) if uses(keep, owner)]
+            everything = owner in self.bundles or uses(chain(self._batch, *self._doubtful), owner)
+        for event in events:
+            event._settle()
+        if everything and self.native is not None:
+            self.settle()
+
+    def events_of_users(self, owner: object) -> list[Event]:
+        """Events after the commands submitted so far that use memory of ``owner`` and may not be complete."""
+        with self.lock:
+            if self.native is None or not self._dirty:
+                return []
+            self._reap()
+            if not self.in_order and uses(self._batch, owner):
+                self._end_batch()
+            deferred = [event for event, keep in self.tasks.items() if uses(keep, owner) and not comes_later(event)]
+            users = [event for event, keep in self._held if uses(keep, owner)]
+            doubtful = uses(chain.from_iterable(self._doubtful), owner)
+            if doubtful or (self.in_order and (users or uses(self._batch, owner))):
+                users = [self._event(self, self.backend.barrier(self.native, ()), ())]
+                self._took(users[0], ())
+        return [*users, *deferred]
+
+    # ------------------------------------------------------------------ end
+
+    def close(self) -> None:
+        """Takes no more commands, and reports the errors found so far. Does not wait: the native queue is released when
+        its work is found complete, here or by a later reap."""
+        with self.lock:
+            if self.closed or self.native is None:
+                return
+            self.closed = True
+            self._forget_prepared()
+        self.find_errors()
+        with self.lock:
+            if not self._dirty:
+                self._release_native()
+        self.log.report()
+
+    def _release_native(self) -> None:
+        """Releases the native queue of a closed stream, whose work is complete; the lock is held."""
+        native = self.native
+        if native is None:
+            return
+        self._ask_queue(native)  # for errors alone
+        self.native = self._lanes = None
+        if not self.waiters:  # else the last of those threads does it
+            try:
+                self.resource.close()
+            except Error as error:
+                self.log.record(error)
+        self._drop()
+
+    def finish(self, reason: str) -> list[Error]:
+        """Ends it for other threads too, and waits for what they had submitted; gives the errors found until then."""
+        with self.lock:
+            native = self.native
+            self.end(reason)
+            self.waiters += 1  # for good: others who wait leave the native queue to the end
+        errors = self.log.take()
+        if native is not None and not self.resource.closed:
+            try:
+                self.backend.wait_queue(native)
+            except Error as error:
+                if not any(isinstance(found, DeviceLostError) for found in errors):
+                    errors.append(error)
+        return errors
+
+    def end(self, reason: str) -> None:
+        """Ends its use, and the release of its events."""
+        self._reason = reason
+        self.native = self._lanes = None
+        self.release_event = _nothing
+
+    def forget(self) -> None:
+        """In the child of a fork: nothing of this can be used or released."""
+        self.lock = Lock()
+        self.end(FORKED)
+        self.log.forget()
+        self.blocker = None
+        self._dirty = False
+        self._drop()
+
+    def _forget_prepared(self) -> None:
+        self.prepared = None
+        self.forget_launches()
+        self.copies = None
+
+    def _drop(self) -> None:
+        self._forget_prepared()
+        self.outside = OutsideWaits()
+        held, self._held = self._held, deque()
+        batch = self._new_batch()
+        self.tasks, self.bundles, self._last_bundle, self._doubtful = {}, set(), None, []
+        del held, batch

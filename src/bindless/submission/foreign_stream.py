@@ -1,0 +1,178 @@
+"""Streams of the driver that other libraries made, and queues as such streams (the ``__cuda_stream__`` protocol)."""
+
+from __future__ import annotations
+
+import operator
+import weakref
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+from ..backends.contract import NativeEvent
+from ..model.enums import Backend
+from ..model.errors import FeatureNotSupportedError, InvalidError
+from ..model.message_values import shown
+from .event import Event
+
+if TYPE_CHECKING:
+    from ..sycl.usm.allocation import Allocation
+    from ..sycl.device.context import Context
+    from ..sycl.device.device import Device
+    from ..sycl.queue.queue import Queue
+
+__all__ = [
+    "Arrival",
+    "cuda_stream_of",
+    "order_after_stream",
+    "order_stream_after",
+    "place_queue_after",
+    "place_stream_after",
+    "stream_handle",
+]
+
+_LEGACY_DEFAULT = 1
+_VERSION = 0  # of the protocol
+
+
+def stream_handle(stream: object) -> int:
+    """The CUstream behind a number, or behind an object with ``__cuda_stream__``.
+
+    1 is the legacy default stream, 2 the calling thread's default stream, any other number an address.
+
+    Raises:
+        InvalidError: neither, or 0, which does not say which of the default streams is meant.
+    """
+    protocol = getattr(stream, "__cuda_stream__", None)
+    if protocol is not None:
+        answer = protocol() if callable(protocol) else protocol
+        try:
+            version, handle = map(operator.index, answer)
+        except (TypeError, ValueError):
+            raise InvalidError(
+                f"stream={shown(stream)}: its __cuda_stream__ gives {shown(answer)}, not (version, handle)"
+            ) from None
+        if version != _VERSION or handle < 0:
+            raise InvalidError(
+                f"stream={shown(stream)}: its __cuda_stream__ gives {shown(answer)}; version {_VERSION} is known"
+            )
+        return handle or _LEGACY_DEFAULT  # the driver's own name of it
+    if isinstance(stream, bool):
+        raise InvalidError(f"stream={shown(stream)}: it is a number or an object with __cuda_stream__")
+    try:
+        number = operator.index(stream)  # type: ignore[arg-type]
+    except TypeError:
+        raise InvalidError(
+            f"stream={shown(stream)}: a {type(stream).__name__} has no __cuda_stream__; pass the address of the "
+            "CUstream, such as torch.cuda.Stream.cuda_stream or cupy.cuda.Stream.ptr"
+        ) from None
+    if number < 1:
+        raise InvalidError(
+            f"stream={number}: it is 1 for the legacy default stream, 2 for the thread's default stream, or the "
+            "address of a CUstream; 0 does not say which default stream is meant"
+        )
+    return number
+
+
+def cuda_stream_of(queue: Queue) -> Callable[[], tuple[int, int]]:
+    """``queue.__cuda_stream__``; see there."""
+    if queue.backend is not Backend.cuda:
+        raise AttributeError(f"a queue of the {queue.backend} backend is no CUDA stream")
+
+    def __cuda_stream__() -> tuple[int, int]:
+        if not queue.is_in_order:
+            raise InvalidError(
+                f"{queue!r} has several streams, between which only events make order: make it with Queue(..., "
+                "in_order=True), or order a stream of your own with order_after_stream and order_stream_after"
+            )
+        return _VERSION, queue._backend.native_handle(queue._native)
+
+    return __cuda_stream__
+
+
+def order_after_stream(queue: Queue, stream: object) -> Event:
+    """Orders everything submitted to a queue from now on after what a stream of another library holds now.
+
+    Nobody waits here: the device does.
+
+    Args:
+        queue: of the CUDA backend, in order or out of order.
+        stream: an object with ``__cuda_stream__``, or the address of a CUstream; 1 and 2 are the default streams, of
+            the queue's device.
+
+    Returns:
+        An event that completes when the stream has got so far.
+
+    Raises:
+        InvalidError: no stream, or the queue was closed.
+        FeatureNotSupportedError: the queue's backend knows no streams.
+    """
+    queue._native  # noqa: B018  raises if it has ended
+    backend = queue._backend
+    if backend.backend is not Backend.cuda:
+        raise FeatureNotSupportedError(
+            f"a queue of the {backend.backend} backend cannot wait for a CUDA stream: synchronize the stream "
+            "on the host",
+            backend=str(backend.backend),
+        )
+    return place_queue_after(queue, stream_handle(stream))
+
+
+def place_queue_after(queue: Queue, handle: int, *arrivals: Arrival) -> Event:
+    """Makes a queue wait for what a native stream of its backend holds now."""
+    backend, native = queue._backend, queue._native
+    return queue._stream.submit(lambda _: backend.wait_for_stream(native, handle), (), arrivals, not queue.is_in_order)
+
+
+class Arrival:
+    """Says of a command that memory is another library's until then, so that whoever uses it comes later.
+
+    It does not keep the memory.
+    """
+
+    __slots__ = ("_memory",)
+
+    def __init__(self, memory: Allocation) -> None:
+        self._memory = weakref.ref(memory)
+
+    @property
+    def _owner(self) -> Allocation | None:
+        return self._memory()
+
+
+def order_stream_after(stream: object, events: Event | Iterable[Event]) -> None:
+    """Orders everything submitted to a stream of another library from now on after events of this package.
+
+    Nobody waits here for commands of the CUDA backend: the device does. What the stream cannot wait for, such as a host
+    task or a command of another backend, is waited for here.
+
+    Args:
+        stream: an object with ``__cuda_stream__``, or the address of a CUstream; 1 and 2 are the default streams, of
+            the device of each event.
+        events: an event or several.
+
+    Raises:
+        InvalidError: no stream, or not events.
+    """
+    handle = stream_handle(stream)
+    given = (events,) if isinstance(events, Event) else tuple(events)
+    for event in given:
+        if not isinstance(event, Event):
+            raise InvalidError(f"events contains {shown(event)}: it takes an Event or several")
+        for part in event._parts or (event,):
+            stream_of_event = part._stream
+            if stream_of_event is not None and stream_of_event.backend.backend is Backend.cuda:
+                place_stream_after(stream_of_event.context, stream_of_event.device, handle, (part,))
+            else:
+                part.wait()
+
+
+def place_stream_after(context: Context, device: Device, handle: int, events: Iterable[Event]) -> None:
+    """Makes a native stream wait for events of the same backend, and the host for those of host tasks."""
+    natives: list[NativeEvent] = []
+    for event in events:
+        event._check_process()
+        if event._native is not None:
+            natives.append(event._native)
+        else:
+            event._settle()
+    if natives:
+        context._backend.make_stream_wait(context._native, device._record.native, handle, natives)

@@ -1,0 +1,133 @@
+"""``Pool``: the threads on which the host does its part of the commands, made when they are needed."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections import deque
+from collections.abc import Callable
+
+from ..model.errors import SyclRuntimeError
+from ..core import ownership as _lifetime
+
+__all__ = ["Pool", "pool"]
+
+Job = Callable[[], None]
+
+_IDLE_SECONDS = 10.0
+_MOST_WAITERS = 32
+
+
+class Pool:
+    """Runs jobs on threads of its own. Jobs do not raise.
+
+    ``run`` never lets a job wait for another: host tasks may block each other. ``wait`` is for jobs that only wait for
+    a driver; at most 32 do so at a time, the others in the order in which they came.
+
+    Attributes:
+        later: runs a job soon; ``prepare`` was called before. It takes no lock and is one call of C, which no signal
+            interrupts: destructors and handlers of exceptions use it.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._jobs: queue.SimpleQueue[Job] = queue.SimpleQueue()
+        self._idle = 0
+        self._waiting = 0
+        self._waits: deque[Job] = deque()
+        self._postponed: queue.SimpleQueue[Job] = queue.SimpleQueue()
+        self.later: Callable[[Job], None] = self._postponed.put
+        self._has_clerk = False
+
+    def run(self, job: Job) -> None:
+        """Runs a job at once.
+
+        Raises:
+            SyclRuntimeError: the system has no more threads.
+        """
+        with self._lock:
+            if self._idle:
+                self._idle -= 1
+                self._jobs.put(job)
+                return
+        first = [job]  # emptied by the thread: it shall not hold its first job for ever
+        self._start(lambda: self._work(first), "bindless worker")
+
+    @staticmethod
+    def _start(job: Job, name: str) -> None:
+        try:
+            threading.Thread(target=job, name=name, daemon=True).start()
+        except RuntimeError as error:
+            raise SyclRuntimeError(f"a thread was not started: {error}; end some, or submit less at once") from error
+
+    def _work(self, first: list[Job]) -> None:
+        job: Job | None = first.pop()
+        while job is not None:
+            job()
+            job = None
+            with self._lock:
+                self._idle += 1
+            job = self._next()
+
+    def _next(self) -> Job | None:
+        while True:
+            try:
+                return self._jobs.get(timeout=_IDLE_SECONDS)
+            except queue.Empty:
+                with self._lock:
+                    if self._idle:  # else a job was promised to one of us
+                        self._idle -= 1
+                        return None
+
+    def wait(self, job: Job) -> None:
+        """Runs a job that waits for a driver, soon."""
+        self._waits.append(job)
+        if self._waiting >= _MOST_WAITERS:
+            return
+        try:
+            self.run(self._wait)
+        except SyclRuntimeError:  # no more threads: this one waits
+            self._wait()
+
+    def _wait(self) -> None:
+        """Runs the jobs that wait for a driver until none is left, unless enough threads do so."""
+        with self._lock:
+            if self._waiting >= _MOST_WAITERS:
+                return
+            self._waiting += 1
+        while True:
+            with self._lock:
+                if not self._waits:
+                    self._waiting -= 1
+                    return
+                job: Job | None = self._waits.popleft()
+            assert job is not None
+            job()
+            job = None
+
+    def prepare(self) -> None:
+        """Makes sure that ``later`` is served."""
+        with self._lock:
+            if self._has_clerk:
+                return
+            self._start(self._serve, "bindless clerk")
+            self._has_clerk = True
+
+    def _serve(self) -> None:
+        while True:
+            job = self._postponed.get()
+            try:
+                self.run(job)
+            except SyclRuntimeError:  # no more threads: this one does it
+                job()
+            del job
+
+
+pool = Pool()
+
+
+def _after_fork() -> None:
+    pool.__init__()  # type: ignore[misc]
+
+
+_lifetime.after_fork(_after_fork)

@@ -1,0 +1,184 @@
+"""Accessors: what a command group asks of memory (SYCL 2020 section 4.7.6)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...model.image_descriptor import integer
+from ...model.enums import AccessMode, Target, coerce
+from ...model.errors import AccessorError
+from .array_view import HostView
+from .byte_ranges import Region, SizesLike, region_of
+from .access_mode import NWO, OF_MODE, RW, WO, requirement_of
+from ..usm.pointer import size_of
+
+if TYPE_CHECKING:
+    from .memory_object import MemoryObject
+    from .replica import Place
+
+__all__ = ["Accessor", "LocalAccessor"]
+
+_device = Target.device
+
+
+class Accessor(HostView):
+    """Access of one command group to a buffer; ``Buffer.get_access`` makes one.
+
+    As a kernel argument it is the pointer to the first element of the buffer, or of the sub-buffer, also where it has a
+    range and an offset of its own: those say which elements the command touches, as in SYCL.
+    With ``target="host_task"`` it is the elements of its range as a numpy array in the host task: ``accessor[...]``,
+    ``accessor.array`` or ``numpy.asarray(accessor)``.
+
+    Attributes:
+        buffer: what it accesses.
+        mode: ``read``, ``write`` or ``read_write``.
+        no_init: whether the contents before are of no interest.
+        target: ``device``, ``constant_buffer`` (deprecated in SYCL 2020) or ``host_task``.
+        is_placeholder: whether it was made without a handler, for ``handler.require``.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_array",
+        "_contiguous",
+        "_data",
+        "_mode",
+        "_place",
+        "_region",
+        "_requirement",
+        "buffer",
+        "is_placeholder",
+        "no_init",
+        "target",
+    )
+
+    def __init__(
+        self,
+        _buffer: MemoryObject,
+        mode: AccessMode | str = "read_write",
+        no_init: bool = False,
+        range: SizesLike | None = None,
+        offset: SizesLike | None = None,
+        target: Target | str = _device,
+    ) -> None:
+        self.buffer = _buffer
+        try:
+            requirement = OF_MODE.get((mode, no_init)) or requirement_of(mode, no_init)
+        except TypeError:  # what has no hash is no mode
+            requirement = requirement_of(mode, no_init)
+        self._requirement = requirement
+        self._mode = mode
+        self.no_init = no_init
+        self.target = target if target is _device else coerce(Target, target, "target")
+        self.is_placeholder = False
+        self._region: Region | None = None
+        self._data = _buffer._span
+        self._contiguous = True
+        # Where the command finds the data; known while its group is submitted.
+        self._place: Place | None = None
+        self._array: npt.NDArray[Any] | None = None
+        if range is not None or offset is not None:
+            self._region = region = region_of(_buffer.shape, _buffer.dtype, range, offset)
+            self._data = (_buffer._span[0] + region.begin, _buffer._span[0] + region.end)
+            self._contiguous = region.is_contiguous
+            if not self._contiguous and not requirement.needs:  # what lies between stays as it is
+                self._requirement = WO if requirement is NWO else RW
+
+    @property
+    def mode(self) -> AccessMode:
+        return AccessMode(self._mode)
+
+    @property
+    def region(self) -> Region:
+        """The elements it gives access to, in the buffer."""
+        if self._region is None:
+            shape = self.buffer.shape
+            self._region = Region(shape, (0,) * len(shape), shape, self.buffer.dtype.itemsize)
+        return self._region
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of the elements it gives access to."""
+        return self.region.shape
+
+    @property
+    def offset(self) -> tuple[int, ...]:
+        """Of the first of them in the buffer."""
+        return self.region.offset
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return self.buffer.dtype
+
+    @property
+    def size(self) -> int:
+        """Number of elements it gives access to."""
+        return self.nbytes // self.buffer.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of them."""
+        return self._data[1] - self._data[0] if self._contiguous else self.region.nbytes
+
+    # ------------------------------------------------------------------ for the layers of the package
+
+    @property
+    def _address(self) -> int:
+        """First byte of the (sub-)buffer for the command being submitted."""
+        place = self._place
+        if place is None:
+            raise self._foreign()
+        return place.address + self.buffer._span[0] if place.address else 0
+
+    def _foreign(self) -> AccessorError:
+        """The error of a use outside its command group."""
+        hint = "pass it to handler.require first" if self.is_placeholder else "make one with this handler"
+        return AccessorError(f"{self!r} does not belong to this command group: {hint}")
+
+    def _see(self, place: Place) -> None:
+        """Lets a host task see the elements."""
+        buffer = self.buffer
+        writable = self._requirement.writes
+        self._array = place.view(buffer._span[0], buffer.shape, buffer.dtype, writable=writable)[self.region.slices]
+
+    # ------------------------------------------------------------------ in a host task
+
+    @property
+    def array(self) -> npt.NDArray[Any]:
+        """The elements in place, read-only with mode ``read``.
+
+        Raises:
+            AccessorError: it is not one with ``target="host_task"`` in its host task.
+        """
+        if self._array is None:
+            raise AccessorError(
+                f"{self!r} is not seen by the host here: make it with target='host_task' and use it in its host task, "
+                "or use buffer.get_host_access()"
+            )
+        return self._array
+
+    def __repr__(self) -> str:
+        placeholder = ", placeholder" if self.is_placeholder else ""
+        return f"<Accessor {self._requirement} on {self.target} to {self.buffer!r}{placeholder}>"
+
+
+class LocalAccessor:
+    """Local memory of a work-group, as an argument of a kernel over an ``NdRange``.
+
+    Args:
+        nbytes: bytes for each work-group, at least 1.
+
+    Raises:
+        InvalidError: ``nbytes`` is no positive integer.
+    """
+
+    __slots__ = ("nbytes",)
+
+    def __init__(self, nbytes: int) -> None:
+        self.nbytes = integer("nbytes", size_of(nbytes), 2**63 - 1)
+
+    def __repr__(self) -> str:
+        return f"LocalAccessor({self.nbytes})"

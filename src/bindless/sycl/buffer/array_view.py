@@ -1,0 +1,32 @@
+"""``HostView``: what the host sees of a buffer through an accessor, used like the numpy array that it is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...model.single_owner import SingleOwner
+
+__all__ = ["HostView"]
+
+
+class HostView(SingleOwner):
+    """The array protocol and indexing over ``array``, which a subclass gives, or refuses with the reason."""
+
+    __slots__ = ()
+
+    @property
+    def array(self) -> npt.NDArray[Any]:
+        """The elements in place."""
+        raise NotImplementedError
+
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
+        return np.array(self.array, dtype, copy=True) if copy else np.asarray(self.array, dtype)
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.array[key]
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self.array[key] = value

@@ -1,0 +1,38 @@
+"""``*where``: the two ways of saying where something is made, ``queue`` or ``device, context``."""
+
+from __future__ import annotations
+
+from ...model.errors import InvalidError
+from .context import Context
+from .device import Device
+from ..queue.queue import Queue
+
+__all__ = ["resolve", "resolve_where"]
+
+
+def resolve_where(*where: object) -> tuple[Device, Context]:
+    """Device and context of ``queue`` or ``device, context``.
+
+    Raises:
+        InvalidError: neither form, an object that was closed, or a device outside the context.
+    """
+    return resolve(where)
+
+
+def resolve(where: tuple[object, ...]) -> tuple[Device, Context]:
+    """``resolve_where(*where)``."""
+    if len(where) == 1:
+        queue = where[0]
+        if isinstance(queue, Queue):
+            queue._native  # noqa: B018  raises if it has ended
+            return queue.device, queue.context
+    elif len(where) == 2:
+        device, context = where
+        if isinstance(device, Device) and isinstance(context, Context):
+            if context._reason is not None:
+                raise context._unusable()
+            if device not in context.devices:
+                raise InvalidError(f"{device!r} is not a device of {context!r}")
+            return device, context
+    given = ", ".join(type(item).__name__ for item in where) or "nothing"
+    raise InvalidError(f"where to do it was given as ({given}): give a Queue, or a Device and a Context")

@@ -1,0 +1,102 @@
+"""The devices that there are, and those that the environment lets this process see. Nothing is made on them here."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from typing import TYPE_CHECKING
+
+from ...backends import registry
+from ...backends.contract import BackendProtocol
+from ...model.errors import Error, InvalidError
+from ...model.message_values import shown
+from .filter_string import parse_device_filter, parse_selector_variable
+from .partition import next_partitionable
+from .device import Device
+
+if TYPE_CHECKING:
+    from .platform import Platform
+
+__all__ = ["environment", "visible_devices", "visible_platforms"]
+
+SELECTOR_VARIABLE = "ONEAPI_DEVICE_SELECTOR"
+FILTER_VARIABLE = "SYCL_DEVICE_FILTER"
+
+_listed: dict[int, tuple[BackendProtocol, tuple[Device, ...]]] = {}
+
+
+def _all_devices() -> list[Device]:
+    devices: list[Device] = []
+    for name in registry.available_backends():
+        backend = registry.backend(name)
+        known = _listed.get(id(backend))
+        if known is None or known[0] is not backend:
+            try:
+                known = (backend, tuple(Device._of(backend, record) for record in backend.devices()))
+            except Error as error:  # it worked when the backend was made
+                registry.note_failure(name, error)
+                continue
+            _listed[id(backend)] = known
+        devices.extend(known[1])
+    if not devices:
+        forked = registry.fork_error()
+        if forked is not None:
+            raise forked
+    return devices
+
+
+def environment() -> tuple[str, str] | None:
+    """Name and value of the variable that limits the devices, or None.
+
+    Raises:
+        InvalidError: both variables are set.
+    """
+    selector, device_filter = os.environ.get(SELECTOR_VARIABLE, ""), os.environ.get(FILTER_VARIABLE, "")
+    if selector and device_filter:
+        raise InvalidError(
+            f"{SELECTOR_VARIABLE}={shown(selector)} and {FILTER_VARIABLE}={shown(device_filter)} are both set: "
+            f"unset {FILTER_VARIABLE}, which is deprecated"
+        )
+    if selector:
+        return SELECTOR_VARIABLE, selector
+    return (FILTER_VARIABLE, device_filter) if device_filter else None
+
+
+def visible_devices() -> tuple[Device, ...]:
+    """All devices in the order of preference, less those that the environment hides.
+
+    Raises:
+        InvalidError: a variable does not follow its grammar.
+    """
+    limit = environment()
+    if limit is None:
+        return tuple(_all_devices())
+    variable, text = limit
+    if variable == SELECTOR_VARIABLE:
+        return parse_selector_variable(text).select(_all_devices(), next_partitionable)
+    filters = parse_device_filter(text)
+    warnings.warn(
+        f"{FILTER_VARIABLE} is deprecated: use {SELECTOR_VARIABLE}, with terms such as 'cuda:gpu'",
+        DeprecationWarning,
+        stacklevel=3,
+    )
+    return tuple(
+        device
+        for device in _all_devices()
+        if any(entry.matches(device) and entry.index in (None, device.index) for entry in filters)
+    )
+
+
+def visible_platforms() -> tuple[Platform, ...]:
+    """The platforms of all devices that may be seen, and those that have no device at all."""
+    from .platform import Platform
+
+    visible = dict.fromkeys(device.platform for device in visible_devices())
+    inhabited = {device.platform for device in _all_devices()}
+    listed: list[Platform] = []
+    for name in registry.available_backends():
+        backend = registry.backend(name)
+        for platform in (Platform(backend, record) for record in backend.platforms()):
+            if platform in visible or platform not in inhabited:
+                listed.append(platform)
+    return tuple(listed)

@@ -1,0 +1,126 @@
+"""What all imports of external objects have in common: who may, who closes the descriptor, and which error it is."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar, Union
+
+from ...model.errors import DeviceLostError, Error, FeatureNotSupportedError, InvalidError
+from ...model.external import ExternalMemDescriptor, ExternalSemaphoreDescriptor, ResourceFd
+from ...core import ownership as _lifetime
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from .context import Context
+    from .device import Device
+
+__all__ = ["Imported", "as_invalid", "let_go", "of_context", "take_over"]
+
+_Native = TypeVar("_Native")
+
+
+class _OneImport:
+    """One import at a time: a second one of the same descriptor finds it closed, and closes none of its number."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+
+    def forget(self) -> None:
+        """In the child of a fork: another thread may have held it."""
+        self.lock = threading.Lock()
+
+
+_one_import = _OneImport()
+_lifetime.after_fork(_one_import.forget)
+
+Descriptor = Union[ExternalMemDescriptor, ExternalSemaphoreDescriptor]
+
+
+class Imported:
+    """What memory and semaphores that were imported have in common.
+
+    A copy is the same object, as copies of ``external_mem`` and ``external_semaphore`` are: released with it.
+    """
+
+    __slots__ = ("__weakref__", "_native", "_resource", "context", "descriptor", "device")
+
+    context: Context
+    descriptor: Descriptor
+    device: Device
+    _native: Any
+    _resource: _lifetime.Resource | None
+
+    @property
+    def raw_handle(self) -> int:
+        """The driver's handle. Raises ``InvalidError`` once it was released."""
+        of_context(self, self.device, self.context)
+        return int(self.context._backend.native_handle(self._native))
+
+    def _told(self) -> str:
+        # Each import leaves its descriptor's number to the next: the handle tells two of them from each other.
+        handle = int(self.context._backend.native_handle(self._native))
+        return f"{self.descriptor.handle_type} {handle:#x} of {self.descriptor.resource}"
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self
+
+    def __reduce__(self) -> Any:
+        raise InvalidError(f"{self!r} cannot be pickled: send another process a file descriptor, and import it there")
+
+
+def as_invalid(error: Error, doing: str) -> Error:
+    """The same failure under the code that the specification gives to functions of external objects."""
+    if isinstance(error, (FeatureNotSupportedError, DeviceLostError)):
+        return error
+    return InvalidError(
+        f"{doing}: {error}", backend=error.backend, native_code=error.native_code, native_name=error.native_name
+    )
+
+
+def take_over(desc: Descriptor, make: Callable[[], _Native]) -> _Native:
+    """What ``make`` imports. A file descriptor is closed once it was imported, and stays its owner's otherwise."""
+    with _one_import.lock:
+        desc.check()
+        try:
+            native = make()
+        except Error as error:
+            raise as_invalid(error, f"{desc.resource} was not imported as {desc.handle_type}") from error
+        if isinstance(desc.resource, ResourceFd):
+            os.close(desc.resource.file_descriptor)
+    return native
+
+
+def of_context(thing: Any, device: Device, context: Context) -> _lifetime.Resource:
+    """The native object behind an imported one that is used there.
+
+    Raises:
+        InvalidError: it was released, or imported in another context or on another device.
+    """
+    resource: _lifetime.Resource | None = thing._resource
+    if resource is None:
+        raise InvalidError(f"{thing!r} was released: import it again")
+    if thing.context is not context:
+        raise InvalidError(f"{thing!r} was imported in another context: import it in this one, too")
+    if thing.device != device:
+        raise InvalidError(f"{thing!r} was imported on {thing.device!r}: use it there, not on {device!r}")
+    return resource
+
+
+def let_go(thing: Any, device: Device, context: Context) -> None:
+    """Gives up the imported object; what uses it still keeps the native one.
+
+    Raises:
+        InvalidError: it was released before, is another context's, or the driver's release failed.
+    """
+    of_context(thing, device, context)
+    shares = [thing._resource]
+    thing._resource = None
+    error = _lifetime.let_go(shares, 0)
+    if error is not None:
+        raise as_invalid(error, f"{thing!r} was not released") from error

@@ -1,0 +1,48 @@
+"""What kernels of a device may be given where a context has several: its own images, and memory that it reaches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ...model.enums import UsmKind
+
+if TYPE_CHECKING:
+    from ..usm.allocation import Allocation
+    from .context import Context
+    from .device import Device
+    from ..queue.queue import Queue
+
+__all__ = ["image_of_another_device", "memory_out_of_reach", "unreached"]
+
+
+def unreached(backend: Any, native: Any, devices: Sequence[Device]) -> frozenset[tuple[Device, Device]]:
+    """Pairs of devices of a native context of which the first does not reach device memory of the second."""
+    reaches = getattr(backend, "reaches_memory", None)
+    if len(devices) == 1 or reaches is None:
+        return frozenset()
+    return frozenset(
+        (device, other)
+        for device in devices
+        for other in devices
+        if device is not other and not reaches(native, device._record.native, other._record.native)
+    )
+
+
+def memory_out_of_reach(memory: Allocation, queue: Queue) -> str:
+    """Why kernels of the queue's device do not reach memory of its context; empty where they do."""
+    if memory.kind is not UsmKind.device or (queue.device, memory.device) not in queue.context._unreached:
+        return ""
+    return (
+        f"it is device memory of {memory.device!r}, which kernels of {queue.device!r} do not reach: copy it with "
+        "memcpy, or allocate host or shared memory"
+    )
+
+
+def image_of_another_device(context: Context, device: Device, raw: int, sampled: bool) -> str:
+    """Why an image is none for a device: it was made on another one of the context. Empty for its own, and for numbers
+    that the context does not know."""
+    record = context._handles.get(raw << 1 | sampled)
+    if record is None or record.device == device:
+        return ""
+    return f"the image was made on {record.device!r}, the queue runs on {device!r}: make one there, of memory there"

@@ -1,0 +1,84 @@
+"""``Platform``: one vendor's driver and its devices (SYCL 2020 section 4.6.2)."""
+
+from __future__ import annotations
+
+from ...backends.contract import BackendProtocol, PlatformRecord
+from ...model import info
+from ...model.aspects import Aspect
+from ...model.enums import Backend, coerce
+from ...model.single_owner import Singleton
+from .device import Device
+
+__all__ = ["Platform", "get_platforms"]
+
+
+class Platform(Singleton):
+    """A driver; a value, made by ``get_platforms`` or ``device.platform``."""
+
+    __slots__ = ("_backend", "_record")
+
+    def __init__(self, _backend: BackendProtocol, _record: PlatformRecord) -> None:
+        self._backend = _backend
+        self._record = _record
+
+    @property
+    def name(self) -> str:
+        return self._record.name
+
+    @property
+    def vendor(self) -> str:
+        return self._record.vendor
+
+    @property
+    def version(self) -> str:
+        return self._record.version
+
+    @property
+    def backend(self) -> Backend:
+        return self._backend.backend
+
+    def get_devices(self) -> tuple[Device, ...]:
+        """The platform's devices that the environment allows; none of an empty platform."""
+        from .discovery import visible_devices
+
+        return tuple(device for device in visible_devices() if device.platform == self)
+
+    def has(self, aspect: Aspect | str) -> bool:
+        """Whether all its devices have an aspect; of an empty platform that is true.
+
+        Raises:
+            InvalidError: no aspect has this name.
+        """
+        aspect = coerce(Aspect, aspect, "aspect")
+        return all(device.has(aspect) for device in self.get_devices())
+
+    def get_info(self, descriptor: info.platform | str) -> str:
+        """The answer to a member of ``info.platform``.
+
+        Raises:
+            InvalidError: there is no such descriptor.
+        """
+        return str(getattr(self._record, str(coerce(info.platform, descriptor, "descriptor"))))
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Platform)
+            and other._backend is self._backend
+            and other._record.index == self._record.index
+        )
+
+    def __hash__(self) -> int:
+        return hash((str(self.backend), self._record.index))
+
+    def __repr__(self) -> str:
+        return f"<Platform {self.backend}:{self._record.index} {self.name!r}>"
+
+
+def get_platforms() -> tuple[Platform, ...]:
+    """The platforms in the order of preference of their backends.
+
+    A driver that works and has no device is an empty platform; one whose devices the environment hides is left out.
+    """
+    from .discovery import visible_platforms
+
+    return visible_platforms()

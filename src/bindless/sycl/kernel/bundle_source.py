@@ -1,0 +1,321 @@
+"""What a kernel bundle is built from: the source, its specialization constants, and the ways of building it."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
+
+from ...backends.contract import (
+    BackendProtocol,
+    KernelArgument,
+    KernelRecord,
+    LinkingProtocol,
+    NativeModule,
+    NativeObject,
+)
+from ...model.aspects import Aspect
+from ...model.errors import FeatureNotSupportedError, InvalidError
+from ...model.module.kernel_file import KernelFile
+from ...model.module.description import KernelSignature, ModuleDescription, pack_constant
+from ...model.message_values import shown
+from .module_choice import choose_modules
+from ..device.device_context import resolve_where
+from ..device.context import Context
+
+if TYPE_CHECKING:
+    from ..device.device import Device
+
+__all__ = ["BundleSource", "link_objects", "where_to_load"]
+
+
+Natives = dict["Device", list[NativeModule]]
+
+
+def where_to_load(where: Sequence[object]) -> tuple[tuple[Device, ...], Context]:
+    """Devices and context of ``queue``, ``device, context`` or ``context``."""
+    if len(where) == 1 and isinstance(where[0], Context):
+        context = where[0]
+        context._native  # noqa: B018  raises if it has ended
+        return context.devices, context
+    device, context = resolve_where(*where)
+    # The context's own object, by which launches know the device at once.
+    return (context.devices[context.devices.index(device)],), context
+
+
+class BundleSource:
+    """Modules before they are built: one, or several of a file of ``bindless build``.
+
+    Args:
+        context: whose backend is to build them.
+        source: the module, or the file.
+        options: for the driver's compiler.
+        devices: that are to run them.
+
+    Raises:
+        InvalidError: the options are no string.
+        BuildError: the source cannot be one of the backend's languages.
+    """
+
+    __slots__ = ("_backend", "_constants", "_described", "_packed", "_values", "modules", "options")
+
+    def __init__(self, context: Context, source: bytes | KernelFile, options: str, devices: Sequence[Device]) -> None:
+        self._backend = context._backend
+        self.modules = choose_modules(source, self._backend.backend, devices)
+        self.options = _checked_options(options)
+        described = [self._backend.describe_module(module) for module in self.modules]
+        told: Mapping[str, KernelSignature] = {}
+        if isinstance(source, KernelFile):  # which tells what a text alone does not
+            told = {kernel.name: kernel for kernel in source.kernels}
+            names = {section.data: section.kernels for section in source.sections}
+            described = [
+                replace(each, kernel_names=names[module]) if each.kernel_names is None else each
+                for each, module in zip(described, self.modules)
+            ]
+        self._constants = tuple(description.constants for description in described)
+        self._described = _joined(described, told)
+        self._values: dict[int, Any] = {}
+        self._packed: dict[int, bytes] = {}
+
+    @classmethod
+    def untold(cls, backend: BackendProtocol) -> BundleSource:
+        """Of a module that was built elsewhere, which tells nothing of its source."""
+        made = cls.__new__(cls)
+        made._backend, made.modules, made.options, made._constants = backend, (), "", ()
+        made._described, made._values, made._packed = ModuleDescription(), {}, {}
+        return made
+
+    @classmethod
+    def of_modules(cls, backend: BackendProtocol, modules: Sequence[bytes]) -> BundleSource:
+        """Of modules in the backend's own languages, as they are."""
+        made = cls.untold(backend)
+        described = [backend.describe_module(module) for module in modules]
+        made.modules, made._constants = tuple(modules), tuple(description.constants for description in described)
+        made._described = _joined(described, {})
+        return made
+
+    def _copy(self) -> BundleSource:
+        made = BundleSource.__new__(BundleSource)
+        made._backend, made.modules, made.options = self._backend, self.modules, self.options
+        made._constants = self._constants
+        made._described, made._values, made._packed = self._described, dict(self._values), dict(self._packed)
+        return made
+
+    def with_options(self, options: str) -> BundleSource:
+        """The same with more options, and with constants that are not set any more when this one's are."""
+        made = self._copy()
+        made.options = " ".join(filter(None, (self.options, _checked_options(options))))
+        return made
+
+    def joined(self, others: Sequence[BundleSource]) -> BundleSource:
+        """What is known of several modules that were linked."""
+        made = self._copy()
+        made._described = _joined([other._described for other in (self, *others)], {})
+        for other in others:
+            made._values.update(other._values)
+        return made
+
+    @property
+    def kernel_names(self) -> tuple[str, ...]:
+        """What the source tells of its kernels."""
+        names = self._described.kernel_names
+        if names is None:
+            raise FeatureNotSupportedError(
+                "the source does not tell its kernels before it is built: call bundle.build(), or ask has_kernel there",
+                backend=str(self._backend.backend),
+            )
+        return names
+
+    def completed(self, record: KernelRecord) -> KernelRecord:
+        """What the driver tells of a kernel, with what the source tells beside: names, kinds, the work-group."""
+        told = self._described.kernels.get(record.name)
+        return record if told is None else _completed(record, told)
+
+    # ------------------------------------------------------------------ specialization constants
+
+    @property
+    def constants(self) -> Mapping[int, Any] | None:
+        """What the source tells of its specialization constants; None where its language has none."""
+        return self._described.constants
+
+    def set(self, number: object, value: object) -> None:
+        """Sets a constant, by its number or name."""
+        key = self.number(number)
+        packed = pack_constant(key, value) if self.constants is None else self._constant(key).pack(value)
+        self._values[key], self._packed[key] = value, packed
+
+    def get(self, number: object) -> Any:
+        """The value set, or else the default."""
+        key = self.number(number)
+        if key in self._values:
+            return self._values[key]
+        constant = self._constant(key)
+        return constant.value(constant.default)
+
+    def number(self, key: object) -> int:
+        """The number of a constant, given by that or by its name."""
+        if not isinstance(key, str):
+            return _constant_number(key)
+        names = {constant.name: number for number, constant in (self.constants or {}).items() if constant.name}
+        if key not in names:
+            raise InvalidError(
+                f"specialization: no constant is named {shown(key)}; the source names {', '.join(names) or 'none'}, "
+                f"and has the numbers {', '.join(map(str, self.constants or ())) or 'none'}"
+            )
+        number: int = names[key]
+        return number
+
+    def values(self) -> dict[int, Any]:
+        """All of them."""
+        known = {number: constant.value(constant.default) for number, constant in (self.constants or {}).items()}
+        return {**known, **self._values}
+
+    def _constant(self, number: int) -> Any:
+        known = self.constants or {}
+        if number not in known:
+            listed = ", ".join(map(str, known)) or "none"
+            raise InvalidError(f"specialization constant {number}: the source has {listed}")
+        return known[number]
+
+    # ------------------------------------------------------------------ building
+
+    def load(self, context: Context, devices: Sequence[Device]) -> tuple[Natives, dict[Device, str]]:
+        """Modules for each device, and what the compiler said. If one fails none is left."""
+        natives: dict[Device, list[NativeModule]] = {device: [] for device in devices}
+        try:
+            for device in devices:
+                for number, module in enumerate(self.modules):
+                    made = self._backend.load_module(
+                        context._native,
+                        device._record.native,
+                        module,
+                        specialization=self._packed_for(number),
+                        options=self.options,
+                    )
+                    natives[device].append(made)
+        except BaseException:
+            _release(self._backend, natives)
+            raise
+        return natives, _logs(self._backend, natives)
+
+    def _packed_for(self, number: int) -> dict[int, bytes] | None:
+        """The constants that are set of one module."""
+        own = self._constants[number]
+        if own is None or len(self.modules) == 1:
+            return self._packed or None
+        return {key: value for key, value in self._packed.items() if key in own} or None
+
+    def compile(
+        self, context: Context, devices: Sequence[Device]
+    ) -> tuple[dict[Device, tuple[NativeObject, ...]], dict[Device, str]]:
+        """What is linked later, for each device. Without a linker that is the source, once it has built."""
+        objects: dict[Device, tuple[NativeObject, ...]] = {}
+        logs: dict[Device, str] = {}
+        for device in devices:
+            if device.has(Aspect.online_linker):
+                compiler = cast(LinkingProtocol, self._backend)
+                made = [
+                    compiler.compile_module(
+                        context._native,
+                        device._record.native,
+                        module,
+                        specialization=self._packed_for(number),
+                        options=self.options,
+                    )
+                    for number, module in enumerate(self.modules)
+                ]
+                objects[device] = tuple(native for native, _ in made)
+                logs[device] = "\n".join(filter(None, (said for _, said in made)))
+            else:
+                natives, said = self.load(context, (device,))
+                _release(self._backend, natives)
+                objects[device], logs[device] = (self,), said[device]
+        return objects, logs
+
+
+def link_objects(
+    context: Context, objects: Mapping[Device, Sequence[NativeObject]], first: BundleSource, options: str
+) -> tuple[Natives, dict[Device, str]]:
+    """Modules for each device of its objects. Every driver links one object; several need a linker."""
+    options = _checked_options(options)
+    natives: dict[Device, list[NativeModule]] = {}
+    backend = context._backend
+    try:
+        for device, parts in objects.items():
+            if device.has(Aspect.online_linker):
+                linker = cast(LinkingProtocol, backend)
+                made = linker.link_modules(context._native, device._record.native, parts, options=options)
+                natives[device] = [made]
+            else:
+                if len(parts) > 1:
+                    device._require(Aspect.online_linker, f"linking {len(parts)} bundles")
+                natives.update(first.with_options(options).load(context, (device,))[0])
+    except BaseException:
+        _release(backend, natives)
+        raise
+    return natives, _logs(backend, natives)
+
+
+def _release(backend: BackendProtocol, natives: Mapping[Device, Sequence[NativeModule]]) -> None:
+    for modules in natives.values():
+        for native in modules:
+            backend.release_module(native)
+
+
+def _logs(backend: BackendProtocol, natives: Mapping[Device, Sequence[NativeModule]]) -> dict[Device, str]:
+    return {device: "\n".join(filter(None, map(backend.module_log, modules))) for device, modules in natives.items()}
+
+
+def _joined(described: Sequence[ModuleDescription], told: Mapping[str, KernelSignature]) -> ModuleDescription:
+    """What several modules tell together; what is told of kernels beside takes the place of their own words."""
+    names = [description.kernel_names for description in described]
+    constants = [description.constants for description in described]
+    kernels = {name: kernel for description in described for name, kernel in description.kernels.items()}
+    return ModuleDescription(
+        None if None in names else tuple(name for part in names for name in part or ()),
+        {number: row for part in constants for number, row in (part or {}).items()}
+        if any(part is not None for part in constants)
+        else None,
+        {**kernels, **told},
+    )
+
+
+def _completed(record: KernelRecord, told: KernelSignature) -> KernelRecord:
+    arguments = record.arguments
+    listed = told.parameters
+    if listed is not None and (arguments is None or len(arguments) == len(listed)):
+        known = arguments or [
+            KernelArgument(index, "", parameter.kind, parameter.size) for index, parameter in enumerate(listed)
+        ]
+        arguments = tuple(
+            replace(
+                argument,
+                name=parameter.name or argument.name,
+                kind=parameter.kind if argument.kind == "value" else argument.kind,
+                type=parameter.type or argument.type,
+                may_be_local=argument.may_be_local and not parameter.type,
+            )
+            for argument, parameter in zip(known, listed)
+        )
+    return replace(
+        record,
+        arguments=arguments,
+        required_work_group_size=record.required_work_group_size or told.required_work_group_size,
+    )
+
+
+def _checked_options(options: object) -> str:
+    if not isinstance(options, str):
+        raise InvalidError(f"options={shown(options)} is no string")
+    return options
+
+
+def _constant_number(key: object) -> int:
+    try:
+        number = operator.index(key)  # type: ignore[arg-type]
+    except TypeError:
+        number = -1
+    if not 0 <= number < 2**32:
+        raise InvalidError(f"specialization: {shown(key)} is no number of a specialization constant (0 to {2**32 - 1})")
+    return number

@@ -1,0 +1,91 @@
+"""``compile_cuda``: kernels in CUDA C++, compiled on the spot for one device by NVIDIA's own compiler."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+
+from ...model.module import ptx
+from ...model.enums import Backend
+from ...model.errors import FeatureNotSupportedError, InvalidError
+from ...model.module.kernel_file import KernelFile, Section
+from .bundle_source import where_to_load
+from .bundle import KernelBundle, load_kernel_bundle
+
+__all__ = ["compile_cuda"]
+
+
+def compile_cuda(source: str | os.PathLike[str], *where: object, options: Sequence[str] = ()) -> KernelBundle:
+    """Compiles kernels in CUDA C++ with NVRTC, and loads them on a CUDA device.
+
+    Kernels are ``extern "C" __global__`` functions, so that their names are those of the source. Image handles are
+    ``cudaTextureObject_t`` (sampled) and ``cudaSurfaceObject_t`` (unsampled). The last dimension of a range is ``x``.
+
+    Args:
+        source: the text, or the path of a file: a string without line breaks and braces is a path.
+        where: a queue; or a device and a context.
+        options: of NVRTC, such as ``"--std=c++17"``, ``"-DN=4"`` or ``"--use_fast_math"``.
+
+    Returns:
+        A bundle in state ``executable``.
+
+    Raises:
+        FeatureNotSupportedError: the device is not of the cuda backend, or NVRTC is missing; the message tells how to
+            install it, or the way without.
+        BuildError: it does not compile; ``log`` holds the compiler's words.
+        InvalidError: the file cannot be read, or an argument is none of these.
+    """
+    from ...drivers import nvrtc
+
+    devices, _ = where_to_load(where)
+    device = devices[0]
+    if device.backend is not Backend.cuda:
+        raise FeatureNotSupportedError(
+            f"compile_cuda: {device.name!r} is of the {device.backend} backend, which runs no CUDA C++; `bindless "
+            "build` compiles OpenCL C for every backend",
+            backend=str(device.backend),
+        )
+    text, name = _read(source)
+    words = [options] if isinstance(options, str) else list(options)
+    for word in words:
+        if not isinstance(word, str) or not word.startswith("-"):
+            raise InvalidError(f"options: {word!r} is no option of NVRTC; they begin with a minus")
+    architecture = _architecture(device._record.version, nvrtc.architectures())
+    made = nvrtc.compile_program(text, name, architecture, words)
+    signatures = ptx.entries(made.ptx.rstrip(b"\0"))
+    section = Section("cubin", architecture, tuple(signatures), made.cubin)
+    if not made.cubin:
+        section = Section("ptx", architecture.replace("compute", "sm"), tuple(signatures), made.ptx.rstrip(b"\0"))
+    file = KernelFile(tuple(signatures.values()), (section,), name, log=made.log)
+    return load_kernel_bundle(file, *where)
+
+
+def _architecture(capability: str, known: Sequence[int]) -> str:
+    """What to compile for: the device's own architecture, or PTX of the newest that is older than the device."""
+    own = int(capability.replace(".", ""))
+    if own in known:
+        return f"sm_{own}"
+    older = [number for number in known if number < own]
+    if not older:
+        raise FeatureNotSupportedError(
+            f"the installed NVRTC compiles for sm_{min(known)} and newer, and the device is sm_{own}: an older NVRTC "
+            "is needed (BINDLESS_LIBNVRTC), or `bindless build`",
+            backend="cuda",
+        )
+    return f"compute_{max(older)}"
+
+
+def _read(source: object) -> tuple[str, str]:
+    """The text and its name."""
+    if isinstance(source, str) and re.search(r"[\n{]", source):
+        return source, "kernel.cu"
+    if not isinstance(source, (str, os.PathLike)):
+        raise InvalidError(f"source: a {type(source).__name__} is neither a path nor the text of kernels")
+    try:
+        with open(source, encoding="utf-8") as file:
+            return file.read(), os.path.basename(os.fspath(source))
+    except (OSError, ValueError) as error:
+        raise InvalidError(
+            f"source={os.fspath(source)!r} cannot be read: {error}; a text has line breaks or braces, a path has none"
+        ) from error

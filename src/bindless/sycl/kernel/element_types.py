@@ -1,0 +1,74 @@
+"""Whether the elements of an array are what a pointer among a kernel's parameters points to.
+
+The source's type decides, where it is known: ``float*`` takes float32, and so does ``float4*``. Integers of one size
+are one kind whatever their sign, as for arguments passed by value, and complex numbers are pairs of floats. A pointer
+to ``void`` or to bytes takes all elements, and so does one to a structure or another type that the source alone knows.
+Structured dtypes and raw bytes fit every pointer.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...backends.contract import KernelArgument
+from .struct_arguments import Unfit, element_of_type
+
+__all__ = ["is_typed", "require_elements"]
+
+_BYTES = frozenset("?bB")
+_KINDS = {"b": "i", "i": "i", "u": "i", "m": "i", "M": "i", "f": "f"}
+
+# Of types that were looked at: the dtype that they point to, None where everything fits.
+_pointed: dict[str, np.dtype[Any] | None] = {}
+# Pairs of a type and a dtype that fit.
+_fitting: set[tuple[str, np.dtype[Any]]] = set()
+_MOST = 1024
+
+
+def _pointed_to(type_: str) -> np.dtype[Any] | None:
+    try:
+        return _pointed[type_]
+    except KeyError:
+        dtype = element_of_type(type_[:-1].strip()) if type_.endswith("*") else None
+        if dtype is not None and dtype.char in _BYTES and dtype.itemsize == 1 and dtype.kind != "b":
+            dtype = None
+        if len(_pointed) >= _MOST:
+            _pointed.clear()
+        _pointed[type_] = dtype
+        return dtype
+
+
+def is_typed(parameter: KernelArgument) -> bool:
+    """Whether the parameter is a pointer to numbers of a known type."""
+    return bool(parameter.type) and _pointed_to(parameter.type) is not None
+
+
+def require_elements(dtype: np.dtype[Any], parameter: KernelArgument) -> None:
+    """Refuses memory of other elements than the parameter's.
+
+    Raises:
+        Unfit: another kind or size of number, or another byte order.
+    """
+    key = parameter.type, dtype
+    if key in _fitting:
+        return
+    wanted = _pointed_to(parameter.type)
+    if wanted is not None and not _fits(dtype, wanted):
+        raise Unfit(
+            f"its elements are {dtype}, the kernel's {wanted}: pass array.view('{wanted}') to have the kernel read the "
+            "same bytes, or an array of that dtype"
+        )
+    if len(_fitting) >= _MOST:
+        _fitting.clear()
+    _fitting.add(key)
+
+
+def _fits(dtype: np.dtype[Any], wanted: np.dtype[Any]) -> bool:
+    if dtype.kind == "c":
+        return wanted.kind == "f" and dtype.itemsize == 2 * wanted.itemsize and dtype.isnative
+    kind = _KINDS.get(dtype.kind)
+    if kind is None:  # structures and raw bytes
+        return True
+    return kind == _KINDS[wanted.kind] and dtype.itemsize == wanted.itemsize and dtype.isnative

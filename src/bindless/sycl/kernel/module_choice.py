@@ -1,0 +1,118 @@
+"""Which modules of a source a device runs: those of a file of ``bindless build``, or the source itself."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from ...model.module import ptx
+from ...model.enums import Backend
+from ...model.errors import BuildError, InvalidError
+from ...model.module.kernel_file import KernelFile, Section, is_kernel_file
+from ...model.module.spirv import is_spirv
+
+if TYPE_CHECKING:
+    from ..device.device import Device
+
+__all__ = ["choose_modules", "read_source"]
+
+# Languages that a backend's devices run, best first.
+_LANGUAGES: Mapping[Backend, tuple[str, ...]] = {
+    Backend.cuda: ("cubin", "ptx"),
+    Backend.reference: ("spirv",),
+    Backend.level_zero: ("spirv",),
+    Backend.opencl: ("opencl_c", "spirv"),
+}
+_ELF = b"\x7fELF"
+# What a message says of them.
+_TAKEN: Mapping[Backend, str] = {
+    Backend.cuda: "PTX, a cubin or a fat binary of CUDA",
+    Backend.opencl: "OpenCL C or SPIR-V",
+}
+_TEXTS = (("CUDA C++", re.compile(rb"\b__global__\b")), ("OpenCL C", re.compile(rb"\b(__)?kernel\s[^;{]*\bvoid\b")))
+_BINARY = {_ELF: "a cubin", b"\x50\xed\x55\xba": "a fat binary of CUDA"}
+
+
+def read_source(source: object) -> bytes | KernelFile:
+    """A source, or that in the file of this name.
+
+    Raises:
+        InvalidError: the file cannot be read, it is empty, or it is neither.
+        BuildError: it is a file of ``bindless build`` that is damaged.
+    """
+    name = "the kernel file"
+    if isinstance(source, KernelFile):
+        return source
+    if isinstance(source, (bytes, bytearray, memoryview)):
+        data = bytes(source)
+    elif isinstance(source, (str, os.PathLike)):
+        name = os.fsdecode(source)
+        try:
+            with open(source, "rb") as file:
+                data = file.read()
+        except (OSError, ValueError) as error:
+            raise InvalidError(f"source={os.fspath(source)!r} cannot be read: {error}") from error
+    else:
+        raise InvalidError(f"source: a {type(source).__name__} is neither a path, nor bytes, nor a KernelFile")
+    if not data:
+        raise InvalidError("source is empty: it is a file of `bindless build`, PTX or cubin on cuda, SPIR-V elsewhere")
+    return KernelFile.from_bytes(data, name) if is_kernel_file(data) else data
+
+
+def choose_modules(source: bytes | KernelFile, backend: Backend, devices: Sequence[Device]) -> tuple[bytes, ...]:
+    """The modules that all these devices run.
+
+    Raises:
+        BuildError: there are none; the message tells what the source holds.
+    """
+    if isinstance(source, KernelFile):
+        return _of_file(source, backend, devices)
+    found = _language(source)
+    if backend is Backend.opencl and (source[:4] == _ELF or found == "PTX"):
+        return (source,)  # binaries of OpenCL drivers are such files, too; the driver's or none
+    taken = _TAKEN.get(backend, "SPIR-V")
+    if found is not None and found not in taken:
+        raise BuildError(
+            f"the source is {found}; the {backend} backend takes {taken}: `bindless build` makes one file for all",
+            backend=str(backend),
+        )
+    return (source,)
+
+
+def _of_file(file: KernelFile, backend: Backend, devices: Sequence[Device]) -> tuple[bytes, ...]:
+    wanted = _LANGUAGES.get(backend, ("spirv",))
+    for language in wanted:
+        sections = [section for section in file.sections if section.language == language]
+        if sections and all(_runs(section, device) for section in sections for device in devices):
+            return tuple(section.data for section in sections)
+    names = ", ".join(f"{device.name} ({device._record.version})" for device in devices)
+    raise BuildError(
+        f"the kernel file holds {file.describe()}; {names} of the {backend} backend runs {' or '.join(wanted)}"
+        f"{' for its own or an older generation' if backend is Backend.cuda else ''}: build it for that target "
+        f"(bindless build --target {'ptx' if backend is Backend.cuda else wanted[0]})",
+        backend=str(backend),
+    )
+
+
+def _runs(section: Section, device: Device) -> bool:
+    """Whether a GPU is of a section's generation or newer; versions of CUDA devices are compute capabilities."""
+    needs = re.match(r"sm_(\d+)(\d)([af]?)$", section.architecture)
+    has = re.match(r"(\d+)\.(\d+)$", device._record.version)
+    if needs is None or has is None:
+        return True
+    least, own = (int(needs[1]), int(needs[2])), (int(has[1]), int(has[2]))
+    if needs[3]:
+        return own == least
+    # A binary runs on later GPUs of its own generation, PTX on all later ones.
+    return own >= least and (section.language != "cubin" or own[0] == least[0])
+
+
+def _language(source: bytes) -> str | None:
+    if is_spirv(source):
+        return "SPIR-V"
+    found = _BINARY.get(source[:4]) or ("PTX" if ptx.is_ptx(source) else None)
+    if found is not None or b"\0" in source:
+        return found
+    return next((name for name, words in _TEXTS if words.search(source)), None)

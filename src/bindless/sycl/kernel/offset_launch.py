@@ -1,0 +1,48 @@
+"""Launches whose global ids begin at an offset, which SYCL 2020 deprecates; submitted like other commands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ...backends.contract import NativeEvent
+from ...model.errors import FeatureNotSupportedError
+from ...model.ranges import NdRange
+
+if TYPE_CHECKING:
+    from .kernel import Kernel
+    from ..queue.queue import Queue
+
+__all__ = ["has_offset", "launch_operation"]
+
+
+def has_offset(index_space: object) -> bool:
+    """Whether it is a range that begins elsewhere than at 0."""
+    return isinstance(index_space, NdRange) and any(index_space.offset)
+
+
+def launch_operation(
+    queue: Queue,
+    index_space: NdRange,
+    here: Kernel,
+    sizes: tuple[tuple[int, ...], tuple[int, ...] | None],
+    packed: Sequence[bytes | int],
+) -> Callable[[Sequence[NativeEvent]], NativeEvent]:
+    """The command, as a queue's ``_enqueue`` takes it.
+
+    Args:
+        here, sizes, packed: as ``Queue._plan_launch`` gives them.
+
+    Raises:
+        FeatureNotSupportedError: the driver has no offsets.
+    """
+    launch: Callable[..., NativeEvent] | None = getattr(queue._backend, "launch_with_offset", None)
+    if launch is None:
+        raise FeatureNotSupportedError(
+            f"offset={tuple(index_space.offset)}: {queue.device.name} runs kernels from 0 on; add the offset in the "
+            "kernel, as an argument",
+            backend=str(queue.device.backend),
+        )
+    native, target, offset = queue._native, here._native, tuple(reversed(tuple(index_space.offset)))
+    values: Any = tuple(packed)
+    return lambda waits: launch(native, target, *sizes, offset, values, waits)

@@ -1,0 +1,204 @@
+"""``CommandGraph``: commands recorded once and submitted many times, as one where the driver can."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+import numpy as np
+
+from ...backends.contract import NativeEvent
+from ...backends.contract.low_level import GraphProtocol
+from ...model.errors import InvalidError
+from ...model.ranges import NdRange, RangeLike
+from ...model.message_values import shown
+from ...model.single_owner import SingleOwner
+from ...core import ownership as _lifetime
+from ..copy import memory_commands as _memory_commands
+from ..kernel.offset_launch import has_offset, launch_operation
+from ..usm.array import UsmArray
+from ..usm.pointer import UsmPointer
+from ..copy.image_copy import Operation, image_copy
+from ...submission.event import Event
+from ..kernel.kernel import Kernel
+from ..kernel.bundle import KernelBundle
+
+if TYPE_CHECKING:
+    from .queue import Queue
+
+__all__ = ["CommandGraph"]
+
+
+class _Step(Protocol):
+    """Submits a command anew; launches bound to their arguments do."""
+
+    def __call__(self, *, depends_on: Iterable[Event] | Event = ()) -> Event: ...
+
+
+class CommandGraph(SingleOwner):
+    """Commands in the order in which they were added; calling it submits all of them to its queue.
+
+    Arguments are checked and packed when a command is added, and keep their values; memory is kept alive, and what it
+    holds is read by each run. On CUDA the graph is one of the driver's (a CUgraph), on Level Zero a command list that
+    is closed once, where the driver executes such, and on the reference a batch: a run is one command, costs a fraction
+    of what the commands cost one by one, ends with the first that fails, and comes after the run before. Elsewhere the
+    commands are submitted one after the other.
+
+    Args:
+        queue: where it runs.
+
+    Attributes:
+        queue: the same.
+    """
+
+    def __init__(self, queue: Queue) -> None:
+        from .queue import Queue as Another
+
+        if not isinstance(queue, Another):
+            raise InvalidError(f"queue={shown(queue)} is no Queue")
+        queue._native  # noqa: B018  raises if it has ended
+        self.queue = queue
+        self._backend = queue._backend
+        graphs = cast(GraphProtocol, self._backend) if hasattr(self._backend, "record_graph") else None
+        self._graphs = graphs if graphs is not None and graphs.records_graphs(queue._native) else None
+        # Commands are planned for the queue that takes them: with a driver's graph one that only records.
+        self._recorder = queue if self._graphs is None else Another(queue.device, queue.context, in_order=True)
+        self._commands: list[Operation] = []
+        self._steps: list[_Step] = []  # submit the commands one by one
+        self._keep: dict[int, object] = {}  # by identity, each once, without the numbers
+        self._kept: tuple[object, ...] = ()  # the same, and the driver's graph; settled when that is made
+        self._owned: tuple[UsmArray | UsmPointer | KernelBundle, ...] = ()  # of these, what may be freed meanwhile
+        self._resource: _lifetime.Resource | None = None
+        self._native: Any = None
+        self._closed = False
+        self._lock = threading.Lock()
+
+    # ------------------------------------------------------------------ commands
+
+    def parallel_for(self, index_space: RangeLike | NdRange, kernel: Kernel, *arguments: object) -> None:
+        """Adds a kernel; see ``Queue.parallel_for``."""
+        run = self._recorder
+        here, sizes, packed, taken = run._plan_launch(index_space, kernel, arguments)
+        if 0 in sizes[0]:
+            return
+        if has_offset(index_space):
+            assert isinstance(index_space, NdRange)
+            self._add(launch_operation(run, index_space, here, sizes, packed), (here._bundle, *taken))
+            return
+        backend, native, fixed = self._backend, run._native, tuple(packed)
+        step = kernel.bind(run, index_space, *taken) if self._graphs is None else None
+        self._add(
+            lambda waits: backend.launch(native, here._native, *sizes, fixed, waits), (here._bundle, *taken), step
+        )
+
+    def memcpy(self, dst: object, src: object, nbytes: int | None = None) -> None:
+        """Adds a copy of bytes; see ``Queue.memcpy``. Host memory is read or written by each run."""
+        self._plan(_memory_commands.plan_memcpy(self._recorder, dst, src, nbytes))
+
+    def fill(self, pointer: object, pattern: object, count: int | None = None) -> None:
+        """Adds ``count`` copies of a pattern; see ``Queue.fill``."""
+        self._plan(_memory_commands.plan_fill(self._recorder, pointer, pattern, count))
+
+    def ext_oneapi_copy(self, src: object, dst: object, **places: Any) -> None:
+        """Adds a copy of pixels; see ``Queue.ext_oneapi_copy``, whose keywords it takes but for ``depends_on``."""
+        self._plan(image_copy(self._recorder, src, dst, **places))
+
+    def _plan(self, planned: tuple[Operation, tuple[object, ...]] | None) -> None:
+        if planned is not None:
+            self._add(*planned)
+
+    def _add(self, command: Operation, keep: tuple[object, ...], step: _Step | None = None) -> None:
+        with self._lock:
+            self._require_open()
+            if self._native is not None:
+                raise InvalidError("this graph has run, or was finalized: its commands are settled; make another one")
+            stream = self.queue._stream
+            self._commands.append(command)
+            self._steps.append(step or (lambda *, depends_on=(): stream.submit(command, depends_on, keep)))
+            self._keep.update((id(item), item) for item in keep if not isinstance(item, (int, float, np.generic)))
+
+    def __len__(self) -> int:
+        return len(self._commands)
+
+    # ------------------------------------------------------------------ running
+
+    def finalize(self) -> CommandGraph:
+        """Makes it ready, which the first call does otherwise; nothing can be added afterwards.
+
+        Raises:
+            Error: the driver takes no such graph.
+        """
+        with self._lock:
+            self._require_open()
+            if self._native is None:
+                self._kept = tuple(self._keep.values())
+                self._owned = tuple(
+                    item for item in self._kept if isinstance(item, (UsmArray, UsmPointer, KernelBundle))
+                )
+                if self._graphs is None:
+                    self._native = tuple(self._commands)
+                else:
+                    graph = self._graphs.record_graph(self._recorder._native, self._commands)
+                    context = self.queue.context._resource
+                    release = self._graphs.release_graph
+                    self._resource = _lifetime.Resource(_lifetime.Rank.EVENT, context, release, graph)
+                    self._kept = (self._resource, *self._kept)
+                    self._native = graph
+        return self
+
+    def __call__(self, *, depends_on: Iterable[Event] | Event = ()) -> Event:
+        """Submits all commands, each after the one before; the event is of the last.
+
+        Raises:
+            InvalidError: it was closed, or memory or a bundle that it uses; or it has no commands.
+        """
+        if self._native is None:
+            self.finalize()
+        self._require_open()
+        if not self._commands:
+            raise InvalidError("this graph has no commands")
+        self._require_memory()
+        stream = self.queue._stream
+        graphs, graph = self._graphs, self._native
+        if graphs is not None:
+            target = self.queue._native
+
+            def run(waits: Sequence[NativeEvent]) -> NativeEvent:
+                return graphs.launch_graph(target, graph, waits)
+
+            return stream.submit(run, depends_on, self._kept)
+        first, *others = self._steps
+        event = first(depends_on=depends_on)
+        for step in others:  # a queue in order needs not be told
+            event = step() if stream.in_order else step(depends_on=event)
+        return event
+
+    def _require_memory(self) -> None:
+        for item in self._owned:
+            if isinstance(item, KernelBundle):
+                item._require_open()
+            elif not item._owner.open:
+                raise item._owner.freed()
+
+    def _require_open(self) -> None:
+        if self._closed:
+            raise InvalidError("this graph was closed")
+
+    def close(self) -> None:
+        """Lets go of everything; runs that are under way go on."""
+        with self._lock:
+            self._closed = True
+            self._commands, self._steps, self._native, self._resource = [], [], None, None
+            self._keep, self._kept, self._owned = {}, (), ()
+            if self._recorder is not self.queue:
+                self._recorder.close()
+
+    def __enter__(self) -> CommandGraph:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<CommandGraph of {len(self._commands)} commands on {self.queue!r}>"

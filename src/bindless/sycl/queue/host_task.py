@@ -1,0 +1,59 @@
+"""``HostTask``: the function of a host task, with what it asks for."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from ...model.enums import Target
+from .interop_handle import InteropHandle
+
+if TYPE_CHECKING:
+    from ..buffer.replica import Place
+    from ..buffer.accessor import Accessor
+    from .queue import Queue
+
+__all__ = ["HostTask"]
+
+
+class HostTask:
+    """Calls ``function()``, or ``function(interop_handle)`` if it has a parameter to be given.
+
+    Args:
+        queue: that the group was submitted to.
+        function: the user's.
+        places: the accessors of the group and where their data is.
+    """
+
+    __slots__ = ("_function", "_places", "_queue")
+
+    def __init__(self, queue: Queue, function: Callable[..., object], places: Sequence[tuple[Accessor, Place]]) -> None:
+        self._queue, self._function, self._places = queue, function, places
+
+    def __call__(self) -> None:
+        for accessor, place in self._places:
+            if accessor.target is Target.host_task:
+                accessor._see(place)
+        if _takes_an_argument(self._function):
+            self._function(InteropHandle(self._queue, self._places))
+        else:
+            self._function()
+
+    def __repr__(self) -> str:
+        code = getattr(inspect.unwrap(self._function), "__code__", None)
+        name = getattr(self._function, "__qualname__", None) or type(self._function).__qualname__
+        where = f" of {code.co_filename}:{code.co_firstlineno}" if code is not None else ""
+        return f"the host task {name!r}{where}"
+
+
+def _takes_an_argument(function: Callable[..., object]) -> bool:
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):  # a function of C that does not tell
+        return False
+    return any(
+        parameter.default is parameter.empty
+        and parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
+        for parameter in parameters
+    )

@@ -1,0 +1,66 @@
+"""``InteropHandle``: the driver's own objects for a host task (SYCL 2020 section 4.10.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ...model.enums import Backend
+from ...model.errors import AccessorError
+from ...model.single_owner import SingleOwner
+
+if TYPE_CHECKING:
+    from ..buffer.replica import Place
+    from ..buffer.accessor import Accessor
+    from .queue import Queue
+
+__all__ = ["InteropHandle"]
+
+
+class InteropHandle(SingleOwner):
+    """Given to a host task that takes an argument; of use while it runs.
+
+    The handles are the driver's own, as integers, also after the queue was closed. Work that the task
+    submits to them is its own to wait for.
+    """
+
+    __slots__ = ("_places", "_queue")
+
+    def __init__(self, _queue: Queue, _places: Sequence[tuple[Accessor, Place]]) -> None:
+        self._queue = _queue
+        self._places = _places
+
+    def get_backend(self) -> Backend:
+        """Whose handles they are."""
+        return self._queue.backend
+
+    def get_native_queue(self) -> int:
+        """Of the queue that the group was submitted to: a CUstream, a blr_queue_t, ..."""
+        return self._queue._backend.native_handle(self._queue._stream.native)
+
+    def get_native_device(self) -> int:
+        """Of the queue's device."""
+        return self._queue._backend.native_handle(self._queue.device._record.native)
+
+    def get_native_context(self) -> int:
+        """Of the queue's context."""
+        return self._queue._backend.native_handle(self._queue.context._native_context)
+
+    def get_native_mem(self, accessor: Accessor) -> int:
+        """Address of a buffer's first element in the queue's context; on ``opencl`` the cl_mem, where the memory of the
+        buffer is one. Of an image the number that kernels and the device functions take.
+
+        Args:
+            accessor: one of the command group, of target ``device``.
+
+        Raises:
+            AccessorError: it is not.
+        """
+        for own, place in self._places:
+            if own is accessor and place.home is not None:
+                address = place.address + accessor.buffer._span[0]
+                backend: Any = self._queue._backend
+                if hasattr(backend, "memory_or_address"):
+                    return int(backend.memory_or_address(self._queue.context._native_context, address))
+                return address
+        raise AccessorError(f"{accessor!r} is no accessor of this host task with target 'device'")

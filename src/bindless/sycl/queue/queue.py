@@ -1,0 +1,620 @@
+"""``Queue``: where commands are submitted to a device (SYCL 2020 section 4.6.5)."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, SupportsIndex
+
+from ...backends.contract import AdoptedQueue, BackendProtocol, NativeQueue
+from ...drivers._launch import Submitter
+from ...model import info
+from ...model.aspects import Aspect
+from ...model.enums import Backend, coerce
+from ...model.errors import AccessorError, Error, InvalidError
+from ...model.ranges import NdRange, RangeLike
+from ...model.message_values import shown
+from ...model.single_owner import SingleOwner
+from ..copy import memory_commands as _memory_commands
+from ..kernel.arguments import memory_of, no_groups, pack_arguments
+from .host_task import HostTask
+from ...submission.foreign_stream import cuda_stream_of
+from ..kernel.offset_launch import has_offset, launch_operation
+from ..kernel.prepared_launch import REPEATED_RANGES, PreparedLaunches
+from ..copy.prepared_copy import PreparedCopies
+from ...submission.command_stream import AsyncHandler, CommandStream, Operation, sweep
+from ..usm.dpctl_queue import sycl_queue_capsule
+from ..usm.array_import import foreign_arguments
+from ...submission.wait_list import waits_of
+from ..copy.whole_copy import whole_copy
+from ..buffer.accessor import Accessor
+from ..device.context import Context, default_context
+from ..copy.image_copy import ORIGIN, PLACES, OneCopy, image_copy
+from ..device.device import Device
+from ...submission.event import Event
+from .external_semaphore import submit_semaphore
+from .handler import Handler
+from ..kernel.kernel import Kernel
+
+if TYPE_CHECKING:
+    from ...model.image_descriptor import ImageDescriptor
+    from ..buffer.replica import Home
+    from .external_semaphore import ExternalSemaphore
+    from ..device.selector import Selector
+
+__all__ = ["Queue", "transfer_queue"]
+
+Events = Iterable[Event]
+
+_MOST_ITEMS = 2**64 - 1
+
+
+class Queue(Submitter, SingleOwner):
+    """A queue of commands for one device. Without ``in_order`` they run in any order that their dependencies allow.
+
+    Neither dropping nor closing a queue ends its work, or waits for it: ``wait`` does.
+
+    Args:
+        device: a ``Device`` or what selects one; None is the default device, or the context's best.
+        context: None is the context that all queues on this device share by default.
+        in_order: whether each command starts after the one before it.
+        enable_profiling: whether events record times.
+        async_handler: called with an ``ExceptionList`` by ``wait_and_throw``, ``throw_asynchronous`` and ``close``.
+            Without one, here or in the context, asynchronous errors are raised by the next wait.
+        immediate_command_list, no_immediate_command_list: whether each command goes to the device by itself, or through
+            command lists that are executed in a command queue; the driver's own choice without either. A hint for Level
+            Zero, nothing elsewhere (oneAPI's properties of these names).
+
+    Raises:
+        InvalidError: no such device, a device outside the context, a context that was closed, or both hints.
+        FeatureNotSupportedError: the device records no times (``Aspect.queue_profiling``).
+    """
+
+    __slots__ = ("__weakref__", "_backend", "_home", "_repeated", "context", "device")
+
+    _stream: CommandStream
+
+    def __init__(
+        self,
+        device: Selector = None,
+        context: Context | None = None,
+        *,
+        in_order: bool = False,
+        enable_profiling: bool = False,
+        async_handler: AsyncHandler | None = None,
+        immediate_command_list: bool = False,
+        no_immediate_command_list: bool = False,
+        _adopted: AdoptedQueue | None = None,
+    ) -> None:
+        if immediate_command_list and no_immediate_command_list:
+            raise InvalidError("immediate_command_list and no_immediate_command_list exclude each other: give one")
+        if isinstance(device, Context):
+            raise InvalidError("device: a Context was given; write Queue(context=context), or Queue(device, context)")
+        if context is not None and not isinstance(context, Context):
+            raise InvalidError(f"context={shown(context)} is no Context")
+        if async_handler is not None and not callable(async_handler):
+            raise InvalidError(f"async_handler={shown(async_handler)} cannot be called")
+        if context is None:
+            chosen = device if isinstance(device, Device) else Device(device)
+            context = default_context(chosen)
+        elif device is None:
+            chosen = context.devices[0]
+        else:
+            chosen = device if isinstance(device, Device) else Device(device)
+            if chosen not in context.devices:
+                raise InvalidError(f"{chosen!r} is not a device of {context!r}")
+        if enable_profiling:
+            chosen._require(Aspect.queue_profiling, "enable_profiling=True")
+        sweep()
+        self.device = chosen = context.devices[context.devices.index(chosen)]
+        self.context = context
+        self._backend: BackendProtocol = context._backend
+        self._home: Home | None = None  # known once a buffer is used here
+        self._stream = CommandStream(
+            context,
+            chosen,
+            in_order=bool(in_order),
+            profiling=bool(enable_profiling),
+            handler=async_handler,
+            immediate=True if immediate_command_list else False if no_immediate_command_list else None,
+            adopted=None if _adopted is None else _adopted.native,
+        )
+        direct = bool(getattr(self._backend, "launches_directly", False))
+        # Where devices do not reach each other's memory every argument is looked at.
+        if (in_order or direct) and not enable_profiling and not context._unreached:
+            self._stream.prepared = PreparedLaunches(direct)
+        self._repeated = PreparedCopies.of(self._stream)
+
+    @property
+    def _native(self) -> NativeQueue:
+        """The backend's queue; raises if this one has ended."""
+        native = self._stream.native
+        if native is None or self._stream.closed:
+            raise self._stream.unusable()
+        return native
+
+    @property
+    def backend(self) -> Backend:
+        return self._backend.backend
+
+    @property
+    def is_in_order(self) -> bool:
+        return self._stream.in_order
+
+    @property
+    def closed(self) -> bool:
+        """Whether it can no longer be used."""
+        return self._stream.closed or self._stream.native is None
+
+    def get_info(self, descriptor: info.queue | str) -> Any:
+        """The answer to a member of ``info.queue``.
+
+        Raises:
+            InvalidError: there is no such descriptor.
+        """
+        return getattr(self, str(coerce(info.queue, descriptor, "descriptor")))
+
+    # ------------------------------------------------------------------ submission
+
+    def _enqueue(
+        self, operation: Operation, depends_on: Iterable[Event] | Event = (), keep: tuple[object, ...] = ()
+    ) -> Event:
+        """Submits a command: the one way of every asynchronous command to the backend.
+
+        Args:
+            operation: given the native events to wait for, submits and returns the native event. It runs under the
+                queue's lock.
+            depends_on: events to wait for; those of other backends are waited for here.
+            keep: what must live until the command is complete, also when the event is dropped. Memory that is closed
+                earlier is found here, as an item or as the ``_owner`` of one.
+
+        Raises:
+            InvalidError: the queue was closed, or ``depends_on`` holds something else.
+            Error: the backend refuses the command.
+        """
+        return self._stream.submit(operation, depends_on, keep)
+
+    def submit(self, command_group: Callable[[Handler], object], secondary_queue: Queue | None = None) -> Event:
+        """Calls ``command_group(handler)`` and submits the one command that it gives the handler.
+
+        Args:
+            command_group: a function; it runs here and now.
+            secondary_queue: where the command group is tried if this queue refuses it (ARCH, Fallback mechanism).
+
+        Raises:
+            InvalidError: no command or more than one, or not a function.
+            Error: both queues refuse the command.
+        """
+        if not callable(command_group):
+            raise InvalidError(f"command_group={shown(command_group)}: submit takes a function of a handler")
+        if secondary_queue is not None and not isinstance(secondary_queue, Queue):
+            raise InvalidError(f"secondary_queue={shown(secondary_queue)} is no Queue")
+        try:
+            return self._submit(command_group)
+        except Error:
+            if secondary_queue is None:
+                raise
+            return secondary_queue._submit(command_group)
+
+    def _submit(self, command_group: Callable[[Handler], object]) -> Event:
+        self._native  # noqa: B018  raises if it has ended
+        handler = Handler(self)
+        command_group(handler)
+        return handler._submit()
+
+    def _nothing(self, depends_on: Iterable[Event] | Event = ()) -> Event:
+        """A command that does nothing, in its place among the others."""
+        if self._stream.in_order:
+            return self.ext_oneapi_submit_barrier(depends_on)
+        self._native  # noqa: B018
+        events, _, _ = waits_of(self._stream, depends_on)
+        return Event._of_all(self._stream, events)
+
+    def _barrier(self, depends_on: Iterable[Event] | Event = ()) -> Event:
+        return self.ext_oneapi_submit_barrier(depends_on)
+
+    def _host_task(
+        self, function: Callable[..., object], accessors: Sequence[Accessor], depends_on: tuple[Event, ...] = ()
+    ) -> Event:
+        self._native  # noqa: B018
+        stream = self._stream
+        places = [(accessor, accessor._place) for accessor in accessors if accessor._place is not None]
+        task = HostTask(self, function, places)
+        before = (self.ext_oneapi_submit_barrier(),) if stream.in_order else ()
+        return stream.run_on_host(task, depends_on, tuple(place.memory for _, place in places), before)
+
+    # ------------------------------------------------------------------ kernels
+
+    if TYPE_CHECKING:  # at run time it is the base's, which repeats what it knows without Python
+
+        def parallel_for(
+            self, index_space: RangeLike | NdRange, kernel: Kernel, *arguments: object, depends_on: Events | Event = ()
+        ) -> Event: ...
+
+    def _parallel_for_any(
+        self, index_space: RangeLike | NdRange, kernel: Kernel, *arguments: object, depends_on: Events | Event = ()
+    ) -> Event:
+        """``parallel_for``, which repeats by itself what was prepared for that, and calls this for all else."""
+        stream = self._stream
+        launches, key = stream.prepared, None  # key: as PreparedLaunches says
+        if type(depends_on) is not tuple or depends_on or type(index_space) not in REPEATED_RANGES:
+            launches = None
+        if launches is not None and not launches.direct:
+            key = id(kernel), index_space, *map(id, arguments)
+            try:
+                prepared = launches.get(key)
+            except TypeError:  # a tuple of what is no size
+                prepared = key = None
+            if prepared is not None and (prepared.fixed or prepared.holds(arguments)):
+                bundle = kernel._bundle
+                if bundle._open:
+                    return stream.launch_again(prepared, bundle, arguments)
+        here, sizes, packed, taken = self._plan_launch(index_space, kernel, arguments)
+        if 0 in sizes[0]:
+            return self._nothing(depends_on)
+        if has_offset(index_space):
+            return self._launch_from(index_space, here, sizes, packed, taken, depends_on)
+        # Out of order each event that holds memory is asked for: it holds no more than needed.
+        keep = taken if stream.in_order or not taken else memory_of(taken)
+        event = stream.launch(here._native, *sizes, packed, keep, here._bundle, depends_on)
+        if launches is not None and taken is arguments:  # others' arrays are taken anew each time
+            if key is not None:
+                launches.remember(key, stream, kernel, here._native, sizes, packed, arguments)
+            elif launches.direct:
+                launches.remember_direct(stream, kernel, index_space, here, sizes, packed, arguments)
+        return event
+
+    _parallel_for_any.__qualname__ = "Queue.parallel_for"  # as errors of wrong arguments name it
+
+    def _parallel_for(
+        self, index_space: RangeLike | NdRange, kernel: Kernel, *arguments: object, depends_on: tuple[Event, ...]
+    ) -> Event:
+        """``parallel_for`` in a command group with accessors, which are not kept, but their memory."""
+        here, sizes, packed, taken = self._plan_launch(index_space, kernel, arguments)
+        if 0 in sizes[0]:
+            return self._nothing(depends_on)
+        if has_offset(index_space):
+            return self._launch_from(index_space, here, sizes, packed, taken, depends_on)
+        return self._stream.launch(here._native, *sizes, packed, memory_of(taken), here._bundle, depends_on)
+
+    def _launch_from(
+        self,
+        index_space: Any,
+        here: Kernel,
+        sizes: tuple[tuple[int, ...], tuple[int, ...] | None],
+        packed: Sequence[bytes | int],
+        taken: tuple[object, ...],
+        depends_on: Events | Event,
+    ) -> Event:
+        """A planned launch over a range with an offset."""
+        operation = launch_operation(self, index_space, here, sizes, packed)
+        return self._stream.submit(operation, depends_on, (here._bundle, *memory_of(taken)))
+
+    def _plan_launch(
+        self, index_space: RangeLike | NdRange, kernel: Kernel, arguments: tuple[object, ...]
+    ) -> tuple[Kernel, tuple[tuple[int, ...], tuple[int, ...] | None], Sequence[bytes | int], tuple[object, ...]]:
+        """The kernel on this device, global and local size in its order, its arguments packed, and as they were taken.
+
+        The last are the arguments themselves, unless other libraries' arrays among them became our own.
+        """
+        if type(kernel) is not Kernel or kernel._context is not self.context or not kernel._bundle._open:
+            self._refuse(kernel)
+        if kernel._device is not self.device:
+            kernel = kernel._on(self.device)
+        if type(index_space) is int and 0 < index_space <= _MOST_ITEMS:
+            sizes: tuple[tuple[int, ...], tuple[int, ...] | None] = (index_space,), kernel._local
+        else:
+            sizes = kernel._sizes(index_space)
+        if not arguments and (not kernel._parameters or kernel._record.may_be_set):
+            return kernel, sizes, (), arguments
+        try:
+            packed = pack_arguments(kernel.name, kernel._parameters, arguments, self)
+        except InvalidError:
+            packed, arguments = self._adopt(kernel, arguments)
+        if int in map(type, packed) and not isinstance(index_space, NdRange):
+            raise no_groups(kernel.name)
+        return kernel, sizes, packed, arguments
+
+    def _single_task(self, kernel: Kernel, *arguments: object, depends_on: tuple[Event, ...]) -> Event:
+        return self._parallel_for(1, kernel, *arguments, depends_on=depends_on)
+
+    def _adopt(self, kernel: Kernel, arguments: tuple[object, ...]) -> tuple[list[bytes | int], tuple[object, ...]]:
+        """Arguments that were refused, packed with the arrays of other libraries among them taken as our own."""
+        adopted = foreign_arguments(arguments, self)
+        if adopted is None:
+            raise
+        return pack_arguments(kernel.name, kernel._parameters, adopted, self), adopted
+
+    def _refuse(self, kernel: object) -> None:
+        """Says what is wrong with a kernel."""
+        if not isinstance(kernel, Kernel):
+            raise InvalidError(
+                f"kernel={shown(kernel)} is no Kernel: load_kernel_bundle(...).get_kernel(name) makes one"
+            )
+        kernel._require_usable(self.context)
+
+    def single_task(self, kernel: Kernel, *arguments: object, depends_on: Events | Event = ()) -> Event:
+        """Runs one work-item of a kernel; see ``parallel_for``."""
+        return self.parallel_for(1, kernel, *arguments, depends_on=depends_on)
+
+    # ------------------------------------------------------------------ memory
+
+    def memcpy(self, dst: object, src: object, nbytes: int | None = None, *, depends_on: Events | Event = ()) -> Event:
+        """Copies bytes.
+
+        Args:
+            dst, src: ``UsmPointer``, ``UsmArray``, a placeholder accessor, or host memory: a numpy array or another
+                contiguous buffer, which is kept alive until the copy ends and must not be changed before.
+            nbytes: None copies everything where both sides are equally large.
+
+        Raises:
+            InvalidError: more bytes than a side has, memory of another context, a read-only or strided side.
+        """
+        try:
+            planned = _memory_commands.plan_memcpy(self, dst, src, nbytes)
+        except AccessorError:
+            return self._group_of("memcpy", (dst, src, nbytes), depends_on)
+        return self._memory(planned, depends_on)
+
+    def copy(self, src: object, dst: object, count: int | None = None, *, depends_on: Events | Event = ()) -> Event:
+        """Copies ``count`` elements of the typed side (of bytes if neither is), or all; see ``memcpy``."""
+        try:
+            planned = _memory_commands.plan_copy(self, src, dst, count)
+        except AccessorError:
+            return self._group_of("copy", (src, dst, count), depends_on)
+        return self._memory(planned, depends_on)
+
+    def memset(
+        self,
+        pointer: object,
+        value: int,
+        nbytes: int | None = None,
+        *,
+        depends_on: Events | Event = (),
+    ) -> Event:
+        """Sets bytes of a ``UsmPointer`` or ``UsmArray`` to ``value``, 0 to 255; None sets all.
+
+        Raises:
+            InvalidError: no such value, more bytes than there are, or memory of another context.
+        """
+        try:
+            planned = _memory_commands.plan_memset(self, pointer, value, nbytes)
+        except AccessorError:
+            return self._group_of("memset", (pointer, value, nbytes), depends_on)
+        return self._memory(planned, depends_on)
+
+    def fill(
+        self,
+        pointer: object,
+        pattern: object,
+        count: int | None = None,
+        *,
+        depends_on: Events | Event = (),
+    ) -> Event:
+        """Writes ``count`` copies of a pattern; None fills the memory.
+
+        Args:
+            pointer: ``UsmPointer`` or ``UsmArray``.
+            pattern: a numpy scalar (structured too) or bytes; a plain number where the array has a dtype.
+            count: how many.
+
+        Raises:
+            InvalidError: a pattern without a size or of another dtype, or more than there is room for.
+        """
+        try:
+            planned = _memory_commands.plan_fill(self, pointer, pattern, count)
+        except AccessorError:
+            return self._group_of("fill", (pointer, pattern, count), depends_on)
+        return self._memory(planned, depends_on)
+
+    def prefetch(self, pointer: object, nbytes: int | None = None, *, depends_on: Events | Event = ()) -> Event:
+        """Moves shared memory to the queue's device ahead of its use; for memory that does not move it does nothing.
+
+        Args:
+            pointer: ``UsmPointer`` or ``UsmArray``.
+            nbytes: None means all of it.
+        """
+        return self._memory(_memory_commands.plan_prefetch(self, pointer, nbytes), depends_on)
+
+    def mem_advise(self, pointer: object, nbytes: int | None, advice: int, *, depends_on: Events | Event = ()) -> Event:
+        """Tells the driver how memory will be used.
+
+        Args:
+            pointer: ``UsmPointer`` or ``UsmArray``.
+            nbytes: None means all of it.
+            advice: a value of the device's own driver, on CUDA of ``CUmem_advise``; 0 is the default behaviour.
+
+        Raises:
+            InvalidError: the driver knows no such advice, more bytes than there are, or memory of another context.
+        """
+        return self._memory(_memory_commands.plan_advise(self, pointer, nbytes, advice), depends_on)
+
+    def update_host(self, accessor: Accessor, *, depends_on: Events | Event = ()) -> Event:
+        """Copies what a placeholder accessor covers to the buffer's memory on the host; see ``Handler.update_host``."""
+        return self._group_of("update_host", (accessor,), depends_on)
+
+    def _group_of(self, command: str, arguments: tuple[Any, ...], depends_on: Events | Event) -> Event:
+        """A command on placeholder accessors, as the group that it is (SYCL 2020, queue shortcuts).
+
+        Raises:
+            AccessorError: there is none, or they are in their group already; the error in progress, if there is one.
+        """
+        placeholders = [item for item in arguments if isinstance(item, Accessor) and item._place is None]
+        if not placeholders or not all(item.is_placeholder for item in placeholders):
+            if sys.exc_info()[0] is not None:
+                raise
+            raise AccessorError(f"{command}: it takes a placeholder, which buffer.get_access(None, ...) makes")
+
+        def group(handler: Handler) -> None:
+            handler.depends_on(depends_on)
+            for item in placeholders:
+                handler.require(item)
+            getattr(handler, command)(*arguments)
+
+        return self.submit(group)
+
+    def _memory(self, planned: _memory_commands.Command | None, depends_on: Events | Event) -> Event:
+        if planned is None:
+            return self._nothing(depends_on)
+        return self._stream.submit(planned[0], depends_on, planned[1])
+
+    if TYPE_CHECKING:  # at run time it is the base's, which repeats what it knows without Python
+
+        def ext_oneapi_copy(
+            self,
+            src: object,
+            dst: object,
+            *,
+            src_desc: ImageDescriptor | None = None,
+            dst_desc: ImageDescriptor | None = None,
+            src_offset: Sequence[int] | int = (0, 0, 0),
+            dst_offset: Sequence[int] | int = (0, 0, 0),
+            src_extent: Sequence[int] | int | None = None,
+            dst_extent: Sequence[int] | int | None = None,
+            copy_extent: Sequence[int] | int | None = None,
+            src_pitch: int | None = None,
+            dst_pitch: int | None = None,
+            depends_on: Events | Event = (),
+        ) -> Event: ...
+
+    def _copy_any(self, src: object, dst: object, *, depends_on: Events | Event = (), **places: Any) -> Event:
+        """``ext_oneapi_copy``, which repeats by itself what was prepared for that, and calls this for all else."""
+        stream = self._stream
+        if places and not places.keys() <= PLACES:
+            unknown = min(places.keys() - PLACES)
+            raise TypeError(f"Queue.ext_oneapi_copy() got an unexpected keyword argument {unknown!r}")
+        given = {name: value for name, value in places.items() if value is not None and value is not ORIGIN}
+        whole = None if given else whole_copy(self, src, dst)
+        if whole is not None:
+            operation: Operation = OneCopy(self, whole[0])
+            keep = whole[1]
+        else:
+            operation, keep = image_copy(self, src, dst, **places)
+        event = stream.submit(operation, depends_on, keep)
+        if self._repeated is not None and type(operation) is OneCopy:
+            self._repeated.note(stream, src, dst, operation.region, places)
+        return event
+
+    _copy_any.__qualname__ = "Queue.ext_oneapi_copy"
+
+    # ------------------------------------------------------------------ semaphores
+
+    def ext_oneapi_wait_external_semaphore(
+        self, semaphore: ExternalSemaphore, value: SupportsIndex | None = None, *, depends_on: Events | Event = ()
+    ) -> Event:
+        """What is submitted later starts once the semaphore is signalled; the host goes on at once.
+
+        A binary semaphore is then signalled no more; a timeline or fence is waited for until it has come to ``value``,
+        and stays as it is.
+
+        Raises:
+            InvalidError: the queue is not in order, the semaphore was released or imported elsewhere, or there is a
+                value for a binary semaphore, or none for another.
+        """
+        return submit_semaphore(self, True, semaphore, value, depends_on)
+
+    def ext_oneapi_signal_external_semaphore(
+        self, semaphore: ExternalSemaphore, value: SupportsIndex | None = None, *, depends_on: Events | Event = ()
+    ) -> Event:
+        """Signals the semaphore, or sets it to ``value``, once everything submitted before is complete.
+
+        Raises:
+            InvalidError: as of ``ext_oneapi_wait_external_semaphore``.
+        """
+        return submit_semaphore(self, False, semaphore, value, depends_on)
+
+    # ------------------------------------------------------------------ other libraries
+
+    @property
+    def __cuda_stream__(self) -> Callable[[], tuple[int, int]]:
+        """The protocol of CUDA streams: ``queue.__cuda_stream__()`` is (0, address of the CUstream).
+
+        What another library submits to that stream is in order with the queue's own commands. Only in-order queues of
+        the cuda backend are one stream: others raise ``InvalidError`` when called, and queues of other backends do not
+        have the attribute. The stream ends with the queue.
+        """
+        return cuda_stream_of(self)
+
+    def _get_capsule(self) -> Any:
+        """The protocol of ``syclobj`` in ``__sycl_usm_array_interface__``: dpctl calls it."""
+        return sycl_queue_capsule(self.device)
+
+    # ------------------------------------------------------------------ coordination
+
+    def ext_oneapi_submit_barrier(self, events: Events | Event = ()) -> Event:
+        """An event that completes after everything submitted to the queue so far, and after ``events``."""
+        backend, native = self._backend, self._native
+        stream = self._stream
+        waits, _, _ = waits_of(stream, events)
+        if not stream.in_order and stream.tasks:
+            with stream.lock:
+                waits += tuple(stream.tasks)
+        return stream.submit(lambda natives: backend.barrier(native, natives), waits, (), barrier=True)
+
+    def ext_oneapi_empty(self) -> bool:
+        """Whether everything submitted so far is complete."""
+        self._native  # noqa: B018
+        self._stream.reap()
+        return self._stream.idle
+
+    def wait(self) -> None:
+        """Returns when everything submitted so far is complete; burns no processor time, and Ctrl-C interrupts it.
+
+        Raises:
+            Error: a command failed and neither queue nor context has an ``async_handler``; an ``ExceptionList`` if
+                several did.
+        """
+        self._native  # noqa: B018  raises if it has ended
+        self._stream.settle()
+        sweep()
+        if not self._stream.log.handled:
+            self._stream.log.report()
+
+    def wait_and_throw(self) -> None:
+        """Waits, then gives the asynchronous errors to the ``async_handler``, or raises them."""
+        self._native  # noqa: B018
+        self._stream.settle()
+        self._stream.log.report()
+
+    def throw_asynchronous(self) -> None:
+        """Gives the asynchronous errors found so far to the ``async_handler``, or raises them; does not wait."""
+        self._native  # noqa: B018
+        self._stream.find_errors()
+        self._stream.log.report()
+
+    # ------------------------------------------------------------------ end
+
+    def close(self) -> None:
+        """Ends the use of the queue; a second call does nothing. As the destructor of ``sycl::queue`` it does not wait.
+
+        Commands submitted before go on, and can be waited for by their events. The native queue is released when they
+        are complete. Leaving a ``with`` block is the same.
+
+        Raises:
+            Error: the asynchronous errors found so far, where there is no ``async_handler`` to take them. Those of
+                commands that are not complete yet go to the context; the end of the interpreter writes what is left.
+        """
+        self._stream.close()
+
+    def __enter__(self) -> Queue:
+        self._native  # noqa: B018
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        order = "in order" if self.is_in_order else "out of order"
+        return f"<Queue on {self.device._label}, {order}{', closed' if self.closed else ''}>"
+
+
+def transfer_queue(context: Context, device: Device) -> Queue:
+    """A queue of the package's own for copies that the caller waits for."""
+    with context._lock:
+        found = context._transfer.get(device)
+        if found is None or found.closed:
+            found = context._transfer[device] = Queue(device, context, in_order=True)
+    return found

@@ -1,0 +1,470 @@
+"""``UsmArray``: unified shared memory with a shape and a dtype."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, SupportsIndex
+
+import numpy as np
+import numpy.typing as npt
+
+from ...model.enums import Backend, UsmKind
+from ...model.errors import CopyError, InvalidError, MemoryAllocationError
+from ...model.host_array import as_array
+from ...model.masked_arrays import warn_of_mask
+from ...model.message_values import shown
+from .allocation import Allocation
+from ...submission.foreign_stream import place_stream_after
+from ...submission.command_stream import events_of_users
+from .pointer import UsmPointer
+from .strides import indexed, packed_strides, permuted, reach, reshaped_strides, runs, same_layout
+
+if TYPE_CHECKING:
+    from ..device.context import Context
+    from ..device.device import Device
+    from ..queue.queue import Queue
+
+__all__ = ["UsmArray", "array_shape", "element_dtype"]
+
+
+class UsmArray:
+    """An n-dimensional array in unified shared memory; ``usm_empty`` makes one.
+
+    Slices are views of the same memory. ``numpy()`` and ``copy_from`` move the elements to and from host arrays; host
+    and shared memory is seen in place by ``numpy.asarray(array)``. Other libraries see the memory in place through
+    DLPack and the array interfaces of CUDA and SYCL; they come after the work submitted so far that uses it. What is
+    submitted here after that is to be ordered by the user, by events or by ``order_after_stream``.
+
+    While somebody else looks at the memory, ``close()`` and ``free`` end its use here, and the memory itself ends with
+    the last of the others' arrays.
+
+    Attributes:
+        shape: elements by dimension.
+        dtype: of an element.
+        nbytes: bytes of the elements.
+        strides: bytes between elements by dimension.
+    """
+
+    __slots__ = ("__weakref__", "_contiguous", "_offset", "_owner", "_packed", "dtype", "nbytes", "shape", "strides")
+
+    def __init__(
+        self,
+        _owner: Allocation,
+        shape: tuple[int, ...],
+        dtype: np.dtype[Any],
+        strides: tuple[int, ...] | None = None,
+        _offset: int = 0,
+    ) -> None:
+        self._owner = _owner
+        self._offset = _offset
+        self.shape = shape
+        self.dtype = dtype
+        self.nbytes = math.prod(shape) * dtype.itemsize
+        packed = packed_strides(shape, dtype.itemsize)
+        self.strides = packed if strides is None else strides
+        self._contiguous = self.strides == packed or math.prod(shape) <= 1 or same_layout(shape, self.strides, packed)
+        # What a kernel receives.
+        self._packed = (_owner.address + _offset).to_bytes(8, "little")
+
+    # ------------------------------------------------------------------ shape
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return math.prod(self.shape)
+
+    @property
+    def itemsize(self) -> int:
+        return self.dtype.itemsize
+
+    @property
+    def is_contiguous(self) -> bool:
+        """Whether the elements lie one after the other, the last dimension varying fastest."""
+        return self._contiguous
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("len() of a UsmArray of shape ()")
+        return self.shape[0]
+
+    # ------------------------------------------------------------------ memory
+
+    @property
+    def pointer(self) -> UsmPointer:
+        """Pointer to the first element."""
+        self._owner.require_open()
+        return UsmPointer(self._owner, self._offset)
+
+    @property
+    def address(self) -> int:
+        """Of the first element. Raises ``InvalidError`` once the memory has been freed."""
+        self._owner.require_open()
+        return self._owner.address + self._offset
+
+    @property
+    def kind(self) -> UsmKind:
+        return self._owner.kind
+
+    @property
+    def context(self) -> Context:
+        return self._owner.context
+
+    @property
+    def device(self) -> Device:
+        return self._owner.device
+
+    @property
+    def read_only(self) -> bool:
+        """Whether it was imported from an owner that lends it for reading alone; kernels are trusted to keep to it."""
+        return self._owner.read_only
+
+    @property
+    def closed(self) -> bool:
+        """Whether the memory has been freed."""
+        return not self._owner.open
+
+    def close(self) -> None:
+        """Frees the memory, also of other views, after the work that uses it; a second call does nothing.
+
+        Memory that another library looks at ends with its last array there; imported memory goes back to its owner.
+        """
+        self._owner.close()
+
+    def __enter__(self) -> UsmArray:
+        self._owner.require_open()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # ------------------------------------------------------------------ views
+
+    def __getitem__(self, key: Any) -> UsmArray:
+        """A view: integers, slices, ``...`` and ``None``. An integer for every dimension gives shape ``()``."""
+        self._owner.require_open()
+        shape, strides, offset = indexed(self.shape, self.strides, key)
+        return UsmArray(self._owner, shape, self.dtype, strides, self._offset + offset)
+
+    def reshape(self, *shape: int | Sequence[int]) -> UsmArray:
+        """A view of another shape, as C order counts the elements; one size may be -1.
+
+        Raises:
+            InvalidError: the sizes do not fit, or no strides give these elements that shape.
+        """
+        self._owner.require_open()
+        sizes: tuple[int, ...] = array_shape(shape[0] if len(shape) == 1 else shape, unknown=-1)  # type: ignore[arg-type]
+        known = math.prod(size for size in sizes if size != -1)
+        if sizes.count(-1) == 1 and known and self.size % known == 0:
+            sizes = tuple(self.size // known if size == -1 else size for size in sizes)
+        if any(size < 0 for size in sizes) or math.prod(sizes) != self.size:
+            raise InvalidError(f"an array of shape {self.shape} cannot be reshaped to {shown(sizes)}")
+        strides = reshaped_strides(self.shape, self.strides, sizes, self.dtype.itemsize)
+        if strides is None:
+            raise InvalidError(
+                f"reshape: this view of shape {self.shape} with strides {self.strides} is not contiguous: no view "
+                f"of it has the shape {sizes}; reshape array.copy()"
+            )
+        return UsmArray(self._owner, sizes, self.dtype, strides, self._offset)
+
+    def transpose(self, *axes: int) -> UsmArray:
+        """A view with the dimensions in another order; without ``axes`` in the reverse.
+
+        Raises:
+            InvalidError: not every dimension once.
+        """
+        self._owner.require_open()
+        order = tuple(axes[0]) if len(axes) == 1 and isinstance(axes[0], Sequence) else axes
+        shape, strides = permuted(self.shape, self.strides, order)
+        return UsmArray(self._owner, shape, self.dtype, strides, self._offset)
+
+    @property
+    def T(self) -> UsmArray:
+        """A view with the dimensions in the reverse order."""
+        return self.transpose()
+
+    def view(self, dtype: npt.DTypeLike) -> UsmArray:
+        """The same bytes as elements of another dtype; the last dimension changes with the size of an element.
+
+        Raises:
+            InvalidError: the bytes of the last dimension are no whole number of elements, or are not contiguous.
+        """
+        self._owner.require_open()
+        kind = element_dtype(dtype)
+        itemsize = self.dtype.itemsize
+        if kind.itemsize == itemsize:
+            return UsmArray(self._owner, self.shape, kind, self.strides, self._offset)
+        if not self._contiguous and (self.shape[-1] == 1 or self.strides[-1] != itemsize):
+            self._require_contiguous("view")
+        row = (self.shape[-1] if self.shape else 1) * itemsize
+        if not self.shape or row % kind.itemsize:
+            raise InvalidError(f"{row} bytes of the last dimension are no whole number of {kind} elements")
+        shape = (*self.shape[:-1], row // kind.itemsize)
+        strides = None if self._contiguous else (*self.strides[:-1], kind.itemsize)
+        return UsmArray(self._owner, shape, kind, strides, self._offset)
+
+    def _require_contiguous(self, what: str) -> None:
+        self._owner.require_open()
+        if not self._contiguous:
+            raise InvalidError(
+                f"{what}: this view of shape {self.shape} with strides {self.strides} is not contiguous; "
+                "take array.copy()"
+            )
+
+    # ------------------------------------------------------------------ copies
+
+    def copy(self, queue: Queue | None = None) -> UsmArray:
+        """The elements in new contiguous memory of the same kind and device; waits. See ``numpy`` for the order."""
+        memory = Allocation.make(self.context, self.device, self.kind, max(self.nbytes, 1))
+        made = UsmArray(memory, self.shape, self.dtype)
+        if not self._contiguous:
+            return made.copy_from(self.numpy(queue), queue)
+        if self.size:
+            self._queue(queue).memcpy(made, self, depends_on=events_of_users(self._owner)).wait()
+        return made
+
+    def numpy(self, queue: Queue | None = None) -> npt.NDArray[Any]:
+        """The elements in a new numpy array; waits.
+
+        Args:
+            queue: what copies; None is a queue of the package's own. Either way the copy comes after the work submitted
+                so far, to any queue, that uses the memory.
+        """
+        self._owner.require_open()
+        if not self.size:
+            return _host_array(self.shape, self.dtype)
+        first, last = reach(self.shape, self.strides, self.dtype.itemsize)
+        staged = _host_array((last - first,), np.dtype(np.uint8))
+        source = UsmPointer(self._owner, self._offset + first)
+        self._queue(queue).memcpy(staged, source, last - first, depends_on=events_of_users(self._owner)).wait()
+        seen: npt.NDArray[Any] = np.ndarray(self.shape, self.dtype, staged, -first, self.strides)
+        return seen if self._contiguous else seen.copy()
+
+    def __copy__(self) -> UsmArray:
+        return self.copy()
+
+    def __deepcopy__(self, memo: object) -> UsmArray:
+        return self.copy()
+
+    def __reduce_ex__(self, protocol: object) -> Any:
+        raise CopyError("a UsmArray cannot be pickled, for its memory is of this process: pickle what numpy() gives")
+
+    def copy_from(self, array: npt.ArrayLike, queue: Queue | None = None) -> UsmArray:
+        """Copies a host array in and returns itself; waits. It is converted and broadcast as numpy would.
+
+        Args:
+            array: what ``numpy.asarray`` takes; its shape can be broadcast to this one.
+            queue: what copies; see ``numpy``.
+
+        Raises:
+            InvalidError: the shapes do not fit, the conversion would lose a kind of number, or the memory is read-only.
+        """
+        self._owner.require_open()
+        self._owner.require_writable("copy_from")
+        warn_of_mask(array, "array")
+        source = as_array("array", array)
+        if not np.can_cast(source.dtype, self.dtype, "same_kind") and not _plain_integers_fit(
+            array, source, self.dtype
+        ):
+            raise InvalidError(
+                f"{source.dtype} elements do not go into {self.dtype}: convert with array.astype({str(self.dtype)!r})"
+            )
+        try:
+            values = np.broadcast_to(source, self.shape)
+        except ValueError:
+            raise InvalidError(f"an array of shape {source.shape} does not fit one of shape {self.shape}") from None
+        values = np.ascontiguousarray(values, self.dtype).reshape(self.shape)
+        if not values.size:
+            return self
+        run = self._queue(queue)
+        before = events_of_users(self._owner)
+        flat = values.reshape(-1).view(np.uint8)
+        position = 0
+        events = []
+        for offset, nbytes in runs(self.shape, self.strides, self.dtype.itemsize):
+            target = UsmPointer(self._owner, self._offset + offset)
+            events.append(run.memcpy(target, flat[position : position + nbytes], nbytes, depends_on=before))
+            position += nbytes
+        for event in events:
+            event.wait()
+        return self
+
+    def _queue(self, queue: Queue | None) -> Queue:
+        if queue is not None:
+            if queue.context is not self.context:
+                raise InvalidError(f"the queue is of another context than the array: {self.context!r}")
+            return queue
+        from ..queue.queue import transfer_queue
+
+        return transfer_queue(self.context, self.device)
+
+    # ------------------------------------------------------------------ protocols
+
+    def __dlpack__(
+        self,
+        *,
+        stream: object = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> object:
+        """A DLPack capsule of this memory in place; ``library.from_dlpack(array)`` calls it.
+
+        Args:
+            stream: on CUDA the consumer's stream, which is made to wait for the work submitted here so far that uses
+                the memory: 1 the legacy default stream, 2 the thread's default stream, the address of a CUstream, or an
+                object with ``__cuda_stream__``; -1 orders nothing. None means the legacy default stream, and for host
+                and shared memory, which the host may read, a wait here. Elsewhere None waits here.
+            max_version: of DLPack that the consumer knows; without one of 1.0 or later the capsule is of the old form.
+            dl_device: (type, number) of the device where the consumer wants it: as ``__dlpack_device__`` says, or
+                (1, 0) for the host, which gets device memory as a copy and other memory in place;
+                ``numpy.from_dlpack(array, device="cpu")`` asks for it.
+            copy: True gives new memory, False forbids that, None leaves it to need.
+
+        Raises:
+            BufferError: DLPack cannot say it: a structured dtype, strides that are no whole elements, read-only memory
+                in the old form, another device, a copy that is needed and forbidden.
+            InvalidError: the memory was freed, or the stream is none.
+        """
+        from .dlpack_export import export_dlpack
+
+        self._owner.require_open()
+        return export_dlpack(self, stream, max_version, dl_device, copy)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """Type and number of the device, as DLPack counts them."""
+        from .dlpack_export import dlpack_place
+
+        return dlpack_place(self)
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        """Version 3; on the cuda backend alone.
+
+        ``stream`` is one that comes after the work submitted so far that uses the memory, or None if there is none.
+        """
+        if self.context.backend is not Backend.cuda:
+            raise AttributeError(f"this memory belongs to the {self.context.backend} backend, not to CUDA")
+        address = self.address
+        before = events_of_users(self._owner)
+        stream = None
+        if before:
+            run = self._queue(None)
+            stream = run._backend.native_handle(run._native)
+            place_stream_after(self.context, self.device, stream, before)
+        return {**_interface(self, address), "stream": stream}
+
+    @property
+    def __sycl_usm_array_interface__(self) -> dict[str, Any]:
+        """Version 1, with strides in elements and a queue of the package's own as ``syclobj``, which dpctl takes too.
+
+        Reading it waits for the work submitted so far that uses the memory: the protocol has no way to order it.
+        """
+        itemsize = self.dtype.itemsize
+        if any(stride % itemsize for stride in self.strides):
+            raise AttributeError(f"strides {self.strides} are no multiples of {itemsize} bytes, an element")
+        address = self.address
+        for event in events_of_users(self._owner):
+            event.wait()
+        return {
+            "version": 1,
+            "shape": self.shape,
+            "typestr": self.dtype.str,
+            "data": (address, self.read_only),
+            "strides": None if self._contiguous else tuple(stride // itemsize for stride in self.strides),
+            "offset": 0,
+            "syclobj": self._queue(None),
+        }
+
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
+        """Host and shared memory in place, for ``numpy.asarray``; waits for the work submitted so far that uses it."""
+        self._owner.require_open()
+        if self.kind is UsmKind.device:
+            raise TypeError("the host does not reach device memory: array.numpy() copies it")
+        for event in events_of_users(self._owner):
+            event.wait()
+        seen: npt.NDArray[Any] = np.asarray(_HostView(self))
+        if dtype is not None and np.dtype(dtype) != seen.dtype:
+            if copy is False:
+                raise ValueError(f"{self.dtype} elements are seen as {np.dtype(dtype)} only in a copy")
+            return seen.astype(dtype)
+        return seen.copy() if copy else seen
+
+    def __repr__(self) -> str:
+        state = ", freed" if self.closed else ""
+        return f"<UsmArray {self.shape} {self.dtype} {self.kind}{state}>"
+
+
+class _HostView:
+    """What numpy keeps alive while it looks at host-accessible memory in place."""
+
+    __slots__ = ("__array_interface__", "_lease")
+
+    def __init__(self, array: UsmArray) -> None:
+        self._lease = array._owner.lease()
+        self.__array_interface__ = _interface(array, array.address)
+
+
+def _interface(array: UsmArray, address: int) -> dict[str, Any]:
+    """What the array interfaces of numpy and CUDA, both version 3, have in common."""
+    interface: dict[str, Any] = {
+        "version": 3,
+        "shape": array.shape,
+        "typestr": array.dtype.str,
+        "data": (address, array.read_only),
+        "strides": None if array._contiguous else array.strides,
+    }
+    if array.dtype.fields is not None:
+        interface["descr"] = array.dtype.descr
+    return interface
+
+
+def _plain_integers_fit(given: object, values: npt.NDArray[Any], dtype: np.dtype[Any]) -> bool:
+    """Whether Python integers, which have no dtype of their own, lie in the range of an integer dtype."""
+    if hasattr(given, "dtype") or values.dtype.kind not in "iu" or dtype.kind not in "iu" or not values.size:
+        return False
+    limits = np.iinfo(dtype)
+    return bool(values.min() >= limits.min and values.max() <= limits.max)
+
+
+def element_dtype(dtype: npt.DTypeLike) -> np.dtype[Any]:
+    """A dtype of plain memory.
+
+    Raises:
+        InvalidError: no dtype, Python objects, or elements without size.
+    """
+    try:
+        kind = np.dtype(dtype)
+    except (TypeError, ValueError, SyntaxError) as error:  # numpy parses texts as Python
+        raise InvalidError(f"dtype={shown(dtype)} is no dtype of numpy") from error
+    if kind.hasobject or kind.itemsize == 0:
+        raise InvalidError(f"dtype={kind}: elements are plain memory with a size, no Python objects")
+    return kind
+
+
+def array_shape(shape: SupportsIndex | Sequence[SupportsIndex], unknown: int = 0) -> tuple[int, ...]:
+    """A shape from an int or a sequence of them; ``unknown``: -1 where a size may be left open.
+
+    Raises:
+        InvalidError: a size is no integer or negative.
+    """
+    try:
+        items = tuple(shape) if isinstance(shape, (Sequence, np.ndarray)) else (shape,)
+        sizes = tuple(operator.index(item) for item in items)
+    except TypeError:
+        raise InvalidError(f"shape={shown(shape)}: it is an integer or a tuple of integers") from None
+    if any(size < unknown for size in sizes):
+        raise InvalidError(f"shape={shown(sizes)}: sizes are 0 or more")
+    return sizes
+
+
+def _host_array(shape: tuple[int, ...], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    try:
+        return np.empty(shape, dtype)
+    except (MemoryError, ValueError) as error:
+        raise MemoryAllocationError(f"no room on the host for an array of shape {shape} and {dtype}: {error}") from None

@@ -1,0 +1,67 @@
+"""What an address is (SYCL 2020 section 4.8.3.4): ``get_pointer_type`` and ``get_pointer_device``."""
+
+from __future__ import annotations
+
+import operator
+
+from ...backends.contract import PointerRecord
+from ...model.enums import UsmKind
+from ...model.errors import InvalidError
+from ...model.message_values import shown
+from .array import UsmArray
+from .pointer import UsmPointer
+from ..device.context import Context
+from ..device.device import Device
+from ..queue.queue import Queue
+
+__all__ = ["get_pointer_device", "get_pointer_type"]
+
+
+def _context_of(where: object) -> Context:
+    context = where.context if isinstance(where, Queue) else where
+    if not isinstance(context, Context):
+        raise InvalidError(f"context={shown(where)}: it is a Context, or a Queue for that of its own")
+    return context
+
+
+def _record(pointer: object, context: Context) -> PointerRecord:
+    if isinstance(pointer, (UsmPointer, UsmArray)):
+        owner = pointer._owner
+        if not owner.open or (owner.context is not context and owner.context != context):
+            return PointerRecord(UsmKind.unknown)
+        return PointerRecord(owner.kind, owner.address, owner.nbytes, owner.device._record.native)
+    try:
+        address = operator.index(pointer)  # type: ignore[arg-type]
+    except TypeError:
+        raise InvalidError(f"pointer={shown(pointer)}: it is a UsmPointer, a UsmArray or an address") from None
+    if not 0 <= address < 2**64:
+        raise InvalidError(f"pointer={shown(address)}: an address has 64 bits")
+    return context._backend.pointer_info(context._native, address)
+
+
+def get_pointer_type(pointer: UsmPointer | UsmArray | int, context: Context | Queue) -> UsmKind:
+    """The kind of memory that a pointer is into; ``unknown`` if it is no memory of this context, or freed.
+
+    Args:
+        pointer: or an address, also one that another library allocated.
+        context: or a queue, for its own.
+    """
+    return _record(pointer, _context_of(context)).kind
+
+
+def get_pointer_device(pointer: UsmPointer | UsmArray | int, context: Context | Queue) -> Device:
+    """The device that memory was allocated on; of host memory the context's first.
+
+    Raises:
+        InvalidError: the pointer is into no memory of this context.
+    """
+    where = _context_of(context)
+    record = _record(pointer, where)
+    if record.kind is UsmKind.unknown:
+        what = pointer if isinstance(pointer, (UsmPointer, UsmArray)) else hex(pointer)
+        raise InvalidError(f"{what} is no memory of {where!r}, or was freed: no device has it")
+    if record.kind is not UsmKind.host:
+        for device in where.devices:
+            if device._record.native is record.device:
+                return device
+    return where.devices[0]
