@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from .compiler.build import build
     from .compiler.llvm.find_toolchain import kernels_available
     from .image import Image
-    from .images import (
+    from .bindless_images import (
         ImageMem,
         alloc_image_mem,
         create_image,
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
         write_image,
         write_image_array,
     )
-    from .images.memory_objects import (
+    from .bindless_images.sycl_images import (
         HostSampledImageAccessor,
         HostUnsampledImageAccessor,
         SampledImage,
@@ -172,7 +172,7 @@ _MODULES = {
     "compiler.build": ("build",),
     "compiler.llvm.find_toolchain": ("kernels_available",),
     "image": ("Image",),
-    "images": (
+    "bindless_images": (
         "ImageMem",
         "alloc_image_mem",
         "create_image",
@@ -197,7 +197,7 @@ _MODULES = {
         "write_image",
         "write_image_array",
     ),
-    "images.memory_objects": (
+    "bindless_images.sycl_images": (
         "HostSampledImageAccessor",
         "HostUnsampledImageAccessor",
         "SampledImage",

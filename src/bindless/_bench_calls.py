@@ -14,8 +14,8 @@ from ._bench_peers import available
 from ._bench_processes import run_python
 from ._bench_rows import Bench, Peer, Work
 from .image import Image
-from .images import ImageMem, create_image, destroy_image_handle
-from .images._memory import alloc_image_mem, free_image_mem
+from .bindless_images import ImageMem, create_image, destroy_image_handle
+from .bindless_images.image_mem import alloc_image_mem, free_image_mem
 from .model.aspects import Aspect
 from .model.image_descriptor import ImageDescriptor
 from .model.enums import Backend

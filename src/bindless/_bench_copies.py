@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ._bench_rows import Bench, Peer, Work
-from .images import ImageMem
+from .bindless_images import ImageMem
 from .model.aspects import Aspect
 from .model.image_descriptor import ImageDescriptor
 from .model.enums import Backend

@@ -15,7 +15,7 @@ from ._bench_peers import available, remap_peers, sampling_peers_2d, sampling_pe
 from ._bench_rows import Bench, Peer, Work
 from ._image_grid import cube_directions
 from .image import Image
-from .images import (
+from .bindless_images import (
     ImageMem,
     create_image,
     destroy_image_handle,

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .images import ImageMem, create_image, destroy_image_handle, sample_image, sample_image_array
+from .bindless_images import ImageMem, create_image, destroy_image_handle, sample_image, sample_image_array
 from .model.aspects import Aspect
 from .model.image_descriptor import ImageDescriptor
 from .model.enums import ImageChannelType

@@ -16,8 +16,8 @@ import numpy.typing as npt
 from ._image_area import precision, sums_need_double
 from ._image_kernels import builtin_kernel, launch, makes_pictures
 from ._image_store import ImageStore, Reader
-from .images._pictures import sample_picture
-from .images._results import empty_result
+from .bindless_images.warp_call import sample_picture
+from .bindless_images.result_arrays import empty_result
 from .model.channels import ELEMENTS, Channel
 from .model.image_descriptor import ImageDescriptor
 from .model.enums import ImageType

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from ._image_area import to_storage
 from ._image_kernels import builtin_kernel, launch
 from ._image_parallel import in_blocks
-from .images import ImageMem, create_image, destroy_image_handle
+from .bindless_images import ImageMem, create_image, destroy_image_handle
 from .model.channels import Channel
 from .model.image_descriptor import ImageDescriptor
 from .submission.event import Event

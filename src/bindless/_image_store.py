@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from ._image_levels import fill_levels
 from ._image_upload import free_array
-from .images import (
+from .bindless_images import (
     ImageMem,
     create_image,
     destroy_image_handle,
@@ -27,8 +27,8 @@ from .images import (
     sample_image_array,
     sample_mipmap,
 )
-from .images._checks import most_anisotropy
-from .images._results import empty_result
+from .bindless_images.device_limits import most_anisotropy
+from .bindless_images.result_arrays import empty_result
 from .model.aspects import Aspect
 from .model.image_descriptor import ImageDescriptor
 from .model.enums import AddressingMode, CoordinateNormalizationMode, CubemapFilteringMode, ImageType

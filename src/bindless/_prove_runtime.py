@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from .images import ImageMem, pitched_alloc_device
+from .bindless_images import ImageMem, pitched_alloc_device
 from .model.aspects import Aspect
 from .model.image_descriptor import ImageDescriptor
 from .model.errors import InvalidError

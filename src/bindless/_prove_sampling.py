@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .images import (
+from .bindless_images import (
     ImageMem,
     create_image,
     destroy_image_handle,
@@ -22,7 +22,7 @@ from .images import (
     sample_image,
     sample_image_array,
 )
-from .images._checks import require
+from .bindless_images.device_limits import require
 from .model.aspects import Aspect
 from .model.image_descriptor import ImageDescriptor
 from .model.errors import SamplerWarning

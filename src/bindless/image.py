@@ -20,8 +20,8 @@ from ._image_parallel import in_blocks, require_room
 from ._image_plan import planned
 from ._image_queue import default_queue
 from ._image_store import ImageStore, Reader
-from .images._checks import most_anisotropy
-from .images._results import empty_result
+from .bindless_images.device_limits import most_anisotropy
+from .bindless_images.result_arrays import empty_result
 from .model.channels import Channel
 from .model.image_descriptor import ImageDescriptor, integer
 from .model.enums import (

@@ -518,7 +518,7 @@ def test_levels(queue: bl.Queue) -> None:  # R55
 
 def test_external_memory(queue: bl.Queue) -> None:  # R57
     """What an import registers is copied as any other memory, and freed by nobody here."""
-    from bindless.images._registry import MemoryRecord
+    from bindless.bindless_images.context_tables import MemoryRecord
 
     context, pixels = queue.context, random_pixels(DESC)
     backend, native = queue._backend, context._native

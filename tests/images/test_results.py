@@ -7,8 +7,8 @@ import threading
 import numpy as np
 import pytest
 
-from bindless.images import _results
-from bindless.images._results import empty_result
+from bindless.bindless_images import result_arrays as _results
+from bindless.bindless_images.result_arrays import empty_result
 
 FLOAT = np.dtype(np.float32)
 

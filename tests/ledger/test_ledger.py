@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import bindless as bl
-from bindless import images
+from bindless import bindless_images as images
 
 from .__main__ import main
 from .document import DOCUMENT, PARTS, render

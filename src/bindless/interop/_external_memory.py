@@ -6,8 +6,8 @@ import operator
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from ..backends.contract import BackendProtocol, NativeContext
-from ..images._checks import require_format, require_limits, require_type
-from ..images._registry import ListedMemory, MemoryRecord
+from ..bindless_images.device_limits import require_format, require_limits, require_type
+from ..bindless_images.context_tables import ListedMemory, MemoryRecord
 from ..model.aspects import Aspect
 from ..model.image_descriptor import ImageDescriptor
 from ..model.enums import ImageType, UsmKind, coerce

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from typing import cast
 
 from ..backends.contract.reference_counted import CountedProtocol
-from ..images._checks import require_format, require_limits, require_type
-from ..images._memory import ImageMem
-from ..images.memory_objects import SampledImage, UnsampledImage
+from ..bindless_images.device_limits import require_format, require_limits, require_type
+from ..bindless_images.image_mem import ImageMem
+from ..bindless_images.sycl_images import SampledImage, UnsampledImage
 from ..model.image_descriptor import ImageDescriptor
 from ..model.enums import Backend, Ownership
 from ..model.errors import InvalidError

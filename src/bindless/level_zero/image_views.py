@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 from ..drivers._level_zero_enums import ze_image_format_layout_t
-from ..images._handles import known_memory
-from ..images._memory import ImageMem
-from ..images._registry import HandleRecord
+from ..bindless_images.handles import known_memory
+from ..bindless_images.image_mem import ImageMem
+from ..bindless_images.context_tables import HandleRecord
 from ..model.enums import ImageChannelType, ImageType
 from ..model.errors import InvalidError, SyclRuntimeError
 from ..model.image_handles import ImageMemHandle, SampledImageHandle, UnsampledImageHandle

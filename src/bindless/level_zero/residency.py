@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..images import ImageMem
+from ..bindless_images import ImageMem
 from ..model.errors import InvalidError
 from ..model.message_values import shown
 from ..submission.command_stream import wait_for_users

@@ -12,7 +12,7 @@ from ..model.errors import FeatureNotSupportedError, InvalidError, MemoryAllocat
 from ..model.image_handles import SampledImageHandle, UnsampledImageHandle
 from ..model.message_values import shown
 from ..sycl.device.device_context import resolve
-from ._checks import limit, require_format, require_limits, require_type
+from .device_limits import limit, require_format, require_limits, require_type
 
 if TYPE_CHECKING:
     from ..sycl.device.device import Device

@@ -23,9 +23,9 @@ from ..model.sampler import BindlessImageSampler
 from ..model.message_values import shown
 from ..sycl.device.device_context import resolve
 from ..sycl.usm import UsmArray, UsmPointer
-from ._checks import Checked, limit, most_anisotropy, require, require_format, require_type
-from ._memory import ImageMem, as_error, verify
-from ._registry import HandleRecord, KnownMemory, handle_key
+from .device_limits import Checked, limit, most_anisotropy, require, require_format, require_type
+from .image_mem import ImageMem, as_error, verify
+from .context_tables import HandleRecord, KnownMemory, handle_key
 
 if TYPE_CHECKING:
     from ..sycl.device.context import Context

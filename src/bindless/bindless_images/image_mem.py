@@ -12,8 +12,8 @@ from ..model.ranges import Range
 from ..submission.active_streams import active, sweep, wait_for_all
 from ..core.ownership import let_go
 from ..sycl.device.device_context import resolve
-from ._checks import require_format, require_limits, require_type
-from ._registry import BorrowedMemory, KnownMemory, ListedMemory, MemoryRecord, free_owned
+from .device_limits import require_format, require_limits, require_type
+from .context_tables import BorrowedMemory, KnownMemory, ListedMemory, MemoryRecord, free_owned
 
 if TYPE_CHECKING:
     from ..sycl.device.context import Context

@@ -27,9 +27,9 @@ from ..sycl.buffer.replica import Home, Place, home_of
 from ..sycl.buffer.storage import Storage
 from ..sycl.buffer.accessor import Accessor
 from ..sycl.buffer.host_accessor import HostAccessor
-from ._handles import create_image
-from ._memory import ImageMem
-from ._registry import handle_key
+from .handles import create_image
+from .image_mem import ImageMem
+from .context_tables import handle_key
 
 if TYPE_CHECKING:
     from ..submission.event import Event

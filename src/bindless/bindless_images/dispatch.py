@@ -15,9 +15,9 @@ from ..model.image_call import Operation
 from ..sycl.usm.array_import import foreign_array
 from ..submission.event import Event
 from ..sycl.usm import UsmArray
-from ._calls import ArrayLike, Form, check_out, enqueue, find_image, with_coords, with_layers, with_level
-from ._results import empty_result
-from ._values import DTypeLike, read_format, written_format
+from .call_arguments import ArrayLike, Form, check_out, enqueue, find_image, with_coords, with_layers, with_level
+from .result_arrays import empty_result
+from .value_formats import DTypeLike, read_format, written_format
 
 if TYPE_CHECKING:
     from ..sycl.queue.queue import Queue

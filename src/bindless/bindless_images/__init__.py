@@ -1,6 +1,6 @@
 """Bindless images: memory, images, and the functions that read and write them (sycl_ext_oneapi_bindless_images)."""
 
-from ._functions import (
+from .device_functions import (
     fetch_cubemap,
     fetch_image,
     fetch_image_array,
@@ -12,9 +12,9 @@ from ._functions import (
     write_image,
     write_image_array,
 )
-from ._gather import gather_image
-from ._handles import create_image, destroy_image_handle
-from ._memory import (
+from .gather import gather_image
+from .handles import create_image, destroy_image_handle
+from .image_mem import (
     ImageMem,
     alloc_image_mem,
     free_image_mem,
@@ -23,8 +23,8 @@ from ._memory import (
     get_image_range,
     get_mip_level_mem_handle,
 )
-from ._support import get_image_memory_support, is_image_handle_supported
-from ._usm import pitched_alloc_device
+from .support_queries import get_image_memory_support, is_image_handle_supported
+from .pitched_memory import pitched_alloc_device
 
 __all__ = [
     "ImageMem",

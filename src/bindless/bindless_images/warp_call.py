@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..model.enums import ImageType
 from ..model.image_call import PictureMap
-from ._calls import ArrayLike, Form, enqueue, find_image
+from .call_arguments import ArrayLike, Form, enqueue, find_image
 
 if TYPE_CHECKING:
     from ..model.image_handles import SampledImageHandle

@@ -31,8 +31,8 @@ from ..model.errors import InvalidError
 from ..model.image_handles import SampledImageHandle, UnsampledImageHandle
 from ..submission.event import Event
 from ..sycl.usm import UsmArray
-from ._calls import ArrayLike
-from ._run import (
+from .call_arguments import ArrayLike
+from .dispatch import (
     FETCH_ARRAY,
     FETCH_CUBEMAP,
     FETCH_IMAGE,
@@ -50,7 +50,7 @@ from ._run import (
     read,
     write,
 )
-from ._values import DTypeLike
+from .value_formats import DTypeLike
 
 if TYPE_CHECKING:
     from ..sycl.queue.queue import Queue

@@ -20,10 +20,10 @@ from ..model.message_values import shown
 from ..sycl.device.peer_access import memory_out_of_reach
 from ..submission.event import Event
 from ..sycl.usm import UsmArray
-from ._checks import require
-from ._registry import HandleRecord, handle_key
-from ._scratch import ALIGNMENT, give_back, take
-from ._values import DTypeLike, ValueFormat
+from .device_limits import require
+from .context_tables import HandleRecord, handle_key
+from .scratch_memory import ALIGNMENT, give_back, take
+from .value_formats import DTypeLike, ValueFormat
 
 if TYPE_CHECKING:
     from ..sycl.queue.queue import Queue

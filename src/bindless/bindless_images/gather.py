@@ -13,9 +13,9 @@ from ..model.image_handles import SampledImageHandle
 from ..model.host_array import as_array
 from ..model.sampler import BindlessImageSampler
 from ..model.message_values import shown
-from ._functions import fetch_image
-from ._registry import HandleRecord, handle_key
-from ._run import Array, Depends
+from .device_functions import fetch_image
+from .context_tables import HandleRecord, handle_key
+from .dispatch import Array, Depends
 
 if TYPE_CHECKING:
     from ..sycl.queue.queue import Queue

@@ -13,7 +13,7 @@ from ..model.message_values import shown
 from ..submission.command_stream import sweep, wait_for_all
 from ..sycl.device.device_context import resolve_where
 from ..sycl.usm import UsmPointer
-from ._memory import as_error, verify
+from .image_mem import as_error, verify
 
 __all__ = ["pitched_alloc_device"]
 
