@@ -8,7 +8,7 @@ from ..model.native_handle import NativeHandle
 from ..submission.foreign_stream import order_after_stream, order_stream_after
 from ..sycl.usm.array_import import as_usm_array, from_dlpack
 from ..sycl.queue.external_semaphore import ExternalSemaphore
-from ._external_memory import (
+from .external_memory import (
     ExternalMem,
     import_external_memory,
     map_external_image_memory,
@@ -18,9 +18,9 @@ from ._external_memory import (
     unmap_external_image_memory,
     unmap_external_linear_memory,
 )
-from ._external_semaphore import import_external_semaphore, release_external_semaphore
-from ._get_native import get_native
-from ._make import (
+from .external_semaphore import import_external_semaphore, release_external_semaphore
+from .native.get_native import get_native
+from .native.make_runtime import (
     make_buffer,
     make_context,
     make_device,
@@ -28,8 +28,8 @@ from ._make import (
     make_platform,
     make_queue,
 )
-from ._make_images import make_sampled_image, make_unsampled_image
-from ._make_kernels import make_kernel, make_kernel_bundle
+from .native.make_images import make_sampled_image, make_unsampled_image
+from .native.make_kernels import make_kernel, make_kernel_bundle
 
 __all__ = [
     "ExternalMem",

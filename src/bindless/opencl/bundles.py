@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ..backends.contract import BackendProtocol
-from ..interop._backends import backend_for, require_context
-from ..interop._make_kernels import bundle_of_kernels, bundle_of_programs, kernel_in
-from ..interop._ownership import named_device, one_at_a_time
+from ..interop.native.backend_lookup import backend_for, require_context
+from ..interop.native.make_kernels import bundle_of_kernels, bundle_of_programs, kernel_in
+from ..interop.native.ownership import named_device, one_at_a_time
 from ..model.enums import Backend, BundleState, coerce
 from ..model.errors import BuildError, Error, InvalidError
 from ..model.native_handle import NativeHandle, as_handle

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import cast
 
 from ..backends.contract.reference_counted import CountedProtocol
-from ..interop._backends import backend_for
+from ..interop.native.backend_lookup import backend_for
 from ..model.enums import Backend
 from ..model.errors import InvalidError
 from ..model.native_handle import as_handle

@@ -13,14 +13,14 @@ The objects hold Vulkan's own handles (``frame.image``, ``drawn.semaphore``), wh
 closed before the VkDevice; what was imported is released before they are. docs/vulkan.md is the manual.
 """
 
-from ._buffer import ExportedBuffer
-from ._exporter import Exporter
-from ._formats import format_of
-from ._image import ExportedImage, LevelLayout
-from ._matching import check_same_device, device_for, device_uuid
-from ._memory import ExportedMemory
-from ._semaphore import ExportedSemaphore, can_export_semaphore
-from ._support import device_extensions
+from .buffer import ExportedBuffer
+from .exporter import Exporter
+from .format import format_of
+from .image import ExportedImage, LevelLayout
+from .device_match import check_same_device, device_for, device_uuid
+from .memory import ExportedMemory
+from .semaphore import ExportedSemaphore, can_export_semaphore
+from .export_support import device_extensions
 
 __all__ = [
     "ExportedBuffer",

@@ -7,11 +7,11 @@ from typing import Any
 from ...model.image_descriptor import ImageDescriptor
 from ...sycl.device.device import Device
 from ...sycl.queue.queue import Queue
-from ._binding import require_handle
-from ._buffer import ExportedBuffer, export_buffer
-from ._image import ExportedImage, export_image
-from ._matching import check_same_device
-from ._semaphore import ExportedSemaphore, export_semaphore
+from .binding import require_handle
+from .buffer import ExportedBuffer, export_buffer
+from .image import ExportedImage, export_image
+from .device_match import check_same_device
+from .semaphore import ExportedSemaphore, export_semaphore
 
 __all__ = ["Exporter"]
 

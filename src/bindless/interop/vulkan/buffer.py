@@ -7,9 +7,9 @@ from typing import Any
 
 from ...model.image_descriptor import integer
 from ...model.errors import FeatureNotSupportedError, InvalidError
-from ._binding import OPAQUE_FD_MEMORY, binding, translated
-from ._memory import ExportedMemory, give_memory
-from ._support import can_export_buffer, check_usage
+from .binding import OPAQUE_FD_MEMORY, binding, translated
+from .memory import ExportedMemory, give_memory
+from .export_support import can_export_buffer, check_usage
 
 __all__ = ["ExportedBuffer", "export_buffer"]
 

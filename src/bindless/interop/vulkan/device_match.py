@@ -13,7 +13,7 @@ from ...model.errors import InvalidError
 from ...model.message_values import shown
 from ...sycl.device.device import Device, get_devices
 from ...sycl.queue.queue import Queue
-from ._binding import binding, require_handle
+from .binding import binding, require_handle
 
 __all__ = ["check_same_device", "device_for", "device_uuid"]
 

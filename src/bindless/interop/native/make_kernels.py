@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import cast
 
-from ..backends.contract import BackendProtocol, NativeDevice
-from ..backends.contract.reference_counted import AdoptedBundle, CountedProtocol
-from ..model.enums import Backend, BundleState, Ownership, coerce
-from ..model.errors import BuildError, FeatureNotSupportedError, InvalidError
-from ..model.native_handle import NativeHandle
-from ..model.message_values import shown
-from ..sycl.kernel.bundle_source import BundleSource
-from ..core.ownership import Rank
-from ..sycl.device.context import Context
-from ..sycl.device.device import Device
-from ..sycl.kernel.kernel import Kernel
-from ..sycl.kernel.bundle import KernelBundle
-from ._backends import backend_for, handle_for, interop_of, require_context
-from ._ownership import chosen_device, is_owned, named_device, one_at_a_time, pass_on
+from ...backends.contract import BackendProtocol, NativeDevice
+from ...backends.contract.reference_counted import AdoptedBundle, CountedProtocol
+from ...model.enums import Backend, BundleState, Ownership, coerce
+from ...model.errors import BuildError, FeatureNotSupportedError, InvalidError
+from ...model.native_handle import NativeHandle
+from ...model.message_values import shown
+from ...sycl.kernel.bundle_source import BundleSource
+from ...core.ownership import Rank
+from ...sycl.device.context import Context
+from ...sycl.device.device import Device
+from ...sycl.kernel.kernel import Kernel
+from ...sycl.kernel.bundle import KernelBundle
+from .backend_lookup import backend_for, handle_for, interop_of, require_context
+from .ownership import chosen_device, is_owned, named_device, one_at_a_time, pass_on
 
 __all__ = ["bundle_of_kernels", "bundle_of_programs", "kernel_in", "make_kernel", "make_kernel_bundle"]
 

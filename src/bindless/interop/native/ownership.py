@@ -7,15 +7,15 @@ import threading
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
-from ..backends.contract import BackendProtocol
-from ..model.enums import Ownership, coerce
-from ..model.errors import BackendMismatchError, Error, InvalidError
-from ..model.native_handle import CountedHandle, NativeHandle
-from ..model.message_values import shown
-from ..core.ownership import Rank, after_fork, arguments_of
-from ..sycl.device.context import Context
-from ..sycl.device.device import Device
-from ._backends import interop_of
+from ...backends.contract import BackendProtocol
+from ...model.enums import Ownership, coerce
+from ...model.errors import BackendMismatchError, Error, InvalidError
+from ...model.native_handle import CountedHandle, NativeHandle
+from ...model.message_values import shown
+from ...core.ownership import Rank, after_fork, arguments_of
+from ...sycl.device.context import Context
+from ...sycl.device.device import Device
+from .backend_lookup import interop_of
 
 __all__ = ["chosen_device", "is_owned", "named_device", "one_at_a_time", "pass_on"]
 

@@ -14,30 +14,30 @@ from typing import cast
 
 import numpy.typing as npt
 
-from ..backends.contract import BackendProtocol, NativeDevice
-from ..backends.contract.reference_counted import CountedProtocol
-from ..model.enums import Backend, Ownership, UsmKind
-from ..model.errors import BackendMismatchError, InvalidError
-from ..model.native_handle import NativeHandle
-from ..model.message_values import shown
-from ..sycl.usm.allocation import Allocation
-from ..sycl.device.discovery import environment, visible_devices, visible_platforms
-from ..submission.async_errors import AsyncHandler
-from ..sycl.queue.adopted_event import ForeignEvent
-from ..core.ownership import Rank
-from ..sycl.device.partition import next_partitionable
-from ..sycl.buffer.replica import Place, home_of
-from ..sycl.buffer.byte_ranges import SizesLike, buffer_shape
-from ..sycl.buffer.storage import Storage
-from ..sycl.usm.array import element_dtype
-from ..sycl.buffer.buffer import Buffer
-from ..sycl.device.context import Context
-from ..sycl.device.device import Device
-from ..submission.event import Event
-from ..sycl.device.platform import Platform
-from ..sycl.queue.queue import Queue
-from ._backends import backend_for, handle_for, interop_of, require_context
-from ._ownership import chosen_device, is_owned, one_at_a_time, pass_on
+from ...backends.contract import BackendProtocol, NativeDevice
+from ...backends.contract.reference_counted import CountedProtocol
+from ...model.enums import Backend, Ownership, UsmKind
+from ...model.errors import BackendMismatchError, InvalidError
+from ...model.native_handle import NativeHandle
+from ...model.message_values import shown
+from ...sycl.usm.allocation import Allocation
+from ...sycl.device.discovery import environment, visible_devices, visible_platforms
+from ...submission.async_errors import AsyncHandler
+from ...sycl.queue.adopted_event import ForeignEvent
+from ...core.ownership import Rank
+from ...sycl.device.partition import next_partitionable
+from ...sycl.buffer.replica import Place, home_of
+from ...sycl.buffer.byte_ranges import SizesLike, buffer_shape
+from ...sycl.buffer.storage import Storage
+from ...sycl.usm.array import element_dtype
+from ...sycl.buffer.buffer import Buffer
+from ...sycl.device.context import Context
+from ...sycl.device.device import Device
+from ...submission.event import Event
+from ...sycl.device.platform import Platform
+from ...sycl.queue.queue import Queue
+from .backend_lookup import backend_for, handle_for, interop_of, require_context
+from .ownership import chosen_device, is_owned, one_at_a_time, pass_on
 
 __all__ = [
     "make_buffer",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...model.errors import FeatureNotSupportedError, InvalidError
 from ...model.external import ExternalMemDescriptor, ExternalMemHandleType, ResourceFd
-from ._binding import OPAQUE_FD_MEMORY, binding, device_function, translated
+from .binding import OPAQUE_FD_MEMORY, binding, device_function, translated
 
 if TYPE_CHECKING:
     from typing_extensions import Self

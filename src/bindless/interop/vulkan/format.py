@@ -6,7 +6,7 @@ from ...model.image_descriptor import ImageDescriptor
 from ...model.enums import ImageChannelType
 from ...model.errors import InvalidError
 from ...model.message_values import shown
-from ._binding import binding
+from .binding import binding
 
 __all__ = ["format_name", "format_of"]
 

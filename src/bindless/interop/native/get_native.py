@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, cast
 
-from ..backends.contract import BackendProtocol
-from ..backends.contract.reference_counted import CountedProtocol
-from ..model.enums import Backend, coerce
-from ..model.errors import BackendMismatchError, FeatureNotSupportedError, InvalidError
-from ..model.native_handle import NativeHandle
-from ..sycl.buffer.memory_object import MemoryObject
-from ..sycl.device.context import Context
-from ..sycl.device.device import Device
-from ..submission.event import Event
-from ..sycl.kernel.kernel import Kernel
-from ..sycl.kernel.bundle import KernelBundle
-from ..sycl.device.platform import Platform
-from ..sycl.queue.queue import Queue
-from ._backends import interop_of
+from ...backends.contract import BackendProtocol
+from ...backends.contract.reference_counted import CountedProtocol
+from ...model.enums import Backend, coerce
+from ...model.errors import BackendMismatchError, FeatureNotSupportedError, InvalidError
+from ...model.native_handle import NativeHandle
+from ...sycl.buffer.memory_object import MemoryObject
+from ...sycl.device.context import Context
+from ...sycl.device.device import Device
+from ...submission.event import Event
+from ...sycl.kernel.kernel import Kernel
+from ...sycl.kernel.bundle import KernelBundle
+from ...sycl.device.platform import Platform
+from ...sycl.queue.queue import Queue
+from .backend_lookup import interop_of
 
 __all__ = ["get_native"]
 

@@ -10,10 +10,10 @@ from ...model.image_descriptor import ImageDescriptor
 from ...model.enums import ImageType
 from ...model.errors import FeatureNotSupportedError, InvalidError
 from ...model.message_values import shown
-from ._binding import OPAQUE_FD_MEMORY, binding, translated
-from ._formats import format_name, format_of
-from ._memory import ExportedMemory, give_memory
-from ._support import ImageRequest, check_image, check_usage
+from .binding import OPAQUE_FD_MEMORY, binding, translated
+from .format import format_name, format_of
+from .memory import ExportedMemory, give_memory
+from .export_support import ImageRequest, check_image, check_usage
 
 __all__ = ["ExportedImage", "LevelLayout", "export_image"]
 

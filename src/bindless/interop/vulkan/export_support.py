@@ -7,8 +7,8 @@ from typing import Any, SupportsIndex
 
 from ...model.image_descriptor import ImageDescriptor, integer
 from ...model.errors import FeatureNotSupportedError, InvalidError
-from ._binding import OPAQUE_FD_MEMORY, binding, require_handle, translated
-from ._formats import format_name
+from .binding import OPAQUE_FD_MEMORY, binding, require_handle, translated
+from .format import format_name
 
 __all__ = ["ImageRequest", "can_export_buffer", "check_image", "check_usage", "device_extensions"]
 
