@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import bindless as bl
-from bindless.level_zero._offers import nanoseconds
+from bindless.level_zero.capability import nanoseconds
 from bindless.model.host_array import as_array, plain
 from bindless.model.seconds import seconds
 from bindless.model.message_values import shown

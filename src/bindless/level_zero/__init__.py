@@ -11,30 +11,30 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .barriers import memory_ranges_barrier
-    from .event_pools import EventPool, IpcEventPoolHandle, PoolEvent
-    from .fences import Fence
-    from .growable import GrowableArray
-    from .image_views import create_image_view
-    from .ipc import IpcMemoryHandle, export_memory, open_memory
-    from .launches import launch_cooperative, launch_indirect, max_cooperative_groups, prefer_cache
-    from .modules import dynamic_link
-    from .peers import PeerProperties, can_access_peer, get_peer_properties
-    from .queue_groups import QueueGroup, create_queue, get_queue_groups
+    from .range_barrier import memory_ranges_barrier
+    from .event_pool import EventPool, IpcEventPoolHandle, PoolEvent
+    from .fence import Fence
+    from .growable_array import GrowableArray
+    from .image_view import create_image_view
+    from .ipc_memory import IpcMemoryHandle, export_memory, open_memory
+    from .cooperative_launch import launch_cooperative, launch_indirect, max_cooperative_groups, prefer_cache
+    from .dynamic_link import dynamic_link
+    from .peer_access import PeerProperties, can_access_peer, get_peer_properties
+    from .queue_group import QueueGroup, create_queue, get_queue_groups
     from .residency import evict, make_resident
     from .virtual_memory import PhysicalMemory, VirtualRange, get_page_size
 
 _MODULES = {
-    "barriers": ("memory_ranges_barrier",),
-    "event_pools": ("EventPool", "IpcEventPoolHandle", "PoolEvent"),
-    "fences": ("Fence",),
-    "growable": ("GrowableArray",),
-    "image_views": ("create_image_view",),
-    "ipc": ("IpcMemoryHandle", "export_memory", "open_memory"),
-    "launches": ("launch_cooperative", "launch_indirect", "max_cooperative_groups", "prefer_cache"),
-    "modules": ("dynamic_link",),
-    "peers": ("PeerProperties", "can_access_peer", "get_peer_properties"),
-    "queue_groups": ("QueueGroup", "create_queue", "get_queue_groups"),
+    "range_barrier": ("memory_ranges_barrier",),
+    "event_pool": ("EventPool", "IpcEventPoolHandle", "PoolEvent"),
+    "fence": ("Fence",),
+    "growable_array": ("GrowableArray",),
+    "image_view": ("create_image_view",),
+    "ipc_memory": ("IpcMemoryHandle", "export_memory", "open_memory"),
+    "cooperative_launch": ("launch_cooperative", "launch_indirect", "max_cooperative_groups", "prefer_cache"),
+    "dynamic_link": ("dynamic_link",),
+    "peer_access": ("PeerProperties", "can_access_peer", "get_peer_properties"),
+    "queue_group": ("QueueGroup", "create_queue", "get_queue_groups"),
     "residency": ("evict", "make_resident"),
     "virtual_memory": ("PhysicalMemory", "VirtualRange", "get_page_size"),
 }

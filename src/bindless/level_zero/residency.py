@@ -11,7 +11,7 @@ from ..submission.command_stream import wait_for_users
 from ..sycl.usm.array import UsmArray
 from ..sycl.usm.pointer import UsmPointer
 from ..sycl.device.device import Device
-from ._offers import memory_range, offered
+from .capability import memory_range, offered
 
 __all__ = ["evict", "make_resident"]
 

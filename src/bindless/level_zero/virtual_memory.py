@@ -15,7 +15,7 @@ from ..submission.command_stream import wait_for_all
 from ..sycl.device.device_context import resolve
 from ..sycl.device.context import Context
 from ..sycl.device.device import Device
-from ._offers import offered
+from .capability import offered
 
 __all__ = ["PhysicalMemory", "VirtualRange", "get_page_size"]
 

@@ -7,7 +7,7 @@ from ..sycl.usm.array import UsmArray
 from ..sycl.usm.pointer import UsmPointer
 from ..submission.event import Event
 from ..sycl.queue.queue import Events, Queue
-from ._offers import memory_range, offered, require_queue
+from .capability import memory_range, offered, require_queue
 
 __all__ = ["memory_ranges_barrier"]
 

@@ -15,7 +15,7 @@ from ..model.image_handles import ImageMemHandle, SampledImageHandle, UnsampledI
 from ..model.sampler import BindlessImageSampler
 from ..model.message_values import shown
 from ..sycl.device.device_context import resolve
-from ._offers import offered
+from .capability import offered
 
 __all__ = ["create_image_view"]
 

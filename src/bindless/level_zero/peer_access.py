@@ -6,7 +6,7 @@ from ..backends.contract.low_level import PeerRecord as PeerProperties
 from ..model.errors import InvalidError
 from ..model.message_values import shown
 from ..sycl.device.device import Device
-from ._offers import offered
+from .capability import offered
 
 __all__ = ["PeerProperties", "can_access_peer", "get_peer_properties"]
 

@@ -10,7 +10,7 @@ from ..submission.command_stream import AsyncHandler
 from ..sycl.device.context import Context, default_context
 from ..sycl.device.device import Device
 from ..sycl.queue.queue import Queue
-from ._offers import offered
+from .capability import offered
 
 __all__ = ["QueueGroup", "create_queue", "get_queue_groups"]
 

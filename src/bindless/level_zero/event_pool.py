@@ -13,7 +13,7 @@ from ..sycl.device.device_context import resolve
 from ..sycl.device.context import Context
 from ..submission.event import Event
 from ..sycl.queue.queue import Events, Queue
-from ._offers import nanoseconds, offered, require_queue
+from .capability import nanoseconds, offered, require_queue
 
 __all__ = ["EventPool", "IpcEventPoolHandle", "PoolEvent"]
 

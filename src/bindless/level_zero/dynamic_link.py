@@ -8,7 +8,7 @@ from ..model.enums import BundleState
 from ..model.errors import InvalidError
 from ..core.ownership import Resource
 from ..sycl.kernel.bundle import KernelBundle
-from ._offers import offered
+from .capability import offered
 
 __all__ = ["dynamic_link"]
 

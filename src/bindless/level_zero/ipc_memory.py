@@ -21,7 +21,7 @@ from ..core import ownership as _lifetime
 from ..sycl.usm.allocation import Allocation
 from ..sycl.usm.array import UsmArray
 from ..sycl.device.device_context import resolve
-from ._offers import memory_range, offered
+from .capability import memory_range, offered
 
 __all__ = ["IpcMemoryHandle", "export_memory", "open_memory"]
 

@@ -12,7 +12,7 @@ from ..sycl.usm.array import UsmArray
 from ..submission.event import Event
 from ..sycl.kernel.kernel import Kernel
 from ..sycl.queue.queue import Events, Queue
-from ._offers import memory_range, offered, require_queue
+from .capability import memory_range, offered, require_queue
 
 __all__ = ["launch_cooperative", "launch_indirect", "max_cooperative_groups", "prefer_cache"]
 

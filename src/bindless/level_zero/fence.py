@@ -6,7 +6,7 @@ from ..model.errors import InvalidError
 from ..model.single_owner import SingleOwner
 from ..core import ownership as _lifetime
 from ..sycl.queue.queue import Queue
-from ._offers import nanoseconds, offered, require_queue
+from .capability import nanoseconds, offered, require_queue
 
 __all__ = ["Fence"]
 
