@@ -11,11 +11,11 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .bundles import create_bundle
-    from .errors import get_error_code
+    from .kernel_bundles import create_bundle
+    from .error_code import get_error_code
     from .extensions import has_extension
-    from .references import get_reference_count
-    from .types import (
+    from .reference_count import get_reference_count
+    from .scalar_types import (
         cl_bool,
         cl_char,
         cl_double,
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     )
 
 _MODULES = {
-    "bundles": ("create_bundle",),
-    "errors": ("get_error_code",),
+    "kernel_bundles": ("create_bundle",),
+    "error_code": ("get_error_code",),
     "extensions": ("has_extension",),
-    "references": ("get_reference_count",),
-    "types": (
+    "reference_count": ("get_reference_count",),
+    "scalar_types": (
         "cl_bool",
         "cl_char",
         "cl_double",
