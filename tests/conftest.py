@@ -29,7 +29,7 @@ from pathlib import Path
 import pytest
 
 import bindless as bl
-from bindless._cli_ze_driver import driver_path
+from bindless.cli.ze_driver import driver_path
 from bindless.compiler.llvm.toolchain import INSTALL_PIP
 
 # compile.py: kernels of the tests, for any of them.

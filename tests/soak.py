@@ -27,7 +27,7 @@ import numpy as np
 
 import bindless as bl
 from bindless import kernels
-from bindless._cli_ze_driver import driver_path
+from bindless.cli.ze_driver import driver_path
 from bindless.submission.command_stream import wait_for_all
 
 HERE = Path(__file__).resolve().parent

@@ -14,8 +14,8 @@ import pytest
 from PIL import Image as Picture
 
 import bindless as bl
-from bindless._cli_resize import parse_size
-from bindless._cli_sampling import KnownImage
+from bindless.cli.resize import parse_size
+from bindless.cli.doctor_sampling import KnownImage
 from bindless.cli import main
 from error_checks import raises
 
@@ -261,7 +261,7 @@ def test_a_missing_extra_is_named(
 def test_bench_prints_ratios(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, selector: str
 ) -> None:
-    monkeypatch.setattr("bindless._bench_rows._BUDGET", 0.0)  # as few rounds as may be
+    monkeypatch.setattr("bindless.bench.measure._BUDGET", 0.0)  # as few rounds as may be
     assert main(["bench", "--megasamples", "0.02", "--device", selector, "--parts", "pictures,import"]) == 0
     text = capsys.readouterr().out
     assert "above 1 we are faster" in text

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 import bindless as bl
-from bindless import _bench_scaling
-from bindless._bench_peers import numpy_linear, sampling_peers_2d, sampling_peers_3d
-from bindless._bench_processes import run_python
-from bindless._bench_rows import Bench, Peer, Row
+from bindless.bench import thread_scaling as _bench_scaling
+from bindless.bench.peer_libraries import numpy_linear, sampling_peers_2d, sampling_peers_3d
+from bindless.bench.subprocesses import run_python
+from bindless.bench.measure import Bench, Peer, Row
 from bindless.cli import main
 
 
@@ -47,8 +47,8 @@ def selector(device: bl.Device) -> str:
 def test_every_part_has_its_rows(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, selector: str, part: str, operations: list[str]
 ) -> None:
-    monkeypatch.setattr("bindless._bench_rows._BUDGET", 0.0)  # as few rounds as may be, and no peers that compile
-    monkeypatch.setattr("bindless._bench_peers.available", lambda name: None)
+    monkeypatch.setattr("bindless.bench.measure._BUDGET", 0.0)  # as few rounds as may be, and no peers that compile
+    monkeypatch.setattr("bindless.bench.peer_libraries.available", lambda name: None)
     document = _document(capsys, "--device", selector, "--parts", part)
     rows = document["rows"]
     assert document["backend"] == selector.partition(":")[0]

@@ -11,8 +11,8 @@ import pytest
 from PIL import Image as Picture
 
 import bindless as bl
-from bindless import _demo
-from bindless._demo_scenes import head_phantom, photograph, plane_coordinates, rotation_matrix
+from bindless import demo as _demo
+from bindless.demo.scenes import head_phantom, photograph, plane_coordinates, rotation_matrix
 from bindless.cli import main
 from bounds import is_bounded
 from error_checks import raises

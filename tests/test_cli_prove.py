@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import bindless as bl
-from bindless import _cli_prove, _prove_sampling
-from bindless._cli_prove import distance
+from bindless.cli import prove as _cli_prove
+from bindless.prove import sampling_checks as _prove_sampling
+from bindless.cli.prove import distance
 from bindless.cli import main
 from error_checks import raises
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pytest
 
 import bindless as bl
-from bindless._image_levels import halve
+from bindless.image.mipmap import halve
 from error_checks import raises
 
 Array = npt.NDArray[Any]
@@ -286,7 +286,7 @@ def test_pictures_larger_than_one_block(
     pixels = rng.integers(0, 256, (2, 40, 30, 3)).astype(np.uint8)
     with bl.Image(pixels, layers=True, queue=queue) as image:
         whole = image.warp([[0.5, 0.1, 0], [0, 0.5, 0]], (64, 50)), image.resize((61, 83))
-        monkeypatch.setattr("bindless._image_parallel._BLOCK", 200)
+        monkeypatch.setattr("bindless.image.row_blocks._BLOCK", 200)
         parts = image.warp([[0.5, 0.1, 0], [0, 0.5, 0]], (64, 50)), image.resize((61, 83))
     for one, other in zip(whole, parts):
         np.testing.assert_array_equal(one, other)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .compiler.build import build
     from .compiler.llvm.find_toolchain import kernels_available
-    from .image import Image
+    from .image.image import Image
     from .bindless_images import (
         ImageMem,
         alloc_image_mem,
@@ -171,7 +171,7 @@ SYCL_EXT_ONEAPI_BACKEND_LEVEL_ZERO = 3
 _MODULES = {
     "compiler.build": ("build",),
     "compiler.llvm.find_toolchain": ("kernels_available",),
-    "image": ("Image",),
+    "image.image": ("Image",),
     "bindless_images": (
         "ImageMem",
         "alloc_image_mem",

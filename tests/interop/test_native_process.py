@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import bindless as bl
-from bindless._cli_ze_driver import driver_path
+from bindless.cli.ze_driver import driver_path
 
 HERE = Path(__file__).resolve().parent
 

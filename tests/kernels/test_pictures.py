@@ -11,7 +11,7 @@ from host_kernels import CHANNEL_TYPES, STORAGE, HostKernels, format_word, surfa
 from test_sampled import CLASSES, IMAGE, hash_of
 from test_unsampled import class_of, random_texels, value_of
 
-from bindless._image_area import shrink, sums_need_double
+from bindless.image.area_filter import shrink, sums_need_double
 
 MATRICES = {
     "identity": np.eye(3),

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 import bindless
-from bindless._cli_ze_driver import driver_path
+from bindless.cli.ze_driver import driver_path
 from bindless.drivers import level_zero
 from needs import c_compiler, lacks
 

@@ -14,7 +14,7 @@ import sys
 from collections import Counter
 from typing import Any
 
-from bindless._cli_ze_driver import driver_path
+from bindless.cli.ze_driver import driver_path
 from bindless.drivers import _level_zero
 from bindless.drivers._level_zero_structs import STRUCTURE_TYPES
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from bindless._cli_ze_driver import driver_path
+from bindless.cli.ze_driver import driver_path
 
 from .conftest import Guide
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import bindless as bl
-from bindless._cli_sampling import KnownImage, known_images
+from bindless.cli.doctor_sampling import KnownImage, known_images
 from bindless.backends.opencl import image_format as _opencl_format, image_handle as _opencl_handle, known_answer_tests as _opencl_known_answers
 from bindless.backends.opencl.known_answer_tests import LayerCoordinate, layer_coordinate, spoiled_formats
 from bindless.drivers import opencl as driver
@@ -114,7 +114,7 @@ def test_every_kind_and_format_samples_right(cl: bl.Device, cl_queue: bl.Queue) 
 
 def test_a_known_image_finds_what_is_wrong(cl_queue: bl.Queue, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a driver that takes the layer for another one, and one that mixes up channels."""
-    from bindless import _cli_sampling
+    from bindless.cli import doctor_sampling as _cli_sampling
 
     sample = bl.sample_image_array
 

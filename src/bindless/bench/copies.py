@@ -1,0 +1,121 @@
+"""Rows of ``bindless bench`` about copies of images, in several sizes, beside ``memcpy`` or the driver's own copy."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import numpy as np
+
+from .measure import Bench, Peer, Work
+from ..bindless_images import ImageMem
+from ..model.aspects import Aspect
+from ..model.image_descriptor import ImageDescriptor
+from ..model.enums import Backend
+from ..sycl.queue.queue import Queue
+from ..sycl.usm import UsmArray, usm_empty
+
+__all__ = ["measure_copies"]
+
+_SIZES = tuple(kibibytes << 10 for kibibytes in (64, 256, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10))  # bytes
+_MOST_ON_PROCESSORS = 64 << 20
+_CALLED = 32 << 20  # bytes that a round copies at least: a short call by itself tells more of the caches than of itself
+_HOST, _DEVICE, _ARRAY = 1, 2, 3  # CUmemorytype
+# Ratios to the driver's copy that the project aims at, on GPUs: of the largest size, and of all others.
+_WANTED = {"numpy to image": 4.0, "image to numpy": 3.0, "image to image": 4.0, "image to device memory": 4.0}
+
+
+class _DriverCopies:
+    """The same copies called without the facade: ``cuMemcpy3DAsync`` and a wait."""
+
+    def __init__(self, bench: Bench) -> None:
+        from ..drivers import cuda
+
+        self._driver = cuda
+        bench.queue._native.primary.activate()  # the context that streams are made in
+        slot = cuda.ffi.new("CUstream *")
+        cuda.check(cuda.lib.cuStreamCreate(slot, cuda.lib.CU_STREAM_NON_BLOCKING), "cuStreamCreate")
+        self._stream = slot[0]
+
+    def close(self) -> None:
+        self._driver.check(self._driver.lib.cuStreamDestroy(self._stream), "cuStreamDestroy")
+
+    def work(self, source: tuple[int, int], target: tuple[int, int], row: int, rows: int) -> Work:
+        """A copy of ``rows`` of ``row`` bytes between two places: a type of memory and an address."""
+        lib, check, stream = self._driver.lib, self._driver.check, self._stream
+
+        def copy() -> None:
+            result = lib.bindless_copy_box(
+                stream, source[0], source[1], 0, 0, 0, row, rows, target[0], target[1], 0, 0, 0, row, rows, row, rows, 1
+            )
+            check(result, "cuMemcpy3DAsync")
+            check(lib.cuStreamSynchronize(stream), "cuStreamSynchronize")
+
+        return copy
+
+
+def measure_copies(bench: Bench) -> None:
+    """numpy to image and back, image to image, image to the device's linear memory."""
+    queue = bench.queue
+    on_gpu = queue.device.has(Aspect.gpu)
+    driver = _DriverCopies(bench) if queue.device.backend is Backend.cuda else None
+    try:
+        for nbytes in _SIZES:
+            if on_gpu or nbytes <= _MOST_ON_PROCESSORS:
+                _measure_size(bench, nbytes, driver, on_gpu)
+    finally:
+        if driver is not None:
+            driver.close()
+
+
+def _measure_size(bench: Bench, nbytes: int, driver: _DriverCopies | None, on_gpu: bool) -> None:
+    queue = bench.queue
+    side = int(np.sqrt(nbytes / 16))
+    size = f"{nbytes >> 20} MiB" if nbytes >= 1 << 20 else f"{nbytes >> 10} KiB"
+    pixels = np.full((side, side, 4), 0.5, np.float32)
+    back = np.zeros_like(pixels)
+    desc = ImageDescriptor.from_array(pixels)
+    with (
+        ImageMem(desc, queue) as first,
+        ImageMem(desc, queue) as second,
+        usm_empty(desc.shape, "float32", queue) as flat,
+    ):
+        places: dict[str, tuple[Any, Any]] = {
+            "numpy to image": (pixels, first),
+            "image to numpy": (first, back),
+            "image to image": (first, second),
+            "image to device memory": (first, flat),
+        }
+        for name, (source, target) in places.items():
+            peers = {}
+            wanted = (_WANTED[name] if nbytes == _SIZES[-1] else 1.0) if on_gpu else 1.0
+            if driver is not None:
+                work = driver.work(_place(source), _place(target), side * 16, side)
+                peers["the driver's own copy"] = Peer(work, wanted=wanted)
+            elif not on_gpu:
+                memmove = lambda: ctypes.memmove(back.ctypes.data, pixels.ctypes.data, pixels.nbytes)  # noqa: E731
+                peers["memcpy"] = Peer(memmove, wanted=wanted)
+            within = name in ("image to image", "image to device memory") or not on_gpu
+            bench.measure(
+                f"{name}, {size}",
+                _copying(queue, source, target),
+                peers,
+                amount=pixels.nbytes,
+                unit="bytes",
+                calls=max(_CALLED // nbytes, 1),
+                bound="memory" if within else "",
+                bound_seconds=bench.traffic(2 * pixels.nbytes) if within else 0.0,
+                size=pixels.nbytes,
+            )
+
+
+def _copying(queue: Queue, source: Any, target: Any) -> Work:
+    return lambda: queue.ext_oneapi_copy(source, target).wait()
+
+
+def _place(side: Any) -> tuple[int, int]:
+    if isinstance(side, np.ndarray):
+        return _HOST, int(side.ctypes.data)
+    if isinstance(side, UsmArray):
+        return _DEVICE, int(side.pointer.address)
+    return _ARRAY, int(side.get_handle().raw_handle)

@@ -1,0 +1,85 @@
+"""Peers of ``bindless bench``: launches by the reference driver's and Level Zero's own calls, through the bindings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .measure import Work
+from ..interop import get_native
+from ..model.enums import Backend
+from ..sycl.kernel.bundle import load_kernel_bundle
+from ..sycl.queue.queue import Queue
+
+__all__ = ["native_launches"]
+
+
+def native_launches(queue: Queue, source: bytes, name: str, arguments: tuple[Any, ...], calls: int) -> dict[str, Work]:
+    """As many launches of one work-item and a wait, in a queue of its own; none for other backends.
+
+    Args:
+        queue: whose context and device they are in.
+        source, name: the module and its kernel.
+        arguments: numpy scalars.
+        calls: launches of each work.
+    """
+    makers = {Backend.reference: _reference, Backend.level_zero: _level_zero}
+    maker = makers.get(queue.device.backend)
+    if maker is None:
+        return {}
+    own = Queue(queue.device, queue.context, in_order=True)
+    kernel = load_kernel_bundle(source, own).get_kernel(name)
+    return maker(own, kernel, [argument.tobytes() for argument in arguments], calls)
+
+
+def _number(thing: Any) -> int:
+    native: Any = get_native(thing)
+    return int(native)
+
+
+def _reference(queue: Queue, kernel: Any, arguments: list[bytes], calls: int) -> dict[str, Work]:
+    from ..drivers import reference as driver
+
+    lib, ffi, check = driver.lib, driver.ffi, driver.check
+    handle = ffi.cast("blr_queue_t", _number(queue))
+    native = ffi.cast("blr_kernel_t", _number(kernel))
+    values = [ffi.new("char[]", argument) for argument in arguments]
+    places = ffi.new("void *[]", values) if values else ffi.NULL
+    sizes = ffi.new("uint64_t[]", [len(argument) for argument in arguments]) if values else ffi.NULL
+    launch = ffi.new("blr_launch_t *", (1, (1, 1, 1), (0, 0, 0), (1, 1, 1), len(values), places, sizes))
+    enqueue, null = lib.blrEnqueueKernel, ffi.NULL
+
+    def work(kept: Any = (queue, kernel, values, places, sizes)) -> None:
+        for _ in range(calls):
+            enqueue(handle, native, launch, 0, null, null)
+        check(lib.blrQueueWait(handle, 2**64 - 1), "blrQueueWait")
+
+    return {"blrEnqueueKernel by the bindings": work}
+
+
+def _level_zero(queue: Queue, kernel: Any, arguments: list[bytes], calls: int) -> dict[str, Work]:
+    from ..drivers import level_zero as driver
+
+    lib, ffi, check = driver.lib, driver.ffi, driver.check
+    found: Any = get_native(queue)
+    if found.type != "ze_command_list_handle_t":
+        return {}  # a command queue: it takes lists alone
+    handle = ffi.cast("ze_command_list_handle_t", _number(queue))
+    native = ffi.cast("ze_kernel_handle_t", _number(kernel))
+    one, append, null = ffi.new("ze_group_count_t *", (1, 1, 1)), lib.zeCommandListAppendLaunchKernel, ffi.NULL
+    pool, event = ffi.new("ze_event_pool_handle_t *"), ffi.new("ze_event_handle_t *")
+    of_pool = driver.make_struct("ze_event_pool_desc_t", flags=lib.ZE_EVENT_POOL_FLAG_HOST_VISIBLE, count=1)
+    context = ffi.cast("ze_context_handle_t", _number(queue.context))
+    check(lib.zeEventPoolCreate(context, of_pool, 0, null, pool), "zeEventPoolCreate")
+    check(lib.zeEventCreate(pool[0], driver.make_struct("ze_event_desc_t"), event), "zeEventCreate")
+    check(lib.zeKernelSetGroupSize(native, 1, 1, 1), "zeKernelSetGroupSize")
+    for number, argument in enumerate(arguments):
+        check(lib.zeKernelSetArgumentValue(native, number, len(argument), argument), "zeKernelSetArgumentValue")
+
+    def work(kept: Any = (queue, kernel)) -> None:
+        for _ in range(calls):
+            append(handle, native, one, null, 0, null)
+        check(lib.zeCommandListAppendBarrier(handle, event[0], 0, null), "zeCommandListAppendBarrier")
+        check(lib.zeEventHostSynchronize(event[0], 2**64 - 1), "zeEventHostSynchronize")
+        check(lib.zeEventHostReset(event[0]), "zeEventHostReset")
+
+    return {"zeCommandListAppendLaunchKernel by the bindings": work}

@@ -1,0 +1,77 @@
+"""``bindless resize``: a picture file in another size."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from ..image.image import Image
+from ..model.errors import InvalidError, MemoryAllocationError
+from ..sycl.queue.queue import Queue
+
+__all__ = ["parse_size", "resize_file"]
+
+# What a picture is converted to before it is resized: colours are weighted by their coverage, so that the
+# colour of transparent pixels does not bleed.
+_WORKING_MODE = {"L": "L", "1": "L", "LA": "La", "RGBA": "RGBa", "PA": "RGBa", "I;16": "I;16"}
+_STORED_MODE = {"La": "LA", "RGBa": "RGBA"}
+
+
+def parse_size(text: str, width: int, height: int) -> tuple[int, int]:
+    """(width, height) from ``WxH``, ``Wx`` or ``xH``; the missing one keeps the proportions of the picture.
+
+    Raises:
+        InvalidError: the text is none of these, or a size is zero.
+    """
+    match = re.fullmatch(r"(\d*)[xX](\d*)", text.strip())
+    if match is None or not any(match.groups()):
+        raise InvalidError(f"--size {text!r}: it is WxH in pixels, such as 640x480, 640x or x480")
+    given = [int(part) if part else 0 for part in match.groups()]
+    if "0" in (part.lstrip("0") or part[:1] for part in match.groups()):
+        raise InvalidError(f"--size {text!r}: a picture has at least 1 pixel in each direction")
+    return (
+        given[0] or max(round(width * given[1] / height), 1),
+        given[1] or max(round(height * given[0] / width), 1),
+    )
+
+
+def resize_file(source: str, target: str, size: str, filtering: str, queue: Queue) -> None:
+    """Reads a picture, resizes it on the queue's device and writes it.
+
+    Raises:
+        InvalidError: Pillow is not installed or cannot read the file, or the size is none.
+        MemoryAllocationError: the size is too large.
+        OSError: a file cannot be opened or written.
+    """
+    from . import require
+
+    require("PIL", "picture files are read and written by Pillow", "cli")
+    from PIL import Image as Picture
+    from PIL import ImageOps, UnidentifiedImageError
+
+    try:
+        picture = ImageOps.exif_transpose(Picture.open(source))
+    except UnidentifiedImageError:
+        raise InvalidError(f"{source} is no picture that Pillow can read") from None
+    transparent = "transparency" in picture.info
+    mode = "RGBa" if transparent else _WORKING_MODE.get(picture.mode, "RGB")
+    width, height = parse_size(size, *picture.size)
+    if mode == "RGBa":
+        picture = picture.convert("RGBA")
+    pixels = np.asarray(picture.convert(mode) if picture.mode != mode else picture)
+    with Image(pixels, filtering=filtering, queue=queue) as image:
+        try:
+            result = Picture.frombytes(mode, (width, height), image.resize((width, height)).tobytes())
+        except (MemoryError, OverflowError, ValueError) as error:  # Pillow's too, of what is too large for it
+            if isinstance(error, InvalidError):
+                raise
+            raise MemoryAllocationError(
+                f"--size {size!r}: a picture of {width} x {height} pixels does not fit in memory: {error}"
+            ) from None
+    stored = result.convert(_STORED_MODE[mode]) if mode in _STORED_MODE else result
+    try:
+        stored.save(target)
+    except ValueError as error:
+        raise InvalidError(f"{target}: {error}; the ending names a format, such as .png or .jpg") from None
+    print(f"{source}: {picture.width} x {picture.height} -> {target}: {width} x {height}, by {queue.device.name}")

@@ -1,0 +1,73 @@
+"""The built-in kernels that make whole pictures, loaded once in a context, and their launches.
+
+The reference device is the processor: its pictures are made there by the same arithmetic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from .. import kernels
+from ..model.aspects import Aspect
+from ..model.enums import Backend
+from ..model.ranges import NdRange
+from ..submission.event import Event
+from ..sycl.kernel.kernel import Kernel
+from ..sycl.kernel.bundle import load_kernel_bundle
+from ..sycl.queue.queue import Queue
+
+__all__ = ["builtin_kernel", "launch", "makes_pictures"]
+
+# The languages of built-in kernels that drivers take.
+_TARGETS: dict[Backend, kernels.Target] = {Backend.cuda: "ptx"}
+
+# The languages that backends have their own functions in, and that those which make pictures are built for.
+_FUNCTIONS: dict[Backend, str] = {Backend.cuda: "ptx", Backend.level_zero: "spirv", Backend.opencl: "opencl_c"}
+
+_GROUP = 128
+_MOST_ITEMS = 1 << 20  # of one launch; the kernels stride over the rest
+
+
+def builtin_kernel(queue: Queue, name: str, format_word: int | None = None) -> Kernel | None:
+    """A built-in kernel for a queue's device, or None where its driver takes none.
+
+    Args:
+        name: without the prefix: ``warp_2d_f``.
+        format_word: fixes the argument ``format``, which the kernel still takes.
+    """
+    target = _TARGETS.get(queue.device.backend)
+    if target is None or name not in kernels.modules(target):
+        return None
+    loaded = queue.context._kernels
+    key = (queue.device, name, format_word)
+    kernel: Kernel | None = loaded.get(key)
+    if kernel is None:
+        whole = f"bindless_{name}"
+        text = kernels.source(name, target) if format_word is None else kernels.specialised(whole, format_word)
+        kernel = loaded[key] = load_kernel_bundle(text, queue.device, queue.context).get_kernel(whole)
+    return kernel
+
+
+def makes_pictures(queue: Queue, name: str) -> bool:
+    """Whether a queue's device follows maps itself: it has double precision, and the function that does it.
+
+    Args:
+        name: of the kernel, where it takes one: ``warp_2d_f``.
+    """
+    device = queue.device
+    if device.backend is Backend.reference:
+        return True
+    language = _FUNCTIONS.get(device.backend)
+    if language is None or not device.has(Aspect.fp64):
+        return False
+    module = kernels.manifest()["modules"].get(name)
+    return module is not None and language in module["artifacts"]
+
+
+def launch(
+    queue: Queue, kernel: Kernel, items: int, *arguments: Any, depends_on: Event | Iterable[Event] = ()
+) -> Event:
+    """Runs a built-in kernel with about a work-item for each of ``items``."""
+    groups = -(-min(items, _MOST_ITEMS) // _GROUP)
+    return queue.parallel_for(NdRange(groups * _GROUP, _GROUP), kernel, *arguments, depends_on=depends_on)

@@ -1,0 +1,31 @@
+"""The queue of images that are made without one."""
+
+from __future__ import annotations
+
+import threading
+
+from ..core import ownership as _lifetime
+from ..sycl.queue.queue import Queue
+
+__all__ = ["default_queue"]
+
+_default: Queue | None = None
+_lock = threading.Lock()
+
+
+def default_queue() -> Queue:
+    """In order, on the default device, one for all images until it is closed."""
+    global _default
+    with _lock:
+        if _default is None or _default.closed:
+            _default = Queue(in_order=True)
+        return _default
+
+
+def _after_fork() -> None:
+    """Another thread of the parent may have held the lock."""
+    global _lock
+    _lock = threading.Lock()
+
+
+_lifetime.after_fork(_after_fork)

@@ -1,0 +1,288 @@
+"""``ImageStore``: the device side of one ``Image``: memory, levels, handles, and their release.
+
+What the hardware asks for and users need not know is settled here: three channels are padded to four where
+the device has no such format, and pixel coordinates become 0..1 where the hardware takes nothing else.
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .mipmap import fill_levels
+from .pinned_uploads import free_array
+from ..bindless_images import (
+    ImageMem,
+    create_image,
+    destroy_image_handle,
+    fetch_cubemap,
+    fetch_image,
+    fetch_image_array,
+    sample_cubemap,
+    sample_image,
+    sample_image_array,
+    sample_mipmap,
+)
+from ..bindless_images.device_limits import most_anisotropy
+from ..bindless_images.result_arrays import empty_result
+from ..model.aspects import Aspect
+from ..model.image_descriptor import ImageDescriptor
+from ..model.enums import AddressingMode, CoordinateNormalizationMode, CubemapFilteringMode, ImageType
+from ..model.errors import InvalidError
+from ..model.image_handles import SampledImageHandle, UnsampledImageHandle
+from ..model.sampler import BindlessImageSampler
+from ..core.ownership import is_finished
+from ..sycl.queue.queue import Queue
+from ..sycl.usm import UsmArray, usm_empty
+
+__all__ = ["ImageStore", "Reader"]
+
+Array = npt.NDArray[Any]
+
+# Bytes of an image whose pixels are copied rather than waited for: about as long takes the way to a device and back.
+_SMALL = 1 << 16
+
+_REPEATING = (AddressingMode.repeat, AddressingMode.mirrored_repeat)
+
+
+@dataclass(frozen=True)
+class Reader:
+    """A sampled handle and what turns coordinates of the user into its own.
+
+    Attributes:
+        handle: made by the store, which destroys it.
+        scale: (dims,) what coordinates are divided by, or None where they are the handle's own.
+        bias: (dims,) added afterwards: the hardware cuts 0..1 to a fixed number of bits, and half of the
+            last one makes that a rounding.
+    """
+
+    handle: SampledImageHandle
+    scale: npt.NDArray[np.float32] | None = None
+    bias: npt.NDArray[np.float32] | None = None
+
+    def coordinates(self, points: Array) -> Array:
+        if self.scale is None or self.bias is None:
+            return np.ascontiguousarray(points, np.float32)
+        result = points / self.scale
+        result += self.bias
+        return np.ascontiguousarray(result, np.float32)
+
+    def gradients(self, steps: Array) -> Array:
+        return np.ascontiguousarray(steps if self.scale is None else steps / self.scale, np.float32)
+
+
+class ImageStore:
+    """Image memory with all levels filled, and the handles over it.
+
+    Args:
+        pixels: shape of ``described``.
+        described: the image as the user sees it, with type ``standard`` for a mipmap.
+        descriptor: what is allocated for it, see ``Plan``.
+        queue: does all work; every method that gives values waits.
+    """
+
+    def __init__(self, pixels: Array, described: ImageDescriptor, descriptor: ImageDescriptor, queue: Queue) -> None:
+        self._queue = queue
+        self._channels = described.num_channels
+        self._layers = described.array_size
+        self._lock = threading.Lock()
+        self._readers: dict[BindlessImageSampler, Reader] = {}
+        self._unsampled: dict[int, UnsampledImageHandle] = {}
+        self.descriptor = descriptor
+        self._memory: ImageMem | None = ImageMem(descriptor, queue)
+        try:
+            self._upload(pixels)
+        except BaseException:
+            self.close()
+            raise
+
+    def __del__(self) -> None:
+        # The memory ends with its owner; handles have none but this. A constructor that was interrupted made none.
+        if getattr(self, "_memory", None) is not None and (self._readers or self._unsampled) and not is_finished():
+            self.close()
+
+    @property
+    def closed(self) -> bool:
+        return self._memory is None
+
+    def memory(self) -> ImageMem:
+        if self._memory is None:
+            raise InvalidError("this Image is closed; make a new one")
+        return self._memory
+
+    def close(self) -> None:
+        """Destroys the handles and frees the memory, once. Those of a closed context end with it."""
+        with self._lock:
+            memory, self._memory = self._memory, None
+            if self._readers or self._unsampled:
+                self._end_handles()
+        if memory is not None:
+            memory.close()
+
+    def _end_handles(self) -> None:
+        """Destroys them; the lock is held."""
+        handles: list[SampledImageHandle | UnsampledImageHandle] = [*self._unsampled.values()]
+        handles += [reader.handle for reader in self._readers.values()]
+        self._readers.clear()
+        self._unsampled.clear()
+        context = self._queue.context
+        for handle in () if context.closed else handles:
+            destroy_image_handle(handle, self._queue.device, context)
+
+    # ------------------------------------------------------------------ pixels
+
+    def _upload(self, pixels: Array) -> None:
+        queue, memory, desc = self._queue, self.memory(), self.descriptor
+        if desc.type is ImageType.mipmap:
+            fill_levels(memory, desc, _padded(pixels, desc), queue)
+        elif desc.nbytes <= _SMALL and queue._stream.in_order:  # of an own array, and before all that comes later
+            own = free_array(queue, desc) if pixels.shape == desc.shape else None
+            if own is None:
+                own = _padded(pixels, desc, own=True)
+            else:
+                own[...] = pixels
+            queue.ext_oneapi_copy(own, memory)
+        else:
+            queue.ext_oneapi_copy(_padded(pixels, desc), memory).wait()
+
+    def download(self, level: int) -> Array:
+        """The stored pixels of a level: the shape of its descriptor, padded channels included."""
+        memory = self.memory()
+        if self.descriptor.type is ImageType.mipmap:
+            desc = self.descriptor.get_mip_level_desc(level)
+            pixels = empty_result(desc.shape, desc.dtype)
+            self._queue.ext_oneapi_copy(memory.get_mip_level_mem_handle(level), pixels, src_desc=desc).wait()
+            return pixels
+        pixels = empty_result(self.descriptor.shape, self.descriptor.dtype)
+        self._queue.ext_oneapi_copy(memory, pixels).wait()
+        return pixels[: self._layers] if self.descriptor.is_layered else pixels
+
+    def copy_to_device(self) -> UsmArray:
+        """The stored pixels of the first level in linear memory of the device, added channels and layers included."""
+        memory, desc = self.memory(), self.descriptor
+        if desc.type is ImageType.mipmap:
+            level = desc.get_mip_level_desc(0)
+            pixels = usm_empty(level.shape, level.dtype, self._queue)
+            self._queue.ext_oneapi_copy(memory.get_mip_level_mem_handle(0), pixels, src_desc=level).wait()
+            return pixels
+        pixels = usm_empty(desc.shape, desc.dtype, self._queue)
+        self._queue.ext_oneapi_copy(memory, pixels).wait()
+        return pixels
+
+    # ------------------------------------------------------------------ handles
+
+    def reader(self, sampler: BindlessImageSampler) -> Reader:
+        """The sampled handle for a sampler; ``coordinate`` says what the coordinates given to it are."""
+        memory = self.memory()
+        with self._lock:
+            reader = self._readers.get(sampler)
+            if reader is None:
+                reader = self._readers[sampler] = self._make_reader(memory, sampler)
+            return reader
+
+    def _make_reader(self, memory: ImageMem, sampler: BindlessImageSampler) -> Reader:
+        desc = self.descriptor
+        dims = desc.dimensions
+        cubemap = desc.type is ImageType.cubemap
+        repeats = any(mode in _REPEATING for mode in sampler.addressing[:dims])
+        normalized = sampler.is_normalized or desc.type is ImageType.mipmap or cubemap or repeats
+        seamless = cubemap and self._queue.device.has(Aspect.ext_oneapi_cubemap_seamless_filtering)
+        hardware = replace(
+            sampler,
+            coordinate=CoordinateNormalizationMode.normalized
+            if normalized
+            else CoordinateNormalizationMode.unnormalized,
+            max_mipmap_level_clamp=float(desc.num_levels - 1),
+            max_anisotropy=min(sampler.max_anisotropy, most_anisotropy(self._queue.device)),  # ``Image`` has warned
+            cubemap_filtering=CubemapFilteringMode.seamless if seamless else CubemapFilteringMode.disjointed,
+        )
+        handle = create_image(memory, desc, self._queue, sampler=hardware)
+        assert isinstance(handle, SampledImageHandle)
+        if cubemap or not normalized or sampler.is_normalized:
+            return Reader(handle)
+        sizes = (desc.width, desc.height, desc.depth)[:dims]
+        plane = max(sizes[:2])
+        bits = [_fraction_bits(plane), _fraction_bits(plane), _fraction_bits(desc.depth)][:dims]
+        return Reader(handle, np.array(sizes, np.float32), np.array([0.5 / 2**b for b in bits], np.float32))
+
+    def _unsampled_handle(self, level: int) -> UnsampledImageHandle:
+        memory = self.memory()
+        with self._lock:
+            handle = self._unsampled.get(level)
+            if handle is None:
+                if self.descriptor.type is ImageType.mipmap:
+                    desc = self.descriptor.get_mip_level_desc(level)
+                    made = create_image(memory.get_mip_level_mem_handle(level), desc, self._queue)
+                else:
+                    made = create_image(memory, self.descriptor, self._queue)
+                assert isinstance(made, UnsampledImageHandle)
+                handle = self._unsampled[level] = made
+            return handle
+
+    # ------------------------------------------------------------------ values
+
+    def sample(
+        self,
+        reader: Reader,
+        points: Array,
+        layers: Any = None,
+        levels: Any = None,
+        gradients: tuple[Array, Array] | None = None,
+    ) -> Array:
+        """Values of shape (N, channels of the described image).
+
+        Args:
+            reader: of this store.
+            points: (N, dims), or directions of a cubemap (N, 3), as the sampler given for the reader says.
+            layers: a layer or (N,) of them, for an array.
+            levels: a level or (N,) of them, for a mipmap.
+            gradients: two arrays like ``points`` instead of levels.
+        """
+        coords = reader.coordinates(points)
+        queue, handle, channels = self._queue, reader.handle, self._channels
+        if not len(coords):
+            return np.empty((0, channels), self.descriptor.value_dtype)
+        if self.descriptor.type is ImageType.cubemap:
+            return sample_cubemap(queue, handle, coords, num_channels=channels)
+        if self.descriptor.type is ImageType.array:
+            return sample_image_array(queue, handle, coords, layers, num_channels=channels)
+        if self.descriptor.type is ImageType.standard:
+            return sample_image(queue, handle, coords, num_channels=channels)
+        if gradients is None:
+            level = 0.0 if levels is None else levels
+            return sample_mipmap(queue, handle, coords, level=level, num_channels=channels)
+        dx, dy = map(reader.gradients, gradients)
+        return sample_mipmap(queue, handle, coords, dx=dx, dy=dy, num_channels=channels)
+
+    def fetch(self, points: Array, layers: Any, level: int) -> Array:
+        """Values of single pixels: (N, channels of the described image); ``points`` (N, dims) int32."""
+        handle, channels = self._unsampled_handle(level), self._channels
+        if not len(points):
+            return np.empty((0, channels), self.descriptor.value_dtype)
+        if self.descriptor.type is ImageType.cubemap:
+            return fetch_cubemap(self._queue, handle, points, layers, num_channels=channels)
+        if self.descriptor.type is ImageType.array:
+            return fetch_image_array(self._queue, handle, points, layers, num_channels=channels)
+        return fetch_image(self._queue, handle, points, num_channels=channels)
+
+
+def _padded(pixels: Array, desc: ImageDescriptor, own: bool = False) -> Array:
+    """The array as the device's memory wants it: native byte order, packed, with the added channel and layer zero.
+
+    ``own``: not the caller's array.
+    """
+    shape = desc.shape
+    if pixels.shape == shape:
+        return pixels.astype(desc.dtype, "C") if own else np.ascontiguousarray(pixels, desc.dtype)
+    padded = np.zeros(shape, desc.dtype)
+    padded[tuple(slice(n) for n in pixels.shape)] = pixels
+    return padded
+
+
+def _fraction_bits(extent: int) -> int:
+    """Bits behind the point that texture units keep of a coordinate in 0..1."""
+    return 21 if extent <= 8192 else 22 if extent <= 65536 else 23

@@ -1,0 +1,604 @@
+"""``Image``: numpy in, hardware sampling, numpy out (DESIGN: The everyday class)."""
+
+from __future__ import annotations
+
+import math
+import operator
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from types import TracebackType
+from typing import Any, SupportsIndex
+
+import numpy as np
+import numpy.typing as npt
+
+from .area_filter import shrink, to_storage
+from .device_resample import mapped, shrunk
+from .coordinates import cube_directions, grid, panorama_coordinates, projection_matrix, warp_coordinates
+from .row_blocks import in_blocks, require_room
+from .plan import planned
+from .default_queue import default_queue
+from .device_image import ImageStore, Reader
+from ..bindless_images.device_limits import most_anisotropy
+from ..bindless_images.result_arrays import empty_result
+from ..model.channels import Channel
+from ..model.image_descriptor import ImageDescriptor, integer
+from ..model.enums import (
+    AddressingMode,
+    CoordinateNormalizationMode,
+    FilteringMode,
+    ImageChannelType,
+    ImageType,
+)
+from ..model.errors import InvalidError, SamplerWarning
+from ..model.host_array import as_array
+from ..model.masked_arrays import warn_of_mask
+from ..model.sampler import BindlessImageSampler
+from ..model.message_values import shown
+from ..model.single_owner import SingleOwner
+from ..sycl.queue.queue import Queue
+
+__all__ = ["Image"]
+
+Array = npt.NDArray[Any]
+
+_BYTES_OF_DIRECTION = 24  # three coordinates of 64 bits
+
+
+class Image(SingleOwner):
+    """An image on a device, made from an array, read by the device's texture units.
+
+    Coordinates are in (x, y, z) order and in pixels unless ``coordinate="normalized"``: the centre of pixel
+    (i, j), that is of ``array[j, i]``, is (i + 0.5, j + 0.5), and the image spans 0 to its size. They keep
+    that meaning with mipmaps and with repeating addresses too, for which the hardware itself wants 0..1.
+
+    Args:
+        array: shape ([depth,] [height,] width[, channels]), with up to 4 channels. A last axis of at most
+            four entries counts channels where there are three axes or more. dtype int8, uint8, int16 or
+            uint16 (read as -1..1 and 0..1), float16 or float32, or int32 or uint32. The array is copied.
+        channel_type: how its channels are read; default by the dtype.
+        mipmaps: make the smaller versions too, so that reduced pictures do not flicker and alias.
+        layers: the first axis counts images that are never blended with each other.
+        cubemap: the first axis counts the six faces +x, -x, +y, -y, +z, -z of a cube; coordinates are directions.
+        addressing: what lies outside: ``clamp_to_edge``, ``repeat``, ``mirrored_repeat``, ``clamp_to_border``
+            (transparent zero); one mode, or three for (x, y, z).
+        filtering: ``linear`` or ``nearest``; between the levels of a mipmap too.
+        coordinate: ``unnormalized``, pixels, or ``normalized``, 0..1 over each dimension.
+        max_anisotropy: with mipmaps, how many times longer than wide the footprint of a sample may be.
+        queue: where the image lives and works; default: one queue on the default device.
+        dimensions: spatial dimensions, where the array's shape leaves that open (a 1D image with channels).
+
+    The image owns its memory on the device until ``close()``, the end of a ``with`` block, or collection.
+    All methods wait for their results, and may be called from several threads.
+
+    Raises:
+        InvalidError: the shape, dtype or an option is not that of an image; the message says what is allowed.
+        FeatureNotSupportedError: the device lacks the kind of image or the format.
+        MemoryAllocationError: the device has not enough memory.
+    """
+
+    def __init__(
+        self,
+        array: npt.ArrayLike,
+        *,
+        channel_type: ImageChannelType | str | None = None,
+        mipmaps: bool = False,
+        layers: bool = False,
+        cubemap: bool = False,
+        addressing: AddressingMode | str | Sequence[AddressingMode | str] = AddressingMode.clamp_to_edge,
+        filtering: FilteringMode | str = FilteringMode.linear,
+        coordinate: CoordinateNormalizationMode | str = CoordinateNormalizationMode.unnormalized,
+        max_anisotropy: float = 0.0,
+        queue: Queue | None = None,
+        dimensions: int | None = None,
+    ) -> None:
+        warn_of_mask(array, "array")
+        pixels = as_array("array", array)
+        if queue is None:
+            queue = default_queue()
+        elif not isinstance(queue, Queue):
+            raise InvalidError(f"queue={shown(queue)} is no Queue")
+        self._queue = queue
+        plan = planned(
+            queue.device, pixels.shape, pixels.dtype, dimensions, channel_type, mipmaps, layers, cubemap,
+            addressing, filtering, coordinate, max_anisotropy,
+        )  # fmt: skip
+        self._described, stored, shape, self._has_channel_axis, self._sampler = plan
+        ratio = self._sampler.max_anisotropy
+        if ratio > 1 and ratio > (most := most_anisotropy(queue.device)):
+            told = f"max_anisotropy={ratio:g} samples as {most}, the most that {queue.device.name} does"
+            warnings.warn(told, SamplerWarning, stacklevel=2)
+        self._mipmaps = bool(mipmaps)
+        self._store = ImageStore(
+            pixels if self._has_channel_axis else pixels.reshape(shape), self._described, stored, queue
+        )
+
+    @classmethod
+    def from_equirectangular(
+        cls, panorama: npt.ArrayLike, size: int | None = None, *, queue: Queue | None = None, **options: Any
+    ) -> Image:
+        """A cubemap from a panorama of the whole sphere.
+
+        The middle of the panorama looks along -z, its right quarter along +x, its top row along +y.
+
+        Args:
+            panorama: shape (height, width[, channels]); usually twice as wide as high.
+            size: pixels of a side of a face; default half the panorama's height. Smaller ones are made from
+                the mipmaps of the panorama, so that nothing aliases.
+            queue: where both live.
+            options: further arguments of ``Image``.
+
+        Raises:
+            InvalidError: the panorama has not two dimensions, or the size is not positive.
+        """
+        warn_of_mask(panorama, "panorama")
+        pixels = as_array("panorama", panorama)
+        if pixels.ndim not in (2, 3):
+            raise InvalidError(f"a panorama has shape (height, width[, channels]), not {pixels.shape}")
+        height, width = pixels.shape[:2]
+        (side,) = _sizes(max(height // 2, 1) if size is None else size, 1, "size", "(pixels of a face)")
+        taken = {"mipmaps", "layers", "cubemap", "dimensions"} & options.keys()
+        if taken:
+            raise InvalidError(f"from_equirectangular makes a cubemap: leave {', '.join(sorted(taken))} out")
+        if pixels.dtype.kind in "iu" and pixels.dtype.itemsize == 4:
+            raise InvalidError(
+                f"a panorama of {pixels.dtype} cannot be resampled to the faces of a cubemap, for integers of 32 bits "
+                'are not filtered: convert with panorama.astype("float32")'
+            )
+        require_room(6 * side * side, f"size={side}", _BYTES_OF_DIRECTION)
+        directions = cube_directions(side)
+        with cls(pixels, mipmaps=True, addressing=AddressingMode.repeat, queue=queue, dimensions=2) as source:
+            level = max(np.log2(height / (2 * side)), 0.0)
+            values = source.sample(panorama_coordinates(directions, width, height), level=float(level))
+            faces = to_storage(values, source._described.channel, codes=False)
+            if not source._has_channel_axis:
+                faces = faces[..., 0]
+        return cls(faces, cubemap=True, queue=queue, **options)
+
+    # ------------------------------------------------------------------ what it is
+
+    @property
+    def descriptor(self) -> ImageDescriptor:
+        """Of the image on the device: it may have more channels than the array, and has the levels of mipmaps."""
+        return self._store.descriptor
+
+    @property
+    def queue(self) -> Queue:
+        """The queue the image was made with."""
+        return self._queue
+
+    @property
+    def sampler(self) -> BindlessImageSampler:
+        """What was asked for; the hardware's own sampler may differ in ``coordinate``."""
+        return self._sampler
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the array."""
+        return self._array_shape(self._described)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """dtype of the array."""
+        return self._described.dtype
+
+    @property
+    def size(self) -> tuple[int, ...]:
+        """Pixels in (x, y, z) order, layers not counted."""
+        described = self._described
+        return (described.width, described.height, described.depth)[: described.dimensions]
+
+    @property
+    def num_channels(self) -> int:
+        """Channels of the array."""
+        return self._described.num_channels
+
+    @property
+    def num_layers(self) -> int:
+        """Layers, or faces of a cubemap; 1 for other images."""
+        return self._described.array_size
+
+    @property
+    def num_levels(self) -> int:
+        """Levels of the mipmap, 1 without."""
+        return self.descriptor.num_levels
+
+    def __repr__(self) -> str:
+        described = self._described
+        size = " x ".join(map(str, self.size))
+        extra = {
+            ImageType.array: f", {described.array_size} layers",
+            ImageType.cubemap: ", cubemap",
+        }.get(described.type, f", {self.num_levels} levels" if self._mipmaps else "")
+        state = "closed" if self._store.closed else f"on {self._queue.device.name}"
+        return f"<Image {size}, {described.num_channels} x {described.channel_type}{extra}, {state}>"
+
+    # ------------------------------------------------------------------ reading
+
+    def sample(
+        self,
+        coords: npt.ArrayLike,
+        *,
+        level: npt.ArrayLike | None = None,
+        dx: npt.ArrayLike | None = None,
+        dy: npt.ArrayLike | None = None,
+        layers: npt.ArrayLike | None = None,
+    ) -> Array:
+        """The filtered values at any coordinates.
+
+        Args:
+            coords: shape (..., dims) in (x, y, z) order; the centre of pixel (i, j) is (i + 0.5, j + 0.5), or
+                that divided by the size with normalized coordinates. A cubemap takes directions (..., 3) of
+                any length. A 1D image takes (N,) too. NaN reads at 0.
+            level: level of a mipmap, a number or an array that broadcasts to (...): 1 is half the size.
+            dx, dy: instead of a level, the change of ``coords`` from one output pixel to the next in two
+                directions, shape (..., dims) or one that broadcasts to it; the level, and with
+                ``max_anisotropy`` the shape of the footprint, follow from it.
+            layers: layer of each sample, a number or an array that broadcasts to (...). Without it every
+                layer is sampled.
+
+        Returns:
+            shape (..., channels), or (layers, ..., channels) where all layers are sampled: float32 (float16
+            of a float16 image, integers of an integer image).
+
+        Raises:
+            InvalidError: a shape or an option does not fit the image.
+        """
+        points, leading = self._points(coords, np.float64)
+        if (dx is None) != (dy is None):
+            raise InvalidError("dx and dy are given together or not at all")
+        if level is not None and dx is not None:
+            raise InvalidError("level and dx, dy exclude each other: gradients choose the level")
+        if (level is not None or dx is not None) and not self._mipmaps:
+            raise InvalidError("level, dx and dy need an image made with mipmaps=True")
+        gradients = None
+        if dx is not None and dy is not None:
+            gradients = (self._gradient("dx", dx, leading), self._gradient("dy", dy, leading))
+        levels = None if level is None else self._per_item("level", level, leading, np.float32)
+        reader = self._store.reader(self._sampler)
+        return self._over_layers(
+            layers,
+            leading,
+            lambda chosen: self._store.sample(reader, points, chosen, levels, gradients),
+            layered=self._described.type is ImageType.array,
+        )
+
+    def fetch(self, coords: npt.ArrayLike, *, level: int = 0, layers: npt.ArrayLike | None = None) -> Array:
+        """The values of single pixels, without a sampler.
+
+        Args:
+            coords: integers of shape (..., dims) in (x, y, z) order, from 0: (i, j) is ``array[j, i]``. A 1D
+                image takes (N,) too; a cubemap takes (x, y) of a face.
+            level: level of a mipmap.
+            layers: layer or face of each pixel, a number or an array that broadcasts to (...). Without it
+                every layer is fetched.
+
+        Returns:
+            shape (..., channels), or (layers, ..., channels): float32 of normalized images, else the dtype.
+
+        Raises:
+            InvalidError: coordinates or layers outside of the image, or no integers.
+        """
+        values = as_array("coords", coords)
+        if values.dtype.kind not in "iu":
+            raise InvalidError(f"coords are {values.dtype}; pixels are fetched by integers, sample() takes floats")
+        points, leading = self._points(values, values.dtype, fetch=True)
+        described = self._level(level)
+        for axis, extent in enumerate((described.width, described.height, described.depth)[: points.shape[1]]):
+            along = points[:, axis]
+            if along.size and not (along.min() >= 0 and along.max() < extent):
+                first = int(np.flatnonzero((along < 0) | (along >= extent))[0])
+                raise InvalidError(
+                    f"coords[{first}] is {tuple(map(int, points[first]))}; {'xyz'[axis]} is 0 to {extent - 1}"
+                )
+        points = np.ascontiguousarray(points, np.int32)
+        return self._over_layers(
+            layers,
+            leading,
+            lambda chosen: self._store.fetch(points, chosen, level),
+            layered=self._described.is_layered,
+        )
+
+    def numpy(self, level: int = 0) -> Array:
+        """The stored pixels, in the array's dtype and axes; of a smaller level, the smaller array.
+
+        Raises:
+            InvalidError: the image has no such level.
+        """
+        described = self._level(level)
+        return self._store.download(level)[..., : self.num_channels].reshape(self._array_shape(described))
+
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> Array:
+        if copy is False:
+            raise ValueError("an Image lies on a device: an array of it is always a copy")
+        result = self.numpy()
+        return result if dtype is None else result.astype(dtype, copy=False)
+
+    # ------------------------------------------------------------------ whole pictures
+
+    def resize(self, size: int | Sequence[int]) -> Array:
+        """The picture in another size.
+
+        Where it shrinks, each pixel is the mean of the area that it covers, so that nothing aliases; where it
+        grows, the device's linear filter interpolates between pixel centres, and the edges are clamped. An
+        image with ``filtering="nearest"`` keeps its values: each pixel is the nearest one.
+
+        Args:
+            size: (width, height); (width,) of a 1D image, (width, height, depth) of a 3D one.
+
+        Returns:
+            the array's dtype (integers rounded) and axes, in the new size; every layer of an array.
+
+        Raises:
+            InvalidError: the size is not made of positive integers, or the image is a cubemap.
+        """
+        self._refuse_cubemap("resize")
+        sizes = _sizes(size, len(self.size), "size", "(width, height, depth)")
+        require_room(math.prod(sizes), "size", self._bytes_of_pixel())
+        channel = self._described.channel
+        if self._sampler.filtering is FilteringMode.nearest:
+            return self._as_given(self._enlarge(sizes, channel, codes=False), sizes)
+        reduced = tuple(min(new, old) for new, old in zip(sizes, self.size))
+        if reduced == self.size:
+            return self._as_given(self._enlarge(sizes, channel, codes=False), sizes)
+        means = self._means(reduced, rounded=reduced == sizes)
+        if reduced == sizes:
+            return self._as_given(means, sizes)
+        with Image(
+            means.astype(np.float32, copy=False),
+            layers=self._described.is_layered,
+            queue=self._queue,
+            dimensions=len(sizes),
+        ) as smaller:
+            return self._as_given(smaller._enlarge(sizes, channel, codes=True), sizes)
+
+    def warp(self, matrix: npt.ArrayLike, shape: Sequence[int]) -> Array:
+        """The picture seen through an affine or projective map.
+
+        The matrix maps from the output to the input: output pixel (i, j) reads the image at
+        ``matrix @ (i + 0.5, j + 0.5, 1)``, the result of a projective matrix divided by its third component.
+        (Invert a matrix that tells where input pixels go.) The input coordinates are those of ``sample``:
+        pixels, or 0..1 with normalized coordinates. With mipmaps, the level and the footprint of each pixel
+        follow from the matrix, so that parts that shrink do not alias.
+
+        Args:
+            matrix: (2, 3), affine, or (3, 3), projective.
+            shape: (height, width) of the output.
+
+        Returns:
+            shape (height, width[, channels]), with the layers first, in the array's dtype (integers rounded).
+
+        Raises:
+            InvalidError: the image has not two dimensions or is a cubemap, or the matrix or shape is none.
+        """
+        self._refuse_cubemap("warp")
+        if len(self.size) != 2:
+            raise InvalidError(f"warp needs a two-dimensional image; this one has {len(self.size)} dimensions")
+        full = projection_matrix(matrix)
+        height, width = _sizes(shape, 2, "shape", "(height, width)")
+        require_room(height * width, "shape", self._bytes_of_pixel())
+        reader = self._store.reader(self._sampler)
+        picture = self._mapped(reader, full, (width, height), gradients=self._mipmaps)
+        if picture is not None:
+            return picture
+
+        def coordinates(start: int, stop: int) -> tuple[Array, tuple[Array, Array] | None]:
+            points, dx, dy = warp_coordinates(full, width, start, stop, gradients=self._mipmaps)
+            return points, None if dx is None or dy is None else (dx, dy)
+
+        result = self._draw(reader, (width, height), coordinates, self._described.channel, codes=False)
+        return self._as_given(result, (width, height))
+
+    def _bytes_of_pixel(self) -> int:
+        """Of a result: in all its layers."""
+        return max(self.num_layers, 1) * self.num_channels * self.dtype.itemsize
+
+    def _means(self, sizes: tuple[int, ...], *, rounded: bool) -> Array:
+        """The image in a smaller size, each pixel the mean of its area, rounded to the array's dtype or not."""
+        channel = self._described.channel
+        stored = shrunk(self._queue, self._store, sizes, channel, rounded=rounded)
+        if stored is not None:
+            kept = stored[: self.num_layers] if self._described.is_layered else stored
+            return np.ascontiguousarray(kept[..., : self.num_channels])
+        axes = ((self.num_layers,) if self._described.is_layered else ()) + sizes[::-1]
+        means = shrink(self._store.download(0)[..., : self.num_channels], axes)
+        if not rounded:
+            return means
+        result = np.empty(means.shape, self.dtype)
+        in_blocks(
+            lambda start, stop: to_storage(means[start:stop], channel, codes=True, out=result[start:stop]),
+            len(means),
+            means[0].size,
+        )
+        return result
+
+    def _enlarge(self, sizes: tuple[int, ...], channel: Channel, *, codes: bool) -> Array:
+        """Samples at the centres of a grid of ``sizes`` pixels over the whole image."""
+        sampler = replace(
+            self._sampler,
+            addressing=(AddressingMode.clamp_to_edge,) * 3,
+            coordinate=CoordinateNormalizationMode.unnormalized,
+        )
+        reader = self._store.reader(sampler)
+        if len(sizes) == 2 and not codes:
+            steps = np.diag([*(old / new for new, old in zip(sizes, self.size)), 1.0])
+            picture = self._mapped(reader, steps, (sizes[0], sizes[1]), gradients=False)
+            if picture is not None:
+                return picture
+        axes = [(np.arange(new) + 0.5) * (old / new) for new, old in zip(sizes, self.size)]
+
+        def coordinates(start: int, stop: int) -> tuple[Array, None]:
+            return grid([*axes[:-1], axes[-1][start:stop]]).reshape(-1, len(sizes)), None
+
+        return self._draw(reader, sizes, coordinates, channel, codes=codes)
+
+    def _mapped(
+        self, reader: Reader, matrix: npt.NDArray[np.float64], sizes: tuple[int, int], *, gradients: bool
+    ) -> Array | None:
+        """A picture of every layer made by the device, shaped as given; None where the processor has to."""
+        picture = mapped(self._queue, self._store, reader, matrix, sizes, self._described, gradients=gradients)
+        return None if picture is None else self._as_given(picture, sizes)
+
+    def _draw(
+        self,
+        reader: Reader,
+        sizes: Sequence[int],
+        coordinates: Callable[[int, int], tuple[Array, tuple[Array, Array] | None]],
+        channel: Channel,
+        *,
+        codes: bool,
+    ) -> Array:
+        """A picture of every layer, block by block, each made, sampled and stored before it leaves the cache.
+
+        Args:
+            sizes: of the picture, in (x, y, z) order.
+            coordinates: gives those of a range of rows (slices, pixels), (N, dims), and their gradients.
+            channel: how the picture is stored.
+            codes: whether samples are stored codes rather than 0..1 or -1..1.
+        """
+        layered = self._described.is_layered
+        shape = (self.num_layers if layered else 1, *reversed(sizes), self.num_channels)
+        result = empty_result(shape, channel.storage)
+
+        def fill(start: int, stop: int) -> None:
+            points, gradients = coordinates(start, stop)
+            for layer, picture in enumerate(result):
+                values = self._store.sample(reader, points, layer if layered else None, None, gradients)
+                part = picture[start:stop]
+                to_storage(values.reshape(part.shape), channel, codes=codes, out=part)
+
+        in_blocks(fill, sizes[-1], int(np.prod(sizes[:-1])))
+        return result
+
+    def _as_given(self, result: Array, sizes: Sequence[int]) -> Array:
+        """A picture with the axes of the array that the image was made from."""
+        layers = (self.num_layers,) if self._described.is_layered else ()
+        channels = (self.num_channels,) if self._has_channel_axis else ()
+        return result.reshape(*layers, *reversed(tuple(sizes)), *channels)
+
+    # ------------------------------------------------------------------ lifetime
+
+    def close(self) -> None:
+        """Frees the memory on the device; any further use raises ``InvalidError``. May be called again."""
+        self._store.close()
+
+    def __enter__(self) -> Image:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _repr_png_(self) -> bytes | None:
+        """A picture for notebooks: of the first layer or face; 1D and 3D images have none."""
+        from .png import displayable, encode_png
+
+        if len(self.size) != 2 or self._store.closed:
+            return None
+        pixels = self.numpy()
+        if self._described.is_layered:
+            pixels = pixels[0]
+        return encode_png(displayable(pixels.reshape(*pixels.shape[:2], -1)))
+
+    # ------------------------------------------------------------------ arguments
+
+    def _array_shape(self, described: ImageDescriptor) -> tuple[int, ...]:
+        layers = (self.num_layers,) if self._described.is_layered else ()
+        spatial = tuple(n for n in (described.depth, described.height, described.width) if n)
+        return layers + spatial + ((self.num_channels,) if self._has_channel_axis else ())
+
+    def _refuse_cubemap(self, method: str) -> None:
+        if self._described.type is ImageType.cubemap:
+            raise InvalidError(f"{method} has no meaning for a cubemap; make an Image with layers=True of its faces")
+
+    def _level(self, level: int) -> ImageDescriptor:
+        level = integer("level", level)
+        if self.num_levels == 1:
+            if level != 0:
+                raise InvalidError(f"level={level}: this image has one level, 0; mipmaps=True makes more")
+            return self._described
+        return self._store.descriptor.get_mip_level_desc(level)
+
+    def _points(self, coords: npt.ArrayLike, dtype: npt.DTypeLike, *, fetch: bool = False) -> tuple[Array, Any]:
+        """Coordinates as (N, dims), and the shape (...) that they came in."""
+        values = as_array("coords", coords)
+        if values.dtype.kind not in "iuf":
+            raise InvalidError(f"coords have dtype {values.dtype}; they are numbers of shape (..., dims)")
+        dims = 3 if self._described.type is ImageType.cubemap and not fetch else len(self.size)
+        if dims == 1 and values.ndim == 1:
+            values = values[:, None]
+        if values.ndim == 0 or values.shape[-1] != dims:
+            names = "a direction (x, y, z)" if dims != len(self.size) else f"({', '.join('xyz'[:dims])})"
+            raise InvalidError(f"coords have shape {values.shape}; the last axis is {names}, {dims} long")
+        if values.dtype != np.float32:
+            values = values.astype(dtype, copy=False)
+        return values.reshape(-1, dims), values.shape[:-1]
+
+    def _gradient(self, name: str, values: npt.ArrayLike, leading: tuple[int, ...]) -> Array:
+        dims = len(self.size)
+        array = as_array(name, values)
+        try:
+            given = np.asarray(array, np.float64)
+            return np.broadcast_to(given, (*leading, dims)).reshape(-1, dims)
+        except (TypeError, ValueError, OverflowError):
+            raise InvalidError(
+                f"{name} has shape {array.shape}; it is {(*leading, dims)} or broadcasts to it"
+            ) from None
+
+    def _per_item(self, name: str, values: npt.ArrayLike, leading: tuple[int, ...], dtype: npt.DTypeLike) -> Any:
+        """One number, or (N,) of them."""
+        array = as_array(name, values)
+        try:
+            given = np.asarray(array, dtype)
+            if given.ndim == 0:
+                return given.item()
+            return np.ascontiguousarray(np.broadcast_to(given, leading).reshape(-1))
+        except (TypeError, ValueError, OverflowError):
+            raise InvalidError(f"{name} has shape {array.shape}; it is a number or broadcasts to {leading}") from None
+
+    def _over_layers(
+        self, layers: npt.ArrayLike | None, leading: tuple[int, ...], read: Callable[[Any], Array], *, layered: bool
+    ) -> Array:
+        """Calls ``read`` with None, a layer or (N,) layers, as the image needs it, and shapes the results.
+
+        Args:
+            layers: as the user gave them; None reads every layer.
+            leading: shape of the coordinates.
+            read: gives (N, channels).
+            layered: whether the read chooses a layer at all.
+        """
+
+        def shaped(layer: Any) -> Array:
+            return read(layer).reshape(*leading, self.num_channels)
+
+        if not layered:
+            if layers is not None:
+                raise InvalidError(f"layers={shown(layers)}: there are none to choose; layers=True makes them")
+            return shaped(None)
+        count = self.num_layers
+        if layers is None:
+            return np.stack([shaped(layer) for layer in range(count)])
+        given = as_array("layers", layers)
+        if given.dtype.kind not in "iu":
+            raise InvalidError(f"layers have dtype {given.dtype}; they are integers")
+        if given.size and not (given.min() >= 0 and given.max() < count):
+            raise InvalidError(f"layers run from {given.min()} to {given.max()}; this image has 0 to {count - 1}")
+        return shaped(self._per_item("layers", given, leading, np.uint32))
+
+
+def _sizes(value: int | Sequence[int], count: int, name: str, order: str) -> tuple[int, ...]:
+    """``count`` positive integers; ``order``: what they are called, the first of them where there are fewer."""
+    listed = order.strip("()").split(", ")[:count]
+    names = f"({listed[0]},)" if count == 1 else f"({', '.join(listed)})"
+    try:
+        several = value.ndim > 0 if isinstance(value, np.ndarray) else not isinstance(value, SupportsIndex)
+        items = tuple(value) if several else (value,)  # type: ignore[arg-type]
+        sizes = tuple(operator.index(item) for item in items)  # type: ignore[arg-type]
+    except TypeError:
+        raise InvalidError(f"{name}={shown(value)} is not made of integers; it is {names}") from None
+    if len(sizes) != count or min(sizes) < 1:
+        raise InvalidError(f"{name}={shown(value)}: it is {count} positive integers, {names}")
+    require_room(math.prod(sizes), f"{name}={shown(value)}")
+    return sizes

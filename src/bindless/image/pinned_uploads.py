@@ -1,0 +1,79 @@
+"""Arrays of the package's own for the pixels of small images on their way to a device.
+
+Of pinned memory a driver takes the address, ordinary memory it copies while the caller waits, which is most of what a
+small copy costs. So the pixels of images that are made again and again go through pinned arrays, in turns. Whether the
+copy of one is complete needs no question: until then the queue keeps a reference to the array.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from sys import getrefcount
+from typing import Any, Union
+
+import numpy as np
+import numpy.typing as npt
+
+from ..model.image_descriptor import ImageDescriptor
+from ..model.enums import UsmKind
+from ..model.errors import MemoryAllocationError
+from ..core.ownership import Rank, Resource
+from ..sycl.device.context import Context
+from ..sycl.queue.queue import Queue
+
+__all__ = ["free_array"]
+
+Array = npt.NDArray[Any]
+Uploads = dict[int, tuple[ImageDescriptor, Union[list[int], deque[Array]]]]
+
+_ARRAYS = 16  # of a kind; twice as many as are made between two looks at what is complete
+_KINDS = 8  # in a context
+_COMMON = 64  # so many images of a descriptor make it one that comes again and again
+
+
+class _Pinned:
+    """Pinned memory as numpy sees it, freed with the last array over it."""
+
+    __slots__ = ("__array_interface__", "_resource")
+
+    def __init__(self, context: Context, shape: tuple[int, ...], dtype: np.dtype[Any], nbytes: int) -> None:
+        backend, native = context._backend, context._native
+        address = backend.allocate(native, None, UsmKind.host, nbytes)
+        self._resource = Resource(Rank.MEMORY, context._resource, backend.free, native, address)
+        self.__array_interface__ = {"version": 3, "shape": shape, "typestr": dtype.str, "data": (address, False)}
+
+
+def free_array(queue: Queue, desc: ImageDescriptor) -> Array | None:
+    """A pinned array of an image's shape and dtype that no copy uses, to be filled, copied and dropped at once.
+
+    None where there is none, and where the driver does not copy pinned memory any quicker.
+    """
+    uploads: Uploads = queue.context._uploads
+    row = uploads.get(id(desc))  # which the row keeps
+    if row is None:
+        if getattr(queue._backend, "copies_pinned_quicker", False):
+            if len(uploads) >= _KINDS:
+                uploads.clear()
+            uploads[id(desc)] = desc, [1]
+        return None
+    arrays = row[1]
+    if isinstance(arrays, list):
+        arrays.append(1)
+        if len(arrays) >= _COMMON:
+            uploads[id(desc)] = desc, _make(queue.context, desc)
+        return None
+    try:
+        found = [arrays.popleft()]
+    except IndexError:  # other threads have them just now, or there was no memory
+        return None
+    is_free = getrefcount(found[0]) == 2  # the list, and the argument
+    arrays.append(found[0])
+    return found[0] if is_free else None
+
+
+def _make(context: Context, desc: ImageDescriptor) -> deque[Array]:
+    try:
+        memory = _Pinned(context, (_ARRAYS, *desc.shape), desc.dtype, _ARRAYS * desc.nbytes)
+    except MemoryAllocationError:
+        return deque()
+    return deque(np.asarray(memory))

@@ -1,0 +1,122 @@
+"""What an ``Image`` is made of, worked out once for all that are alike: descriptors and samplers are values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..model.image_descriptor import ImageDescriptor
+from ..model.enums import AddressingMode, CoordinateNormalizationMode, FilteringMode, ImageChannelType, ImageType
+from ..model.errors import InvalidError
+from ..model.sampler import BindlessImageSampler
+from ..sycl.device.device import Device
+
+__all__ = ["Plan", "planned"]
+
+_KINDS_KEPT = 256
+
+
+class Plan(NamedTuple):
+    """What an ``Image`` is made of.
+
+    Attributes:
+        described: the image that the array is.
+        stored: what is allocated for it on the device.
+        shape: of the array, with its channels.
+        has_channel_axis: whether the array has them as its last axis.
+        sampler: the sampler asked for.
+    """
+
+    described: ImageDescriptor
+    stored: ImageDescriptor
+    shape: tuple[int, ...]
+    has_channel_axis: bool
+    sampler: BindlessImageSampler
+
+
+def planned(*arguments: Any) -> Plan:
+    """``_planned``, worked out once for equal arguments."""
+    try:
+        return _remembered(*arguments)
+    except TypeError:  # one cannot be hashed: it is a list, or refused
+        return _planned(*arguments)
+
+
+def _planned(
+    device: Device,
+    shape: tuple[int, ...],
+    dtype: np.dtype[Any],
+    dimensions: int | None,
+    channel_type: ImageChannelType | str | None,
+    mipmaps: bool,
+    layers: bool,
+    cubemap: bool,
+    addressing: AddressingMode | str | Sequence[AddressingMode | str],
+    filtering: FilteringMode | str,
+    coordinate: CoordinateNormalizationMode | str,
+    max_anisotropy: float,
+) -> Plan:
+    """The plan of an array of this shape and dtype on a device, with the options of ``Image``.
+
+    Raises:
+        InvalidError: the shape or the dtype is not that of an image, an option is not known, or they do not fit.
+    """
+    if bool(mipmaps) + bool(layers) + bool(cubemap) > 1:
+        raise InvalidError(
+            f"mipmaps={mipmaps}, layers={layers}, cubemap={cubemap}: an image is one of the three; "
+            "make one Image for each layer or face that needs mipmaps"
+        )
+    kind = ImageType.array if layers else ImageType.cubemap if cubemap else ImageType.standard
+    sampler = BindlessImageSampler(
+        addressing, coordinate, filtering, mipmap_filtering=filtering, max_anisotropy=max_anisotropy
+    )
+    if 0 in shape:
+        raise InvalidError(f"an array of shape {shape} has no pixels")
+    array = np.broadcast_to(np.empty((), dtype), shape)
+    described = ImageDescriptor.from_array(array, dimensions=dimensions, channel_type=channel_type, type=kind)
+    _require_filter(described, sampler, mipmaps)
+    stored = _device_descriptor(described, mipmaps, device)
+    return Plan(described, stored, described.shape, len(shape) == len(described.shape), sampler)
+
+
+_remembered = lru_cache(_KINDS_KEPT)(_planned)
+
+
+def _require_filter(described: ImageDescriptor, sampler: BindlessImageSampler, mipmaps: bool) -> None:
+    """Refuses what neither the array nor the options alone can tell."""
+    if sampler.filtering is FilteringMode.linear and described.dtype.itemsize == 4 and described.channel.is_integer:
+        raise InvalidError(
+            f"channel type {described.channel_type} cannot be filtered linearly: "
+            'use filtering="nearest", or convert with array.astype("float32")'
+        )
+    if sampler.max_anisotropy and described.type is not ImageType.standard:
+        raise InvalidError(
+            f"max_anisotropy={sampler.max_anisotropy}: it is for mipmaps, which {described.type} images have none of"
+        )
+    if sampler.max_anisotropy and not mipmaps:
+        raise InvalidError(f"max_anisotropy={sampler.max_anisotropy} needs mipmaps=True")
+
+
+def _device_channels(described: ImageDescriptor, device: Device) -> int:
+    """As many as described, or the fewest more that the device has images of: many have none of three channels, some of
+    OpenCL's none of two, or of four alone."""
+    native, kind = device._record.native, described.channel_type
+    for channels in range(described.num_channels, 5):
+        if device._backend.supports_format(native, kind, channels):
+            return channels
+    return described.num_channels  # for the error that names it
+
+
+def _device_descriptor(described: ImageDescriptor, mipmaps: bool, device: Device) -> ImageDescriptor:
+    """What is allocated for an image: more channels, a second layer or several levels than described."""
+    desc = replace(described, num_channels=_device_channels(described, device))
+    if mipmaps and desc.max_levels > 1:
+        desc = replace(desc, type=ImageType.mipmap, num_levels=desc.max_levels)
+    elif desc.type is ImageType.array and desc.array_size == 1:
+        desc = replace(desc, array_size=2)  # the smallest image array has two layers
+    desc.verify()
+    return desc

@@ -1,0 +1,72 @@
+"""Work on pictures in blocks of rows: small enough for the processor's caches, on as many threads as it has."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+from ..model.errors import MemoryAllocationError
+
+__all__ = ["in_blocks", "require_room"]
+
+_BLOCK = 1 << 18  # pixels
+_MOST_THREADS = 8
+
+
+def in_blocks(work: Callable[[int, int], object], rows: int, row_size: int) -> None:
+    """Calls ``work(start, stop)`` until all rows are done; the first error of a call is raised.
+
+    Args:
+        work: does rows start..stop; calls run at the same time.
+        rows: how many there are.
+        row_size: pixels of a row.
+    """
+    step = max(_BLOCK // max(row_size, 1), 1)
+    starts = range(0, rows, step)
+    threads = min(len(starts), os.cpu_count() or 1, _MOST_THREADS)
+    if threads <= 1:
+        for start in starts:
+            work(start, min(start + step, rows))
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        running = []
+        for start in starts:
+            try:
+                running.append(pool.submit(work, start, min(start + step, rows)))
+            except RuntimeError:  # the system has no more threads: this one does it
+                work(start, min(start + step, rows))
+        for done in running:
+            done.result()
+
+
+def require_room(pixels: int, what: str, pixel_size: int = 1) -> None:
+    """Refuses a picture that this machine's memory cannot hold, before the system ends the process for it.
+
+    Args:
+        pixels: how many there are.
+        what: the argument that asks for them, for the error.
+        pixel_size: bytes of a pixel at least.
+
+    Raises:
+        MemoryAllocationError: there is not so much memory.
+    """
+    room = _memory()
+    if pixels * pixel_size > room:
+        power = (pixels * pixel_size).bit_length() - 1
+        raise MemoryAllocationError(
+            f"{what}: the picture takes 2**{power} bytes or more, this machine has {room} bytes of memory; ask for a "
+            "smaller one, or for parts of it"
+        )
+
+
+def _memory() -> int:
+    """Bytes of memory, as far as the system says."""
+    found = [1 << 47]  # what a process can address
+    with contextlib.suppress(AttributeError, OSError, ValueError):  # not on this system
+        found.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    # No group, or a limit of "max".
+    with contextlib.suppress(OSError, ValueError), open("/sys/fs/cgroup/memory.max", encoding="ascii") as limit:
+        found.append(int(limit.read()))
+    return min(size for size in found if size > 0)
