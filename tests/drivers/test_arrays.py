@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 
 from bindless.drivers import opencl
-from bindless.drivers._arrays import elements
+from bindless.drivers.common.array_elements import elements
 
 
 def test_structs_keep_their_array() -> None:

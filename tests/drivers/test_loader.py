@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from bindless.drivers import _search
+from bindless.drivers.common import library_search as _search
 
 from .conftest import DRIVERS, VARIABLES, Compile, Run
 
@@ -240,7 +240,7 @@ def test_every_path_tried_is_listed(run_python: Run) -> None:
         """
         from bindless.drivers import cuda
         from bindless.model.errors import PlatformError
-        from bindless.drivers._loader import Driver
+        from bindless.drivers.common.loader import Driver
         driver = Driver("cuda", "CUDA driver library", "BINDLESS_LIBCUDA", ("libnone1.so", "/opt/none/libnone2.so"),
                         ("cuInit",), "Install the driver.", cuda.lib, cuda.ffi)
         try:
@@ -407,7 +407,7 @@ def test_importing_the_drivers_imports_no_compiled_module_and_opens_nothing(run_
         import bindless.drivers
         print([name for name in sys.modules if "cffi" in name or name.startswith("bindless.drivers.")])
         from bindless.drivers import cuda
-        print("bindless.drivers._cuda" in sys.modules, "bindless.drivers._cuda_enums" in sys.modules, cuda.path())
+        print("bindless.drivers.cuda._bindings" in sys.modules, "bindless.drivers.cuda._enums" in sys.modules, cuda.path())
         print(cuda.CUresult.CUDA_SUCCESS == 0, sorted(dir(bindless.drivers)))
         """
     )

@@ -15,8 +15,8 @@ from collections import Counter
 from typing import Any
 
 from bindless.cli.ze_driver import driver_path
-from bindless.drivers import _level_zero
-from bindless.drivers._level_zero_structs import STRUCTURE_TYPES
+from bindless.drivers.level_zero import _bindings as _level_zero
+from bindless.drivers.level_zero._struct_types import STRUCTURE_TYPES
 
 ffi, lib = _level_zero.ffi, _level_zero.lib
 

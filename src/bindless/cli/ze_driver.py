@@ -17,7 +17,7 @@ def driver_path() -> Path:
     Raises:
         FeatureNotSupportedError: this installation has none: it is built on Linux only.
     """
-    from ..drivers import _level_zero
+    from ..drivers.level_zero import _bindings as _level_zero
 
     # An editable install keeps compiled files in another folder than the sources.
     path = Path(_level_zero.__file__).parent / _NAME

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..model.errors import BuildError, FeatureNotSupportedError, SyclRuntimeError
-from . import _search
+from .common import library_search as _search
 
 __all__ = ["Program", "architectures", "available", "compile_program", "version"]
 

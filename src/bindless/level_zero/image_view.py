@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from ..drivers._level_zero_enums import ze_image_format_layout_t
+from ..drivers.level_zero._enums import ze_image_format_layout_t
 from ..bindless_images.handles import known_memory
 from ..bindless_images.image_mem import ImageMem
 from ..bindless_images.context_tables import HandleRecord

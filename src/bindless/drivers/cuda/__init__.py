@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from . import _cuda_errors
-from ._checking import Checker
-from ._cuda import ffi, lib
-from ._lazy import lazy_attributes
-from ._loader import Driver, system_names
+from . import _error_table as _cuda_errors
+from ..common.result_check import Checker
+from ._bindings import ffi, lib
+from ..common.lazy_attributes import lazy_attributes
+from ..common.loader import Driver, system_names
 
 if TYPE_CHECKING:
-    from ._cuda_enums import *  # noqa: F403 - at run time __getattr__ gives them, which keeps the import quick
+    from ._enums import *  # noqa: F403 - at run time __getattr__ gives them, which keeps the import quick
 
 __all__ = [
     "attempts",

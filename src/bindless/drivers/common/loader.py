@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 
 from bindless.model.errors import Error, FeatureNotSupportedError, InvalidError, PlatformError
 
-from . import _search
-from ._types import FFI, CData, DriverLibrary
+from . import library_search as _search
+from .cffi_types import FFI, CData, DriverLibrary
 
 __all__ = ["Attempt", "Driver", "system_names"]
 

@@ -12,17 +12,17 @@ import re
 import weakref
 from typing import TYPE_CHECKING, Any
 
-from . import _level_zero_errors
-from ._arrays import elements
-from ._checking import Checker
-from ._lazy import lazy_attributes
-from ._level_zero import ffi, lib
-from ._level_zero_structs import STRUCTURE_TYPES
-from ._loader import Driver, system_names
-from ._types import CData
+from . import _error_table as _level_zero_errors
+from ..common.array_elements import elements
+from ..common.result_check import Checker
+from ..common.lazy_attributes import lazy_attributes
+from ._bindings import ffi, lib
+from ._struct_types import STRUCTURE_TYPES
+from ..common.loader import Driver, system_names
+from ..common.cffi_types import CData
 
 if TYPE_CHECKING:
-    from ._level_zero_enums import *  # noqa: F403 - at run time __getattr__ gives them, which keeps the import quick
+    from ._enums import *  # noqa: F403 - at run time __getattr__ gives them, which keeps the import quick
 
 __all__ = [
     "STRUCTURE_TYPES",

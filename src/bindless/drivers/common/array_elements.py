@@ -5,7 +5,7 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
-from ._types import FFI, CData
+from .cffi_types import FFI, CData
 
 __all__ = ["elements"]
 

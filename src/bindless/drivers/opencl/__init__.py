@@ -10,16 +10,16 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from . import _opencl_errors
-from ._arrays import elements
-from ._checking import Checker
-from ._lazy import lazy_attributes
-from ._loader import Driver, system_names
-from ._opencl import ffi, lib
-from ._types import CData
+from . import _error_table as _opencl_errors
+from ..common.array_elements import elements
+from ..common.result_check import Checker
+from ..common.lazy_attributes import lazy_attributes
+from ..common.loader import Driver, system_names
+from ._bindings import ffi, lib
+from ..common.cffi_types import CData
 
 if TYPE_CHECKING:
-    from ._opencl_enums import *  # noqa: F403 - at run time __getattr__ gives them, which keeps the import quick
+    from ._enums import *  # noqa: F403 - at run time __getattr__ gives them, which keeps the import quick
 
 __all__ = [
     "attempts",

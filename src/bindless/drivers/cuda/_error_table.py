@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bindless.model.enums import Errc
 
-from ._checking import Explanation
+from ..common.result_check import Explanation
 
 __all__ = ["EXPLANATIONS"]
 

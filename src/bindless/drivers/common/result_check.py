@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from bindless.model.enums import Errc
 from bindless.model.errors import Error, error_of
 
-from ._loader import Driver
+from .loader import Driver
 
 __all__ = ["Checker", "Explanation"]
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from . import _reference, _reference_errors
-from ._checking import Checker
-from ._lazy import lazy_attributes
-from ._loader import Driver, system_names
-from ._reference import ffi, lib
+from . import _bindings as _reference, _error_table as _reference_errors
+from ..common.result_check import Checker
+from ..common.lazy_attributes import lazy_attributes
+from ..common.loader import Driver, system_names
+from ._bindings import ffi, lib
 
 if TYPE_CHECKING:
-    from ._reference_enums import *  # noqa: F403 - at run time __getattr__ gives them, which keeps the import quick
+    from ._enums import *  # noqa: F403 - at run time __getattr__ gives them, which keeps the import quick
 
 __all__ = [
     "attempts",

@@ -1,0 +1,1 @@
+"""TODO src/bindless/drivers/common"""
