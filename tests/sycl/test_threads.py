@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import bindless as bl
-from bindless.drivers._launch import Lock
+from bindless.core._submission import Lock
 from bindless.submission import command_stream as _stream
 from error_checks import raises
 from interrupts import interrupted_in

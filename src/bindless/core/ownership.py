@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 from weakref import WeakSet
 
 from ..backends.common import fork_guard as _fork
-from ..drivers._launch import Owner
+from ._submission import Owner
 from ..model.errors import CopyError, DeviceLostError, Error
 
 __all__ = [

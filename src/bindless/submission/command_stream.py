@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..backends.contract import BackendProtocol, NativeEvent, NativeKernel, NativeQueue
-from ..drivers._launch import REAP_EVERY, Commands, Lock
+from ..core._submission import REAP_EVERY, Commands, Lock
 from ..model.errors import DeviceLostError, Error, InvalidError, SyclRuntimeError
 from ..core import ownership as _lifetime
 from .active_streams import active, begin, birth, events_of_users, streams, sweep, uses, wait_for_all, wait_for_users

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import ref
 
 from ..backends.contract import NativeEvent
-from ..drivers import _launch
+from ..core import _submission as _launch
 from ..model import info
 from ..model.enums import EventStatus, coerce
 from ..model.errors import Error, ProfilingError, SyclRuntimeError, WaitTimeoutError

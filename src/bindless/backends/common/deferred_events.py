@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from sys import getrefcount
 from typing import Any, Generic, TypeVar
 
-from ...drivers._launch import Lane, Mark
+from ...core._submission import Lane, Mark
 from ...model.enums import EventStatus
 from ...model.errors import Error, InvalidError, ProfilingError
 

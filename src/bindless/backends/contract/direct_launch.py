@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from ...drivers._launch import Lane, Mark
+from ...core._submission import Lane, Mark
 
 __all__ = ["DirectLaunch"]
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...drivers import opencl as driver
-from ...drivers._launch import Lane, Mark
+from ...core._submission import Lane, Mark
 from ...model.enums import EventStatus
 from ...model.errors import Error, InvalidError, ProfilingError
 from .context import new_lock

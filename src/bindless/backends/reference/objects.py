@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...drivers import reference as driver
-from ...drivers._launch import Lane, Mark
+from ...core._submission import Lane, Mark
 
 __all__ = ["Context", "Device", "Event", "Queue", "address_of"]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...backends.contract.direct_copy import DirectCopy
-from ...drivers._launch import Copies, Copy, Openable, Prepared
+from ...core._submission import Copies, Copy, Openable, Prepared
 from ...model.copy_region import CopyRegion
 from ...model.image_descriptor import ImageDescriptor
 from ..usm.array import UsmArray

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from ...backends.contract.direct_launch import DirectLaunch
-from ...drivers._launch import Bound
+from ...core._submission import Bound
 from ...model.errors import InvalidError
 from ...model.image_handles import SampledImageHandle, UnsampledImageHandle
 from ...model.ranges import NdRange, RangeLike

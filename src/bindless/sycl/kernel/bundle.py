@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...backends.contract import KernelRecord, NativeKernel, NativeModule, NativeObject
-from ...drivers._launch import Openable
+from ...core._submission import Openable
 from ...model.enums import BundleState, coerce
 from ...model.errors import InvalidError
 from ...model.module.kernel_file import KernelFile

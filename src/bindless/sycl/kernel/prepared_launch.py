@@ -10,7 +10,7 @@ import numpy as np
 
 from ...backends.contract import KernelArgument, NativeEvent, NativeKernel
 from ...backends.contract.direct_launch import DirectLaunch
-from ...drivers._launch import Prepared
+from ...core._submission import Prepared
 from ...model.image_handles import SampledImageHandle, UnsampledImageHandle
 from ...model.ranges import NdRange, Range
 from .struct_arguments import FLOATS, INTEGERS

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from ...backends.contract.direct_launch import DirectLaunch
-from ...drivers._launch import Openable, Prepared
+from ...core._submission import Openable, Prepared
 from ...model.errors import Error, InvalidError
 from ...model.external import ExternalSemaphoreDescriptor
 from ...core import ownership as _lifetime

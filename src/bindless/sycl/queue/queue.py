@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from ...backends.contract import AdoptedQueue, BackendProtocol, NativeQueue
-from ...drivers._launch import Submitter
+from ...core._submission import Submitter
 from ...model import info
 from ...model.aspects import Aspect
 from ...model.enums import Backend, coerce

@@ -5,7 +5,7 @@ from __future__ import annotations
 import weakref
 from typing import TYPE_CHECKING, Any
 
-from ...drivers._launch import Openable
+from ...core._submission import Openable
 from ...model.enums import UsmKind
 from ...model.errors import InvalidError, MemoryAllocationError
 from ...model.message_values import shown

@@ -1,6 +1,6 @@
-/* Initialisation of the module bindless.drivers._launch. */
+/* Initialisation of the module bindless.core._submission. */
 
-#include "launch.h"
+#include "types.h"
 
 PyObject *lock_type, *openable_type, *mark_type, *lane_type, *event_type, *prepared_type,
     *commands_type, *submitter_type, *bound_type, *copy_type, *copies_type, *owner_type;

@@ -1,6 +1,6 @@
 /* Operands of copies: reading their properties, and comparison with prepared copies. */
 
-#include "copy.h"
+#include "prepared_copy.h"
 
 static PyObject *str_resource, *str_descriptor, *str_device, *str_number, *str_array_struct, *str_memory_context;
 

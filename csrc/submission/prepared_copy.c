@@ -1,6 +1,6 @@
 /* Copy: a prepared copy, and its submission to the driver. */
 
-#include "copy.h"
+#include "prepared_copy.h"
 
 static int copy_traverse(Copy *self, visitproc visit, void *arg)
 {

@@ -3,7 +3,7 @@
 #ifndef BINDLESS_LAUNCH_COPY_H
 #define BINDLESS_LAUNCH_COPY_H
 
-#include "launch.h"
+#include "types.h"
 
 enum { COPIES = 32, MOST_DIMENSIONS = 4 };
 

@@ -1,6 +1,6 @@
 /* Prepared: a prepared launch. */
 
-#include "launch.h"
+#include "types.h"
 
 static int prepared_traverse(Prepared *self, visitproc visit, void *arg)
 {

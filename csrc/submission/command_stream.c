@@ -1,6 +1,6 @@
 /* Commands: the submitted commands of a queue, and the cache of launches prepared for it. */
 
-#include "launch.h"
+#include "types.h"
 
 static void drop_rows(Commands *self)
 {

@@ -1,6 +1,6 @@
 /* Event.wait: short waits for the last command of a lane, and release of its objects, without Python. */
 
-#include "launch.h"
+#include "types.h"
 
 /* Polls between two signal checks, and number of checks: about a millisecond. Then Python continues, with pauses. */
 enum { QUESTIONS = 128, LOOKS = 16 };

@@ -1,6 +1,6 @@
 /* Submitter and Bound: the calls of a queue and of a bound launch. */
 
-#include "launch.h"
+#include "types.h"
 
 static int submitter_traverse(Submitter *self, visitproc visit, void *arg)
 {

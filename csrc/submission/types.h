@@ -218,6 +218,6 @@ int reap(Commands *self);
 
 #define BASE (Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC)
 #define SPEC(name, type, text)                                                                                         \
-    PyType_Spec name##_spec = {"bindless.drivers._launch." text, sizeof(type), 0, BASE, name##_slots};
+    PyType_Spec name##_spec = {"bindless.core._submission." text, sizeof(type), 0, BASE, name##_slots};
 
 #endif

@@ -1,6 +1,6 @@
 /* Copies: the cache of prepared copies of a queue, which ext_oneapi_copy looks up. */
 
-#include "copy.h"
+#include "prepared_copy.h"
 
 static void drop_rows(Copies *self)
 {

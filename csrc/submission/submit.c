@@ -1,6 +1,6 @@
 /* Submission of a prepared launch to the driver. */
 
-#include "launch.h"
+#include "types.h"
 
 /* Accounts for a submitted command: holds its memory until it is complete. The lock is held. */
 static int account(Commands *self, Prepared *launch, PyObject *event, PyObject *const *values)

@@ -1,6 +1,6 @@
 /* Allocation of heap types, and the plain data types Mark, Lane, Event, Openable. */
 
-#include "launch.h"
+#include "types.h"
 
 PyObject *make(PyObject *type)
 {
@@ -153,7 +153,7 @@ static PyMemberDef openable_members[] = {
 static PyType_Slot openable_slots[] = {
     {Py_tp_new, PyType_GenericNew}, {Py_tp_dealloc, finish}, {Py_tp_members, openable_members}, {0, NULL},
 };
-PyType_Spec openable_spec = {"bindless.drivers._launch.Openable", sizeof(Openable), 0,
+PyType_Spec openable_spec = {"bindless.core._submission.Openable", sizeof(Openable), 0,
                              Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, openable_slots};
 
 

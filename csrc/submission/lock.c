@@ -1,6 +1,6 @@
 /* Lock: the reentrant lock of a queue. */
 
-#include "launch.h"
+#include "types.h"
 
 /* How often other threads may take the lock before a signalled waiter. Without a limit the waiter would starve when
    calls under the lock let other threads run. */
@@ -101,4 +101,4 @@ static PyMethodDef lock_methods[] = {
 static PyType_Slot lock_slots[] = {
     {Py_tp_new, lock_new}, {Py_tp_dealloc, lock_dealloc}, {Py_tp_methods, lock_methods}, {0, NULL},
 };
-PyType_Spec lock_spec = {"bindless.drivers._launch.Lock", sizeof(Lock), 0, Py_TPFLAGS_DEFAULT, lock_slots};
+PyType_Spec lock_spec = {"bindless.core._submission.Lock", sizeof(Lock), 0, Py_TPFLAGS_DEFAULT, lock_slots};

@@ -1,6 +1,6 @@
 /* Packing of the arguments of a prepared launch into bytes. */
 
-#include "launch.h"
+#include "types.h"
 
 /* Each function returns OTHERWISE where Python must handle the value. */
 static int put_float(const Slot *slot, double value)

@@ -2,7 +2,7 @@
  * host's Python; the limited API depends only on the sizes and the byte order below, which may differ between 64-bit
  * Linux targets. A mismatch ends the build. */
 
-#include "launch.h"
+#include "types.h"
 #include <wchar.h>
 
 _Static_assert(SIZEOF_INT == sizeof(int), "pyconfig.h is of another target: int");

@@ -4,7 +4,7 @@
  * the native object would leak. The destructor of this type calls the Python method _finalize; meanwhile a handler
  * records SIGINT, and the exception is raised afterwards, in the code that dropped the object. */
 
-#include "launch.h"
+#include "types.h"
 
 #if defined(__linux__) || defined(__APPLE__)
 
@@ -151,5 +151,5 @@ static void owner_dealloc(PyObject *self)
 static PyType_Slot owner_slots[] = {
     {Py_tp_new, PyType_GenericNew}, {Py_tp_finalize, owner_finalize}, {Py_tp_dealloc, owner_dealloc}, {0, NULL},
 };
-PyType_Spec owner_spec = {"bindless.drivers._launch.Owner", sizeof(PyObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+PyType_Spec owner_spec = {"bindless.core._submission.Owner", sizeof(PyObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
                           owner_slots};
