@@ -728,7 +728,7 @@ static const struct { const char *name; const char *symbol; } bindless_entries[B
   {"cuGetProcAddress_v1", "cuGetProcAddress"},
 };
 
-#include "driver_table.h"
+#include "function_table.h"
 
 #define BINDLESS_MISSING (bindless_library ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_NOT_INITIALIZED)
 
@@ -5752,4 +5752,4 @@ static CUresult cuGetProcAddress_v1(const char *symbol, void **pfn, int cudaVers
   return bindless_call(symbol, pfn, cudaVersion, flags);
 }
 
-#include "plain_functions.h"
+#include "direct_symbols.h"

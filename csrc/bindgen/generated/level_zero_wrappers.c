@@ -270,7 +270,7 @@ static const struct { const char *name; const char *symbol; } bindless_entries[B
   {"zelGetTracingLayerState", "zelGetTracingLayerState"},
 };
 
-#include "driver_table.h"
+#include "function_table.h"
 
 #define BINDLESS_MISSING (bindless_library ? ZE_RESULT_ERROR_UNSUPPORTED_FEATURE : ZE_RESULT_ERROR_UNINITIALIZED)
 
@@ -2095,4 +2095,4 @@ static ze_result_t zelGetTracingLayerState(_Bool *enabled)
   return bindless_call(enabled);
 }
 
-#include "plain_functions.h"
+#include "direct_symbols.h"

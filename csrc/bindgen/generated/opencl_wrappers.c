@@ -189,7 +189,7 @@ static const struct { const char *name; const char *symbol; } bindless_entries[B
   {"clSetPerfHintQCOM", "clSetPerfHintQCOM"},
 };
 
-#include "driver_table.h"
+#include "function_table.h"
 
 #define BINDLESS_MISSING (bindless_library ? CL_INVALID_OPERATION : CL_PLATFORM_NOT_FOUND_KHR)
 
@@ -1510,4 +1510,4 @@ static cl_int clSetPerfHintQCOM(cl_context context, cl_perf_hint_qcom perf_hint)
   return bindless_call(context, perf_hint);
 }
 
-#include "opencl_extensions.h"
+#include "opencl/extension_functions.h"

@@ -81,7 +81,7 @@ static const struct { const char *name; const char *symbol; } bindless_entries[B
   {"blrBatchDestroy", "blrBatchDestroy"},
 };
 
-#include "driver_table.h"
+#include "function_table.h"
 
 #define BINDLESS_MISSING (bindless_library ? BLR_RESULT_UNSUPPORTED : BLR_RESULT_UNKNOWN)
 
@@ -576,4 +576,4 @@ static blr_result_t blrBatchDestroy(blr_batch_t batch)
   return bindless_call(batch);
 }
 
-#include "plain_functions.h"
+#include "direct_symbols.h"

@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
-#include "../reference/threads.h"
-#include "opencl_additions.h"
+#include "../../reference/threads.h"
+#include "opencl/declarations.h"
 
 struct bindless_lock {
     blr_mutex_t mutex;

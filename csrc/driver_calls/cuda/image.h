@@ -6,7 +6,7 @@
 #ifndef BINDLESS_CUDA_IMAGE_H
 #define BINDLESS_CUDA_IMAGE_H
 
-#include "cuda_current.h"
+#include "cuda/current_context.h"
 
 static _Thread_local CUresult bindless_refused;
 

@@ -11,11 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../reference/stream_bytes.h"
-#include "../reference/threads.h"
-#include "cuda_copy.h"
-#include "cuda_current.h"
-#include "cuda_image.h"
+#include "../../reference/stream_bytes.h"
+#include "../../reference/threads.h"
+#include "cuda/copy.h"
+#include "cuda/current_context.h"
+#include "cuda/image.h"
 
 enum { BINDLESS_SMALLEST_PIECE = 256 << 10, BINDLESS_SMALLEST_STREAM = 256, BINDLESS_CACHES = 8 << 20 };
 /* Bytes per thread: for each of the first threads, and for each further one. */

@@ -4,7 +4,7 @@
 #ifndef BINDLESS_CUDA_HOST_CALL_H
 #define BINDLESS_CUDA_HOST_CALL_H
 
-#include "cuda_staging.h"
+#include "cuda/pinned_staging.h"
 
 enum { BINDLESS_ARRAY_ALIGNMENT = 256, BINDLESS_CALL_GRANULARITY = 4096, BINDLESS_MOST_BLOCKS = 1 << 20 };
 

@@ -3,7 +3,7 @@
 #ifndef BINDLESS_CUDA_SEMAPHORE_H
 #define BINDLESS_CUDA_SEMAPHORE_H
 
-#include "cuda_current.h"
+#include "cuda/current_context.h"
 
 static CUresult bindless_semaphore_signal(const bindless_semaphore_t *command)
 {

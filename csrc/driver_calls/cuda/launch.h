@@ -3,7 +3,7 @@
 #ifndef BINDLESS_CUDA_LAUNCH_H
 #define BINDLESS_CUDA_LAUNCH_H
 
-#include "cuda_current.h"
+#include "cuda/current_context.h"
 
 static CUresult bindless_launch(const bindless_launch_t *launch)
 {

@@ -3,7 +3,7 @@
 #ifndef BINDLESS_OPENCL_LAUNCH_H
 #define BINDLESS_OPENCL_LAUNCH_H
 
-#include "opencl_events.h"
+#include "opencl/event_list.h"
 
 static cl_int bindless_set_argument(cl_kernel kernel, cl_uint index, int kind, size_t size, const void *value)
 {

@@ -2,7 +2,7 @@
 #ifndef BINDLESS_CUDA_COPY_H
 #define BINDLESS_CUDA_COPY_H
 
-#include "cuda_current.h"
+#include "cuda/current_context.h"
 
 /* Copies a box of bytes between two places. Each is an array (its address; x in bytes, y, z) or linear memory (the
  * address of the box; the row pitch in bytes, and the rows per slice). */

@@ -1,0 +1,9 @@
+/* Code of the functions that cuda_additions.h declares. */
+#include "cuda/declarations.h"
+
+#include "cuda/copy.h"
+#include "cuda/pipelined_image_call.h"
+#include "cuda/image.h"
+#include "cuda/launch.h"
+#include "cuda/semaphore.h"
+#include "cuda/pinned_staging.h"

@@ -1,0 +1,6 @@
+/* Code of the functions that reference_additions.h declares. */
+#include "reference/declarations.h"
+
+#include "reference/copy.h"
+#include "reference/image.h"
+#include "reference/launch.h"
