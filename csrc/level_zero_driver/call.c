@@ -3,7 +3,7 @@
 #include "level_zero_driver/call.h"
 
 #include "level_zero_driver/failure.h"
-#include "reference/threads.h"
+#include "reference/platform/threads.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Commands on memory: copies of bytes and boxes, fills, prefetch and advice hints. */
 #include "level_zero_driver/device.h"
 #include "level_zero_driver/list.h"
-#include "reference/transfer.h"
+#include "reference/memory/parallel_copy.h"
 #include "level_zero_driver/region.h"
 
 #include <inttypes.h>

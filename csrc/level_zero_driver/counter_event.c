@@ -2,7 +2,7 @@
 
 #include "level_zero_driver/driver.h"
 #include "level_zero_driver/intel.h"
-#include "reference/threads.h"
+#include "reference/platform/threads.h"
 #include "level_zero_driver/structure.h"
 
 #define COUNTER_FLAGS                                                                                                         \

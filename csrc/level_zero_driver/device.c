@@ -2,10 +2,10 @@
 #include "level_zero_driver/device.h"
 
 #include "level_zero_driver/processor.h"
-#include "reference/allocate.h"
-#include "reference/device.h"
-#include "reference/spirv_program.h"
-#include "reference/threads.h"
+#include "reference/platform/heap.h"
+#include "reference/runtime/device.h"
+#include "reference/spirv/program.h"
+#include "reference/platform/threads.h"
 #include "level_zero_driver/stream.h"
 #include "level_zero_driver/structure.h"
 

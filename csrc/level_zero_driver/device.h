@@ -3,7 +3,7 @@
 #define BLZ_DEVICE_H
 
 #include "level_zero_driver/driver.h"
-#include "reference/transfer.h"
+#include "reference/memory/parallel_copy.h"
 
 #define BLZ_MAX_FILL_PATTERN BLR_MAX_PATTERN
 #define BLZ_NATIVE_KERNEL_UUID {'b', 'i', 'n', 'd', 'l', 'e', 's', 's', '-', 's', 'p', 'i', 'r', 'v', 0, 1}

@@ -5,7 +5,7 @@
 #include "level_zero_driver/call.h"
 #include "level_zero_driver/context.h"
 #include "level_zero_driver/extension.h"
-#include "reference/threads.h"
+#include "reference/platform/threads.h"
 #include "level_zero_driver/structure.h"
 #include "level_zero_driver/topology.h"
 

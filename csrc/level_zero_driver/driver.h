@@ -11,7 +11,7 @@
 #define BLZ_DRIVER_H
 
 #include "level_zero_driver/handle.h"
-#include "reference/context.h"
+#include "reference/runtime/context.h"
 
 #define BLZ_MAX_DEVICES 64u
 

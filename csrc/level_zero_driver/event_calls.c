@@ -1,7 +1,7 @@
 /* Host calls on events: signal, wait, query, reset, timestamps. */
 #include "level_zero_driver/counter_event.h"
 #include "level_zero_driver/driver.h"
-#include "reference/threads.h"
+#include "reference/platform/threads.h"
 #include "level_zero_driver/structure.h"
 
 ze_result_t zeEventHostSignal(ze_event_handle_t handle)

@@ -6,8 +6,8 @@
 
 #include "level_zero_driver/external_memory.h"
 
-#include "reference/device.h"
-#include "reference/external_file.h"
+#include "reference/runtime/device.h"
+#include "reference/external/shared_file.h"
 #include "level_zero_driver/structure.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* External semaphores: semaphores of other APIs and processes, imported by a file descriptor; the reference driver
- * implements them (external_semaphore.h).
+ * implements them (external/semaphore_file.h).
  *
  * ZE_EXTERNAL_SEMAPHORE_EXT_FLAG_OPAQUE_FD                  binary semaphores: the calls ignore the value
  * ZE_EXTERNAL_SEMAPHORE_EXT_FLAG_VK_TIMELINE_SEMAPHORE_FD   timeline semaphores */
@@ -7,7 +7,7 @@
 #define BLZ_EXTERNAL_SEMAPHORE_H
 
 #include "level_zero_driver/handle.h"
-#include "reference/external_semaphore.h"
+#include "reference/external/semaphore_file.h"
 
 struct blz_semaphore {
     struct blr_object object;

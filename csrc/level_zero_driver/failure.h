@@ -4,7 +4,7 @@
 #define BLZ_FAILURE_H
 
 #include "level_zero_driver/level_zero.h"
-#include "reference/result.h"
+#include "reference/runtime/result.h"
 
 /* Records the error text and returns result, so that callers can write: return blz_fail(...). */
 ze_result_t blz_fail(ze_result_t result, const char *format, ...) BLR_PRINTF(2, 3);

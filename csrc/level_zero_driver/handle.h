@@ -6,8 +6,8 @@
 #define BLZ_HANDLE_H
 
 #include "level_zero_driver/failure.h"
-#include "reference/allocate.h"
-#include "reference/object.h"
+#include "reference/platform/heap.h"
+#include "reference/runtime/object.h"
 
 /* Returns the object of a handle and adds a reference. Fails with INVALID_NULL_HANDLE for NULL, with
    INVALID_ARGUMENT for an invalid handle. */

@@ -2,7 +2,7 @@
 #include "level_zero_driver/image.h"
 
 #include "level_zero_driver/external_memory.h"
-#include "reference/device.h"
+#include "reference/runtime/device.h"
 #include "level_zero_driver/sampler.h"
 #include "level_zero_driver/structure.h"
 

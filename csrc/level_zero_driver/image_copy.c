@@ -2,7 +2,7 @@
 #include "level_zero_driver/command.h"
 #include "level_zero_driver/image.h"
 #include "level_zero_driver/list.h"
-#include "reference/transfer.h"
+#include "reference/memory/parallel_copy.h"
 
 #include <inttypes.h>
 #include <string.h>

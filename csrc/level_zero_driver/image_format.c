@@ -1,6 +1,6 @@
 #include "level_zero_driver/image_format.h"
 
-#include "reference/format.h"
+#include "reference/image/pixel_format.h"
 
 #define NONE (-1)
 

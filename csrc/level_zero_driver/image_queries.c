@@ -1,7 +1,7 @@
 /* Image queries: limits, format support, memory properties and residency. */
 #include "level_zero_driver/external_memory.h"
 #include "level_zero_driver/image.h"
-#include "reference/device.h"
+#include "reference/runtime/device.h"
 #include "level_zero_driver/structure.h"
 
 #include <inttypes.h>

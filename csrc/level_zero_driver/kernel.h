@@ -4,7 +4,7 @@
 #define BLZ_KERNEL_H
 
 #include "level_zero_driver/module.h"
-#include "reference/threads.h"
+#include "reference/platform/threads.h"
 
 struct blz_argument {
     blr_kernel_argument_t is;

@@ -2,8 +2,8 @@
 #include "level_zero_driver/command.h"
 #include "level_zero_driver/kernel.h"
 #include "level_zero_driver/list.h"
-#include "reference/kernel_launch.h"
-#include "reference/memory.h"
+#include "reference/kernel/launch.h"
+#include "reference/memory/allocation.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #include "level_zero_driver/memory.h"
 
 #include "level_zero_driver/external_memory.h"
-#include "reference/device.h"
+#include "reference/runtime/device.h"
 
 #include <inttypes.h>
 #include <sys/mman.h>

@@ -6,7 +6,7 @@
 
 #include "level_zero_driver/context.h"
 #include "level_zero_driver/driver.h"
-#include "reference/memory.h"
+#include "reference/memory/allocation.h"
 #include "level_zero_driver/store.h"
 
 struct blz_external;

@@ -6,7 +6,7 @@
 #include "level_zero_driver/copy_out.h"
 #include "level_zero_driver/driver.h"
 #include "level_zero_driver/native_binary.h"
-#include "reference/module.h"
+#include "reference/kernel/module.h"
 #include "level_zero_driver/structure.h"
 
 #include <string.h>

@@ -4,7 +4,7 @@
 
 #include "level_zero_driver/context.h"
 #include "level_zero_driver/module_source.h"
-#include "reference/module.h"
+#include "reference/kernel/module.h"
 
 /* Several linked modules, in which imports resolve to the exports of the others. Shared by the modules with imports. */
 struct blz_linked {

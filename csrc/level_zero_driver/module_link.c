@@ -1,8 +1,8 @@
 /* Linking of modules, and inspection of their imports and exports. */
 #include "level_zero_driver/build_log.h"
 #include "level_zero_driver/module.h"
-#include "reference/module.h"
-#include "reference/threads.h"
+#include "reference/kernel/module.h"
+#include "reference/platform/threads.h"
 #include "level_zero_driver/structure.h"
 
 #include <stdatomic.h>

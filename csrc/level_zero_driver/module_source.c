@@ -4,8 +4,8 @@
 
 #include "level_zero_driver/build_options.h"
 #include "level_zero_driver/native_binary.h"
-#include "reference/allocate.h"
-#include "reference/spirv_words.h"
+#include "reference/platform/heap.h"
+#include "reference/spirv/opcodes.h"
 #include "level_zero_driver/spirv_scan.h"
 
 #include <string.h>

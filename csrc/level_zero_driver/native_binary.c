@@ -2,7 +2,7 @@
 
 #include "level_zero_driver/native_binary.h"
 
-#include "reference/allocate.h"
+#include "reference/platform/heap.h"
 
 #include <string.h>
 

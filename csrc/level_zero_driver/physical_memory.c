@@ -7,7 +7,7 @@
 #include "level_zero_driver/physical_memory.h"
 
 #include "level_zero_driver/memory.h"
-#include "reference/device.h"
+#include "reference/runtime/device.h"
 #include "level_zero_driver/structure.h"
 
 #include <errno.h>

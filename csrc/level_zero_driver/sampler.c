@@ -3,7 +3,7 @@
 #include "level_zero_driver/sampler.h"
 
 #include "level_zero_driver/driver.h"
-#include "reference/spirv_module.h"
+#include "reference/spirv/parse/module.h"
 #include "level_zero_driver/structure.h"
 
 ze_result_t blz_sampler_check(const ze_sampler_desc_t *desc)

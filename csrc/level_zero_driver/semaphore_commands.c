@@ -4,8 +4,8 @@
 #include "level_zero_driver/list.h"
 #include "level_zero_driver/structure.h"
 
-#include "reference/device.h"
-#include "reference/threads.h"
+#include "reference/runtime/device.h"
+#include "reference/platform/threads.h"
 
 #define MOST_SEMAPHORES 65536u
 

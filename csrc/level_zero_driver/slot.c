@@ -2,7 +2,7 @@
 
 #include "level_zero_driver/slot.h"
 
-#include "reference/threads.h"
+#include "reference/platform/threads.h"
 
 #include <pthread.h>
 #include <stdio.h>

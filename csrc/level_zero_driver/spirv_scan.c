@@ -2,7 +2,7 @@
 
 #include "level_zero_driver/spirv_scan.h"
 
-#include "reference/spirv_words.h"
+#include "reference/spirv/opcodes.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 
 #include "level_zero_driver/store.h"
 
-#include "reference/threads.h"
+#include "reference/platform/threads.h"
 
 #include <errno.h>
 #include <fcntl.h>

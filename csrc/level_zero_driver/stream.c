@@ -6,7 +6,7 @@
 
 #include "level_zero_driver/stream.h"
 
-#include "reference/environment.h"
+#include "reference/platform/fp_environment.h"
 #include "level_zero_driver/command.h"
 #include "level_zero_driver/fence.h"
 

@@ -7,7 +7,7 @@
 #define BLZ_STREAM_H
 
 #include "level_zero_driver/context.h"
-#include "reference/threads.h"
+#include "reference/platform/threads.h"
 #include "level_zero_driver/slot.h"
 
 struct blz_command;

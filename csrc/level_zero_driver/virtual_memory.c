@@ -11,7 +11,7 @@
 
 #include "level_zero_driver/memory.h"
 #include "level_zero_driver/physical_memory.h"
-#include "reference/threads.h"
+#include "reference/platform/threads.h"
 
 #include <inttypes.h>
 #include <sys/mman.h>

@@ -1,7 +1,7 @@
 /* Main paths with the n-th allocation failing, for every n: OUT_OF_MEMORY with an error text, and no leaks. */
 #include "fixture.h"
 
-#include "allocate.h"
+#include "platform/heap.h"
 
 /* Objects of a run, so that it can end at any point. */
 struct held {

@@ -1,6 +1,6 @@
 /* Batches: recorded commands run as one command, repeatedly, on the current contents of memory. */
 #include "fixture.h"
-#include "threads.h"
+#include "platform/threads.h"
 
 static blr_context_t context;
 

@@ -1,6 +1,6 @@
 /* The device, the library's version, result names and the last error. */
 #include "fixture.h"
-#include "threads.h"
+#include "platform/threads.h"
 
 static void describe(void)
 {

@@ -1,6 +1,6 @@
 /* Events: user events, references, timestamps, timeouts, waits without processor time. */
 #include "fixture.h"
-#include "threads.h"
+#include "platform/threads.h"
 
 #include <time.h>
 

@@ -4,8 +4,8 @@
 #endif
 
 #include "fixture.h"
-#include "shared_flag.h"
-#include "threads.h"
+#include "external/swiftshader_semaphore.h"
+#include "platform/threads.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* Every function with a handle parameter, called with NULL, made-up numbers, handles of other kinds and destroyed
    ones. */
 #include "fixture.h"
-#include "threads.h"
+#include "platform/threads.h"
 
 static blr_device_t device;
 static blr_context_t context;

@@ -2,8 +2,8 @@
 #include "fixture.h"
 #include "level_zero_tables.h"
 
-#include "reference/allocate.h"
-#include "reference/threads.h"
+#include "reference/platform/heap.h"
+#include "reference/platform/threads.h"
 
 #include <stdatomic.h>
 

@@ -4,8 +4,8 @@
 #include "level_zero_tables.h"
 
 #include "level_zero/guide_spirv.h"
-#include "reference/allocate.h"
-#include "reference/threads.h"
+#include "reference/platform/heap.h"
+#include "reference/platform/threads.h"
 
 #include <math.h>
 #include <sys/eventfd.h>

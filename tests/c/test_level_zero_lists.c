@@ -2,7 +2,7 @@
 #include "fixture.h"
 #include "level_zero_tables.h"
 
-#include "reference/threads.h"
+#include "reference/platform/threads.h"
 
 #include <stdatomic.h>
 

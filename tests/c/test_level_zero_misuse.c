@@ -3,7 +3,7 @@
 #include "level_zero_tables.h"
 
 #include "level_zero_driver/call.h"
-#include "reference/allocate.h"
+#include "reference/platform/heap.h"
 
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 /* Queues: asynchronous execution, in order or out of order, and failures that reach dependent commands. */
 #include "fixture.h"
-#include "threads.h"
+#include "platform/threads.h"
 
 static blr_context_t context;
 

@@ -2,8 +2,8 @@
  * while launches are pending or running, threads. */
 #include "fixture.h"
 
-#include "allocate.h"
-#include "threads.h"
+#include "platform/heap.h"
+#include "platform/threads.h"
 
 #define OPCODE(opcode, operands) ((operands + 1u) << 16 | (opcode))
 

@@ -1,7 +1,7 @@
 /* SPIR-V modules built word by word: refusals, reflection, launches and their refusals. */
 #include "fixture.h"
 
-#include "allocate.h"
+#include "platform/heap.h"
 
 #include <stdlib.h>
 

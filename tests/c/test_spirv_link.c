@@ -1,7 +1,7 @@
 /* Modules with imports: compilation, linking, lifetimes. */
 #include "fixture.h"
 
-#include "allocate.h"
+#include "platform/heap.h"
 
 static blr_context_t context;
 static blr_queue_t queue;

@@ -1,9 +1,9 @@
 /* Kernel operations in every instruction set of this processor, compared bit by bit with the portable versions. */
 #include "fixture.h"
 
-#include "spirv_image.h"
-#include "spirv_operations.h"
-#include "spirv_set.h"
+#include "spirv/execute/image.h"
+#include "spirv/execute/operations.h"
+#include "spirv/execute/isa_operations.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* Sixteen threads on shared and private objects: random creation, use and destruction. */
 #include "fixture.h"
-#include "threads.h"
+#include "platform/threads.h"
 
 enum { THREADS = 16, ROUNDS = 600, SHARED_EVENTS = 32, PIXELS = 64 };
 

@@ -2,7 +2,7 @@
  * with NaNs, infinities, denormals and signed zeros, at random and at extreme coordinates. A processor without these
  * instructions has only one path. */
 #include "check.h"
-#include "texture.h"
+#include "texture/texture.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* parallel_for: every item once, early stop, concurrent calls, nested calls. */
 #include "fixture.h"
-#include "thread_pool.h"
-#include "threads.h"
+#include "platform/thread_pool.h"
+#include "platform/threads.h"
 
 #include <time.h>
 

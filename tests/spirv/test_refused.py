@@ -58,7 +58,7 @@ ELSEWHERE = _ELSEWHERE.split()
 
 def _table() -> dict[str, tuple[int, str]]:
     """Every instruction that the driver knows by name: its number, and what it makes."""
-    text = (ROOT / "csrc" / "reference" / "spirv_words.h").read_text()
+    text = (ROOT / "csrc" / "reference" / "spirv/opcodes.h").read_text()
     return {name: (int(number), makes) for name, number, makes in re.findall(r"X\((\w+), (\d+), ([NIV])\)", text)}
 
 

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../reference/stream_bytes.h"
-#include "../../reference/threads.h"
+#include "../../reference/memory/streaming_store.h"
+#include "../../reference/platform/threads.h"
 #include "cuda/copy.h"
 #include "cuda/current_context.h"
 #include "cuda/image.h"

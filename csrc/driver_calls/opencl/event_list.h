@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "../../reference/threads.h"
+#include "../../reference/platform/threads.h"
 #include "opencl/declarations.h"
 
 struct bindless_lock {

@@ -1,0 +1,12 @@
+/* Sampler descriptions: the combinations that the device supports. */
+#ifndef BLR_IMAGE_SAMPLER_H
+#define BLR_IMAGE_SAMPLER_H
+
+#include "runtime/result.h"
+
+/* Checks that images of this description can be sampled with this sampler. *effective receives the sampler with its
+ * anisotropy clamped to the device's limit. */
+blr_result_t blr_sampler_check(const blr_sampler_desc_t *sampler, const blr_image_desc_t *desc,
+                               blr_sampler_desc_t *effective);
+
+#endif

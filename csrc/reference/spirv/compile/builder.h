@@ -1,0 +1,190 @@
+/*
+ * The program builder: operations over numbered values, blocks and edges, with calls inlined.
+ *
+ * A value is a sequence of registers. Extracting a part or forwarding a value creates no operation: the result is the
+ * same value at a byte offset within each lane.
+ */
+#ifndef BLR_SPIRV_BUILDER_H
+#define BLR_SPIRV_BUILDER_H
+
+#include "spirv/program.h"
+
+#define BLR_NONE UINT32_MAX
+
+/* The meaning of an id in the function being decoded. */
+struct blr_spirv_ref {
+    uint32_t value;  /* value number plus 1; 0 for undefined */
+    uint32_t lane;   /* byte offset of the part in each lane of the value */
+    const struct blr_spirv_type *type;
+    uint32_t builtin; /* 1: a pointer to a built-in variable; the value is the variable's registers */
+};
+
+struct blr_spirv_value {
+    uint32_t lane_bytes;
+    uint32_t block;  /* the only block that uses it, or BLR_NONE */
+    bool crosses;    /* used by several blocks */
+    bool preset;     /* written before the kernel starts */
+    const unsigned char *known; /* bytes of a lane if known at decoding, else NULL */
+    uint32_t place;
+    uint32_t first, last; /* first and last operation that uses it, within its block */
+};
+
+/* An operation before register allocation: operands are values. */
+struct blr_spirv_step {
+    struct blr_spirv_op op;
+    uint32_t result, result_lane;
+    uint32_t in[4], in_lane[4];
+    bool pure; /* no effect except its result */
+};
+
+struct blr_spirv_branch {
+    uint32_t from, target; /* blocks */
+    uint32_t label;        /* id of the source block, for phis */
+    uint32_t next_in;      /* next edge into the same block */
+    uint32_t first_move, end_move;
+};
+
+struct blr_spirv_part {
+    uint32_t first, end;
+    enum blr_spirv_end kind;
+    uint32_t condition, condition_lane; /* value and byte offset of the condition */
+    uint32_t size;
+    uint32_t first_edge, edge_count;
+    const uint64_t *literals;
+    uint32_t edges_in;     /* first edge into the block */
+    uint32_t meeting;      /* of a barrier: the step executed once for the group when all work-items have arrived, or
+                            * BLR_NONE */
+    uint32_t number;       /* position in execution order; BLR_NONE if unreachable */
+};
+
+/* A preset whose register is given by value and lane offset. */
+struct blr_spirv_filling {
+    struct blr_spirv_preset preset;
+    uint32_t value, lane;
+};
+
+/* The builder's state for one of the linked modules. */
+struct blr_spirv_unit {
+    struct blr_spirv_module *module;
+    struct blr_spirv_ref *refs;      /* by id */
+    uint32_t *labels;                /* by id: block number plus 1 */
+    bool *open;                      /* by function number: currently being decoded */
+    uint64_t local_offset;           /* offset of its work-group variables */
+};
+
+struct blr_spirv_builder {
+    struct blr_spirv_unit *units;
+    uint32_t unit;                   /* unit being decoded: module, refs and labels belong to it */
+    struct blr_spirv_module *module;
+    struct blr_spirv_build *build;
+    struct blr_spirv_program *program;
+    struct blr_spirv_ref *refs;      /* by id */
+    uint32_t *labels;                /* by id: block number plus 1 */
+    uint64_t effort;
+    struct blr_spirv_step *steps;
+    uint32_t step_count, step_capacity;
+    struct blr_spirv_value *values;
+    uint32_t value_count, value_capacity;
+    struct blr_spirv_part *parts;
+    uint32_t part_count, part_capacity;
+    struct blr_spirv_branch *branches;
+    uint32_t branch_count, branch_capacity;
+    struct blr_spirv_filling *fillings;
+    uint32_t filling_count, filling_capacity;
+    struct blr_spirv_builtin_use *builtins;
+    uint32_t *builtin_values;
+    uint32_t builtin_count, builtin_capacity, builtin_value_capacity;
+    const struct blr_spirv_function *function; /* function being decoded */
+    struct blr_spirv_once *once;     /* state of constant folding, created at first use */
+    uint32_t current;                /* block being filled */
+    uint32_t depth;                  /* nesting depth of calls */
+};
+
+/* Creates a value with a number of bytes a lane. */
+uint32_t blr_spirv_new_value(struct blr_spirv_builder *builder, uint32_t lane_bytes);
+
+/* Creates a value for the result of the instruction at word. */
+struct blr_spirv_ref blr_spirv_result(struct blr_spirv_builder *builder, uint32_t word);
+
+/* Binds the result of the instruction at word to a reference. */
+void blr_spirv_bind(struct blr_spirv_builder *builder, uint32_t word, struct blr_spirv_ref ref);
+
+/* The value of an operand. A pointer to a built-in variable becomes the address of a copy of the variable. */
+struct blr_spirv_ref blr_spirv_operand(struct blr_spirv_builder *builder, uint32_t word, uint32_t id);
+
+/* Copies the built-in variable, or its component, that a reference points to into the work-item's private memory. */
+struct blr_spirv_ref blr_spirv_addressed(struct blr_spirv_builder *builder, uint32_t word, struct blr_spirv_ref ref);
+
+/* The reference of an operand, where a pointer to a built-in variable stays one. */
+struct blr_spirv_ref blr_spirv_any_operand(struct blr_spirv_builder *builder, uint32_t word, uint32_t id);
+
+/* Type of the result of the instruction at word. */
+struct blr_spirv_type *blr_spirv_result_type(struct blr_spirv_builder *builder, uint32_t word);
+
+/* Appends an operation to the current block; the caller sets run. The pointer is valid until the next call. */
+struct blr_spirv_step *blr_spirv_step(struct blr_spirv_builder *builder, uint32_t word);
+void blr_spirv_step_result(struct blr_spirv_step *step, struct blr_spirv_ref ref, uint32_t lane, uint32_t element,
+                           uint32_t components);
+void blr_spirv_step_input(struct blr_spirv_step *step, uint32_t number, struct blr_spirv_ref ref);
+
+/* A work-group barrier with an operation that executes once, when all work-items have arrived: run receives the
+ * worker's first batch, and accesses the registers of the waiting lanes of every batch. */
+struct blr_spirv_step *blr_spirv_meeting(struct blr_spirv_builder *builder, uint32_t word);
+
+/* The end of the sequence of equally sized scalars that starts at i. */
+uint32_t blr_spirv_of_one_size(const struct blr_spirv_leaf *leaves, uint32_t count, uint32_t i);
+
+/* Copies a value of a type into a part of another: one operation for each sequence of equally sized scalars. */
+void blr_spirv_copy(struct blr_spirv_builder *builder, uint32_t word, struct blr_spirv_ref to, uint32_t to_lane,
+                    struct blr_spirv_ref from, struct blr_spirv_type *type);
+
+/* A uniform integer constant with a number of bytes. */
+struct blr_spirv_ref blr_spirv_number(struct blr_spirv_builder *builder, uint64_t number, uint8_t size);
+
+/* A uniform constant of a type, from the bytes of one lane. */
+struct blr_spirv_ref blr_spirv_known(struct blr_spirv_builder *builder, const struct blr_spirv_type *type, const unsigned char *bytes,
+                                     uint32_t size);
+
+/* The bytes of a lane of an operand, or NULL where they are known only at execution. */
+const unsigned char *blr_spirv_known_bytes(const struct blr_spirv_builder *builder, struct blr_spirv_ref ref);
+
+/* Adds a preset of one register. */
+void blr_spirv_fill(struct blr_spirv_builder *builder, struct blr_spirv_filling filling);
+
+/* Decoders of instruction groups; false for an instruction of another group. */
+bool blr_spirv_decode_composite(struct blr_spirv_builder *builder, uint32_t word);
+bool blr_spirv_decode_arithmetic(struct blr_spirv_builder *builder, uint32_t word);
+bool blr_spirv_decode_bits(struct blr_spirv_builder *builder, uint32_t word);
+bool blr_spirv_decode_memory(struct blr_spirv_builder *builder, uint32_t word);
+bool blr_spirv_decode_atomic(struct blr_spirv_builder *builder, uint32_t word);
+bool blr_spirv_decode_image(struct blr_spirv_builder *builder, uint32_t word);
+bool blr_spirv_decode_extended(struct blr_spirv_builder *builder, uint32_t word);
+bool blr_spirv_decode_printf(struct blr_spirv_builder *builder, uint32_t word);
+bool blr_spirv_decode_group(struct blr_spirv_builder *builder, uint32_t word);
+
+/* Address of a function variable in the work-item's private memory. */
+struct blr_spirv_ref blr_spirv_private(struct blr_spirv_builder *builder, uint32_t word,
+                                       const struct blr_spirv_type *pointer, const struct blr_spirv_type *holds,
+                                       uint64_t *offset);
+
+/* Loads and stores a whole value: one operation for each sequence of scalars that are contiguous in memory. */
+void blr_spirv_load(struct blr_spirv_builder *builder, uint32_t word, struct blr_spirv_ref pointer,
+                    struct blr_spirv_ref to, struct blr_spirv_type *type);
+void blr_spirv_store(struct blr_spirv_builder *builder, uint32_t word, struct blr_spirv_ref pointer,
+                     struct blr_spirv_ref from, struct blr_spirv_type *type);
+
+/* An empty block with one edge to another block. */
+uint32_t blr_spirv_bridge(struct blr_spirv_builder *builder, uint32_t target);
+
+/* Numbers the blocks in execution order, without unreachable ones. order has room for twice as many as there are and
+ * receives the blocks by number; returns their number. */
+uint32_t blr_spirv_order(struct blr_spirv_builder *builder, uint32_t *order);
+
+/* Merges blocks that always follow each other, and removes operations whose results are unused. Takes and returns
+ * the order of blocks. */
+uint32_t blr_spirv_join(struct blr_spirv_builder *builder, uint32_t *order, uint32_t count);
+
+/* Allocates registers for all values and creates the final arrays of the program. */
+void blr_spirv_finish(struct blr_spirv_builder *builder, const uint32_t *order, uint32_t count);
+
+#endif

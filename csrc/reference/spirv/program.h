@@ -1,0 +1,137 @@
+/*
+ * A decoded kernel: operations over registers, grouped into blocks.
+ *
+ * Work-items run 64 at a time, as the lanes of a batch. A register holds one scalar of every lane, contiguously; a
+ * vector occupies as many consecutive registers as it has components. Most operations are therefore loops over
+ * components x 64 numbers that compilers vectorise.
+ *
+ * Diverged lanes reconverge because the lowest-numbered block with waiting lanes always runs next.
+ */
+#ifndef BLR_SPIRV_PROGRAM_H
+#define BLR_SPIRV_PROGRAM_H
+
+#include "spirv/parse/module.h"
+#include "spirv/execute/isa_names.h"
+
+#define BLR_LANES 64u
+#define BLR_ALL_LANES UINT64_MAX
+
+struct blr_spirv_batch;
+struct blr_spirv_op;
+
+/* Executes an operation for all lanes of the batch; result is its destination. Operations with memory accesses
+ * respect the batch's mask, all others compute a value for every lane. */
+typedef void (*blr_spirv_run_t)(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result);
+
+struct blr_spirv_op {
+    blr_spirv_run_t run;
+    uint32_t result; /* register offsets in bytes from the start of the batch's registers */
+    uint32_t in[4];
+    uint32_t count;  /* elements of the result: components x lanes */
+    uint8_t element; /* bytes of each */
+    bool blend;      /* inactive lanes keep their previous value */
+    uint32_t word;   /* word in the module */
+    uint64_t literal;
+    const void *info;
+};
+
+enum blr_spirv_end {
+    BLR_END_BRANCH,  /* one edge */
+    BLR_END_CHOICE,  /* two edges: condition true, condition false */
+    BLR_END_SWITCH,  /* the first edge is the default, each other one has a literal */
+    BLR_END_BARRIER, /* one edge, taken when all work-items of the group have arrived */
+    BLR_END_RETURN
+};
+
+/* Target block of lanes, and the copies made on the edge. */
+struct blr_spirv_edge {
+    uint32_t target;
+    uint32_t first_move, end_move;
+};
+
+struct blr_spirv_block {
+    uint32_t first, end; /* range of operations */
+    enum blr_spirv_end kind;
+    uint32_t condition;  /* register of the condition or of a switch's selector */
+    uint32_t size;       /* bytes of the selector */
+    uint32_t first_edge, edge_count;
+    const uint64_t *literals;
+    bool loops;          /* a back edge leaves this block */
+    bool meets;          /* a barrier with an operation that executes once when all work-items have arrived */
+    uint32_t meeting;    /* that operation */
+};
+
+/* A register that is initialised before execution. */
+enum blr_spirv_preset_kind {
+    BLR_PRESET_BYTES,    /* the same scalar for all lanes */
+    BLR_PRESET_ARGUMENT, /* one scalar of an argument */
+    BLR_PRESET_PRIVATE,  /* address of a private variable */
+    BLR_PRESET_LOCAL     /* address of a work-group variable */
+};
+
+struct blr_spirv_preset {
+    enum blr_spirv_preset_kind kind;
+    uint32_t place;
+    uint8_t size;
+    uint32_t argument;
+    uint64_t offset;     /* offset of a variable, or of the scalar in the argument */
+    uint64_t bytes;
+};
+
+struct blr_spirv_builtin_use {
+    enum blr_spirv_builtin what;
+    uint32_t place;
+    uint32_t components;
+    uint8_t size;
+};
+
+enum blr_spirv_argument_kind {
+    BLR_ARGUMENT_VALUE = 0,
+    BLR_ARGUMENT_POINTER = 1,
+    BLR_ARGUMENT_LOCAL = 2,
+    BLR_ARGUMENT_IMAGE = 3,
+    BLR_ARGUMENT_SAMPLER = 4
+};
+
+struct blr_spirv_argument {
+    enum blr_spirv_argument_kind kind;
+    uint64_t size;
+    const char *name;
+    bool by_value;        /* pointer to a private copy of the argument */
+    uint64_t private_offset;
+};
+
+struct blr_spirv_program {
+    const struct blr_spirv_entry *entry;
+    const struct blr_spirv_op *ops;
+    uint32_t op_count;
+    const struct blr_spirv_block *blocks;
+    uint32_t block_count, first_block;
+    const struct blr_spirv_edge *edges;
+    const struct blr_spirv_preset *presets;
+    uint32_t preset_count;
+    const struct blr_spirv_builtin_use *builtins;
+    uint32_t builtin_count;
+    const struct blr_spirv_argument *arguments;
+    uint32_t argument_count;
+    uint64_t register_bytes;
+    uint64_t scratch_bytes;   /* size of an operation's largest result */
+    uint64_t private_bytes;   /* private memory of a work-item */
+    uint64_t local_bytes;     /* memory of a work-group, without arguments */
+    const struct blr_spirv_module *modules; /* modules whose variables it can access */
+    uint32_t module_count;
+    bool has_barriers;
+    bool has_loops;
+    bool uses_local;
+    bool uses_groups;         /* results depend on the grouping of work-items */
+};
+
+/* Decodes an entry point of one of several parsed and linked modules. */
+const struct blr_spirv_program *blr_spirv_decode(struct blr_spirv_module *modules, uint32_t count, uint32_t number,
+                                                 const struct blr_spirv_entry *entry);
+
+#define BLR_SPIRV_MAX_OPS (1u << 20)
+#define BLR_SPIRV_MAX_REGISTERS ((uint64_t)64 << 20)
+#define BLR_SPIRV_MAX_PRIVATE ((uint64_t)1 << 20)
+
+#endif
