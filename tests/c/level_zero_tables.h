@@ -3,7 +3,7 @@
 #define BLZ_TEST_TABLES_H
 
 #include "check.h"
-#include "level_zero_driver/level_zero.h"
+#include "level_zero_driver/level_zero_api.h"
 
 #include <time.h>
 

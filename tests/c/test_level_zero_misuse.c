@@ -2,7 +2,7 @@
 #include "fixture.h"
 #include "level_zero_tables.h"
 
-#include "level_zero_driver/call.h"
+#include "level_zero_driver/core/fault_injection.h"
 #include "reference/platform/heap.h"
 
 #include <sys/wait.h>

@@ -1,0 +1,11 @@
+/* Two-call queries of texts and binaries: the first call returns the size, the second the value. */
+#ifndef BLZ_COPY_OUT_H
+#define BLZ_COPY_OUT_H
+
+#include "level_zero_driver/core/result.h"
+
+/* Sets *size when *size is 0 or target is NULL; copies the value otherwise. Fails with INVALID_SIZE when *size is
+   below the size of the value. */
+ze_result_t blz_copy_out(const void *value, size_t value_size, size_t *size, void *target);
+
+#endif
