@@ -174,9 +174,9 @@ def pytest_configure(config: pytest.Config) -> None:
     except bl.Error as error:
         raise pytest.UsageError(f"--device {name}: {error}") from None
     if config.stash[_DEVICE].name.startswith("Fake GPU"):  # of fake_cuda.c, whose kernels do nothing
-        from bindless.backends.cuda import surface_copy as _cuda_copy_kernels
+        from bindless.backends.cuda import surface_copy
 
-        _cuda_copy_kernels.SMALLEST = 1 << 60
+        surface_copy.SMALLEST = 1 << 60
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -14,9 +14,9 @@ import pytest
 from PIL import Image as Picture
 
 import bindless as bl
-from bindless.cli.resize import parse_size
-from bindless.cli.doctor_sampling import KnownImage
 from bindless.cli import main
+from bindless.cli.doctor_sampling import KnownImage
+from bindless.cli.resize import parse_size
 from error_checks import raises
 
 

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 import bindless as bl
-from bindless.bench import thread_scaling as _bench_scaling
+from bindless.bench import thread_scaling
+from bindless.bench.measure import Bench, Peer, Row
 from bindless.bench.peer_libraries import numpy_linear, sampling_peers_2d, sampling_peers_3d
 from bindless.bench.subprocesses import run_python
-from bindless.bench.measure import Bench, Peer, Row
 from bindless.cli import main
 
 
@@ -70,12 +70,12 @@ def test_threads_are_powers_of_two_beside_one(bench: Bench, monkeypatch: pytest.
         seen.append(threads)
         return str(6.0 / int(threads)), True
 
-    monkeypatch.setattr(_bench_scaling, "run_python", run)
-    monkeypatch.setattr(_bench_scaling.os, "sched_getaffinity", lambda _: range(6))
-    _bench_scaling.measure_scaling(bench)
+    monkeypatch.setattr(thread_scaling, "run_python", run)
+    monkeypatch.setattr(thread_scaling.os, "sched_getaffinity", lambda _: range(6))
+    thread_scaling.measure_scaling(bench)
     assert not bench.rows and "--processor-time" in bench.notes[0]
     bench.clock = time.perf_counter
-    _bench_scaling.measure_scaling(bench)
+    thread_scaling.measure_scaling(bench)
     assert seen == ["1", "2", "4"] * 3
     assert [row.ratio for row in bench.rows] == [None, 2.0, 4.0] * 3
     assert bench.rows[1].operation == "sample 2D fp32 x4, 2 threads" and bench.rows[1].seconds == 3.0

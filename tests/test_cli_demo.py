@@ -12,8 +12,8 @@ from PIL import Image as Picture
 
 import bindless as bl
 from bindless import demo as _demo
-from bindless.demo.scenes import head_phantom, photograph, plane_coordinates, rotation_matrix
 from bindless.cli import main
+from bindless.demo.scenes import head_phantom, photograph, plane_coordinates, rotation_matrix
 from bounds import is_bounded
 from error_checks import raises
 

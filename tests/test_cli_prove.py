@@ -9,25 +9,24 @@ import numpy as np
 import pytest
 
 import bindless as bl
-from bindless.cli import prove as _cli_prove
-from bindless.prove import sampling_checks as _prove_sampling
+from bindless.cli import main, prove
 from bindless.cli.prove import distance
-from bindless.cli import main
+from bindless.prove import sampling_checks
 from error_checks import raises
 
 PLAIN = ("memory device", "events of two queues", "refusals")
 
 
 @pytest.fixture
-def few(monkeypatch: pytest.MonkeyPatch) -> list[_prove_sampling.Sampling]:
+def few(monkeypatch: pytest.MonkeyPatch) -> list[sampling_checks.Sampling]:
     """A selection of the samplings, of every family."""
-    chosen = list(_prove_sampling.samplings())[::37]
-    monkeypatch.setattr(_cli_prove, "samplings", lambda: iter(chosen))
+    chosen = list(sampling_checks.samplings())[::37]
+    monkeypatch.setattr(prove, "samplings", lambda: iter(chosen))
     return chosen
 
 
 def test_all_samplings_are_different_and_cover_every_choice() -> None:
-    found = list(_prove_sampling.samplings())
+    found = list(sampling_checks.samplings())
     assert len(set(found)) == len(set(map(str, found))) == len(found) == 2160
     assert {item.family for item in found} == {
         f"{image} {how}"
@@ -42,7 +41,7 @@ def test_all_samplings_are_different_and_cover_every_choice() -> None:
 
 
 def test_a_report_of_the_device(
-    device: bl.Device, few: list[_prove_sampling.Sampling], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    device: bl.Device, few: list[sampling_checks.Sampling], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "new" / "proof"
     assert main(["doctor", "--prove", str(folder), "--device", f"{device.backend}:*:{device.index}"]) == 0
@@ -63,17 +62,17 @@ def test_a_report_of_the_device(
 
 def test_a_wrong_number_and_a_failure_are_told(
     device: bl.Device,
-    few: list[_prove_sampling.Sampling],
+    few: list[sampling_checks.Sampling],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    run = _prove_sampling.Sampling.run
+    run = sampling_checks.Sampling.run
     calls = 0
     wrong = next(item for item in few if item.filtering == "linear" and item.channel_type == "fp32")
     bad, lacking = [item for item in few if item is not wrong][:2]
 
-    def changed(self: _prove_sampling.Sampling, queue: bl.Queue) -> np.ndarray:
+    def changed(self: sampling_checks.Sampling, queue: bl.Queue) -> np.ndarray:
         nonlocal calls
         if self is bad:
             raise bl.KernelError("it hung")
@@ -87,7 +86,7 @@ def test_a_wrong_number_and_a_failure_are_told(
                 values[6, 0] = np.nan
         return values
 
-    monkeypatch.setattr(_prove_sampling.Sampling, "run", changed)
+    monkeypatch.setattr(sampling_checks.Sampling, "run", changed)
     assert main(["doctor", "--prove", str(tmp_path), "--device", f"{device.backend}:*:{device.index}"]) == 1
     checks = {check["name"]: check for check in json.loads((tmp_path / "report.json").read_text())["checks"]}
     assert checks[str(bad)]["result"] == "failed" and checks[str(bad)]["words"] == "KernelError: it hung"

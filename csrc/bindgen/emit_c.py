@@ -72,7 +72,7 @@ def wrappers_c(manifest: Manifest, api: Api) -> str:
         f"#define BINDLESS_FUNCTION_COUNT {len(entries)}\n",
         "static const struct { const char *name; const char *symbol; } bindless_entries[BINDLESS_FUNCTION_COUNT] = {\n",
         "".join(f'  {{"{function.name}", "{function.symbol}"}},\n' for function in entries),
-        '};\n\n#include "driver_table.h"\n\n',
+        '};\n\n#include "function_table.h"\n\n',
         f"#define BINDLESS_MISSING (bindless_library ? {manifest.missing} : {manifest.unloaded})\n\n",
     ]
     if manifest.initialiser:
@@ -81,9 +81,9 @@ def wrappers_c(manifest: Manifest, api: Api) -> str:
         parts.append(extension_heading(entries, extensions))
     parts.extend(wrapper(manifest, function, index, extensions) for index, function in enumerate(entries))
     if extensions:
-        parts.append('\n#include "opencl_extensions.h"\n')
+        parts.append('\n#include "opencl/extension_functions.h"\n')
     else:
-        parts.append('\n#include "plain_functions.h"\n')
+        parts.append('\n#include "direct_symbols.h"\n')
     return "".join(parts)
 
 

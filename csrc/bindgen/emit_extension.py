@@ -13,6 +13,7 @@ from pathlib import Path
 from cffi import FFI  # type: ignore[import-untyped]
 
 HERE = Path(__file__).resolve().parent
+DRIVER_CALLS = HERE.parent / "driver_calls"
 GENERATED = HERE / "generated"
 
 TABLE = """
@@ -30,9 +31,9 @@ int bindless_trivial(uint32_t *first, uint32_t *second, uint32_t *third);
 
 # Additions to the driver's own API: the header with the declarations, and the header with the code.
 ADDITIONS = {
-    "cuda": ("cuda_additions.h", "cuda_calls.h"),
-    "opencl": ("opencl_additions.h", "opencl_launch.h"),
-    "reference": ("reference_additions.h", "reference_calls.h"),
+    "cuda": ("cuda/declarations.h", "cuda/all.h"),
+    "opencl": ("opencl/declarations.h", "opencl/launch.h"),
+    "reference": ("reference/declarations.h", "reference/all.h"),
 }
 
 # cffi's argument conversion takes most of the compile time of the large modules and little of a call's time: it is
@@ -76,11 +77,11 @@ def main() -> None:
     source = f'#include "{name}_wrappers.c"\n'
     if name in ADDITIONS:
         declarations, code = ADDITIONS[name]
-        ffi.cdef((HERE / declarations).read_text(encoding="utf-8").replace("static ", ""))
+        ffi.cdef((DRIVER_CALLS / declarations).read_text(encoding="utf-8").replace("static ", ""))
         source += f'#include "{code}"\n'
     if name in LARGE:
         source += UNOPTIMISED
-    ffi.set_source(f"bindless.drivers._{name}", source)
+    ffi.set_source(f"bindless.drivers.{name}._bindings", source)
     output.unlink(missing_ok=True)
     ffi.emit_c_code(str(output))
 

@@ -146,7 +146,7 @@ ADDITIONS = {
 
 def stub_pyi(api: Api) -> str:
     """The type stub of the compiled module: every function with its parameters, every integer constant."""
-    parts = [heading(api.name), "from ._types import FFI, CData\n\n", "class Library:\n", TABLE_FUNCTIONS]
+    parts = [heading(api.name), "from ..common.cffi_types import FFI, CData\n\n", "class Library:\n", TABLE_FUNCTIONS]
     parts.append(ADDITIONS.get(api.name, ""))
     for function in api.functions:
         arguments = ["self", *(f"{safe(p.name)}: {p.python}" for p in function.parameters)]

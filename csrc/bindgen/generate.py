@@ -34,10 +34,10 @@ def outputs(name: str, headers: Path) -> Iterator[tuple[Path, str]]:
     yield GENERATED / f"{name}_wrappers.c", wrappers_c(manifest, api)
     yield GENERATED / f"{name}_layout.txt", layout_txt(api)
     yield GENERATED / f"{name}_report.md", report_md(manifest, api)
-    yield PACKAGE / f"_{name}_enums.py", enums_py(api)
-    yield PACKAGE / f"_{name}.pyi", stub_pyi(api)
+    yield PACKAGE / name / "_enums.py", enums_py(api)
+    yield PACKAGE / name / "_bindings.pyi", stub_pyi(api)
     if api.structure_types:
-        yield PACKAGE / f"_{name}_structs.py", structs_py(api)
+        yield PACKAGE / name / "_struct_types.py", structs_py(api)
     if manifest.tables:
         tables = read_tables(api, headers / manifest.tables)
         yield GENERATED / f"{name}_ddi.h", ddi_h(tables)

@@ -25,9 +25,9 @@ REPOSITORY = HERE.parent.parent
 sys.path.insert(0, str(REPOSITORY / "src"))  # the compiler of this checkout, even if another one is installed
 
 from bindless.compiler.llvm.llvm_tools import LLVMTools  # noqa: E402
+from bindless.compiler.llvm.toolchain import TARGETS  # noqa: E402
 from bindless.compiler.pipeline import PRELUDES, make_module  # noqa: E402
 from bindless.compiler.source.handle_lowering import make_source  # noqa: E402
-from bindless.compiler.llvm.toolchain import TARGETS  # noqa: E402
 from catalogue import MODULES, Module  # noqa: E402
 
 COMPILER = REPOSITORY / "src" / "bindless" / "compiler"
@@ -44,13 +44,13 @@ def shared_sources() -> list[Path]:
         REPOSITORY / "include" / "bindless" / "device_normalized.h",
         *sorted((COMPILER / "prelude").glob("*.py")),
         HERE / "catalogue.py",
-        COMPILER / "handle_uses.py",
-        COMPILER / "llvm_tools.py",
-        COMPILER / "modules.py",
-        COMPILER / "offsets.py",
-        COMPILER / "opencl_source.py",
-        COMPILER / "source_items.py",
-        COMPILER / "toolchain.py",
+        COMPILER / "llvm" / "handle_dataflow.py",
+        COMPILER / "llvm" / "llvm_tools.py",
+        COMPILER / "llvm" / "toolchain.py",
+        COMPILER / "pipeline.py",
+        COMPILER / "source" / "handle_lowering.py",
+        COMPILER / "source" / "items.py",
+        COMPILER / "spirv" / "constant_offsets.py",
     ]
 
 

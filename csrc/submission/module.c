@@ -44,10 +44,10 @@ static int fill_module(PyObject *module)
 
 static PyModuleDef_Slot module_slots[] = {{Py_mod_exec, fill_module}, {0, NULL}};
 static struct PyModuleDef definition = {
-    PyModuleDef_HEAD_INIT, "_launch", "Submission of prepared commands.", 0, NULL, module_slots, NULL, NULL, NULL,
+    PyModuleDef_HEAD_INIT, "_submission", "Submission of prepared commands.", 0, NULL, module_slots, NULL, NULL, NULL,
 };
 
-PyMODINIT_FUNC PyInit__launch(void)
+PyMODINIT_FUNC PyInit__submission(void)
 {
     return PyModuleDef_Init(&definition);
 }

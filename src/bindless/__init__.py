@@ -9,9 +9,6 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .compiler.build import build
-    from .compiler.llvm.find_toolchain import kernels_available
-    from .image.image import Image
     from .bindless_images import (
         ImageMem,
         alloc_image_mem,
@@ -45,6 +42,9 @@ if TYPE_CHECKING:
         UnsampledImage,
         UnsampledImageAccessor,
     )
+    from .compiler.build import build
+    from .compiler.llvm.find_toolchain import kernels_available
+    from .image.image import Image
     from .interop import (
         ExternalMem,
         ExternalSemaphore,
@@ -76,7 +76,6 @@ if TYPE_CHECKING:
     )
     from .model import info
     from .model.aspects import Aspect
-    from .model.image_descriptor import ImageDescriptor
     from .model.enums import (
         AccessMode,
         AddressingMode,
@@ -125,24 +124,25 @@ if TYPE_CHECKING:
         ResourceWin32Handle,
         ResourceWin32Name,
     )
+    from .model.image_descriptor import ImageDescriptor
     from .model.image_handles import ImageMemHandle, SampledImageHandle, UnsampledImageHandle
     from .model.module.kernel_file import KernelFile
     from .model.ranges import NdRange, Range
     from .model.sampler import BindlessImageSampler
-    from .sycl.buffer.accessor import Accessor, LocalAccessor
-    from .sycl.kernel.bound_launch import BoundLaunch
-    from .sycl.buffer.buffer import Buffer
-    from .sycl.queue.command_graph import CommandGraph
-    from .sycl.device.context import Context
-    from .sycl.kernel.compile_cuda import compile_cuda
-    from .sycl.device.device import Device, get_devices
     from .submission.event import Event
-    from .sycl.queue.handler import Handler
+    from .sycl.buffer.accessor import Accessor, LocalAccessor
+    from .sycl.buffer.buffer import Buffer
     from .sycl.buffer.host_accessor import HostAccessor
-    from .sycl.queue.interop_handle import InteropHandle
-    from .sycl.kernel.kernel import Kernel
-    from .sycl.kernel.bundle import KernelBundle, load_kernel_bundle
+    from .sycl.device.context import Context
+    from .sycl.device.device import Device, get_devices
     from .sycl.device.platform import Platform, get_platforms
+    from .sycl.kernel.bound_launch import BoundLaunch
+    from .sycl.kernel.bundle import KernelBundle, load_kernel_bundle
+    from .sycl.kernel.compile_cuda import compile_cuda
+    from .sycl.kernel.kernel import Kernel
+    from .sycl.queue.command_graph import CommandGraph
+    from .sycl.queue.handler import Handler
+    from .sycl.queue.interop_handle import InteropHandle
     from .sycl.queue.queue import Queue
     from .sycl.usm import (
         UsmArray,
@@ -478,7 +478,7 @@ def __getattr__(name: str) -> Any:
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     # First, for it refuses subinterpreters: numpy, once loaded in one, loads in no other.
-    importlib.import_module(f"{__name__}.drivers._launch")
+    importlib.import_module(f"{__name__}.core._submission")
     module = importlib.import_module(f"{__name__}.{home}")
     if name == "info":
         module = importlib.import_module(f"{__name__}.model.info")

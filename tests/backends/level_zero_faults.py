@@ -16,9 +16,9 @@ import bindless as bl
 from bindless import kernels
 from bindless.drivers import level_zero as zero
 from bindless.model.copy_region import CopyRegion, HostMemory, ImageMemory
-from bindless.model.image_descriptor import ImageDescriptor
 from bindless.model.enums import UsmKind
 from bindless.model.image_call import ImageCall
+from bindless.model.image_descriptor import ImageDescriptor
 from bindless.model.sampler import BindlessImageSampler
 
 FAILURE = "ERROR_OUT_OF_HOST_MEMORY"

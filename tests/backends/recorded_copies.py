@@ -14,13 +14,13 @@ import pytest
 from recorded_cuda import Fake, fake  # noqa: F401  a fixture
 
 import bindless as bl
-from bindless.backends.cuda import surface_copy as _cuda_copy_kernels, pipelined_image_call as _cuda_host_call, pinned_staging as _cuda_staging
+from bindless.backends.cuda import pinned_staging, pipelined_image_call, surface_copy
 from error_checks import raises
 
 
 def test_large_copies_are_kernels(queue: bl.Queue, fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
     """Their arguments, and that the surfaces which they go through end with the images."""
-    monkeypatch.setattr(_cuda_copy_kernels, "SMALLEST", 1 << 10)
+    monkeypatch.setattr(surface_copy, "SMALLEST", 1 << 10)
     wide = bl.ImageDescriptor(64, 32, num_channels=2, channel_type="fp16", type="array", array_size=4)
     small = bl.ImageDescriptor(64, 64, num_channels=2, channel_type="fp16", type="mipmap", num_levels=2)
     level = small.get_mip_level_desc(1)
@@ -28,7 +28,7 @@ def test_large_copies_are_kernels(queue: bl.Queue, fake: Fake, monkeypatch: pyte
     with bl.ImageMem(wide, queue) as layers, bl.ImageMem(small, queue) as mipmap:
         memory = bl.usm_empty((32 * 512,), "u1", queue)
         fake.clear()
-        fake.parameters(*_cuda_copy_kernels._SIZES)
+        fake.parameters(*surface_copy._SIZES)
         part = mipmap.get_mip_level_mem_handle(1)
         queue.ext_oneapi_copy(
             layers, part, dst_desc=level, src_offset=(8, 2, 3), dst_offset=(4, 1, 0), copy_extent=(20, 13, 1)
@@ -51,9 +51,9 @@ def test_large_copies_are_kernels(queue: bl.Queue, fake: Fake, monkeypatch: pyte
 def staging(device: bl.Device, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """Buffers of the test's own, small enough that every copy has many pieces."""
     primary = device._record.native.context()
-    monkeypatch.setattr(_cuda_staging, "SMALLEST", {True: 1, False: 1})
-    monkeypatch.setattr(_cuda_staging, "_threads", lambda: 5)
-    monkeypatch.setattr(_cuda_staging, "staging_bytes", lambda: 5 * 2 * (64 << 10))
+    monkeypatch.setattr(pinned_staging, "SMALLEST", {True: 1, False: 1})
+    monkeypatch.setattr(pinned_staging, "_threads", lambda: 5)
+    monkeypatch.setattr(pinned_staging, "staging_bytes", lambda: 5 * 2 * (64 << 10))
     monkeypatch.setattr(primary, "staging", None)
     yield primary
     assert primary.staging.native is not None
@@ -203,24 +203,24 @@ def test_what_goes_to_the_driver_as_before(
 
         pageable = np.zeros(desc.shape, np.float32)
         assert count(pageable) == 1
-        monkeypatch.setattr(_cuda_staging, "SMALLEST", {True: 1, False: 1})
+        monkeypatch.setattr(pinned_staging, "SMALLEST", {True: 1, False: 1})
         for name, value in (("_threads", 2), ("staging_bytes", 0), ("staging_bytes", 1 << 60)):
             with monkeypatch.context() as patch:
-                patch.setattr(_cuda_staging, "_threads", lambda: 5)
-                patch.setattr(_cuda_staging, name, lambda value=value: value)
+                patch.setattr(pinned_staging, "_threads", lambda: 5)
+                patch.setattr(pinned_staging, name, lambda value=value: value)
                 patch.setattr(primary, "staging", None)
                 assert count(pageable) == 1, name
         with monkeypatch.context() as patch:
-            patch.setattr(_cuda_staging, "_threads", lambda: 5)
+            patch.setattr(pinned_staging, "_threads", lambda: 5)
             patch.setattr(primary, "staging", None)
             assert count(np.asarray(pinned)) == 1
             assert count(pageable) > 1
     pinned.close()
     monkeypatch.setenv("BINDLESS_STAGING", "12")
-    assert _cuda_staging.staging_bytes() == 12 << 20
+    assert pinned_staging.staging_bytes() == 12 << 20
     monkeypatch.setenv("BINDLESS_STAGING", "lots")
     with raises(bl.InvalidError, match=r"BINDLESS_STAGING='lots'.*MiB"):
-        _cuda_staging.staging_bytes()
+        pinned_staging.staging_bytes()
 
 
 def test_repeated_copies(queue: bl.Queue, fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
@@ -238,7 +238,7 @@ def test_repeated_copies(queue: bl.Queue, fake: Fake, monkeypatch: pytest.Monkey
             with raises(bl.InvalidError, match="cuMemcpy3DAsync.*64 x 64 x 1.*4"):
                 queue.ext_oneapi_copy(source, target)
             queue.ext_oneapi_copy(source, target).wait()
-        monkeypatch.setattr(_cuda_copy_kernels, "SMALLEST", 1)
+        monkeypatch.setattr(surface_copy, "SMALLEST", 1)
         queue._stream.copies.forget()
         for _ in range(5):
             fake.clear()
@@ -280,7 +280,7 @@ def test_small_copies_that_are_repeated_have_a_buffer(
 ) -> None:
     """From the third on, in pieces; the memory is that of one thread."""
     primary = device._record.native.context()
-    monkeypatch.setattr(_cuda_staging, "_threads", lambda: 5)
+    monkeypatch.setattr(pinned_staging, "_threads", lambda: 5)
     monkeypatch.setattr(primary, "staging", None)
     desc = bl.ImageDescriptor(511, 64, num_channels=4, channel_type="fp32")  # a shape of its own
     before = fake.library.fake_live_allocations()
@@ -340,7 +340,7 @@ def test_device_functions_over_host_arrays_overlap_in_pieces(
     given: bool,
 ) -> None:
     """Every item once, in order, whatever is left for the last piece; the kernel here gives the coordinates back."""
-    monkeypatch.setattr(_cuda_host_call, "SMALLEST", 1)
+    monkeypatch.setattr(pipelined_image_call, "SMALLEST", 1)
     desc = bl.ImageDescriptor(16, 16, num_channels=2, channel_type="fp32")
     points = np.random.default_rng(4).random((count, 2), np.float32)
     sampler = bl.BindlessImageSampler("clamp_to_edge", "unnormalized", "linear")
@@ -367,7 +367,7 @@ def test_pieces_of_layers_and_of_writes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Each array's own part goes to each piece; a write has no result."""
-    monkeypatch.setattr(_cuda_host_call, "SMALLEST", 1)
+    monkeypatch.setattr(pipelined_image_call, "SMALLEST", 1)
     desc = bl.ImageDescriptor(16, 16, num_channels=1, channel_type="fp32", type="array", array_size=3)
     layers = np.random.default_rng(5).integers(0, 3, 70_001).astype(np.uint32)
     points = np.zeros((len(layers), 2), np.int32)
@@ -396,7 +396,7 @@ def test_pieces_that_fail(
     call: str,
 ) -> None:
     """The driver's error is told, and the next call finds everything in order."""
-    monkeypatch.setattr(_cuda_host_call, "SMALLEST", 1)
+    monkeypatch.setattr(pipelined_image_call, "SMALLEST", 1)
     desc = bl.ImageDescriptor(16, 16, num_channels=2, channel_type="fp32")
     points = np.random.default_rng(4).random((50_000, 2), np.float32)
     with bl.ImageMem(desc, queue) as memory:

@@ -18,7 +18,6 @@ import bindless as bl
 from bindless import kernels
 from bindless.backends.cuda.object_cache import end_rest
 from bindless.drivers import cuda as driver
-from bindless.model.image_descriptor import ImageDescriptor
 from bindless.model.enums import EventStatus, UsmKind
 from bindless.model.errors import (
     FeatureNotSupportedError,
@@ -29,6 +28,7 @@ from bindless.model.errors import (
     SyclRuntimeError,
 )
 from bindless.model.image_call import ImageCall
+from bindless.model.image_descriptor import ImageDescriptor
 from bindless.model.sampler import BindlessImageSampler
 from error_checks import raises
 

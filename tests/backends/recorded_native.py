@@ -165,7 +165,7 @@ def test_a_stream_that_captures_is_no_queue(fake: Fake, device: bl.Device) -> No
 
 
 def test_arrays_for_gathers(queue: bl.Queue, fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
-    from bindless.backends.cuda import image_memory as _cuda_image
+    from bindless.backends.cuda import image_memory
 
     native = queue.device._record.native
     width, height = (
@@ -173,7 +173,7 @@ def test_arrays_for_gathers(queue: bl.Queue, fake: Fake, monkeypatch: pytest.Mon
     )
     monkeypatch.setitem(native._attributes, width, 64)
     monkeypatch.setitem(native._attributes, height, 32)
-    _cuda_image._gathers_and_writes.cache_clear()
+    image_memory._gathers_and_writes.cache_clear()
     writes, gathers = driver.lib.CUDA_ARRAY3D_SURFACE_LDST, driver.lib.CUDA_ARRAY3D_TEXTURE_GATHER
     fake.clear()
     for desc in (
@@ -187,7 +187,7 @@ def test_arrays_for_gathers(queue: bl.Queue, fake: Fake, monkeypatch: pytest.Mon
     flags = [int(line.split(" flags ")[1].split()[0]) for line in fake.lines("cuArray3DCreate")]
     layered = driver.lib.CUDA_ARRAY3D_LAYERED
     assert flags == [writes | gathers, writes | gathers, writes, writes, writes, writes | layered]  # the first asks
-    _cuda_image._gathers_and_writes.cache_clear()
+    image_memory._gathers_and_writes.cache_clear()
 
 
 def test_what_images_can_be(queue: bl.Queue) -> None:

@@ -10,12 +10,12 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from bindless.backends.reference.objects import Event
 from bindless.backends.contract import BackendProtocol, NativeEvent
+from bindless.backends.reference.objects import Event
 from bindless.model.copy_region import CopyRegion, HostMemory, ImageMemory, UsmMemory
-from bindless.model.image_descriptor import ImageDescriptor
 from bindless.model.enums import ImageChannelType, UsmKind
 from bindless.model.image_call import ImageCall
+from bindless.model.image_descriptor import ImageDescriptor
 from bindless.model.sampler import BindlessImageSampler
 from opencl_faults import has_four_channels_alone, lacks_format, spoils_format
 

@@ -12,9 +12,9 @@ from rig import Array, Rig, pixels_of
 from test_contract_images import SHAPES, formatted
 
 from bindless.model.copy_region import CopyRegion, Endpoint, ImageMemory, UsmMemory
-from bindless.model.image_descriptor import ImageDescriptor
 from bindless.model.enums import UsmKind
 from bindless.model.errors import Error
+from bindless.model.image_descriptor import ImageDescriptor
 
 Extent = tuple[int, int, int]
 

@@ -13,9 +13,9 @@ from rig import Array, Rig, pixels_of
 from test_contract_images import MIPMAPS, SHAPES, formatted
 
 from bindless.model.aspects import Aspect
-from bindless.model.image_descriptor import ImageDescriptor
 from bindless.model.enums import ImageChannelType, UsmKind
 from bindless.model.errors import Error
+from bindless.model.image_descriptor import ImageDescriptor
 from bindless.model.sampler import BindlessImageSampler
 from bounds import equal
 

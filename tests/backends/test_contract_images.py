@@ -9,9 +9,9 @@ from rig import Rig, pixels_of
 import bindless as bl
 from bindless.model.aspects import Aspect
 from bindless.model.copy_region import CopyRegion, ImageMemory
-from bindless.model.image_descriptor import ImageDescriptor
 from bindless.model.enums import ImageChannelType, UsmKind
 from bindless.model.errors import Error
+from bindless.model.image_descriptor import ImageDescriptor
 from bindless.model.sampler import BindlessImageSampler
 
 NATIVE = {

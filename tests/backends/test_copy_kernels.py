@@ -13,8 +13,7 @@ import numpy.typing as npt
 import pytest
 
 import bindless as bl
-from bindless.backends.cuda import copy as _cuda_copy
-from bindless.backends.cuda import surface_copy as kernels
+from bindless.backends.cuda import copy, surface_copy
 
 SIDES = ("linear", "1d", "a1d", "2d", "a2d", "3d")
 
@@ -26,7 +25,7 @@ def test_ptxas_takes_every_kernel(source: str, tmp_path: Path) -> None:
     for number, target in enumerate(SIDES):
         blob = (1, 2, 4, 8, 16, 16)[number]
         files.append(tmp_path / f"{target}.ptx")
-        files[-1].write_bytes(kernels.source_of(source, target, blob, 1 if "1" in source + target else 4))
+        files[-1].write_bytes(surface_copy.source_of(source, target, blob, 1 if "1" in source + target else 4))
     for file in files:
         command = ["ptxas", "-arch=sm_75", "-O1", str(file), "-o", str(file.with_suffix(".cubin"))]
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
@@ -36,7 +35,7 @@ def test_ptxas_takes_every_kernel(source: str, tmp_path: Path) -> None:
 def test_a_shape_has_a_work_item_for_every_blob() -> None:
     for width, height, depth in itertools.product((1, 3, 31, 32, 33, 1000), (1, 2, 7, 500), (1, 6)):
         rows = 1 if height == 1 else 4
-        gx, gy, gz, bx, by, bz = kernels._shape(width, height, depth, rows)
+        gx, gy, gz, bx, by, bz = surface_copy._shape(width, height, depth, rows)
         assert bx * by == 256 and (gz, bz) == (depth, 1)
         assert 0 <= gx * bx - width < bx and gy * by * rows >= height
 
@@ -132,8 +131,8 @@ def test_every_bit(source: str, target: str, queue: bl.Queue, monkeypatch: pytes
     from linear memory to linear memory."""
     rng = np.random.default_rng([list(KINDS).index(source), list(KINDS).index(target)])
     launched: list[int] = []
-    original = _cuda_copy.launch_packed
-    monkeypatch.setattr(_cuda_copy, "launch_packed", lambda *given: (launched.append(1), original(*given))[1])
+    original = copy.launch_packed
+    monkeypatch.setattr(copy, "launch_packed", lambda *given: (launched.append(1), original(*given))[1])
     for channel_type, channels in FORMATS:
         first = Place(source, channel_type, channels, queue, rng)
         second = Place(target, channel_type, channels, queue, rng)
@@ -144,7 +143,7 @@ def test_every_bit(source: str, target: str, queue: bl.Queue, monkeypatch: pytes
             taken = tuple(slice(begin, begin + size) for begin, size in zip(at, extent))[::-1]
             wanted[inside] = first.pixels[taken]
             for smallest in (1 << 40, 1):
-                monkeypatch.setattr(kernels, "SMALLEST", smallest)
+                monkeypatch.setattr(surface_copy, "SMALLEST", smallest)
                 queue.ext_oneapi_copy(
                     first.handle,
                     second.handle,

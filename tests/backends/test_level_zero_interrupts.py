@@ -36,12 +36,12 @@ def pool(device: bl.Device) -> Iterator[Any]:
 
 def interrupted(pool: Any, moment: int) -> bool:
     """Takes an event, interrupted at an instruction of the interpreter; whether it came to that one."""
-    from bindless.backends.level_zero import event_pool as _level_zero_pool
+    from bindless.backends.level_zero import event_pool
 
     passed = itertools.count()
 
     def trace(frame: FrameType, event: str, _: object) -> Any:
-        if frame.f_code.co_filename != _level_zero_pool.__file__:
+        if frame.f_code.co_filename != event_pool.__file__:
             return None
         frame.f_trace_opcodes = True
         if event == "opcode" and next(passed) == moment:
@@ -51,7 +51,7 @@ def interrupted(pool: Any, moment: int) -> bool:
     before = sys.gettrace()
     sys.settrace(trace)
     try:
-        _level_zero_pool.NativeEvent(pool)
+        event_pool.NativeEvent(pool)
     except KeyboardInterrupt:
         return True
     finally:
@@ -145,10 +145,11 @@ class Recorder:
 def test_no_command_is_lost(device: bl.Device, monkeypatch: pytest.MonkeyPatch, immediate: bool, parts: int) -> None:
     """Wherever Ctrl-C comes: events that the driver was given are not used again before their command is done, which
     the queue waits for; later commands work; and nothing is left at the end."""
-    from bindless.backends.level_zero import command_list as _level_zero_lists, event_pool as _level_zero_pool, stream as _level_zero_stream
+    from bindless.backends.level_zero import command_list, event_pool
+    from bindless.backends.level_zero import stream as _stream
     from bindless.backends.level_zero.event_pool import NativeEvent
 
-    modules = _level_zero_lists, _level_zero_pool, _level_zero_stream
+    modules = command_list, event_pool, _stream
     backend, native = device._backend, device._record.native
     context = backend.create_context([native])
     other = backend.create_queue(context, native, in_order=True, profiling=False)
@@ -158,7 +159,7 @@ def test_no_command_is_lost(device: bl.Device, monkeypatch: pytest.MonkeyPatch, 
     gates = backend.create_event_pool(context, 1, shared=False, timed=False)
     gate = backend.pool_event(gates, 0)
     for moment in itertools.count():
-        interrupter, recorder = Interrupter(_level_zero_stream.lib, moment), Recorder()
+        interrupter, recorder = Interrupter(_stream.lib, moment), Recorder()
         backend.reset_event(gate)
         queue = backend.create_queue(context, native, in_order=True, profiling=True, immediate=immediate)
         backend.enqueue_wait(queue, gate)

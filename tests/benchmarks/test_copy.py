@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import bindless as bl
-from bindless.backends.cuda import pinned_staging as _cuda_staging
+from bindless.backends.cuda import pinned_staging
 
 Compare = Callable[..., Any]
 
@@ -69,9 +69,9 @@ def test_staging(
     side = int(np.sqrt(mebibytes * 2**20 / 16))
     pixels = np.random.default_rng(3).random((side, side, 4)).astype(np.float32)
     back, desc = np.empty_like(pixels), bl.ImageDescriptor.from_array(pixels)
-    monkeypatch.setattr(_cuda_staging, "SMALLEST", {True: 1, False: 1})
-    monkeypatch.setattr(_cuda_staging, "_threads", lambda: threads)
-    monkeypatch.setattr(_cuda_staging, "staging_bytes", lambda: threads * 2 * kibibytes << 10)
+    monkeypatch.setattr(pinned_staging, "SMALLEST", {True: 1, False: 1})
+    monkeypatch.setattr(pinned_staging, "_threads", lambda: threads)
+    monkeypatch.setattr(pinned_staging, "staging_bytes", lambda: threads * 2 * kibibytes << 10)
     monkeypatch.setattr(queue.device._record.native.context(), "staging", None)
     with bl.ImageMem(desc, queue) as memory:
         upload, _ = _driver_copies(queue, memory, pixels)
@@ -114,7 +114,7 @@ def test_host_and_image(compare: Compare, queue: Any, mebibytes: int, monkeypatc
                 target="4 x in, 3 x out at 256 MiB" if queue.device.backend == "cuda" else "within 5 %",
             )
             if queue.device.backend == "cuda":
-                monkeypatch.setattr(_cuda_staging, "SMALLEST", {True: 1, False: 1})
+                monkeypatch.setattr(pinned_staging, "SMALLEST", {True: 1, False: 1})
                 threads = f"cuda {mebibytes} MiB {name}, by threads"
                 compare(ours, theirs, name=threads, rounds=rounds, items=pixels.nbytes, unit="B")
                 monkeypatch.undo()

@@ -13,23 +13,23 @@ import numpy as np
 import pytest
 
 import bindless as bl
-from bindless.backends.cuda import surface_copy as kernels
+from bindless.backends.cuda import surface_copy
 
 pytestmark = pytest.mark.cuda
 Compare = Callable[..., Any]
-CHOSEN = kernels.SMALLEST
+CHOSEN = surface_copy.SMALLEST
 FORMATS = {"fp32 x4": ("fp32", 4), "fp32 x1": ("fp32", 1), "unorm8 x1": ("unorm_int8", 1)}
 
 
 def _work(queue: Any, smallest: int, copies: int, source: Any, target: Any, **given: Any) -> Callable[[], None]:
     def work() -> None:
-        kernels.SMALLEST = smallest
+        surface_copy.SMALLEST = smallest
         try:
             for _ in range(copies - 1):
                 queue.ext_oneapi_copy(source, target, **given)
             queue.ext_oneapi_copy(source, target, **given).wait()
         finally:
-            kernels.SMALLEST = CHOSEN
+            surface_copy.SMALLEST = CHOSEN
 
     return work
 
@@ -78,15 +78,15 @@ def test_copies_on_the_device(compare: Compare, device: bl.Device, kibibytes: in
 @pytest.mark.parametrize("columns", [2, 4, 8, 16, 32, 64])
 def test_shapes(compare: Compare, device: bl.Device, monkeypatch: pytest.MonkeyPatch, columns: int, rows: int) -> None:
     """Blobs that a row of a work-group has, and rows that a work-item moves."""
-    desc, chosen = _descriptor(262144, "fp32 x4"), (kernels._MOST_COLUMNS, kernels._ROWS)
+    desc, chosen = _descriptor(262144, "fp32 x4"), (surface_copy._MOST_COLUMNS, surface_copy._ROWS)
     with bl.Queue(device, in_order=True) as queue, bl.ImageMem(desc, queue) as a, bl.ImageMem(desc, queue) as b:
         memory = bl.usm_empty(desc.shape, desc.dtype, queue)
         queue.fill(memory.view("u1"), 7).wait()
 
         def shaped(shape: tuple[int, int], work: Callable[[], None]) -> Callable[[], None]:
             def run() -> None:
-                monkeypatch.setattr(kernels, "_MOST_COLUMNS", shape[0])
-                monkeypatch.setattr(kernels, "_ROWS", shape[1])
+                monkeypatch.setattr(surface_copy, "_MOST_COLUMNS", shape[0])
+                monkeypatch.setattr(surface_copy, "_ROWS", shape[1])
                 work()
 
             return run

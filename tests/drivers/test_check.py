@@ -36,12 +36,12 @@ def driver(name: str) -> ModuleType:
 
 def codes(name: str) -> dict[str, int]:
     enum, success = RESULTS[name]
-    members = getattr(importlib.import_module(f"bindless.drivers._{name}_enums"), enum).__members__
+    members = getattr(importlib.import_module(f"bindless.drivers.{name}._enums"), enum).__members__
     return {member: int(value) for member, value in members.items() if member != success}
 
 
 def explanations(name: str) -> dict[str, Any]:
-    return dict(importlib.import_module(f"bindless.drivers._{name}_errors").EXPLANATIONS)
+    return dict(importlib.import_module(f"bindless.drivers.{name}._error_table").EXPLANATIONS)
 
 
 @pytest.mark.parametrize("name", DRIVERS)

@@ -23,7 +23,7 @@ def module(name: str) -> ModuleType:
 
 
 def enums(name: str) -> ModuleType:
-    return importlib.import_module(f"bindless.drivers._{name}_enums")
+    return importlib.import_module(f"bindless.drivers.{name}._enums")
 
 
 def enum_classes(name: str) -> list[type[enum.IntEnum] | type[enum.IntFlag]]:
@@ -32,7 +32,7 @@ def enum_classes(name: str) -> list[type[enum.IntEnum] | type[enum.IntFlag]]:
         for item in vars(enums(name)).values()
         if isinstance(item, type)
         and issubclass(item, enum.IntEnum | enum.IntFlag)
-        and item.__module__.endswith(f"_{name}_enums")
+        and item.__module__.endswith(f"{name}._enums")
     ]
 
 
@@ -194,7 +194,7 @@ def member(ctype: Any, name: str) -> Any:
 @pytest.mark.parametrize("name", DRIVERS)
 def test_the_first_line_says_how_a_file_was_made(name: str) -> None:
     package = GENERATED.parents[2] / "src" / "bindless" / "drivers"
-    files = [*GENERATED.glob(f"{name}_*"), package / f"_{name}_enums.py", package / f"_{name}.pyi"]
+    files = [*GENERATED.glob(f"{name}_*"), package / name / "_enums.py", package / name / "_bindings.pyi"]
     assert len(files) == (9 if name == "level_zero" else 7)  # Level Zero's tables besides
     for file in files:
         first = file.read_text().splitlines()[0]

@@ -193,7 +193,7 @@ def test_wrappers_compile_without_a_warning_and_work(api: Any, generator: Any, t
         "-Wextra",
         "-Wno-unused-function",
         f"-I{tmp_path}",
-        f"-I{ROOT / 'csrc' / 'bindgen'}",
+        f"-I{ROOT / 'csrc' / 'driver_calls'}",
     ]
     library, program = str(tmp_path / "libtiny.so"), str(tmp_path / "program")
     quiet = "-Wno-deprecated-declarations"
@@ -221,7 +221,7 @@ def test_an_enum_that_does_not_fit_is_refused(generator: Any, tmp_path: Path) ->
 
 @pytest.mark.parametrize("name", DRIVERS)
 def test_the_committed_wrappers_compile_without_a_warning(name: str, compiler: str) -> None:
-    folders = [f"-I{GENERATED}", f"-I{GENERATED.parent}"]
+    folders = [f"-I{GENERATED}", f"-I{ROOT / 'csrc' / 'driver_calls'}"]
     command = [compiler, "-x", "c", "-fsyntax-only", "-std=c11", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function"]
     source = f'#include "{name}_wrappers.c"\n'
     answer = subprocess.run([*command, *folders, "-"], input=source, text=True, capture_output=True, timeout=120)
@@ -250,7 +250,7 @@ def test_the_reference_bindings_are_regenerated_alike_twice() -> None:
 
 def test_a_stale_file_is_shown_as_a_difference(tmp_path: Path) -> None:
     """The check runs on a copy of the project in which one generated line was changed."""
-    for part in ("csrc/bindgen", "src/bindless/drivers", "include"):
+    for part in ("csrc/bindgen", "csrc/driver_calls", "src/bindless/drivers", "include"):
         target = tmp_path / part
         target.mkdir(parents=True)
         for file in (ROOT / part).rglob("*"):
@@ -258,7 +258,7 @@ def test_a_stale_file_is_shown_as_a_difference(tmp_path: Path) -> None:
                 copy = target / file.relative_to(ROOT / part)
                 copy.parent.mkdir(parents=True, exist_ok=True)
                 copy.write_bytes(file.read_bytes())
-    stale = tmp_path / "src" / "bindless" / "drivers" / "_reference_enums.py"
+    stale = tmp_path / "src" / "bindless" / "drivers" / "reference" / "_enums.py"
     stale.write_text(stale.read_text().replace("BLR_RESULT_TIMEOUT = 11", "BLR_RESULT_TIMEOUT = 12"))
     command = [sys.executable, str(tmp_path / "csrc" / "bindgen" / "generate.py"), "reference", "--check"]
     answer = subprocess.run(command, capture_output=True, text=True, timeout=120)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from bindless.drivers.common import library_search as _search
+from bindless.drivers.common import library_search
 
 from .conftest import DRIVERS, VARIABLES, Compile, Run
 
@@ -202,8 +202,8 @@ def test_the_loaders_cache_is_read() -> None:
     listed = subprocess.run(["/sbin/ldconfig", "-p"], capture_output=True, text=True, check=True, timeout=60).stdout
     rows = [line.split() for line in listed.splitlines() if " => " in line and "hwcap" not in line]
     expected = {row[-1] for row in rows if row[0] == "libc.so.6"}
-    assert expected and set(_search._cached("libc.so.6")) == expected
-    assert not list(_search._cached("libnothing.so.1"))
+    assert expected and set(library_search._cached("libc.so.6")) == expected
+    assert not list(library_search._cached("libnothing.so.1"))
 
 
 @posix_only
@@ -407,7 +407,8 @@ def test_importing_the_drivers_imports_no_compiled_module_and_opens_nothing(run_
         import bindless.drivers
         print([name for name in sys.modules if "cffi" in name or name.startswith("bindless.drivers.")])
         from bindless.drivers import cuda
-        print("bindless.drivers.cuda._bindings" in sys.modules, "bindless.drivers.cuda._enums" in sys.modules, cuda.path())
+        loaded = [f"bindless.drivers.cuda.{name}" in sys.modules for name in ("_bindings", "_enums")]
+        print(*loaded, cuda.path())
         print(cuda.CUresult.CUDA_SUCCESS == 0, sorted(dir(bindless.drivers)))
         """
     )

@@ -14,7 +14,7 @@ import pytest
 from pixels import every_coordinate, random_pixels, upload
 
 import bindless as bl
-from bindless.core import ownership as _lifetime
+from bindless.core import ownership
 from bindless.submission.command_stream import wait_for_all
 from error_checks import raises
 
@@ -89,7 +89,7 @@ def test_a_context_that_is_dropped_takes_its_images_with_it(device: bl.Device, u
     """Nothing was destroyed or freed: the context goes, and all that it owns."""
     wait_for_all()
     gc.collect()
-    before, resources = alive(device), len(_lifetime._live)
+    before, resources = alive(device), len(ownership._live)
     queue = bl.Queue(device, bl.Context(device))
     if usm:
         pointer, pitch = bl.pitched_alloc_device(DESC, queue)
@@ -104,7 +104,7 @@ def test_a_context_that_is_dropped_takes_its_images_with_it(device: bl.Device, u
     wait_for_all()
     gc.collect()
     gc.collect()
-    assert len(_lifetime._live) == resources
+    assert len(ownership._live) == resources
     assert alive(device) == before
 
 

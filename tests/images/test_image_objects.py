@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import bindless as bl
-from bindless.core import ownership as _lifetime
-from bindless.submission import command_stream as _stream
+from bindless.core import ownership
+from bindless.submission import command_stream
 from error_checks import raises
 
 SHAPES = [(9,), (5, 7), (3, 4, 6)]
@@ -141,7 +141,7 @@ def test_nothing_of_them_is_left(device):
     context = bl.Context(device)
     queue = bl.Queue(device, context)
     gc.collect()
-    before = len(_lifetime._live)
+    before = len(ownership._live)
     for _ in range(3):
         image = bl.UnsampledImage(pixels((5, 7)))
         on_device(queue, image, lambda number: None, "write").wait()
@@ -149,11 +149,11 @@ def test_nothing_of_them_is_left(device):
         on_device(queue, sampled, lambda number: None).wait()
         image.close()
         del image, sampled
-    _stream.wait_for_all()
-    _stream.sweep()
+    command_stream.wait_for_all()
+    command_stream.sweep()
     gc.collect()
     assert context._handles == {}
-    assert len(_lifetime._live) - before <= 1, "the context's own stream for moves, once"
+    assert len(ownership._live) - before <= 1, "the context's own stream for moves, once"
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import threading
 import numpy as np
 import pytest
 
-from bindless.bindless_images import result_arrays as _results
+from bindless.bindless_images import result_arrays
 from bindless.bindless_images.result_arrays import empty_result
 
 FLOAT = np.dtype(np.float32)
@@ -15,9 +15,9 @@ FLOAT = np.dtype(np.float32)
 
 @pytest.fixture(autouse=True)
 def nothing_kept():
-    _results._free.clear()
+    result_arrays._free.clear()
     yield
-    _results._free.clear()
+    result_arrays._free.clear()
 
 
 def address(array):
@@ -25,7 +25,7 @@ def address(array):
 
 
 def kept_bytes():
-    return sum(size * len(row) for size, row in _results._free.items())
+    return sum(size * len(row) for size, row in result_arrays._free.items())
 
 
 def test_memory_is_used_again_once_nothing_sees_it():
@@ -43,7 +43,7 @@ def test_memory_is_used_again_once_nothing_sees_it():
 
 
 def test_what_is_kept_is_bounded(monkeypatch):
-    monkeypatch.setattr(_results, "KEPT_BYTES", 8 << 20)
+    monkeypatch.setattr(result_arrays, "KEPT_BYTES", 8 << 20)
     results = [empty_result((1 << 20,), FLOAT) for _ in range(5)]
     assert kept_bytes() == 0
     results.clear()

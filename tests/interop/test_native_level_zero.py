@@ -18,7 +18,7 @@ from compile import assembled, compiled_text
 from raw_level_zero import Raw, ffi, lib
 
 import bindless as bl
-from bindless.backends.level_zero import context as _level_zero_context
+from bindless.backends.level_zero import context as _context
 from error_checks import raises
 
 pytestmark = [pytest.mark.level_zero, pytest.mark.on_level_zero]
@@ -740,7 +740,7 @@ def test_the_default_context_borrows_memory_of_others(raw: Raw, monkeypatch: pyt
     memory = raw.memory("shared", 64)
     default = bl.Context(raw.facade)
     # Old loaders have no default contexts: there the package makes one of its own.
-    monkeypatch.setattr(_level_zero_context, "_default_of", lambda owner: default._native.handle)
+    monkeypatch.setattr(_context, "_default_of", lambda owner: default._native.handle)
     with pytest.raises(bl.InvalidError):
         bl.make_buffer("level_zero", memory, default, "int8", ownership="transfer")
     with (

@@ -19,7 +19,7 @@ import pytest
 
 import bindless as bl
 from bindless import opencl
-from bindless.backends.opencl import deferred_free as _opencl_lent
+from bindless.backends.opencl import deferred_free
 from opencl_devices import parametrize_devices, require_device, settled
 
 pytestmark = [
@@ -157,7 +157,7 @@ def test_our_objects_become_theirs(cl: bl.Device, pyopencl: Any, theirs: Any) ->
     gc.collect()
     with bl.Queue(cl) as other:
         bl.usm_empty(1, "int32", other).close()
-    assert _opencl_lent._waiting == []
+    assert deferred_free._waiting == []
 
 
 def test_their_images_and_events_that_come_late(cl: bl.Device, pyopencl: Any, theirs: Any) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import bindless as bl
-from bindless.compiler import build as builder
+from bindless.compiler import build
 
 pytestmark = pytest.mark.skipif(
     not bl.kernels_available(), reason="needs a kernel compiler: pip install 'bindless[kernels]'"
@@ -21,13 +21,13 @@ def built(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
     monkeypatch.setenv("BINDLESS_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.delenv("BINDLESS_CACHE", raising=False)
     names: list[str] = []
-    original = builder._built
+    original = build._built
 
-    def counted(job: builder._Job, *rest: object) -> bl.KernelFile:
+    def counted(job: build._Job, *rest: object) -> bl.KernelFile:
         names.append(job.name)
         return original(job, *rest)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(builder, "_built", counted)
+    monkeypatch.setattr(build, "_built", counted)
     return names
 
 

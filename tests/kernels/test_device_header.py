@@ -10,8 +10,8 @@ from host_kernels import REPOSITORY
 
 import bindless as bl
 from bindless.compiler.llvm.find_toolchain import find_toolchain
-from bindless.compiler.prelude import ptx_images as ptx, spirv_images as spirv
 from bindless.compiler.llvm.toolchain import TARGETS
+from bindless.compiler.prelude import ptx_images, spirv_images
 
 pytestmark = pytest.mark.skipif(
     not bl.kernels_available(),
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif(
 
 SCALARS = ["float", "half", "int", "uint", "short", "ushort", "char", "uchar"]
 TYPES = [scalar + width for scalar in SCALARS for width in ("", "2", "3", "4")]
-PRELUDES = {"ptx": ptx.module, "spirv": spirv.module}
+PRELUDES = {"ptx": ptx_images.module, "spirv": spirv_images.module}
 BYTES = {"float": 4, "half": 2, "int": 4, "uint": 4, "short": 2, "ushort": 2, "char": 1, "uchar": 1}
 
 EVERYWHERE = """

@@ -15,12 +15,13 @@ import numpy.typing as npt
 import pytest
 
 import bindless as bl
-from bindless.compiler.ptx import scalar_functions as ptx_library, conversion_functions as ptx_memory
-from bindless.compiler.llvm.undefined_functions import Declaration, undefined
 from bindless.compiler.llvm.find_toolchain import find_toolchain
+from bindless.compiler.llvm.toolchain import TARGETS
+from bindless.compiler.llvm.undefined_functions import Declaration, undefined
+from bindless.compiler.ptx import conversion_functions
+from bindless.compiler.ptx import scalar_functions as ptx_library
 from bindless.compiler.ptx.missing_functions import features
 from bindless.compiler.ptx.scalar_functions import scalar_functions
-from bindless.compiler.llvm.toolchain import TARGETS
 
 pytestmark = pytest.mark.skipif(
     not bl.kernels_available(), reason="needs a kernel compiler: pip install 'bindless[kernels]'"
@@ -120,7 +121,7 @@ def _example(call: str, types: list[str], width: str) -> str:
 
 
 def _definition(function: Declaration) -> tuple[list[str], str]:
-    made = ptx_memory.definition(function) or ptx_library.definition(function)
+    made = conversion_functions.definition(function) or ptx_library.definition(function)
     assert made is not None, function
     return made[0], made[1].replace(f"FUNCTION {function.function}(", f"FUNCTION own_{function.function}(")
 

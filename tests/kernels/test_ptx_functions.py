@@ -10,8 +10,8 @@ import re
 import pytest
 
 import bindless as bl
-from bindless.compiler.ptx import atomics as ptx_atomics, group_functions as ptx_groups, half as ptx_half
 from bindless.compiler.llvm.undefined_functions import undefined
+from bindless.compiler.ptx import atomics, group_functions, half
 from error_checks import raises
 
 pytestmark = pytest.mark.skipif(
@@ -236,5 +236,5 @@ def test_declarations_are_read() -> None:
     assert [(f.function, f.letters, f.result, f.parameters) for f in found] == [
         ("three", "PU3AS1iDv4_h", "i1", ("ptr addrspace(1)", "<4 x i8>")), ("plain", "", "i32", ("...",)),
     ]  # fmt: skip
-    for make in (ptx_atomics.definition, ptx_groups.definition, ptx_half.definition):
+    for make in (atomics.definition, group_functions.definition, half.definition):
         assert all(make(function) is None for function in found)

@@ -10,9 +10,9 @@ import pytest
 import bindless as bl
 from bindless.compiler.llvm.llvm_tools import LLVMTools
 from bindless.compiler.llvm.pip_tools import PipTools
-from bindless.compiler.prelude import ptx_images as ptx
-from bindless.compiler.ptx.texture_assembly import with_assembly
 from bindless.compiler.llvm.toolchain import TARGETS
+from bindless.compiler.prelude import ptx_images
+from bindless.compiler.ptx.texture_assembly import with_assembly
 
 pytestmark = pytest.mark.skipif(
     not bl.kernels_available(), reason="needs a kernel compiler: pip install 'bindless[kernels]'"
@@ -47,7 +47,7 @@ def _instructions(module: str, folder: Path) -> list[str]:
 
 @pytest.mark.skipif(LLVMTools.on_path() is None, reason="needs LLVM's tools: apt install clang-22 llvm-22")
 def test_every_instruction_is_llvm_s(tmp_path: Path) -> None:
-    module = ptx.module()
+    module = ptx_images.module()
     hidden = re.sub(r"i64 %image(?=[,)])(?![^\n]*\{)", "i64 %hidden", module)
     hidden = re.sub(r"(define [^\n]*i64 %image[^\n]*\{\n)", r"\1  %hidden = xor i64 %image, 5\n", hidden)
     own = _instructions(with_assembly(hidden), tmp_path)
@@ -55,7 +55,7 @@ def test_every_instruction_is_llvm_s(tmp_path: Path) -> None:
 
 
 def test_handles_that_are_parameters_stay_llvm_s() -> None:
-    assert with_assembly(ptx.module()) == ptx.module()
+    assert with_assembly(ptx_images.module()) == ptx_images.module()
 
 
 @pytest.mark.skipif(bool(PipTools.what_is_missing()), reason="needs pip install 'bindless[kernels]'")

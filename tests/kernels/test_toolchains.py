@@ -16,7 +16,7 @@ import pytest
 from ptxas import ptxas
 
 import bindless as bl
-from bindless.compiler.llvm import find_toolchain as choice
+from bindless.compiler.llvm import find_toolchain
 from bindless.compiler.llvm.llvm_tools import LLVMTools
 from bindless.compiler.llvm.pip_tools import PipTools
 from bindless.compiler.llvm.toolchain import TARGETS
@@ -282,7 +282,7 @@ def test_the_order(chosen: str, major: int | None, pip: bool, taken: str, monkey
     monkeypatch.setenv("BINDLESS_LLVM", chosen)
     monkeypatch.setattr(LLVMTools, "on_path", classmethod(lambda cls: on_path))
     monkeypatch.setattr(PipTools, "what_is_missing", staticmethod(lambda: "" if pip else "ziglang not installed"))
-    monkeypatch.setattr(choice, "PipTools", type("Pip", (PipTools,), {"__init__": lambda self: None}))
-    found = choice.find_toolchain()
+    monkeypatch.setattr(find_toolchain, "PipTools", type("Pip", (PipTools,), {"__init__": lambda self: None}))
+    found = find_toolchain.find_toolchain()
     assert isinstance(found, PipTools) == (taken == "pip")
     assert taken == "pip" or found is on_path

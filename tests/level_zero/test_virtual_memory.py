@@ -103,9 +103,9 @@ def test_sizes_beyond_all_memory(queue: bl.Queue) -> None:
 
 
 def test_dropped_arrays_give_back_addresses_and_memory(queue: bl.Queue) -> None:
-    from bindless.core import ownership as _lifetime
+    from bindless.core import ownership
 
-    before = len(_lifetime._live)
+    before = len(ownership._live)
     growing = GrowableArray(np.float64, queue, capacity=100)
     growing.append(np.ones(10), queue)
     view = growing.array
@@ -113,7 +113,7 @@ def test_dropped_arrays_give_back_addresses_and_memory(queue: bl.Queue) -> None:
     assert view.numpy(queue).sum() == 10
     del view
     queue.wait()
-    assert len(_lifetime._live) == before
+    assert len(ownership._live) == before
 
 
 def test_no_more_rows_than_were_asked_for(queue: bl.Queue) -> None:

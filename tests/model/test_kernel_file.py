@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from bindless.model.errors import BuildError, InvalidError
-from bindless.model.module.kernel_file import KernelFile, Section, is_kernel_file
 from bindless.model.module.description import KernelSignature, Parameter
+from bindless.model.module.kernel_file import KernelFile, Section, is_kernel_file
 from error_checks import raises
 
 HEADER = struct.Struct("<8sIIQ32s")

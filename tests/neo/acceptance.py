@@ -158,8 +158,8 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
 
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
-    from bindless.core import ownership as _lifetime
+    from bindless.core import ownership
 
-    _lifetime._finish()
+    ownership._finish()
     if any(made.values()) and exitstatus == 0:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED

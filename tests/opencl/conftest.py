@@ -10,7 +10,7 @@ import pytest
 from failing_library import build
 
 import bindless as bl
-from bindless.backends.opencl import device as _opencl_device
+from bindless.backends.opencl import device
 from bindless.drivers.opencl import lib
 from bindless.model.enums import UsmKind
 from opencl_devices import parametrize_devices, require_device
@@ -42,7 +42,7 @@ def cl_queue(cl: bl.Device) -> Iterator[bl.Queue]:
 @pytest.fixture(params=["usm", "svm", "coarse svm", "buffers"])
 def means(request: pytest.FixtureRequest, cl: bl.Device, monkeypatch: pytest.MonkeyPatch) -> str:
     """Each means of memory that a driver may have, on one that has better ones."""
-    native: _opencl_device.Device = cl._record.native
+    native: device.Device = cl._record.native
     gc.collect()  # memory by another means is freed by that
     if request.param == "usm" and not native.has_usm:
         pytest.skip("the driver has no cl_intel_unified_shared_memory")

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import bindless as bl
-from bindless.cli.doctor_sampling import KnownImage, known_images
-from bindless.backends.opencl import image_format as _opencl_format, image_handle as _opencl_handle, known_answer_tests as _opencl_known_answers
+from bindless.backends.opencl import image_format, image_handle, known_answer_tests
 from bindless.backends.opencl.known_answer_tests import LayerCoordinate, layer_coordinate, spoiled_formats
+from bindless.cli.doctor_sampling import KnownImage, known_images
 from bindless.drivers import opencl as driver
 from bindless.model.enums import ImageChannelType
 from opencl_faults import spoils_format
@@ -66,7 +66,7 @@ def forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def clear() -> None:
-    for remembered in (spoiled_formats, layer_coordinate, _opencl_format._formats):
+    for remembered in (spoiled_formats, layer_coordinate, image_format._formats):
         remembered.cache_clear()
 
 
@@ -75,7 +75,7 @@ def test_a_format_that_a_driver_spoils_is_denied(
 ) -> None:
     spoiled, right = ("unorm_int8", 4), ("fp32", 4)
     desc = bl.ImageDescriptor(4, 4, num_channels=4, channel_type="unorm_int8")
-    monkeypatch.setattr(_opencl_known_answers, "lib", Spoiling(lib.CL_RGBA, lib.CL_UNORM_INT8))
+    monkeypatch.setattr(known_answer_tests, "lib", Spoiling(lib.CL_RGBA, lib.CL_UNORM_INT8))
     clear()
     try:
         offers, native = cl._backend.supports_format, cl._record.native
@@ -91,10 +91,10 @@ def test_a_format_that_a_driver_spoils_is_denied(
 def test_only_what_is_known_to_be_spoiled_is_denied(cl: bl.Device) -> None:
     """Of the formats that the driver lists."""
     native = cl._record.native
-    listed = _opencl_format._listed(native)
-    denied = listed - _opencl_format._formats(native)
+    listed = image_format._listed(native)
+    denied = listed - image_format._formats(native)
     names = {
-        (_opencl_format._CHANNEL_TYPES[type_], _opencl_format._COUNTS[order]): (order, type_) for order, type_ in listed
+        (image_format._CHANNEL_TYPES[type_], image_format._COUNTS[order]): (order, type_) for order, type_ in listed
     }
     known = {
         found
@@ -114,16 +114,18 @@ def test_every_kind_and_format_samples_right(cl: bl.Device, cl_queue: bl.Queue) 
 
 def test_a_known_image_finds_what_is_wrong(cl_queue: bl.Queue, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a driver that takes the layer for another one, and one that mixes up channels."""
-    from bindless.cli import doctor_sampling as _cli_sampling
+    from bindless.cli import doctor_sampling
 
     sample = bl.sample_image_array
 
     def wrong(queue: bl.Queue, handle: Any, coords: Any, layers: Any, **more: Any) -> Any:
         return sample(queue, handle, coords, np.minimum(layers * 3, 2).astype(np.uint32), **more)
 
-    monkeypatch.setattr(_cli_sampling, "sample_image_array", wrong)
+    monkeypatch.setattr(doctor_sampling, "sample_image_array", wrong)
     assert KnownImage(2, True, ImageChannelType.unorm_int8, 4).fault(cl_queue)
-    monkeypatch.setattr(_cli_sampling, "sample_image", lambda *given, **more: bl.sample_image(*given, **more)[:, ::-1])
+    monkeypatch.setattr(
+        doctor_sampling, "sample_image", lambda *given, **more: bl.sample_image(*given, **more)[:, ::-1]
+    )
     assert KnownImage(2, False, ImageChannelType.fp32, 4).fault(cl_queue)
     assert not KnownImage(2, False, ImageChannelType.fp32, 1).fault(cl_queue)
 
@@ -176,7 +178,7 @@ def test_kernels_of_users_find_layers(cl: bl.Device, cl_queue: bl.Queue, languag
 
 
 def test_a_driver_that_finds_no_layers_at_all(cl_queue: bl.Queue, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_opencl_handle, "layer_coordinate", lambda device: LayerCoordinate.UNKNOWN)
+    monkeypatch.setattr(image_handle, "layer_coordinate", lambda device: LayerCoordinate.UNKNOWN)
     desc = bl.ImageDescriptor(2, 2, type="array", array_size=3, num_channels=1)
     with bl.ImageMem(desc, cl_queue) as memory:
         with pytest.raises(bl.Error) as caught:
@@ -191,10 +193,10 @@ def test_answers_are_kept_for_other_processes(cl: bl.Device, tmp_path: Path, mon
     native = cl._record.native
     clear()
     try:
-        first = _opencl_format._formats(native), layer_coordinate(native)
+        first = image_format._formats(native), layer_coordinate(native)
         clear()
-        monkeypatch.setattr(_opencl_known_answers, "_spoiled", None)
-        monkeypatch.setattr(_opencl_known_answers, "_chosen", None)
-        assert (_opencl_format._formats(native), layer_coordinate(native)) == first
+        monkeypatch.setattr(known_answer_tests, "_spoiled", None)
+        monkeypatch.setattr(known_answer_tests, "_chosen", None)
+        assert (image_format._formats(native), layer_coordinate(native)) == first
     finally:
         clear()

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import bindless as bl
-from bindless.backends.opencl import copy as _opencl_copy
+from bindless.backends.opencl import copy as _copy
 from bindless.drivers import opencl as driver
 
 pytestmark = pytest.mark.opencl
@@ -42,7 +42,7 @@ class Counted:
 def counted(monkeypatch: pytest.MonkeyPatch) -> Counted:
     made = Counted()
     for name, module in tuple(sys.modules.items()):
-        if name.startswith("bindless.backends._opencl") and getattr(module, "lib", None) is driver.lib:
+        if name.startswith("bindless.backends.opencl.") and getattr(module, "lib", None) is driver.lib:
             monkeypatch.setattr(module, "lib", made)
     return made
 
@@ -116,7 +116,7 @@ def test_slices_with_gaps(
 ) -> None:
     """One command takes regions of any shape between arrays and images, of a driver that is strict about pitches."""
     strict = Strict()
-    monkeypatch.setattr(_opencl_copy, "lib", strict)
+    monkeypatch.setattr(_copy, "lib", strict)
     desc = bl.ImageDescriptor(6, 4, num_channels=channels, channel_type="unsigned_int8", **kind)
     pixels = np.random.default_rng(5).integers(0, 256, desc.shape).astype("u1").reshape(5, 4, 6, channels)
     larger = np.random.default_rng(6).integers(0, 256, (6, 7, 9, channels)).astype("u1")

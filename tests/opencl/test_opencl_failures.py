@@ -10,7 +10,7 @@ import pytest
 from failing_library import run
 
 import bindless as bl
-from bindless.backends.opencl import queue as _opencl_queue
+from bindless.backends.opencl import queue as _queue
 from bindless.drivers import opencl as driver
 from error_checks import raises
 from opencl_devices import settled
@@ -212,13 +212,13 @@ def test_an_interrupt_once_the_driver_has_a_command(
         kernel, array = bundle.get_kernel("put"), bl.usm_empty(1 << 16, "int32", cl_queue)
         cl_queue.fill(array, np.int32(1)).wait()
         interrupted = _Interrupted()
-        monkeypatch.setattr(_opencl_queue, "lib", interrupted)
+        monkeypatch.setattr(_queue, "lib", interrupted)
 
         def note(queue: Any, event: Any) -> Any:
             raise KeyboardInterrupt
 
         with monkeypatch.context() as patch:
-            patch.setattr(_opencl_queue.Queue, "note", note)
+            patch.setattr(_queue.Queue, "note", note)
             with pytest.raises(KeyboardInterrupt):
                 if what == "fill":
                     cl_queue.fill(array, np.int32(7))

@@ -11,9 +11,10 @@ from compile import compiled
 
 import bindless as bl
 from bindless import kernels
-from bindless.backends.opencl import link as _opencl_link, module as _opencl_module
-from bindless.backends.opencl.program_binary import binary_of
+from bindless.backends.opencl import link
+from bindless.backends.opencl import module as _module
 from bindless.backends.opencl.kernel_signature import reflected_of
+from bindless.backends.opencl.program_binary import binary_of
 from bindless.drivers.opencl import ffi, lib
 from bindless.model.module import opencl_c
 from error_checks import raises
@@ -114,15 +115,15 @@ def tells(request: pytest.FixtureRequest, cl: bl.Device, monkeypatch: pytest.Mon
     if request.param == "told by the text":
         driver = WithoutInformation()
         monkeypatch.setitem(cl._record.native.__dict__, "takes_ptx", True)
-        for module in (_opencl_module, _opencl_link):
+        for module in (_module, link):
             monkeypatch.setattr(module, "lib", driver)
-        monkeypatch.setattr(_opencl_module, "cache", lambda: None)
+        monkeypatch.setattr(_module, "cache", lambda: None)
     return str(request.param)
 
 
 @pytest.mark.parametrize("name", ["text", "images", "launch", "sample_2d_f", "fetch_3d_u", "write_1d_array_i"])
 def test_the_text_tells_what_the_driver_tells(cl_queue: bl.Queue, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_opencl_module, "cache", lambda: None)  # of binaries no driver tells it
+    monkeypatch.setattr(_module, "cache", lambda: None)  # of binaries no driver tells it
     text = {"text": TEXT, "images": IMAGES}.get(name) or kernels.source(name, "opencl_c")
     try:
         bundle = bl.load_kernel_bundle(text, cl_queue)

@@ -23,8 +23,8 @@ from bindless.backends.opencl.module import load_module
 from bindless.backends.opencl.queue import Queue
 from bindless.drivers.opencl import ffi, lib
 from bindless.model.copy_region import CopyRegion, HostMemory, ImageMemory, UsmMemory
-from bindless.model.image_descriptor import ImageDescriptor
 from bindless.model.enums import ImageType, UsmKind
+from bindless.model.image_descriptor import ImageDescriptor
 from error_checks import raises
 
 pytestmark = pytest.mark.opencl
@@ -259,7 +259,7 @@ def test_layers_that_are_rows(rig: Rig) -> None:
 
 def test_a_driver_that_aligns_as_it_likes(cl: bl.Device, monkeypatch: pytest.MonkeyPatch) -> None:
     """As PoCL 5 does, whose unified memory begins anywhere."""
-    from bindless.backends.opencl import memory_usm as _opencl_usm
+    from bindless.backends.opencl import memory_usm
 
     if not cl._record.native.has_usm:
         pytest.skip("the driver has no cl_intel_unified_shared_memory")
@@ -278,7 +278,7 @@ def test_a_driver_that_aligns_as_it_likes(cl: bl.Device, monkeypatch: pytest.Mon
             freed.append(int(ffi.cast("uintptr_t", pointer)))
             return 0
 
-    monkeypatch.setattr(_opencl_usm, "lib", Careless())
+    monkeypatch.setattr(memory_usm, "lib", Careless())
     with bl.Context(cl) as context:
         native = context._native
         address = memory.allocate(native, cl._record.native, UsmKind.device, 100, 4096)

@@ -11,7 +11,7 @@ import pytest
 
 import bindless as bl
 from bindless.backends.opencl import memory
-from bindless.backends.opencl import queue as _opencl_queue
+from bindless.backends.opencl import queue as _queue
 from bindless.backends.opencl.context import Context
 from bindless.backends.opencl.event import Event
 from bindless.backends.opencl.queue import Queue
@@ -50,7 +50,7 @@ def test_letting_go_of_events_is_entered_again(native: Any, call: str, monkeypat
     lib.clSetUserEventStatus(done.handle, lib.CL_COMPLETE)
     for event in (done, held):
         queue.note(event)
-    asked, late = _opencl_queue.statuses_of, []
+    asked, late = _queue.statuses_of, []
 
     def asked_again(handles: Sequence[Any]) -> list[int]:
         found = asked(handles)
@@ -60,7 +60,7 @@ def test_letting_go_of_events_is_entered_again(native: Any, call: str, monkeypat
             queue._raise_failures()
         return found
 
-    monkeypatch.setattr(_opencl_queue, "statuses_of", asked_again)
+    monkeypatch.setattr(_queue, "statuses_of", asked_again)
     ended = threading.Event()
 
     def work() -> None:

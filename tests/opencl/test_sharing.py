@@ -18,7 +18,7 @@ import pytest
 from failing_library import build, run
 
 import bindless as bl
-from bindless.backends.opencl import memory_buffers as _opencl_buffers, memory as _opencl_memory
+from bindless.backends.opencl import memory, memory_buffers
 from bindless.backends.opencl.context import Context
 from bindless.backends.opencl.queue import Queue
 from bindless.model.enums import UsmKind
@@ -115,7 +115,7 @@ def test_memory_is_acquired_and_released(sharing: Path) -> None:
 def test_memory_that_ends_while_other_is_acquired_or_released(sharing: Path) -> None:
     """The collector lets go of imports anywhere: also in the midst of what hands others over."""
     program = """
-    from bindless.backends import _opencl_handover as handover
+    from bindless.backends.opencl import external_ownership as handover
     acquired, enqueue, ending, seen = library.sharing_acquired, handover._enqueue, [], []
 
     def meanwhile(*arguments):
@@ -200,17 +200,17 @@ def test_copies_between_buffers_and_memory_with_addresses(cl: bl.Device, means: 
     native = cl._record.native
     context = Context([native])
     queue = Queue(context, native, True, False)
-    own = _opencl_memory.allocate(context, native, UsmKind.device, 4096)
-    shared = _opencl_buffers.allocate(context, native, UsmKind.device, 4096, 0)
+    own = memory.allocate(context, native, UsmKind.device, 4096)
+    shared = memory_buffers.allocate(context, native, UsmKind.device, 4096, 0)
     context.add(shared)
     values, found = np.arange(1024, dtype=np.int32), np.zeros(1024, np.int32)
-    _opencl_memory.copy(queue, shared.base, values.ctypes.data, 4096)
-    _opencl_memory.copy(queue, own + 64, shared.base + 128, 2048)
-    _opencl_memory.fill(queue, own + 64, b"\7\0\0\0", 4)
-    _opencl_memory.copy(queue, shared.base, own + 64, 2048)
-    _opencl_memory.copy(queue, found.ctypes.data, shared.base, 4096).wait()
+    memory.copy(queue, shared.base, values.ctypes.data, 4096)
+    memory.copy(queue, own + 64, shared.base + 128, 2048)
+    memory.fill(queue, own + 64, b"\7\0\0\0", 4)
+    memory.copy(queue, shared.base, own + 64, 2048)
+    memory.copy(queue, found.ctypes.data, shared.base, 4096).wait()
     assert found.tolist() == [7] * 4 + list(range(36, 544)) + list(range(512, 1024))
     queue.close()
-    _opencl_memory.free(context, own)
-    _opencl_memory.free(context, shared.base)
+    memory.free(context, own)
+    memory.free(context, shared.base)
     context.close()

@@ -22,13 +22,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import bindless as bl
-from bindless.compiler.spirv.atomics import with_atomics
 from bindless.compiler.llvm.find_toolchain import find_toolchain
 from bindless.compiler.llvm.llvm_tools import LLVMTools
-from bindless.compiler.spirv.constant_offsets import with_instructions
-from bindless.compiler.prelude import spirv_work_items as opencl_spirv, ptx_images as ptx, spirv_images as spirv
-from bindless.compiler.spirv.printf import with_plain_printf
 from bindless.compiler.llvm.toolchain import TARGETS, Toolchain
+from bindless.compiler.prelude import ptx_images, spirv_images, spirv_work_items
+from bindless.compiler.spirv.atomics import with_atomics
+from bindless.compiler.spirv.constant_offsets import with_instructions
+from bindless.compiler.spirv.printf import with_plain_printf
 from needs import spirv_tool
 
 __all__ = ["assembled", "compiled", "compiled_text", "load"]
@@ -36,7 +36,7 @@ __all__ = ["assembled", "compiled", "compiled_text", "load"]
 HERE = Path(__file__).resolve().parent
 REPOSITORY = HERE.parent.parent
 
-_PRELUDES = {"ptx": ptx.module, "spirv": spirv.module}
+_PRELUDES = {"ptx": ptx_images.module, "spirv": spirv_images.module}
 _KERNEL = re.compile(r"^\s*(?:__)?kernel\s.*?\bvoid\s+(?:__attribute__\(\(.*?\)\)\s*)?(\w+)\s*\(", re.MULTILINE)
 
 
@@ -87,9 +87,9 @@ def _compile(text: str, target: str, only: str, passes: str, extensions: str) ->
             prelude = folder / "prelude.ll"
             prelude.write_text(_PRELUDES[target]())
             parts.append(prelude)
-        if target == "spirv" and opencl_spirv.is_needed(parts[0].read_text()):
+        if target == "spirv" and spirv_work_items.is_needed(parts[0].read_text()):
             parts.append(folder / "opencl.ll")
-            parts[-1].write_text(opencl_spirv.module())
+            parts[-1].write_text(spirv_work_items.module())
         linked = tools.link(parts, folder / "linked.ll")
         optimised = folder / "optimised.ll"
         if passes:

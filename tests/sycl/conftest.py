@@ -12,8 +12,8 @@ import pytest
 import bindless as bl
 from bindless.backends import registry
 from bindless.model.enums import Backend, DeviceType
-from bindless.submission import command_stream as _stream
-from bindless.sycl.device import context as contexts
+from bindless.submission import command_stream
+from bindless.sycl.device import context
 from needs import lacks
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -37,11 +37,11 @@ def fakes(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[Backend, FakeBackend
     monkeypatch.setattr(registry, "_TABLE", dict.fromkeys(made, ("", "")))
     monkeypatch.setattr(registry, "_made", dict(made))
     monkeypatch.setattr(registry, "_failed", {})
-    monkeypatch.setattr(contexts, "_defaults", {})
+    monkeypatch.setattr(context, "_defaults", {})
     yield made
-    contexts._defaults.clear()
+    context._defaults.clear()
     gc.collect()
-    _stream.sweep()
+    command_stream.sweep()
     for backend in made.values():
         assert backend.violations == []
 

@@ -25,8 +25,8 @@ import numpy as np
 
 import bindless as bl
 from bindless import kernels
-from bindless.core import ownership as _lifetime
-from bindless.submission import command_stream as _stream
+from bindless.core import ownership
+from bindless.submission import command_stream
 
 THREADS = 16
 PATIENCE = 60.0  # seconds without the end that was promised
@@ -40,10 +40,10 @@ Work = Callable[["Worker"], None]
 def native_objects(device: bl.Device) -> dict[str, int]:
     """What is alive in the driver and in the package; the same before and after is no leak."""
     gc.collect()
-    _stream.wait_for_all()
+    command_stream.wait_for_all()
     gc.collect()
-    _stream.sweep()
-    counts = {"resources": len(_lifetime._live)}
+    command_stream.sweep()
+    counts = {"resources": len(ownership._live)}
     if device.backend == "reference":
         from bindless.drivers import reference as driver
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import bindless as bl
-from bindless.submission import command_stream as _stream
+from bindless.submission import command_stream
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ def test_commands_that_the_host_starts_later_are_started(fake, gate, in_order, e
     gate.set()
     last.wait()
     assert ran == ["task", "last"] and np.asarray(array).tolist() == [7] * 4
-    _stream.sweep()
+    command_stream.sweep()
     assert fake.alive["queue"] == 0
 
 
@@ -126,7 +126,7 @@ def test_errors_of_later_are_raised_by_the_context_where_nobody_takes_them(fake,
         pass
     if not keep:
         del queue, event
-    _stream.sweep()
+    command_stream.sweep()
     gc.collect()
     with pytest.raises(bl.KernelError) as told:
         context.close()

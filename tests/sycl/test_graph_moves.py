@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import bindless as bl
-from bindless.submission import command_stream as _stream
+from bindless.submission import command_stream
 from error_checks import raises
 
 
@@ -248,8 +248,8 @@ def test_moved_copies_end_with_the_buffer_after_their_use(fakes, gate):
     gate.set()
     event.wait()
     del event
-    _stream.wait_for_all()
-    _stream.sweep()
+    command_stream.wait_for_all()
+    command_stream.sweep()
     gc.collect()
     assert [fake.alive["memory"] for fake in fakes.values()] == [0] * 4
 
@@ -266,7 +266,7 @@ def test_the_graph_forgets(fake):
     assert fake.alive["event"] < 400
     for _ in range(5000):
         queue.submit(lambda handler: handler.copy(buffer.get_access(handler, "read"), np.zeros(4, np.int32)))
-    _stream.sweep()
+    command_stream.sweep()
     gc.collect()
     assert fake.alive["event"] < 400
     assert len(buffer._storage.segments) == 1

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import bindless as bl
-from bindless.core import ownership as _lifetime
-from bindless.sycl.buffer import storage as _storage
-from bindless.submission import command_stream as _stream
+from bindless.core import ownership
+from bindless.submission import command_stream
+from bindless.sycl.buffer import storage
 
 SIZE = 24
 
@@ -145,7 +145,7 @@ def test_random_groups_on_queues_of_four_backends(fakes, seed, crosses):
     program.buffers.clear()
     for queue in queues:
         queue.close()
-    _stream.sweep()
+    command_stream.sweep()
 
 
 @pytest.mark.against_reference
@@ -214,7 +214,7 @@ def test_sixteen_threads_on_shared_buffers(device, context):
 def test_nothing_of_buffers_is_left_on_the_device(device):
     """Native objects are counted before and after buffers that moved, were written back, dropped and closed."""
     gc.collect()
-    before, waiting = len(_lifetime._live), len(_storage.unfinished)
+    before, waiting = len(ownership._live), len(storage.unfinished)
     for seed in range(4):
         context = bl.Context(device)
         reference = bl.Device("reference")
@@ -230,11 +230,11 @@ def test_nothing_of_buffers_is_left_on_the_device(device):
             program.check()
         del program, queues, context
     for _ in range(500):  # what is written back by another thread
-        _stream.wait_for_all()
-        _stream.sweep()
+        command_stream.wait_for_all()
+        command_stream.sweep()
         gc.collect()
-        if len(_lifetime._live) <= before and len(_storage.unfinished) <= waiting:
+        if len(ownership._live) <= before and len(storage.unfinished) <= waiting:
             break
         time.sleep(0.01)
-    assert len(_lifetime._live) <= before
-    assert len(_storage.unfinished) <= waiting
+    assert len(ownership._live) <= before
+    assert len(storage.unfinished) <= waiting

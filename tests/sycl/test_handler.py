@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import bindless as bl
-from bindless.submission import host_dependency as _node, worker_threads as _pool
+from bindless.submission import host_dependency, worker_threads
 from error_checks import raises
 
 
@@ -196,7 +196,7 @@ def test_a_task_without_a_thread_is_refused_and_forgotten(queue, monkeypatch):
 
     with monkeypatch.context() as patched:
         patched.setattr(threading.Thread, "start", refuse)
-        patched.setattr(_node, "pool", _pool.Pool())
+        patched.setattr(host_dependency, "pool", worker_threads.Pool())
         event = queue.submit(lambda handler: handler.host_task(lambda: None))
     with raises(bl.SyclRuntimeError, match="a thread was not started: can't start new thread"):
         event.wait()

@@ -87,11 +87,11 @@ def test_a_capsule_that_contradicts_its_exporter() -> None:
 
 
 def test_an_exporter_of_the_host_with_a_capsule_of_cuda(monkeypatch: pytest.MonkeyPatch) -> None:
-    from bindless.sycl.usm import dlpack_export as _dlpack_export
+    from bindless.sycl.usm import dlpack_export
 
     array = np.arange(4, dtype=np.int32)
     address = array.__array_interface__["data"][0]
-    capsule = _dlpack_export.capsules.make_capsule(array, address, (2, 0), (0, 32), (4,), (1,), 0, False)
+    capsule = dlpack_export.capsules.make_capsule(array, address, (2, 0), (0, 32), (4,), (1,), 0, False)
 
     class Lying(Exporter):
         def __dlpack__(self, **options: Any) -> Any:
@@ -116,17 +116,17 @@ def test_an_interface_that_is_none(queue: bl.Queue, change: dict[str, Any]) -> N
 def test_blocks_of_a_picture_without_more_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     from concurrent.futures import ThreadPoolExecutor
 
-    from bindless.image import row_blocks as _image_parallel
+    from bindless.image import row_blocks
 
     def refuse(*_: Any) -> Any:
         raise RuntimeError("can't start new thread")
 
     monkeypatch.setattr(ThreadPoolExecutor, "submit", refuse)
-    monkeypatch.setattr(_image_parallel.os, "cpu_count", lambda: 4)
+    monkeypatch.setattr(row_blocks.os, "cpu_count", lambda: 4)
     rows = np.zeros(1000, np.int32)
 
     def work(start: int, stop: int) -> None:
         rows[start:stop] += 1
 
-    _image_parallel.in_blocks(work, len(rows), 1 << 14)
+    row_blocks.in_blocks(work, len(rows), 1 << 14)
     assert (rows == 1).all()

@@ -12,8 +12,8 @@ import pytest
 import bindless as bl
 from bindless.level_zero.capability import nanoseconds
 from bindless.model.host_array import as_array, plain
-from bindless.model.seconds import seconds
 from bindless.model.message_values import shown
+from bindless.model.seconds import seconds
 
 HUGE = 10**5000
 NINES = "9" * 5000

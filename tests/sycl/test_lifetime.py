@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import bindless as bl
-from bindless.core import ownership as _lifetime
-from bindless.submission import command_stream as _stream
+from bindless.core import ownership
+from bindless.submission import command_stream
 from error_checks import raises
 
 
@@ -75,7 +75,7 @@ def test_a_dropped_queue_ends_its_work_first_and_does_not_block(fake, gate, in_o
     gc.collect()
     assert fake.alive["queue"] == 1 and fake.alive["memory"] == 1
     gate.set()
-    _stream.wait_for_all()
+    command_stream.wait_for_all()
     assert fake.alive["queue"] == 0 and fake.alive["memory"] == 0
 
 
@@ -226,7 +226,7 @@ def test_any_order_of_dropping_and_closing_ends_with_nothing(fake):
             if random_.random() < 0.4 and hasattr(item, "close"):
                 item.close()
             del item
-        _stream.wait_for_all()
+        command_stream.wait_for_all()
         gc.collect()
         assert set(fake.alive.values()) == {0}, (trial, names)
 
@@ -252,8 +252,8 @@ def test_the_collector_ends_a_cycle_in_the_right_order(fake, order):
 
 def test_a_resource_is_released_once(fake):
     released: list[int] = []
-    parent = _lifetime.Resource(_lifetime.Rank.CONTEXT, None, released.append, 1)
-    child = _lifetime.Resource(_lifetime.Rank.MEMORY, parent, released.append, 2)
+    parent = ownership.Resource(ownership.Rank.CONTEXT, None, released.append, 1)
+    child = ownership.Resource(ownership.Rank.MEMORY, parent, released.append, 2)
     assert not child.closed
     child.close()
     child.close()
@@ -262,7 +262,7 @@ def test_a_resource_is_released_once(fake):
     assert released == [2]
     del child
     assert released == [2, 1]
-    given = _lifetime.Resource(_lifetime.Rank.MEMORY, None, released.append, 3)
+    given = ownership.Resource(ownership.Rank.MEMORY, None, released.append, 3)
     given.detach()
     del given
     assert released == [2, 1]
@@ -270,7 +270,7 @@ def test_a_resource_is_released_once(fake):
 
 def test_a_deep_copy_releases_nothing(device):
     """What owns a native object has no second owner, whatever it is found in."""
-    resource = _lifetime.Resource(_lifetime.Rank.MEMORY, None, lambda: None)
+    resource = ownership.Resource(ownership.Rank.MEMORY, None, lambda: None)
     for take in (copy.copy, copy.deepcopy, pickle.dumps):
         with raises(bl.InvalidError):
             take(resource)
@@ -289,12 +289,12 @@ def test_a_deep_copy_releases_nothing(device):
 def test_an_error_of_a_release_reaches_close(fake, monkeypatch):
     array = bl.usm_empty(4, "u1", bl.Queue())
     resource = array._owner.resource
-    row = _lifetime._live[resource._key]
+    row = ownership._live[resource._key]
 
     def refuse(*_):
         raise bl.MemoryAllocationError("the driver refuses")
 
-    _lifetime._live[resource._key] = (row[0], refuse, ())
+    ownership._live[resource._key] = (row[0], refuse, ())
     with raises(bl.MemoryAllocationError, match="the driver refuses"):
         array.close()
     array.close()
@@ -306,7 +306,7 @@ def test_an_error_of_a_release_reaches_close(fake, monkeypatch):
 def test_nothing_is_left_on_the_device(device):
     """Contexts, queues, memory and events made, used and dropped again and again."""
     gc.collect()
-    before = len(_lifetime._live)
+    before = len(ownership._live)
     for trial in range(10):
         queue = bl.Queue(device, bl.Context(device), in_order=bool(trial % 2))
         arrays = [bl.usm_empty(1000, np.float32, queue, kind=kind) for kind in ("device", "host", "shared")]
@@ -316,6 +316,6 @@ def test_nothing_is_left_on_the_device(device):
         del array
         assert not queue.is_in_order or all((values == 1.5).all() for values in out)
         del queue, arrays
-    _stream.wait_for_all()
+    command_stream.wait_for_all()
     gc.collect()
-    assert len(_lifetime._live) == before
+    assert len(ownership._live) == before

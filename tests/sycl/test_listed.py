@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 
 import bindless as bl
-from bindless.core import ownership as _lifetime
+from bindless.core import ownership
 from bindless.submission.handle_table import Listed, end_all
 from error_checks import raises
 
@@ -18,7 +18,7 @@ class Thing(Listed):
         self._held, self._unheld = None, True
 
     def _hold(self, context):
-        return _lifetime.Resource(_lifetime.Rank.IMAGE_HANDLE, None, self.released.append, self.number)
+        return ownership.Resource(ownership.Rank.IMAGE_HANDLE, None, self.released.append, self.number)
 
     def _release(self, backend, native):
         if self.number < 0:

@@ -154,7 +154,7 @@ def test_memory_outlives_copies_that_threads_make_at_the_end():
         import ctypes, threading, time
         import numpy as np
         import bindless as bl
-        from bindless.sycl import _lifetime
+        from bindless.core import ownership as _lifetime
         copy, begun, alive = ctypes.memmove, threading.Event(), []
         def slow(*arguments):
             before = len(_lifetime._live)

@@ -16,8 +16,8 @@ import pytest
 from compile import load
 
 import bindless as bl
+from bindless.core import ownership
 from bindless.drivers import reference as driver
-from bindless.core import ownership as _lifetime
 from error_checks import raises
 from reference_objects import objects
 
@@ -138,7 +138,7 @@ def test_modules_of_kernels_that_are_dropped_are_unloaded(own: bl.Queue) -> None
 
     def modules() -> int:
         gc.collect()
-        return sum(rank is _lifetime.Rank.MODULE for rank, *_ in _lifetime._live.values())
+        return sum(rank is ownership.Rank.MODULE for rank, *_ in ownership._live.values())
 
     data, before = zeros(own), modules()
     for _ in range(3):

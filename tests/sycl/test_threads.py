@@ -15,7 +15,7 @@ import pytest
 
 import bindless as bl
 from bindless.core._submission import Lock
-from bindless.submission import command_stream as _stream
+from bindless.submission import command_stream
 from error_checks import raises
 from interrupts import interrupted_in
 
@@ -178,7 +178,7 @@ def test_random_work_on_many_threads_with_the_collector_always_at_it(device):
         gc.set_threshold(*before)
     left = weakref.ref(context)
     del context
-    _stream.wait_for_all()
+    command_stream.wait_for_all()
     gc.collect()
     assert left() is None
 

@@ -48,9 +48,9 @@ def test_other_devices_are_refused_with_both_uuids(rig, device):
 
 def test_no_such_device(rig, monkeypatch):
     """A GPU whose driver this package does not find."""
-    from bindless.interop.vulkan import device_match as _matching
+    from bindless.interop.vulkan import device_match
 
-    monkeypatch.setattr(_matching, "_identity", lambda _: ("a GPU", b"0123456789abcdef", False))
+    monkeypatch.setattr(device_match, "_identity", lambda _: ("a GPU", b"0123456789abcdef", False))
     with raises(bl.InvalidError, match=b"0123456789abcdef".hex()) as refusal:
         sharing.device_for(rig.physical_device)
     for each in bl.get_devices():

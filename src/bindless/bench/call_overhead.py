@@ -9,22 +9,22 @@ from typing import Any
 import numpy as np
 
 from .. import kernels
-from .driver_launches import native_launches
-from .peer_libraries import available
-from .subprocesses import run_python
-from .measure import Bench, Peer, Work
-from ..image.image import Image
 from ..bindless_images import ImageMem, create_image, destroy_image_handle
 from ..bindless_images.image_mem import alloc_image_mem, free_image_mem
+from ..image.image import Image
 from ..model.aspects import Aspect
-from ..model.image_descriptor import ImageDescriptor
 from ..model.enums import Backend
+from ..model.image_descriptor import ImageDescriptor
 from ..model.sampler import BindlessImageSampler
-from ..sycl.queue.command_graph import CommandGraph
-from ..sycl.kernel.kernel import Kernel
 from ..sycl.kernel.bundle import load_kernel_bundle
+from ..sycl.kernel.kernel import Kernel
+from ..sycl.queue.command_graph import CommandGraph
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import usm_empty
+from .driver_launches import native_launches
+from .measure import Bench, Peer, Work
+from .peer_libraries import available
+from .subprocesses import run_python
 
 __all__ = ["measure_calls", "measure_import"]
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from .measure import Bench, Peer, Work
 from ..bindless_images import ImageMem
 from ..model.aspects import Aspect
-from ..model.image_descriptor import ImageDescriptor
 from ..model.enums import Backend
+from ..model.image_descriptor import ImageDescriptor
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray, usm_empty
+from .measure import Bench, Peer, Work
 
 __all__ = ["measure_copies"]
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from .measure import Work
 from ..interop import get_native
 from ..model.enums import Backend
 from ..sycl.kernel.bundle import load_kernel_bundle
 from ..sycl.queue.queue import Queue
+from .measure import Work
 
 __all__ = ["native_launches"]
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from .peer_libraries import available
-from .measure import Peer
 from ..model.image_descriptor import ImageDescriptor
 from ..sycl.usm import UsmArray
+from .measure import Peer
+from .peer_libraries import available
 
 __all__ = ["by_hand"]
 

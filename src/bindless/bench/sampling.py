@@ -10,11 +10,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .handwritten_kernels import by_hand
-from .peer_libraries import available, remap_peers, sampling_peers_2d, sampling_peers_3d, warp_peers
-from .measure import Bench, Peer, Work
-from ..image.coordinates import cube_directions
-from ..image.image import Image
 from ..bindless_images import (
     ImageMem,
     create_image,
@@ -26,13 +21,18 @@ from ..bindless_images import (
     sample_mipmap,
     write_image,
 )
+from ..image.coordinates import cube_directions
+from ..image.image import Image
 from ..model.aspects import Aspect
-from ..model.image_descriptor import ImageDescriptor
 from ..model.enums import ImageType
 from ..model.errors import FeatureNotSupportedError
+from ..model.image_descriptor import ImageDescriptor
 from ..model.sampler import BindlessImageSampler
 from ..submission.event import Event
 from ..sycl.usm import usm_empty
+from .handwritten_kernels import by_hand
+from .measure import Bench, Peer, Work
+from .peer_libraries import available, remap_peers, sampling_peers_2d, sampling_peers_3d, warp_peers
 
 __all__ = ["measure_pictures", "measure_pixels", "measure_sampling", "sample_format"]
 

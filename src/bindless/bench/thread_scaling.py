@@ -6,9 +6,9 @@ import os
 import time
 from typing import Any
 
-from .subprocesses import run_python
-from .measure import Bench
 from ..model.enums import Backend
+from .measure import Bench
+from .subprocesses import run_python
 
 __all__ = ["measure_scaling"]
 

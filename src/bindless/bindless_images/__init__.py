@@ -23,8 +23,8 @@ from .image_mem import (
     get_image_range,
     get_mip_level_mem_handle,
 )
-from .support_queries import get_image_memory_support, is_image_handle_supported
 from .pitched_memory import pitched_alloc_device
+from .support_queries import get_image_memory_support, is_image_handle_supported
 
 __all__ = [
     "ImageMem",

@@ -11,17 +11,17 @@ import numpy.typing as npt
 
 from ..backends.contract import NativeEvent
 from ..model.aspects import Aspect
-from ..model.image_descriptor import CUBEMAP_FACES, ImageDescriptor
 from ..model.enums import ImageChannelType, ImageType
 from ..model.errors import InvalidError
-from ..model.image_handles import SampledImageHandle, UnsampledImageHandle
 from ..model.image_call import ImageCall, Operation
+from ..model.image_descriptor import CUBEMAP_FACES, ImageDescriptor
+from ..model.image_handles import SampledImageHandle, UnsampledImageHandle
 from ..model.message_values import shown
-from ..sycl.device.peer_access import memory_out_of_reach
 from ..submission.event import Event
+from ..sycl.device.peer_access import memory_out_of_reach
 from ..sycl.usm import UsmArray
-from .device_limits import require
 from .context_tables import HandleRecord, handle_key
+from .device_limits import require
 from .scratch_memory import ALIGNMENT, give_back, take
 from .value_formats import DTypeLike, ValueFormat
 

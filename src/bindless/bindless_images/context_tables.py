@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Union
 
 from ..backends.contract import BackendProtocol, NativeContext
+from ..core.ownership import Rank, Resource
 from ..model.image_descriptor import ImageDescriptor
 from ..model.sampler import BindlessImageSampler
-from ..core.ownership import Rank, Resource
 from ..submission.handle_table import Listed
 
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..model.aspects import Aspect
-from ..model.image_descriptor import ImageDescriptor
 from ..model.enums import ImageType
 from ..model.errors import Error, FeatureNotSupportedError
+from ..model.image_descriptor import ImageDescriptor
 
 if TYPE_CHECKING:
     from ..sycl.device.device import Device

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Union
 import numpy as np
 import numpy.typing as npt
 
-from ..model.image_descriptor import ImageDescriptor
 from ..model.enums import ImageType
 from ..model.errors import InvalidError
 from ..model.image_call import Operation
-from ..sycl.usm.array_import import foreign_array
+from ..model.image_descriptor import ImageDescriptor
 from ..submission.event import Event
 from ..sycl.usm import UsmArray
+from ..sycl.usm.array_import import foreign_array
 from .call_arguments import ArrayLike, Form, check_out, enqueue, find_image, with_coords, with_layers, with_level
 from .result_arrays import empty_result
 from .value_formats import DTypeLike, read_format, written_format

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..model.image_descriptor import ImageDescriptor
 from ..model.enums import AddressingMode, ImageType
 from ..model.errors import InvalidError
-from ..model.image_handles import SampledImageHandle
 from ..model.host_array import as_array
-from ..model.sampler import BindlessImageSampler
+from ..model.image_descriptor import ImageDescriptor
+from ..model.image_handles import SampledImageHandle
 from ..model.message_values import shown
-from .device_functions import fetch_image
+from ..model.sampler import BindlessImageSampler
 from .context_tables import HandleRecord, handle_key
+from .device_functions import fetch_image
 from .dispatch import Array, Depends
 
 if TYPE_CHECKING:

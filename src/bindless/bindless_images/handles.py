@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, overload
 
 from ..model.aspects import Aspect
-from ..model.image_descriptor import ImageDescriptor
 from ..model.enums import (
     AddressingMode,
     Backend,
@@ -18,14 +17,15 @@ from ..model.enums import (
     UsmKind,
 )
 from ..model.errors import Error, InvalidError, SamplerWarning, SyclRuntimeError
+from ..model.image_descriptor import ImageDescriptor
 from ..model.image_handles import ImageMemHandle, SampledImageHandle, UnsampledImageHandle
-from ..model.sampler import BindlessImageSampler
 from ..model.message_values import shown
+from ..model.sampler import BindlessImageSampler
 from ..sycl.device.device_context import resolve
 from ..sycl.usm import UsmArray, UsmPointer
+from .context_tables import HandleRecord, KnownMemory, handle_key
 from .device_limits import Checked, limit, most_anisotropy, require, require_format, require_type
 from .image_mem import ImageMem, as_error, verify
-from .context_tables import HandleRecord, KnownMemory, handle_key
 
 if TYPE_CHECKING:
     from ..sycl.device.context import Context

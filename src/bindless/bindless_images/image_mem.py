@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..model.image_descriptor import ImageDescriptor
+from ..core.ownership import let_go
 from ..model.enums import ImageChannelType, ImageType, coerce
 from ..model.errors import Error, FeatureNotSupportedError, InvalidError, MemoryAllocationError, SyclRuntimeError
+from ..model.image_descriptor import ImageDescriptor
 from ..model.image_handles import ImageMemHandle
 from ..model.ranges import Range
 from ..submission.active_streams import active, sweep, wait_for_all
-from ..core.ownership import let_go
 from ..sycl.device.device_context import resolve
-from .device_limits import require_format, require_limits, require_type
 from .context_tables import BorrowedMemory, KnownMemory, ListedMemory, MemoryRecord, free_owned
+from .device_limits import require_format, require_limits, require_type
 
 if TYPE_CHECKING:
     from ..sycl.device.context import Context

@@ -6,9 +6,9 @@ import operator
 from typing import Any, SupportsIndex, overload
 
 from ..model.aspects import Aspect
-from ..model.image_descriptor import ImageDescriptor
 from ..model.enums import ImageType, UsmKind
 from ..model.errors import Error, InvalidError, MemoryAllocationError
+from ..model.image_descriptor import ImageDescriptor
 from ..model.message_values import shown
 from ..submission.command_stream import sweep, wait_for_all
 from ..sycl.device.device_context import resolve_where

@@ -6,8 +6,8 @@ import threading
 import weakref
 from typing import TYPE_CHECKING, Any
 
-from ..model.enums import UsmKind
 from ..core.ownership import Rank, Resource, after_fork
+from ..model.enums import UsmKind
 
 if TYPE_CHECKING:
     from ..sycl.device.context import Context

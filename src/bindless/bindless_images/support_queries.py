@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ..model.aspects import Aspect
-from ..model.image_descriptor import ImageDescriptor
 from ..model.enums import ImageMemoryHandleType, ImageType, coerce
 from ..model.errors import FeatureNotSupportedError, InvalidError, MemoryAllocationError
+from ..model.image_descriptor import ImageDescriptor
 from ..model.image_handles import SampledImageHandle, UnsampledImageHandle
 from ..model.message_values import shown
 from ..sycl.device.device_context import resolve

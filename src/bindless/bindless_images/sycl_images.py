@@ -14,22 +14,22 @@ import numpy as np
 import numpy.typing as npt
 
 from ..model.copy_region import ImageMemory
-from ..model.image_descriptor import ImageDescriptor
 from ..model.enums import AccessMode, ImageChannelType, ImageType, Target
 from ..model.errors import InvalidError
+from ..model.image_descriptor import ImageDescriptor
 from ..model.masked_arrays import warn_of_mask
+from ..model.message_values import shown
 from ..model.ranges import Range
 from ..model.sampler import BindlessImageSampler
-from ..model.message_values import shown
-from ..sycl.kernel.arguments import PACKERS, pack_image_accessor
+from ..sycl.buffer.accessor import Accessor
+from ..sycl.buffer.host_accessor import HostAccessor
 from ..sycl.buffer.memory_object import MemoryObject
 from ..sycl.buffer.replica import Home, Place, home_of
 from ..sycl.buffer.storage import Storage
-from ..sycl.buffer.accessor import Accessor
-from ..sycl.buffer.host_accessor import HostAccessor
+from ..sycl.kernel.arguments import PACKERS, pack_image_accessor
+from .context_tables import handle_key
 from .handles import create_image
 from .image_mem import ImageMem
-from .context_tables import handle_key
 
 if TYPE_CHECKING:
     from ..submission.event import Event

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..model.channels import ELEMENTS
-from ..model.image_descriptor import ImageDescriptor
 from ..model.errors import InvalidError
+from ..model.image_descriptor import ImageDescriptor
 from ..model.message_values import shown
 
 __all__ = ["DTypeLike", "ValueFormat", "read_format", "written_format"]

@@ -124,8 +124,8 @@ def _demo(args: argparse.Namespace) -> int:
 
 
 def _bench(args: argparse.Namespace) -> int:
-    from .bench import PARTS, run_bench
     from ..model.aspects import Aspect
+    from .bench import PARTS, run_bench
 
     if args.megasamples is not None and not 0.01 <= args.megasamples <= 256:
         raise InvalidError(f"--megasamples {args.megasamples}: it is 0.01 to 256")

@@ -17,10 +17,10 @@ from ..bench.copies import measure_copies
 from ..bench.measure import Bench, Row
 from ..bench.sampling import measure_pictures, measure_pixels, measure_sampling
 from ..bench.thread_scaling import measure_scaling
-from .ls import device_line
-from .table import show_table
 from ..model.errors import Error
 from ..sycl.queue.queue import Queue
+from .ls import device_line
+from .table import show_table
 
 __all__ = ["PARTS", "run_bench"]
 

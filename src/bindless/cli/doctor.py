@@ -11,9 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from .ls import device_line
-from .doctor_opencl import examine_drivers
-from .doctor_sampling import known_images
 from ..backends.registry import ORDER, available_backends, failures
 from ..backends.registry import backend as backend_of
 from ..model.aspects import Aspect
@@ -21,6 +18,9 @@ from ..model.enums import Backend
 from ..model.errors import Error
 from ..sycl.device.device import Device, get_devices
 from ..sycl.queue.queue import Queue
+from .doctor_opencl import examine_drivers
+from .doctor_sampling import known_images
+from .ls import device_line
 
 __all__ = ["examine"]
 

@@ -13,9 +13,9 @@ import numpy.typing as npt
 
 from ..bindless_images import ImageMem, create_image, destroy_image_handle, sample_image, sample_image_array
 from ..model.aspects import Aspect
-from ..model.image_descriptor import ImageDescriptor
 from ..model.enums import ImageChannelType
 from ..model.errors import Error, SamplerWarning
+from ..model.image_descriptor import ImageDescriptor
 from ..model.sampler import BindlessImageSampler
 from ..sycl.device.device import Device
 from ..sycl.queue.queue import Queue

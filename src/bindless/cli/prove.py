@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .ls import device_line
-from ..prove.runtime_checks import runtime_checks
-from ..prove.sampling_checks import Sampling, samplings
 from ..model import info
 from ..model.aspects import Aspect
 from ..model.errors import Error, FeatureNotSupportedError, InvalidError, KernelNotSupportedError
+from ..prove.runtime_checks import runtime_checks
+from ..prove.sampling_checks import Sampling, samplings
 from ..sycl.device.device import Device
 from ..sycl.queue.queue import Queue
+from .ls import device_line
 
 __all__ = ["Outcome", "distance", "prove"]
 

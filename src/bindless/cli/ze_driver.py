@@ -17,10 +17,10 @@ def driver_path() -> Path:
     Raises:
         FeatureNotSupportedError: this installation has none: it is built on Linux only.
     """
-    from ..drivers.level_zero import _bindings as _level_zero
+    from ..drivers.level_zero import _bindings
 
     # An editable install keeps compiled files in another folder than the sources.
-    path = Path(_level_zero.__file__).parent / _NAME
+    path = Path(_bindings.__file__).parents[1] / _NAME
     if not path.is_file():
         raise FeatureNotSupportedError(
             f"{path} does not exist: only wheels for 64-bit Linux hold the Level Zero driver"

@@ -12,16 +12,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ..model.module import ptx, spirv
 from ..model.errors import BuildError, InvalidError
-from ..model.module.kernel_file import KernelFile, Section
+from ..model.module import ptx, spirv
 from ..model.module.description import KernelSignature, Parameter
+from ..model.module.kernel_file import KernelFile, Section
 from .build_cache import BuildCache, dependencies
 from .llvm.find_toolchain import find_toolchain
 from .llvm.kernel_metadata import KernelWords
+from .llvm.toolchain import TARGETS, Target, Toolchain, include_folder
 from .pipeline import Compiled, make_user_module
 from .source.handle_lowering import make_source
-from .llvm.toolchain import TARGETS, Target, Toolchain, include_folder
 
 __all__ = ["build"]
 

@@ -18,8 +18,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from ..model.errors import BuildError
-from ..model.module.kernel_file import KernelFile
 from ..model.module.disk_cache import cache
+from ..model.module.kernel_file import KernelFile
 from .llvm.toolchain import Toolchain, include_folder
 
 __all__ = ["BuildCache", "dependencies"]

@@ -8,22 +8,22 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..model.errors import BuildError
+from .llvm.kernel_metadata import KernelWords, read_kernels
+from .llvm.toolchain import STRICT, TARGETS, Target, Toolchain
+from .prelude import ptx_images, ptx_work_items, spirv_images, spirv_work_items
+from .ptx.dynamic_shared_memory import with_local_arguments
+from .ptx.missing_functions import definitions, features
 from .spirv.atomics import in_their_memory, with_atomics
+from .spirv.constant_offsets import with_instructions
 from .spirv.conversions import with_conversions
 from .spirv.image_instructions import with_image_instructions
-from .ptx.dynamic_shared_memory import with_local_arguments
-from .llvm.kernel_metadata import KernelWords, read_kernels
 from .spirv.null_events import with_plain_nulls
-from .spirv.constant_offsets import with_instructions
-from .prelude import (ptx_work_items as opencl, spirv_work_items as opencl_spirv, ptx_images as ptx, spirv_images as spirv)
 from .spirv.printf import with_plain_printf
-from .ptx.missing_functions import definitions, features
 from .spirv.relational import with_relations
-from .llvm.toolchain import STRICT, TARGETS, Target, Toolchain
 
 __all__ = ["PRELUDES", "Compiled", "make_module", "make_user_module"]
 
-PRELUDES = {"ptx": ptx.module, "spirv": spirv.module}
+PRELUDES = {"ptx": ptx_images.module, "spirv": spirv_images.module}
 
 _UNDEFINED = re.compile(r'^declare [^@\n]*@"?([\w.$]+)"?\(', re.MULTILINE)
 _DEFINED = re.compile(r'^define [^@\n]*@"?([\w.$]+)"?\(', re.MULTILINE)
@@ -83,9 +83,15 @@ def make_user_module(
     images = "@__bindless_" in text
     compiled.write_text(with_local_arguments(text) if target == "ptx" else _with_functions(text))
     parts = [compiled]
-    preludes = [ptx.module(), opencl.module()] if target == "ptx" else [spirv.module(images=False)] if images else []
-    if target == "spirv" and opencl_spirv.is_needed(text):
-        preludes.append(opencl_spirv.module())
+    preludes = (
+        [ptx_images.module(), ptx_work_items.module()]
+        if target == "ptx"
+        else [spirv_images.module(images=False)]
+        if images
+        else []
+    )
+    if target == "spirv" and spirv_work_items.is_needed(text):
+        preludes.append(spirv_work_items.module())
     for number, prelude in enumerate(preludes):
         parts.append(folder / f"prelude{number}.ll")
         parts[-1].write_text(prelude)

@@ -1,1 +1,1 @@
-"""TODO src/bindless/core"""
+"""Ownership of native objects, and the extension module that submits prepared commands."""

@@ -1,4 +1,4 @@
-"""Submission of prepared commands in C; csrc/launch."""
+"""Submission of prepared commands in C; csrc/submission."""
 
 from collections.abc import Iterable
 from typing import Any

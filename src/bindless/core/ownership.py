@@ -20,9 +20,9 @@ from enum import IntEnum
 from typing import Any, TypeVar
 from weakref import WeakSet
 
-from ..backends.common import fork_guard as _fork
-from ._submission import Owner
+from ..backends.common import fork_guard
 from ..model.errors import CopyError, DeviceLostError, Error
+from ._submission import Owner
 
 __all__ = [
     "ENDED",
@@ -285,4 +285,4 @@ def _after_fork_in_child() -> None:
 
 gc.callbacks.append(_on_collection)
 atexit.register(_finish)
-_fork.after_fork(_after_fork_in_child)
+fork_guard.after_fork(_after_fork_in_child)

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .scenes import floor_matrix, head_phantom, photograph, plane_coordinates, rotation_matrix
-from .contact_sheet import Panel, Sheet, outline
 from ..image.image import Image
 from ..model.aspects import Aspect
 from ..sycl.queue.queue import Queue
+from .contact_sheet import Panel, Sheet, outline
+from .scenes import floor_matrix, head_phantom, photograph, plane_coordinates, rotation_matrix
 
 __all__ = ["run"]
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..model.errors import BuildError, FeatureNotSupportedError, SyclRuntimeError
-from .common import library_search as _search
+from .common import library_search
 
 __all__ = ["Program", "architectures", "available", "compile_program", "version"]
 
@@ -79,7 +79,7 @@ def _candidates() -> Iterator[str]:
         )
     if sys.platform == "linux":
         for name in _NAMES["linux"]:
-            yield from _search.candidates(name)
+            yield from library_search.candidates(name)
     else:
         yield from _NAMES.get(sys.platform, ())
     for folder in (os.environ.get("CUDA_PATH"), os.environ.get("CUDA_HOME"), "/usr/local/cuda"):

@@ -1,1 +1,5 @@
-"""TODO src/bindless/image"""
+"""``Image``: arrays in, pictures and samples out."""
+
+from .image import Image
+
+__all__ = ["Image"]

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .row_blocks import in_blocks
 from ..model.channels import Channel
+from .row_blocks import in_blocks
 
 __all__ = ["precision", "shrink", "sums_need_double", "to_storage"]
 

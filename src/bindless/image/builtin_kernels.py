@@ -13,8 +13,8 @@ from ..model.aspects import Aspect
 from ..model.enums import Backend
 from ..model.ranges import NdRange
 from ..submission.event import Event
-from ..sycl.kernel.kernel import Kernel
 from ..sycl.kernel.bundle import load_kernel_bundle
+from ..sycl.kernel.kernel import Kernel
 from ..sycl.queue.queue import Queue
 
 __all__ = ["builtin_kernel", "launch", "makes_pictures"]

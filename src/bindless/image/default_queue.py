@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from ..core import ownership as _lifetime
+from ..core import ownership
 from ..sycl.queue.queue import Queue
 
 __all__ = ["default_queue"]
@@ -28,4 +28,4 @@ def _after_fork() -> None:
     _lock = threading.Lock()
 
 
-_lifetime.after_fork(_after_fork)
+ownership.after_fork(_after_fork)

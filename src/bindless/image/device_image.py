@@ -13,8 +13,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .mipmap import fill_levels
-from .pinned_uploads import free_array
 from ..bindless_images import (
     ImageMem,
     create_image,
@@ -29,15 +27,17 @@ from ..bindless_images import (
 )
 from ..bindless_images.device_limits import most_anisotropy
 from ..bindless_images.result_arrays import empty_result
+from ..core.ownership import is_finished
 from ..model.aspects import Aspect
-from ..model.image_descriptor import ImageDescriptor
 from ..model.enums import AddressingMode, CoordinateNormalizationMode, CubemapFilteringMode, ImageType
 from ..model.errors import InvalidError
+from ..model.image_descriptor import ImageDescriptor
 from ..model.image_handles import SampledImageHandle, UnsampledImageHandle
 from ..model.sampler import BindlessImageSampler
-from ..core.ownership import is_finished
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray, usm_empty
+from .mipmap import fill_levels
+from .pinned_uploads import free_array
 
 __all__ = ["ImageStore", "Reader"]
 

@@ -1,7 +1,7 @@
 """Pictures made by the device itself: maps of an image, and means of areas. Only the result leaves it.
 
-The arithmetic is that of the processor's ways (``image/coordinates.py``, ``image/area_filter.py``), operation by operation, so that
-both give the same pictures. Every function answers None where the device has no kernel for it.
+The arithmetic is that of the processor's functions (``coordinates``, ``area_filter``), operation by operation: both
+give the same pictures. Every function answers None where the device has no kernel for it.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .area_filter import precision, sums_need_double
-from .builtin_kernels import builtin_kernel, launch, makes_pictures
-from .device_image import ImageStore, Reader
-from ..bindless_images.warp_call import sample_picture
 from ..bindless_images.result_arrays import empty_result
+from ..bindless_images.warp_call import sample_picture
 from ..model.channels import ELEMENTS, Channel
-from ..model.image_descriptor import ImageDescriptor
 from ..model.enums import ImageType
 from ..model.image_call import PictureMap
+from ..model.image_descriptor import ImageDescriptor
 from ..submission.event import Event
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray, usm_empty
+from .area_filter import precision, sums_need_double
+from .builtin_kernels import builtin_kernel, launch, makes_pictures
+from .device_image import ImageStore, Reader
 
 __all__ = ["mapped", "shrunk"]
 

@@ -13,17 +13,9 @@ from typing import Any, SupportsIndex
 import numpy as np
 import numpy.typing as npt
 
-from .area_filter import shrink, to_storage
-from .device_resample import mapped, shrunk
-from .coordinates import cube_directions, grid, panorama_coordinates, projection_matrix, warp_coordinates
-from .row_blocks import in_blocks, require_room
-from .plan import planned
-from .default_queue import default_queue
-from .device_image import ImageStore, Reader
 from ..bindless_images.device_limits import most_anisotropy
 from ..bindless_images.result_arrays import empty_result
 from ..model.channels import Channel
-from ..model.image_descriptor import ImageDescriptor, integer
 from ..model.enums import (
     AddressingMode,
     CoordinateNormalizationMode,
@@ -33,11 +25,19 @@ from ..model.enums import (
 )
 from ..model.errors import InvalidError, SamplerWarning
 from ..model.host_array import as_array
+from ..model.image_descriptor import ImageDescriptor, integer
 from ..model.masked_arrays import warn_of_mask
-from ..model.sampler import BindlessImageSampler
 from ..model.message_values import shown
+from ..model.sampler import BindlessImageSampler
 from ..model.single_owner import SingleOwner
 from ..sycl.queue.queue import Queue
+from .area_filter import shrink, to_storage
+from .coordinates import cube_directions, grid, panorama_coordinates, projection_matrix, warp_coordinates
+from .default_queue import default_queue
+from .device_image import ImageStore, Reader
+from .device_resample import mapped, shrunk
+from .plan import planned
+from .row_blocks import in_blocks, require_room
 
 __all__ = ["Image"]
 

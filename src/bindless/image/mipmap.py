@@ -15,15 +15,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .area_filter import to_storage
-from .builtin_kernels import builtin_kernel, launch
-from .row_blocks import in_blocks
 from ..bindless_images import ImageMem, create_image, destroy_image_handle
 from ..model.channels import Channel
 from ..model.image_descriptor import ImageDescriptor
 from ..submission.event import Event
 from ..sycl.kernel.kernel import Kernel
 from ..sycl.queue.queue import Queue
+from .area_filter import to_storage
+from .builtin_kernels import builtin_kernel, launch
+from .row_blocks import in_blocks
 
 __all__ = ["fill_levels", "halve"]
 

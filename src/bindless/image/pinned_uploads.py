@@ -14,10 +14,10 @@ from typing import Any, Union
 import numpy as np
 import numpy.typing as npt
 
-from ..model.image_descriptor import ImageDescriptor
+from ..core.ownership import Rank, Resource
 from ..model.enums import UsmKind
 from ..model.errors import MemoryAllocationError
-from ..core.ownership import Rank, Resource
+from ..model.image_descriptor import ImageDescriptor
 from ..sycl.device.context import Context
 from ..sycl.queue.queue import Queue
 

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..model.image_descriptor import ImageDescriptor
 from ..model.enums import AddressingMode, CoordinateNormalizationMode, FilteringMode, ImageChannelType, ImageType
 from ..model.errors import InvalidError
+from ..model.image_descriptor import ImageDescriptor
 from ..model.sampler import BindlessImageSampler
 from ..sycl.device.device import Device
 

@@ -6,8 +6,8 @@ What ``UsmArray`` and ``Queue`` offer to others (``__dlpack__``, ``__cuda_array_
 
 from ..model.native_handle import NativeHandle
 from ..submission.foreign_stream import order_after_stream, order_stream_after
-from ..sycl.usm.array_import import as_usm_array, from_dlpack
 from ..sycl.queue.external_semaphore import ExternalSemaphore
+from ..sycl.usm.array_import import as_usm_array, from_dlpack
 from .external_memory import (
     ExternalMem,
     import_external_memory,
@@ -20,6 +20,8 @@ from .external_memory import (
 )
 from .external_semaphore import import_external_semaphore, release_external_semaphore
 from .native.get_native import get_native
+from .native.make_images import make_sampled_image, make_unsampled_image
+from .native.make_kernels import make_kernel, make_kernel_bundle
 from .native.make_runtime import (
     make_buffer,
     make_context,
@@ -28,8 +30,6 @@ from .native.make_runtime import (
     make_platform,
     make_queue,
 )
-from .native.make_images import make_sampled_image, make_unsampled_image
-from .native.make_kernels import make_kernel, make_kernel_bundle
 
 __all__ = [
     "ExternalMem",

@@ -6,20 +6,20 @@ import operator
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from ..backends.contract import BackendProtocol, NativeContext
-from ..bindless_images.device_limits import require_format, require_limits, require_type
 from ..bindless_images.context_tables import ListedMemory, MemoryRecord
+from ..bindless_images.device_limits import require_format, require_limits, require_type
+from ..core.ownership import Rank, Resource
 from ..model.aspects import Aspect
-from ..model.image_descriptor import ImageDescriptor
 from ..model.enums import ImageType, UsmKind, coerce
 from ..model.errors import Error, InvalidError
 from ..model.external import ExternalMemDescriptor, ExternalMemHandleType
+from ..model.image_descriptor import ImageDescriptor
 from ..model.image_handles import ImageMemHandle
 from ..model.message_values import shown
-from ..sycl.device.imported_resource import Imported, as_invalid, let_go, of_context, take_over
-from ..core.ownership import Rank, Resource
 from ..submission.command_stream import sweep
-from ..sycl.device.device_context import resolve
 from ..sycl.device.device import Device
+from ..sycl.device.device_context import resolve
+from ..sycl.device.imported_resource import Imported, as_invalid, let_go, of_context, take_over
 from ..sycl.usm import UsmArray, UsmPointer
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from ..model.aspects import Aspect
 from ..model.errors import InvalidError
 from ..model.external import ExternalSemaphoreDescriptor
 from ..model.message_values import shown
-from ..sycl.device.imported_resource import let_go, take_over
 from ..sycl.device.device_context import resolve
+from ..sycl.device.imported_resource import let_go, take_over
 from ..sycl.queue.external_semaphore import ExternalSemaphore, require_semaphore
 
 __all__ = ["import_external_semaphore", "release_external_semaphore"]

@@ -11,16 +11,16 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .range_barrier import memory_ranges_barrier
+    from .cooperative_launch import launch_cooperative, launch_indirect, max_cooperative_groups, prefer_cache
+    from .dynamic_link import dynamic_link
     from .event_pool import EventPool, IpcEventPoolHandle, PoolEvent
     from .fence import Fence
     from .growable_array import GrowableArray
     from .image_view import create_image_view
     from .ipc_memory import IpcMemoryHandle, export_memory, open_memory
-    from .cooperative_launch import launch_cooperative, launch_indirect, max_cooperative_groups, prefer_cache
-    from .dynamic_link import dynamic_link
     from .peer_access import PeerProperties, can_access_peer, get_peer_properties
     from .queue_group import QueueGroup, create_queue, get_queue_groups
+    from .range_barrier import memory_ranges_barrier
     from .residency import evict, make_resident
     from .virtual_memory import PhysicalMemory, VirtualRange, get_page_size
 

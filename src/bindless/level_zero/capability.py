@@ -7,12 +7,12 @@ from typing import Any
 
 from ..backends.contract import BackendProtocol
 from ..model.errors import FeatureNotSupportedError, InvalidError
-from ..model.seconds import seconds
 from ..model.message_values import shown
+from ..model.seconds import seconds
+from ..sycl.queue.queue import Queue
 from ..sycl.usm.allocation import Allocation
 from ..sycl.usm.array import UsmArray
 from ..sycl.usm.pointer import UsmPointer
-from ..sycl.queue.queue import Queue
 
 __all__ = ["memory_range", "nanoseconds", "offered", "require_queue"]
 

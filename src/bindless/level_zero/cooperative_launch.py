@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from ..model.enums import UsmKind
 from ..model.errors import FeatureNotSupportedError, InvalidError
-from ..model.ranges import NdRange, RangeLike, as_range
 from ..model.message_values import shown
-from ..sycl.kernel.arguments import memory_of
-from ..sycl.kernel.offset_launch import has_offset
-from ..sycl.usm.array import UsmArray
+from ..model.ranges import NdRange, RangeLike, as_range
 from ..submission.event import Event
+from ..sycl.kernel.arguments import memory_of
 from ..sycl.kernel.kernel import Kernel
+from ..sycl.kernel.offset_launch import has_offset
 from ..sycl.queue.queue import Events, Queue
+from ..sycl.usm.array import UsmArray
 from .capability import memory_range, offered, require_queue
 
 __all__ = ["launch_cooperative", "launch_indirect", "max_cooperative_groups", "prefer_cache"]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import weakref
 
+from ..core.ownership import Resource
 from ..model.enums import BundleState
 from ..model.errors import InvalidError
-from ..core.ownership import Resource
 from ..sycl.kernel.bundle import KernelBundle
 from .capability import offered
 

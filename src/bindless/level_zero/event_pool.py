@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..core import ownership
 from ..model.enums import Backend
 from ..model.errors import BackendMismatchError, InvalidError
 from ..model.message_values import shown
 from ..model.single_owner import SingleOwner
-from ..core import ownership as _lifetime
-from ..sycl.device.device_context import resolve
-from ..sycl.device.context import Context
 from ..submission.event import Event
+from ..sycl.device.context import Context
+from ..sycl.device.device_context import resolve
 from ..sycl.queue.queue import Events, Queue
 from .capability import nanoseconds, offered, require_queue
 
@@ -70,8 +70,8 @@ class EventPool(SingleOwner):
         self.count = count
         self._native = native
         close = offered(context._backend, "close_event_pool", _WHAT)
-        self._resource: _lifetime.Resource | None = _lifetime.Resource(
-            _lifetime.Rank.EVENT, context._resource, close, native
+        self._resource: ownership.Resource | None = ownership.Resource(
+            ownership.Rank.EVENT, context._resource, close, native
         )
 
     @classmethod
@@ -123,7 +123,7 @@ class EventPool(SingleOwner):
         shares = [self._resource]
         if shares[0] is not None:
             self._resource = None
-            error = _lifetime.let_go(shares, 0)
+            error = ownership.let_go(shares, 0)
             if error is not None:
                 raise error
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from ..core import ownership
 from ..model.errors import InvalidError
 from ..model.single_owner import SingleOwner
-from ..core import ownership as _lifetime
 from ..sycl.queue.queue import Queue
 from .capability import nanoseconds, offered, require_queue
 
@@ -30,7 +30,7 @@ class Fence(SingleOwner):
         backend = queue._backend
         self._native = offered(backend, "create_fence", "fences")(queue._native)
         destroy = offered(backend, "destroy_fence", "fences")
-        self._resource = _lifetime.Resource(_lifetime.Rank.EVENT, queue._stream.resource, destroy, self._native)
+        self._resource = ownership.Resource(ownership.Rank.EVENT, queue._stream.resource, destroy, self._native)
 
     def _function(self, name: str) -> object:
         if self._resource.closed:

@@ -10,15 +10,15 @@ from typing import Any, SupportsIndex
 import numpy as np
 import numpy.typing as npt
 
-from ..model.image_descriptor import integer
 from ..model.enums import UsmKind
 from ..model.errors import InvalidError, MemoryAllocationError
+from ..model.image_descriptor import integer
 from ..model.message_values import shown
 from ..model.single_owner import SingleOwner
-from ..sycl.usm.allocation import Allocation
-from ..sycl.usm.array import UsmArray, array_shape, element_dtype
 from ..sycl.device.device_context import resolve
 from ..sycl.queue.queue import Queue
+from ..sycl.usm.allocation import Allocation
+from ..sycl.usm.array import UsmArray, array_shape, element_dtype
 from .virtual_memory import PhysicalMemory, VirtualRange
 
 __all__ = ["GrowableArray"]

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from ..drivers.level_zero._enums import ze_image_format_layout_t
+from ..bindless_images.context_tables import HandleRecord
 from ..bindless_images.handles import known_memory
 from ..bindless_images.image_mem import ImageMem
-from ..bindless_images.context_tables import HandleRecord
+from ..drivers.level_zero._enums import ze_image_format_layout_t
 from ..model.enums import ImageChannelType, ImageType
 from ..model.errors import InvalidError, SyclRuntimeError
 from ..model.image_handles import ImageMemHandle, SampledImageHandle, UnsampledImageHandle
-from ..model.sampler import BindlessImageSampler
 from ..model.message_values import shown
+from ..model.sampler import BindlessImageSampler
 from ..sycl.device.device_context import resolve
 from .capability import offered
 

@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 
 from ..backends.contract.low_level import SharedMemory
+from ..core import ownership
 from ..model.enums import Backend, UsmKind
 from ..model.errors import BackendMismatchError, InvalidError
 from ..model.message_values import shown
-from ..core import ownership as _lifetime
+from ..sycl.device.device_context import resolve
 from ..sycl.usm.allocation import Allocation
 from ..sycl.usm.array import UsmArray
-from ..sycl.device.device_context import resolve
 from .capability import memory_range, offered
 
 __all__ = ["IpcMemoryHandle", "export_memory", "open_memory"]
@@ -84,7 +84,7 @@ def _receive(
 
 
 # What is exported is given back to the driver with its memory.
-_exported: weakref.WeakKeyDictionary[Allocation, _lifetime.Resource] = weakref.WeakKeyDictionary()
+_exported: weakref.WeakKeyDictionary[Allocation, ownership.Resource] = weakref.WeakKeyDictionary()
 
 
 def export_memory(array: UsmArray) -> IpcMemoryHandle:
@@ -110,8 +110,8 @@ def export_memory(array: UsmArray) -> IpcMemoryHandle:
     shared: SharedMemory = offered(backend, "export_memory", "memory of two processes")(owner.context._native, address)
     if owner not in _exported:
         end = offered(backend, "end_export", "memory of two processes")
-        _exported[owner] = _lifetime.Resource(
-            _lifetime.Rank.IMAGE_HANDLE, owner.resource, end, owner.context._native, shared.data
+        _exported[owner] = ownership.Resource(
+            ownership.Rank.IMAGE_HANDLE, owner.resource, end, owner.context._native, shared.data
         )
     return IpcMemoryHandle(backend.backend, shared.data, shared.offset, array.shape, array.dtype, shared.descriptor)
 
@@ -141,7 +141,7 @@ def open_memory(handle: IpcMemoryHandle, *where: object) -> UsmArray:
     shared = SharedMemory(handle.data, handle.offset, handle.descriptor)
     base = offered(backend, "open_memory", "memory of two processes")(context._native, device._record.native, shared)
     close = offered(backend, "close_memory", "memory of two processes")
-    lender = _lifetime.Resource(_lifetime.Rank.MEMORY, context._resource, close, context._native, base)
+    lender = ownership.Resource(ownership.Rank.MEMORY, context._resource, close, context._native, base)
     nbytes = math.prod(handle.shape) * handle.dtype.itemsize
     memory = Allocation(context, device, UsmKind.device, base + handle.offset, nbytes, owned=False, lender=lender)
     return UsmArray(memory, handle.shape, handle.dtype)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ..model.errors import InvalidError
-from ..sycl.usm.array import UsmArray
-from ..sycl.usm.pointer import UsmPointer
 from ..submission.event import Event
 from ..sycl.queue.queue import Events, Queue
+from ..sycl.usm.array import UsmArray
+from ..sycl.usm.pointer import UsmPointer
 from .capability import memory_range, offered, require_queue
 
 __all__ = ["memory_ranges_barrier"]

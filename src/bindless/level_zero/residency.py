@@ -8,9 +8,9 @@ from ..bindless_images import ImageMem
 from ..model.errors import InvalidError
 from ..model.message_values import shown
 from ..submission.command_stream import wait_for_users
+from ..sycl.device.device import Device
 from ..sycl.usm.array import UsmArray
 from ..sycl.usm.pointer import UsmPointer
-from ..sycl.device.device import Device
 from .capability import memory_range, offered
 
 __all__ = ["evict", "make_resident"]

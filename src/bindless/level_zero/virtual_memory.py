@@ -7,14 +7,14 @@ import threading
 from typing import Any, SupportsIndex
 
 from ..backends.contract import BackendProtocol
+from ..core import ownership
 from ..model.errors import Error, InvalidError
 from ..model.message_values import shown
 from ..model.single_owner import SingleOwner
-from ..core import ownership as _lifetime
 from ..submission.command_stream import wait_for_all
-from ..sycl.device.device_context import resolve
 from ..sycl.device.context import Context
 from ..sycl.device.device import Device
+from ..sycl.device.device_context import resolve
 from .capability import offered
 
 __all__ = ["PhysicalMemory", "VirtualRange", "get_page_size"]
@@ -83,8 +83,8 @@ class PhysicalMemory(SingleOwner):
         create = offered(backend, "create_physical", _WHAT)
         self._native = create(self.context._native, self.device._record.native, self.nbytes)
         destroy = offered(backend, "destroy_physical", _WHAT)
-        self._resource = _lifetime.Resource(
-            _lifetime.Rank.MEMORY, self.context._resource, destroy, self.context._native, self._native
+        self._resource = ownership.Resource(
+            ownership.Rank.MEMORY, self.context._resource, destroy, self.context._native, self._native
         )
 
 
@@ -143,7 +143,7 @@ class VirtualRange(SingleOwner):
         self._held = _Reservation(backend, native, self.address, self.nbytes)
         self._lock = threading.Lock()
         # Before the memory that is mapped, where both end together.
-        self._resource = _lifetime.Resource(_lifetime.Rank.IMAGE_MEMORY, self.context._resource, self._held.end)
+        self._resource = ownership.Resource(ownership.Rank.IMAGE_MEMORY, self.context._resource, self._held.end)
 
     def _require(self, offset: int, nbytes: int) -> None:
         if self._resource.closed:

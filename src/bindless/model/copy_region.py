@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import NamedTuple, Union
 
-from .image_descriptor import ImageDescriptor
 from .errors import InvalidError
+from .image_descriptor import ImageDescriptor
 
 __all__ = ["CopyRegion", "Endpoint", "HostMemory", "ImageMemory", "UsmMemory", "copy_failure"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import operator
 from typing import SupportsIndex
 
-from .image_descriptor import ImageDescriptor
 from .errors import InvalidError
+from .image_descriptor import ImageDescriptor
 from .message_values import shown
 
 __all__ = ["ImageMemHandle", "SampledImageHandle", "UnsampledImageHandle"]

@@ -7,8 +7,8 @@ from typing import Union
 
 import numpy as np
 
-from .image_descriptor import range3
 from .errors import NdRangeError
+from .image_descriptor import range3
 
 __all__ = ["NdRange", "Range", "RangeLike", "as_range"]
 

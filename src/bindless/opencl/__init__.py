@@ -11,9 +11,9 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .kernel_bundles import create_bundle
     from .error_code import get_error_code
     from .extensions import has_extension
+    from .kernel_bundles import create_bundle
     from .reference_count import get_reference_count
     from .scalar_types import (
         cl_bool,

@@ -10,8 +10,8 @@ from ..interop.native.make_kernels import bundle_of_kernels, bundle_of_programs,
 from ..interop.native.ownership import named_device, one_at_a_time
 from ..model.enums import Backend, BundleState, coerce
 from ..model.errors import BuildError, Error, InvalidError
-from ..model.native_handle import NativeHandle, as_handle
 from ..model.message_values import shown
+from ..model.native_handle import NativeHandle, as_handle
 from ..sycl.device.context import Context
 from ..sycl.device.device import Device
 from ..sycl.kernel.bundle import KernelBundle

@@ -8,8 +8,8 @@ from ..backends.contract.reference_counted import CountedProtocol
 from ..interop.native.backend_lookup import backend_for
 from ..model.enums import Backend
 from ..model.errors import InvalidError
-from ..model.native_handle import as_handle
 from ..model.message_values import shown
+from ..model.native_handle import as_handle
 
 __all__ = ["get_reference_count"]
 

@@ -1,1 +1,1 @@
-"""TODO src/bindless/prove"""
+"""``bindless doctor --prove``: comparison of a device with the reference."""

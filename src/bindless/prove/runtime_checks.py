@@ -8,8 +8,8 @@ import numpy as np
 
 from ..bindless_images import ImageMem, pitched_alloc_device
 from ..model.aspects import Aspect
-from ..model.image_descriptor import ImageDescriptor
 from ..model.errors import InvalidError
+from ..model.image_descriptor import ImageDescriptor
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import free, usm_empty
 

@@ -24,8 +24,8 @@ from ..bindless_images import (
 )
 from ..bindless_images.device_limits import require
 from ..model.aspects import Aspect
-from ..model.image_descriptor import ImageDescriptor
 from ..model.errors import SamplerWarning
+from ..model.image_descriptor import ImageDescriptor
 from ..model.image_handles import SampledImageHandle
 from ..model.sampler import BindlessImageSampler
 from ..sycl.queue.queue import Queue

@@ -1,1 +1,1 @@
-"""TODO src/bindless/submission"""
+"""Command streams, events, host dependencies and pending semaphores."""

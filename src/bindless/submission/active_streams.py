@@ -9,10 +9,10 @@ import weakref
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from ..model.errors import DeviceLostError, Error, ExceptionList, SyclRuntimeError
-from ..core import ownership as _lifetime
-from .async_errors import AsyncHandler, owing
+from ..core import ownership
 from ..core.ownership import ENDED, FORKED
+from ..model.errors import DeviceLostError, Error, ExceptionList, SyclRuntimeError
+from .async_errors import AsyncHandler, owing
 from .host_dependency import Node, open_gates
 from .pending_semaphores import told
 
@@ -127,7 +127,7 @@ def _finish() -> None:
     # Daemon threads may still submit. From here on they are refused, which nobody needs to be told, and what they had
     # submitted is waited for too: memory that it uses goes next.
     birth.end()
-    found = [(stream, stream.finish(ENDED)) for stream in _lifetime.snapshot(streams)]
+    found = [(stream, stream.finish(ENDED)) for stream in ownership.snapshot(streams)]
     lost = any(stream.log.told_loss for stream, _ in found)
     for stream, errors in found:
         stream.log.errors = []
@@ -147,10 +147,10 @@ def _is_stuck() -> bool:
     for reason in reasons:
         sys.stderr.write(f"bindless: work was not complete when the interpreter ended{reason}\n")
     birth.end()
-    for stream in _lifetime.snapshot(streams):
+    for stream in ownership.snapshot(streams):
         stream.end(ENDED)
     active.clear()
-    _lifetime.abandon()
+    ownership.abandon()
     return True
 
 
@@ -207,11 +207,11 @@ def _report_at_exit(handler: AsyncHandler | None, errors: list[Error]) -> None:
 
 def _after_fork() -> None:
     birth.forget()
-    for stream in _lifetime.snapshot(streams):
+    for stream in ownership.snapshot(streams):
         stream.forget()
     active.clear()
     owing.clear()
 
 
-_lifetime.at_exit(_finish)
-_lifetime.after_fork(_after_fork)
+ownership.at_exit(_finish)
+ownership.after_fork(_after_fork)

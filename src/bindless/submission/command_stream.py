@@ -21,22 +21,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..backends.contract import BackendProtocol, NativeEvent, NativeKernel, NativeQueue
+from ..core import ownership
 from ..core._submission import REAP_EVERY, Commands, Lock
+from ..core.ownership import FORKED
 from ..model.errors import DeviceLostError, Error, InvalidError, SyclRuntimeError
-from ..core import ownership as _lifetime
 from .active_streams import active, begin, birth, events_of_users, streams, sweep, uses, wait_for_all, wait_for_users
 from .async_errors import AsyncHandler, ErrorLog, retire
-from ..core.ownership import FORKED
+from .event import Event, OwnedEvent
 from .host_dependency import Node
 from .pending_semaphores import OutsideWaits
-from .worker_threads import pool
 from .wait_list import comes_later, waits_of
-from .event import Event, OwnedEvent
+from .worker_threads import pool
 
 if TYPE_CHECKING:
-    from ..sycl.kernel.prepared_launch import PreparedLaunch, PreparedLaunches
     from ..sycl.device.context import Context
     from ..sycl.device.device import Device
+    from ..sycl.kernel.prepared_launch import PreparedLaunch, PreparedLaunches
 
 __all__ = [
     "AsyncHandler",
@@ -141,8 +141,8 @@ class CommandStream(Commands):
             )
             self.native: NativeQueue | None = native
             self._lanes = getattr(native, "streams", None)
-            self.resource = _lifetime.Resource(
-                _lifetime.Rank.QUEUE, context._resource, retire, backend, native, context._unclaimed, handler
+            self.resource = ownership.Resource(
+                ownership.Rank.QUEUE, context._resource, retire, backend, native, context._unclaimed, handler
             )
             streams.add(self)
         context._streams.add(self)

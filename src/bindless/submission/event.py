@@ -8,19 +8,19 @@ from weakref import ref
 
 from ..backends.contract import NativeEvent
 from ..core import _submission as _launch
+from ..core import ownership
+from ..core.ownership import FORKED
 from ..model import info
 from ..model.enums import EventStatus, coerce
 from ..model.errors import Error, ProfilingError, SyclRuntimeError, WaitTimeoutError
 from ..model.seconds import seconds
 from ..model.single_owner import SingleOwner
-from ..core import ownership as _lifetime
-from ..core.ownership import FORKED
 from .pending_semaphores import told
 
 if TYPE_CHECKING:
-    from .host_dependency import Node
-    from .command_stream import CommandStream
     from ..sycl.device.context import Context
+    from .command_stream import CommandStream
+    from .host_dependency import Node
 
 __all__ = ["Event", "OwnedEvent"]
 
@@ -264,11 +264,11 @@ class OwnedEvent(Event):
 
     __slots__ = ()
 
-    def __del__(self, _lifetime: Any = _lifetime) -> None:  # bound here: at exit the module's names are gone
+    def __del__(self, ownership: Any = ownership) -> None:  # bound here: at exit the module's names are gone
         native, stream = self._native, self._stream
         if native is not None and stream is not None:
-            if _lifetime.events_wait:
-                _lifetime.forget_event(stream.release_event, native)
+            if ownership.events_wait:
+                ownership.forget_event(stream.release_event, native)
             else:
                 stream.release_event(native)
 

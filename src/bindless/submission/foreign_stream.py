@@ -14,10 +14,10 @@ from ..model.message_values import shown
 from .event import Event
 
 if TYPE_CHECKING:
-    from ..sycl.usm.allocation import Allocation
     from ..sycl.device.context import Context
     from ..sycl.device.device import Device
     from ..sycl.queue.queue import Queue
+    from ..sycl.usm.allocation import Allocation
 
 __all__ = [
     "Arrival",

@@ -7,8 +7,8 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 from ..backends.contract import BackendProtocol, NativeContext
+from ..core import ownership
 from ..model.errors import Error
-from ..core import ownership as _lifetime
 
 if TYPE_CHECKING:
     from ..sycl.device.context import Context
@@ -33,7 +33,7 @@ class Listed:
     __slots__ = ("_held", "_unheld", "number")
 
     number: int
-    _held: _lifetime.Resource | None
+    _held: ownership.Resource | None
     _unheld: bool
 
     def keep(self, context: Context) -> Any:
@@ -60,13 +60,13 @@ class Listed:
             with _lock:
                 shares = [self._held]
                 self._held = None
-            error = _lifetime.let_go(shares, 0)
+            error = ownership.let_go(shares, 0)
             if error is not None:
                 raise error from None
         else:
             self._release(backend, native)
 
-    def _hold(self, context: Context) -> _lifetime.Resource:
+    def _hold(self, context: Context) -> ownership.Resource:
         """The right and duty to release it, from now on."""
         raise NotImplementedError
 
@@ -75,7 +75,7 @@ class Listed:
         raise NotImplementedError
 
 
-class Table(_lifetime.Resource):
+class Table(ownership.Resource):
     """The end of a table with its context: of all that it still has.
 
     The row of living things refers to it weakly: what a table has may keep the context alive, which keeps the table.
@@ -85,8 +85,8 @@ class Table(_lifetime.Resource):
 
     def __init__(
         self,
-        rank: _lifetime.Rank,
-        parent: _lifetime.Resource,
+        rank: ownership.Rank,
+        parent: ownership.Resource,
         table: dict[int, Any],
         backend: BackendProtocol,
         native: NativeContext,
@@ -95,7 +95,7 @@ class Table(_lifetime.Resource):
         self._own(rank, parent, _end_of, (weakref.ref(self),))
 
     def _finalize(  # type: ignore[override]
-        self, _live: dict[int, Any] = _lifetime._live, _base: Any = _lifetime.Resource._finalize
+        self, _live: dict[int, Any] = ownership._live, _base: Any = ownership.Resource._finalize
     ) -> None:
         if getattr(self, "_key", None) in _live:
             _live[self._key] = (self._rank, end_all, self._rest)
@@ -129,4 +129,4 @@ def _after_fork() -> None:
     _lock = threading.RLock()
 
 
-_lifetime.after_fork(_after_fork)
+ownership.after_fork(_after_fork)

@@ -16,9 +16,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ..backends.contract import NativeEvent
+from ..core import ownership
 from ..model.enums import EventStatus
 from ..model.errors import AccessorError, Error, InvalidError, SyclRuntimeError
-from ..core import ownership as _lifetime
 from .worker_threads import pool
 
 if TYPE_CHECKING:
@@ -435,7 +435,7 @@ def _leaves(event: Event) -> Iterator[Event]:
 
 def open_gates() -> None:
     """At interpreter exit: nobody will open what is still closed."""
-    for gate in _lifetime.snapshot(_gates):
+    for gate in ownership.snapshot(_gates):
         gate.open()
 
 
@@ -446,4 +446,4 @@ def _after_fork() -> None:
     _waiting.clear()
 
 
-_lifetime.after_fork(_after_fork)
+ownership.after_fork(_after_fork)

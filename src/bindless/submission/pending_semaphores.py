@@ -9,9 +9,9 @@ from weakref import ref
 from ..model.enums import EventStatus
 
 if TYPE_CHECKING:
+    from ..sycl.queue.external_semaphore import ExternalSemaphore
     from .command_stream import CommandStream
     from .event import Event
-    from ..sycl.queue.external_semaphore import ExternalSemaphore
 
 __all__ = ["OutsideWaits", "told"]
 

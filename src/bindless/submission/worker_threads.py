@@ -7,8 +7,8 @@ import threading
 from collections import deque
 from collections.abc import Callable
 
+from ..core import ownership
 from ..model.errors import SyclRuntimeError
-from ..core import ownership as _lifetime
 
 __all__ = ["Pool", "pool"]
 
@@ -130,4 +130,4 @@ def _after_fork() -> None:
     pool.__init__()  # type: ignore[misc]
 
 
-_lifetime.after_fork(_after_fork)
+ownership.after_fork(_after_fork)

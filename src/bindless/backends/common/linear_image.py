@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ...model.image_descriptor import ImageDescriptor
 from ...model.enums import UsmKind
 from ...model.errors import SyclRuntimeError
+from ...model.image_descriptor import ImageDescriptor
 from ..contract import PointerRecord
 
 __all__ = ["require_pitch", "require_place"]

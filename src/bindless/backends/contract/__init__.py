@@ -40,10 +40,10 @@ from typing import Any, Protocol
 
 from ...model.aspects import Aspect
 from ...model.copy_region import CopyRegion
-from ...model.image_descriptor import ImageDescriptor
 from ...model.enums import Backend, DeviceType, EventStatus, ImageChannelType, UsmKind
 from ...model.external import ExternalMemDescriptor, ExternalSemaphoreDescriptor
 from ...model.image_call import ImageCall
+from ...model.image_descriptor import ImageDescriptor
 from ...model.info import partition_affinity_domain, partition_property
 from ...model.module.description import ModuleDescription
 from ...model.native_handle import NativeHandle

@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from ...model.image_descriptor import ImageDescriptor
 from ...model.external import ExternalMemHandleType
+from ...model.image_descriptor import ImageDescriptor
 from ...model.sampler import BindlessImageSampler
 from . import NativeContext, NativeDevice, NativeEvent, NativeKernel, NativeModule, NativeQueue
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from ...model.image_descriptor import ImageDescriptor
 from ...model.enums import BundleState, Ownership
+from ...model.image_descriptor import ImageDescriptor
 from ...model.native_handle import NativeHandle
 from . import (
     DeviceRecord,

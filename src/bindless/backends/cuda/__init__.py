@@ -1,1 +1,1 @@
-"""TODO src/bindless/backends/cuda"""
+"""The CUDA back end: libcuda's driver API behind the contract."""

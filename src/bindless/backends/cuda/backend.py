@@ -23,7 +23,26 @@ from ...model.errors import BackendMismatchError, InvalidError
 from ...model.image_call import ImageCall
 from ...model.module.description import ModuleDescription
 from ...model.native_handle import NativeHandle
-from . import (copy as _cuda_copy, prepared_copy as _cuda_copy_again, external_memory as _cuda_external, low_level as _cuda_extra, image_functions as _cuda_functions, graph as _cuda_graph, image_handle as _cuda_handle, pipelined_image_call as _cuda_host_call, image_memory as _cuda_image, device_info as _cuda_info, foreign_stream as _cuda_interop, ipc_memory as _cuda_ipc, launch as _cuda_launch, link as _cuda_link, memory as _cuda_memory, native_handles as _cuda_native, virtual_memory as _cuda_virtual)
+from ..contract import DeviceRecord, KernelRecord, PlatformRecord, PointerRecord
+from . import copy as _copy
+from . import device_info as _device_info
+from . import (
+    external_memory,
+    foreign_stream,
+    graph,
+    image_functions,
+    image_handle,
+    image_memory,
+    ipc_memory,
+    link,
+    low_level,
+    native_handles,
+    pipelined_image_call,
+    prepared_copy,
+    virtual_memory,
+)
+from . import launch as _launch
+from . import memory as _memory
 from .context import Context
 from .device import Device, devices, platforms
 from .errors import release
@@ -33,15 +52,14 @@ from .image_format import CHANNEL_COUNTS, fits_surfaces
 from .kernel import Kernel
 from .module import Module, describe_module, load_module
 from .queue import Queue
-from ..contract import DeviceRecord, KernelRecord, PlatformRecord, PointerRecord
 
 __all__ = ["CudaBackend"]
 
 lib, ffi = driver.lib, driver.ffi
 
 _NATIVE: dict[type, tuple[str, Callable[[Any], Any]]] = {
-    _cuda_external.ExternalMemory: ("CUexternalMemory", lambda memory: memory.handle),
-    _cuda_external.Semaphore: ("CUexternalSemaphore", lambda semaphore: semaphore.handle),
+    external_memory.ExternalMemory: ("CUexternalMemory", lambda memory: memory.handle),
+    external_memory.Semaphore: ("CUexternalSemaphore", lambda semaphore: semaphore.handle),
     Device: ("CUdevice", lambda device: device.handle),
     Context: ("CUcontext", lambda context: context.primary(None).handle),
     Queue: ("CUstream", lambda queue: None if queue.closed else queue.streams[0].handle),
@@ -70,10 +88,10 @@ class CudaBackend:
         return devices()
 
     def aspects(self, device: Device) -> frozenset[Aspect]:
-        return _cuda_info.aspects(device)
+        return _device_info.aspects(device)
 
     def device_info(self, device: Device, name: str) -> Any:
-        return _cuda_info.device_info(device, name)
+        return _device_info.device_info(device, name)
 
     def supports_format(self, device: Device, channel_type: ImageChannelType, num_channels: int) -> bool:
         return num_channels in CHANNEL_COUNTS
@@ -124,49 +142,49 @@ class CudaBackend:
     # ------------------------------------------------------------------ memory
 
     def allocate(self, context: Context, device: Device | None, kind: UsmKind, nbytes: int, alignment: int = 0) -> int:
-        return _cuda_memory.allocate(context, device, kind, nbytes, alignment)
+        return _memory.allocate(context, device, kind, nbytes, alignment)
 
     def allocate_pitched(
         self, context: Context, device: Device, width_in_bytes: int, height: int, element_size: int
     ) -> tuple[int, int]:
-        return _cuda_memory.allocate_pitched(context, device, width_in_bytes, height, element_size)
+        return _memory.allocate_pitched(context, device, width_in_bytes, height, element_size)
 
     def free(self, context: Context, address: int) -> None:
-        _cuda_memory.free(context, address)
+        _memory.free(context, address)
 
     def pointer_info(self, context: Context, address: int) -> PointerRecord:
-        return _cuda_memory.pointer_info(context, address)
+        return _memory.pointer_info(context, address)
 
     def copy(self, queue: Queue, dst: int, src: int, nbytes: int, waits: Sequence[Event] = ()) -> Event:
-        return _cuda_memory.copy(queue, dst, src, nbytes, waits)
+        return _memory.copy(queue, dst, src, nbytes, waits)
 
     def fill(self, queue: Queue, dst: int, pattern: bytes, count: int, waits: Sequence[Event] = ()) -> Event:
-        return _cuda_memory.fill(queue, dst, pattern, count, waits)
+        return _memory.fill(queue, dst, pattern, count, waits)
 
     def prefetch(self, queue: Queue, address: int, nbytes: int, waits: Sequence[Event] = ()) -> Event:
-        return _cuda_memory.prefetch(queue, address, nbytes, waits)
+        return _memory.prefetch(queue, address, nbytes, waits)
 
     def advise(self, queue: Queue, address: int, nbytes: int, advice: int, waits: Sequence[Event] = ()) -> Event:
-        return _cuda_memory.advise(queue, address, nbytes, advice, waits)
+        return _memory.advise(queue, address, nbytes, advice, waits)
 
     # ------------------------------------------------------------------ image memory and handles
 
-    allocate_image = staticmethod(_cuda_image.allocate_image)
-    free_image = staticmethod(_cuda_image.free_image)
-    image_info = staticmethod(_cuda_image.image_info)
-    image_level = staticmethod(_cuda_image.image_level)
-    create_unsampled_image = staticmethod(_cuda_handle.create_unsampled_image)
-    create_sampled_image = staticmethod(_cuda_handle.create_sampled_image)
-    create_sampled_image_usm = staticmethod(_cuda_handle.create_sampled_image_usm)
+    allocate_image = staticmethod(image_memory.allocate_image)
+    free_image = staticmethod(image_memory.free_image)
+    image_info = staticmethod(image_memory.image_info)
+    image_level = staticmethod(image_memory.image_level)
+    create_unsampled_image = staticmethod(image_handle.create_unsampled_image)
+    create_sampled_image = staticmethod(image_handle.create_sampled_image)
+    create_sampled_image_usm = staticmethod(image_handle.create_sampled_image_usm)
     fits_unsampled = staticmethod(fits_surfaces)
-    destroy_image = staticmethod(_cuda_handle.destroy_image)
-    copy_image = staticmethod(_cuda_copy.copy_image)
-    prepare_copy = staticmethod(_cuda_copy_again.prepare_copy)
+    destroy_image = staticmethod(image_handle.destroy_image)
+    copy_image = staticmethod(_copy.copy_image)
+    prepare_copy = staticmethod(prepared_copy.prepare_copy)
 
     def image_call(self, queue: Queue, call: ImageCall, waits: Sequence[Event] = ()) -> Event:
-        return _cuda_functions.image_call(queue, call, waits)
+        return image_functions.image_call(queue, call, waits)
 
-    host_call = staticmethod(_cuda_host_call.host_call)
+    host_call = staticmethod(pipelined_image_call.host_call)
 
     # ------------------------------------------------------------------ modules and kernels
 
@@ -195,13 +213,13 @@ class CudaBackend:
         *,
         specialization: Mapping[int, bytes] | None = None,
         options: str = "",
-    ) -> tuple[_cuda_link.Object, str]:
-        return _cuda_link.compile_module(context, device, source, specialization, options)
+    ) -> tuple[link.Object, str]:
+        return link.compile_module(context, device, source, specialization, options)
 
     def link_modules(
-        self, context: Context, device: Device, objects: Sequence[_cuda_link.Object], *, options: str = ""
+        self, context: Context, device: Device, objects: Sequence[link.Object], *, options: str = ""
     ) -> Module:
-        return _cuda_link.link_modules(context, device, objects, options)
+        return link.link_modules(context, device, objects, options)
 
     def release_module(self, module: Module) -> None:
         module.close()
@@ -215,70 +233,70 @@ class CudaBackend:
     def kernel_info(self, kernel: Kernel) -> KernelRecord:
         return kernel.record()
 
-    launch = staticmethod(_cuda_launch.launch)
-    prepare_launch = staticmethod(_cuda_launch.prepare_launch)
+    launch = staticmethod(_launch.launch)
+    prepare_launch = staticmethod(_launch.prepare_launch)
     queue_ends = staticmethod(Queue.ends)
 
     # ------------------------------------------------------------------ beside the contract: native_contract.py
 
-    can_access_peer = staticmethod(_cuda_extra.can_access_peer)
-    peer_properties = staticmethod(_cuda_extra.peer_properties)
-    reaches_memory = staticmethod(_cuda_extra.reaches_memory)
-    launch_cooperative = staticmethod(_cuda_extra.launch_cooperative)
-    most_cooperative_groups = staticmethod(_cuda_extra.most_cooperative_groups)
-    prefer_cache = staticmethod(_cuda_extra.prefer_cache)
-    export_memory = staticmethod(_cuda_ipc.export_memory)
-    end_export = staticmethod(_cuda_ipc.end_export)
-    open_memory = staticmethod(_cuda_ipc.open_memory)
-    close_memory = staticmethod(_cuda_ipc.close_memory)
-    records_graphs = staticmethod(_cuda_graph.records_graphs)
-    record_graph = staticmethod(_cuda_graph.record_graph)
-    launch_graph = staticmethod(_cuda_graph.launch_graph)
-    release_graph = staticmethod(_cuda_graph.release_graph)
-    virtual_page_size = staticmethod(_cuda_virtual.virtual_page_size)
-    reserve_addresses = staticmethod(_cuda_virtual.reserve_addresses)
-    release_addresses = staticmethod(_cuda_virtual.release_addresses)
-    create_physical = staticmethod(_cuda_virtual.create_physical)
-    destroy_physical = staticmethod(_cuda_virtual.destroy_physical)
-    map_physical = staticmethod(_cuda_virtual.map_physical)
-    unmap = staticmethod(_cuda_virtual.unmap)
-    set_access = staticmethod(_cuda_virtual.set_access)
+    can_access_peer = staticmethod(low_level.can_access_peer)
+    peer_properties = staticmethod(low_level.peer_properties)
+    reaches_memory = staticmethod(low_level.reaches_memory)
+    launch_cooperative = staticmethod(low_level.launch_cooperative)
+    most_cooperative_groups = staticmethod(low_level.most_cooperative_groups)
+    prefer_cache = staticmethod(low_level.prefer_cache)
+    export_memory = staticmethod(ipc_memory.export_memory)
+    end_export = staticmethod(ipc_memory.end_export)
+    open_memory = staticmethod(ipc_memory.open_memory)
+    close_memory = staticmethod(ipc_memory.close_memory)
+    records_graphs = staticmethod(graph.records_graphs)
+    record_graph = staticmethod(graph.record_graph)
+    launch_graph = staticmethod(graph.launch_graph)
+    release_graph = staticmethod(graph.release_graph)
+    virtual_page_size = staticmethod(virtual_memory.virtual_page_size)
+    reserve_addresses = staticmethod(virtual_memory.reserve_addresses)
+    release_addresses = staticmethod(virtual_memory.release_addresses)
+    create_physical = staticmethod(virtual_memory.create_physical)
+    destroy_physical = staticmethod(virtual_memory.destroy_physical)
+    map_physical = staticmethod(virtual_memory.map_physical)
+    unmap = staticmethod(virtual_memory.unmap)
+    set_access = staticmethod(virtual_memory.set_access)
 
     # ------------------------------------------------------------------ memory and semaphores of others
 
-    importable_memory = staticmethod(_cuda_external.importable_memory)
-    import_memory = staticmethod(_cuda_external.import_memory)
-    release_memory = staticmethod(_cuda_external.release_memory)
-    map_image = staticmethod(_cuda_external.map_image)
-    unmap_image = staticmethod(_cuda_external.unmap_image)
-    map_linear = staticmethod(_cuda_external.map_linear)
-    unmap_linear = staticmethod(_cuda_external.unmap_linear)
-    import_semaphore = staticmethod(_cuda_external.import_semaphore)
-    release_semaphore = staticmethod(_cuda_external.release_semaphore)
-    wait_semaphore = staticmethod(_cuda_external.wait_semaphore)
-    signal_semaphore = staticmethod(_cuda_external.signal_semaphore)
-    prepare_semaphore = staticmethod(_cuda_external.prepare_semaphore)
+    importable_memory = staticmethod(external_memory.importable_memory)
+    import_memory = staticmethod(external_memory.import_memory)
+    release_memory = staticmethod(external_memory.release_memory)
+    map_image = staticmethod(external_memory.map_image)
+    unmap_image = staticmethod(external_memory.unmap_image)
+    map_linear = staticmethod(external_memory.map_linear)
+    unmap_linear = staticmethod(external_memory.unmap_linear)
+    import_semaphore = staticmethod(external_memory.import_semaphore)
+    release_semaphore = staticmethod(external_memory.release_semaphore)
+    wait_semaphore = staticmethod(external_memory.wait_semaphore)
+    signal_semaphore = staticmethod(external_memory.signal_semaphore)
+    prepare_semaphore = staticmethod(external_memory.prepare_semaphore)
 
     # ------------------------------------------------------------------ streams of other libraries
 
-    make_stream_wait = staticmethod(_cuda_interop.make_stream_wait)
-    wait_for_stream = staticmethod(_cuda_interop.wait_for_stream)
+    make_stream_wait = staticmethod(foreign_stream.make_stream_wait)
+    wait_for_stream = staticmethod(foreign_stream.wait_for_stream)
 
     # ------------------------------------------------------------------ native handles: InteropProtocol
 
-    native_types = _cuda_native.TYPES
+    native_types = native_handles.TYPES
     native_lists = frozenset({"kernel_bundle"})
     native_counted = frozenset({"context"})
     describe_memory = pointer_info
-    platform_handle = staticmethod(_cuda_native.platform_handle)
-    find_device = staticmethod(_cuda_native.find_device)
-    devices_of = staticmethod(_cuda_native.devices_of)
-    adopt_context = staticmethod(_cuda_native.adopt_context)
-    adopt_queue = staticmethod(_cuda_native.adopt_queue)
-    adopt_event = staticmethod(_cuda_native.adopt_event)
-    adopt_module = staticmethod(_cuda_native.adopt_module)
-    adopt_kernel = staticmethod(_cuda_native.adopt_kernel)
-    adopt_memory = staticmethod(_cuda_native.adopt_memory)
+    platform_handle = staticmethod(native_handles.platform_handle)
+    find_device = staticmethod(native_handles.find_device)
+    devices_of = staticmethod(native_handles.devices_of)
+    adopt_context = staticmethod(native_handles.adopt_context)
+    adopt_queue = staticmethod(native_handles.adopt_queue)
+    adopt_event = staticmethod(native_handles.adopt_event)
+    adopt_module = staticmethod(native_handles.adopt_module)
+    adopt_kernel = staticmethod(native_handles.adopt_kernel)
+    adopt_memory = staticmethod(native_handles.adopt_memory)
 
     def native_handle(self, native: object) -> NativeHandle:
         """CUdevice, or the address that is a CUcontext, CUstream, CUevent, CUmodule or CUfunction.

@@ -9,13 +9,13 @@ from typing import Any
 from ...drivers import cuda as driver
 from ...model.copy_region import CopyRegion, Endpoint, Extent, HostMemory, ImageMemory, UsmMemory
 from ...model.errors import InvalidError
-from . import pinned_staging as _cuda_staging
+from . import pinned_staging
 from .context import Context
-from .surface_copy import kernel_of_copy
 from .event import Event
 from .image_memory import storage_of
 from .launch import launch_packed
 from .queue import Queue
+from .surface_copy import kernel_of_copy
 
 __all__ = ["copy_image", "place_of", "staged_job"]
 
@@ -66,7 +66,7 @@ def staged_job(queue: Queue, region: CopyRegion, again: bool = False) -> tuple[A
     """The buffers and what they are told of a large copy between an image and the host's ordinary memory, or None."""
     src, dst, (width, height, depth), _, pixel_size = region
     row = width * pixel_size
-    if row * height * depth < _cuda_staging.smallest(isinstance(src, HostMemory), again):
+    if row * height * depth < pinned_staging.smallest(isinstance(src, HostMemory), again):
         return None
     if isinstance(src, HostMemory) and isinstance(dst, ImageMemory):
         host, device = src, dst
@@ -76,7 +76,7 @@ def staged_job(queue: Queue, region: CopyRegion, again: bool = False) -> tuple[A
         return None
     place = place_of(device, queue.context, region.extent)
     pitches = _start(host), host.row_pitch, host.slice_pitch
-    return _cuda_staging.staged_job(queue, host is src, pitches, place, (row, height, depth), again)
+    return pinned_staging.staged_job(queue, host is src, pitches, place, (row, height, depth), again)
 
 
 def copy_image(queue: Queue, region: CopyRegion, waits: Sequence[Event] = ()) -> Event:
@@ -92,7 +92,7 @@ def copy_image(queue: Queue, region: CopyRegion, waits: Sequence[Event] = ()) ->
             return launch_packed(queue, *kernel, waits)
         job = staged_job(queue, region)
         if job is not None:
-            return queue.run(_cuda_staging.staged(*job), "cuMemcpy3DAsync", waits, region)
+            return queue.run(pinned_staging.staged(*job), "cuMemcpy3DAsync", waits, region)
     elif _is_contiguous(src, extent) and _is_contiguous(dst, extent):
         source, destination, nbytes = _start(src), _start(dst), region.nbytes
         return queue.run(

@@ -9,9 +9,9 @@ from typing import Any
 
 from ...drivers import cuda as driver
 from ...model.enums import DeviceType, Errc
+from ..contract import DeviceRecord, PlatformRecord
 from .errors import SUCCESS, check
 from .fork_guard import refuse_in_fork, unusable_after_fork
-from ..contract import DeviceRecord, PlatformRecord
 
 __all__ = ["Device", "PrimaryContext", "cuda_version", "devices", "driver_release", "platforms"]
 

@@ -16,8 +16,8 @@ from ...model.info import (
     memory_order,
     memory_scope,
 )
-from . import external_memory as _cuda_external
-from ..common import handle_table as _lookup
+from ..common import handle_table
+from . import external_memory
 from .device import Device, cuda_version, driver_release
 from .image_handle import MAX_ANISOTROPY
 
@@ -84,7 +84,7 @@ def aspects(device: Device) -> frozenset[Aspect]:
         found.add(Aspect.ext_oneapi_bindless_images_gather)
     if Aspect.usm_shared_allocations in found and Aspect.ext_oneapi_bindless_images in found:
         found.add(Aspect.ext_oneapi_bindless_images_shared_usm)
-    return frozenset(found) | _cuda_external.aspects()
+    return frozenset(found) | external_memory.aspects()
 
 
 def _attribute(name: str, scale: int = 1) -> Callable[[Device], int]:
@@ -196,4 +196,4 @@ def device_info(device: Device, name: str) -> Any:
     Raises:
         FeatureNotSupportedError: CUDA has no answer.
     """
-    return _lookup.answer(_INFO, device, name, "CUDA", "cuda")
+    return handle_table.answer(_INFO, device, name, "CUDA", "cuda")

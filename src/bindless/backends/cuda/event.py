@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 from ...drivers import cuda as driver
 from ...model.enums import EventStatus
 from ...model.errors import ProfilingError
-from .timestamps import Clock
+from ..common.deferred_events import RecordedEvent
 from .device import PrimaryContext
 from .errors import NOT_READY, SUCCESS, check
 from .polling import wait_until_ready
-from ..common.deferred_events import RecordedEvent
+from .timestamps import Clock
 
 if TYPE_CHECKING:
     from .stream import Stream

@@ -14,7 +14,6 @@ from typing import Any, NoReturn
 
 from ...drivers import cuda as driver
 from ...model.aspects import Aspect
-from ...model.image_descriptor import ImageDescriptor
 from ...model.enums import Errc, ImageType, UsmKind
 from ...model.errors import Error, FeatureNotSupportedError, InvalidError
 from ...model.external import (
@@ -25,6 +24,9 @@ from ...model.external import (
     ResourceFd,
     ResourceWin32Handle,
 )
+from ...model.image_descriptor import ImageDescriptor
+from ..common.file_descriptors import handed_over
+from ..contract.direct_launch import DirectLaunch
 from .context import Allocation, Context
 from .device import Device, PrimaryContext
 from .errors import check, fail, release
@@ -35,8 +37,6 @@ from .image_memory import ImageStorage, array_descriptor, end_use, free_image
 from .memory import free
 from .queue import Queue
 from .stream import Stream
-from ..common.file_descriptors import handed_over
-from ..contract.direct_launch import DirectLaunch
 
 __all__ = [
     "aspects",

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ...drivers import cuda as driver
-from ...model.image_descriptor import ImageDescriptor
 from ...model.enums import ImageChannelType, ImageType
 from ...model.errors import FeatureNotSupportedError
+from ...model.image_descriptor import ImageDescriptor
 from .device import Device
 
 __all__ = ["CHANNEL_COUNTS", "CHANNEL_TYPES", "array_format", "exceeded", "fits_surfaces", "require_channels"]

@@ -13,13 +13,13 @@ from ... import kernels
 from ...model.enums import ImageType
 from ...model.errors import FeatureNotSupportedError, InvalidError
 from ...model.image_call import ImageCall
+from ..common.image_kernels import BLOCK, GEOMETRIES, arguments_of, blocks_of, format_of, operation_of
 from .event import Event
 from .kernel import Kernel
 from .launch import launch_packed
 from .module import load_module
 from .queue import Queue
 from .stream import nothing
-from ..common.image_kernels import BLOCK, GEOMETRIES, arguments_of, blocks_of, format_of, operation_of
 
 __all__ = ["image_call", "kernel_name", "kernel_of"]
 

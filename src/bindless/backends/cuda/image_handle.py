@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from ...drivers import cuda as driver
-from ...model.image_descriptor import ImageDescriptor
 from ...model.enums import AddressingMode, Errc, FilteringMode, ImageType
 from ...model.errors import SyclRuntimeError
+from ...model.image_descriptor import ImageDescriptor
 from ...model.sampler import BindlessImageSampler
-from ..common import handle_table as _lookup
+from ..common import handle_table
 from .context import Context, View
 from .device import Device
 from .errors import SUCCESS, fail, release
@@ -269,7 +269,7 @@ def _pitched(device: Device, address: int, pitch: int, desc: ImageDescriptor) ->
 def destroy_image(context: Context, handle: int, sampled: bool) -> None:
     """Destroys an image in the CUDA context that it was made in: in another, its number names another object."""
     views = context.textures if sampled else context.surfaces
-    view = views.pop(handle, None) or _lookup.take_view(views, handle, sampled, "cuda")
+    view = views.pop(handle, None) or handle_table.take_view(views, handle, sampled, "cuda")
     primary, memory, texture = view
     if memory and view_to_rest(primary, memory, texture, handle):
         return

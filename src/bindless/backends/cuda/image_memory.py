@@ -9,17 +9,17 @@ import functools
 from typing import Any, NoReturn
 
 from ...drivers import cuda as driver
-from ...model.image_descriptor import CUBEMAP_FACES, ImageDescriptor
 from ...model.enums import Errc, ImageType
 from ...model.errors import MemoryAllocationError, SyclRuntimeError
-from ..common import handle_table as _lookup
+from ...model.image_descriptor import CUBEMAP_FACES, ImageDescriptor
+from ..common import handle_table
+from ..contract import ImageRecord
 from .context import Context
 from .device import Device, PrimaryContext
 from .errors import SUCCESS, check, fail, release
 from .fork_guard import refuse_in_fork
 from .image_format import CHANNEL_TYPES, array_format, exceeded, fits_surfaces, require_channels
 from .object_cache import array_to_rest, end_rest, end_views, wake_array
-from ..contract import ImageRecord
 
 __all__ = [
     "ImageStorage",
@@ -87,7 +87,7 @@ def storage_of(context: Context, handle: int) -> ImageStorage:
     Raises:
         InvalidError: this context has none of that handle.
     """
-    return _lookup.storage(context.images, handle, "cuda")
+    return handle_table.storage(context.images, handle, "cuda")
 
 
 def array_descriptor(desc: ImageDescriptor, writable: bool) -> Any:
@@ -202,7 +202,7 @@ def end_use(context: Context, storage: ImageStorage, handle: int) -> None:
 
 def free_image(context: Context, handle: int, desc: ImageDescriptor) -> None:
     """Frees image memory and forgets the levels of a mipmap."""
-    storage = context.images.pop(handle, None) or _lookup.take_storage(context.images, handle, "cuda")
+    storage = context.images.pop(handle, None) or handle_table.take_storage(context.images, handle, "cuda")
     if storage.most_at_rest:
         if context.copied:
             _end_copies(context, storage, handle)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from ...drivers import cuda as driver
 from ...model.enums import Errc
 from ...model.errors import InvalidError
+from ..contract.low_level import SharedMemory
 from .context import Context
 from .device import Device
 from .errors import check, release
 from .fork_guard import in_fork
-from ..contract.low_level import SharedMemory
 
 __all__ = ["close_memory", "end_export", "export_memory", "open_memory"]
 

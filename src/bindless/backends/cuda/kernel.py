@@ -13,11 +13,11 @@ from typing import Any
 
 from ...drivers import cuda as driver
 from ...model.errors import InvalidError, NdRangeError
+from ..common.kernel import Shaped
+from ..contract import KernelArgument, KernelRecord
 from .device import Device
 from .errors import SUCCESS, check
 from .module import Module
-from ..common.kernel import Shaped
-from ..contract import KernelArgument, KernelRecord
 
 __all__ = ["Kernel", "Packing", "Packings"]
 

@@ -10,13 +10,13 @@ from typing import Any, NoReturn
 from ...drivers import cuda as driver
 from ...model.enums import Errc
 from ...model.errors import InvalidError
+from ..contract.direct_launch import DirectLaunch
 from .errors import SUCCESS, check, fail
 from .event import Event, NativeEvent
 from .fork_guard import refuse_in_fork
 from .kernel import Kernel, Packing, Shape
 from .queue import Queue
 from .stream import Stream
-from ..contract.direct_launch import DirectLaunch
 
 __all__ = ["launch", "launch_packed", "prepare_launch", "prepare_packed"]
 

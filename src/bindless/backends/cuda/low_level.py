@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ...drivers import cuda as driver
 from ...model.errors import FeatureNotSupportedError, InvalidError, NdRangeError
+from ..contract.low_level import PeerRecord
 from .context import Context
 from .device import Device
 from .errors import SUCCESS, check
@@ -13,7 +14,6 @@ from .event import Event
 from .fork_guard import refuse_in_fork
 from .kernel import Kernel, Packing
 from .queue import Queue
-from ..contract.low_level import PeerRecord
 
 __all__ = [
     "can_access_peer",

@@ -8,14 +8,14 @@ from typing import Any
 from ...drivers import cuda as driver
 from ...model.enums import Errc, UsmKind
 from ...model.errors import InvalidError, MemoryAllocationError
+from ..contract import PointerRecord
 from .context import Allocation, Context
 from .device import Device, PrimaryContext
 from .errors import SUCCESS, check, release
 from .event import Event
 from .fork_guard import in_fork
-from .queue import Queue
 from .pinned_staging import staged_bytes
-from ..contract import PointerRecord
+from .queue import Queue
 
 __all__ = ["advise", "allocate", "allocate_pitched", "copy", "fill", "free", "pointer_info", "prefetch"]
 

@@ -14,11 +14,11 @@ from ...model.module.description import KernelSignature, ModuleDescription
 from ...model.module.disk_cache import ModuleCache, cache
 from ...model.module.ptx import entries, is_ptx
 from ...model.module.spirv import is_spirv
+from ..common.kernel import unknown_kernel
 from .context import Context
 from .device import Device, PrimaryContext, driver_release
 from .errors import SUCCESS, check, error, release
 from .fork_guard import in_fork
-from ..common.kernel import unknown_kernel
 
 __all__ = ["Build", "Module", "add_input", "describe_module", "linker", "load_module", "require_source"]
 

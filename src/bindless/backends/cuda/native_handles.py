@@ -13,6 +13,7 @@ from ...drivers import cuda as driver
 from ...model.enums import Errc, UsmKind
 from ...model.errors import FeatureNotSupportedError, InvalidError, ProfilingError
 from ...model.native_handle import NativeHandle
+from ..contract import AdoptedQueue, PlatformRecord, PointerRecord
 from .context import Allocation, Context
 from .device import Device, PrimaryContext, devices
 from .errors import SUCCESS, check
@@ -21,10 +22,9 @@ from .fork_guard import in_fork, refuse_in_fork
 from .kernel import Kernel
 from .memory import pointer_info
 from .module import Module
+from .polling import wait_until_ready
 from .queue import Queue
 from .stream import AdoptedStream
-from .polling import wait_until_ready
-from ..contract import AdoptedQueue, PlatformRecord, PointerRecord
 
 __all__ = [
     "TYPES",

@@ -15,8 +15,8 @@ from ...drivers import cuda as driver
 from ...model.errors import InvalidError
 from .device import PrimaryContext
 from .errors import SUCCESS
-from .queue import Queue
 from .polling import wait_until_ready
+from .queue import Queue
 
 __all__ = [
     "AGAIN",

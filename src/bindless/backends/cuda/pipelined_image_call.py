@@ -14,13 +14,13 @@ from typing import Any
 from ...drivers import cuda as driver
 from ...model.enums import ImageType
 from ...model.image_call import ImageCall
+from ..common.image_kernels import BLOCK, ITEMS, arguments_of, format_of, parameters_of
 from .errors import SUCCESS
 from .event import Event
 from .image_functions import kernel_name, kernel_of
-from .queue import Queue
 from .pinned_staging import is_ordinary, staging_of
 from .polling import wait_until_ready
-from ..common.image_kernels import BLOCK, ITEMS, arguments_of, format_of, parameters_of
+from .queue import Queue
 
 __all__ = ["SMALLEST", "host_call"]
 

@@ -6,17 +6,17 @@ from typing import Any, NoReturn
 
 from ...drivers import cuda as driver
 from ...model.copy_region import CopyRegion, Endpoint, HostMemory, ImageMemory, UsmMemory
-from . import pinned_staging as _cuda_staging
+from ..contract.direct_copy import DirectCopy
+from ..contract.direct_launch import DirectLaunch
+from . import pinned_staging
 from .copy import place_of, staged_job
-from .surface_copy import kernel_of_copy
 from .errors import fail
 from .event import Event
 from .fork_guard import refuse_in_fork
 from .launch import prepare_packed
 from .queue import Queue
 from .stream import Stream
-from ..contract.direct_copy import DirectCopy
-from ..contract.direct_launch import DirectLaunch
+from .surface_copy import kernel_of_copy
 
 __all__ = ["prepare_copy"]
 
@@ -51,7 +51,7 @@ def prepare_copy(queue: Queue, region: CopyRegion) -> DirectCopy | None:
             (offset, 0) if to_device else (0, offset),
         )
     on_host = isinstance(src, HostMemory) or isinstance(dst, HostMemory)
-    if on_host and region.nbytes >= _cuda_staging.smallest(isinstance(src, HostMemory), True):
+    if on_host and region.nbytes >= pinned_staging.smallest(isinstance(src, HostMemory), True):
         return None  # pinned memory, which the next array need not be
     width, height, depth = region.extent
     sides = place_of(src, queue.context, region.extent), place_of(dst, queue.context, region.extent)

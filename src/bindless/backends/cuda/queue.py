@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ...model.errors import Error
+from ..common.deferred_events import RecordingQueue
 from .context import Context
 from .device import Device
 from .event import Event
 from .fork_guard import in_fork
 from .stream import Stream
-from ..common.deferred_events import RecordingQueue
 
 __all__ = ["STREAMS_OF_AN_OUT_OF_ORDER_QUEUE", "Queue"]
 

@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...drivers import cuda as driver
-from .timestamps import clock_of
+from ..common.deferred_events import RecordingStream
 from .device import PrimaryContext
 from .errors import NOT_READY, SUCCESS, check, fail, release
 from .event import Event, NativeEvent, TimedEvent
 from .polling import wait_until_ready
-from ..common.deferred_events import RecordingStream
+from .timestamps import clock_of
 
 __all__ = ["AdoptedStream", "Stream", "nothing"]
 

@@ -1,1 +1,1 @@
-"""TODO src/bindless/backends/level_zero"""
+"""The Level Zero back end: libze_loader behind the contract."""

@@ -21,7 +21,26 @@ from ...model.errors import BackendMismatchError, FeatureNotSupportedError, Inva
 from ...model.image_call import ImageCall
 from ...model.module.description import ModuleDescription
 from ...model.native_handle import NativeHandle
-from . import (copy as _level_zero_copy, external_memory as _level_zero_external, low_level as _level_zero_extra, fence as _level_zero_fence, image_functions as _level_zero_functions, graph as _level_zero_graph, image_handle as _level_zero_handle, image_memory as _level_zero_image, device_info as _level_zero_info, ipc_memory as _level_zero_ipc, launch as _level_zero_launch, link as _level_zero_link, memory as _level_zero_memory, native_handles as _level_zero_native, user_event_pool as _level_zero_shared_events, image_view as _level_zero_views, virtual_memory as _level_zero_virtual)
+from ..contract import DeviceRecord, KernelRecord, PlatformRecord
+from . import copy as _copy
+from . import device_info as _device_info
+from . import (
+    external_memory,
+    fence,
+    graph,
+    image_functions,
+    image_handle,
+    image_memory,
+    image_view,
+    ipc_memory,
+    link,
+    low_level,
+    native_handles,
+    user_event_pool,
+    virtual_memory,
+)
+from . import launch as _launch
+from . import memory as _memory
 from .context import Context
 from .device import Device, devices, platforms
 from .event import Event
@@ -29,7 +48,6 @@ from .image_format import supports_format
 from .kernel import Kernel, get_kernel
 from .module import Module, describe_module, load_module
 from .queue import Queue
-from ..contract import DeviceRecord, KernelRecord, PlatformRecord
 
 __all__ = ["LevelZeroBackend"]
 
@@ -42,8 +60,8 @@ _NATIVE: dict[type, Callable[[Any], Any]] = {
     Event: lambda event: event.native_handle(),
     Module: lambda module: module.native,
     Kernel: lambda kernel: None if kernel.module.native is None else kernel.native,
-    _level_zero_external.ExternalMemory: lambda memory: memory.pointer,
-    _level_zero_external.Semaphore: lambda semaphore: semaphore.array[0],
+    external_memory.ExternalMemory: lambda memory: memory.pointer,
+    external_memory.Semaphore: lambda semaphore: semaphore.array[0],
 }
 
 
@@ -63,15 +81,15 @@ class LevelZeroBackend:
         return devices()
 
     def aspects(self, device: Device) -> frozenset[Aspect]:
-        return _level_zero_info.aspects(device)
+        return _device_info.aspects(device)
 
     def device_info(self, device: Device, name: str) -> Any:
-        return _level_zero_info.device_info(device, name)
+        return _device_info.device_info(device, name)
 
     def supports_format(self, device: Device, channel_type: ImageChannelType, num_channels: int) -> bool:
         return supports_format(device, channel_type, num_channels)
 
-    partition = staticmethod(_level_zero_info.partition)
+    partition = staticmethod(_device_info.partition)
 
     # ------------------------------------------------------------------ contexts, queues
 
@@ -115,32 +133,32 @@ class LevelZeroBackend:
     # ------------------------------------------------------------------ memory
 
     def allocate(self, context: Context, device: Device | None, kind: UsmKind, nbytes: int, alignment: int = 0) -> int:
-        return _level_zero_memory.allocate(context, device, kind, nbytes, alignment)
+        return _memory.allocate(context, device, kind, nbytes, alignment)
 
-    allocate_pitched = staticmethod(_level_zero_memory.allocate_pitched)
-    free = staticmethod(_level_zero_memory.free)
-    pointer_info = staticmethod(_level_zero_memory.pointer_info)
-    copy = staticmethod(_level_zero_memory.copy)
-    fill = staticmethod(_level_zero_memory.fill)
-    prefetch = staticmethod(_level_zero_memory.prefetch)
-    advise = staticmethod(_level_zero_memory.advise)
+    allocate_pitched = staticmethod(_memory.allocate_pitched)
+    free = staticmethod(_memory.free)
+    pointer_info = staticmethod(_memory.pointer_info)
+    copy = staticmethod(_memory.copy)
+    fill = staticmethod(_memory.fill)
+    prefetch = staticmethod(_memory.prefetch)
+    advise = staticmethod(_memory.advise)
 
     # ------------------------------------------------------------------ image memory and handles
 
-    allocate_image = staticmethod(_level_zero_image.allocate_image)
-    free_image = staticmethod(_level_zero_image.free_image)
-    image_info = staticmethod(_level_zero_image.image_info)
-    image_level = staticmethod(_level_zero_image.image_level)
-    create_unsampled_image = staticmethod(_level_zero_handle.create_unsampled_image)
-    create_sampled_image = staticmethod(_level_zero_handle.create_sampled_image)
-    create_sampled_image_usm = staticmethod(_level_zero_handle.create_sampled_image_usm)
-    create_format_view = staticmethod(_level_zero_views.create_format_view)
-    create_unsampled_image_usm = staticmethod(_level_zero_handle.create_unsampled_image_usm)
-    destroy_image = staticmethod(_level_zero_handle.destroy_image)
-    copy_image = staticmethod(_level_zero_copy.copy_image)
+    allocate_image = staticmethod(image_memory.allocate_image)
+    free_image = staticmethod(image_memory.free_image)
+    image_info = staticmethod(image_memory.image_info)
+    image_level = staticmethod(image_memory.image_level)
+    create_unsampled_image = staticmethod(image_handle.create_unsampled_image)
+    create_sampled_image = staticmethod(image_handle.create_sampled_image)
+    create_sampled_image_usm = staticmethod(image_handle.create_sampled_image_usm)
+    create_format_view = staticmethod(image_view.create_format_view)
+    create_unsampled_image_usm = staticmethod(image_handle.create_unsampled_image_usm)
+    destroy_image = staticmethod(image_handle.destroy_image)
+    copy_image = staticmethod(_copy.copy_image)
 
     def image_call(self, queue: Queue, call: ImageCall, waits: Sequence[Event] = ()) -> Event:
-        return _level_zero_functions.image_call(queue, call, waits)
+        return image_functions.image_call(queue, call, waits)
 
     # ------------------------------------------------------------------ modules and kernels
 
@@ -155,8 +173,8 @@ class LevelZeroBackend:
     ) -> Module:
         return load_module(context, device, source, specialization, options)
 
-    compile_module = staticmethod(_level_zero_link.compile_module)
-    link_modules = staticmethod(_level_zero_link.link_modules)
+    compile_module = staticmethod(link.compile_module)
+    link_modules = staticmethod(link.link_modules)
 
     def describe_module(self, source: bytes) -> ModuleDescription:
         return describe_module(source)
@@ -176,71 +194,71 @@ class LevelZeroBackend:
     def kernel_info(self, kernel: Kernel) -> KernelRecord:
         return kernel.record()
 
-    launch = staticmethod(_level_zero_launch.launch)
-    launch_with_offset = staticmethod(_level_zero_launch.launch_with_offset)
-    prepare_launch = staticmethod(_level_zero_launch.prepare_launch)
+    launch = staticmethod(_launch.launch)
+    launch_with_offset = staticmethod(_launch.launch_with_offset)
+    prepare_launch = staticmethod(_launch.prepare_launch)
 
     # ------------------------------------------------------------------ beside the contract: native_contract.py
 
-    importable_memory = staticmethod(_level_zero_external.importable_memory)
-    import_memory = staticmethod(_level_zero_external.import_memory)
-    release_memory = staticmethod(_level_zero_external.release_memory)
-    map_image = staticmethod(_level_zero_external.map_image)
-    unmap_image = staticmethod(_level_zero_external.unmap_image)
-    map_linear = staticmethod(_level_zero_external.map_linear)
-    unmap_linear = staticmethod(_level_zero_external.unmap_linear)
-    import_semaphore = staticmethod(_level_zero_external.import_semaphore)
-    release_semaphore = staticmethod(_level_zero_external.release_semaphore)
-    wait_semaphore = staticmethod(_level_zero_external.wait_semaphore)
-    signal_semaphore = staticmethod(_level_zero_external.signal_semaphore)
-    prepare_semaphore = staticmethod(_level_zero_external.prepare_semaphore)
-    queue_groups = staticmethod(_level_zero_extra.queue_groups)
-    create_queue_in_group = staticmethod(_level_zero_extra.create_queue_in_group)
-    can_access_peer = staticmethod(_level_zero_extra.can_access_peer)
-    peer_properties = staticmethod(_level_zero_extra.peer_properties)
-    reaches_memory = staticmethod(_level_zero_extra.reaches_memory)
-    make_memory_resident = staticmethod(_level_zero_extra.make_memory_resident)
-    evict_memory = staticmethod(_level_zero_extra.evict_memory)
-    make_image_resident = staticmethod(_level_zero_extra.make_image_resident)
-    evict_image = staticmethod(_level_zero_extra.evict_image)
-    barrier_of_ranges = staticmethod(_level_zero_extra.barrier_of_ranges)
-    launch_cooperative = staticmethod(_level_zero_extra.launch_cooperative)
-    most_cooperative_groups = staticmethod(_level_zero_extra.most_cooperative_groups)
-    launch_indirect = staticmethod(_level_zero_extra.launch_indirect)
-    prefer_cache = staticmethod(_level_zero_extra.prefer_cache)
-    link_loaded = staticmethod(_level_zero_extra.link_loaded)
-    records_graphs = staticmethod(_level_zero_graph.records_graphs)
-    record_graph = staticmethod(_level_zero_graph.record_graph)
-    launch_graph = staticmethod(_level_zero_graph.launch_graph)
-    release_graph = staticmethod(_level_zero_graph.release_graph)
-    create_fence = staticmethod(_level_zero_fence.create_fence)
-    signal_fence = staticmethod(_level_zero_fence.signal_fence)
-    wait_fence = staticmethod(_level_zero_fence.wait_fence)
-    reset_fence = staticmethod(_level_zero_fence.reset_fence)
-    destroy_fence = staticmethod(_level_zero_fence.destroy_fence)
-    export_memory = staticmethod(_level_zero_ipc.export_memory)
-    end_export = staticmethod(_level_zero_ipc.end_export)
-    open_memory = staticmethod(_level_zero_ipc.open_memory)
-    close_memory = staticmethod(_level_zero_ipc.close_memory)
-    create_event_pool = staticmethod(_level_zero_shared_events.create_event_pool)
-    export_event_pool = staticmethod(_level_zero_shared_events.export_event_pool)
-    open_event_pool = staticmethod(_level_zero_shared_events.open_event_pool)
-    close_event_pool = staticmethod(_level_zero_shared_events.close_event_pool)
-    pool_event = staticmethod(_level_zero_shared_events.pool_event)
-    signal_event = staticmethod(_level_zero_shared_events.signal_event)
-    reset_event = staticmethod(_level_zero_shared_events.reset_event)
-    wait_pool_event = staticmethod(_level_zero_shared_events.wait_pool_event)
-    enqueue_signal = staticmethod(_level_zero_shared_events.enqueue_signal)
-    enqueue_reset = staticmethod(_level_zero_shared_events.enqueue_reset)
-    enqueue_wait = staticmethod(_level_zero_shared_events.enqueue_wait)
-    virtual_page_size = staticmethod(_level_zero_virtual.virtual_page_size)
-    reserve_addresses = staticmethod(_level_zero_virtual.reserve_addresses)
-    release_addresses = staticmethod(_level_zero_virtual.release_addresses)
-    create_physical = staticmethod(_level_zero_virtual.create_physical)
-    destroy_physical = staticmethod(_level_zero_virtual.destroy_physical)
-    map_physical = staticmethod(_level_zero_virtual.map_physical)
-    unmap = staticmethod(_level_zero_virtual.unmap)
-    set_access = staticmethod(_level_zero_virtual.set_access)
+    importable_memory = staticmethod(external_memory.importable_memory)
+    import_memory = staticmethod(external_memory.import_memory)
+    release_memory = staticmethod(external_memory.release_memory)
+    map_image = staticmethod(external_memory.map_image)
+    unmap_image = staticmethod(external_memory.unmap_image)
+    map_linear = staticmethod(external_memory.map_linear)
+    unmap_linear = staticmethod(external_memory.unmap_linear)
+    import_semaphore = staticmethod(external_memory.import_semaphore)
+    release_semaphore = staticmethod(external_memory.release_semaphore)
+    wait_semaphore = staticmethod(external_memory.wait_semaphore)
+    signal_semaphore = staticmethod(external_memory.signal_semaphore)
+    prepare_semaphore = staticmethod(external_memory.prepare_semaphore)
+    queue_groups = staticmethod(low_level.queue_groups)
+    create_queue_in_group = staticmethod(low_level.create_queue_in_group)
+    can_access_peer = staticmethod(low_level.can_access_peer)
+    peer_properties = staticmethod(low_level.peer_properties)
+    reaches_memory = staticmethod(low_level.reaches_memory)
+    make_memory_resident = staticmethod(low_level.make_memory_resident)
+    evict_memory = staticmethod(low_level.evict_memory)
+    make_image_resident = staticmethod(low_level.make_image_resident)
+    evict_image = staticmethod(low_level.evict_image)
+    barrier_of_ranges = staticmethod(low_level.barrier_of_ranges)
+    launch_cooperative = staticmethod(low_level.launch_cooperative)
+    most_cooperative_groups = staticmethod(low_level.most_cooperative_groups)
+    launch_indirect = staticmethod(low_level.launch_indirect)
+    prefer_cache = staticmethod(low_level.prefer_cache)
+    link_loaded = staticmethod(low_level.link_loaded)
+    records_graphs = staticmethod(graph.records_graphs)
+    record_graph = staticmethod(graph.record_graph)
+    launch_graph = staticmethod(graph.launch_graph)
+    release_graph = staticmethod(graph.release_graph)
+    create_fence = staticmethod(fence.create_fence)
+    signal_fence = staticmethod(fence.signal_fence)
+    wait_fence = staticmethod(fence.wait_fence)
+    reset_fence = staticmethod(fence.reset_fence)
+    destroy_fence = staticmethod(fence.destroy_fence)
+    export_memory = staticmethod(ipc_memory.export_memory)
+    end_export = staticmethod(ipc_memory.end_export)
+    open_memory = staticmethod(ipc_memory.open_memory)
+    close_memory = staticmethod(ipc_memory.close_memory)
+    create_event_pool = staticmethod(user_event_pool.create_event_pool)
+    export_event_pool = staticmethod(user_event_pool.export_event_pool)
+    open_event_pool = staticmethod(user_event_pool.open_event_pool)
+    close_event_pool = staticmethod(user_event_pool.close_event_pool)
+    pool_event = staticmethod(user_event_pool.pool_event)
+    signal_event = staticmethod(user_event_pool.signal_event)
+    reset_event = staticmethod(user_event_pool.reset_event)
+    wait_pool_event = staticmethod(user_event_pool.wait_pool_event)
+    enqueue_signal = staticmethod(user_event_pool.enqueue_signal)
+    enqueue_reset = staticmethod(user_event_pool.enqueue_reset)
+    enqueue_wait = staticmethod(user_event_pool.enqueue_wait)
+    virtual_page_size = staticmethod(virtual_memory.virtual_page_size)
+    reserve_addresses = staticmethod(virtual_memory.reserve_addresses)
+    release_addresses = staticmethod(virtual_memory.release_addresses)
+    create_physical = staticmethod(virtual_memory.create_physical)
+    destroy_physical = staticmethod(virtual_memory.destroy_physical)
+    map_physical = staticmethod(virtual_memory.map_physical)
+    unmap = staticmethod(virtual_memory.unmap)
+    set_access = staticmethod(virtual_memory.set_access)
 
     # ------------------------------------------------------------------ streams of other libraries
 
@@ -259,19 +277,19 @@ class LevelZeroBackend:
 
     # ------------------------------------------------------------------ native handles
 
-    native_types = _level_zero_native.TYPES
+    native_types = native_handles.TYPES
     native_lists = frozenset({"kernel_bundle"})
     native_counted: frozenset[str] = frozenset()
-    describe_memory = staticmethod(_level_zero_memory.pointer_info)
-    platform_handle = staticmethod(_level_zero_native.platform_handle)
-    find_device = staticmethod(_level_zero_native.find_device)
-    devices_of = staticmethod(_level_zero_native.devices_of)
-    adopt_context = staticmethod(_level_zero_native.adopt_context)
-    adopt_queue = staticmethod(_level_zero_native.adopt_queue)
-    adopt_event = staticmethod(_level_zero_native.adopt_event)
-    adopt_module = staticmethod(_level_zero_native.adopt_module)
-    adopt_kernel = staticmethod(_level_zero_native.adopt_kernel)
-    adopt_memory = staticmethod(_level_zero_native.adopt_memory)
+    describe_memory = staticmethod(_memory.pointer_info)
+    platform_handle = staticmethod(native_handles.platform_handle)
+    find_device = staticmethod(native_handles.find_device)
+    devices_of = staticmethod(native_handles.devices_of)
+    adopt_context = staticmethod(native_handles.adopt_context)
+    adopt_queue = staticmethod(native_handles.adopt_queue)
+    adopt_event = staticmethod(native_handles.adopt_event)
+    adopt_module = staticmethod(native_handles.adopt_module)
+    adopt_kernel = staticmethod(native_handles.adopt_kernel)
+    adopt_memory = staticmethod(native_handles.adopt_memory)
 
     def native_handle(self, native: object) -> NativeHandle:
         """The address that is the ze_..._handle_t of an object.

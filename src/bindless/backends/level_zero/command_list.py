@@ -16,9 +16,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from ...drivers import level_zero as driver
+from ..contract.low_level import QueueGroupRecord
 from .device import Device
 from .errors import NOT_READY, SUCCESS, check, release
-from ..contract.low_level import QueueGroupRecord
 
 __all__ = ["ClosedList", "Command", "ImmediateList", "Lists", "RegularLists", "in_sequence"]
 

@@ -13,8 +13,8 @@ from ...model.errors import InvalidError
 from .device import Device
 from .driver import Driver
 from .errors import check, release
-from .fork_guard import in_fork, refuse_in_fork
 from .event_pool import EventPool
+from .fork_guard import in_fork, refuse_in_fork
 
 if TYPE_CHECKING:
     from .image_memory import ImageStorage, View

@@ -7,14 +7,14 @@ from typing import Any
 
 from ...drivers import level_zero as driver
 from ...model.copy_region import CopyRegion, Extent, HostMemory, ImageMemory, UsmMemory
-from ...model.image_descriptor import ImageDescriptor
 from ...model.enums import Errc, ImageType
+from ...model.image_descriptor import ImageDescriptor
+from .command_list import Command, in_sequence
 from .context import Context
 from .errors import SUCCESS, fail
 from .event import Event
 from .image_format import image_desc
 from .image_memory import ImageStorage, storage_of
-from .command_list import Command, in_sequence
 from .memory import copy
 from .queue import Queue
 

@@ -8,10 +8,10 @@ from typing import Any
 
 from ...drivers import level_zero as driver
 from ...model.enums import DeviceType
-from .driver import Driver, drivers
-from .errors import SUCCESS, check
 from ..contract import DeviceRecord, PlatformRecord
 from ..contract.low_level import QueueGroupRecord
+from .driver import Driver, drivers
+from .errors import SUCCESS, check
 
 __all__ = ["Device", "all_drivers", "devices", "platforms", "sub_devices", "vendor_name"]
 

@@ -18,14 +18,14 @@ from ...model.info import (
     partition_affinity_domain,
     partition_property,
 )
-from . import external_memory as _level_zero_external
-from ..common import handle_table as _lookup
+from ..common import handle_table
 from ..common.image_aspects import IMAGES, LINEAR_IMAGES
+from ..contract import DeviceRecord
+from . import external_memory
 from .device import Device, sub_devices, vendor_name
 from .errors import SUCCESS
 from .image_handle import pitch_align
 from .link import LINKER
-from ..contract import DeviceRecord
 
 __all__ = ["aspects", "device_info", "partition"]
 
@@ -80,7 +80,7 @@ def aspects(device: Device) -> frozenset[Aspect]:
         found.add(Aspect.image)
         if device.has_bindless_images:
             found.update(_images(device))
-    return frozenset(found) | _level_zero_external.aspects(device)
+    return frozenset(found) | external_memory.aspects(device)
 
 
 def _images(device: Device) -> set[Aspect]:
@@ -225,7 +225,7 @@ def device_info(device: Device, name: str) -> Any:
     Raises:
         FeatureNotSupportedError: Level Zero has no answer.
     """
-    return _lookup.answer(_INFO, device, name, "Level Zero", "level_zero")
+    return handle_table.answer(_INFO, device, name, "Level Zero", "level_zero")
 
 
 def partition(

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from ...drivers import level_zero as driver
 from ...model.errors import ProfilingError
-from .timestamps import Clock
-from .errors import NOT_READY, SUCCESS, check
-from .fork_guard import refuse_in_fork
-from .event_pool import NativeEvent
 from ..common.deferred_events import RecordedEvent
+from .errors import NOT_READY, SUCCESS, check
+from .event_pool import NativeEvent
+from .fork_guard import refuse_in_fork
+from .timestamps import Clock
 
 if TYPE_CHECKING:
     from .stream import Stream

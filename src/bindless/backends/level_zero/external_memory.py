@@ -11,7 +11,6 @@ from typing import Any
 
 from ...drivers import level_zero as driver
 from ...model.aspects import Aspect
-from ...model.image_descriptor import ImageDescriptor
 from ...model.enums import Errc
 from ...model.errors import FeatureNotSupportedError, InvalidError
 from ...model.external import (
@@ -23,6 +22,7 @@ from ...model.external import (
     ResourceFd,
     ResourceWin32Handle,
 )
+from ...model.image_descriptor import ImageDescriptor
 from ..common.file_descriptors import KeptResource
 from .context import Context
 from .device import Device

@@ -8,9 +8,9 @@ from typing import Any
 from ...drivers import level_zero as driver
 from ...model.enums import Errc
 from ...model.errors import FeatureNotSupportedError, InvalidError
+from .command_list import RegularLists
 from .errors import NOT_READY, check, release
 from .fork_guard import in_fork, refuse_in_fork
-from .command_list import RegularLists
 from .queue import Queue
 
 __all__ = ["Fence", "create_fence", "destroy_fence", "reset_fence", "signal_fence", "wait_fence"]

@@ -9,10 +9,10 @@ from typing import Any
 
 from ...drivers import level_zero as driver
 from ...model.errors import InvalidError
+from .command_list import ClosedList, Command, RegularLists
 from .errors import SUCCESS, check, release
 from .event import Event
 from .fork_guard import in_fork, refuse_in_fork
-from .command_list import ClosedList, Command, RegularLists
 from .queue import Queue
 from .stream import Stream
 

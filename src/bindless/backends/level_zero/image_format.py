@@ -6,9 +6,9 @@ import functools
 from typing import Any
 
 from ...drivers import level_zero as driver
-from ...model.image_descriptor import ImageDescriptor
 from ...model.enums import ImageChannelType, ImageType
 from ...model.errors import FeatureNotSupportedError
+from ...model.image_descriptor import ImageDescriptor
 from .device import Device
 from .errors import SUCCESS
 

@@ -7,11 +7,12 @@ from collections.abc import Callable
 from typing import Any
 
 from ...drivers import level_zero as driver
-from ...model.image_descriptor import ImageDescriptor
 from ...model.enums import AddressingMode, Errc, FilteringMode, ImageType
 from ...model.errors import FeatureNotSupportedError, SyclRuntimeError
+from ...model.image_descriptor import ImageDescriptor
 from ...model.sampler import BindlessImageSampler
-from ..common import handle_table as _lookup
+from ..common import handle_table
+from ..common.linear_image import require_pitch, require_place
 from .context import Context
 from .device import Device
 from .errors import SUCCESS, fail
@@ -19,7 +20,6 @@ from .fork_guard import in_fork, refuse_in_fork
 from .image_format import image_desc, require_format
 from .image_memory import View, bindless_desc, make_resident, require_bindless
 from .memory import pitch_of, pointer_info
-from ..common.linear_image import require_pitch, require_place
 
 __all__ = [
     "create_sampled_image",
@@ -234,6 +234,6 @@ def _require_linear(context: Context, device: Device, address: int, pitch: int, 
 
 def destroy_image(context: Context, handle: int, sampled: bool) -> None:
     """Destroys an image, not its memory; kernels that use it are complete."""
-    view = _lookup.take_view(context.sampled if sampled else context.unsampled, handle, sampled, "level_zero")
+    view = handle_table.take_view(context.sampled if sampled else context.unsampled, handle, sampled, "level_zero")
     if not in_fork():
         view.close()

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from ...drivers import level_zero as driver
-from ...model.image_descriptor import ImageDescriptor
 from ...model.enums import Errc, ImageChannelType
 from ...model.errors import FeatureNotSupportedError, MemoryAllocationError, SyclRuntimeError
-from ..common import handle_table as _lookup
+from ...model.image_descriptor import ImageDescriptor
+from ..common import handle_table
+from ..contract import ImageRecord
 from .context import Context
 from .device import Device
 from .errors import SUCCESS, check, fail, release
 from .fork_guard import in_fork, refuse_in_fork
 from .image_format import image_desc, require_format
-from ..contract import ImageRecord
 
 __all__ = [
     "ImageStorage",
@@ -119,7 +119,7 @@ def storage_of(context: Context, handle: int) -> ImageStorage:
     Raises:
         InvalidError: this context has none of that handle.
     """
-    return _lookup.storage(context.images, handle, "level_zero")
+    return handle_table.storage(context.images, handle, "level_zero")
 
 
 def exceeded(device: Device, desc: ImageDescriptor) -> str:
@@ -157,7 +157,7 @@ def allocate_image(context: Context, device: Device, desc: ImageDescriptor) -> i
 
 def free_image(context: Context, handle: int, desc: ImageDescriptor) -> None:
     """Frees image memory."""
-    storage = _lookup.take_storage(context.images, handle, "level_zero")
+    storage = handle_table.take_storage(context.images, handle, "level_zero")
     if not in_fork():
         for view in storage.views.values():
             release(lib.zeImageDestroy(view), "zeImageDestroy")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ...drivers import level_zero as driver
-from ...model.image_descriptor import ImageDescriptor
 from ...model.enums import Errc
 from ...model.errors import FeatureNotSupportedError
+from ...model.image_descriptor import ImageDescriptor
 from ...model.sampler import BindlessImageSampler
 from .context import Context
 from .device import Device

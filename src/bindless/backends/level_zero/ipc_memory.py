@@ -11,11 +11,11 @@ from typing import Any
 
 from ...drivers import level_zero as driver
 from ...model.enums import Errc
+from ..contract.low_level import SharedMemory
 from .context import Context
 from .device import Device
 from .errors import SUCCESS, check, release
 from .fork_guard import in_fork, refuse_in_fork
-from ..contract.low_level import SharedMemory
 
 __all__ = ["close_memory", "end_export", "export_memory", "open_memory"]
 

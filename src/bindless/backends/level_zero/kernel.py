@@ -9,10 +9,10 @@ from typing import Any
 from ...drivers import level_zero as driver
 from ...model.errors import InvalidError, NdRangeError
 from ..common.kernel import KernelBase, kernel_of, unknown_kernel
+from ..contract import KernelArgument, KernelRecord
 from .device import Device
 from .errors import SUCCESS, check
 from .module import Module
-from ..contract import KernelArgument, KernelRecord
 
 __all__ = ["Kernel", "Shape", "get_kernel"]
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ...drivers import level_zero as driver
-from ...model.module import spirv
 from ...model.errors import BuildError, InvalidError
+from ...model.module import spirv
 from .context import Context
 from .device import Device
 from .errors import SUCCESS, release

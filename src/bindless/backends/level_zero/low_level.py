@@ -7,16 +7,16 @@ from typing import Any
 
 from ...drivers import level_zero as driver
 from ...model.errors import InvalidError, NdRangeError
+from ..contract.low_level import PeerRecord, QueueGroupRecord
+from .command_list import ImmediateList, RegularLists
 from .context import Context
 from .device import Device
 from .errors import SUCCESS, check, error, release
 from .event import Event
 from .fork_guard import in_fork, refuse_in_fork
 from .kernel import Kernel, Shape
-from .command_list import ImmediateList, RegularLists
 from .module import Module, build_error, text_of_log
 from .queue import Queue
-from ..contract.low_level import PeerRecord, QueueGroupRecord
 
 __all__ = [
     "barrier_of_ranges",

@@ -9,15 +9,15 @@ from ...drivers import level_zero as driver
 from ...model.enums import Errc, UsmKind
 from ...model.errors import InvalidError, MemoryAllocationError
 from ..common.fill_pattern import fill_parts
+from ..contract import PointerRecord
+from .command_list import Command, in_sequence
 from .context import Allocation, Context
 from .device import Device
 from .errors import SUCCESS, check, fail, release
 from .event import Event
 from .fork_guard import in_fork, refuse_in_fork
-from .command_list import Command, in_sequence
 from .queue import Queue
 from .stream import nothing
-from ..contract import PointerRecord
 
 __all__ = ["advise", "allocate", "allocate_pitched", "copy", "fill", "free", "pitch_of", "pointer_info", "prefetch"]
 

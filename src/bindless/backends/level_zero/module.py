@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...drivers import level_zero as driver
-from ...model.module import spirv
 from ...model.errors import BuildError, FeatureNotSupportedError, InvalidError
+from ...model.module import spirv
 from ...model.module.description import KernelSignature, ModuleDescription
 from ...model.module.disk_cache import ModuleCache, cache
 from .context import Context

@@ -13,18 +13,18 @@ from ...drivers import level_zero as driver
 from ...model.enums import Errc, UsmKind
 from ...model.errors import BuildError, InvalidError, ProfilingError
 from ...model.native_handle import NativeHandle
-from . import memory as _level_zero_memory
+from ..contract import AdoptedQueue, PlatformRecord, PointerRecord
+from . import memory
+from .command_list import ImmediateList, RegularLists
 from .context import Allocation, Context, NativeContext, is_default
 from .device import Device, all_drivers, devices
 from .errors import SUCCESS, check, error
 from .event import Event
+from .event_pool import NativeEvent
 from .fork_guard import in_fork, refuse_in_fork
 from .kernel import Kernel
-from .command_list import ImmediateList, RegularLists
 from .module import Module
-from .event_pool import NativeEvent
 from .queue import Queue
-from ..contract import AdoptedQueue, PlatformRecord, PointerRecord
 
 __all__ = [
     "TYPES",
@@ -286,7 +286,7 @@ def adopt_memory(context: Context, handle: NativeHandle, owned: bool) -> Pointer
     not be freed there.
     """
     refuse_in_fork()
-    found = _level_zero_memory.pointer_info(context, int(handle))
+    found = memory.pointer_info(context, int(handle))
     if found.kind is UsmKind.unknown:
         raise InvalidError(
             f"{int(handle):#x} is no memory of this context: it is what zeMemAllocDevice, zeMemAllocHost or "

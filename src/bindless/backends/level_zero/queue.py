@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...model.errors import Error, FeatureNotSupportedError
+from ..common.deferred_events import RecordingQueue
+from .command_list import Command, ImmediateList, RegularLists
 from .context import Context
 from .device import Device
 from .event import Event
 from .fork_guard import in_fork
-from .command_list import Command, ImmediateList, RegularLists
 from .stream import Stream
-from ..common.deferred_events import RecordingQueue
 
 __all__ = ["STREAMS_OF_AN_OUT_OF_ORDER_QUEUE", "Queue"]
 

@@ -10,15 +10,15 @@ from typing import Any
 from ...drivers import level_zero as driver
 from ...model.enums import Errc
 from ...model.errors import Error, InvalidError
-from .timestamps import clock_of
+from ..common.deferred_events import RecordingStream
+from .command_list import Command, Lists
 from .context import Context
 from .device import Device
 from .errors import NOT_READY, SUCCESS, error, fail
 from .event import Event, TimedEvent, wait_until_signalled
-from .fork_guard import refuse_in_fork
-from .command_list import Command, Lists
 from .event_pool import NativeEvent
-from ..common.deferred_events import RecordingStream
+from .fork_guard import refuse_in_fork
+from .timestamps import clock_of
 
 __all__ = ["Stream", "nothing"]
 

@@ -1,1 +1,1 @@
-"""TODO src/bindless/backends/opencl"""
+"""The OpenCL back end: libOpenCL behind the contract."""

@@ -18,7 +18,9 @@ from ...drivers import opencl as driver
 from ...model.enums import BundleState
 from ...model.errors import BuildError, Error, InvalidError
 from ...model.native_handle import NativeHandle
-from . import memory_svm as _opencl_svm
+from ..contract import KernelRecord
+from ..contract.reference_counted import AdoptedBundle
+from . import memory_svm
 from .context import Context
 from .device import Device
 from .errors import SUCCESS
@@ -27,8 +29,6 @@ from .link import Object, link_modules
 from .module import ASKING, Module, build_error, build_log, build_program, compile_program, declared_in
 from .native_handles import find_device, is_among, require_context
 from .reference_count import Reference, checked, handle_of, property_of
-from ..contract import KernelRecord
-from ..contract.reference_counted import AdoptedBundle
 
 __all__ = ["adopt_kernel", "adopt_programs", "adopt_programs_of", "program_of"]
 
@@ -343,7 +343,7 @@ class _ForeignKernel(Kernel):
         self._reference = reference
         # NVIDIA's driver takes no buffer for an argument that was an address of shared virtual memory before: there
         # arguments are those of the program's own cl_kernel here.
-        self._apart = self.means is _opencl_svm and self.device.takes_ptx
+        self._apart = self.means is memory_svm and self.device.takes_ptx
 
     def for_nulls(self, arguments: Sequence[bytes | int]) -> Kernel:
         if arguments and self._apart:

@@ -21,7 +21,23 @@ from ...model.errors import BackendMismatchError, FeatureNotSupportedError, Inva
 from ...model.image_call import ImageCall
 from ...model.module.description import ModuleDescription
 from ...model.native_handle import NativeHandle
-from . import (memory_buffers as _opencl_buffers, copy as _opencl_copy, external_memory as _opencl_external, image_functions as _opencl_functions, image_handle as _opencl_handle, image_memory as _opencl_image, device_info as _opencl_info, launch as _opencl_launch, deferred_free as _opencl_lent, link as _opencl_link, memory as _opencl_memory, native_handles as _opencl_native, adopted_program as _opencl_programs, reference_count as _opencl_references)
+from ..contract import DeviceRecord, KernelRecord, PlatformRecord
+from . import (
+    adopted_program,
+    deferred_free,
+    external_memory,
+    image_functions,
+    image_handle,
+    image_memory,
+    link,
+    memory_buffers,
+    native_handles,
+)
+from . import copy as _copy
+from . import device_info as _device_info
+from . import launch as _launch
+from . import memory as _memory
+from . import reference_count as _reference_count
 from .context import Context
 from .device import Device, all_platforms, devices, platforms
 from .event import Event
@@ -31,7 +47,6 @@ from .kernel import Kernel, get_kernel
 from .link import Object
 from .module import Module, describe_module, load_module
 from .queue import Queue
-from ..contract import DeviceRecord, KernelRecord, PlatformRecord
 
 __all__ = ["OpenCLBackend"]
 
@@ -69,15 +84,15 @@ class OpenCLBackend:
         return devices()
 
     def aspects(self, device: Device) -> frozenset[Aspect]:
-        return _opencl_info.aspects(device)
+        return _device_info.aspects(device)
 
     def device_info(self, device: Device, name: str) -> Any:
-        return _opencl_info.device_info(device, name)
+        return _device_info.device_info(device, name)
 
     def supports_format(self, device: Device, channel_type: ImageChannelType, num_channels: int) -> bool:
         return supports_format(device, channel_type, num_channels)
 
-    partition = staticmethod(_opencl_info.partition)
+    partition = staticmethod(_device_info.partition)
 
     # ------------------------------------------------------------------ contexts, queues
 
@@ -123,31 +138,31 @@ class OpenCLBackend:
     # ------------------------------------------------------------------ memory
 
     def allocate(self, context: Context, device: Device | None, kind: UsmKind, nbytes: int, alignment: int = 0) -> int:
-        return _opencl_memory.allocate(context, device, kind, nbytes, alignment)
+        return _memory.allocate(context, device, kind, nbytes, alignment)
 
-    allocate_pitched = staticmethod(_opencl_memory.allocate_pitched)
-    free = staticmethod(_opencl_memory.free)
-    pointer_info = staticmethod(_opencl_memory.pointer_info)
-    copy = staticmethod(_opencl_memory.copy)
-    fill = staticmethod(_opencl_memory.fill)
-    prefetch = staticmethod(_opencl_memory.prefetch)
-    advise = staticmethod(_opencl_memory.advise)
+    allocate_pitched = staticmethod(_memory.allocate_pitched)
+    free = staticmethod(_memory.free)
+    pointer_info = staticmethod(_memory.pointer_info)
+    copy = staticmethod(_memory.copy)
+    fill = staticmethod(_memory.fill)
+    prefetch = staticmethod(_memory.prefetch)
+    advise = staticmethod(_memory.advise)
 
     # ------------------------------------------------------------------ image memory and handles
 
-    allocate_image = staticmethod(_opencl_image.allocate_image)
-    free_image = staticmethod(_opencl_image.free_image)
-    image_info = staticmethod(_opencl_image.image_info)
-    image_level = staticmethod(_opencl_image.image_level)
-    create_unsampled_image = staticmethod(_opencl_handle.create_unsampled_image)
-    create_sampled_image = staticmethod(_opencl_handle.create_sampled_image)
-    create_sampled_image_usm = staticmethod(_opencl_handle.create_sampled_image_usm)
-    create_unsampled_image_usm = staticmethod(_opencl_handle.create_unsampled_image_usm)
-    destroy_image = staticmethod(_opencl_handle.destroy_image)
-    copy_image = staticmethod(_opencl_copy.copy_image)
+    allocate_image = staticmethod(image_memory.allocate_image)
+    free_image = staticmethod(image_memory.free_image)
+    image_info = staticmethod(image_memory.image_info)
+    image_level = staticmethod(image_memory.image_level)
+    create_unsampled_image = staticmethod(image_handle.create_unsampled_image)
+    create_sampled_image = staticmethod(image_handle.create_sampled_image)
+    create_sampled_image_usm = staticmethod(image_handle.create_sampled_image_usm)
+    create_unsampled_image_usm = staticmethod(image_handle.create_unsampled_image_usm)
+    destroy_image = staticmethod(image_handle.destroy_image)
+    copy_image = staticmethod(_copy.copy_image)
 
     def image_call(self, queue: Queue, call: ImageCall, waits: Sequence[Event] = ()) -> Event:
-        return _opencl_functions.image_call(queue, call, waits)
+        return image_functions.image_call(queue, call, waits)
 
     # ------------------------------------------------------------------ modules and kernels
 
@@ -162,8 +177,8 @@ class OpenCLBackend:
     ) -> Module:
         return load_module(context, device, source, specialization, options)
 
-    compile_module = staticmethod(_opencl_link.compile_module)
-    link_modules = staticmethod(_opencl_link.link_modules)
+    compile_module = staticmethod(link.compile_module)
+    link_modules = staticmethod(link.link_modules)
 
     def describe_module(self, source: bytes) -> ModuleDescription:
         return describe_module(source)
@@ -183,24 +198,24 @@ class OpenCLBackend:
     def kernel_info(self, kernel: Kernel) -> KernelRecord:
         return kernel.record()
 
-    launch = staticmethod(_opencl_launch.launch)
-    launch_with_offset = staticmethod(_opencl_launch.launch_with_offset)
-    prepare_launch = staticmethod(_opencl_launch.prepare_launch)
+    launch = staticmethod(_launch.launch)
+    launch_with_offset = staticmethod(_launch.launch_with_offset)
+    prepare_launch = staticmethod(_launch.prepare_launch)
 
     # ------------------------------------------------------------------ external memory and semaphores
 
-    importable_memory = staticmethod(_opencl_external.importable_memory)
-    import_memory = staticmethod(_opencl_external.import_memory)
-    release_memory = staticmethod(_opencl_external.release_memory)
-    map_image = staticmethod(_opencl_external.map_image)
-    unmap_image = staticmethod(_opencl_external.unmap_image)
-    map_linear = staticmethod(_opencl_external.map_linear)
-    unmap_linear = staticmethod(_opencl_external.unmap_linear)
-    import_semaphore = staticmethod(_opencl_external.import_semaphore)
-    release_semaphore = staticmethod(_opencl_external.release_semaphore)
-    wait_semaphore = staticmethod(_opencl_external.wait_semaphore)
-    signal_semaphore = staticmethod(_opencl_external.signal_semaphore)
-    prepare_semaphore = staticmethod(_opencl_external.prepare_semaphore)
+    importable_memory = staticmethod(external_memory.importable_memory)
+    import_memory = staticmethod(external_memory.import_memory)
+    release_memory = staticmethod(external_memory.release_memory)
+    map_image = staticmethod(external_memory.map_image)
+    unmap_image = staticmethod(external_memory.unmap_image)
+    map_linear = staticmethod(external_memory.map_linear)
+    unmap_linear = staticmethod(external_memory.unmap_linear)
+    import_semaphore = staticmethod(external_memory.import_semaphore)
+    release_semaphore = staticmethod(external_memory.release_semaphore)
+    wait_semaphore = staticmethod(external_memory.wait_semaphore)
+    signal_semaphore = staticmethod(external_memory.signal_semaphore)
+    prepare_semaphore = staticmethod(external_memory.prepare_semaphore)
 
     # ------------------------------------------------------------------ streams of other libraries
 
@@ -219,26 +234,26 @@ class OpenCLBackend:
 
     # ------------------------------------------------------------------ native handles
 
-    native_types = _opencl_native.TYPES
+    native_types = native_handles.TYPES
     native_lists = frozenset({"kernel_bundle", "event", "buffer", "image"})
-    native_counted = frozenset(_opencl_native.TYPES) - {"platform"}
+    native_counted = frozenset(native_handles.TYPES) - {"platform"}
     default_ownership = Ownership.keep
 
-    platform_handle = staticmethod(_opencl_native.platform_handle)
-    find_device = staticmethod(_opencl_native.find_device)
-    devices_of = staticmethod(_opencl_native.devices_of)
-    adopt_device = staticmethod(_opencl_native.adopt_device)
-    adopt_context = staticmethod(_opencl_native.adopt_context)
-    adopt_queue = staticmethod(_opencl_native.adopt_queue)
-    adopt_event = staticmethod(_opencl_native.adopt_event)
-    describe_memory = staticmethod(_opencl_native.describe_memory)
-    adopt_memory = staticmethod(_opencl_native.adopt_memory)
-    adopt_image = staticmethod(_opencl_native.adopt_image)
-    adopt_programs = staticmethod(_opencl_programs.adopt_programs)
-    adopt_programs_of = staticmethod(_opencl_programs.adopt_programs_of)
-    program_of = staticmethod(_opencl_programs.program_of)
-    adopt_kernel = staticmethod(_opencl_programs.adopt_kernel)
-    reference_count = staticmethod(_opencl_references.reference_count)
+    platform_handle = staticmethod(native_handles.platform_handle)
+    find_device = staticmethod(native_handles.find_device)
+    devices_of = staticmethod(native_handles.devices_of)
+    adopt_device = staticmethod(native_handles.adopt_device)
+    adopt_context = staticmethod(native_handles.adopt_context)
+    adopt_queue = staticmethod(native_handles.adopt_queue)
+    adopt_event = staticmethod(native_handles.adopt_event)
+    describe_memory = staticmethod(native_handles.describe_memory)
+    adopt_memory = staticmethod(native_handles.adopt_memory)
+    adopt_image = staticmethod(native_handles.adopt_image)
+    adopt_programs = staticmethod(adopted_program.adopt_programs)
+    adopt_programs_of = staticmethod(adopted_program.adopt_programs_of)
+    program_of = staticmethod(adopted_program.program_of)
+    adopt_kernel = staticmethod(adopted_program.adopt_kernel)
+    reference_count = staticmethod(_reference_count.reference_count)
 
     def platform_extensions(self, platform: PlatformRecord) -> frozenset[str]:
         """CL_PLATFORM_EXTENSIONS."""
@@ -251,21 +266,21 @@ class OpenCLBackend:
 
     def memory_handle(self, context: Context, address: int, *, image: bool = False) -> NativeHandle | None:
         """The cl_mem of memory, with a reference; None where it is none."""
-        found = _opencl_native.memory_handle(context, address, image=image)
-        return None if found is None else _opencl_references.held(found, "cl_mem", _opencl_lent.sweep)
+        found = native_handles.memory_handle(context, address, image=image)
+        return None if found is None else _reference_count.held(found, "cl_mem", deferred_free.sweep)
 
     def memory_or_address(self, context: Context, address: int) -> int:
         """The cl_mem where an address stands for one; else the address."""
-        if not _opencl_buffers.is_number(address):
+        if not memory_buffers.is_number(address):
             return address
-        return _opencl_references.handle_of(_opencl_buffers.buffer_of(context, address), "cl_mem")
+        return _reference_count.handle_of(memory_buffers.buffer_of(context, address), "cl_mem")
 
     def held_handle(self, native: Device | Context | Queue | Event | Module | Object | Kernel) -> NativeHandle:
         """The cl_... handle of an object, with a reference."""
         handle = self.native_handle(native)
         if isinstance(native, Device) and native.parent is None:  # of these there are no counts
             return handle
-        return _opencl_references.held(ffi.cast(handle.type, int(handle)), handle.type)
+        return _reference_count.held(ffi.cast(handle.type, int(handle)), handle.type)
 
     def native_handle(self, native: Device | Context | Queue | Event | Module | Object | Kernel) -> NativeHandle:
         """The address that is the cl_... handle of an object."""

@@ -8,16 +8,16 @@ from typing import Any
 
 from ...drivers import opencl as driver
 from ...model.copy_region import CopyRegion, Extent, HostMemory, ImageMemory, UsmMemory
-from ...model.image_descriptor import ImageDescriptor
 from ...model.enums import ImageType, UsmKind
-from . import memory_svm as _opencl_svm
-from .memory_buffers import Temporary
+from ...model.image_descriptor import ImageDescriptor
+from . import memory_svm
 from .context import Context
 from .errors import made
 from .event import Event
 from .image_format import image_desc, image_format
 from .image_memory import ImageStorage, storage_of
 from .memory import copy, copy_commands, means_of
+from .memory_buffers import Temporary
 from .queue import Command, Queue
 
 __all__ = ["copy_image"]
@@ -103,13 +103,13 @@ class _Side:
         if own.buffer is not None:
             self.buffer, self.offset = own.buffer, self.address - own.base
         elif own.kind is UsmKind.device and _is_coarse(context):
-            self.buffer, self.offset = _opencl_svm.as_buffer(context, own), self.address - own.base
+            self.buffer, self.offset = memory_svm.as_buffer(context, own), self.address - own.base
 
 
 def _is_coarse(context: Context) -> bool:
     """Whether the host reaches device memory only after mapping it."""
     device = context.devices[0]
-    return means_of(device) is _opencl_svm and _opencl_svm.is_coarse(device)
+    return means_of(device) is memory_svm and memory_svm.is_coarse(device)
 
 
 def _parts(

@@ -12,9 +12,9 @@ from typing import Any
 from ...drivers import opencl as driver
 from ...model.enums import DeviceType, Errc, UsmKind
 from ...model.errors import Error, FeatureNotSupportedError
+from ..contract import DeviceRecord, PlatformRecord
 from .errors import SUCCESS, error
 from .fork_guard import refuse_in_fork, unusable_after_fork
-from ..contract import DeviceRecord, PlatformRecord
 
 __all__ = ["Device", "Platform", "all_platforms", "devices", "platforms"]
 

@@ -18,12 +18,12 @@ from ...model.info import (
     partition_affinity_domain,
     partition_property,
 )
-from ..common import handle_table as _lookup
+from ..common import handle_table
 from ..common.image_aspects import IMAGES, LINEAR_IMAGES
+from ..contract import DeviceRecord
 from .device import Device
 from .external_memory import aspects as external_aspects
 from .memory import means_of, pitch_align
-from ..contract import DeviceRecord
 
 __all__ = ["aspects", "device_info", "partition"]
 
@@ -271,7 +271,7 @@ def device_info(device: Device, name: str) -> Any:
     Raises:
         FeatureNotSupportedError: OpenCL has no answer.
     """
-    return _lookup.answer(_INFO, device, name, "OpenCL", "opencl")
+    return handle_table.answer(_INFO, device, name, "OpenCL", "opencl")
 
 
 # ---------------------------------------------------------------------- parts

@@ -6,8 +6,8 @@ import functools
 from collections.abc import Sequence
 from typing import Any
 
-from ...drivers import opencl as driver
 from ...core._submission import Lane, Mark
+from ...drivers import opencl as driver
 from ...model.enums import EventStatus
 from ...model.errors import Error, InvalidError, ProfilingError
 from .context import new_lock

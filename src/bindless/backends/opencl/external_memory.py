@@ -13,7 +13,6 @@ from typing import Any
 
 from ...drivers import opencl as driver
 from ...model.aspects import Aspect
-from ...model.image_descriptor import ImageDescriptor
 from ...model.enums import Errc, ImageType
 from ...model.errors import FeatureNotSupportedError
 from ...model.external import (
@@ -26,15 +25,16 @@ from ...model.external import (
     ResourceWin32Handle,
     ResourceWin32Name,
 )
-from . import memory_buffers as _opencl_buffers
+from ...model.image_descriptor import ImageDescriptor
 from ..common.file_descriptors import KeptResource, handed_over
+from . import memory_buffers
 from .context import Context
 from .device import Device
 from .errors import SUCCESS, error, release
 from .event import Event
+from .external_ownership import Handover
 from .fork_guard import in_fork, refuse_in_fork
 from .image_format import image_desc, image_format, require_format
-from .external_ownership import Handover
 from .image_memory import ImageStorage, free_image, require_images
 from .memory import free
 from .queue import Queue
@@ -196,7 +196,7 @@ def import_memory(context: Context, device: Device, desc: ExternalMemDescriptor)
     except BaseException:
         memory.close()
         raise
-    allocation = _opencl_buffers.around(memory.buffer, place, desc.size_in_bytes)
+    allocation = memory_buffers.around(memory.buffer, place, desc.size_in_bytes)
     memory.base = allocation.base
     context.add(allocation)
     _share(context, memory.buffer)

@@ -7,9 +7,9 @@ import itertools
 from typing import Any
 
 from ...drivers import opencl as driver
-from ...model.image_descriptor import ImageDescriptor
 from ...model.enums import ImageChannelType, ImageType
 from ...model.errors import Error, FeatureNotSupportedError
+from ...model.image_descriptor import ImageDescriptor
 from .device import Device
 from .errors import made
 from .known_answer_tests import spoiled_formats

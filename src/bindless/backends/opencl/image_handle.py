@@ -7,13 +7,13 @@ import itertools
 from typing import Any
 
 from ...drivers import opencl as driver
-from ...model.image_descriptor import ImageDescriptor
 from ...model.enums import AddressingMode, Errc, FilteringMode, ImageType
 from ...model.errors import FeatureNotSupportedError, SyclRuntimeError
+from ...model.image_descriptor import ImageDescriptor
 from ...model.sampler import BindlessImageSampler
-from ..common import handle_table as _lookup
-from . import memory_buffers as _opencl_buffers
+from ..common import handle_table
 from ..common.linear_image import require_pitch, require_place
+from . import memory_buffers
 from .context import Context
 from .device import Device
 from .errors import SUCCESS, fail, made
@@ -202,7 +202,7 @@ def _over_buffer(context: Context, device: Device, address: int, pitch: int, des
     own = context.allocation_of(address)
     if own is not None and own.buffer is not None:
         unit = device.linear_alignment * desc.pixel_size
-        return _create(context, _opencl_buffers.buffer_of(context, address, unit), pitch, desc, details)
+        return _create(context, memory_buffers.buffer_of(context, address, unit), pitch, desc, details)
     if own is not None and nbytes > own.base + own.size + row_reserve(device) - address:
         raise SyclRuntimeError(
             f"{desc.height} whole rows with pitch {pitch} take {nbytes} bytes, and OpenCL wants the last one whole; "
@@ -253,7 +253,7 @@ def _require_linear(context: Context, device: Device, address: int, pitch: int, 
 
 def destroy_image(context: Context, handle: int, sampled: bool) -> None:
     """Destroys an image, not its memory; kernels that use it are complete."""
-    view = _lookup.take_view(context.sampled if sampled else context.unsampled, handle, sampled, "opencl")
+    view = handle_table.take_view(context.sampled if sampled else context.unsampled, handle, sampled, "opencl")
     context.change()
     if not in_fork():
         view.close()

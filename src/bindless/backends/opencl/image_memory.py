@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from ...drivers import opencl as driver
-from ...model.image_descriptor import ImageDescriptor
 from ...model.enums import Errc, ImageType
 from ...model.errors import FeatureNotSupportedError, InvalidError, MemoryAllocationError, SyclRuntimeError
-from ..common import handle_table as _lookup
+from ...model.image_descriptor import ImageDescriptor
+from ..common import handle_table
+from ..contract import ImageRecord
 from .context import Context
 from .device import Device
 from .errors import SUCCESS, check, fail, release
 from .fork_guard import in_fork, refuse_in_fork
 from .image_format import channel_type_of, image_desc, image_format, native_type_of, require_format
-from ..contract import ImageRecord
 
 __all__ = [
     "ImageStorage",
@@ -103,7 +103,7 @@ def storage_of(context: Context, handle: int) -> ImageStorage:
     Raises:
         InvalidError: this context has none of that handle.
     """
-    return _lookup.storage(context.images, handle, "opencl")
+    return handle_table.storage(context.images, handle, "opencl")
 
 
 def _limits(device: Device, desc: ImageDescriptor) -> tuple[tuple[str, int], ...]:
@@ -164,7 +164,7 @@ _MEMORY = Errc.memory_allocation
 
 def free_image(context: Context, handle: int, desc: ImageDescriptor) -> None:
     """Frees image memory."""
-    storage = _lookup.take_storage(context.images, handle, "opencl")
+    storage = handle_table.take_storage(context.images, handle, "opencl")
     if not in_fork():
         release(lib.clReleaseMemObject(storage.handle), "clReleaseMemObject")
 

@@ -8,16 +8,16 @@ from typing import Any
 
 from ...drivers import opencl as driver
 from ...model.errors import NdRangeError
-from . import memory_svm as _opencl_svm, memory_usm as _opencl_usm
 from ..common.kernel import KernelBase, kernel_of
-from .kernel_arguments import Arguments
+from ..contract import KernelRecord
+from . import memory_svm, memory_usm
 from .context import new_lock
 from .device import Device
 from .errors import SUCCESS, check, made, release
+from .kernel_arguments import Arguments
+from .kernel_signature import signature_of
 from .memory import means_of
 from .module import Module
-from .kernel_signature import signature_of
-from ..contract import KernelRecord
 
 __all__ = ["Kernel", "get_kernel"]
 
@@ -56,8 +56,8 @@ class Kernel(KernelBase[Any]):
         self.native = made("clCreateKernel", module.native, name.encode()) if native is None else native
         self.means = means_of(self.device)
         try:
-            if self.means is _opencl_usm:
-                check(_opencl_usm.allow_indirect_access(self.native), "clSetKernelExecInfo", f"kernel {name!r}")
+            if self.means is memory_usm:
+                check(memory_usm.allow_indirect_access(self.native), "clSetKernelExecInfo", f"kernel {name!r}")
             count = int.from_bytes(driver.get_info("clGetKernelInfo", self.native, lib.CL_KERNEL_NUM_ARGS), "little")
             self.signature = signature_of(self.native, count, module.signatures.get(name), module.declared.get(name))
             self.max_group = self._largest_group()
@@ -70,14 +70,14 @@ class Kernel(KernelBase[Any]):
         sizes = None if arguments is None else tuple(argument.size for argument in arguments)
         super().__init__(sizes, len({native.source for native in self.signature.natives}))
         # Arguments are set and the kernel enqueued under a lock: the context's where launches list its allocations.
-        lock = self.context.launching if self.means is _opencl_svm else new_lock()
+        lock = self.context.launching if self.means is memory_svm else new_lock()
         self.set = Arguments(
             self.native, name, self.context, self.means, lock, self.signature, indirect, module.adapted
         )
         self._indirect = indirect
         # NVIDIA's driver takes no null pointer for an argument that was an address of shared virtual memory before.
         self._pointers: tuple[int, ...] = ()
-        if native is None and self.means is _opencl_svm and self.device.takes_ptx:
+        if native is None and self.means is memory_svm and self.device.takes_ptx:
             self._pointers = tuple(part.source for part in self.signature.natives if part.kind in ("pointer", ""))
         self._with_nulls: dict[tuple[int, ...], Kernel] = {}
 

@@ -8,10 +8,10 @@ from typing import Any
 
 from ...drivers import opencl as driver
 from ...model.errors import FeatureNotSupportedError, InvalidError
-from . import memory_buffers as _opencl_buffers, memory_svm as _opencl_svm, memory_usm as _opencl_usm
+from . import memory_buffers, memory_svm, memory_usm
 from .context import Context
-from .memory import Means
 from .kernel_signature import Signature
+from .memory import Means
 
 __all__ = ["Arguments"]
 
@@ -60,16 +60,16 @@ class Arguments:
         self._adapted = adapted
         self._plan = tuple((part.source, part.kind, index) for index, part in enumerate(signature.natives))
         self._address: int = lib.BINDLESS_OBJECT
-        if means is not _opencl_buffers:
-            unified = means is _opencl_usm
+        if means is not memory_buffers:
+            unified = means is memory_usm
             self._address = lib.BINDLESS_UNIFIED_ADDRESS if unified else lib.BINDLESS_SHARED_VIRTUAL_ADDRESS
         self._last: Found = ((), None, None)
         self._kept = [lock, context.now]
         self.described = ffi.new("bindless_kernel_t *")
         self.described.kernel, self.described.lock, self.described.now = native, lock, context.now
-        self.described.listed = indirect and means is _opencl_svm
+        self.described.listed = indirect and means is memory_svm
         self._was_listed = False
-        self.described.numbers = _opencl_buffers.NUMBERS.start
+        self.described.numbers = memory_buffers.NUMBERS.start
         self.begins: tuple[int, ...] = ()
         self.direct = self._describe()
 
@@ -98,9 +98,9 @@ class Arguments:
         rows = [self._found(index, source, kind, values[source]) for source, kind, index in self._plan]
         settings, listed = ffi.new("bindless_settings_t *"), ffi.new("bindless_setting_t[]", rows)
         settings.generation, settings.count, settings.rows = generation, len(rows), listed
-        bases: list[Any] = _opencl_svm.bases(self._context) if self.described.listed else []
+        bases: list[Any] = memory_svm.bases(self._context) if self.described.listed else []
         if not bases and self._was_listed:
-            bases = [_opencl_svm.anchor(self._context)]
+            bases = [memory_svm.anchor(self._context)]
         if bases:
             self._was_listed = True
             array = ffi.new("void *[]", bases)
@@ -122,8 +122,8 @@ class Arguments:
 
     def _pointer(self, address: int) -> _Row:
         """The address as it is, or the buffer that it stands for; no buffer for null pointers of those."""
-        if self._means is _opencl_buffers or _opencl_buffers.is_number(address):
-            buffer = ffi.new("cl_mem *", _opencl_buffers.buffer_of(self._context, address)) if address else _NULL
+        if self._means is memory_buffers or memory_buffers.is_number(address):
+            buffer = ffi.new("cl_mem *", memory_buffers.buffer_of(self._context, address)) if address else _NULL
             return _VALUE, _POINTER_SIZE, buffer
         return self._address, _POINTER_SIZE, ffi.new("uint64_t *", address)
 

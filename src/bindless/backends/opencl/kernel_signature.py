@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...drivers import opencl as driver
-from ...model.module import opencl_c
 from ...model.errors import Error
+from ...model.module import opencl_c
 from ...model.module.description import KernelSignature, Parameter
-from .errors import made
 from ..contract import KernelArgument
+from .errors import made
 
 __all__ = ["NativeArgument", "Signature", "reflected_of", "signature_of"]
 

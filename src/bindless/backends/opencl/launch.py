@@ -8,12 +8,12 @@ from typing import Any, NoReturn
 
 from ...drivers import opencl as driver
 from ...model.errors import FeatureNotSupportedError, InvalidError
+from ..contract.direct_launch import DirectLaunch
 from .errors import SUCCESS, fail
 from .event import LAUNCH, Event, Launches, array_of
 from .fork_guard import refuse_in_fork
 from .kernel import Kernel
 from .queue import Queue
-from ..contract.direct_launch import DirectLaunch
 
 __all__ = ["launch", "launch_shape", "launch_with_offset", "prepare_launch"]
 

@@ -10,7 +10,6 @@ from ...model.errors import InvalidError
 from .context import Context
 from .device import Device
 from .errors import SUCCESS
-from .optional_features import explain_missing_features
 from .fork_guard import in_fork, refuse_in_fork
 from .module import (
     ASKING,
@@ -26,6 +25,7 @@ from .module import (
     signatures_of,
     unasked,
 )
+from .optional_features import explain_missing_features
 
 __all__ = ["Object", "compile_module", "link_modules"]
 

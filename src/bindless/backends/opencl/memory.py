@@ -12,15 +12,15 @@ from typing import Any, Protocol
 from ...drivers import opencl as driver
 from ...model.enums import UsmKind
 from ...model.errors import FeatureNotSupportedError, InvalidError, MemoryAllocationError
-from . import (memory_buffers as _opencl_buffers, deferred_free as _opencl_lent, memory_svm as _opencl_svm, memory_usm as _opencl_usm)
 from ..common.fill_pattern import fill_parts
+from ..contract import PointerRecord
+from . import deferred_free, memory_buffers, memory_svm, memory_usm
 from .context import WHOLE, Allocation, Context
 from .device import Device
 from .errors import release
 from .event import Event
 from .fork_guard import in_fork, refuse_in_fork
 from .queue import Command, Queue
-from ..contract import PointerRecord
 
 __all__ = [
     "Means",
@@ -74,14 +74,14 @@ class Means(Protocol):
 def means_of(device: Device) -> Means:
     """The means of a device, the same for all of its platform's that share a context with it."""
     if device.has_usm:
-        return _opencl_usm
-    return _opencl_svm if device.svm else _opencl_buffers
+        return memory_usm
+    return memory_svm if device.svm else memory_buffers
 
 
 def _means(context: Context, *addresses: int) -> Means:
     """The means of a context, or for addresses among which are buffers."""
-    if any(map(_opencl_buffers.is_number, addresses)):
-        return _opencl_buffers
+    if any(map(memory_buffers.is_number, addresses)):
+        return memory_buffers
     return means_of(context.devices[0])
 
 
@@ -94,7 +94,7 @@ def allocate(context: Context, device: Device | None, kind: UsmKind, nbytes: int
         raise MemoryAllocationError(f"nbytes={nbytes}: an allocation has 1 to 2**63 - 1 bytes", backend="opencl")
     refuse_in_fork()
     place = context.device(device)
-    _opencl_lent.sweep()
+    deferred_free.sweep()
     means = _means(context)
     if kind not in means.kinds(place):
         raise FeatureNotSupportedError(
@@ -152,11 +152,11 @@ def free(context: Context, address: int) -> None:
             backend="opencl",
         )
     if allocation.owned and not in_fork() and context.handle is not None:
-        _opencl_lent.sweep()
+        deferred_free.sweep()
         means, whole = _means(context, address), allocation.parts.get(WHOLE)
-        if whole is not None and _opencl_lent.is_held(whole):
-            lender: Any = _opencl_lent.Lender(context)
-            _opencl_lent.free_after(whole, lambda: means.free(lender, allocation))
+        if whole is not None and deferred_free.is_held(whole):
+            lender: Any = deferred_free.Lender(context)
+            deferred_free.free_after(whole, lambda: means.free(lender, allocation))
             return
         for part in allocation.parts.values():
             release(lib.clReleaseMemObject(part), "clReleaseMemObject")

@@ -13,13 +13,13 @@ from typing import Any
 from ...drivers import opencl as driver
 from ...model.enums import UsmKind
 from ...model.errors import InvalidError
+from ..contract import PointerRecord
 from .context import Allocation, Context
 from .device import Device
 from .errors import SUCCESS, check, made, release
 from .fork_guard import in_fork
-from .queue import Command
 from .memory_svm import as_buffer, is_coarse
-from ..contract import PointerRecord
+from .queue import Command
 
 __all__ = [
     "NUMBERS",

@@ -6,11 +6,11 @@ from typing import Any
 
 from ...drivers import opencl as driver
 from ...model.enums import UsmKind
+from ..contract import PointerRecord
 from .context import WHOLE, Allocation, Context
 from .device import Device
 from .errors import made, release
 from .queue import Command
-from ..contract import PointerRecord
 
 __all__ = ["allocate", "as_buffer", "bases", "copies", "fill", "find", "free", "is_coarse", "kinds", "prefetch"]
 

@@ -6,11 +6,11 @@ from typing import Any
 
 from ...drivers import opencl as driver
 from ...model.enums import UsmKind
+from ..contract import PointerRecord
 from .context import Allocation, Context
 from .device import Device
 from .errors import SUCCESS, release
 from .queue import Command
-from ..contract import PointerRecord
 
 __all__ = ["allocate", "allow_indirect_access", "copies", "fill", "find", "free", "kinds", "prefetch"]
 

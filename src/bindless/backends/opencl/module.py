@@ -8,19 +8,19 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...drivers import opencl as driver
-from ...model.module import opencl_c, ptx, spirv
 from ...model.errors import BuildError, Error, FeatureNotSupportedError, InvalidError
+from ...model.module import opencl_c, ptx, spirv
 from ...model.module.description import Constant, KernelSignature, ModuleDescription
 from ...model.module.disk_cache import cache
 from ...model.module.spirv_validate import require_whole
 from .context import Context
 from .device import Device
 from .errors import SUCCESS, check, error, release
-from .optional_features import explain_missing_features
 from .fork_guard import in_fork, refuse_in_fork
-from .program_binary import binary_of, key_of, pack, unpack
-from .known_answer_tests import LAYER_MACRO, LayerCoordinate, layer_coordinate
 from .kernel_signature import reflected_of
+from .known_answer_tests import LAYER_MACRO, LayerCoordinate, layer_coordinate
+from .optional_features import explain_missing_features
+from .program_binary import binary_of, key_of, pack, unpack
 
 __all__ = [
     "ASKING",

@@ -12,11 +12,12 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from ...drivers import opencl as driver
-from ...model.image_descriptor import ImageDescriptor
 from ...model.enums import DeviceType, UsmKind
 from ...model.errors import FeatureNotSupportedError, InvalidError
+from ...model.image_descriptor import ImageDescriptor
 from ...model.native_handle import NativeHandle
-from . import memory_buffers as _opencl_buffers
+from ..contract import AdoptedQueue, DeviceRecord, PlatformRecord, PointerRecord
+from . import memory_buffers
 from .context import WHOLE, Allocation, Context
 from .device import Device, Platform, all_platforms, devices
 from .errors import SUCCESS
@@ -25,7 +26,6 @@ from .image_format import channel_type_of
 from .image_memory import ImageStorage
 from .queue import Queue
 from .reference_count import Reference, checked, handle_of, property_of, retain
-from ..contract import AdoptedQueue, DeviceRecord, PlatformRecord, PointerRecord
 
 __all__ = [
     "TYPES",
@@ -237,7 +237,7 @@ def adopt_memory(context: Context, handle: NativeHandle, owned: bool) -> Pointer
     native = ffi.cast("cl_mem", int(handle))
     if not owned:
         retain(native, "cl_mem")
-    made = _opencl_buffers.around(native, context.devices[0], known.size)
+    made = memory_buffers.around(native, context.devices[0], known.size)
     context.add(made)
     return PointerRecord(made.kind, made.base, made.size, made.device)
 

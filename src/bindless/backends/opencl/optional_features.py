@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from ...model.module import spirv
 from ...model.errors import BuildError, KernelNotSupportedError
+from ...model.module import spirv
 from .device import Device
 
 __all__ = ["explain_missing_features"]

@@ -1,1 +1,1 @@
-"""TODO src/bindless/backends/reference"""
+"""The back end of the C reference driver."""

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
-from ...model.module import spirv
 from ...model.aspects import Aspect
 from ...model.channels import CHANNELS, ELEMENTS
-from ...model.image_descriptor import ImageDescriptor
 from ...model.enums import (
     AddressingMode,
     Backend,
@@ -28,16 +26,19 @@ from ...model.errors import (
     ProfilingError,
 )
 from ...model.image_call import ImageCall
+from ...model.image_descriptor import ImageDescriptor
+from ...model.module import spirv
 from ...model.module.description import ModuleDescription
 from ...model.native_handle import NativeHandle
 from ...model.sampler import BindlessImageSampler
-from . import (copy as _reference_copy, external_memory as _reference_external, low_level as _reference_extra, graph as _reference_graph)
+from ..contract import DeviceRecord, ImageRecord, KernelRecord, PlatformRecord, PointerRecord
+from . import copy as _copy
+from . import external_memory, graph, low_level
 from .device_info import ASPECTS, device_info, text
 from .module import Kernel, Kernels, Module, Object
-from .prepared_launch import prepare_launch
 from .native_handles import TYPE_OF, TYPES, Natives
 from .objects import Context, Device, Event, Queue
-from ..contract import DeviceRecord, ImageRecord, KernelRecord, PlatformRecord, PointerRecord
+from .prepared_launch import prepare_launch
 
 __all__ = ["ReferenceBackend"]
 
@@ -415,8 +416,8 @@ class ReferenceBackend:
         if result:  # a call that says nothing takes as long as the driver
             self._check(result, "blrImageHandleDestroy")
 
-    copy_image = _reference_copy.copy_image
-    prepare_copy = _reference_copy.prepare_copy
+    copy_image = _copy.copy_image
+    prepare_copy = _copy.prepare_copy
 
     def image_call(self, queue: Queue, call: ImageCall, waits: Sequence[Event] = ()) -> Event:
         ffi = self._ffi
@@ -523,37 +524,37 @@ class ReferenceBackend:
 
     # ------------------------------------------------------------------ beside the contract: native_contract.py
 
-    queue_groups = _reference_extra.queue_groups
-    create_queue_in_group = _reference_extra.create_queue_in_group
-    can_access_peer = _reference_extra.can_access_peer
-    peer_properties = _reference_extra.peer_properties
-    barrier_of_ranges = _reference_extra.barrier_of_ranges
-    make_memory_resident = _reference_extra.make_memory_resident
-    evict_memory = _reference_extra.evict_memory
-    make_image_resident = _reference_extra.make_image_resident
-    evict_image = _reference_extra.evict_image
-    launch_cooperative = _reference_extra.launch_cooperative
-    most_cooperative_groups = _reference_extra.most_cooperative_groups
-    prefer_cache = _reference_extra.prefer_cache
-    records_graphs = _reference_graph.records_graphs
-    record_graph = _reference_graph.record_graph
-    launch_graph = _reference_graph.launch_graph
-    release_graph = _reference_graph.release_graph
+    queue_groups = low_level.queue_groups
+    create_queue_in_group = low_level.create_queue_in_group
+    can_access_peer = low_level.can_access_peer
+    peer_properties = low_level.peer_properties
+    barrier_of_ranges = low_level.barrier_of_ranges
+    make_memory_resident = low_level.make_memory_resident
+    evict_memory = low_level.evict_memory
+    make_image_resident = low_level.make_image_resident
+    evict_image = low_level.evict_image
+    launch_cooperative = low_level.launch_cooperative
+    most_cooperative_groups = low_level.most_cooperative_groups
+    prefer_cache = low_level.prefer_cache
+    records_graphs = graph.records_graphs
+    record_graph = graph.record_graph
+    launch_graph = graph.launch_graph
+    release_graph = graph.release_graph
 
     # ------------------------------------------------------------------ memory and semaphores of others
 
-    importable_memory = _reference_external.importable_memory
-    import_memory = _reference_external.import_memory
-    release_memory = _reference_external.release_memory
-    map_image = _reference_external.map_image
-    unmap_image = _reference_external.unmap_image
-    map_linear = _reference_external.map_linear
-    unmap_linear = _reference_external.unmap_linear
-    import_semaphore = _reference_external.import_semaphore
-    release_semaphore = _reference_external.release_semaphore
-    wait_semaphore = _reference_external.wait_semaphore
-    signal_semaphore = _reference_external.signal_semaphore
-    prepare_semaphore = _reference_external.prepare_semaphore
+    importable_memory = external_memory.importable_memory
+    import_memory = external_memory.import_memory
+    release_memory = external_memory.release_memory
+    map_image = external_memory.map_image
+    unmap_image = external_memory.unmap_image
+    map_linear = external_memory.map_linear
+    unmap_linear = external_memory.unmap_linear
+    import_semaphore = external_memory.import_semaphore
+    release_semaphore = external_memory.release_semaphore
+    wait_semaphore = external_memory.wait_semaphore
+    signal_semaphore = external_memory.signal_semaphore
+    prepare_semaphore = external_memory.prepare_semaphore
 
     # ------------------------------------------------------------------ streams of other libraries
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from ...drivers import reference as driver
 from ...model.copy_region import CopyRegion, Endpoint, ImageMemory, UsmMemory
-from .prepared_launch import repeated
-from .objects import Event, Queue, address_of
 from ..contract.direct_copy import DirectCopy
+from .objects import Event, Queue, address_of
+from .prepared_launch import repeated
 
 if TYPE_CHECKING:
     from .backend import ReferenceBackend

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from ...model.aspects import Aspect
-from ...model.image_descriptor import ImageDescriptor
 from ...model.errors import FeatureNotSupportedError
 from ...model.external import (
     ExternalMemDescriptor,
@@ -17,6 +16,7 @@ from ...model.external import (
     Resource,
     ResourceFd,
 )
+from ...model.image_descriptor import ImageDescriptor
 from .objects import Context, Device, Event, Queue
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ...model.errors import InvalidError, NdRangeError
+from ..contract.low_level import PeerRecord, QueueGroupRecord
 from .module import Kernel
 from .objects import Context, Device, Event, Queue
-from ..contract.low_level import PeerRecord, QueueGroupRecord
 
 if TYPE_CHECKING:
     from .backend import ReferenceBackend

@@ -8,9 +8,9 @@ from typing import Any, Protocol
 from ...model.enums import UsmKind
 from ...model.errors import FeatureNotSupportedError, InvalidError
 from ...model.native_handle import NativeHandle
+from ..contract import AdoptedQueue, DeviceRecord, PlatformRecord, PointerRecord
 from .module import Kernel, Kernels, Module
 from .objects import Context, Device, Event, Queue
-from ..contract import AdoptedQueue, DeviceRecord, PlatformRecord, PointerRecord
 
 __all__ = ["TYPES", "TYPE_OF", "Natives"]
 

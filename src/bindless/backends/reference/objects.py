@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...drivers import reference as driver
 from ...core._submission import Lane, Mark
+from ...drivers import reference as driver
 
 __all__ = ["Context", "Device", "Event", "Queue", "address_of"]
 

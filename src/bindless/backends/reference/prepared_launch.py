@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from ...drivers import reference as driver
+from ..contract.direct_launch import DirectLaunch
 from .module import Kernel
 from .objects import Event, Queue, address_of
-from ..contract.direct_launch import DirectLaunch
 
 __all__ = ["prepare_launch", "repeated"]
 

@@ -1,1 +1,1 @@
-"""TODO src/bindless/compiler/llvm"""
+"""LLVM's tools and passes over LLVM IR."""

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from ..prelude import opencl_c_images as opencl_c
+from ..prelude import opencl_c_images
 
 __all__ = ["Call", "Function", "read_functions"]
 
@@ -77,7 +77,7 @@ def read_functions(text: str) -> dict[int, Function]:
         function = functions.setdefault(line, Function(line, parameters))
         origins = _Origins(parameters, body)
         for called, arguments in _calls(body):
-            primitive = called if opencl_c.parse(called) else ""
+            primitive = called if opencl_c_images.parse(called) else ""
             target = known.get(called, 0)
             if primitive or (target and target != line):
                 values = [_last(argument) for argument in arguments]

@@ -1,4 +1,4 @@
-"""Toolchain of packages from pip: ziglang's clang, and llvmlite in a worker process (``llvm_worker``).
+"""Toolchain of packages from pip: ziglang's clang, and llvmlite in a worker process (``llvmlite_worker``).
 
 ziglang's clang comes without the headers of OpenCL C; the package's own (``headers``) replace them.
 """
@@ -28,7 +28,7 @@ __all__ = ["PipTools"]
 
 _PACKAGES = ("ziglang", "llvmlite")
 _HEADERS = Path(__file__).parent / "headers"
-_WORKER = Path(__file__).parent / "llvm_worker.py"
+_WORKER = Path(__file__).parent / "llvmlite_worker.py"
 
 
 class PipTools(Toolchain):

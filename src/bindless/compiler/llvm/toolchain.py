@@ -253,7 +253,7 @@ def run(command: Sequence[str]) -> bytes:
 
 def include_folder() -> Path:
     """Return the folder with ``bindless/device.h``: the package's own, or the repository's in a source checkout."""
-    package = Path(__file__).resolve().parent.parent
+    package = Path(__file__).resolve().parents[2]
     for folder in (package / "include", package.parent.parent / "include"):
         if (folder / "bindless" / "device.h").is_file():
             return folder

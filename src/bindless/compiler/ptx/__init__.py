@@ -1,1 +1,1 @@
-"""TODO src/bindless/compiler/ptx"""
+"""Lowering of OpenCL C to PTX: library functions, atomics, groups, half precision, local memory."""

@@ -7,10 +7,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from ...model.errors import BuildError
-from . import (atomics as ptx_atomics, group_functions as ptx_groups, half as ptx_half, scalar_functions as ptx_library, conversion_functions as ptx_memory)
+from ..llvm.toolchain import Target, Toolchain
 from ..llvm.undefined_functions import Declaration, undefined
 from ..prelude.ptx_images import DATA_LAYOUT, TRIPLE
-from ..llvm.toolchain import Target, Toolchain
+from . import atomics, conversion_functions, group_functions, half, scalar_functions
 
 __all__ = ["definitions", "features"]
 
@@ -85,7 +85,7 @@ def definitions(
             raise BuildError(
                 f"{name} uses {function.function}: {_IMPOSSIBLE[function.function]}, or leave the target ptx out"
             )
-        call = ptx_atomics.definition(function, legacy=not libclc)
+        call = atomics.definition(function, legacy=not libclc)
         if call is not None:
             calls.append(call)
             continue
@@ -100,7 +100,7 @@ def definitions(
         found[-1].write_text("\n".join([head, *calls, ""]))
     if functions:
         source = folder / "functions.cl"
-        source.write_text("\n".join([ptx_groups.helpers(needed), *functions, ""]))
+        source.write_text("\n".join([group_functions.helpers(needed), *functions, ""]))
         found.append(toolchain.compile(source, folder / "functions.ll", settings, [], {}, (*features(folder), "-w")))
         found[-1].write_text(_with_scratch(found[-1].read_text()))
     return found
@@ -111,10 +111,10 @@ def _in_opencl(function: Declaration, libclc: bool) -> tuple[list[str], str] | N
         return [], _SPACES[function.symbol]
     if function.function in _MORE:
         return [], _MORE[function.function].replace("QUALIFIED", "const" if "K" in function.letters else "")
-    made = ptx_groups.definition(function) or ptx_half.definition(function)
+    made = group_functions.definition(function) or half.definition(function)
     if made is not None or libclc:
         return made
-    return ptx_memory.definition(function) or ptx_library.definition(function)
+    return conversion_functions.definition(function) or scalar_functions.definition(function)
 
 
 def _with_scratch(text: str) -> str:
@@ -124,4 +124,4 @@ def _with_scratch(text: str) -> str:
     kept = [
         line for line in text.splitlines() if not (line.startswith("declare") and "@__bindless_group_scratch" in line)
     ]
-    return "\n".join([*kept, ptx_groups.SCRATCH])
+    return "\n".join([*kept, group_functions.SCRATCH])

@@ -1,1 +1,1 @@
-"""TODO src/bindless/compiler/source"""
+"""OpenCL C source: its items, and the lowering of image handles."""

@@ -17,10 +17,10 @@ from pathlib import Path
 
 from ...model.errors import BuildError
 from ..llvm.handle_dataflow import Call, Function, read_functions
-from ..prelude import opencl_c_images as opencl_c
+from ..llvm.toolchain import TARGETS, Toolchain
+from ..prelude import opencl_c_images
 from ..prelude.opencl_c_images import IMAGE, SAMPLER
 from .items import Item, items, text_of
-from ..llvm.toolchain import TARGETS, Toolchain
 
 __all__ = ["make_source"]
 
@@ -166,7 +166,7 @@ class _Source:
     def _told(self, call: Call) -> Iterator[tuple[int, _Handle]]:
         """Yield the uses of the handles among a call's arguments."""
         if call.primitive:
-            parsed = opencl_c.parse(call.primitive)
+            parsed = opencl_c_images.parse(call.primitive)
             assert parsed is not None
             operation, geometry, sampled = parsed
             accesses = set() if sampled else {operation}
@@ -202,7 +202,7 @@ class _Source:
         if len(handle.sampled) > 1:
             raise BuildError(f"{who} is used both as a sampled and as an unsampled image: it can be but one of them")
         geometry = next(iter(handle.geometries))
-        type_ = opencl_c.image_type(geometry)
+        type_ = opencl_c_images.image_type(geometry)
         if type_ is None:
             raise BuildError(
                 f"{who} is used for a {'cubemap' if geometry == 'cube' else geometry}, which OpenCL has not: leave the "
@@ -295,10 +295,10 @@ class _Source:
         for type_, extension in _EXTENSIONS.items():
             if type_ in {re.sub(r"\d+$", "", name) for name in names}:
                 parts[f"#ifdef {extension}\n#pragma OPENCL EXTENSION {extension} : enable\n#endif"] = None
-        definitions = [found for name in sorted(names) if (found := opencl_c.words(name))]
+        definitions = [found for name in sorted(names) if (found := opencl_c_images.words(name))]
         for name, access in self._primitives:
             if name in names:
-                before, definition = opencl_c.definition(name, access)
+                before, definition = opencl_c_images.definition(name, access)
                 parts.update(dict.fromkeys(before))
                 definitions.append(definition)
         head = f"/* {self._name} for OpenCL devices, made by `bindless build`. */\n{_HEAD}"

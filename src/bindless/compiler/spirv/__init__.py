@@ -1,1 +1,1 @@
-"""TODO src/bindless/compiler/spirv"""
+"""Corrections of the SPIR-V that LLVM writes."""

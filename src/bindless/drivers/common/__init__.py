@@ -1,1 +1,1 @@
-"""TODO src/bindless/drivers/common"""
+"""Shared parts of the driver bindings: the library loader, result checks, lazy enums."""

@@ -14,7 +14,7 @@ def lazy_attributes(module: str, source: str) -> Callable[[str], Any]:
 
     def get(name: str) -> Any:
         try:
-            return getattr(importlib.import_module(source, __package__), name)
+            return getattr(importlib.import_module(source, module), name)
         except AttributeError:
             raise AttributeError(f"module {module!r} has no attribute {name!r}") from None
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 from bindless.model.errors import Error, FeatureNotSupportedError, InvalidError, PlatformError
 
-from . import library_search as _search
+from . import library_search
 from .cffi_types import FFI, CData, DriverLibrary
 
 __all__ = ["Attempt", "Driver", "system_names"]
@@ -187,7 +187,7 @@ class Driver:
     def _find(self, name: str) -> bool:
         """Open the first usable file of a name; False if there is none."""
         found = False
-        for path in _search.candidates(name):
+        for path in library_search.candidates(name):
             found = True
             reason = self._open(path)
             if reason is None:
@@ -274,7 +274,7 @@ class Driver:
 
 
 def _missing(name: str) -> str:
-    ignored = _search.ignored_elements()
+    ignored = library_search.ignored_elements()
     if ignored:
         return (
             f"LD_LIBRARY_PATH has the relative element {ignored[0]!r}, which is not searched; make the element an "

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from . import _error_table as _cuda_errors
-from ..common.result_check import Checker
-from ._bindings import ffi, lib
 from ..common.lazy_attributes import lazy_attributes
 from ..common.loader import Driver, system_names
+from ..common.result_check import Checker
+from . import _error_table
+from ._bindings import ffi, lib
 
 if TYPE_CHECKING:
     from ._enums import *  # noqa: F403 - at run time __getattr__ gives them, which keeps the import quick
@@ -90,8 +90,8 @@ def version() -> tuple[int, int]:
 
 
 _ABSENT = ("CUDA_ERROR_NOT_SUPPORTED", "CUDA_ERROR_NOT_INITIALIZED")
-_checker = Checker(_driver, _cuda_errors.EXPLANATIONS, version, _ABSENT)
+_checker = Checker(_driver, _error_table.EXPLANATIONS, version, _ABSENT)
 check = _checker.check
 error = _checker.error
 
-__getattr__ = lazy_attributes(__name__, "._cuda_enums")
+__getattr__ = lazy_attributes(__name__, "._enums")

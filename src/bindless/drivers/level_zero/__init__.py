@@ -12,14 +12,14 @@ import re
 import weakref
 from typing import TYPE_CHECKING, Any
 
-from . import _error_table as _level_zero_errors
 from ..common.array_elements import elements
-from ..common.result_check import Checker
+from ..common.cffi_types import CData
 from ..common.lazy_attributes import lazy_attributes
+from ..common.loader import Driver, system_names
+from ..common.result_check import Checker
+from . import _error_table
 from ._bindings import ffi, lib
 from ._struct_types import STRUCTURE_TYPES
-from ..common.loader import Driver, system_names
-from ..common.cffi_types import CData
 
 if TYPE_CHECKING:
     from ._enums import *  # noqa: F403 - at run time __getattr__ gives them, which keeps the import quick
@@ -215,8 +215,8 @@ def _file_version() -> tuple[int, ...]:
 
 
 _ABSENT = ("ZE_RESULT_ERROR_UNSUPPORTED_FEATURE", "ZE_RESULT_ERROR_UNINITIALIZED")
-_checker = Checker(_driver, _level_zero_errors.EXPLANATIONS, version, _ABSENT)
+_checker = Checker(_driver, _error_table.EXPLANATIONS, version, _ABSENT)
 check = _checker.check
 error = _checker.error
 
-__getattr__ = lazy_attributes(__name__, "._level_zero_enums")
+__getattr__ = lazy_attributes(__name__, "._enums")

@@ -10,13 +10,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from . import _error_table as _opencl_errors
 from ..common.array_elements import elements
-from ..common.result_check import Checker
+from ..common.cffi_types import CData
 from ..common.lazy_attributes import lazy_attributes
 from ..common.loader import Driver, system_names
+from ..common.result_check import Checker
+from . import _error_table
 from ._bindings import ffi, lib
-from ..common.cffi_types import CData
 
 if TYPE_CHECKING:
     from ._enums import *  # noqa: F403 - at run time __getattr__ gives them, which keeps the import quick
@@ -158,8 +158,8 @@ def _parse_version(text: str) -> tuple[int, ...]:
 
 
 _ABSENT = ("CL_INVALID_OPERATION", "CL_PLATFORM_NOT_FOUND_KHR")
-_checker = Checker(_driver, _opencl_errors.EXPLANATIONS, version, _ABSENT)
+_checker = Checker(_driver, _error_table.EXPLANATIONS, version, _ABSENT)
 check = _checker.check
 error = _checker.error
 
-__getattr__ = lazy_attributes(__name__, "._opencl_enums")
+__getattr__ = lazy_attributes(__name__, "._enums")

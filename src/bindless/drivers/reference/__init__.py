@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from . import _bindings as _reference, _error_table as _reference_errors
-from ..common.result_check import Checker
 from ..common.lazy_attributes import lazy_attributes
 from ..common.loader import Driver, system_names
+from ..common.result_check import Checker
+from . import _bindings, _error_table
 from ._bindings import ffi, lib
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ _REQUIRED = (
 )
 
 # The library is installed in the folder of the compiled bindings.
-_FOLDER = os.path.dirname(os.path.abspath(_reference.__file__))
+_FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(_bindings.__file__)))
 
 _driver = Driver(
     backend="reference",
@@ -95,8 +95,8 @@ def _last_message(result: int) -> str:
 
 
 _ABSENT = ("BLR_RESULT_UNSUPPORTED", "BLR_RESULT_UNKNOWN")
-_checker = Checker(_driver, _reference_errors.EXPLANATIONS, version, _ABSENT, _last_message)
+_checker = Checker(_driver, _error_table.EXPLANATIONS, version, _ABSENT, _last_message)
 check = _checker.check
 error = _checker.error
 
-__getattr__ = lazy_attributes(__name__, "._reference_enums")
+__getattr__ = lazy_attributes(__name__, "._enums")

@@ -1,1 +1,1 @@
-"""TODO src/bindless/interop/native"""
+"""Native handles: ``get_native`` and ``make_*``."""

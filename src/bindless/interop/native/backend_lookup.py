@@ -8,8 +8,8 @@ from ...backends import registry
 from ...backends.contract import BackendProtocol, InteropProtocol
 from ...model.enums import Backend, coerce
 from ...model.errors import BackendMismatchError, FeatureNotSupportedError, InvalidError
-from ...model.native_handle import NativeHandle, as_handle
 from ...model.message_values import shown
+from ...model.native_handle import NativeHandle, as_handle
 from ...sycl.device.context import Context
 
 __all__ = ["backend_for", "handle_for", "interop_of", "require_context"]

@@ -10,13 +10,13 @@ from ...backends.contract.reference_counted import CountedProtocol
 from ...model.enums import Backend, coerce
 from ...model.errors import BackendMismatchError, FeatureNotSupportedError, InvalidError
 from ...model.native_handle import NativeHandle
+from ...submission.event import Event
 from ...sycl.buffer.memory_object import MemoryObject
 from ...sycl.device.context import Context
 from ...sycl.device.device import Device
-from ...submission.event import Event
-from ...sycl.kernel.kernel import Kernel
-from ...sycl.kernel.bundle import KernelBundle
 from ...sycl.device.platform import Platform
+from ...sycl.kernel.bundle import KernelBundle
+from ...sycl.kernel.kernel import Kernel
 from ...sycl.queue.queue import Queue
 from .backend_lookup import interop_of
 

@@ -11,13 +11,13 @@ from ...backends.contract.reference_counted import CountedProtocol
 from ...bindless_images.device_limits import require_format, require_limits, require_type
 from ...bindless_images.image_mem import ImageMem
 from ...bindless_images.sycl_images import SampledImage, UnsampledImage
-from ...model.image_descriptor import ImageDescriptor
 from ...model.enums import Backend, Ownership
 from ...model.errors import InvalidError
+from ...model.image_descriptor import ImageDescriptor
 from ...model.native_handle import CountedHandle
 from ...model.sampler import BindlessImageSampler
-from ...sycl.device.context import Context
 from ...submission.event import Event
+from ...sycl.device.context import Context
 from .backend_lookup import backend_for, handle_for, require_context
 from .make_runtime import require_event
 from .ownership import is_owned, one_at_a_time, pass_on

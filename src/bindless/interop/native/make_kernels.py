@@ -7,16 +7,16 @@ from typing import cast
 
 from ...backends.contract import BackendProtocol, NativeDevice
 from ...backends.contract.reference_counted import AdoptedBundle, CountedProtocol
+from ...core.ownership import Rank
 from ...model.enums import Backend, BundleState, Ownership, coerce
 from ...model.errors import BuildError, FeatureNotSupportedError, InvalidError
-from ...model.native_handle import NativeHandle
 from ...model.message_values import shown
-from ...sycl.kernel.bundle_source import BundleSource
-from ...core.ownership import Rank
+from ...model.native_handle import NativeHandle
 from ...sycl.device.context import Context
 from ...sycl.device.device import Device
-from ...sycl.kernel.kernel import Kernel
 from ...sycl.kernel.bundle import KernelBundle
+from ...sycl.kernel.bundle_source import BundleSource
+from ...sycl.kernel.kernel import Kernel
 from .backend_lookup import backend_for, handle_for, interop_of, require_context
 from .ownership import chosen_device, is_owned, named_device, one_at_a_time, pass_on
 

@@ -16,26 +16,26 @@ import numpy.typing as npt
 
 from ...backends.contract import BackendProtocol, NativeDevice
 from ...backends.contract.reference_counted import CountedProtocol
+from ...core.ownership import Rank
 from ...model.enums import Backend, Ownership, UsmKind
 from ...model.errors import BackendMismatchError, InvalidError
-from ...model.native_handle import NativeHandle
 from ...model.message_values import shown
-from ...sycl.usm.allocation import Allocation
-from ...sycl.device.discovery import environment, visible_devices, visible_platforms
+from ...model.native_handle import NativeHandle
 from ...submission.async_errors import AsyncHandler
-from ...sycl.queue.adopted_event import ForeignEvent
-from ...core.ownership import Rank
-from ...sycl.device.partition import next_partitionable
-from ...sycl.buffer.replica import Place, home_of
-from ...sycl.buffer.byte_ranges import SizesLike, buffer_shape
-from ...sycl.buffer.storage import Storage
-from ...sycl.usm.array import element_dtype
+from ...submission.event import Event
 from ...sycl.buffer.buffer import Buffer
+from ...sycl.buffer.byte_ranges import SizesLike, buffer_shape
+from ...sycl.buffer.replica import Place, home_of
+from ...sycl.buffer.storage import Storage
 from ...sycl.device.context import Context
 from ...sycl.device.device import Device
-from ...submission.event import Event
+from ...sycl.device.discovery import environment, visible_devices, visible_platforms
+from ...sycl.device.partition import next_partitionable
 from ...sycl.device.platform import Platform
+from ...sycl.queue.adopted_event import ForeignEvent
 from ...sycl.queue.queue import Queue
+from ...sycl.usm.allocation import Allocation
+from ...sycl.usm.array import element_dtype
 from .backend_lookup import backend_for, handle_for, interop_of, require_context
 from .ownership import chosen_device, is_owned, one_at_a_time, pass_on
 

@@ -8,11 +8,11 @@ from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
 from ...backends.contract import BackendProtocol
+from ...core.ownership import Rank, after_fork, arguments_of
 from ...model.enums import Ownership, coerce
 from ...model.errors import BackendMismatchError, Error, InvalidError
-from ...model.native_handle import CountedHandle, NativeHandle
 from ...model.message_values import shown
-from ...core.ownership import Rank, after_fork, arguments_of
+from ...model.native_handle import CountedHandle, NativeHandle
 from ...sycl.device.context import Context
 from ...sycl.device.device import Device
 from .backend_lookup import interop_of

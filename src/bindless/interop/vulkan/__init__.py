@@ -14,13 +14,13 @@ closed before the VkDevice; what was imported is released before they are. docs/
 """
 
 from .buffer import ExportedBuffer
+from .device_match import check_same_device, device_for, device_uuid
+from .export_support import device_extensions
 from .exporter import Exporter
 from .format import format_of
 from .image import ExportedImage, LevelLayout
-from .device_match import check_same_device, device_for, device_uuid
 from .memory import ExportedMemory
 from .semaphore import ExportedSemaphore, can_export_semaphore
-from .export_support import device_extensions
 
 __all__ = [
     "ExportedBuffer",

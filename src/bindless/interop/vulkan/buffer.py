@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...model.image_descriptor import integer
 from ...model.errors import FeatureNotSupportedError, InvalidError
+from ...model.image_descriptor import integer
 from .binding import OPAQUE_FD_MEMORY, binding, translated
-from .memory import ExportedMemory, give_memory
 from .export_support import can_export_buffer, check_usage
+from .memory import ExportedMemory, give_memory
 
 __all__ = ["ExportedBuffer", "export_buffer"]
 

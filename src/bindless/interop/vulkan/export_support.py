@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, SupportsIndex
 
-from ...model.image_descriptor import ImageDescriptor, integer
 from ...model.errors import FeatureNotSupportedError, InvalidError
+from ...model.image_descriptor import ImageDescriptor, integer
 from .binding import OPAQUE_FD_MEMORY, binding, require_handle, translated
 from .format import format_name
 

@@ -9,8 +9,8 @@ from ...sycl.device.device import Device
 from ...sycl.queue.queue import Queue
 from .binding import require_handle
 from .buffer import ExportedBuffer, export_buffer
-from .image import ExportedImage, export_image
 from .device_match import check_same_device
+from .image import ExportedImage, export_image
 from .semaphore import ExportedSemaphore, export_semaphore
 
 __all__ = ["Exporter"]

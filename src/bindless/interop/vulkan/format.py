@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ...model.image_descriptor import ImageDescriptor
 from ...model.enums import ImageChannelType
 from ...model.errors import InvalidError
+from ...model.image_descriptor import ImageDescriptor
 from ...model.message_values import shown
 from .binding import binding
 

@@ -6,14 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from ...model.image_descriptor import ImageDescriptor
 from ...model.enums import ImageType
 from ...model.errors import FeatureNotSupportedError, InvalidError
+from ...model.image_descriptor import ImageDescriptor
 from ...model.message_values import shown
 from .binding import OPAQUE_FD_MEMORY, binding, translated
+from .export_support import ImageRequest, check_image, check_usage
 from .format import format_name, format_of
 from .memory import ExportedMemory, give_memory
-from .export_support import ImageRequest, check_image, check_usage
 
 __all__ = ["ExportedImage", "LevelLayout", "export_image"]
 

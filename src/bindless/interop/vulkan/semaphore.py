@@ -5,9 +5,9 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Any
 
-from ...model.image_descriptor import integer
 from ...model.errors import FeatureNotSupportedError, InvalidError
 from ...model.external import ExternalSemaphoreDescriptor, ExternalSemaphoreHandleType, ResourceFd
+from ...model.image_descriptor import integer
 from .binding import OPAQUE_FD_SEMAPHORE, binding, device_function, require_handle, translated
 
 __all__ = ["ExportedSemaphore", "can_export_semaphore", "export_semaphore"]

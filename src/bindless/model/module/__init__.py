@@ -1,1 +1,1 @@
-"""TODO src/bindless/model/module"""
+"""Kernel modules: SPIR-V, PTX, OpenCL C and kernel files, and their descriptions."""

@@ -1,1 +1,1 @@
-"""TODO src/bindless/sycl/buffer"""
+"""Buffers, accessors and the dependency graph that moves their data."""

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ...model.image_descriptor import integer
 from ...model.enums import AccessMode, Target, coerce
 from ...model.errors import AccessorError
+from ...model.image_descriptor import integer
+from ..usm.pointer import size_of
+from .access_mode import NWO, OF_MODE, RW, WO, requirement_of
 from .array_view import HostView
 from .byte_ranges import Region, SizesLike, region_of
-from .access_mode import NWO, OF_MODE, RW, WO, requirement_of
-from ..usm.pointer import size_of
 
 if TYPE_CHECKING:
     from .memory_object import MemoryObject

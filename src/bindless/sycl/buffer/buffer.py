@@ -13,12 +13,12 @@ from ...model.errors import InvalidError, MemoryAllocationError
 from ...model.host_array import plain
 from ...model.masked_arrays import warn_of_mask
 from ...model.message_values import shown
-from .memory_object import MemoryObject
-from .byte_ranges import Region, SizesLike, buffer_shape, sizes_of
-from .storage import Storage
 from ..usm.array import element_dtype
 from .accessor import Accessor
+from .byte_ranges import Region, SizesLike, buffer_shape, sizes_of
 from .host_accessor import HostAccessor
+from .memory_object import MemoryObject
+from .storage import Storage
 
 if TYPE_CHECKING:
     from ..queue.handler import Handler

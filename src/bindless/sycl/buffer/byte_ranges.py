@@ -11,8 +11,8 @@ from typing import Any, NamedTuple, SupportsIndex, Union
 import numpy as np
 
 from ...model.errors import InvalidError
-from ...model.ranges import Range
 from ...model.message_values import shown
+from ...model.ranges import Range
 
 __all__ = ["Region", "SizesLike", "buffer_shape", "region_of", "sizes_of"]
 

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 from ...model.enums import Target
 from ...model.errors import InvalidError
+from ...submission.event import Event
 from . import storage as _storage
+from .access_mode import RO, Requirement, combined
 from .migration import bring, is_at
 from .replica import Home, Place, home_of
-from .access_mode import RO, Requirement, combined
 from .storage import Segment, Storage
-from ...submission.event import Event
 
 if TYPE_CHECKING:
-    from .accessor import Accessor
     from ..queue.queue import Queue
+    from .accessor import Accessor
 
 __all__ = ["submit_group"]
 

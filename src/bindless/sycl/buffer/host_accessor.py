@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy.typing as npt
 
+from ...core import ownership
 from ...model.errors import AccessorError
-from ...core import ownership as _lifetime
-from . import storage as _storage
-from ..usm.allocation import Allocation, Lease
-from .array_view import HostView
-from .migration import Here, bring, make_rest, move_here, settle
+from ...submission.event import Event
 from ...submission.host_dependency import Gate
 from ...submission.worker_threads import pool
-from ...submission.event import Event
+from ..usm.allocation import Allocation, Lease
+from . import storage as _storage
+from .array_view import HostView
+from .migration import Here, bring, make_rest, move_here, settle
 
 if TYPE_CHECKING:
-    from .memory_object import MemoryObject
     from .accessor import Accessor
+    from .memory_object import MemoryObject
 
 __all__ = ["HostAccessor"]
 
@@ -116,9 +116,9 @@ class HostAccessor(HostView):
     ) -> None:
         self.close()
 
-    def __del__(self, _pool: Any = pool, _lifetime: Any = _lifetime) -> None:
+    def __del__(self, _pool: Any = pool, ownership: Any = ownership) -> None:
         gate = getattr(self, "_gate", None)
-        if gate is not None and not _lifetime.is_finished():
+        if gate is not None and not ownership.is_finished():
             gate.disown()
             _pool.later(gate.open)
 

@@ -9,11 +9,11 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from ...core import ownership
 from ...model.errors import InvalidError
 from ...model.single_owner import SingleOwner
-from ...core import ownership as _lifetime
-from . import storage as _storage
 from ...submission.worker_threads import pool
+from . import storage as _storage
 from .storage import Storage
 from .write_back import finish, finish_quietly
 
@@ -136,12 +136,12 @@ class MemoryObject(SingleOwner):
         if self._root is None:
             finish(self._storage, self._final, self.shape, self.dtype, report=True)
 
-    def __del__(self, _lifetime: Any = _lifetime, _finish: Any = finish_quietly) -> None:
+    def __del__(self, ownership: Any = ownership, _finish: Any = finish_quietly) -> None:
         storage = getattr(self, "_storage", None)
-        if storage is None or self._root is not None or not storage.open or storage.forked or _lifetime.is_finished():
+        if storage is None or self._root is not None or not storage.open or storage.forked or ownership.is_finished():
             return
         rest = storage, self._final, self.shape, self.dtype
-        if not (_lifetime.events_wait or _storage.lock._is_owned()):  # type: ignore[attr-defined]
+        if not (ownership.events_wait or _storage.lock._is_owned()):  # type: ignore[attr-defined]
             _finish(*rest)
         elif self._final is not None or storage.waits:  # in a collection, or amid a submission: nothing may wait here
             pool.later(lambda: _finish(*rest))

@@ -16,15 +16,15 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 from ...backends.contract import NativeEvent
+from ...core import ownership
 from ...model.copy_region import CopyRegion, HostMemory
 from ...model.errors import InvalidError, SyclRuntimeError
-from ...core import ownership as _lifetime
-from ...submission.host_dependency import Node
-from .replica import Home, Place
-from ...submission.worker_threads import pool
-from .storage import Segment, Storage, is_pending
 from ...submission.command_stream import CommandStream
 from ...submission.event import Event
+from ...submission.host_dependency import Node
+from ...submission.worker_threads import pool
+from .replica import Home, Place
+from .storage import Segment, Storage, is_pending
 
 __all__ = ["Here", "bring", "is_at", "make_rest", "move_here", "settle"]
 
@@ -259,7 +259,7 @@ class _Copy:
         _by_hosts.add(self)
         with self.lock:  # see _finish
             if _finished:
-                raise SyclRuntimeError(f"a copy was not made: its memory {_lifetime.ENDED}")
+                raise SyclRuntimeError(f"a copy was not made: its memory {ownership.ENDED}")
             if home is None:
                 ctypes.memmove(self.target.address + self.begin, self.source.address + self.begin, self.nbytes)
             else:
@@ -285,10 +285,10 @@ def _finish() -> None:
     """At interpreter exit: waits for copies under way on any thread, before their memory goes; none begins any more."""
     global _finished
     _finished = True
-    for copy in _lifetime.snapshot(_by_hosts):
+    for copy in ownership.snapshot(_by_hosts):
         with copy.lock:
             pass
 
 
-_lifetime.at_exit(_finish)
-_lifetime.after_fork(_by_hosts.clear)
+ownership.at_exit(_finish)
+ownership.after_fork(_by_hosts.clear)

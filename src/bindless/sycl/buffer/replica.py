@@ -11,8 +11,8 @@ import numpy.typing as npt
 from ...model.aspects import Aspect
 from ...model.copy_region import ImageMemory
 from ...model.enums import DeviceType, UsmKind
-from ..usm.allocation import Allocation
 from ...submission.command_stream import CommandStream
+from ..usm.allocation import Allocation
 
 if TYPE_CHECKING:
     from ..device.context import Context

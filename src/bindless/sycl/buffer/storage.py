@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ...model.errors import InvalidError, SyclRuntimeError
-from ...core import ownership as _lifetime
+from ...core import ownership
 from ...core.ownership import FORKED
+from ...model.errors import InvalidError, SyclRuntimeError
+from ...submission.event import Event
 from ...submission.host_dependency import Gate
 from .replica import Home, Place
-from ...submission.event import Event
 
 if TYPE_CHECKING:
     from .access_mode import Requirement
@@ -335,4 +335,4 @@ def _after_fork() -> None:
     unfinished.clear()
 
 
-_lifetime.after_fork(_after_fork)
+ownership.after_fork(_after_fork)

@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ...model.errors import Error
-from . import storage as _storage
 from ...submission.active_streams import sweep
-from .migration import Here, bring, make_rest, move_here, settle
 from ...submission.worker_threads import pool
+from . import storage as _storage
+from .migration import Here, bring, make_rest, move_here, settle
 from .storage import Storage, is_pending
 
 __all__ = ["finish", "finish_quietly"]

@@ -1,1 +1,1 @@
-"""TODO src/bindless/sycl/copy"""
+"""Copies: endpoints, regions, memory commands and prepared copies."""

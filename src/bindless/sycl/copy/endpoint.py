@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from ...model.copy_region import Endpoint, Extent, HostMemory, ImageMemory, UsmMemory, copy_failure
-from ...model.image_descriptor import ImageDescriptor
 from ...model.enums import ImageType, UsmKind
 from ...model.errors import InvalidError
+from ...model.image_descriptor import ImageDescriptor
 from ...model.image_handles import ImageMemHandle
-from ..usm.host_memory import host_span
 from ..usm.array import UsmArray
 from ..usm.array_import import foreign_array
+from ..usm.host_memory import host_span
 from ..usm.pointer import UsmPointer
 
 if TYPE_CHECKING:

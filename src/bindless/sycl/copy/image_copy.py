@@ -26,9 +26,9 @@ import numpy as np
 
 from ...backends.contract import BackendProtocol, NativeEvent
 from ...model.copy_region import CopyRegion, Extent, UsmMemory, copy_failure
-from ...model.image_descriptor import ImageDescriptor, integer, range3
 from ...model.enums import UsmKind
 from ...model.errors import InvalidError
+from ...model.image_descriptor import ImageDescriptor, integer, range3
 from .endpoint import Side, resolve_side
 
 if TYPE_CHECKING:

@@ -13,14 +13,14 @@ from ...backends.contract import BackendProtocol, NativeEvent, NativeQueue
 from ...model.enums import UsmKind
 from ...model.errors import InvalidError
 from ...model.message_values import shown
-from .accessor_pieces import Pieces, chained, copied, cut, pieces_of
-from ..usm.host_memory import host_span
-from ..device.peer_access import memory_out_of_reach
 from ...submission.command_stream import Operation
+from ..buffer.accessor import Accessor
+from ..device.peer_access import memory_out_of_reach
 from ..usm.array import UsmArray
 from ..usm.array_import import foreign_array
+from ..usm.host_memory import host_span
 from ..usm.pointer import UsmPointer
-from ..buffer.accessor import Accessor
+from .accessor_pieces import Pieces, chained, copied, cut, pieces_of
 
 if TYPE_CHECKING:
     from ..queue.queue import Queue

@@ -1,4 +1,4 @@
-"""``PreparedCopies``: which copies a queue makes again and again, and how ``drivers/_launch`` repeats them."""
+"""``PreparedCopies``: which copies a queue makes again and again, and how ``core/_submission`` repeats them."""
 
 from __future__ import annotations
 

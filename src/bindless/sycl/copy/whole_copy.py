@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...model.copy_region import CopyRegion, Endpoint, HostMemory, ImageMemory, UsmMemory
-from ...model.image_descriptor import ImageDescriptor
 from ...model.enums import ImageType, UsmKind
-from ..usm.host_memory import address_of
+from ...model.image_descriptor import ImageDescriptor
 from ..usm.array import UsmArray
+from ..usm.host_memory import address_of
 
 if TYPE_CHECKING:
     from ..queue.queue import Queue

@@ -1,1 +1,1 @@
-"""TODO src/bindless/sycl/device"""
+"""Platforms, devices, contexts and selectors."""

@@ -10,23 +10,23 @@ from typing import TYPE_CHECKING, Any
 
 from ...backends.contract import BackendProtocol, NativeContext, NativeDevice
 from ...backends.registry import require_unforked
+from ...core import ownership
+from ...core.ownership import ENDED, FORKED
 from ...model import info
 from ...model.enums import Backend, coerce
 from ...model.errors import Error, InvalidError, SyclRuntimeError
 from ...model.message_values import shown
 from ...model.single_owner import SingleOwner
-from ...core import ownership as _lifetime
 from ...submission.async_errors import ErrorLog, Unclaimed
-from ...core.ownership import ENDED, FORKED
-from ...submission.handle_table import Table
-from .peer_access import unreached
 from ...submission.command_stream import AsyncHandler, CommandStream
+from ...submission.handle_table import Table
 from .device import Device
+from .peer_access import unreached
 
 if TYPE_CHECKING:
     from ..buffer.replica import Home
-    from .platform import Platform
     from ..queue.queue import Queue
+    from .platform import Platform
 
 __all__ = ["Context", "default_context"]
 
@@ -90,15 +90,15 @@ class Context(SingleOwner):
         self._reason: str | None = None
         make = self._backend.create_context if _adopt is None else _adopt
         self._native_context: NativeContext = make([device._record.native for device in self.devices])
-        self._resource = _lifetime.Resource(
-            _lifetime.Rank.CONTEXT, None, self._backend.release_context, self._native_context
+        self._resource = ownership.Resource(
+            ownership.Rank.CONTEXT, None, self._backend.release_context, self._native_context
         )
         # Pairs of devices of which the first does not reach memory of the second.
         self._unreached = unreached(self._backend, self._native_context, self.devices)
         rest = self._backend, self._native_context
         self._tables = (
-            Table(_lifetime.Rank.IMAGE_HANDLE, self._resource, self._handles, *rest),
-            Table(_lifetime.Rank.IMAGE_MEMORY, self._resource, self._images, *rest),
+            Table(ownership.Rank.IMAGE_HANDLE, self._resource, self._handles, *rest),
+            Table(ownership.Rank.IMAGE_MEMORY, self._resource, self._images, *rest),
         )
         _contexts.add(self)
 
@@ -155,7 +155,7 @@ class Context(SingleOwner):
                 return
             self._reason = "was closed"
         first: Error | None = None
-        for stream in _lifetime.snapshot(self._streams):
+        for stream in ownership.snapshot(self._streams):
             try:
                 stream.close()
                 stream.log.report()  # of a queue that was closed before: what was found since
@@ -201,7 +201,7 @@ def default_context(device: Device) -> Context:
 
 
 def _finish() -> None:
-    for context in _lifetime.snapshot(_contexts):
+    for context in ownership.snapshot(_contexts):
         context._reason = context._reason or ENDED
     _defaults.clear()
 
@@ -209,11 +209,11 @@ def _finish() -> None:
 def _after_fork() -> None:
     global _defaults_lock
     _defaults_lock = threading.RLock()
-    for context in _lifetime.snapshot(_contexts):
+    for context in ownership.snapshot(_contexts):
         context._lock = threading.RLock()
         context._reason = FORKED
     _defaults.clear()
 
 
-_lifetime.at_exit(_finish)
-_lifetime.after_fork(_after_fork)
+ownership.at_exit(_finish)
+ownership.after_fork(_after_fork)

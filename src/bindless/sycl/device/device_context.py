@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...model.errors import InvalidError
 from .context import Context
 from .device import Device
-from ..queue.queue import Queue
+from .queue_base import QueueBase
 
 __all__ = ["resolve", "resolve_where"]
 
@@ -23,7 +23,7 @@ def resolve(where: tuple[object, ...]) -> tuple[Device, Context]:
     """``resolve_where(*where)``."""
     if len(where) == 1:
         queue = where[0]
-        if isinstance(queue, Queue):
+        if isinstance(queue, QueueBase):
             queue._native  # noqa: B018  raises if it has ended
             return queue.device, queue.context
     elif len(where) == 2:

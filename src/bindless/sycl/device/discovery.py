@@ -10,9 +10,9 @@ from ...backends import registry
 from ...backends.contract import BackendProtocol
 from ...model.errors import Error, InvalidError
 from ...model.message_values import shown
+from .device import Device
 from .filter_string import parse_device_filter, parse_selector_variable
 from .partition import next_partitionable
-from .device import Device
 
 if TYPE_CHECKING:
     from .platform import Platform

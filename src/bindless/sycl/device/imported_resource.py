@@ -7,9 +7,9 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar, Union
 
+from ...core import ownership
 from ...model.errors import DeviceLostError, Error, FeatureNotSupportedError, InvalidError
 from ...model.external import ExternalMemDescriptor, ExternalSemaphoreDescriptor, ResourceFd
-from ...core import ownership as _lifetime
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -34,7 +34,7 @@ class _OneImport:
 
 
 _one_import = _OneImport()
-_lifetime.after_fork(_one_import.forget)
+ownership.after_fork(_one_import.forget)
 
 Descriptor = Union[ExternalMemDescriptor, ExternalSemaphoreDescriptor]
 
@@ -51,7 +51,7 @@ class Imported:
     descriptor: Descriptor
     device: Device
     _native: Any
-    _resource: _lifetime.Resource | None
+    _resource: ownership.Resource | None
 
     @property
     def raw_handle(self) -> int:
@@ -96,13 +96,13 @@ def take_over(desc: Descriptor, make: Callable[[], _Native]) -> _Native:
     return native
 
 
-def of_context(thing: Any, device: Device, context: Context) -> _lifetime.Resource:
+def of_context(thing: Any, device: Device, context: Context) -> ownership.Resource:
     """The native object behind an imported one that is used there.
 
     Raises:
         InvalidError: it was released, or imported in another context or on another device.
     """
-    resource: _lifetime.Resource | None = thing._resource
+    resource: ownership.Resource | None = thing._resource
     if resource is None:
         raise InvalidError(f"{thing!r} was released: import it again")
     if thing.context is not context:
@@ -121,6 +121,6 @@ def let_go(thing: Any, device: Device, context: Context) -> None:
     of_context(thing, device, context)
     shares = [thing._resource]
     thing._resource = None
-    error = _lifetime.let_go(shares, 0)
+    error = ownership.let_go(shares, 0)
     if error is not None:
         raise as_invalid(error, f"{thing!r} was not released") from error

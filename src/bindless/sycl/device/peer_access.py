@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from ...model.enums import UsmKind
 
 if TYPE_CHECKING:
+    from ..queue.queue import Queue
     from ..usm.allocation import Allocation
     from .context import Context
     from .device import Device
-    from ..queue.queue import Queue
 
 __all__ = ["image_of_another_device", "memory_out_of_reach", "unreached"]
 

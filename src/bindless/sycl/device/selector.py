@@ -9,9 +9,9 @@ from ...backends import registry
 from ...model.enums import Backend, DeviceType
 from ...model.errors import InvalidError
 from ...model.message_values import shown
+from .device import Device
 from .discovery import environment, visible_devices, visible_platforms
 from .filter_string import parse_filters
-from .device import Device
 
 __all__ = ["Selector", "ranked_devices", "select_device"]
 

@@ -1,1 +1,1 @@
-"""TODO src/bindless/sycl/kernel"""
+"""Kernel bundles, kernels, arguments and launches."""

@@ -16,12 +16,12 @@ from ...backends.contract import KernelArgument
 from ...model.errors import InvalidError, KernelArgumentError
 from ...model.image_handles import ImageMemHandle, SampledImageHandle, UnsampledImageHandle
 from ...model.message_values import shown
-from .struct_arguments import FLOATS, INTEGERS, Unfit, array_bytes, sequence_bytes
-from .element_types import require_elements
+from ..buffer.accessor import Accessor, LocalAccessor
 from ..device.peer_access import image_of_another_device, memory_out_of_reach
 from ..usm.array import UsmArray
 from ..usm.pointer import UsmPointer
-from ..buffer.accessor import Accessor, LocalAccessor
+from .element_types import require_elements
+from .struct_arguments import FLOATS, INTEGERS, Unfit, array_bytes, sequence_bytes
 
 if TYPE_CHECKING:
     from ..queue.queue import Queue

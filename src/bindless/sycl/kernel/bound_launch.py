@@ -11,18 +11,18 @@ from ...model.errors import InvalidError
 from ...model.image_handles import SampledImageHandle, UnsampledImageHandle
 from ...model.ranges import NdRange, RangeLike
 from ...model.single_owner import SingleOwner
-from .struct_arguments import Unfit
-from .arguments import PACKERS, memory_of, no_groups, pack_arguments
-from .offset_launch import has_offset
-from .prepared_launch import CHANGING, PreparedLaunch, prepare_direct
+from ...submission.event import Event
 from ..usm.array import UsmArray
 from ..usm.array_import import foreign_array
 from ..usm.pointer import UsmPointer
-from ...submission.event import Event
+from .arguments import PACKERS, memory_of, no_groups, pack_arguments
+from .offset_launch import has_offset
+from .prepared_launch import CHANGING, PreparedLaunch, prepare_direct
+from .struct_arguments import Unfit
 
 if TYPE_CHECKING:
-    from .kernel import Kernel
     from ..queue.queue import Queue
+    from .kernel import Kernel
 
 __all__ = ["BoundLaunch"]
 

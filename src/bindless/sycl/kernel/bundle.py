@@ -8,17 +8,17 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...backends.contract import KernelRecord, NativeKernel, NativeModule, NativeObject
+from ...core import ownership
 from ...core._submission import Openable
 from ...model.enums import BundleState, coerce
 from ...model.errors import InvalidError
-from ...model.module.kernel_file import KernelFile
 from ...model.message_values import shown
+from ...model.module.kernel_file import KernelFile
 from ...model.single_owner import SingleOwner
-from ...core import ownership as _lifetime
 from ...submission.active_streams import wait_for_users
-from .module_choice import read_source
 from .bundle_source import BundleSource, link_objects, where_to_load
 from .kernel import Kernel
+from .module_choice import read_source
 
 if TYPE_CHECKING:
     from ..device.context import Context
@@ -82,7 +82,7 @@ class KernelBundle(Openable, SingleOwner):
         self._open = True
         release = _context._backend.release_module
         self._resources = tuple(
-            _lifetime.Resource(_lifetime.Rank.MODULE, _context._resource, release, native)
+            ownership.Resource(ownership.Rank.MODULE, _context._resource, release, native)
             for modules in self._natives.values()
             for native in modules
         )

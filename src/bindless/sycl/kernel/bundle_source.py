@@ -17,12 +17,12 @@ from ...backends.contract import (
 )
 from ...model.aspects import Aspect
 from ...model.errors import FeatureNotSupportedError, InvalidError
-from ...model.module.kernel_file import KernelFile
-from ...model.module.description import KernelSignature, ModuleDescription, pack_constant
 from ...model.message_values import shown
-from .module_choice import choose_modules
-from ..device.device_context import resolve_where
+from ...model.module.description import KernelSignature, ModuleDescription, pack_constant
+from ...model.module.kernel_file import KernelFile
 from ..device.context import Context
+from ..device.device_context import resolve_where
+from .module_choice import choose_modules
 
 if TYPE_CHECKING:
     from ..device.device import Device

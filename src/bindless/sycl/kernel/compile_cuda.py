@@ -6,12 +6,12 @@ import os
 import re
 from collections.abc import Sequence
 
-from ...model.module import ptx
 from ...model.enums import Backend
 from ...model.errors import FeatureNotSupportedError, InvalidError
+from ...model.module import ptx
 from ...model.module.kernel_file import KernelFile, Section
-from .bundle_source import where_to_load
 from .bundle import KernelBundle, load_kernel_bundle
+from .bundle_source import where_to_load
 
 __all__ = ["compile_cuda"]
 

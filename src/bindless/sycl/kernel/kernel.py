@@ -13,11 +13,11 @@ from ...model.ranges import NdRange, RangeLike, as_range
 from ...model.single_owner import SingleOwner
 
 if TYPE_CHECKING:
-    from .bound_launch import BoundLaunch
     from ..device.context import Context
     from ..device.device import Device
-    from .bundle import KernelBundle
     from ..queue.queue import Queue
+    from .bound_launch import BoundLaunch
+    from .bundle import KernelBundle
 
 __all__ = ["Kernel"]
 

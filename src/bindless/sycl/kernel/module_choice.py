@@ -7,9 +7,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ...model.module import ptx
 from ...model.enums import Backend
 from ...model.errors import BuildError, InvalidError
+from ...model.module import ptx
 from ...model.module.kernel_file import KernelFile, Section, is_kernel_file
 from ...model.module.spirv import is_spirv
 

@@ -10,8 +10,8 @@ from ...model.errors import FeatureNotSupportedError
 from ...model.ranges import NdRange
 
 if TYPE_CHECKING:
-    from .kernel import Kernel
     from ..queue.queue import Queue
+    from .kernel import Kernel
 
 __all__ = ["has_offset", "launch_operation"]
 

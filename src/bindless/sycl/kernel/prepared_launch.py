@@ -13,10 +13,10 @@ from ...backends.contract.direct_launch import DirectLaunch
 from ...core._submission import Prepared
 from ...model.image_handles import SampledImageHandle, UnsampledImageHandle
 from ...model.ranges import NdRange, Range
-from .struct_arguments import FLOATS, INTEGERS
-from .element_types import is_typed
 from ..usm.array import UsmArray
 from ..usm.pointer import UsmPointer
+from .element_types import is_typed
+from .struct_arguments import FLOATS, INTEGERS
 
 if TYPE_CHECKING:
     from ...submission.command_stream import CommandStream
@@ -83,7 +83,7 @@ class PreparedLaunches(dict[Key, PreparedLaunch]):
 
     Attributes:
         direct: whether the driver is called without Python in between: then launches are found by kernel, range and
-            number of arguments, which may be others each time, and lie in the stream (``drivers/_launch``).
+            number of arguments, which may be others each time, and lie in the stream (``core/_submission``).
     """
 
     __slots__ = ("_last", "direct")
@@ -169,7 +169,7 @@ class PreparedLaunches(dict[Key, PreparedLaunch]):
             stream.remember(made)
 
 
-# The letter that begins each is what ``drivers/_launch`` knows it by.
+# The letter that begins each is what ``core/_submission`` knows it by.
 _KINDS = {UsmArray: "array", UsmPointer: "pointer", SampledImageHandle: "handle", UnsampledImageHandle: "handle"}
 
 Slot = tuple[str, int, int, bool, bool, object]
@@ -202,7 +202,7 @@ def prepare_direct(
 
 
 def _slot(value: object, parameter: KernelArgument | None, place: int | None, size: int) -> Slot:
-    """How ``drivers/_launch`` makes bytes of an argument: kind, where, how many, whether of ints and of floats."""
+    """How ``core/_submission`` makes bytes of an argument: kind, where, how many, whether of ints and of floats."""
     if place is not None:
         kind = _KINDS.get(type(value))
         if kind == "array" and parameter is not None and is_typed(parameter):

@@ -1,1 +1,1 @@
-"""TODO src/bindless/sycl/queue"""
+"""Queues, handlers, host tasks, external semaphores and command graphs."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...backends.contract import NativeEvent
+from ...core import ownership
+from ...core.ownership import ENDED, FORKED
 from ...model.enums import EventStatus
 from ...model.errors import Error, ProfilingError, SyclRuntimeError
-from ...core import ownership as _lifetime
-from ...core.ownership import ENDED, FORKED
 from ...submission.event import Event
 
 if TYPE_CHECKING:
@@ -26,8 +26,8 @@ class ForeignEvent(Event):
         super().__init__(None, _native)
         self._context = _context
         self._backend = _context._backend
-        self._resource = _lifetime.Resource(
-            _lifetime.Rank.EVENT, _context._resource, self._backend.release_event, _native
+        self._resource = ownership.Resource(
+            ownership.Rank.EVENT, _context._resource, self._backend.release_event, _native
         )
 
     @property

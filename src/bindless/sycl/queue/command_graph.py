@@ -10,19 +10,19 @@ import numpy as np
 
 from ...backends.contract import NativeEvent
 from ...backends.contract.low_level import GraphProtocol
+from ...core import ownership
 from ...model.errors import InvalidError
-from ...model.ranges import NdRange, RangeLike
 from ...model.message_values import shown
+from ...model.ranges import NdRange, RangeLike
 from ...model.single_owner import SingleOwner
-from ...core import ownership as _lifetime
-from ..copy import memory_commands as _memory_commands
+from ...submission.event import Event
+from ..copy import memory_commands
+from ..copy.image_copy import Operation, image_copy
+from ..kernel.bundle import KernelBundle
+from ..kernel.kernel import Kernel
 from ..kernel.offset_launch import has_offset, launch_operation
 from ..usm.array import UsmArray
 from ..usm.pointer import UsmPointer
-from ..copy.image_copy import Operation, image_copy
-from ...submission.event import Event
-from ..kernel.kernel import Kernel
-from ..kernel.bundle import KernelBundle
 
 if TYPE_CHECKING:
     from .queue import Queue
@@ -69,7 +69,7 @@ class CommandGraph(SingleOwner):
         self._keep: dict[int, object] = {}  # by identity, each once, without the numbers
         self._kept: tuple[object, ...] = ()  # the same, and the driver's graph; settled when that is made
         self._owned: tuple[UsmArray | UsmPointer | KernelBundle, ...] = ()  # of these, what may be freed meanwhile
-        self._resource: _lifetime.Resource | None = None
+        self._resource: ownership.Resource | None = None
         self._native: Any = None
         self._closed = False
         self._lock = threading.Lock()
@@ -94,11 +94,11 @@ class CommandGraph(SingleOwner):
 
     def memcpy(self, dst: object, src: object, nbytes: int | None = None) -> None:
         """Adds a copy of bytes; see ``Queue.memcpy``. Host memory is read or written by each run."""
-        self._plan(_memory_commands.plan_memcpy(self._recorder, dst, src, nbytes))
+        self._plan(memory_commands.plan_memcpy(self._recorder, dst, src, nbytes))
 
     def fill(self, pointer: object, pattern: object, count: int | None = None) -> None:
         """Adds ``count`` copies of a pattern; see ``Queue.fill``."""
-        self._plan(_memory_commands.plan_fill(self._recorder, pointer, pattern, count))
+        self._plan(memory_commands.plan_fill(self._recorder, pointer, pattern, count))
 
     def ext_oneapi_copy(self, src: object, dst: object, **places: Any) -> None:
         """Adds a copy of pixels; see ``Queue.ext_oneapi_copy``, whose keywords it takes but for ``depends_on``."""
@@ -142,7 +142,7 @@ class CommandGraph(SingleOwner):
                     graph = self._graphs.record_graph(self._recorder._native, self._commands)
                     context = self.queue.context._resource
                     release = self._graphs.release_graph
-                    self._resource = _lifetime.Resource(_lifetime.Rank.EVENT, context, release, graph)
+                    self._resource = ownership.Resource(ownership.Rank.EVENT, context, release, graph)
                     self._kept = (self._resource, *self._kept)
                     self._native = graph
         return self

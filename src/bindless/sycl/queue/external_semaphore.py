@@ -7,16 +7,16 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from ...backends.contract.direct_launch import DirectLaunch
+from ...core import ownership
 from ...core._submission import Openable, Prepared
 from ...model.errors import Error, InvalidError
 from ...model.external import ExternalSemaphoreDescriptor
-from ...core import ownership as _lifetime
 from ..device.imported_resource import Imported, as_invalid, of_context
 
 if TYPE_CHECKING:
+    from ...submission.event import Event
     from ..device.context import Context
     from ..device.device import Device
-    from ...submission.event import Event
     from .queue import Queue
 
 __all__ = ["ExternalSemaphore", "require_semaphore", "submit_semaphore"]
@@ -51,8 +51,8 @@ class ExternalSemaphore(Imported):
         # The native queue that used it last, what signals it and waits for it there, whether that takes values; as
         # one, for threads.
         self._prepared: tuple[Any, ...] = (_NO_QUEUE,)
-        self._resource = _lifetime.Resource(
-            _lifetime.Rank.EXTERNAL, _context._resource, backend.release_semaphore, _context._native_context, _native
+        self._resource = ownership.Resource(
+            ownership.Rank.EXTERNAL, _context._resource, backend.release_semaphore, _context._native_context, _native
         )
 
     def _forget_commands(self) -> None:
@@ -105,7 +105,7 @@ def submit_semaphore(
     return event
 
 
-def _prepare(queue: Queue, semaphore: ExternalSemaphore) -> tuple[tuple[Any, ...], _lifetime.Resource]:
+def _prepare(queue: Queue, semaphore: ExternalSemaphore) -> tuple[tuple[Any, ...], ownership.Resource]:
     """Makes ready for a queue's commands what can have any; raises for what cannot."""
     stream = queue._stream
     native = stream.native
@@ -129,12 +129,12 @@ class _Use(Openable):
 
     __slots__ = ("resource",)
 
-    def __init__(self, resource: _lifetime.Resource) -> None:
+    def __init__(self, resource: ownership.Resource) -> None:
         self.resource = resource
         self._open = True
 
 
-def _direct(command: DirectLaunch, resource: _lifetime.Resource, valued: bool) -> Prepared:
+def _direct(command: DirectLaunch, resource: ownership.Resource, valued: bool) -> Prepared:
     """A wait or signal as one call of the driver, given the value, or None for a binary semaphore."""
     (place,), (size,) = command.places, command.sizes
     assert place is not None

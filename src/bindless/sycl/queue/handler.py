@@ -10,19 +10,19 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from ...model.errors import AccessorError, InvalidError
-from ...model.ranges import NdRange, RangeLike
 from ...model.message_values import shown
+from ...model.ranges import NdRange, RangeLike
 from ...model.single_owner import SingleOwner
-from ..buffer.dependency_graph import submit_group
-from ..buffer.accessor import Accessor
-from ..copy.image_copy import ORIGIN
 from ...submission.event import Event
+from ..buffer.accessor import Accessor
+from ..buffer.dependency_graph import submit_group
+from ..copy.image_copy import ORIGIN
 
 if TYPE_CHECKING:
     from ...model.image_descriptor import ImageDescriptor
+    from ..kernel.kernel import Kernel
     from .external_semaphore import ExternalSemaphore
     from .interop_handle import InteropHandle
-    from ..kernel.kernel import Kernel
     from .queue import Queue
 
 __all__ = ["Handler"]

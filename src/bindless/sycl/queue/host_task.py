@@ -10,8 +10,8 @@ from ...model.enums import Target
 from .interop_handle import InteropHandle
 
 if TYPE_CHECKING:
-    from ..buffer.replica import Place
     from ..buffer.accessor import Accessor
+    from ..buffer.replica import Place
     from .queue import Queue
 
 __all__ = ["HostTask"]

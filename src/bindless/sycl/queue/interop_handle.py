@@ -10,8 +10,8 @@ from ...model.errors import AccessorError
 from ...model.single_owner import SingleOwner
 
 if TYPE_CHECKING:
-    from ..buffer.replica import Place
     from ..buffer.accessor import Accessor
+    from ..buffer.replica import Place
     from .queue import Queue
 
 __all__ = ["InteropHandle"]

@@ -7,41 +7,41 @@ from collections.abc import Callable, Iterable, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
-from ...backends.contract import AdoptedQueue, BackendProtocol, NativeQueue
-from ...core._submission import Submitter
+from ...backends.contract import AdoptedQueue, BackendProtocol
 from ...model import info
 from ...model.aspects import Aspect
 from ...model.enums import Backend, coerce
 from ...model.errors import AccessorError, Error, InvalidError
-from ...model.ranges import NdRange, RangeLike
 from ...model.message_values import shown
+from ...model.ranges import NdRange, RangeLike
 from ...model.single_owner import SingleOwner
-from ..copy import memory_commands as _memory_commands
-from ..kernel.arguments import memory_of, no_groups, pack_arguments
-from .host_task import HostTask
+from ...submission.command_stream import AsyncHandler, CommandStream, Operation, sweep
+from ...submission.event import Event
 from ...submission.foreign_stream import cuda_stream_of
+from ...submission.wait_list import waits_of
+from ..buffer.accessor import Accessor
+from ..copy import memory_commands
+from ..copy.image_copy import ORIGIN, PLACES, OneCopy, image_copy
+from ..copy.prepared_copy import PreparedCopies
+from ..copy.whole_copy import whole_copy
+from ..device.context import Context, default_context
+from ..device.device import Device
+from ..device.queue_base import QueueBase
+from ..kernel.arguments import memory_of, no_groups, pack_arguments
+from ..kernel.kernel import Kernel
 from ..kernel.offset_launch import has_offset, launch_operation
 from ..kernel.prepared_launch import REPEATED_RANGES, PreparedLaunches
-from ..copy.prepared_copy import PreparedCopies
-from ...submission.command_stream import AsyncHandler, CommandStream, Operation, sweep
-from ..usm.dpctl_queue import sycl_queue_capsule
 from ..usm.array_import import foreign_arguments
-from ...submission.wait_list import waits_of
-from ..copy.whole_copy import whole_copy
-from ..buffer.accessor import Accessor
-from ..device.context import Context, default_context
-from ..copy.image_copy import ORIGIN, PLACES, OneCopy, image_copy
-from ..device.device import Device
-from ...submission.event import Event
+from ..usm.dpctl_queue import sycl_queue_capsule
 from .external_semaphore import submit_semaphore
 from .handler import Handler
-from ..kernel.kernel import Kernel
+from .host_task import HostTask
 
 if TYPE_CHECKING:
     from ...model.image_descriptor import ImageDescriptor
     from ..buffer.replica import Home
-    from .external_semaphore import ExternalSemaphore
     from ..device.selector import Selector
+    from .external_semaphore import ExternalSemaphore
 
 __all__ = ["Queue", "transfer_queue"]
 
@@ -50,7 +50,7 @@ Events = Iterable[Event]
 _MOST_ITEMS = 2**64 - 1
 
 
-class Queue(Submitter, SingleOwner):
+class Queue(QueueBase, SingleOwner):
     """A queue of commands for one device. Without ``in_order`` they run in any order that their dependencies allow.
 
     Neither dropping nor closing a queue ends its work, or waits for it: ``wait`` does.
@@ -125,14 +125,6 @@ class Queue(Submitter, SingleOwner):
         if (in_order or direct) and not enable_profiling and not context._unreached:
             self._stream.prepared = PreparedLaunches(direct)
         self._repeated = PreparedCopies.of(self._stream)
-
-    @property
-    def _native(self) -> NativeQueue:
-        """The backend's queue; raises if this one has ended."""
-        native = self._stream.native
-        if native is None or self._stream.closed:
-            raise self._stream.unusable()
-        return native
 
     @property
     def backend(self) -> Backend:
@@ -352,7 +344,7 @@ class Queue(Submitter, SingleOwner):
             InvalidError: more bytes than a side has, memory of another context, a read-only or strided side.
         """
         try:
-            planned = _memory_commands.plan_memcpy(self, dst, src, nbytes)
+            planned = memory_commands.plan_memcpy(self, dst, src, nbytes)
         except AccessorError:
             return self._group_of("memcpy", (dst, src, nbytes), depends_on)
         return self._memory(planned, depends_on)
@@ -360,7 +352,7 @@ class Queue(Submitter, SingleOwner):
     def copy(self, src: object, dst: object, count: int | None = None, *, depends_on: Events | Event = ()) -> Event:
         """Copies ``count`` elements of the typed side (of bytes if neither is), or all; see ``memcpy``."""
         try:
-            planned = _memory_commands.plan_copy(self, src, dst, count)
+            planned = memory_commands.plan_copy(self, src, dst, count)
         except AccessorError:
             return self._group_of("copy", (src, dst, count), depends_on)
         return self._memory(planned, depends_on)
@@ -379,7 +371,7 @@ class Queue(Submitter, SingleOwner):
             InvalidError: no such value, more bytes than there are, or memory of another context.
         """
         try:
-            planned = _memory_commands.plan_memset(self, pointer, value, nbytes)
+            planned = memory_commands.plan_memset(self, pointer, value, nbytes)
         except AccessorError:
             return self._group_of("memset", (pointer, value, nbytes), depends_on)
         return self._memory(planned, depends_on)
@@ -403,7 +395,7 @@ class Queue(Submitter, SingleOwner):
             InvalidError: a pattern without a size or of another dtype, or more than there is room for.
         """
         try:
-            planned = _memory_commands.plan_fill(self, pointer, pattern, count)
+            planned = memory_commands.plan_fill(self, pointer, pattern, count)
         except AccessorError:
             return self._group_of("fill", (pointer, pattern, count), depends_on)
         return self._memory(planned, depends_on)
@@ -415,7 +407,7 @@ class Queue(Submitter, SingleOwner):
             pointer: ``UsmPointer`` or ``UsmArray``.
             nbytes: None means all of it.
         """
-        return self._memory(_memory_commands.plan_prefetch(self, pointer, nbytes), depends_on)
+        return self._memory(memory_commands.plan_prefetch(self, pointer, nbytes), depends_on)
 
     def mem_advise(self, pointer: object, nbytes: int | None, advice: int, *, depends_on: Events | Event = ()) -> Event:
         """Tells the driver how memory will be used.
@@ -428,7 +420,7 @@ class Queue(Submitter, SingleOwner):
         Raises:
             InvalidError: the driver knows no such advice, more bytes than there are, or memory of another context.
         """
-        return self._memory(_memory_commands.plan_advise(self, pointer, nbytes, advice), depends_on)
+        return self._memory(memory_commands.plan_advise(self, pointer, nbytes, advice), depends_on)
 
     def update_host(self, accessor: Accessor, *, depends_on: Events | Event = ()) -> Event:
         """Copies what a placeholder accessor covers to the buffer's memory on the host; see ``Handler.update_host``."""
@@ -454,7 +446,7 @@ class Queue(Submitter, SingleOwner):
 
         return self.submit(group)
 
-    def _memory(self, planned: _memory_commands.Command | None, depends_on: Events | Event) -> Event:
+    def _memory(self, planned: memory_commands.Command | None, depends_on: Events | Event) -> Event:
         if planned is None:
             return self._nothing(depends_on)
         return self._stream.submit(planned[0], depends_on, planned[1])

@@ -5,12 +5,12 @@ from __future__ import annotations
 import weakref
 from typing import TYPE_CHECKING, Any
 
+from ...core import ownership
 from ...core._submission import Openable
 from ...model.enums import UsmKind
 from ...model.errors import InvalidError, MemoryAllocationError
 from ...model.message_values import shown
 from ...model.single_owner import SingleOwner
-from ...core import ownership as _lifetime
 from ...submission.command_stream import sweep, wait_for_all, wait_for_users
 
 if TYPE_CHECKING:
@@ -81,10 +81,10 @@ class Allocation(Openable, SingleOwner):
         self.open = True
         self.owned = owned
         self._leases: weakref.WeakSet[Lease] | None = None
-        self.resource: _lifetime.Resource | None = None
+        self.resource: ownership.Resource | None = None
         if owned:
-            self.resource = _lifetime.Resource(
-                _lifetime.Rank.MEMORY, context._resource, context._backend.free, context._native, address
+            self.resource = ownership.Resource(
+                ownership.Rank.MEMORY, context._resource, context._backend.free, context._native, address
             )
         elif ordinary and nbytes > 0:
             self.resource = _lent(context, address, nbytes, not read_only, lender)
@@ -152,20 +152,20 @@ class Allocation(Openable, SingleOwner):
         if not self._leases:
             if self.resource is not None:
                 self.resource.close()
-            if isinstance(self.lender, _lifetime.Resource):
+            if isinstance(self.lender, ownership.Resource):
                 self.lender.close()
         self.resource = self.lender = None
 
 
-def _lent(context: Context, address: int, nbytes: int, writable: bool, lender: object) -> _lifetime.Resource | None:
+def _lent(context: Context, address: int, nbytes: int, writable: bool, lender: object) -> ownership.Resource | None:
     """The right of kernels to ordinary host memory, which its lender outlives; None where they need none."""
     backend: Any = context._backend
     if not hasattr(backend, "lend_memory"):
         return None
     row = (context._native, address, nbytes, writable)
     backend.lend_memory(*row)
-    holder = _lifetime.Holder(context._resource, lender)
-    return _lifetime.Resource(_lifetime.Rank.LENT_MEMORY, holder, backend.return_memory, *row)
+    holder = ownership.Holder(context._resource, lender)
+    return ownership.Resource(ownership.Rank.LENT_MEMORY, holder, backend.return_memory, *row)
 
 
 class Lease:
@@ -184,7 +184,7 @@ class Lease:
     def abandon(self) -> None:
         """Leaves the memory, and the native objects that it lies in, to the end of the process."""
         for holder in (self.resource, self.lender):
-            while isinstance(holder, _lifetime.Resource):
+            while isinstance(holder, ownership.Resource):
                 holder.detach()
                 holder = holder.parent
 
@@ -193,8 +193,8 @@ _leases: weakref.WeakSet[Lease] = weakref.WeakSet()
 
 
 def _finish() -> None:
-    for lease in _lifetime.snapshot(_leases):
+    for lease in ownership.snapshot(_leases):
         lease.abandon()
 
 
-_lifetime.at_exit(_finish)
+ownership.at_exit(_finish)

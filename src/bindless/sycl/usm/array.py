@@ -15,9 +15,9 @@ from ...model.errors import CopyError, InvalidError, MemoryAllocationError
 from ...model.host_array import as_array
 from ...model.masked_arrays import warn_of_mask
 from ...model.message_values import shown
-from .allocation import Allocation
-from ...submission.foreign_stream import place_stream_after
 from ...submission.command_stream import events_of_users
+from ...submission.foreign_stream import place_stream_after
+from .allocation import Allocation
 from .pointer import UsmPointer
 from .strides import indexed, packed_strides, permuted, reach, reshaped_strides, runs, same_layout
 

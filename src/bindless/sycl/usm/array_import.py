@@ -5,24 +5,25 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from ...core import ownership
 from ...model.aspects import Aspect
 from ...model.dlpack import DLDeviceType, DLFlag, dtype_of_dlpack
 from ...model.enums import Backend, UsmKind
 from ...model.errors import InvalidError
 from ...model.host_array import plain
 from ...model.message_values import shown
-from ...core import ownership as _lifetime
-from .allocation import Allocation
 from ...submission.foreign_stream import Arrival, place_queue_after, stream_handle
+from ..device.context import default_context
+from ..device.device import Device
+from ..device.queue_base import QueueBase
+from .allocation import Allocation
 from .array import UsmArray, element_dtype
 from .pointer import UsmPointer
 from .strides import packed_strides, reach
-from ..device.context import default_context
-from ..device.device import Device
 
 if TYPE_CHECKING:
     from ..queue.queue import Queue
@@ -113,9 +114,7 @@ def as_usm_array(x: Any, /, queue: Queue | None = None, *, copy: bool | None = N
 
 
 def _require_queue(queue: object) -> None:
-    from ..queue.queue import Queue
-
-    if queue is not None and not isinstance(queue, Queue):
+    if queue is not None and not isinstance(queue, QueueBase):
         raise InvalidError(f"queue={shown(queue)} is no Queue")
 
 
@@ -190,7 +189,7 @@ def _import_dlpack(x: Any, queue: Queue | None) -> UsmArray:
     memory = array.kind(target, on_host=kind in _HOST_TYPES)
     resource = target.context._resource
     taken = capsules.take_capsule(capsule)
-    lender = _lifetime.Resource(_lifetime.Rank.MEMORY, resource, capsules.delete_taken, *taken)
+    lender = ownership.Resource(ownership.Rank.MEMORY, resource, capsules.delete_taken, *taken)
     made = array.adopt(target, memory, lender)
     if ordered:  # the exporter has made the queue's first stream wait; out of order there are others
         arrival = (Arrival(made._owner),)
@@ -351,18 +350,17 @@ def _import_cuda(x: Any, interface: Mapping[str, Any], queue: Queue | None) -> U
 
 
 def _import_sycl(x: Any, interface: Mapping[str, Any], queue: Queue | None) -> UsmArray:
-    from ..queue.queue import Queue as QueueClass
 
     version = interface.get("version")
     if version != _SYCL_VERSION:
         raise InvalidError(f"{_SYCL_INTERFACE} of version {shown(version)}: version {_SYCL_VERSION} is known")
     owner = interface.get("syclobj")
     if queue is None:
-        if not isinstance(owner, QueueClass):
+        if not isinstance(owner, QueueBase):
             raise InvalidError(
                 f"syclobj={shown(owner)} is no Queue of this package: give queue=, of the memory's context"
             )
-        queue = owner
+        queue = cast("Queue", owner)
     itemsize = element_dtype(interface.get("typestr", "")).itemsize
     array = _layout_of(interface, _SYCL_INTERFACE, itemsize, itemsize)
     return array.adopt(queue, array.kind(queue, on_host=False), x)

@@ -5,20 +5,20 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING
 
+from ...core import ownership
 from ...model.dlpack import DLDeviceType, DLFlag, dlpack_type
 from ...model.enums import Backend, UsmKind
 from ...model.errors import InvalidError
 from ...model.message_values import shown
-from ...core import ownership as _lifetime
-from ...submission.foreign_stream import place_stream_after, stream_handle
 from ...submission.command_stream import events_of_users
+from ...submission.foreign_stream import place_stream_after, stream_handle
 
 try:
     from . import _dlpack as capsules
 except ImportError as error:  # a checkout whose extension modules were not built
     raise ImportError(
-        f"bindless.sycl.usm._dlpack, which makes DLPack capsules, is not built ({error}): install the package with pip, "
-        "which builds it, or build csrc/dlpack"
+        f"bindless.sycl.usm._dlpack, which makes DLPack capsules, is not built ({error}): install the package with "
+        "pip, which builds it, or build csrc/dlpack"
     ) from error
 
 if TYPE_CHECKING:
@@ -121,4 +121,4 @@ def _synchronize(array: UsmArray, place: Place, stream: object) -> None:
         event.wait()
 
 
-_lifetime.at_exit(capsules.finish)
+ownership.at_exit(capsules.finish)

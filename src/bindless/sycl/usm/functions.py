@@ -13,10 +13,10 @@ from ...model.aspects import Aspect
 from ...model.enums import UsmKind, coerce
 from ...model.errors import InvalidError
 from ...model.message_values import shown
+from ..device.device_context import resolve
 from .allocation import Allocation
 from .array import UsmArray, array_shape, element_dtype
 from .pointer import UsmPointer, size_of
-from ..device.device_context import resolve
 
 __all__ = ["allocate", "free", "malloc_device", "malloc_host", "malloc_shared", "usm_empty"]
 

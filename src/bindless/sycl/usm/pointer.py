@@ -15,9 +15,9 @@ from ...model.message_values import shown
 from .allocation import Allocation
 
 if TYPE_CHECKING:
-    from .array import UsmArray
     from ..device.context import Context
     from ..device.device import Device
+    from .array import UsmArray
 
 __all__ = ["UsmPointer", "size_of"]
 

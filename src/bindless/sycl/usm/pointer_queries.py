@@ -8,17 +8,17 @@ from ...backends.contract import PointerRecord
 from ...model.enums import UsmKind
 from ...model.errors import InvalidError
 from ...model.message_values import shown
-from .array import UsmArray
-from .pointer import UsmPointer
 from ..device.context import Context
 from ..device.device import Device
-from ..queue.queue import Queue
+from ..device.queue_base import QueueBase
+from .array import UsmArray
+from .pointer import UsmPointer
 
 __all__ = ["get_pointer_device", "get_pointer_type"]
 
 
 def _context_of(where: object) -> Context:
-    context = where.context if isinstance(where, Queue) else where
+    context = where.context if isinstance(where, QueueBase) else where
     if not isinstance(context, Context):
         raise InvalidError(f"context={shown(where)}: it is a Context, or a Queue for that of its own")
     return context
@@ -39,7 +39,7 @@ def _record(pointer: object, context: Context) -> PointerRecord:
     return context._backend.pointer_info(context._native, address)
 
 
-def get_pointer_type(pointer: UsmPointer | UsmArray | int, context: Context | Queue) -> UsmKind:
+def get_pointer_type(pointer: UsmPointer | UsmArray | int, context: Context | QueueBase) -> UsmKind:
     """The kind of memory that a pointer is into; ``unknown`` if it is no memory of this context, or freed.
 
     Args:
@@ -49,7 +49,7 @@ def get_pointer_type(pointer: UsmPointer | UsmArray | int, context: Context | Qu
     return _record(pointer, _context_of(context)).kind
 
 
-def get_pointer_device(pointer: UsmPointer | UsmArray | int, context: Context | Queue) -> Device:
+def get_pointer_device(pointer: UsmPointer | UsmArray | int, context: Context | QueueBase) -> Device:
     """The device that memory was allocated on; of host memory the context's first.
 
     Raises:
