@@ -111,7 +111,7 @@ def ddi_c(tables: list[Table]) -> str:
     names = "".join(f'  "{function.name}",\n' for function in functions)
     parts = [
         heading("level_zero"),
-        '#include "call.h"\n\n#define DEFAULT __attribute__((weak))\n',
+        '#include "level_zero_driver/core/fault_injection.h"\n\n#define DEFAULT __attribute__((weak))\n',
         '#define EXPORT __attribute__((visibility("default")))\n',
         f"const char *const blz_call_names[BLZ_CALL_COUNT] = {{\n{names}}};\n\n",
     ]

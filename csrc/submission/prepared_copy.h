@@ -66,14 +66,14 @@ typedef struct {
     const Array *array;
 } Given;
 
-/* given.c. read_given returns false with an exception; call let_go in both cases. */
+/* copy_operand.c. read_given returns false with an exception; call let_go in both cases. */
 bool read_given(PyObject *value, const Kinds *kinds, Given *given);
 void let_go(Given *given);
 bool fits(const Side *side, const Given *given, const Commands *commands);
 int number_of(const Given *given, uint64_t *number);
 PyObject *kept_of(const Given *given); /* the object to keep until the copy is complete; borrowed */
 
-/* copy.c */
+/* prepared_copy.c */
 int submit_copy(Commands *commands, Copy *copy, const Given given[2], PyObject *depends_on, PyObject **event);
 
 #endif

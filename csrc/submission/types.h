@@ -134,7 +134,7 @@ typedef struct {
     Prepared *rows[ROWS];
 } Commands;
 
-/* prepared.c: total number of launches whose kernels are destroyed. */
+/* prepared_command.c: total number of launches whose kernels are destroyed. */
 extern unsigned launches_dropped;
 
 typedef struct {
@@ -162,7 +162,7 @@ static inline bool is_memory(const Slot *slot)
     return slot->kind == POINTER || slot->kind == ARRAY;
 }
 
-/* objects.c: creates an object of a heap type; frees one after its contents; tests whether an attribute is True. */
+/* lane_and_event.c: creates an object of a heap type; frees one after its contents; tests whether an attribute is True. */
 PyObject *make(PyObject *type);
 void finish(PyObject *self);
 bool is_true(PyObject *object, PyObject *name);
@@ -170,20 +170,20 @@ bool is_true(PyObject *object, PyObject *name);
 /* wait.c: queries a lane whose wait is not 0. */
 int ask(const Lane *lane, int questions);
 
-/* objects.c: stores the driver event of the command just submitted to a lane in a mark. */
+/* lane_and_event.c: stores the driver event of the command just submitted to a lane in a mark. */
 void own_event(Mark *mark, const Lane *lane);
 
 /* lock.c. take: false with an exception from a signal handler. */
 bool take(Lock *self);
 void give_back(Lock *self);
 
-/* prepared.c: reads the sizes of a range as ints; false for another kind of range, and for an empty one. */
+/* prepared_command.c: reads the sizes of a range as ints; false for another kind of range, and for an empty one. */
 bool read_space(PyObject *space, long long sizes[3], int *dimensions);
 
-/* arguments.c: writes the values into the driver's descriptions; OTHERWISE where Python must handle one. */
+/* pack_arguments.c: writes the values into the driver's descriptions; OTHERWISE where Python must handle one. */
 int put_arguments(const Commands *commands, Prepared *launch, PyObject *const *values);
 
-/* commands.c: the row of a prepared launch. */
+/* command_stream.c: the row of a prepared launch. */
 unsigned row_of(PyObject *kernel, PyObject *space, const long long sizes[3], int dimensions, Py_ssize_t count);
 
 /* Writes the numbers of a command into the driver's descriptions: DONE, OTHERWISE or FAILED. Must not call Python. */
@@ -198,14 +198,14 @@ bool takes_commands(const Commands *self);
 /* queue.c: calls the Python method that handles all cases. */
 PyObject *call_any(PyObject *self, PyObject *method_name, PyObject *const *arguments, Py_ssize_t count, PyObject *names);
 
-/* copies.c: Submitter.ext_oneapi_copy; given.c: one-time initialisation. */
+/* copy_table.c: Submitter.ext_oneapi_copy; copy_operand.c: one-time initialisation. */
 PyObject *submitter_copy(Submitter *self, PyObject *const *arguments, Py_ssize_t count, PyObject *names);
 bool name_attributes(void);
 
 /* wait.c: Event.wait. */
 PyObject *event_wait(Event *self, PyObject *const *arguments, Py_ssize_t count, PyObject *names);
 
-/* commands.c: announce marks the queue as active before a submission; reap releases the objects of completed
+/* command_stream.c: announce marks the queue as active before a submission; reap releases the objects of completed
  * commands if all are known to be complete, else returns OTHERWISE. */
 bool announce(Commands *self);
 int reap(Commands *self);

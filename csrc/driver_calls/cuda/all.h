@@ -1,4 +1,4 @@
-/* Code of the functions that cuda_additions.h declares. */
+/* Code of the functions that declarations.h declares. */
 #include "cuda/declarations.h"
 
 #include "cuda/copy.h"

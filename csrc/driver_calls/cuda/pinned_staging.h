@@ -27,7 +27,7 @@ typedef struct bindless_stager {
     unsigned char *buffers[BINDLESS_STAGING_BUFFERS];
     CUevent events[BINDLESS_STAGING_BUFFERS]; /* recorded after the last copy of each buffer */
     CUdeviceptr places[BINDLESS_STAGING_BUFFERS]; /* device memory of host calls, as large as the buffers */
-    CUstream stream;                              /* of host calls, see cuda_host_call.h */
+    CUstream stream;                              /* of host calls, see pipelined_image_call.h */
 } bindless_stager_t;
 
 struct bindless_staging {

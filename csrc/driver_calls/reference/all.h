@@ -1,4 +1,4 @@
-/* Code of the functions that reference_additions.h declares. */
+/* Code of the functions that declarations.h declares. */
 #include "reference/declarations.h"
 
 #include "reference/copy.h"

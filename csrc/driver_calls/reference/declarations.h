@@ -1,4 +1,4 @@
-/* Additions of the reference driver's module to its API, read by cffi and by the compiler. reference_calls.h
+/* Additions of the reference driver's module to its API, read by cffi and by the compiler. all.h
  * includes the code. */
 
 /* Shared state of a queue's repeated commands: the events that the next one waits for, and its own event. */

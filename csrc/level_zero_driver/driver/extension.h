@@ -7,7 +7,7 @@
 ze_result_t blz_extension_list(uint32_t *count, ze_driver_extension_properties_t *properties);
 
 /* Returns a function by name: any of the API tables, "zexCounterBasedEventCreate2" of Intel's driver, "bindlessFailCalls" and
- * "bindlessGetCallCount" (call.h), and
+ * "bindlessGetCallCount" (core/fault_injection.h), and
  *   "bindlessGetObjectCount", ze_result_t (*)(uint64_t *count): the number of objects and allocations of clients;
  *   "bindlessGetMemoryContext", ze_result_t (*)(const void *pointer, ze_context_handle_t *context): the context of an
  *   allocation, or NULL.
