@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import bindless as bl
+from bindless.model.channels import channel_of_dtype
 from error_checks import raises
 
 ARRAY = np.zeros((4, 2), np.float32)
@@ -52,3 +53,17 @@ def test_no_sizes(queue: bl.Queue) -> None:
                 image.resize(nothing)  # type: ignore[arg-type]
             with raises(bl.InvalidError, match="shape="):
                 image.warp(np.eye(3), nothing)  # type: ignore[arg-type]
+
+
+def test_no_dtypes(queue: bl.Queue) -> None:
+    """Texts, numbers and tuples that numpy makes no dtype of, also where a handle was made from a number."""
+    for wrong in ("junk", "f4,,(", 3, 1.5, object(), [1], {"a": 1}, (np.int32, 2**65)):
+        with raises(bl.InvalidError, match="dtype="):
+            channel_of_dtype(wrong)  # type: ignore[arg-type]
+        with raises(bl.InvalidError, match="dtype="):
+            bl.usm_empty(4, wrong, queue)  # type: ignore[call-overload]
+        for handle in (bl.SampledImageHandle(5), bl.UnsampledImageHandle(5)):
+            with raises(bl.InvalidError, match="dtype="):
+                bl.fetch_image(queue, handle, POINTS, num_channels=1, dtype=wrong)
+            with raises(bl.InvalidError, match="dtype="):
+                bl.fetch_image(queue, handle, POINTS, dtype=wrong, out=ARRAY.copy())

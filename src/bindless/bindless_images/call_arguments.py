@@ -13,6 +13,7 @@ from ..backends.contract import NativeEvent
 from ..model.aspects import Aspect
 from ..model.enums import ImageChannelType, ImageType
 from ..model.errors import InvalidError
+from ..model.host_array import as_dtype
 from ..model.image_call import ImageCall, Operation
 from ..model.image_descriptor import CUBEMAP_FACES, ImageDescriptor
 from ..model.image_handles import SampledImageHandle, UnsampledImageHandle
@@ -149,7 +150,7 @@ def find_image(
 def _raw_descriptor(
     form: Form, handle: object, coords: ArrayLike, num_channels: int | None, dtype: DTypeLike
 ) -> ImageDescriptor:
-    element = np.dtype(dtype) if dtype is not None else None
+    element = as_dtype("dtype", dtype) if dtype is not None else None
     channel = None if element is None else _CHANNEL_OF_RAW.get(element)
     if num_channels is None or channel is None:
         raise InvalidError(

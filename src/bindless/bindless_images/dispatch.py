@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from ..model.enums import ImageType
 from ..model.errors import InvalidError
+from ..model.host_array import as_dtype
 from ..model.image_call import Operation
 from ..model.image_descriptor import ImageDescriptor
 from ..submission.event import Event
@@ -135,7 +136,7 @@ def _asked(options: Options, out: ArrayLike | None) -> tuple[int | None, DTypeLi
     if isinstance(out, (np.ndarray, UsmArray)):
         if dtype is None:
             dtype = out.dtype
-        if num_channels is None and np.dtype(dtype).fields is None and out.ndim == 2 and 1 <= out.shape[1] <= 4:
+        if num_channels is None and as_dtype("dtype", dtype).fields is None and out.ndim == 2 and 1 <= out.shape[1] <= 4:
             num_channels = out.shape[1]
     return num_channels, dtype
 

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from ..model.channels import ELEMENTS
 from ..model.errors import InvalidError
+from ..model.host_array import as_dtype
 from ..model.image_descriptor import ImageDescriptor
 from ..model.message_values import shown
 
@@ -67,7 +68,7 @@ def read_format(
         raise InvalidError(f"{name}: num_channels={shown(num_channels)}: it is 1 to {_MAX_CHANNELS}")
     if dtype is None:
         return ValueFormat(desc.value_dtype, int(channels), desc.value_dtype)
-    wanted = _dtype(name, "dtype", dtype)
+    wanted = as_dtype(f"{name}: dtype", dtype)
     if wanted.fields is None:
         element, count = _standard(name, "dtype", wanted)
         _check_element(name, desc, element)
@@ -76,7 +77,7 @@ def read_format(
         raise InvalidError(
             f"{name}: dtype={wanted} is a user type: give hint= the standard type of its size, such as np.dtype('4f4')"
         )
-    element, count = _standard(name, "hint", _dtype(name, "hint", hint))
+    element, count = _standard(name, "hint", as_dtype(f"{name}: hint", hint))
     count = 1 if count is None else count
     if element.itemsize * count != wanted.itemsize:
         raise InvalidError(
@@ -113,13 +114,6 @@ def written_format(name: str, desc: ImageDescriptor, item: np.dtype[Any]) -> Val
         f"{name}: colours of {item.itemsize} bytes (dtype {item}) are no pixels of {desc.num_channels} channels of "
         f"{desc.channel_type}, which take {desc.pixel_size}"
     )
-
-
-def _dtype(name: str, argument: str, value: npt.DTypeLike) -> np.dtype[Any]:
-    try:
-        return np.dtype(value)
-    except (TypeError, ValueError, SyntaxError) as error:  # numpy parses texts as Python
-        raise InvalidError(f"{name}: {argument}={shown(value)} is no dtype of numpy") from error
 
 
 def _standard(name: str, argument: str, dtype: np.dtype[Any]) -> tuple[np.dtype[Any], int | None]:

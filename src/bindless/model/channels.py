@@ -94,11 +94,12 @@ def channel_of_dtype(dtype: np.dtype[np.generic] | type | str) -> ImageChannelTy
     Raises
     ------
     InvalidError
-        No channel type stores this dtype.
+        No channel type stores this dtype, or it is no dtype.
     """
     from .errors import InvalidError
+    from .host_array import as_dtype
 
-    kind = np.dtype(dtype)
+    kind = as_dtype("dtype", dtype)
     try:
         return _OF_DTYPE[kind.newbyteorder("=")]
     except KeyError:

@@ -1,4 +1,7 @@
-"""Arrays that somebody gave, as numpy itself sees them: ``as_array`` makes them, ``plain`` looks behind subclasses."""
+"""Arrays and dtypes from a caller, as numpy sees them.
+
+``as_array`` and ``as_dtype`` convert arguments; ``plain`` gives the memory behind a subclass of ``numpy.ndarray``.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ import numpy.typing as npt
 from .errors import InvalidError, MemoryAllocationError
 from .message_values import shown
 
-__all__ = ["as_array", "plain"]
+__all__ = ["as_array", "as_dtype", "plain"]
 
 _Element = TypeVar("_Element", bound=np.generic)
 
@@ -42,3 +45,17 @@ def as_array(name: str, value: npt.ArrayLike) -> np.ndarray[Any, Any]:
         raise InvalidError(f"{name}={shown(value)}: numpy makes no array of it ({error})") from error
     except MemoryError as error:
         raise MemoryAllocationError(f"{name}={shown(value)}: there is no room for its array ({error})") from error
+
+
+def as_dtype(name: str, value: npt.DTypeLike) -> np.dtype[Any]:
+    """``numpy.dtype(value)`` of an argument.
+
+    Raises
+    ------
+    InvalidError
+        numpy has no such dtype.
+    """
+    try:
+        return np.dtype(value)
+    except (TypeError, ValueError, SyntaxError, OverflowError) as error:  # numpy parses texts as Python
+        raise InvalidError(f"{name}={shown(value)} is no dtype of numpy") from error

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from ...model.enums import Backend, UsmKind
 from ...model.errors import CopyError, InvalidError, MemoryAllocationError
-from ...model.host_array import as_array
+from ...model.host_array import as_array, as_dtype
 from ...model.masked_arrays import warn_of_mask
 from ...model.message_values import shown
 from ...submission.command_stream import events_of_users
@@ -438,10 +438,7 @@ def element_dtype(dtype: npt.DTypeLike) -> np.dtype[Any]:
     Raises:
         InvalidError: no dtype, Python objects, or elements without size.
     """
-    try:
-        kind = np.dtype(dtype)
-    except (TypeError, ValueError, SyntaxError) as error:  # numpy parses texts as Python
-        raise InvalidError(f"dtype={shown(dtype)} is no dtype of numpy") from error
+    kind = as_dtype("dtype", dtype)
     if kind.hasobject or kind.itemsize == 0:
         raise InvalidError(f"dtype={kind}: elements are plain memory with a size, no Python objects")
     return kind
