@@ -30,7 +30,7 @@ class Block(Resource):
 
 
 _free: weakref.WeakKeyDictionary[Context, dict[Any, list[Block]]] = weakref.WeakKeyDictionary()
-_lock = threading.Lock()
+_lock = threading.RLock()
 
 
 def take(queue: Queue, nbytes: int) -> Block:
@@ -38,9 +38,10 @@ def take(queue: Queue, nbytes: int) -> Block:
     context, device = queue.context, queue.device
     with _lock:
         blocks = _free.setdefault(context, {}).setdefault(device._record.index, [])
-        for index, block in enumerate(blocks):
-            if nbytes <= block.nbytes <= max(4 * nbytes, _SMALLEST):
-                return blocks.pop(index)
+        for block in tuple(blocks):
+            if nbytes <= block.nbytes <= max(4 * nbytes, _SMALLEST) and block in blocks:
+                blocks.remove(block)
+                return block
     size = max(_SMALLEST, 1 << (nbytes - 1).bit_length())
     backend, native = context._backend, context._native
     address = backend.allocate(native, device._record.native, UsmKind.device, size)
@@ -60,7 +61,7 @@ def give_back(queue: Queue, block: Block) -> None:
 def _after_fork() -> None:
     """Another thread of the parent may have held the lock."""
     global _lock
-    _lock = threading.Lock()
+    _lock = threading.RLock()
     _free.clear()
 
 

@@ -10,7 +10,7 @@ from ..sycl.queue.queue import Queue
 __all__ = ["default_queue"]
 
 _default: Queue | None = None
-_lock = threading.Lock()
+_lock = threading.RLock()
 
 
 def default_queue() -> Queue:
@@ -18,14 +18,16 @@ def default_queue() -> Queue:
     global _default
     with _lock:
         if _default is None or _default.closed:
-            _default = Queue(in_order=True)
+            made = Queue(in_order=True)
+            if _default is None or _default.closed:  # else a finalizer has made one meanwhile
+                _default = made
         return _default
 
 
 def _after_fork() -> None:
     """Another thread of the parent may have held the lock."""
     global _lock
-    _lock = threading.Lock()
+    _lock = threading.RLock()
 
 
 ownership.after_fork(_after_fork)

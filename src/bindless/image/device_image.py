@@ -89,7 +89,7 @@ class ImageStore:
         self._queue = queue
         self._channels = described.num_channels
         self._layers = described.array_size
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._readers: dict[BindlessImageSampler, Reader] = {}
         self._unsampled: dict[int, UnsampledImageHandle] = {}
         self.descriptor = descriptor
@@ -181,7 +181,7 @@ class ImageStore:
         with self._lock:
             reader = self._readers.get(sampler)
             if reader is None:
-                reader = self._readers[sampler] = self._make_reader(memory, sampler)
+                reader = self._readers.setdefault(sampler, self._make_reader(memory, sampler))
             return reader
 
     def _make_reader(self, memory: ImageMem, sampler: BindlessImageSampler) -> Reader:
@@ -220,7 +220,7 @@ class ImageStore:
                 else:
                     made = create_image(memory, self.descriptor, self._queue)
                 assert isinstance(made, UnsampledImageHandle)
-                handle = self._unsampled[level] = made
+                handle = self._unsampled.setdefault(level, made)
             return handle
 
     # ------------------------------------------------------------------ values

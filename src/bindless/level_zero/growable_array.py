@@ -68,7 +68,7 @@ class GrowableArray(SingleOwner):
             context, device, UsmKind.device, self._range.address, 0, owned=False, lender=self._range._resource
         )
         self._length = 0
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
 
     def __len__(self) -> int:
         return self._length

@@ -141,7 +141,7 @@ class VirtualRange(SingleOwner):
         reserve = offered(backend, "reserve_addresses", _WHAT)
         self.address: int = reserve(native, self.device._record.native, self.nbytes)
         self._held = _Reservation(backend, native, self.address, self.nbytes)
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         # Before the memory that is mapped, where both end together.
         self._resource = ownership.Resource(ownership.Rank.IMAGE_MEMORY, self.context._resource, self._held.end)
 
@@ -188,7 +188,7 @@ class VirtualRange(SingleOwner):
             raise InvalidError(f"memory_offset={memory_offset}, nbytes={size}: the memory has {memory.nbytes} bytes")
         place = self.address + offset
         with self._lock:
-            for other, (length, _) in self._held.mapped.items():
+            for other, (length, _) in tuple(self._held.mapped.items()):
                 if other < place + size and place < other + length:
                     raise InvalidError(
                         f"offset={offset}, nbytes={size}: {length} bytes are mapped at offset {other - self.address}; "

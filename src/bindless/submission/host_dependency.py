@@ -32,7 +32,7 @@ Launch = Callable[[Sequence[NativeEvent]], None]
 Starter = Callable[[Callable[[], None]], None]
 
 # Guards the links between nodes. Held for a few instructions, in which nothing else is locked.
-_lock = threading.Lock()
+_lock = threading.RLock()
 
 
 class _Turns(threading.local):
@@ -158,9 +158,10 @@ class Node:
         for leaf in _leaves(event):
             node = leaf._task
             if node is not None:
+                follower = self, leaf, needed  # before the check: a finalizer that runs here may end the node
                 with _lock:
                     if not node.over:
-                        node._followers.append((self, leaf, needed))
+                        node._followers.append(follower)
                         self._missing += 1
                         continue
             if leaf._native is not None and not leaf._done:
@@ -441,7 +442,7 @@ def open_gates() -> None:
 
 def _after_fork() -> None:
     global _lock
-    _lock = threading.Lock()
+    _lock = threading.RLock()
     _gates.clear()
     _waiting.clear()
 

@@ -30,7 +30,7 @@ class Pool:
     """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._jobs: queue.SimpleQueue[Job] = queue.SimpleQueue()
         self._idle = 0
         self._waiting = 0

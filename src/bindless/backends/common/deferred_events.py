@@ -8,12 +8,11 @@ wanted, and most events never become one of the driver.
 from __future__ import annotations
 
 import itertools
-import threading
 from collections.abc import Iterator, Sequence
 from sys import getrefcount
 from typing import Any, Generic, TypeVar
 
-from ...core._submission import Lane, Mark
+from ...core._submission import Lane, Lock, Mark
 from ...model.enums import EventStatus
 from ...model.errors import Error, InvalidError, ProfilingError
 
@@ -88,7 +87,9 @@ class RecordingStream(Lane, Generic[_Event]):
     """Commands one after the other.
 
     Attributes:
-        lock: held around a command and the bookkeeping of its event.
+        lock: held around a command and the bookkeeping of its event. The thread that holds it can take it again: a
+            garbage collection or a signal handler can run in between, and can use the stream. What Python code read
+            before such a point may be out of date after it.
         pending: the event of the last command, as long as it is not recorded.
         submitted: commands so far; their events' indices.
         done: highest index of an event known to be complete.
@@ -99,7 +100,7 @@ class RecordingStream(Lane, Generic[_Event]):
 
     def __init__(self, profiling: bool) -> None:
         self.profiling = profiling
-        self.lock = threading.Lock()
+        self.lock = Lock()
         self.pending: _Event | None = None
         self.submitted = 0
         self.done = 0

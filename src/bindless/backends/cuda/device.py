@@ -92,7 +92,7 @@ class Device:
         self.name = ffi.string(text).decode("utf-8", "replace")
         self._attributes: dict[int, int] = {}
         self._context: PrimaryContext | None = None
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
 
     @property
     def gather_limits(self) -> tuple[int, int]:
@@ -147,7 +147,8 @@ class Device:
         refuse_in_fork()
         with self._lock:
             if self._context is None:
-                self._context = PrimaryContext(self)
+                made = PrimaryContext(self)
+                self._context = self._context or made  # a finalizer may have made one meanwhile
             return self._context
 
     def __repr__(self) -> str:
@@ -181,7 +182,7 @@ def platforms() -> tuple[PlatformRecord, ...]:
     return (PlatformRecord(0, "NVIDIA CUDA", "NVIDIA Corporation", f"CUDA {cuda_version()}"),)
 
 
-_discovery = threading.Lock()
+_discovery = threading.RLock()
 _records: tuple[DeviceRecord, ...] | None = None
 
 
@@ -196,7 +197,9 @@ def devices() -> tuple[DeviceRecord, ...]:
     with _discovery:
         if _records is None:
             driver.load()
-            _records = _discover()
+            found = _discover()
+            if _records is None:  # else a finalizer has asked meanwhile
+                _records = found
         return _records
 
 

@@ -25,7 +25,7 @@ __all__ = ["image_call", "kernel_name", "kernel_of"]
 
 # The kernels loaded so far, by the address of the primary context, their name and the format they are compiled for.
 _loaded: dict[tuple[int, str, int], Kernel] = {}
-_loading = threading.Lock()
+_loading = threading.RLock()
 
 
 def _geometry(call: ImageCall) -> str:

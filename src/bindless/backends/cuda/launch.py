@@ -95,14 +95,18 @@ def _submit(queue: Queue, kernel: Kernel, shape: Shape, shared: int, pointers: A
             queue.primary.activate()
             stream.before(())
         described = stream.launch
-        if stream.launched is not shape:  # each kernel has its own objects for its shapes
-            stream.launched = None
-            described.function, described.grid, described.block = kernel.native, shape[:3], shape[3:]
-            stream.launched = shape
-        if stream.parameters is not pointers:
-            stream.parameters = described.parameters = pointers
-        if stream.shared != shared:
-            stream.shared = described.shared = shared
+        # Again, where a finalizer has launched another kernel meanwhile. From the last comparison to the call nothing
+        # allocates and no Python function begins, so none runs there.
+        while stream.launched is not shape or stream.parameters is not pointers or stream.shared != shared:
+            if stream.launched is not shape:  # each kernel has its own objects for its shapes
+                stream.launched = None
+                described.function, described.grid, described.block = kernel.native, shape[:3], shape[3:]
+                if stream.launched is None:  # else the finalizer's launch has described itself in between
+                    stream.launched = shape
+            if stream.parameters is not pointers:
+                stream.parameters = described.parameters = pointers
+            if stream.shared != shared:
+                stream.shared = described.shared = shared
         result = _launch(described)
         if result == SUCCESS:
             return stream.after()

@@ -47,7 +47,7 @@ _GRANULARITY = 64 << 10
 # Bytes without shape are lines of so many.
 _LINE = 64 << 10
 
-_making = threading.Lock()
+_making = threading.RLock()
 
 
 def staging_bytes() -> int:
@@ -103,7 +103,8 @@ def staging_of(primary: PrimaryContext) -> Staging:
         with _making:
             found = primary.staging
             if found is None:
-                found = primary.staging = Staging(primary)
+                made = Staging(primary)
+                found = primary.staging = primary.staging or made  # a finalizer may have made one meanwhile
     return found
 
 

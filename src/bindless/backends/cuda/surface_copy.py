@@ -152,7 +152,7 @@ _Plan = tuple[Kernel, Shape]
 _MOST_PLANS = 1024
 _plans: dict[tuple[int, str, str, int, int, int, int], _Plan] = {}
 _loaded: dict[tuple[int, str, str, int, int], Kernel] = {}
-_loading = threading.Lock()
+_loading = threading.RLock()
 
 
 def _kernel(queue: Queue, source: str, target: str, blob: int, rows: int) -> Kernel:

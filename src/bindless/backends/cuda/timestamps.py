@@ -61,7 +61,7 @@ class _Timekeeper:
 
     def __init__(self, context: PrimaryContext) -> None:
         self.context = context
-        self.lock = threading.Lock()
+        self.lock = threading.RLock()
         slot = ffi.new("CUstream *")
         check(lib.cuStreamCreate(slot, lib.CU_STREAM_NON_BLOCKING), "cuStreamCreate")
         self.stream = slot[0]
@@ -90,7 +90,7 @@ class _Timekeeper:
 
 
 _keepers: dict[int, _Timekeeper] = {}
-_lock = threading.Lock()
+_lock = threading.RLock()
 
 
 def clock_of(context: PrimaryContext) -> Clock:

@@ -60,7 +60,7 @@ class NativeContext:
         self.owned = owned
         self.pools = EventPool(handle, timed=False), EventPool(handle, timed=True)
         self.functions: dict[tuple[Device, str, int], Kernel] = {}
-        self.loading = threading.Lock()
+        self.loading = threading.RLock()
         self._users = 0
 
     @staticmethod

@@ -50,7 +50,7 @@ class Device:
         self.parent = parent
         self.properties = driver.get_properties("ze_device_properties_t", "zeDeviceGetProperties", handle)
         self.name = ffi.string(self.properties.name).decode("utf-8", "replace")
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._parts: tuple[Device, ...] | None = None
 
     # ------------------------------------------------------------------ properties
@@ -204,7 +204,9 @@ class Device:
         with self._lock:
             if self._parts is None:
                 found = driver.get_all("ze_device_handle_t", "zeDeviceGetSubDevices", self.handle)
-                self._parts = tuple(Device(self.driver, handle, self.index, self) for handle in found)
+                made = tuple(Device(self.driver, handle, self.index, self) for handle in found)
+                if self._parts is None:  # else a finalizer has asked meanwhile
+                    self._parts = made
             return self._parts
 
     def __repr__(self) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from itertools import repeat
 from typing import Any
@@ -33,7 +32,7 @@ class EventPool:
         self._timed = timed
         self._pools: list[Any] = []
         self._events: list[Any] = []
-        self._lock = threading.Lock()
+        self._places: list[tuple[Any, int]] = []  # of _pools that no event has been made at
         self.at_rest: list[Any] = []
         # Each next() takes an event that goes back by itself, in one step: Ctrl-C comes before or after it.
         self._taken: Iterator[Any] = map(ffi.gc, iter(self.at_rest.pop, None), repeat(self.at_rest.append))
@@ -48,18 +47,21 @@ class EventPool:
         return handle
 
     def _create(self) -> Any:
-        with self._lock:
-            place = len(self._events) % _EVENTS
-            if place == 0:
-                self._pools.append(self._create_pool())
-            desc = driver.make_struct("ze_event_desc_t", index=place, signal=lib.ZE_EVENT_SCOPE_FLAG_HOST)
-            slot = ffi.new("ze_event_handle_t *")
-            result = lib.zeEventCreate(self._pools[-1], desc, slot)
-            if result and place == 0:  # the pool is made anew the next time
-                lib.zeEventPoolDestroy(self._pools.pop())
-            check(result, "zeEventCreate")
-            self._events.append(slot[0])
-            return slot[0]
+        """A new event. Each step is complete in itself: a collection in between may run a finalizer that comes here."""
+        try:
+            pool, index = self._places.pop()
+        except IndexError:
+            pool, index = self._create_pool(), 0
+            self._pools.append(pool)
+            self._places += [(pool, later) for later in reversed(range(1, _EVENTS))]
+        desc = driver.make_struct("ze_event_desc_t", index=index, signal=lib.ZE_EVENT_SCOPE_FLAG_HOST)
+        slot = ffi.new("ze_event_handle_t *")
+        result = lib.zeEventCreate(pool, desc, slot)
+        if result:
+            self._places.append((pool, index))
+        check(result, "zeEventCreate")
+        self._events.append(slot[0])
+        return slot[0]
 
     def _create_pool(self) -> Any:
         flags = lib.ZE_EVENT_POOL_FLAG_HOST_VISIBLE
@@ -76,13 +78,12 @@ class EventPool:
 
     def close(self) -> None:
         """Destroys everything; no work that uses it is left."""
-        with self._lock:
-            self.at_rest.clear()
-            for event in self._events:
-                release(lib.zeEventDestroy(event), "zeEventDestroy")
-            for pool in self._pools:
-                release(lib.zeEventPoolDestroy(pool), "zeEventPoolDestroy")
-            self._events, self._pools = [], []
+        self.at_rest.clear()
+        for event in self._events:
+            release(lib.zeEventDestroy(event), "zeEventDestroy")
+        for pool in self._pools:
+            release(lib.zeEventPoolDestroy(pool), "zeEventPoolDestroy")
+        self._events, self._pools, self._places = [], [], []
 
 
 class NativeEvent:

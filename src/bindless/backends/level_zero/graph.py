@@ -63,7 +63,7 @@ class Graph:
     def __init__(self, places: Any) -> None:
         self.places = places
         self.last: Event | None = None
-        self.lock = threading.Lock()
+        self.lock = threading.RLock()
 
 
 def _append_function(queue: Queue) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...drivers import level_zero as driver
@@ -21,6 +21,8 @@ lib, ffi = driver.lib, driver.ffi
 _NULL = ffi.NULL
 
 _POINTER_SIZE = 8
+
+_NO_OFFSET = (0, 0, 0)
 
 # What kernels may reach by addresses that they find in memory.
 _INDIRECT = (
@@ -65,7 +67,7 @@ class Kernel(KernelBase[Shape]):
         self.module = module
         self.name = name
         self.device: Device = module.device
-        self.lock = threading.Lock()
+        self.lock = threading.RLock()  # a collection while it is held may run a finalizer that launches this kernel
         self.owned = owned
         self.native = _create(module, name) if made is None else made
         try:
@@ -86,6 +88,8 @@ class Kernel(KernelBase[Shape]):
         super().__init__(sizes, count if sizes is None else len(sizes))
         self.kinds = None if parameters is None else tuple(parameter.kind for parameter in parameters)
         self._group: tuple[int, int, int] | None = None
+        self._offset = _NO_OFFSET
+        self._wanted: tuple[tuple[int, int, int], Sequence[bytes | int], tuple[int, int, int]] | None = None
         # What is set, and which of it is set anew each time: all but plain values.
         self._set: tuple[bytes | int, ...] | None = None
         kinds = self.kinds or ("",) * count
@@ -149,13 +153,57 @@ class Kernel(KernelBase[Shape]):
             self._group = group
         return result
 
-    def prepare(self, group: tuple[int, int, int], arguments: Sequence[bytes | int]) -> int:
-        """Sets work-group and arguments of the next launch; the lock is held. Values that are set are left alone.
+    def append(
+        self,
+        group: tuple[int, int, int],
+        arguments: Sequence[bytes | int],
+        command: Callable[..., int],
+        *where: Any,
+        offset: tuple[int, int, int] = _NO_OFFSET,
+    ) -> int:
+        """Sets work-group, arguments and offset, and calls ``command(*where)``, which appends the launch to a list.
+
+        A finalizer that launches the same kernel in between sets other values, and then gives back those of the launch
+        that it interrupts.
+        """
+        with self.lock:
+            interrupted = self._wanted
+            self._wanted = group, arguments, offset
+            try:
+                result = self.prepare(group, arguments, offset)
+                return result if result != SUCCESS else int(command(*where))
+            finally:
+                self._wanted = interrupted
+                self.restore()
+
+    def restore(self) -> None:
+        """Gives the values back that a launch has set, which this thread interrupts; the lock is held."""
+        if self._wanted is not None:
+            self.prepare(*self._wanted)
+        elif self._offset != _NO_OFFSET:
+            self._set_offset(_NO_OFFSET)
+
+    def _set_offset(self, offset: tuple[int, int, int]) -> int:
+        function = self.device.driver.require("zeKernelSetGlobalOffsetExp", "1.1")
+        self._offset = offset
+        return int(function(self.native, *offset))
+
+    def prepare(
+        self,
+        group: tuple[int, int, int],
+        arguments: Sequence[bytes | int],
+        offset: tuple[int, int, int] = _NO_OFFSET,
+    ) -> int:
+        """Sets work-group, arguments and offset of the next launch; the lock is held. Values that are set are left alone.
 
         Addresses are always set: the driver looks up what lies there.
         """
         if self._group != group:
             result = self.set_group(group)
+            if result != SUCCESS:
+                return result
+        if self._offset != offset:
+            result = self._set_offset(offset)
             if result != SUCCESS:
                 return result
         values = tuple(arguments)

@@ -71,21 +71,17 @@ def launch_with_offset(
         _refuse(queue, kernel)
     if max(offset) >= 2**32:
         raise InvalidError(f"offset={offset}: Level Zero has offsets below 2**32", backend="level_zero")
-    set_offset = queue.context.driver.require("zeKernelSetGlobalOffsetExp", "1.1")
+    queue.context.driver.require("zeKernelSetGlobalOffsetExp", "1.1")
     shape = kernel.shape(global_size, local_size)
     kernel.require(arguments)
 
-    def append(own: Any, *events: Any) -> int:
-        with kernel.lock:
-            result = int(set_offset(kernel.native, *(*offset, 0, 0)[:3]))
-            if result != SUCCESS:
-                return result
-            try:
-                return _append_locked(own, kernel, shape, arguments, *events)
-            finally:
-                set_offset(kernel.native, 0, 0, 0)
-
-    return queue.run(append, "zeCommandListAppendLaunchKernel", waits, f"kernel {kernel.name!r}")
+    x, y, z = (*offset, 0, 0)[:3]
+    return queue.run(
+        lambda own, *events: _append(own, kernel, shape, arguments, *events, offset=(x, y, z)),
+        "zeCommandListAppendLaunchKernel",
+        waits,
+        f"kernel {kernel.name!r}",
+    )
 
 
 def _submit(stream: Stream, kernel: Kernel, shape: Shape, arguments: Sequence[bytes | int]) -> Event:
@@ -95,35 +91,30 @@ def _submit(stream: Stream, kernel: Kernel, shape: Shape, arguments: Sequence[by
     with stream.lock:
         if stream.pending is None or stream.closed or stream.is_kept():
             stream.before(())
-        stream.begin()
+        number = stream.begin()
         if not lists.is_direct:
             result = lists.run(lambda own, *events: _append(own, kernel, shape, arguments, *events))
         else:
-            with kernel.lock:
-                result = kernel.prepare(shape.group, arguments)
-                if result == SUCCESS:
-                    result = lib.zeCommandListAppendLaunchKernel(
-                        lists.handle, kernel.native, shape.count, _NULL, 0, _NULL
-                    )
+            call = lib.zeCommandListAppendLaunchKernel
+            where = lists.handle, kernel.native, shape.count, _NULL, 0, _NULL
+            result = kernel.append(shape.group, arguments, call, *where)
         if result == SUCCESS:
-            return stream.after()
+            return stream.after(number)
     fail(result, "zeCommandListAppendLaunchKernel", f"kernel {kernel.name!r}")
 
 
 def _append(
-    own: Any, kernel: Kernel, shape: Shape, arguments: Sequence[bytes | int], signal: Any, count: int, array: Any
+    own: Any,
+    kernel: Kernel,
+    shape: Shape,
+    arguments: Sequence[bytes | int],
+    signal: Any,
+    count: int,
+    array: Any,
+    offset: tuple[int, int, int] = (0, 0, 0),
 ) -> int:
-    with kernel.lock:
-        return _append_locked(own, kernel, shape, arguments, signal, count, array)
-
-
-def _append_locked(
-    own: Any, kernel: Kernel, shape: Shape, arguments: Sequence[bytes | int], signal: Any, count: int, array: Any
-) -> int:
-    result = kernel.prepare(shape.group, arguments)
-    if result == SUCCESS:
-        result = lib.zeCommandListAppendLaunchKernel(own, kernel.native, shape.count, signal, count, array)
-    return int(result)
+    where = own, kernel.native, shape.count, signal, count, array
+    return kernel.append(shape.group, arguments, lib.zeCommandListAppendLaunchKernel, *where, offset=offset)
 
 
 def prepare_launch(

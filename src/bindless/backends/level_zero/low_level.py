@@ -198,9 +198,7 @@ def _launch(
     kernel.require(arguments)
 
     def command(own: Any, signal: Any, count: int, array: Any) -> int:
-        with kernel.lock:
-            result = kernel.prepare(group, arguments)
-            return result if result != SUCCESS else int(append(own, kernel.native, signal, count, array))
+        return kernel.append(group, arguments, append, own, kernel.native, signal, count, array)
 
     return queue.run(command, call, waits, f"kernel {kernel.name!r}")
 
@@ -241,10 +239,12 @@ def most_cooperative_groups(kernel: Kernel, local_size: tuple[int, ...], local_m
     group = _group(local_size)
     slot = ffi.new("uint32_t *")
     with kernel.lock:
-        check(kernel.set_group(group), "zeKernelSetGroupSize", f"work-group {group} of kernel {kernel.name!r}")
-        check(
-            lib.zeKernelSuggestMaxCooperativeGroupCount(kernel.native, slot), "zeKernelSuggestMaxCooperativeGroupCount"
-        )
+        try:
+            check(kernel.set_group(group), "zeKernelSetGroupSize", f"work-group {group} of kernel {kernel.name!r}")
+            result = lib.zeKernelSuggestMaxCooperativeGroupCount(kernel.native, slot)
+            check(result, "zeKernelSuggestMaxCooperativeGroupCount")
+        finally:
+            kernel.restore()
     return int(slot[0])
 
 

@@ -84,12 +84,12 @@ class Stream(RecordingStream[Event]):
             natives = self.before(waits)
             count = len(natives)
             array = ffi.new("ze_event_handle_t[]", [native.handle for native in natives]) if count else _NULL
-            self.begin()
-            timed = None if clock is None else TimedEvent(self, self.submitted, clock, submitted)
+            timed = None if clock is None else TimedEvent(self, 0, clock, submitted)
+            number = self.begin()
             if natives:
                 self._keep(natives)
             if first is not None:
-                self._begin(first, timed, count, array, call, details)
+                self._begin(first, timed, number, count, array, call, details)
                 count, array = 0, _NULL
             if timed is None or timed.native is None:
                 signal = _NULL
@@ -102,9 +102,9 @@ class Stream(RecordingStream[Event]):
                     fail(result, call, details)
             except Error:
                 if first is None:
-                    self._refused()
+                    self._refused(number)
                 raise
-            return self.after(timed)
+            return self.after(number, timed, natives)
 
     def append(self, function: Callable[..., int], *arguments: Any) -> Event:
         """``run`` for one call of the driver that waits for nothing and records no times; the lists are direct."""
@@ -112,15 +112,15 @@ class Stream(RecordingStream[Event]):
         with self.lock:
             if self.pending is None or self.closed or self.is_kept():
                 self.before(())
-            self.begin()
+            number = self.begin()
             result = function(self.lists.handle, *arguments, _NULL, 0, _NULL)
             if result == SUCCESS:
-                return self.after()
-            self._refused()
+                return self.after(number)
+            self._refused(number)
         fail(result, function.__name__, ", ".join(map(str, arguments)))
 
     def _begin(
-        self, first: Command, event: TimedEvent | None, count: int, array: Any, call: str, details: object
+        self, first: Command, event: TimedEvent | None, number: int, count: int, array: Any, call: str, details: object
     ) -> None:
         """Submits the first part of a command, whose events are used even if the rest of it is refused."""
         own = None if event is None else NativeEvent(self.context.native.pools[True])
@@ -131,22 +131,25 @@ class Stream(RecordingStream[Event]):
             if result != SUCCESS:
                 fail(result, call, details)
         except Error:
-            self._refused()
+            self._refused(number)
             raise
         if event is not None and own is not None:
-            event.first = own
-            self._signalled.append((self.submitted, own))
+            event.first = own  # signalled before the command is complete, so it does not go into _signalled
 
-    def begin(self) -> None:
+    def begin(self) -> int:
         """Counts a command before the driver has it: whatever interrupts us then, the stream's waits include it.
 
-        The lock is held.
+        The lock is held. A finalizer or a signal handler can submit other commands before the driver has this one, or
+        just after that: then ``submitted`` is no longer the number that this returns.
         """
         self.used = True
         self.submitted += 1
+        return self.submitted
 
-    def _refused(self) -> None:
+    def _refused(self, number: int) -> None:
         """Takes the count of a command back that the driver did not take, so that nothing waits for it."""
+        if self.submitted != number:  # others were submitted meanwhile; theirs are higher
+            return
         while self._awaited and self._awaited[-1][0] == self.submitted:
             self._awaited.pop()
         self.submitted -= 1
@@ -170,15 +173,48 @@ class Stream(RecordingStream[Event]):
             if event.native is not None and event.stream is not self and not event.is_known_complete
         ]
 
-    def after(self, event: Event | None = None) -> Event:
-        """The event of the command just submitted, which was counted by ``begin``; the lock is held."""
-        if event is None:
-            self.pending = event = Event(self, self.submitted)
-        elif event.native is not None:
-            self._signalled.append((self.submitted, event.native))
+    def after(self, number: int, timed: TimedEvent | None = None, natives: Sequence[NativeEvent] = ()) -> Event:
+        """The event of the command just submitted; the lock is held.
+
+        Args:
+            number: from ``begin``.
+            timed: the event that the command signals itself.
+            natives: the driver's events that the command waits for.
+        """
+        event = Event(self, number) if timed is None else timed
+        if self.submitted != number:
+            number = self._count_anew(timed, natives)
+        event.index = number
+        if timed is None:
+            self.pending = event
+        elif timed.native is not None:
+            self._signalled.append((number, timed.native))
         if len(self._awaited) + len(self._signalled) > self._next_sweep:
             self._sweep()
         return event
+
+    def _count_anew(self, timed: TimedEvent | None, natives: Sequence[NativeEvent]) -> int:
+        """A number for a command during whose submission others were submitted, before or after it; the lock is held.
+
+        The number is higher than theirs, so the command's events are kept until all are complete. What the command
+        signals itself says nothing about the others: a barrier behind all of them signals the end instead.
+        """
+        kept = tuple(natives)
+        while True:
+            number = self.begin()
+            self._keep(kept)
+            if timed is None:
+                return number
+            assert timed.first is not None and timed.native is not None
+            end = NativeEvent(self.context.native.pools[True])
+            kept = (*kept, timed.first, timed.native, end)
+            self._keep(kept)
+            result = self.lists.run(nothing, end.handle)
+            if result != SUCCESS:
+                fail(result, "zeCommandListAppendBarrier")
+            timed.native = end
+            if self.submitted == number:
+                return number
 
     # ------------------------------------------------------------------ events
 
@@ -187,15 +223,20 @@ class Stream(RecordingStream[Event]):
         super().record(event, always)
 
     def _record(self, event: Event) -> None:
-        event.native = self._mark(event.index)
+        native = self._mark()
+        if event.native is None:
+            event.native = native
 
-    def _mark(self, index: int) -> NativeEvent:
-        """A new event of the driver at the end of what was submitted, which stands for the command of an index."""
+    def _mark(self) -> NativeEvent:
+        """A new event of the driver at the end of what was submitted."""
         native = NativeEvent(self.context.native.pools[False])
+        index = self.submitted
         self._awaited.append((index, (native,)))
         result = self.lists.run(nothing, native.handle)
         if result != SUCCESS:
             fail(result, "zeCommandListAppendBarrier")
+        if self.submitted != index:  # others were submitted meanwhile, perhaps before it: it may be signalled after them
+            self._awaited.append((self.submitted + 1, (native,)))
         self._signalled.append((index, native))
         return native
 
@@ -216,7 +257,7 @@ class Stream(RecordingStream[Event]):
             self._reached(self._signalled[0][0])
         left = len(self._awaited) + len(self._signalled)
         if not self._signalled and self._awaited:
-            self._mark(self.submitted)
+            self._mark()
         self._next_sweep = left + _SWEEP_EVERY
 
     def failed(self, result: int, call: str, index: int) -> Error:
@@ -236,8 +277,7 @@ class Stream(RecordingStream[Event]):
         with self.lock:
             if self.closed or self.done >= self.submitted:
                 return
-            index = self.submitted
-            native = self._end()
+            index, native = self._end()
         result = wait_until_signalled(native)
         if result != SUCCESS:
             raise self.failed(result, "zeEventHostSynchronize", index)
@@ -246,15 +286,18 @@ class Stream(RecordingStream[Event]):
             if not self.closed:
                 self.lists.tidy()
 
-    def _end(self) -> NativeEvent:
-        """The driver's event of the last command; the lock is held."""
+    def _end(self) -> tuple[int, NativeEvent]:
+        """The number of a command, the last one as of now, and an event of the driver behind it; the lock is held."""
         if self._signalled and self._signalled[-1][0] == self.submitted:
-            return self._signalled[-1][1]
-        native = self._mark(self.submitted)
-        if self.pending is not None:
-            self.pending.native = native
-            self.pending = None
-        return native
+            return self._signalled[-1]
+        index, last = self.submitted, self.pending
+        native = self._mark()
+        if last is not None:
+            if last.native is None:
+                last.native = native
+            if self.pending is last:
+                self.pending = None
+        return index, native
 
     def is_idle(self) -> bool:
         """Whether all its work is done; raises the error of failed work."""
@@ -262,15 +305,14 @@ class Stream(RecordingStream[Event]):
         with self.lock:
             if self.closed or self.done >= self.submitted:
                 return True
-            index = self.submitted
-            native = self._end()
+            index, native = self._end()
             result = lib.zeEventQueryStatus(native.handle)
         if result == NOT_READY:
             return False
         if result != SUCCESS:
             raise self.failed(result, "zeEventQueryStatus", index)
         self.reached(index)
-        return True
+        return self.done >= self.submitted  # a finalizer can have submitted more meanwhile
 
     def _destroy(self) -> None:
         self._signalled.clear()

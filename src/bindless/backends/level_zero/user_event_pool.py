@@ -48,7 +48,7 @@ class SharedPool:
         self.handle = handle
         self.opened = opened
         self._events: dict[int, Any] = {}
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
 
     def event(self, index: int) -> Any:
         """The ze_event_handle_t of a place."""
@@ -59,6 +59,8 @@ class SharedPool:
                 scope = lib.ZE_EVENT_SCOPE_FLAG_HOST
                 desc = driver.make_struct("ze_event_desc_t", index=index, signal=scope, wait=scope)
                 slot = ffi.new("ze_event_handle_t *")
+                if index in self._events:  # a finalizer has asked for it meanwhile
+                    return self._events[index]
                 check(lib.zeEventCreate(self.handle, desc, slot), "zeEventCreate", f"event {index}", Errc.invalid)
                 self._events[index] = slot[0]
             return self._events[index]

@@ -105,7 +105,7 @@ class Context:
         self.unsampled: dict[int, View] = {}
         self.samplers: dict[tuple[int, int, int], Any] = {}
         self.functions: dict[tuple[Device, str], Kernel] = {}
-        self.loading = threading.Lock()
+        self.loading = threading.RLock()
         self.launching = new_lock()
         self.anchor: Any = None
         self.handover: Handover | None = None

@@ -106,7 +106,7 @@ class Device:
         self.version_text = self.text(lib.CL_DEVICE_VERSION)
         self.version = version_of(self.version_text)
         self.extensions = frozenset(self.text(lib.CL_DEVICE_EXTENSIONS).split())
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._parts: dict[object, tuple[Device, ...]] = {}
 
     # ------------------------------------------------------------------ properties
@@ -259,8 +259,8 @@ class Device:
             if found is None:
                 asked = ffi.new("cl_device_partition_property[]", [*properties, 0])
                 handles = driver.get_all("cl_device_id", "clCreateSubDevices", self.handle, asked)
-                found = tuple(Device(self.platform, handle, self.index, self) for handle in handles)
-                self._parts[properties] = found
+                made = tuple(Device(self.platform, handle, self.index, self) for handle in handles)
+                found = self._parts.setdefault(properties, made)
             return found
 
     def record(self) -> DeviceRecord:
@@ -290,7 +290,7 @@ def _where_listed() -> str:
 
 
 _found: tuple[tuple[Platform, ...], tuple[Device, ...]] | None = None
-_lock = threading.Lock()
+_lock = threading.RLock()
 
 
 def _discover() -> tuple[tuple[Platform, ...], tuple[Device, ...]]:
@@ -304,7 +304,9 @@ def _discover() -> tuple[tuple[Platform, ...], tuple[Device, ...]]:
             if not made:
                 raise error(lib.CL_PLATFORM_NOT_FOUND_KHR, "clGetPlatformIDs", _where_listed())
             pairs = [(platform, handle) for platform in made for handle in platform.handles]
-            _found = made, tuple(Device(platform, handle, index) for index, (platform, handle) in enumerate(pairs))
+            devices = tuple(Device(platform, handle, index) for index, (platform, handle) in enumerate(pairs))
+            if _found is None:  # else a finalizer has asked meanwhile
+                _found = made, devices
         return _found
 
 

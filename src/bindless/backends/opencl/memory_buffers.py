@@ -41,7 +41,7 @@ lib, ffi = driver.lib, driver.ffi
 NUMBERS = range(1 << 60, 1 << 62)
 _GAP = 1 << 16
 _numbers = itertools.count(NUMBERS.start, _GAP)
-_lock = threading.Lock()
+_lock = threading.RLock()
 
 
 def _pointer(address: int) -> Any:
@@ -77,11 +77,15 @@ def _number(nbytes: int, alignment: int) -> int:
     """An address that no allocation had or has."""
     global _numbers
     with _lock:
-        address = next(_numbers)
-        unit = max(alignment, _GAP)
-        address = -(-address // unit) * unit
-        _numbers = itertools.count(-(-(address + nbytes + 1) // _GAP) * _GAP, _GAP)
-    return address
+        while True:
+            numbers = _numbers
+            address = next(numbers)
+            unit = max(alignment, _GAP)
+            address = -(-address // unit) * unit
+            following = itertools.count(-(-(address + nbytes + 1) // _GAP) * _GAP, _GAP)
+            if _numbers is numbers:  # else a finalizer has taken addresses meanwhile
+                _numbers = following
+                return address
 
 
 def free(context: Context, allocation: Allocation) -> None:

@@ -232,7 +232,7 @@ class _Copy:
     __slots__ = ("__weakref__", "begin", "keep", "lock", "nbytes", "source", "target")
 
     def __init__(self, source: Place, target: Place, begin: int, nbytes: int) -> None:
-        self.lock = threading.Lock()
+        self.lock = threading.RLock()
         self.source, self.target, self.begin, self.nbytes = source, target, begin, nbytes
         self.keep = (source.memory, target.memory)
 

@@ -26,11 +26,11 @@ class _OneImport:
     """One import at a time: a second one of the same descriptor finds it closed, and closes none of its number."""
 
     def __init__(self) -> None:
-        self.lock = threading.Lock()
+        self.lock = threading.RLock()
 
     def forget(self) -> None:
         """In the child of a fork: another thread may have held it."""
-        self.lock = threading.Lock()
+        self.lock = threading.RLock()
 
 
 _one_import = _OneImport()

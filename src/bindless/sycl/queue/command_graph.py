@@ -72,7 +72,7 @@ class CommandGraph(SingleOwner):
         self._resource: ownership.Resource | None = None
         self._native: Any = None
         self._closed = False
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
 
     # ------------------------------------------------------------------ commands
 

@@ -1,0 +1,174 @@
+"""A collection may run a finalizer that uses a stream in the middle of a call on the same stream."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import bindless as bl
+from bindless.backends.level_zero import stream as _stream
+from bindless.backends.level_zero.event import TimedEvent
+from bindless.backends.level_zero.event_pool import EventPool, NativeEvent
+from bindless.backends.level_zero.kernel import Kernel
+from bindless.backends.level_zero.stream import nothing
+from bindless.drivers import level_zero as driver
+
+pytestmark = [pytest.mark.level_zero, pytest.mark.on_level_zero, pytest.mark.timeout(120)]
+
+lib, ffi = driver.lib, driver.ffi
+
+SOURCE = "kernel void put(global int *data, int value) { data[get_global_id(0)] = value; }"
+COUNT = 256
+
+
+def made_queue(device: bl.Device, context: bl.Context, profiling: bool = False) -> Iterator[bl.Queue]:
+    with bl.Queue(device, context, in_order=True, enable_profiling=profiling) as made:
+        yield made
+        made.wait()
+
+
+@pytest.fixture
+def queue(device: bl.Device, context: bl.Context) -> Iterator[bl.Queue]:
+    yield from made_queue(device, context)
+
+
+@pytest.fixture(params=[False, True], ids=["plain", "profiling"])
+def either(request: pytest.FixtureRequest, device: bl.Device, context: bl.Context) -> Iterator[bl.Queue]:
+    yield from made_queue(device, context, request.param)
+
+
+def finish(work: Callable[[], object]) -> None:
+    """Runs it on another thread, so that a thread that waits for itself is noticed."""
+    failures: list[BaseException] = []
+    ended = threading.Event()
+
+    def run() -> None:
+        try:
+            work()
+        except BaseException as error:
+            failures.append(error)
+        ended.set()
+
+    threading.Thread(target=run, daemon=True).start()
+    assert ended.wait(60), "a thread waits for itself"
+    if failures:
+        raise failures[0]
+
+
+@pytest.mark.parametrize("call", ["is_idle", "wait", "record"])
+def test_while_an_event_is_made(queue: bl.Queue, call: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    (stream,) = queue._native.streams  # type: ignore[attr-defined]
+    data, other = bl.usm_empty(COUNT, np.int32, queue), bl.usm_empty(COUNT, np.int32, queue)
+    late: list[bl.Event] = []
+
+    def again(pool: EventPool) -> NativeEvent:
+        monkeypatch.setattr(_stream, "NativeEvent", NativeEvent)
+        late.append(queue.fill(other, np.int32(7)))
+        return NativeEvent(pool)
+
+    def work() -> None:
+        event = queue.fill(data, np.int32(5))
+        monkeypatch.setattr(_stream, "NativeEvent", again)
+        if call == "record":
+            stream.record(event._native, always=True)
+        else:
+            getattr(stream, call)()
+        stream.wait()
+
+    finish(work)
+    assert len(late) == 1
+    assert stream.is_idle()
+    assert (data.numpy(queue) == 5).all()
+    assert (other.numpy(queue) == 7).all()
+
+
+@pytest.mark.parametrize("before", [True, False], ids=["before", "after"])
+def test_while_a_command_is_submitted(either: bl.Queue, before: bool) -> None:
+    """A finalizer's command that comes before or after the interrupted one, and is held up, is not taken as complete
+    with it, nor the interrupted one with the finalizer's."""
+    (stream,) = either._native.streams  # type: ignore[attr-defined]
+    gate = NativeEvent(stream.context.native.pools[False])
+    gates = ffi.new("ze_event_handle_t[]", [gate.handle])
+    late: list[Any] = []
+
+    def held(own: Any, signal: Any, count: int, waits: Any) -> int:
+        return int(lib.zeCommandListAppendBarrier(own, signal, 1, gates))
+
+    def command(own: Any, signal: Any, count: int, waits: Any) -> int:
+        if before:
+            late.append(stream.run(held, "held"))
+            late[0].record()
+        result = nothing(own, signal, count, waits)
+        if not before:
+            late.append(stream.run(held, "held"))
+            late[0].record()
+        return result
+
+    def work() -> None:
+        interrupted = stream.run(command, "command")
+        try:
+            for _ in range(100):
+                complete = interrupted.query()
+                assert not (before and complete)
+                assert not late[0].query()
+                assert not stream.is_idle()
+        finally:
+            lib.zeEventHostSignal(gate.handle)
+        late[0].wait()
+        interrupted.wait()
+        stream.wait()
+        assert interrupted.query() and late[0].query() and stream.is_idle()
+        if isinstance(interrupted, TimedEvent):
+            submitted, start, end = interrupted.times()
+            assert submitted <= start <= end
+
+    finish(work)
+
+
+def test_while_a_kernel_is_prepared(queue: bl.Queue, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A finalizer launches the very kernel whose arguments have just been set: each launch has its own."""
+    kernel = bl.load_kernel_bundle(bl.build(SOURCE), queue).get_kernel("put")
+    data, other = bl.usm_empty(COUNT, np.int32, queue), bl.usm_empty(COUNT, np.int32, queue)
+    prepare, late = Kernel.prepare, []
+
+    def again(self: Kernel, *arguments: Any) -> int:
+        result = prepare(self, *arguments)
+        if not late:
+            late.append(None)
+            queue.parallel_for(COUNT // 2, kernel, other, 7)
+        return result
+
+    monkeypatch.setattr(Kernel, "prepare", again)
+    queue.fill(data, np.int32(0))
+    queue.fill(other, np.int32(0))
+    finish(lambda: queue.parallel_for(COUNT, kernel, data, 5).wait())
+    assert (data.numpy(queue) == 5).all()
+    assert (other.numpy(queue) == 7).sum() == COUNT // 2
+
+
+def test_while_a_pool_makes_an_event(queue: bl.Queue, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Events that a finalizer takes from the same pool meanwhile are others, whether or not the pool grows."""
+    pool = EventPool(queue._native.context.handle, timed=False)  # type: ignore[attr-defined]
+    make_struct = driver.make_struct
+    taken: list[NativeEvent] = []
+    inside: list[None] = []
+
+    def again(name: str, **values: Any) -> Any:
+        if not inside:
+            inside.append(None)
+            taken.append(NativeEvent(pool))
+            inside.clear()
+        return make_struct(name, **values)
+
+    monkeypatch.setattr(driver, "make_struct", again)
+    own: list[NativeEvent] = []
+    finish(lambda: own.extend(NativeEvent(pool) for _ in range(100)))
+    events = {int(ffi.cast("uintptr_t", native.handle)) for native in (*own, *taken)}
+    assert len(events) == len(own) + len(taken) > 199
+    own.clear()
+    taken.clear()
+    pool.close()
