@@ -219,6 +219,8 @@ static int reap_locked(Commands *self)
 {
     if (self->native == NULL || self->native == Py_None)
         return DONE; /* the queue has ended */
+    if (((Lock *)self->lock)->depth > 1)
+        return DONE; /* this thread is in the middle of another call, perhaps a submission: see _reap */
     PyObject *batch = PyList_New(0);
     if (batch == NULL)
         return FAILED;

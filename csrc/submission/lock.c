@@ -98,7 +98,12 @@ static PyMethodDef lock_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
+static PyMemberDef lock_members[] = {
+    {"depth", T_ULONG, offsetof(Lock, depth), READONLY, "How often the thread that holds the lock has acquired it."},
+    {NULL, 0, 0, 0, NULL},
+};
+
 static PyType_Slot lock_slots[] = {
-    {Py_tp_new, lock_new}, {Py_tp_dealloc, lock_dealloc}, {Py_tp_methods, lock_methods}, {0, NULL},
+    {Py_tp_members, lock_members}, {Py_tp_new, lock_new}, {Py_tp_dealloc, lock_dealloc}, {Py_tp_methods, lock_methods}, {0, NULL},
 };
 PyType_Spec lock_spec = {"bindless.core._submission.Lock", sizeof(Lock), 0, Py_TPFLAGS_DEFAULT, lock_slots};

@@ -136,7 +136,12 @@ def _asked(options: Options, out: ArrayLike | None) -> tuple[int | None, DTypeLi
     if isinstance(out, (np.ndarray, UsmArray)):
         if dtype is None:
             dtype = out.dtype
-        if num_channels is None and as_dtype("dtype", dtype).fields is None and out.ndim == 2 and 1 <= out.shape[1] <= 4:
+        if (
+            num_channels is None
+            and as_dtype("dtype", dtype).fields is None
+            and out.ndim == 2
+            and 1 <= out.shape[1] <= 4
+        ):
             num_channels = out.shape[1]
     return num_channels, dtype
 

@@ -412,6 +412,8 @@ class CommandStream(Commands):
 
     def _reap(self) -> None:
         self._countdown = REAP_EVERY
+        if self.lock.depth > 1:  # a finalizer, in the middle of a submission: what that uses is not noted yet
+            return
         try:
             idle = self.backend.queue_is_idle(self.native)
         except Error as error:  # the device is lost: nothing runs any more

@@ -194,9 +194,9 @@ class Kernel(KernelBase[Shape]):
         arguments: Sequence[bytes | int],
         offset: tuple[int, int, int] = _NO_OFFSET,
     ) -> int:
-        """Sets work-group, arguments and offset of the next launch; the lock is held. Values that are set are left alone.
+        """Sets work-group, arguments and offset of the next launch; the lock is held.
 
-        Addresses are always set: the driver looks up what lies there.
+        Values that are set are left alone. Addresses are always set: the driver looks up what lies there.
         """
         if self._group != group:
             result = self.set_group(group)

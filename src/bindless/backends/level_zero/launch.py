@@ -77,7 +77,7 @@ def launch_with_offset(
 
     x, y, z = (*offset, 0, 0)[:3]
     return queue.run(
-        lambda own, *events: _append(own, kernel, shape, arguments, *events, offset=(x, y, z)),
+        lambda own, signal, count, array: _append(own, kernel, shape, arguments, signal, count, array, (x, y, z)),
         "zeCommandListAppendLaunchKernel",
         waits,
         f"kernel {kernel.name!r}",

@@ -235,7 +235,9 @@ class Stream(RecordingStream[Event]):
         result = self.lists.run(nothing, native.handle)
         if result != SUCCESS:
             fail(result, "zeCommandListAppendBarrier")
-        if self.submitted != index:  # others were submitted meanwhile, perhaps before it: it may be signalled after them
+        if (
+            self.submitted != index
+        ):  # others were submitted meanwhile, perhaps before it: it may be signalled after them
             self._awaited.append((self.submitted + 1, (native,)))
         self._signalled.append((index, native))
         return native
