@@ -10,9 +10,9 @@ import importlib
 import threading
 from collections.abc import Mapping
 
+from ..core.fork_guard import after_fork
 from ..model.enums import Backend, coerce
 from ..model.errors import Error, PlatformError, SyclRuntimeError
-from .common.fork_guard import after_fork
 from .contract import BackendProtocol
 
 __all__ = ["ORDER", "available_backends", "backend", "failures", "fork_error", "note_failure", "require_unforked"]

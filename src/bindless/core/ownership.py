@@ -20,8 +20,8 @@ from enum import IntEnum
 from typing import Any, TypeVar
 from weakref import WeakSet
 
-from ..backends.common import fork_guard
 from ..model.errors import CopyError, DeviceLostError, Error
+from . import fork_guard
 from ._submission import Owner
 
 __all__ = [

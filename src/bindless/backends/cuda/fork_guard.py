@@ -5,8 +5,8 @@ from __future__ import annotations
 import weakref
 from typing import Any, Protocol
 
+from ...core.fork_guard import ForkGuard
 from ...drivers import cuda as driver
-from ..common.fork_guard import ForkGuard
 
 __all__ = ["in_fork", "refuse_in_fork", "unusable_after_fork"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..common.fork_guard import ForkGuard
+from ...core.fork_guard import ForkGuard
 
 __all__ = ["in_fork", "refuse_in_fork", "unusable_after_fork"]
 

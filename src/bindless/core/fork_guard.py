@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 
-from ...model.errors import PlatformError
+from ..model.errors import PlatformError
 
 __all__ = ["ForkGuard", "after_fork"]
 
