@@ -10,9 +10,9 @@ import pytest
 import bindless as bl
 from bindless.compiler.llvm.llvm_tools import LLVMTools
 from bindless.compiler.llvm.pip_tools import PipTools
+from bindless.compiler.llvm.texture_assembly import with_assembly
 from bindless.compiler.llvm.toolchain import TARGETS
 from bindless.compiler.prelude import ptx_images
-from bindless.compiler.ptx.texture_assembly import with_assembly
 
 pytestmark = pytest.mark.skipif(
     not bl.kernels_available(), reason="needs a kernel compiler: pip install 'bindless[kernels]'"

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from ...model.errors import BuildError, FeatureNotSupportedError
-from ..ptx.texture_assembly import with_assembly
+from .texture_assembly import with_assembly
 from .toolchain import INSTALL_PIP, TESTED, Target, Toolchain, named_library, run
 
 __all__ = ["PipTools"]
