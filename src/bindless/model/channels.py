@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from .enums import ImageChannelType
+from .errors import InvalidError
+from .host_array import as_dtype
 
 __all__ = ["CHANNELS", "Channel", "channel_of_dtype"]
 
@@ -96,9 +98,6 @@ def channel_of_dtype(dtype: np.dtype[np.generic] | type | str) -> ImageChannelTy
     InvalidError
         No channel type stores this dtype, or it is no dtype.
     """
-    from .errors import InvalidError
-    from .host_array import as_dtype
-
     kind = as_dtype("dtype", dtype)
     try:
         return _OF_DTYPE[kind.newbyteorder("=")]

@@ -5,9 +5,13 @@ Every parameter of an enum type also accepts the plain string: ``filtering="line
 
 from __future__ import annotations
 
-from enum import Enum
 from functools import cache
 from typing import TypeVar, cast
+
+from .errc import Errc
+from .errors import InvalidError
+from .message_values import shown
+from .string_enum import StringEnum
 
 __all__ = [
     "AccessMode",
@@ -28,18 +32,6 @@ __all__ = [
     "UsmKind",
     "coerce",
 ]
-
-
-class StringEnum(str, Enum):
-    """An enum whose members are equal to, and print as, their names in the specification."""
-
-    def __str__(self) -> str:
-        return str(self.value)
-
-    @classmethod
-    def _missing_(cls, value: object) -> StringEnum | None:
-        """Return the member of an older name, such as ``AddressingMode("clamp")``."""
-        return cls.__members__.get(value) if isinstance(value, str) else None
 
 
 _E = TypeVar("_E", bound=StringEnum)
@@ -71,9 +63,6 @@ def coerce(enum: type[_E], value: object, name: str) -> _E:
         member = _members(enum).get(str(value))
         if member is not None:
             return cast(_E, member)
-    from .errors import InvalidError
-    from .message_values import shown
-
     allowed = ", ".join(repr(_short(enum, member)) for member in enum)
     raise InvalidError(f"{name}={shown(value)} is not known; it is one of {allowed}")
 
@@ -83,25 +72,6 @@ class Ownership(StringEnum):
 
     transfer = "transfer"
     keep = "keep"
-
-
-class Errc(StringEnum):
-    """Error codes (SYCL 2020 section 4.13.2)."""
-
-    runtime = "runtime"
-    kernel = "kernel"
-    accessor = "accessor"
-    nd_range = "nd_range"
-    event = "event"
-    kernel_argument = "kernel_argument"
-    build = "build"
-    invalid = "invalid"
-    memory_allocation = "memory_allocation"
-    platform = "platform"
-    profiling = "profiling"
-    feature_not_supported = "feature_not_supported"
-    kernel_not_supported = "kernel_not_supported"
-    backend_mismatch = "backend_mismatch"
 
 
 class Backend(StringEnum):

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from .enums import Errc
+from .errc import Errc
 
 __all__ = [
     "AccessorError",
