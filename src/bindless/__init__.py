@@ -134,8 +134,10 @@ if TYPE_CHECKING:
     from .sycl.buffer.buffer import Buffer
     from .sycl.buffer.host_accessor import HostAccessor
     from .sycl.device.context import Context
-    from .sycl.device.device import Device, get_devices
-    from .sycl.device.platform import Platform, get_platforms
+    from .sycl.device.device import Device
+    from .sycl.device.discovery import get_platforms
+    from .sycl.device.platform import Platform
+    from .sycl.device.selector import get_devices
     from .sycl.kernel.bound_launch import BoundLaunch
     from .sycl.kernel.bundle import KernelBundle, load_kernel_bundle
     from .sycl.kernel.compile_cuda import compile_cuda
@@ -296,14 +298,16 @@ _MODULES = {
     "sycl.queue.command_graph": ("CommandGraph",),
     "sycl.device.context": ("Context",),
     "sycl.kernel.compile_cuda": ("compile_cuda",),
-    "sycl.device.device": ("Device", "get_devices"),
+    "sycl.device.device": ("Device",),
+    "sycl.device.discovery": ("get_platforms",),
     "submission.event": ("Event",),
     "sycl.queue.handler": ("Handler",),
     "sycl.buffer.host_accessor": ("HostAccessor",),
     "sycl.queue.interop_handle": ("InteropHandle",),
     "sycl.kernel.kernel": ("Kernel",),
     "sycl.kernel.bundle": ("KernelBundle", "load_kernel_bundle"),
-    "sycl.device.platform": ("Platform", "get_platforms"),
+    "sycl.device.platform": ("Platform",),
+    "sycl.device.selector": ("get_devices",),
     "sycl.queue.queue": ("Queue",),
     "sycl.usm": (
         "UsmArray",

@@ -16,7 +16,8 @@ from ..backends.registry import backend as backend_of
 from ..model.aspects import Aspect
 from ..model.enums import Backend
 from ..model.errors import Error
-from ..sycl.device.device import Device, get_devices
+from ..sycl.device.device import Device
+from ..sycl.device.selector import get_devices
 from ..sycl.queue.queue import Queue
 from .doctor_opencl import examine_drivers
 from .doctor_sampling import known_images

@@ -7,7 +7,8 @@ from typing import Any
 from ..model import info
 from ..model.aspects import Aspect
 from ..model.errors import FeatureNotSupportedError
-from ..sycl.device.device import Device, get_devices
+from ..sycl.device.device import Device
+from ..sycl.device.selector import get_devices
 
 __all__ = ["device_line", "list_devices"]
 

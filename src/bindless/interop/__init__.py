@@ -5,7 +5,8 @@ What ``UsmArray`` and ``Queue`` offer to others (``__dlpack__``, ``__cuda_array_
 """
 
 from ..model.native_handle import NativeHandle
-from ..submission.foreign_stream import order_after_stream, order_stream_after
+from ..submission.foreign_stream import order_stream_after
+from ..sycl.device.native_stream import order_after_stream
 from ..sycl.queue.external_semaphore import ExternalSemaphore
 from ..sycl.usm.array_import import as_usm_array, from_dlpack
 from .external_memory import (

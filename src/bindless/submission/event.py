@@ -15,6 +15,7 @@ from ..model.enums import EventStatus, coerce
 from ..model.errors import Error, ProfilingError, SyclRuntimeError, WaitTimeoutError
 from ..model.seconds import seconds
 from ..model.single_owner import SingleOwner
+from .active_streams import active
 from .pending_semaphores import told
 
 if TYPE_CHECKING:
@@ -109,8 +110,6 @@ class Event(_launch.Event, SingleOwner):
             pause = min(2 * pause, _LONGEST_PAUSE)
 
     def _told_waits(self) -> str:
-        from .active_streams import active
-
         return told(self._stream, active.copy())
 
     def wait_and_throw(self) -> None:

@@ -1,36 +1,35 @@
-"""Streams of the driver that other libraries made, and queues as such streams (the ``__cuda_stream__`` protocol)."""
+"""Streams of the driver that other libraries made, given by the ``__cuda_stream__`` protocol."""
 
 from __future__ import annotations
 
 import operator
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from ..backends.contract import NativeEvent
 from ..model.enums import Backend
-from ..model.errors import FeatureNotSupportedError, InvalidError
+from ..model.errors import InvalidError
 from ..model.message_values import shown
 from .event import Event
 
 if TYPE_CHECKING:
     from ..sycl.device.context import Context
     from ..sycl.device.device import Device
-    from ..sycl.queue.queue import Queue
     from ..sycl.usm.allocation import Allocation
 
 __all__ = [
+    "STREAM_PROTOCOL",
     "Arrival",
-    "cuda_stream_of",
-    "order_after_stream",
     "order_stream_after",
-    "place_queue_after",
     "place_stream_after",
     "stream_handle",
 ]
 
+STREAM_PROTOCOL = 0
+"""Version of the ``__cuda_stream__`` protocol."""
+
 _LEGACY_DEFAULT = 1
-_VERSION = 0  # of the protocol
 
 
 def stream_handle(stream: object) -> int:
@@ -50,9 +49,9 @@ def stream_handle(stream: object) -> int:
             raise InvalidError(
                 f"stream={shown(stream)}: its __cuda_stream__ gives {shown(answer)}, not (version, handle)"
             ) from None
-        if version != _VERSION or handle < 0:
+        if version != STREAM_PROTOCOL or handle < 0:
             raise InvalidError(
-                f"stream={shown(stream)}: its __cuda_stream__ gives {shown(answer)}; version {_VERSION} is known"
+                f"stream={shown(stream)}: its __cuda_stream__ gives {shown(answer)}; version {STREAM_PROTOCOL} is known"
             )
         return handle or _LEGACY_DEFAULT  # the driver's own name of it
     if isinstance(stream, bool):
@@ -70,56 +69,6 @@ def stream_handle(stream: object) -> int:
             "address of a CUstream; 0 does not say which default stream is meant"
         )
     return number
-
-
-def cuda_stream_of(queue: Queue) -> Callable[[], tuple[int, int]]:
-    """``queue.__cuda_stream__``; see there."""
-    if queue.backend is not Backend.cuda:
-        raise AttributeError(f"a queue of the {queue.backend} backend is no CUDA stream")
-
-    def __cuda_stream__() -> tuple[int, int]:
-        if not queue.is_in_order:
-            raise InvalidError(
-                f"{queue!r} has several streams, between which only events make order: make it with Queue(..., "
-                "in_order=True), or order a stream of your own with order_after_stream and order_stream_after"
-            )
-        return _VERSION, queue._backend.native_handle(queue._native)
-
-    return __cuda_stream__
-
-
-def order_after_stream(queue: Queue, stream: object) -> Event:
-    """Orders everything submitted to a queue from now on after what a stream of another library holds now.
-
-    Nobody waits here: the device does.
-
-    Args:
-        queue: of the CUDA backend, in order or out of order.
-        stream: an object with ``__cuda_stream__``, or the address of a CUstream; 1 and 2 are the default streams, of
-            the queue's device.
-
-    Returns:
-        An event that completes when the stream has got so far.
-
-    Raises:
-        InvalidError: no stream, or the queue was closed.
-        FeatureNotSupportedError: the queue's backend knows no streams.
-    """
-    queue._native  # noqa: B018  raises if it has ended
-    backend = queue._backend
-    if backend.backend is not Backend.cuda:
-        raise FeatureNotSupportedError(
-            f"a queue of the {backend.backend} backend cannot wait for a CUDA stream: synchronize the stream "
-            "on the host",
-            backend=str(backend.backend),
-        )
-    return place_queue_after(queue, stream_handle(stream))
-
-
-def place_queue_after(queue: Queue, handle: int, *arrivals: Arrival) -> Event:
-    """Makes a queue wait for what a native stream of its backend holds now."""
-    backend, native = queue._backend, queue._native
-    return queue._stream.submit(lambda _: backend.wait_for_stream(native, handle), (), arrivals, not queue.is_in_order)
 
 
 class Arrival:

@@ -11,7 +11,8 @@ from typing import Any
 
 from ...model.errors import InvalidError
 from ...model.message_values import shown
-from ...sycl.device.device import Device, get_devices
+from ...sycl.device.device import Device
+from ...sycl.device.selector import get_devices
 from ...sycl.queue.queue import Queue
 from .binding import binding, require_handle
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ...backends.contract import BackendProtocol, DeviceRecord
 from ...model import info
@@ -13,12 +13,12 @@ from ...model.enums import Backend, DeviceType, coerce
 from ...model.errors import FeatureNotSupportedError
 from ...model.single_owner import Singleton
 from .partition import NOT_DIVIDED, can_partition, create_sub_devices
+from .platform import Platform
 
 if TYPE_CHECKING:
-    from .platform import Platform
     from .selector import Selector
 
-__all__ = ["Device", "get_devices"]
+__all__ = ["Device"]
 
 
 class Device(Singleton):
@@ -41,10 +41,11 @@ class Device(Singleton):
     _parent: Device | None
     _made_by: tuple[info.partition_property, info.partition_affinity_domain]
 
-    def __init__(self, selector: Selector = None) -> None:
-        from .selector import select_device
+    _select: ClassVar[Callable[[Selector], Device]]
+    """Set by the module ``selector``, which imports this one."""
 
-        chosen = select_device(selector)
+    def __init__(self, selector: Selector = None) -> None:
+        chosen = Device._select(selector)
         self._backend, self._record, self._aspects = chosen._backend, chosen._record, chosen._aspects
         self._parent, self._made_by = chosen._parent, chosen._made_by
 
@@ -96,8 +97,6 @@ class Device(Singleton):
 
     @property
     def platform(self) -> Platform:
-        from .platform import Platform
-
         return Platform(self._backend, self._record.platform)
 
     def is_cpu(self) -> bool:
@@ -215,15 +214,3 @@ _KNOWN: dict[info.device, Callable[[Device], Any]] = {
     info.device.partition_type_property: lambda device: device._made_by[0],
     info.device.partition_type_affinity_domain: lambda device: device._made_by[1],
 }
-
-
-def get_devices(selector: Selector = None) -> tuple[Device, ...]:
-    """All devices, or those that a selector accepts, best first.
-
-    Raises:
-        InvalidError: the selector is none. No matching device is no error: the result is empty.
-    """
-    from .discovery import visible_devices
-    from .selector import ranked_devices
-
-    return visible_devices() if selector is None else ranked_devices(selector)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import warnings
-from typing import TYPE_CHECKING
 
 from ...backends import registry
 from ...backends.contract import BackendProtocol
@@ -13,11 +12,9 @@ from ...model.message_values import shown
 from .device import Device
 from .filter_string import parse_device_filter, parse_selector_variable
 from .partition import next_partitionable
+from .platform import Platform
 
-if TYPE_CHECKING:
-    from .platform import Platform
-
-__all__ = ["environment", "visible_devices", "visible_platforms"]
+__all__ = ["environment", "get_platforms", "visible_devices", "visible_platforms"]
 
 SELECTOR_VARIABLE = "ONEAPI_DEVICE_SELECTOR"
 FILTER_VARIABLE = "SYCL_DEVICE_FILTER"
@@ -89,8 +86,6 @@ def visible_devices() -> tuple[Device, ...]:
 
 def visible_platforms() -> tuple[Platform, ...]:
     """The platforms of all devices that may be seen, and those that have no device at all."""
-    from .platform import Platform
-
     visible = dict.fromkeys(device.platform for device in visible_devices())
     inhabited = {device.platform for device in _all_devices()}
     listed: list[Platform] = []
@@ -100,3 +95,14 @@ def visible_platforms() -> tuple[Platform, ...]:
             if platform in visible or platform not in inhabited:
                 listed.append(platform)
     return tuple(listed)
+
+
+def get_platforms() -> tuple[Platform, ...]:
+    """The platforms in the order of preference of their backends.
+
+    A driver that works and has no device is an empty platform; one whose devices the environment hides is left out.
+    """
+    return visible_platforms()
+
+
+Platform._visible_devices = staticmethod(visible_devices)

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING, ClassVar
+
 from ...backends.contract import BackendProtocol, PlatformRecord
 from ...model import info
 from ...model.aspects import Aspect
 from ...model.enums import Backend, coerce
 from ...model.single_owner import Singleton
-from .device import Device
 
-__all__ = ["Platform", "get_platforms"]
+if TYPE_CHECKING:
+    from .device import Device
+
+__all__ = ["Platform"]
 
 
 class Platform(Singleton):
     """A driver; a value, made by ``get_platforms`` or ``device.platform``."""
 
     __slots__ = ("_backend", "_record")
+
+    _visible_devices: ClassVar[Callable[[], tuple[Device, ...]]]
+    """Set by the module ``discovery``, which imports this one."""
 
     def __init__(self, _backend: BackendProtocol, _record: PlatformRecord) -> None:
         self._backend = _backend
@@ -39,9 +47,7 @@ class Platform(Singleton):
 
     def get_devices(self) -> tuple[Device, ...]:
         """The platform's devices that the environment allows; none of an empty platform."""
-        from .discovery import visible_devices
-
-        return tuple(device for device in visible_devices() if device.platform == self)
+        return tuple(device for device in Platform._visible_devices() if device.platform == self)
 
     def has(self, aspect: Aspect | str) -> bool:
         """Whether all its devices have an aspect; of an empty platform that is true.
@@ -72,13 +78,3 @@ class Platform(Singleton):
 
     def __repr__(self) -> str:
         return f"<Platform {self.backend}:{self._record.index} {self.name!r}>"
-
-
-def get_platforms() -> tuple[Platform, ...]:
-    """The platforms in the order of preference of their backends.
-
-    A driver that works and has no device is an empty platform; one whose devices the environment hides is left out.
-    """
-    from .discovery import visible_platforms
-
-    return visible_platforms()

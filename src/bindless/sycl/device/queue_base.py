@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from ...core._submission import Submitter
+from ...model.enums import Backend
 
 if TYPE_CHECKING:
-    from ...backends.contract import NativeQueue
+    from ...backends.contract import BackendProtocol, NativeQueue
     from ...submission.command_stream import CommandStream
+    from ..queue.queue import Queue
     from .context import Context
     from .device import Device
 
-__all__ = ["QueueBase"]
+__all__ = ["QueueBase", "transfer_queue"]
 
 
 class QueueBase(Submitter):
@@ -22,7 +24,19 @@ class QueueBase(Submitter):
 
     device: Device
     context: Context
+    _backend: BackendProtocol
     _stream: CommandStream
+
+    _queue_class: ClassVar[type[Queue]]
+    """``Queue``, set by its module, which imports this one."""
+
+    @property
+    def backend(self) -> Backend:
+        return self._backend.backend
+
+    @property
+    def is_in_order(self) -> bool:
+        return self._stream.in_order
 
     @property
     def _native(self) -> NativeQueue:
@@ -31,3 +45,12 @@ class QueueBase(Submitter):
         if native is None or self._stream.closed:
             raise self._stream.unusable()
         return native
+
+
+def transfer_queue(context: Context, device: Device) -> Queue:
+    """The package's own in-order queue on a device, for copies that the caller waits for; made on first use."""
+    with context._lock:
+        found = context._transfer.get(device)
+        if found is None or found.closed:
+            found = context._transfer[device] = QueueBase._queue_class(device, context, in_order=True)
+    return found

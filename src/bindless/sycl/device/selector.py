@@ -13,7 +13,7 @@ from .device import Device
 from .discovery import environment, visible_devices, visible_platforms
 from .filter_string import parse_filters
 
-__all__ = ["Selector", "ranked_devices", "select_device"]
+__all__ = ["Selector", "get_devices", "ranked_devices", "select_device"]
 
 Score = Callable[[Device], float]
 Selector = Union[None, str, Device, Score]
@@ -114,6 +114,15 @@ def select_device(selector: Selector) -> Device:
     raise InvalidError(f"no device fits {what}. {_inventory(visible_devices())}")
 
 
+def get_devices(selector: Selector = None) -> tuple[Device, ...]:
+    """All devices, or those that a selector accepts, best first.
+
+    Raises:
+        InvalidError: the selector is none. No matching device is no error: the result is empty.
+    """
+    return visible_devices() if selector is None else ranked_devices(selector)
+
+
 def _inventory(devices: tuple[Device, ...]) -> str:
     parts = []
     if devices:
@@ -132,3 +141,6 @@ def _inventory(devices: tuple[Device, ...]) -> str:
         reason = str(error).splitlines()[0].removesuffix(" Tried:").removesuffix(".")
         parts.append(f"{backend} is missing: {reason}")
     return "; ".join(parts) + "; `bindless doctor` tells more"
+
+
+Device._select = staticmethod(select_device)

@@ -36,7 +36,7 @@ def compile_cuda(source: str | os.PathLike[str], *where: object, options: Sequen
         BuildError: it does not compile; ``log`` holds the compiler's words.
         InvalidError: the file cannot be read, or an argument is none of these.
     """
-    from ...drivers import nvrtc
+    from ...drivers import nvrtc  # deferred: opens a driver library
 
     devices, _ = where_to_load(where)
     device = devices[0]

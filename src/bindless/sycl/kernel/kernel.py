@@ -11,12 +11,12 @@ from ...model.enums import coerce
 from ...model.errors import FeatureNotSupportedError, InvalidError, NdRangeError
 from ...model.ranges import NdRange, RangeLike, as_range
 from ...model.single_owner import SingleOwner
+from .bound_launch import BoundLaunch
 
 if TYPE_CHECKING:
     from ..device.context import Context
     from ..device.device import Device
     from ..queue.queue import Queue
-    from .bound_launch import BoundLaunch
     from .bundle import KernelBundle
 
 __all__ = ["Kernel"]
@@ -91,8 +91,6 @@ class Kernel(SingleOwner):
 
         Raises: what ``queue.parallel_for`` raises.
         """
-        from .bound_launch import BoundLaunch
-
         return BoundLaunch(queue, self, index_space, arguments)
 
     def _on(self, device: Device) -> Kernel:

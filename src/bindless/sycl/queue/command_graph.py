@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import Any, Protocol, cast
 
 import numpy as np
 
@@ -23,9 +23,7 @@ from ..kernel.kernel import Kernel
 from ..kernel.offset_launch import has_offset, launch_operation
 from ..usm.array import UsmArray
 from ..usm.pointer import UsmPointer
-
-if TYPE_CHECKING:
-    from .queue import Queue
+from .queue import Queue
 
 __all__ = ["CommandGraph"]
 
@@ -53,9 +51,7 @@ class CommandGraph(SingleOwner):
     """
 
     def __init__(self, queue: Queue) -> None:
-        from .queue import Queue as Another
-
-        if not isinstance(queue, Another):
+        if not isinstance(queue, Queue):
             raise InvalidError(f"queue={shown(queue)} is no Queue")
         queue._native  # noqa: B018  raises if it has ended
         self.queue = queue
@@ -63,7 +59,7 @@ class CommandGraph(SingleOwner):
         graphs = cast(GraphProtocol, self._backend) if hasattr(self._backend, "record_graph") else None
         self._graphs = graphs if graphs is not None and graphs.records_graphs(queue._native) else None
         # Commands are planned for the queue that takes them: with a driver's graph one that only records.
-        self._recorder = queue if self._graphs is None else Another(queue.device, queue.context, in_order=True)
+        self._recorder = queue if self._graphs is None else Queue(queue.device, queue.context, in_order=True)
         self._commands: list[Operation] = []
         self._steps: list[_Step] = []  # submit the commands one by one
         self._keep: dict[int, object] = {}  # by identity, each once, without the numbers

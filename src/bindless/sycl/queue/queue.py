@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 from ...backends.contract import AdoptedQueue, BackendProtocol
 from ...model import info
 from ...model.aspects import Aspect
-from ...model.enums import Backend, coerce
+from ...model.enums import coerce
 from ...model.errors import AccessorError, Error, InvalidError
 from ...model.message_values import shown
 from ...model.ranges import NdRange, RangeLike
 from ...model.single_owner import SingleOwner
 from ...submission.command_stream import AsyncHandler, CommandStream, Operation, sweep
 from ...submission.event import Event
-from ...submission.foreign_stream import cuda_stream_of
 from ...submission.wait_list import waits_of
 from ..buffer.accessor import Accessor
 from ..copy import memory_commands
@@ -26,6 +25,7 @@ from ..copy.prepared_copy import PreparedCopies
 from ..copy.whole_copy import whole_copy
 from ..device.context import Context, default_context
 from ..device.device import Device
+from ..device.native_stream import cuda_stream_of
 from ..device.queue_base import QueueBase
 from ..kernel.arguments import memory_of, no_groups, pack_arguments
 from ..kernel.kernel import Kernel
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from ..device.selector import Selector
     from .external_semaphore import ExternalSemaphore
 
-__all__ = ["Queue", "transfer_queue"]
+__all__ = ["Queue"]
 
 Events = Iterable[Event]
 
@@ -125,14 +125,6 @@ class Queue(QueueBase, SingleOwner):
         if (in_order or direct) and not enable_profiling and not context._unreached:
             self._stream.prepared = PreparedLaunches(direct)
         self._repeated = PreparedCopies.of(self._stream)
-
-    @property
-    def backend(self) -> Backend:
-        return self._backend.backend
-
-    @property
-    def is_in_order(self) -> bool:
-        return self._stream.in_order
 
     @property
     def closed(self) -> bool:
@@ -603,10 +595,4 @@ class Queue(QueueBase, SingleOwner):
         return f"<Queue on {self.device._label}, {order}{', closed' if self.closed else ''}>"
 
 
-def transfer_queue(context: Context, device: Device) -> Queue:
-    """A queue of the package's own for copies that the caller waits for."""
-    with context._lock:
-        found = context._transfer.get(device)
-        if found is None or found.closed:
-            found = context._transfer[device] = Queue(device, context, in_order=True)
-    return found
+QueueBase._queue_class = Queue

@@ -17,7 +17,9 @@ from ...model.masked_arrays import warn_of_mask
 from ...model.message_values import shown
 from ...submission.command_stream import events_of_users
 from ...submission.foreign_stream import place_stream_after
+from ..device.queue_base import transfer_queue
 from .allocation import Allocation
+from .dlpack_export import dlpack_place, export_dlpack
 from .pointer import UsmPointer
 from .strides import indexed, packed_strides, permuted, reach, reshaped_strides, runs, same_layout
 
@@ -299,8 +301,6 @@ class UsmArray:
             if queue.context is not self.context:
                 raise InvalidError(f"the queue is of another context than the array: {self.context!r}")
             return queue
-        from ..queue.queue import transfer_queue
-
         return transfer_queue(self.context, self.device)
 
     # ------------------------------------------------------------------ protocols
@@ -331,15 +331,11 @@ class UsmArray:
                 in the old form, another device, a copy that is needed and forbidden.
             InvalidError: the memory was freed, or the stream is none.
         """
-        from .dlpack_export import export_dlpack
-
         self._owner.require_open()
         return export_dlpack(self, stream, max_version, dl_device, copy)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         """Type and number of the device, as DLPack counts them."""
-        from .dlpack_export import dlpack_place
-
         return dlpack_place(self)
 
     @property
@@ -465,3 +461,18 @@ def _host_array(shape: tuple[int, ...], dtype: np.dtype[Any]) -> npt.NDArray[Any
         return np.empty(shape, dtype)
     except (MemoryError, ValueError) as error:
         raise MemoryAllocationError(f"no room on the host for an array of shape {shape} and {dtype}: {error}") from None
+
+
+def _array_from(pointer: UsmPointer, shape: SupportsIndex | Sequence[SupportsIndex], dtype: npt.DTypeLike) -> UsmArray:
+    """``UsmPointer.array``."""
+    pointer._owner.require_open()
+    sizes, element = array_shape(shape), element_dtype(dtype)
+    needed = math.prod(sizes) * element.itemsize
+    if needed > pointer.nbytes:
+        raise InvalidError(
+            f"an array of shape {sizes} of {element} takes {needed} bytes, {pointer!r} has {pointer.nbytes}"
+        )
+    return UsmArray(pointer._owner, sizes, element, _offset=pointer._offset)
+
+
+UsmPointer._array_from = staticmethod(_array_from)

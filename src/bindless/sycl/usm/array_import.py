@@ -16,12 +16,14 @@ from ...model.enums import Backend, UsmKind
 from ...model.errors import InvalidError
 from ...model.host_array import plain
 from ...model.message_values import shown
-from ...submission.foreign_stream import Arrival, place_queue_after, stream_handle
+from ...submission.foreign_stream import Arrival, stream_handle
 from ..device.context import default_context
 from ..device.device import Device
-from ..device.queue_base import QueueBase
+from ..device.native_stream import place_queue_after
+from ..device.queue_base import QueueBase, transfer_queue
 from .allocation import Allocation
 from .array import UsmArray, element_dtype
+from .dlpack_export import capsules
 from .pointer import UsmPointer
 from .strides import packed_strides, reach
 
@@ -154,8 +156,6 @@ def _finished(array: UsmArray, copy: bool | None) -> UsmArray:
 
 
 def _import_dlpack(x: Any, queue: Queue | None) -> UsmArray:
-    from .dlpack_export import capsules
-
     is_capsule = type(x).__name__ == "PyCapsule"
     place = _describe(x)["device"] if is_capsule else _place_of(x)
     target = _queue_for(place) if queue is None else queue
@@ -228,8 +228,6 @@ def _same_place(one: tuple[int, int], other: tuple[int, int]) -> bool:
 
 
 def _describe(capsule: object) -> Any:
-    from .dlpack_export import capsules
-
     try:
         return capsules.read_capsule(capsule)
     except ValueError as error:
@@ -268,8 +266,6 @@ def _known_type(place: tuple[int, int], queue: Queue) -> int:
 
 def _queue_for(place: tuple[int, int]) -> Queue:
     """A queue of the package's own on the device that memory lies on."""
-    from ..queue.queue import transfer_queue
-
     kind, number = place
     selectors = {
         DLDeviceType.cpu: ("reference:*:*",),
@@ -292,8 +288,6 @@ def _queue_for(place: tuple[int, int]) -> Queue:
 
 def _queue_at(address: int) -> Queue:
     """A queue of the package's own on the device of CUDA that memory lies on; on the first where none knows it."""
-    from ..queue.queue import transfer_queue
-
     first = _queue_for((DLDeviceType.cuda, 0))
     for device in first.device.platform.get_devices():
         context = default_context(device)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import operator
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
 
 import numpy.typing as npt
 
@@ -34,6 +33,9 @@ class UsmPointer:
     """
 
     __slots__ = ("__weakref__", "_offset", "_owner", "_packed")
+
+    _array_from: ClassVar[Callable[[UsmPointer, Any, npt.DTypeLike], UsmArray]]
+    """Set by the module ``array``, which imports this one."""
 
     def __init__(self, _owner: Allocation, _offset: int = 0) -> None:
         self._owner = _owner
@@ -101,16 +103,7 @@ class UsmPointer:
         Raises:
             InvalidError: the memory was freed, or the array takes more than is left of it; no shape or dtype.
         """
-        from .array import UsmArray, array_shape, element_dtype
-
-        self._owner.require_open()
-        sizes, element = array_shape(shape), element_dtype(dtype)
-        needed = math.prod(sizes) * element.itemsize
-        if needed > self.nbytes:
-            raise InvalidError(
-                f"an array of shape {sizes} of {element} takes {needed} bytes, {self!r} has {self.nbytes}"
-            )
-        return UsmArray(self._owner, sizes, element, _offset=self._offset)
+        return UsmPointer._array_from(self, shape, dtype)
 
     def close(self) -> None:
         """Frees the whole allocation, after the work that uses it; a second call does nothing."""

@@ -1,0 +1,63 @@
+"""Queues and native streams: a queue as a CUDA stream, and a queue ordered after streams of other libraries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ...model.enums import Backend
+from ...model.errors import FeatureNotSupportedError, InvalidError
+from ...submission.event import Event
+from ...submission.foreign_stream import STREAM_PROTOCOL, Arrival, stream_handle
+from .queue_base import QueueBase
+
+__all__ = ["cuda_stream_of", "order_after_stream", "place_queue_after"]
+
+
+def cuda_stream_of(queue: QueueBase) -> Callable[[], tuple[int, int]]:
+    """``queue.__cuda_stream__``; see there."""
+    if queue.backend is not Backend.cuda:
+        raise AttributeError(f"a queue of the {queue.backend} backend is no CUDA stream")
+
+    def __cuda_stream__() -> tuple[int, int]:
+        if not queue.is_in_order:
+            raise InvalidError(
+                f"{queue!r} has several streams, between which only events make order: make it with Queue(..., "
+                "in_order=True), or order a stream of your own with order_after_stream and order_stream_after"
+            )
+        return STREAM_PROTOCOL, queue._backend.native_handle(queue._native)
+
+    return __cuda_stream__
+
+
+def order_after_stream(queue: QueueBase, stream: object) -> Event:
+    """Orders everything submitted to a queue from now on after what a stream of another library holds now.
+
+    Nobody waits here: the device does.
+
+    Args:
+        queue: of the CUDA backend, in order or out of order.
+        stream: an object with ``__cuda_stream__``, or the address of a CUstream; 1 and 2 are the default streams, of
+            the queue's device.
+
+    Returns:
+        An event that completes when the stream has got so far.
+
+    Raises:
+        InvalidError: no stream, or the queue was closed.
+        FeatureNotSupportedError: the queue's backend knows no streams.
+    """
+    queue._native  # noqa: B018  raises if it has ended
+    backend = queue._backend
+    if backend.backend is not Backend.cuda:
+        raise FeatureNotSupportedError(
+            f"a queue of the {backend.backend} backend cannot wait for a CUDA stream: synchronize the stream "
+            "on the host",
+            backend=str(backend.backend),
+        )
+    return place_queue_after(queue, stream_handle(stream))
+
+
+def place_queue_after(queue: QueueBase, handle: int, *arrivals: Arrival) -> Event:
+    """Makes a queue wait for what a native stream of its backend holds now."""
+    backend, native = queue._backend, queue._native
+    return queue._stream.submit(lambda _: backend.wait_for_stream(native, handle), (), arrivals, not queue.is_in_order)
