@@ -10,11 +10,9 @@ queues end a batch of these. It is asked for at every so many submissions, at wa
 
 from __future__ import annotations
 
-import threading
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -28,10 +26,9 @@ from ..model.errors import DeviceLostError, Error, InvalidError, SyclRuntimeErro
 from .active_streams import active, begin, birth, events_of_users, streams, sweep, uses, wait_for_all, wait_for_users
 from .async_errors import AsyncHandler, ErrorLog, retire
 from .event import Event, OwnedEvent
-from .host_dependency import Node
+from .host_start import defer, let_go, run_on_host
 from .pending_semaphores import OutsideWaits
 from .wait_list import comes_later, waits_of
-from .worker_threads import pool
 
 if TYPE_CHECKING:
     from ..sycl.device.context import Context
@@ -320,74 +317,9 @@ class CommandStream(Commands):
 
     # ------------------------------------------------------------------ what the host starts later
 
-    def _defer(
-        self, operation: Operation, waits: tuple[Event, ...], keep: Sequence[object], barrier: bool = False
-    ) -> Event:
-        """Submits a command once the events that its driver cannot wait for allow it."""
-        event = self._event(self, None, waits)
-
-        def launch(natives: Sequence[NativeEvent]) -> None:
-            with self.lock:
-                if self.native is None:
-                    raise self.unusable()
-                try:
-                    event._native = operation(natives)
-                    self._took(event, keep)
-                except Error:
-                    raise
-                except BaseException:
-                    self._doubtful.append(keep)
-                    raise
-
-        self._start(Node(event, launch=launch), waits, keep, self.in_order or barrier)
-        return event
-
-    def run_on_host(
-        self,
-        function: Callable[[], object],
-        waits: tuple[Event, ...],
-        keep: Sequence[object] = (),
-        after: Iterable[Event] = (),
-    ) -> Event:
-        """Calls a function on another thread after events; later commands of an in-order queue come after it."""
-        event = Event(self, None, waits)
-        self._start(Node(event, function=function), waits, keep, self.in_order, after)
-        return event
-
-    def _start(
-        self,
-        node: Node,
-        needs: tuple[Event, ...],
-        keep: Sequence[object],
-        blocks: bool,
-        after: Iterable[Event] = (),
-    ) -> None:
-        event = node.event
-        event._task = node
-        pool.prepare()
-        after = [*after]
-        withdraw = partial(node.withdraw, after, threading.get_ident())
-        try:
-            with self.lock:
-                if self.closed or self.native is None:
-                    raise self.unusable()
-                begin(self, keep)
-                if self.blocker is not None:
-                    after.append(self.blocker)
-                self.tasks[event] = keep
-                if blocks:
-                    self.blocker = event
-            node.start(needs, after)
-        except BaseException:  # it shall hold up nobody
-            pool.later(withdraw)
-            raise
-
-    def let_go(self, event: Event) -> None:
-        """The host has done its part of a command."""
-        with self.lock:
-            self.tasks.pop(event, None)
-            if self.blocker is event:
-                self.blocker = None
+    _defer = defer
+    run_on_host = run_on_host
+    let_go = let_go
 
     def can_wait_for(self, event: Event) -> bool:
         """Whether the driver itself makes a command wait for this event, which has a native one."""

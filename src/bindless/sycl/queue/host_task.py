@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from ...model.enums import Target
+from ...submission.event import Event
 from .interop_handle import InteropHandle
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from ..buffer.replica import Place
     from .queue import Queue
 
-__all__ = ["HostTask"]
+__all__ = ["HostTask", "submit_host_task"]
 
 
 class HostTask:
@@ -57,3 +58,15 @@ def _takes_an_argument(function: Callable[..., object]) -> bool:
         and parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
         for parameter in parameters
     )
+
+
+def submit_host_task(
+    queue: Queue, function: Callable[..., object], accessors: Sequence[Accessor], depends_on: tuple[Event, ...] = ()
+) -> Event:
+    """Submit a host task; a method of ``Queue``."""
+    queue._native  # noqa: B018  raises if it has ended
+    stream = queue._stream
+    places = [(accessor, accessor._place) for accessor in accessors if accessor._place is not None]
+    task = HostTask(queue, function, places)
+    before = (queue.ext_oneapi_submit_barrier(),) if stream.in_order else ()
+    return stream.run_on_host(task, depends_on, tuple(place.memory for _, place in places), before)

@@ -27,15 +27,15 @@ from ..device.context import Context, default_context
 from ..device.device import Device
 from ..device.native_stream import cuda_stream_of
 from ..device.queue_base import QueueBase
-from ..kernel.arguments import memory_of, no_groups, pack_arguments
+from ..kernel.arguments import memory_of
 from ..kernel.kernel import Kernel
-from ..kernel.offset_launch import has_offset, launch_operation
+from ..kernel.offset_launch import has_offset, launch_from
+from ..kernel.plan_launch import plan_launch
 from ..kernel.prepared_launch import REPEATED_RANGES, PreparedLaunches
-from ..usm.array_import import foreign_arguments
 from ..usm.dpctl_queue import sycl_queue_capsule
 from .external_semaphore import submit_semaphore
 from .handler import Handler
-from .host_task import HostTask
+from .host_task import submit_host_task
 
 if TYPE_CHECKING:
     from ...model.image_descriptor import ImageDescriptor
@@ -46,8 +46,6 @@ if TYPE_CHECKING:
 __all__ = ["Queue"]
 
 Events = Iterable[Event]
-
-_MOST_ITEMS = 2**64 - 1
 
 
 class Queue(QueueBase, SingleOwner):
@@ -198,15 +196,7 @@ class Queue(QueueBase, SingleOwner):
     def _barrier(self, depends_on: Iterable[Event] | Event = ()) -> Event:
         return self.ext_oneapi_submit_barrier(depends_on)
 
-    def _host_task(
-        self, function: Callable[..., object], accessors: Sequence[Accessor], depends_on: tuple[Event, ...] = ()
-    ) -> Event:
-        self._native  # noqa: B018
-        stream = self._stream
-        places = [(accessor, accessor._place) for accessor in accessors if accessor._place is not None]
-        task = HostTask(self, function, places)
-        before = (self.ext_oneapi_submit_barrier(),) if stream.in_order else ()
-        return stream.run_on_host(task, depends_on, tuple(place.memory for _, place in places), before)
+    _host_task = submit_host_task
 
     # ------------------------------------------------------------------ kernels
 
@@ -262,61 +252,11 @@ class Queue(QueueBase, SingleOwner):
             return self._launch_from(index_space, here, sizes, packed, taken, depends_on)
         return self._stream.launch(here._native, *sizes, packed, memory_of(taken), here._bundle, depends_on)
 
-    def _launch_from(
-        self,
-        index_space: Any,
-        here: Kernel,
-        sizes: tuple[tuple[int, ...], tuple[int, ...] | None],
-        packed: Sequence[bytes | int],
-        taken: tuple[object, ...],
-        depends_on: Events | Event,
-    ) -> Event:
-        """A planned launch over a range with an offset."""
-        operation = launch_operation(self, index_space, here, sizes, packed)
-        return self._stream.submit(operation, depends_on, (here._bundle, *memory_of(taken)))
-
-    def _plan_launch(
-        self, index_space: RangeLike | NdRange, kernel: Kernel, arguments: tuple[object, ...]
-    ) -> tuple[Kernel, tuple[tuple[int, ...], tuple[int, ...] | None], Sequence[bytes | int], tuple[object, ...]]:
-        """The kernel on this device, global and local size in its order, its arguments packed, and as they were taken.
-
-        The last are the arguments themselves, unless other libraries' arrays among them became our own.
-        """
-        if type(kernel) is not Kernel or kernel._context is not self.context or not kernel._bundle._open:
-            self._refuse(kernel)
-        if kernel._device is not self.device:
-            kernel = kernel._on(self.device)
-        if type(index_space) is int and 0 < index_space <= _MOST_ITEMS:
-            sizes: tuple[tuple[int, ...], tuple[int, ...] | None] = (index_space,), kernel._local
-        else:
-            sizes = kernel._sizes(index_space)
-        if not arguments and (not kernel._parameters or kernel._record.may_be_set):
-            return kernel, sizes, (), arguments
-        try:
-            packed = pack_arguments(kernel.name, kernel._parameters, arguments, self)
-        except InvalidError:
-            packed, arguments = self._adopt(kernel, arguments)
-        if int in map(type, packed) and not isinstance(index_space, NdRange):
-            raise no_groups(kernel.name)
-        return kernel, sizes, packed, arguments
+    _launch_from = launch_from
+    _plan_launch = plan_launch
 
     def _single_task(self, kernel: Kernel, *arguments: object, depends_on: tuple[Event, ...]) -> Event:
         return self._parallel_for(1, kernel, *arguments, depends_on=depends_on)
-
-    def _adopt(self, kernel: Kernel, arguments: tuple[object, ...]) -> tuple[list[bytes | int], tuple[object, ...]]:
-        """Arguments that were refused, packed with the arrays of other libraries among them taken as our own."""
-        adopted = foreign_arguments(arguments, self)
-        if adopted is None:
-            raise
-        return pack_arguments(kernel.name, kernel._parameters, adopted, self), adopted
-
-    def _refuse(self, kernel: object) -> None:
-        """Says what is wrong with a kernel."""
-        if not isinstance(kernel, Kernel):
-            raise InvalidError(
-                f"kernel={shown(kernel)} is no Kernel: load_kernel_bundle(...).get_kernel(name) makes one"
-            )
-        kernel._require_usable(self.context)
 
     def single_task(self, kernel: Kernel, *arguments: object, depends_on: Events | Event = ()) -> Event:
         """Runs one work-item of a kernel; see ``parallel_for``."""
