@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-import operator
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from types import TracebackType
-from typing import Any, SupportsIndex
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -31,12 +30,15 @@ from ..model.message_values import shown
 from ..model.sampler import BindlessImageSampler
 from ..model.single_owner import SingleOwner
 from ..sycl.queue.queue import Queue
-from .area_filter import shrink, to_storage
+from .area_filter import to_storage
+from .arguments import gradient_of, per_item, points_of, sizes_of
 from .coordinates import cube_directions, grid, panorama_coordinates, projection_matrix, warp_coordinates
 from .default_queue import default_queue
 from .device_image import ImageStore, Reader
-from .device_resample import mapped, shrunk
+from .device_resample import mapped
+from .means import means
 from .plan import planned
+from .png import displayable, encode_png
 from .row_blocks import in_blocks, require_room
 
 __all__ = ["Image"]
@@ -137,7 +139,7 @@ class Image(SingleOwner):
         if pixels.ndim not in (2, 3):
             raise InvalidError(f"a panorama has shape (height, width[, channels]), not {pixels.shape}")
         height, width = pixels.shape[:2]
-        (side,) = _sizes(max(height // 2, 1) if size is None else size, 1, "size", "(pixels of a face)")
+        (side,) = sizes_of(max(height // 2, 1) if size is None else size, 1, "size", "(pixels of a face)")
         taken = {"mipmaps", "layers", "cubemap", "dimensions"} & options.keys()
         if taken:
             raise InvalidError(f"from_equirectangular makes a cubemap: leave {', '.join(sorted(taken))} out")
@@ -245,7 +247,7 @@ class Image(SingleOwner):
         Raises:
             InvalidError: a shape or an option does not fit the image.
         """
-        points, leading = self._points(coords, np.float64)
+        points, leading = points_of(self, coords, np.float64)
         if (dx is None) != (dy is None):
             raise InvalidError("dx and dy are given together or not at all")
         if level is not None and dx is not None:
@@ -254,8 +256,8 @@ class Image(SingleOwner):
             raise InvalidError("level, dx and dy need an image made with mipmaps=True")
         gradients = None
         if dx is not None and dy is not None:
-            gradients = (self._gradient("dx", dx, leading), self._gradient("dy", dy, leading))
-        levels = None if level is None else self._per_item("level", level, leading, np.float32)
+            gradients = (gradient_of(self, "dx", dx, leading), gradient_of(self, "dy", dy, leading))
+        levels = None if level is None else per_item("level", level, leading, np.float32)
         reader = self._store.reader(self._sampler)
         return self._over_layers(
             layers,
@@ -283,7 +285,7 @@ class Image(SingleOwner):
         values = as_array("coords", coords)
         if values.dtype.kind not in "iu":
             raise InvalidError(f"coords are {values.dtype}; pixels are fetched by integers, sample() takes floats")
-        points, leading = self._points(values, values.dtype, fetch=True)
+        points, leading = points_of(self, values, values.dtype, fetch=True)
         described = self._level(level)
         for axis, extent in enumerate((described.width, described.height, described.depth)[: points.shape[1]]):
             along = points[:, axis]
@@ -334,7 +336,7 @@ class Image(SingleOwner):
             InvalidError: the size is not made of positive integers, or the image is a cubemap.
         """
         self._refuse_cubemap("resize")
-        sizes = _sizes(size, len(self.size), "size", "(width, height, depth)")
+        sizes = sizes_of(size, len(self.size), "size", "(width, height, depth)")
         require_room(math.prod(sizes), "size", self._bytes_of_pixel())
         channel = self._described.channel
         if self._sampler.filtering is FilteringMode.nearest:
@@ -376,7 +378,7 @@ class Image(SingleOwner):
         if len(self.size) != 2:
             raise InvalidError(f"warp needs a two-dimensional image; this one has {len(self.size)} dimensions")
         full = projection_matrix(matrix)
-        height, width = _sizes(shape, 2, "shape", "(height, width)")
+        height, width = sizes_of(shape, 2, "shape", "(height, width)")
         require_room(height * width, "shape", self._bytes_of_pixel())
         reader = self._store.reader(self._sampler)
         picture = self._mapped(reader, full, (width, height), gradients=self._mipmaps)
@@ -394,24 +396,7 @@ class Image(SingleOwner):
         """Of a result: in all its layers."""
         return max(self.num_layers, 1) * self.num_channels * self.dtype.itemsize
 
-    def _means(self, sizes: tuple[int, ...], *, rounded: bool) -> Array:
-        """The image in a smaller size, each pixel the mean of its area, rounded to the array's dtype or not."""
-        channel = self._described.channel
-        stored = shrunk(self._queue, self._store, sizes, channel, rounded=rounded)
-        if stored is not None:
-            kept = stored[: self.num_layers] if self._described.is_layered else stored
-            return np.ascontiguousarray(kept[..., : self.num_channels])
-        axes = ((self.num_layers,) if self._described.is_layered else ()) + sizes[::-1]
-        means = shrink(self._store.download(0)[..., : self.num_channels], axes)
-        if not rounded:
-            return means
-        result = np.empty(means.shape, self.dtype)
-        in_blocks(
-            lambda start, stop: to_storage(means[start:stop], channel, codes=True, out=result[start:stop]),
-            len(means),
-            means[0].size,
-        )
-        return result
+    _means = means
 
     def _enlarge(self, sizes: tuple[int, ...], channel: Channel, *, codes: bool) -> Array:
         """Samples at the centres of a grid of ``sizes`` pixels over the whole image."""
@@ -493,8 +478,6 @@ class Image(SingleOwner):
 
     def _repr_png_(self) -> bytes | None:
         """A picture for notebooks: of the first layer or face; 1D and 3D images have none."""
-        from .png import displayable, encode_png
-
         if len(self.size) != 2 or self._store.closed:
             return None
         pixels = self.numpy()
@@ -520,43 +503,6 @@ class Image(SingleOwner):
                 raise InvalidError(f"level={level}: this image has one level, 0; mipmaps=True makes more")
             return self._described
         return self._store.descriptor.get_mip_level_desc(level)
-
-    def _points(self, coords: npt.ArrayLike, dtype: npt.DTypeLike, *, fetch: bool = False) -> tuple[Array, Any]:
-        """Coordinates as (N, dims), and the shape (...) that they came in."""
-        values = as_array("coords", coords)
-        if values.dtype.kind not in "iuf":
-            raise InvalidError(f"coords have dtype {values.dtype}; they are numbers of shape (..., dims)")
-        dims = 3 if self._described.type is ImageType.cubemap and not fetch else len(self.size)
-        if dims == 1 and values.ndim == 1:
-            values = values[:, None]
-        if values.ndim == 0 or values.shape[-1] != dims:
-            names = "a direction (x, y, z)" if dims != len(self.size) else f"({', '.join('xyz'[:dims])})"
-            raise InvalidError(f"coords have shape {values.shape}; the last axis is {names}, {dims} long")
-        if values.dtype != np.float32:
-            values = values.astype(dtype, copy=False)
-        return values.reshape(-1, dims), values.shape[:-1]
-
-    def _gradient(self, name: str, values: npt.ArrayLike, leading: tuple[int, ...]) -> Array:
-        dims = len(self.size)
-        array = as_array(name, values)
-        try:
-            given = np.asarray(array, np.float64)
-            return np.broadcast_to(given, (*leading, dims)).reshape(-1, dims)
-        except (TypeError, ValueError, OverflowError):
-            raise InvalidError(
-                f"{name} has shape {array.shape}; it is {(*leading, dims)} or broadcasts to it"
-            ) from None
-
-    def _per_item(self, name: str, values: npt.ArrayLike, leading: tuple[int, ...], dtype: npt.DTypeLike) -> Any:
-        """One number, or (N,) of them."""
-        array = as_array(name, values)
-        try:
-            given = np.asarray(array, dtype)
-            if given.ndim == 0:
-                return given.item()
-            return np.ascontiguousarray(np.broadcast_to(given, leading).reshape(-1))
-        except (TypeError, ValueError, OverflowError):
-            raise InvalidError(f"{name} has shape {array.shape}; it is a number or broadcasts to {leading}") from None
 
     def _over_layers(
         self, layers: npt.ArrayLike | None, leading: tuple[int, ...], read: Callable[[Any], Array], *, layered: bool
@@ -585,20 +531,4 @@ class Image(SingleOwner):
             raise InvalidError(f"layers have dtype {given.dtype}; they are integers")
         if given.size and not (given.min() >= 0 and given.max() < count):
             raise InvalidError(f"layers run from {given.min()} to {given.max()}; this image has 0 to {count - 1}")
-        return shaped(self._per_item("layers", given, leading, np.uint32))
-
-
-def _sizes(value: int | Sequence[int], count: int, name: str, order: str) -> tuple[int, ...]:
-    """``count`` positive integers; ``order``: what they are called, the first of them where there are fewer."""
-    listed = order.strip("()").split(", ")[:count]
-    names = f"({listed[0]},)" if count == 1 else f"({', '.join(listed)})"
-    try:
-        several = value.ndim > 0 if isinstance(value, np.ndarray) else not isinstance(value, SupportsIndex)
-        items = tuple(value) if several else (value,)  # type: ignore[arg-type]
-        sizes = tuple(operator.index(item) for item in items)  # type: ignore[arg-type]
-    except TypeError:
-        raise InvalidError(f"{name}={shown(value)} is not made of integers; it is {names}") from None
-    if len(sizes) != count or min(sizes) < 1:
-        raise InvalidError(f"{name}={shown(value)}: it is {count} positive integers, {names}")
-    require_room(math.prod(sizes), f"{name}={shown(value)}")
-    return sizes
+        return shaped(per_item("layers", given, leading, np.uint32))
