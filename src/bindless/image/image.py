@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from types import TracebackType
 from typing import Any
 
@@ -32,13 +31,13 @@ from ..model.single_owner import SingleOwner
 from ..sycl.queue.queue import Queue
 from .area_filter import to_storage
 from .arguments import gradient_of, per_item, points_of, sizes_of
-from .coordinates import cube_directions, grid, panorama_coordinates, projection_matrix, warp_coordinates
+from .coordinates import cube_directions, panorama_coordinates, projection_matrix, warp_coordinates
 from .default_queue import default_queue
 from .device_image import ImageStore, Reader
 from .device_resample import mapped
-from .means import means
 from .plan import planned
 from .png import displayable, encode_png
+from .resizing import enlarge, means
 from .row_blocks import in_blocks, require_room
 
 __all__ = ["Image"]
@@ -397,26 +396,7 @@ class Image(SingleOwner):
         return max(self.num_layers, 1) * self.num_channels * self.dtype.itemsize
 
     _means = means
-
-    def _enlarge(self, sizes: tuple[int, ...], channel: Channel, *, codes: bool) -> Array:
-        """Samples at the centres of a grid of ``sizes`` pixels over the whole image."""
-        sampler = replace(
-            self._sampler,
-            addressing=(AddressingMode.clamp_to_edge,) * 3,
-            coordinate=CoordinateNormalizationMode.unnormalized,
-        )
-        reader = self._store.reader(sampler)
-        if len(sizes) == 2 and not codes:
-            steps = np.diag([*(old / new for new, old in zip(sizes, self.size)), 1.0])
-            picture = self._mapped(reader, steps, (sizes[0], sizes[1]), gradients=False)
-            if picture is not None:
-                return picture
-        axes = [(np.arange(new) + 0.5) * (old / new) for new, old in zip(sizes, self.size)]
-
-        def coordinates(start: int, stop: int) -> tuple[Array, None]:
-            return grid([*axes[:-1], axes[-1][start:stop]]).reshape(-1, len(sizes)), None
-
-        return self._draw(reader, sizes, coordinates, channel, codes=codes)
+    _enlarge = enlarge
 
     def _mapped(
         self, reader: Reader, matrix: npt.NDArray[np.float64], sizes: tuple[int, int], *, gradients: bool

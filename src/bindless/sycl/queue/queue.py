@@ -20,9 +20,8 @@ from ...submission.event import Event
 from ...submission.wait_list import waits_of
 from ..buffer.accessor import Accessor
 from ..copy import memory_commands
-from ..copy.image_copy import ORIGIN, PLACES, OneCopy, image_copy
 from ..copy.prepared_copy import PreparedCopies
-from ..copy.whole_copy import whole_copy
+from ..copy.submit_copy import submit_copy
 from ..device.context import Context, default_context
 from ..device.device import Device
 from ..device.native_stream import cuda_stream_of
@@ -402,25 +401,7 @@ class Queue(QueueBase, SingleOwner):
             depends_on: Events | Event = (),
         ) -> Event: ...
 
-    def _copy_any(self, src: object, dst: object, *, depends_on: Events | Event = (), **places: Any) -> Event:
-        """``ext_oneapi_copy``, which repeats by itself what was prepared for that, and calls this for all else."""
-        stream = self._stream
-        if places and not places.keys() <= PLACES:
-            unknown = min(places.keys() - PLACES)
-            raise TypeError(f"Queue.ext_oneapi_copy() got an unexpected keyword argument {unknown!r}")
-        given = {name: value for name, value in places.items() if value is not None and value is not ORIGIN}
-        whole = None if given else whole_copy(self, src, dst)
-        if whole is not None:
-            operation: Operation = OneCopy(self, whole[0])
-            keep = whole[1]
-        else:
-            operation, keep = image_copy(self, src, dst, **places)
-        event = stream.submit(operation, depends_on, keep)
-        if self._repeated is not None and type(operation) is OneCopy:
-            self._repeated.note(stream, src, dst, operation.region, places)
-        return event
-
-    _copy_any.__qualname__ = "Queue.ext_oneapi_copy"
+    _copy_any = submit_copy
 
     # ------------------------------------------------------------------ semaphores
 

@@ -1,0 +1,64 @@
+"""An image in another size, by the device or else by the processor: methods of ``Image``."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..model.channels import Channel
+from ..model.enums import AddressingMode, CoordinateNormalizationMode
+from .area_filter import shrink, to_storage
+from .coordinates import grid
+from .device_resample import shrunk
+from .row_blocks import in_blocks
+
+if TYPE_CHECKING:
+    from .image import Image
+
+__all__ = ["enlarge", "means"]
+
+Array = npt.NDArray[Any]
+
+
+def means(image: Image, sizes: tuple[int, ...], *, rounded: bool) -> Array:
+    """The image in a smaller size, each pixel the mean of its area, rounded to the array's dtype or not."""
+    channel = image._described.channel
+    stored = shrunk(image._queue, image._store, sizes, channel, rounded=rounded)
+    if stored is not None:
+        kept = stored[: image.num_layers] if image._described.is_layered else stored
+        return np.ascontiguousarray(kept[..., : image.num_channels])
+    axes = ((image.num_layers,) if image._described.is_layered else ()) + sizes[::-1]
+    means = shrink(image._store.download(0)[..., : image.num_channels], axes)
+    if not rounded:
+        return means
+    result = np.empty(means.shape, image.dtype)
+    in_blocks(
+        lambda start, stop: to_storage(means[start:stop], channel, codes=True, out=result[start:stop]),
+        len(means),
+        means[0].size,
+    )
+    return result
+
+
+def enlarge(image: Image, sizes: tuple[int, ...], channel: Channel, *, codes: bool) -> Array:
+    """Samples at the centres of a grid of ``sizes`` pixels over the whole image."""
+    sampler = replace(
+        image._sampler,
+        addressing=(AddressingMode.clamp_to_edge,) * 3,
+        coordinate=CoordinateNormalizationMode.unnormalized,
+    )
+    reader = image._store.reader(sampler)
+    if len(sizes) == 2 and not codes:
+        steps = np.diag([*(old / new for new, old in zip(sizes, image.size)), 1.0])
+        picture = image._mapped(reader, steps, (sizes[0], sizes[1]), gradients=False)
+        if picture is not None:
+            return picture
+    axes = [(np.arange(new) + 0.5) * (old / new) for new, old in zip(sizes, image.size)]
+
+    def coordinates(start: int, stop: int) -> tuple[Array, None]:
+        return grid([*axes[:-1], axes[-1][start:stop]]).reshape(-1, len(sizes)), None
+
+    return image._draw(reader, sizes, coordinates, channel, codes=codes)
