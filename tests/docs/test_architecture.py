@@ -1,0 +1,72 @@
+"""Checks of docs/architecture.md: the drawing follows the imports, the stations of the example call exist."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+STATIONS = re.findall(r"^\| \d \| `([^`]+)` \| `([^`]+)` \|", PAGE, re.MULTILINE)
+FOLDERS = re.findall(r"^\| `((?:csrc|include)/[\w/]+)` \|", PAGE, re.MULTILINE)
+
+
+@pytest.fixture(scope="module")
+def layers() -> ModuleType:
+    """docs/plots/layers.py."""
+    spec = importlib.util.spec_from_file_location("layers", ROOT / "docs" / "plots" / "layers.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_drawing_shows_the_imports(layers: ModuleType) -> None:
+    drawn = (ROOT / "docs" / "architecture.svg").read_text(encoding="utf-8")
+    assert drawn == layers.svg(), "run python docs/plots/layers.py"
+
+
+def test_every_package_is_drawn_once(layers: ModuleType) -> None:
+    packages = [path.parent.name for path in (ROOT / "src" / "bindless").glob("*/__init__.py")]
+    drawn = [box.package for box in layers.LAYERS]
+    assert len(drawn) == len(set(drawn))
+    assert sorted({name.split("/")[0] for name in drawn}) == sorted(packages)
+
+
+def test_arrows_are_the_fewest_that_keep_the_order(layers: ModuleType) -> None:
+    pairs = {(a.package, b.package) for a, b in layers.arrows()}
+    assert ("sycl/usm", "sycl/device") in pairs  # sycl/usm imports model, too, which is below sycl/device
+    assert ("sycl/usm", "model") not in pairs
+    assert {a.row < b.row for a, b in layers.arrows()} == {True}
+
+
+def test_arrows_reach_everything_that_is_imported(layers: ModuleType) -> None:
+    """Read again with regular expressions, for a few imports whose layers are far apart."""
+    reached: dict[str, set[str]] = {}
+    for source, target in sorted(((a, b) for a, b in layers.arrows()), key=lambda pair: -pair[0].row):
+        reached.setdefault(source.package, set()).update({target.package}, reached.get(target.package, set()))
+    for path in (ROOT / "src" / "bindless" / "image").glob("*.py"):
+        for package in re.findall(r"^from \.\.(\w+)", path.read_text(encoding="utf-8"), re.MULTILINE):
+            assert package == "sycl" or package in reached["image"], (path.name, package)
+
+
+def test_the_example_call_has_at_most_eight_stations() -> None:
+    assert 5 <= len(STATIONS) <= 8
+
+
+@pytest.mark.parametrize(("file", "function"), STATIONS)
+def test_stations_exist(file: str, function: str) -> None:
+    text = (ROOT / file).read_text(encoding="utf-8")
+    definition = rf"def {function}\(" if file.endswith(".py") else rf"^(?:static|kernel) .*\b{re.escape(function)}\("
+    assert re.search(definition, text, re.MULTILINE)
+
+
+def test_every_folder_of_c_code_is_described() -> None:
+    folders = {path.parent.relative_to(ROOT / "csrc").parts for path in (ROOT / "csrc").rglob("*.[ch]")}
+    described = {tuple(Path(folder).parts[1:]) for folder in FOLDERS if folder.startswith("csrc/")}
+    tops = {parts[:2] if parts[0] == "reference" else parts[:1] for parts in folders}
+    assert tops <= described
