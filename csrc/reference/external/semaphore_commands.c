@@ -1,4 +1,5 @@
-/* External semaphores as objects of the driver, and the commands that wait for them and signal them. */
+/* External semaphores as objects of the driver, and the commands that wait for them and signal them. A wait blocks the
+ * thread of its queue and no other. */
 #include "platform/heap.h"
 #include "runtime/device.h"
 #include "external/semaphore_file.h"

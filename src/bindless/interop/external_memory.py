@@ -1,4 +1,10 @@
-"""External memory: import, and the images and ranges mapped of it (Importing external memory objects)."""
+"""External memory: import, and the images and ranges mapped of it (Importing external memory objects).
+
+``model.external`` checks how resource, handle type, size and value agree, for all back ends. A successful import
+closes the descriptor, a failed one leaves it (``sycl.device.imported_resource``). A mapped image is a row of the
+context's table like that of ``alloc_image_mem``; a mapped range is an ``Allocation`` whose lender unmaps it. Both hold
+the import.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""External semaphores, and the commands that wait for them and signal them (Importing external semaphores)."""
+"""External semaphores, and the commands that wait for them and signal them (Importing external semaphores).
+
+The first wait or signal of a semaphore in a queue prepares the later ones: with CUDA they run in C, with the value as
+the only argument. A command stream records the semaphores that its commands wait for
+(``submission.pending_semaphores``), for waits with a timeout and for interpreter exit, which does not wait for them
+forever.
+"""
 
 from __future__ import annotations
 
