@@ -10,6 +10,7 @@ it changes only when a package gains or loses a dependency.
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -127,6 +128,7 @@ def _dependencies() -> set[tuple[str, str]]:
     return pairs
 
 
+@functools.cache
 def arrows() -> list[tuple[Box, Box]]:
     """Downward dependencies between boxes without those that follow from others.
 
@@ -134,15 +136,16 @@ def arrows() -> list[tuple[Box, Box]]:
         KeyError: a package has no box.
     """
     boxes = {box.package: box for box in LAYERS}
-    named = {name for pair in _dependencies() for name in pair} - {"sycl", "backends"}
+    dependencies = _dependencies()
+    named = {name for pair in dependencies for name in pair} - {"sycl", "backends"}
     if unknown := named - set(boxes):
         raise KeyError(f"packages without a box in LAYERS of docs/plots/layers.py: {', '.join(sorted(unknown))}")
-    pairs = {(a, b) for a, b in _dependencies() if a in boxes and b in boxes and boxes[a].row < boxes[b].row}
-
-    def below(name: str) -> set[str]:
-        return {b for a, b in pairs if a == name} | {c for a, b in pairs if a == name for c in below(b)}
-
-    direct = {(a, b) for a, b in pairs if not any(b in below(c) for d, c in pairs if d == a and c != b)}
+    pairs = {(a, b) for a, b in dependencies if a in boxes and b in boxes and boxes[a].row < boxes[b].row}
+    below: dict[str, set[str]] = {}  # everything that a box reaches
+    for box in sorted(LAYERS, key=lambda box: -box.row):
+        next_ones = {b for a, b in pairs if a == box.package}
+        below[box.package] = next_ones.union(*(below[name] for name in next_ones))
+    direct = {(a, b) for a, b in pairs if not any(b in below[c] for d, c in pairs if d == a)}
     return [(boxes[a], boxes[b]) for a, b in sorted(direct)]
 
 
