@@ -2,9 +2,9 @@
 
 python docs/plots/layers.py
 
-An arrow points from a package to one that its modules import, inside functions too. Arrows that follow from others are
-left out, and so are imports for type checkers and upward imports, which are errors. The drawing has no counts, so that
-it changes only when a package gains or loses a dependency.
+An arrow points from a package to one that its modules import, inside functions too, but not for type checkers alone.
+Arrows that follow from others are left out. Only downward imports are drawn; a test refuses those of ``upward``. The
+drawing has no counts, so that it changes only when a package gains or loses a dependency.
 """
 
 from __future__ import annotations
@@ -129,18 +129,29 @@ def _dependencies() -> set[tuple[str, str]]:
 
 
 @functools.cache
+def _checked() -> tuple[dict[str, Box], set[tuple[str, str]]]:
+    """The boxes by name, and the dependencies between them."""
+    boxes = {box.package: box for box in LAYERS}
+    dependencies = {pair for pair in _dependencies() if not {"sycl", "backends"} & set(pair)}
+    if unknown := {name for pair in dependencies for name in pair} - set(boxes):
+        raise KeyError(f"packages without a box in LAYERS of docs/plots/layers.py: {', '.join(sorted(unknown))}")
+    return boxes, dependencies
+
+
+def upward() -> set[tuple[str, str]]:
+    """Imports between packages that do not go downwards, by importing and imported package."""
+    boxes, dependencies = _checked()
+    return {(a, b) for a, b in dependencies if boxes[a].row >= boxes[b].row}
+
+
 def arrows() -> list[tuple[Box, Box]]:
     """Downward dependencies between boxes without those that follow from others.
 
     Raises:
         KeyError: a package has no box.
     """
-    boxes = {box.package: box for box in LAYERS}
-    dependencies = _dependencies()
-    named = {name for pair in dependencies for name in pair} - {"sycl", "backends"}
-    if unknown := named - set(boxes):
-        raise KeyError(f"packages without a box in LAYERS of docs/plots/layers.py: {', '.join(sorted(unknown))}")
-    pairs = {(a, b) for a, b in dependencies if a in boxes and b in boxes and boxes[a].row < boxes[b].row}
+    boxes, dependencies = _checked()
+    pairs = {(a, b) for a, b in dependencies if boxes[a].row < boxes[b].row}
     below: dict[str, set[str]] = {}  # everything that a box reaches
     for box in sorted(LAYERS, key=lambda box: -box.row):
         next_ones = {b for a, b in pairs if a == box.package}
