@@ -177,8 +177,10 @@ def _raw_descriptor(
 def with_coords(form: Form, argument: str, value: object, dims: int, dtype: str, count: int | None = None) -> ArrayLike:
     """Checks (N, dims) or, in one dimension, (N,); host arrays that are not contiguous are copied.
 
-    Args:
-        count: N where another argument has fixed it.
+    Parameters
+    ----------
+    count : int, optional
+        N where another argument has fixed it.
     """
     if not isinstance(value, (np.ndarray, UsmArray)):
         raise InvalidError(
@@ -268,10 +270,14 @@ def enqueue(
 ) -> Event | None:
     """Submits a call whose arrays are all on the host (waits, returns None) or all in USM (returns its event).
 
-    Args:
-        inputs: arrays by the field of ``ImageCall`` that holds their address.
-        values: the result, or the colours of a write.
-        fields: the fields of ``ImageCall`` that are neither addresses nor the image's own.
+    Parameters
+    ----------
+    inputs : dict[str, ArrayLike | None]
+        Arrays by the field of ``ImageCall`` that holds their address.
+    values : ArrayLike
+        The result, or the colours of a write.
+    fields : dict[str, Any]
+        The fields of ``ImageCall`` that are neither addresses nor the image's own.
     """
     arrays: dict[str, ArrayLike] = {name: array for name, array in inputs.items() if array is not None}
     on_host = isinstance(values, np.ndarray)

@@ -31,13 +31,20 @@ __all__ = ["BorrowedMemory", "HandleRecord", "KnownMemory", "ListedMemory", "Mem
 class MemoryRecord(Resource):
     """The right and duty to free image memory: held by an ``ImageMem``, and by all that uses the memory.
 
-    Attributes:
-        descriptor: as allocated.
-        device: where it was allocated.
-        owner: ``alloc_image_mem``, ``ImageMem`` or ``external``: who may free it.
-        number: its raw handle.
-        levels: raw handles of the levels handed out so far; they end with the memory. Of an ``ImageMem`` its own, too.
-        passed: the sampler of the last image made of it, or None of an unsampled one: such another needs no check.
+    Attributes
+    ----------
+    descriptor : ImageDescriptor
+        As allocated.
+    device : Device
+        Where it was allocated.
+    owner : str
+        ``alloc_image_mem``, ``ImageMem`` or ``external``: who may free it.
+    number : int
+        Its raw handle.
+    levels : list[int]
+        Raw handles of the levels handed out so far; they end with the memory. Of an ``ImageMem`` its own, too.
+    passed : object
+        The sampler of the last image made of it, or None of an unsampled one: such another needs no check.
     """
 
     __slots__ = ("descriptor", "device", "levels", "number", "owner", "passed")
@@ -102,11 +109,16 @@ class ListedMemory(Listed):
 class BorrowedMemory:
     """Image memory that the context must not keep alive: that of an ``ImageMem``, and the levels of a mipmap.
 
-    Attributes:
-        descriptor: as allocated; of the level for a level.
-        device: where it was allocated.
-        owner: ``ImageMem`` or ``level``.
-        number, passed: as of ``MemoryRecord``.
+    Attributes
+    ----------
+    descriptor : ImageDescriptor
+        As allocated; of the level for a level.
+    device : Device
+        Where it was allocated.
+    owner : str
+        ``ImageMem`` or ``level``.
+    number, passed
+        As of ``MemoryRecord``.
     """
 
     __slots__ = ("_memory", "descriptor", "device", "number", "owner", "passed")
@@ -132,10 +144,14 @@ KnownMemory = Union[MemoryRecord, ListedMemory, BorrowedMemory]
 class HandleRecord(Listed):
     """An image; keeps its memory alive.
 
-    Attributes:
-        sampler: None for an unsampled image.
-        usm: whether it lies over linear memory.
-        memory: the USM that it lies over, or the owner of its image memory.
+    Attributes
+    ----------
+    sampler : BindlessImageSampler | None
+        None for an unsampled image.
+    usm : bool
+        Whether it lies over linear memory.
+    memory : object
+        The USM that it lies over, or the owner of its image memory.
     """
 
     __slots__ = ("descriptor", "device", "memory", "sampler", "usm")

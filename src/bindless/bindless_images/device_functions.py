@@ -112,10 +112,14 @@ def fetch_image(
 ) -> Array | Event:
     """Reads pixels as they are in memory, by integer coordinates; a sampler has no effect.
 
-    Args:
-        coords: (N, dims) int32, or (N,) in one dimension.
+    Parameters
+    ----------
+    coords : ArrayLike
+        (N, dims) int32, or (N,) in one dimension.
 
-    Returns:
+    Returns
+    -------
+    Array | Event
         (N, channels) values of the image's own type, float32 for normalized types; with USM arrays an event.
     """
     options = Options(num_channels, dtype, hint, out, depends_on)
@@ -166,11 +170,16 @@ def fetch_image_array(
 ) -> Array | Event:
     """Reads pixels of the layers of an image array, by integer coordinates; a sampler has no effect.
 
-    Args:
-        coords: (N, dims) int32, or (N,) in one dimension.
-        layers: (N,) uint32, or one number.
+    Parameters
+    ----------
+    coords : ArrayLike
+        (N, dims) int32, or (N,) in one dimension.
+    layers : ArrayLike | int
+        (N,) uint32, or one number.
 
-    Returns:
+    Returns
+    -------
+    Array | Event
         (N, channels) values of the image's own type, float32 for normalized types; with USM arrays an event.
     """
     options = Options(num_channels, dtype, hint, out, depends_on)
@@ -221,11 +230,16 @@ def fetch_cubemap(
 ) -> Array | Event:
     """Reads pixels of the faces of an unsampled cubemap, by integer coordinates.
 
-    Args:
-        coords: (N, 2) int32.
-        faces: (N,) uint32, or one number, 0 to 5.
+    Parameters
+    ----------
+    coords : ArrayLike
+        (N, 2) int32.
+    faces : ArrayLike | int
+        (N,) uint32, or one number, 0 to 5.
 
-    Returns:
+    Returns
+    -------
+    Array | Event
         (N, channels) values of the image's own type, float32 for normalized types; with USM arrays an event.
     """
     options = Options(num_channels, dtype, hint, out, depends_on)
@@ -273,10 +287,14 @@ def sample_image(
 ) -> Array | Event:
     """Samples a standard image as its sampler says.
 
-    Args:
-        coords: (N, dims) float32, or (N,) in one dimension; pixel (i, j) has its centre at (i + 0.5, j + 0.5).
+    Parameters
+    ----------
+    coords : ArrayLike
+        (N, dims) float32, or (N,) in one dimension; pixel (i, j) has its centre at (i + 0.5, j + 0.5).
 
-    Returns:
+    Returns
+    -------
+    Array | Event
         (N, channels) values of the image's own type, float32 for normalized types; with USM arrays an event.
     """
     options = Options(num_channels, dtype, hint, out, depends_on)
@@ -327,11 +345,16 @@ def sample_image_array(
 ) -> Array | Event:
     """Samples the layers of an image array as its sampler says; layers are never blended.
 
-    Args:
-        coords: (N, dims) float32, or (N,) in one dimension; pixel (i, j) has its centre at (i + 0.5, j + 0.5).
-        layers: (N,) uint32, or one number.
+    Parameters
+    ----------
+    coords : ArrayLike
+        (N, dims) float32, or (N,) in one dimension; pixel (i, j) has its centre at (i + 0.5, j + 0.5).
+    layers : ArrayLike | int
+        (N,) uint32, or one number.
 
-    Returns:
+    Returns
+    -------
+    Array | Event
         (N, channels) values of the image's own type, float32 for normalized types; with USM arrays an event.
     """
     options = Options(num_channels, dtype, hint, out, depends_on)
@@ -379,10 +402,14 @@ def sample_cubemap(
 ) -> Array | Event:
     """Samples a cubemap along directions from its centre.
 
-    Args:
-        directions: (N, 3) float32, of any length but 0.
+    Parameters
+    ----------
+    directions : ArrayLike
+        (N, 3) float32, of any length but 0.
 
-    Returns:
+    Returns
+    -------
+    Array | Event
         (N, channels) values of the image's own type, float32 for normalized types; with USM arrays an event.
     """
     options = Options(num_channels, dtype, hint, out, depends_on)
@@ -439,12 +466,18 @@ def sample_mipmap(
 ) -> Array | Event:
     """Samples a mipmap at levels, or along gradients (with anisotropy, where the sampler has it).
 
-    Args:
-        coords: (N, dims) float32, or (N,) in one dimension; normalized.
-        level: (N,) float32 or one number; 0 is the largest level.
-        dx, dy: (N, dims) float32: how the coordinates change from one result to its neighbours in x and y.
+    Parameters
+    ----------
+    coords : ArrayLike
+        (N, dims) float32, or (N,) in one dimension; normalized.
+    level : ArrayLike | float, optional
+        (N,) float32 or one number; 0 is the largest level.
+    dx, dy : ArrayLike, optional
+        (N, dims) float32: how the coordinates change from one result to its neighbours in x and y.
 
-    Returns:
+    Returns
+    -------
+    Array | Event
         (N, channels) values of the image's own type, float32 for normalized types; with USM arrays an event.
     """
     options = Options(num_channels, dtype, hint, out, depends_on)
@@ -465,13 +498,17 @@ def write_image(
 ) -> Event | None:
     """Writes pixels of an unsampled image, by integer coordinates.
 
-    Args:
-        coords: (N, dims) int32, or (N,) in one dimension; a pixel named twice gets one of its colours.
-        colors: (N, channels), or (N,) where there is one channel, of the image's own dtype; for float and normalized
-            types float32 or float16 too, clamped and rounded to nearest even. Or (N,) structured items of the size of a
-            pixel.
+    Parameters
+    ----------
+    coords : ArrayLike
+        (N, dims) int32, or (N,) in one dimension; a pixel named twice gets one of its colours.
+    colors : ArrayLike
+        (N, channels), or (N,) where there is one channel, of the image's own dtype; for float and normalized types
+        float32 or float16 too, clamped and rounded to nearest even. Or (N,) structured items of the size of a pixel.
 
-    Returns:
+    Returns
+    -------
+    Event | None
         None when the pixels are written; with USM arrays an event.
     """
     return write(queue, WRITE_IMAGE, handle, coords, None, colors, depends_on)
@@ -488,12 +525,18 @@ def write_image_array(
 ) -> Event | None:
     """Writes pixels of the layers of an unsampled image array, by integer coordinates.
 
-    Args:
-        coords: (N, dims) int32, or (N,) in one dimension.
-        layers: (N,) uint32, or one number.
-        colors: as for ``write_image``.
+    Parameters
+    ----------
+    coords : ArrayLike
+        (N, dims) int32, or (N,) in one dimension.
+    layers : ArrayLike | int
+        (N,) uint32, or one number.
+    colors : ArrayLike
+        As for ``write_image``.
 
-    Returns:
+    Returns
+    -------
+    Event | None
         None when the pixels are written; with USM arrays an event.
     """
     return write(queue, WRITE_ARRAY, handle, coords, ("layers", layers), colors, depends_on)
@@ -510,12 +553,18 @@ def write_cubemap(
 ) -> Event | None:
     """Writes pixels of the faces of an unsampled cubemap, by integer coordinates.
 
-    Args:
-        coords: (N, 2) int32.
-        faces: (N,) uint32, or one number, 0 to 5.
-        colors: as for ``write_image``.
+    Parameters
+    ----------
+    coords : ArrayLike
+        (N, 2) int32.
+    faces : ArrayLike | int
+        (N,) uint32, or one number, 0 to 5.
+    colors : ArrayLike
+        As for ``write_image``.
 
-    Returns:
+    Returns
+    -------
+    Event | None
         None when the pixels are written; with USM arrays an event.
     """
     return write(queue, WRITE_CUBEMAP, handle, coords, ("faces", faces), colors, depends_on)

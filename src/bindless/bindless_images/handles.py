@@ -72,23 +72,35 @@ def create_image(
     Several images of the same memory may exist. An image keeps its memory alive until it is destroyed with
     ``destroy_image_handle``; the handle itself is a number that may be copied anywhere.
 
-    Args:
-        memory: image memory, one level of a mipmap, or USM (one- and two-dimensional images; without a sampler where
-            ``is_image_handle_supported`` says so).
-        desc: the descriptor that the memory was allocated with; of the level for a level.
-        where: a queue, or a device and a context: those of the memory.
-        sampler: how it is sampled.
-        pitch: bytes between rows of two-dimensional USM; ignored otherwise.
+    Parameters
+    ----------
+    memory : ImageMem | ImageMemHandle | UsmPointer | UsmArray
+        Image memory, one level of a mipmap, or USM (one- and two-dimensional images; without a sampler where
+        ``is_image_handle_supported`` says so).
+    desc : ImageDescriptor
+        The descriptor that the memory was allocated with; of the level for a level.
+    where : Any
+        A queue, or a device and a context: those of the memory.
+    sampler : BindlessImageSampler, optional
+        How it is sampled.
+    pitch : int, default 0
+        Bytes between rows of two-dimensional USM; ignored otherwise.
 
-    Raises:
-        InvalidError: an argument is of the wrong kind.
-        SyclRuntimeError: the descriptor is not valid, or the image cannot be made; the text says why.
-        FeatureNotSupportedError: the device lacks it; the text names the aspect.
+    Raises
+    ------
+    InvalidError
+        An argument is of the wrong kind.
+    SyclRuntimeError
+        The descriptor is not valid, or the image cannot be made; the text says why.
+    FeatureNotSupportedError
+        The device lacks it; the text names the aspect.
 
-    Warns:
-        SamplerWarning: repeat or mirrored_repeat with unnormalized coordinates, which sample as clamp_to_edge;
-            ``max_mipmap_level_clamp=0`` over a mipmap, which reads level 0 alone; more ``max_anisotropy`` than the
-            device does.
+    Warns
+    -----
+    SamplerWarning
+        ``repeat`` or ``mirrored_repeat`` with unnormalized coordinates, which sample as ``clamp_to_edge``;
+        ``max_mipmap_level_clamp=0`` over a mipmap, which reads level 0 alone; ``max_anisotropy`` above the maximum of
+        the device.
     """
     try:
         device, context = resolve(where)
@@ -339,8 +351,10 @@ def _check_usm_layout(memory: UsmPointer | UsmArray, desc: ImageDescriptor, devi
 def destroy_image_handle(handle: SampledImageHandle | UnsampledImageHandle, *where: Any) -> None:
     """Destroys an image, not its memory. Work in flight that reads it keeps it until it is complete.
 
-    Raises:
-        SyclRuntimeError: the handle is no image of this context, such as one that was destroyed already.
+    Raises
+    ------
+    SyclRuntimeError
+        The handle is no image of this context, such as one that was destroyed already.
     """
     _, context = resolve(where)
     try:

@@ -114,14 +114,21 @@ def _allocate_after(error: Error, desc: ImageDescriptor, device: Device, context
 def alloc_image_mem(desc: ImageDescriptor, *where: Any) -> ImageMemHandle:
     """Allocates image memory that the caller frees with ``free_image_mem`` once no work uses it.
 
-    Args:
-        desc: dimensions, channels and type of the image.
-        where: a queue, or a device and a context.
+    Parameters
+    ----------
+    desc : ImageDescriptor
+        Dimensions, channels and type of the image.
+    where : Any
+        A queue, or a device and a context.
 
-    Raises:
-        InvalidError: ``desc`` is no descriptor, or ``where`` is not one.
-        MemoryAllocationError: the descriptor is not valid, a size is beyond the device, or there is not enough memory.
-        FeatureNotSupportedError: the device lacks this type of image or this format.
+    Raises
+    ------
+    InvalidError
+        ``desc`` is no descriptor, or ``where`` is not one.
+    MemoryAllocationError
+        The descriptor is not valid, a size is beyond the device, or there is not enough memory.
+    FeatureNotSupportedError
+        The device lacks this type of image or this format.
     """
     device, context = resolve(where)
     raw = _allocate(desc, device, context)
@@ -132,9 +139,11 @@ def alloc_image_mem(desc: ImageDescriptor, *where: Any) -> ImageMemHandle:
 def free_image_mem(handle: ImageMemHandle, image_type: ImageType | str, *where: Any) -> None:
     """Frees memory of ``alloc_image_mem``. Images still made from it, and work in flight, keep it until they end.
 
-    Raises:
-        MemoryAllocationError: the handle is not such memory of this context (freed already, of another context, one
-            level of a mipmap, owned by ``ImageMem``, imported), or ``image_type`` is not what was allocated.
+    Raises
+    ------
+    MemoryAllocationError
+        The handle is not such memory of this context (freed already, of another context, one level of a mipmap, owned
+        by ``ImageMem``, imported), or ``image_type`` is not what was allocated.
     """
     _, context = resolve(where)
     images = context._images
@@ -178,8 +187,10 @@ def _record(handle: object, where: tuple[Any, ...], error: type[Error]) -> Known
 def get_image_range(handle: ImageMemHandle, *where: Any) -> Range:
     """(width, height, depth) in pixels; 0 for dimensions that the image does not have.
 
-    Raises:
-        InvalidError: the handle is no image memory of this context.
+    Raises
+    ------
+    InvalidError
+        The handle is no image memory of this context.
     """
     desc = _record(handle, where, InvalidError).descriptor
     return Range(desc.width, desc.height, desc.depth)
@@ -188,8 +199,10 @@ def get_image_range(handle: ImageMemHandle, *where: Any) -> Range:
 def get_image_channel_type(handle: ImageMemHandle, *where: Any) -> ImageChannelType:
     """The channel type that the memory was allocated with.
 
-    Raises:
-        InvalidError: the handle is no image memory of this context.
+    Raises
+    ------
+    InvalidError
+        The handle is no image memory of this context.
     """
     return _record(handle, where, InvalidError).descriptor.channel_type
 
@@ -197,8 +210,10 @@ def get_image_channel_type(handle: ImageMemHandle, *where: Any) -> ImageChannelT
 def get_image_num_channels(handle: ImageMemHandle, *where: Any) -> int:
     """Channels of a pixel.
 
-    Raises:
-        SyclRuntimeError: the handle is no image memory of this context.
+    Raises
+    ------
+    SyclRuntimeError
+        The handle is no image memory of this context.
     """
     return _record(handle, where, SyclRuntimeError).descriptor.num_channels
 
@@ -206,8 +221,10 @@ def get_image_num_channels(handle: ImageMemHandle, *where: Any) -> int:
 def get_mip_level_mem_handle(handle: ImageMemHandle, level: int, *where: Any) -> ImageMemHandle:
     """Memory of one level of a mipmap, borrowed: it is not freed, and dies with the mipmap.
 
-    Raises:
-        SyclRuntimeError: the handle is no mipmap of this context, or it has no such level.
+    Raises
+    ------
+    SyclRuntimeError
+        The handle is no mipmap of this context, or it has no such level.
     """
     _, context = resolve(where)
     record = _record(handle, where, SyclRuntimeError)
@@ -244,10 +261,14 @@ class ImageMem:
 
     It is not a kernel argument: pass the handle of an image made from it.
 
-    Raises:
-        InvalidError: ``desc`` is no descriptor, or ``where`` is not one.
-        MemoryAllocationError: the descriptor is not valid, a size is beyond the device, or there is not enough memory.
-        FeatureNotSupportedError: the device lacks this type of image or this format.
+    Raises
+    ------
+    InvalidError
+        ``desc`` is no descriptor, or ``where`` is not one.
+    MemoryAllocationError
+        The descriptor is not valid, a size is beyond the device, or there is not enough memory.
+    FeatureNotSupportedError
+        The device lacks this type of image or this format.
     """
 
     __slots__ = ("__weakref__", "_context", "_resource", "_value")
@@ -338,8 +359,10 @@ class ImageMem:
     def get_mip_level_mem_handle(self, level: int) -> ImageMemHandle:
         """Memory of one level of a mipmap, borrowed: it dies with this memory.
 
-        Raises:
-            SyclRuntimeError: this is no mipmap, or it has no such level.
+        Raises
+        ------
+        SyclRuntimeError
+            This is no mipmap, or it has no such level.
         """
         handle, context = self.get_handle(), self._own()[1]
         return _level(context, handle, context._images[self._value], level)
@@ -354,8 +377,10 @@ class ImageMem:
     def close(self) -> None:
         """Gives up this object's share; the last one frees the memory. A second call does nothing.
 
-        Raises:
-            MemoryAllocationError: the driver did not free it.
+        Raises
+        ------
+        MemoryAllocationError
+            The driver did not free it.
         """
         if self._resource is None:
             return

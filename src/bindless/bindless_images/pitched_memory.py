@@ -38,20 +38,31 @@ def pitched_alloc_device(*arguments: Any) -> tuple[UsmPointer, int]:
     ``pitched_alloc_device(width_in_bytes, height, element_size_bytes, *where)``; both give the same pitch for
     the same image.
 
-    Args:
-        desc: a standard image of one or two dimensions.
-        width_in_bytes: bytes of a row.
-        height: rows.
-        element_size_bytes: bytes of a pixel.
-        where: a queue, or a device and a context.
+    Parameters
+    ----------
+    desc
+        A standard image of one or two dimensions.
+    width_in_bytes
+        Bytes of a row.
+    height
+        Rows.
+    element_size_bytes
+        Bytes of a pixel.
+    where
+        A queue, or a device and a context.
 
-    Returns:
+    Returns
+    -------
+    tuple[UsmPointer, int]
         The pointer, which ends as those of ``malloc_device`` do, and the row pitch in bytes.
 
-    Raises:
-        InvalidError: an argument is of the wrong kind.
-        MemoryAllocationError: the descriptor is not valid, a size is 0 or too large, there is not enough memory, or the
-            device has no images in USM (``Aspect.ext_oneapi_bindless_images_2d_usm``).
+    Raises
+    ------
+    InvalidError
+        An argument is of the wrong kind.
+    MemoryAllocationError
+        The descriptor is not valid, a size is 0 or too large, there is not enough memory, or the device has no images
+        in USM (``Aspect.ext_oneapi_bindless_images_2d_usm``).
     """
     if arguments and isinstance(arguments[0], ImageDescriptor):
         desc, where = arguments[0], arguments[1:]

@@ -87,8 +87,10 @@ def _allocator(desc: ImageDescriptor, sampler: BindlessImageSampler | None) -> C
 class _ImageObject(MemoryObject):
     """What sampled and unsampled images have in common.
 
-    Attributes:
-        descriptor: of the image.
+    Attributes
+    ----------
+    descriptor : ImageDescriptor
+        Of the image.
     """
 
     __slots__ = ("descriptor",)
@@ -171,14 +173,20 @@ class _ImageObject(MemoryObject):
 class UnsampledImage(_ImageObject):
     """An image that kernels read and write pixel by pixel.
 
-    Args:
-        data: a numpy array of shape ([depth,] [height,] width[, channels]), which is written back when the image ends
-            if a command changed it; or a descriptor, and there is no memory of the host.
-        dimensions: of the image, where the array's shape can mean two; see ``ImageDescriptor.from_array``.
-        channel_type: how the array's elements count; default by dtype: 8- and 16-bit integers are normalized.
+    Parameters
+    ----------
+    data : Array | ImageDescriptor
+        A numpy array of shape ([depth,] [height,] width[, channels]), which is written back when the image ends if a
+        command changed it; or a descriptor, and there is no memory of the host.
+    dimensions : int, optional
+        Of the image, where the array's shape can mean two; see ``ImageDescriptor.from_array``.
+    channel_type : ImageChannelType | str, optional
+        How the array's elements count; default by dtype: 8- and 16-bit integers are normalized.
 
-    Raises:
-        InvalidError: no image has this shape or dtype, or it is not a standard image.
+    Raises
+    ------
+    InvalidError
+        No image has this shape or dtype, or it is not a standard image.
     """
 
     __slots__ = ()
@@ -220,14 +228,21 @@ class UnsampledImage(_ImageObject):
 class SampledImage(_ImageObject):
     """An image that kernels sample, and nobody writes.
 
-    Args:
-        data: a numpy array of shape ([depth,] [height,] width[, channels]), or a descriptor.
-        sampler: how it is sampled.
-        dimensions: of the image, where the array's shape can mean two; see ``ImageDescriptor.from_array``.
-        channel_type: how the array's elements count; default by dtype: 8- and 16-bit integers are normalized.
+    Parameters
+    ----------
+    data : Array | ImageDescriptor
+        A numpy array of shape ([depth,] [height,] width[, channels]), or a descriptor.
+    sampler : BindlessImageSampler
+        How it is sampled.
+    dimensions : int, optional
+        Of the image, where the array's shape can mean two; see ``ImageDescriptor.from_array``.
+    channel_type : ImageChannelType | str, optional
+        How the array's elements count; default by dtype: 8- and 16-bit integers are normalized.
 
-    Raises:
-        InvalidError: no image has this shape or dtype, it is not a standard image, or there is no sampler.
+    Raises
+    ------
+    InvalidError
+        No image has this shape or dtype, it is not a standard image, or there is no sampler.
     """
 
     __slots__ = ("sampler",)
@@ -290,15 +305,23 @@ class UnsampledImageAccessor(_ImageAccessor):
 
     As a kernel argument it is the image's handle; with ``target="host_task"`` it is the pixels as a numpy array.
 
-    Args:
-        image: what is accessed.
-        handler: of the group; None makes a placeholder for ``handler.require``.
-        mode: ``read`` or ``write``.
-        no_init: whether the pixels before are of no interest.
-        target: ``device`` or ``host_task``.
+    Parameters
+    ----------
+    image : UnsampledImage
+        What is accessed.
+    handler : Handler | None
+        Of the group; None makes a placeholder for ``handler.require``.
+    mode : AccessMode | str, default "read"
+        ``read`` or ``write``.
+    no_init : bool, default False
+        Whether the pixels before are of no interest.
+    target : Target | str, default Target.device
+        ``device`` or ``host_task``.
 
-    Raises:
-        InvalidError: a closed image, or a mode or target that images do not have.
+    Raises
+    ------
+    InvalidError
+        A closed image, or a mode or target that images do not have.
     """
 
     __slots__ = ()

@@ -27,10 +27,14 @@ _STANDARD_SIZES = sorted({size * count for size in (1, 2, 4) for count in range(
 class ValueFormat(NamedTuple):
     """How values lie in an array.
 
-    Attributes:
-        element: dtype of one number.
-        channels: numbers of one value.
-        item: dtype of the array: the element's, or a user's structured one.
+    Attributes
+    ----------
+    element : np.dtype[Any]
+        dtype of one number.
+    channels : int
+        Numbers of one value.
+    item : np.dtype[Any]
+        dtype of the array: the element's, or a user's structured one.
     """
 
     element: np.dtype[Any]
@@ -56,12 +60,15 @@ def read_format(
 ) -> ValueFormat:
     """The format of the values that a fetch or sample returns.
 
-    Args:
-        num_channels: numbers of a value; default the image's. Channels that the image lacks read 0.
-        dtype: of the result: a standard type (default: the channel's own, float32 for normalized types), or a
-            structured dtype with ``hint``.
-        hint: the standard type that a structured dtype stands for, such as ``np.dtype("4f4")``; ignored for standard
-            types.
+    Parameters
+    ----------
+    num_channels : int | None
+        Numbers of a value; default the image's. Channels that the image lacks read 0.
+    dtype : DTypeLike
+        Of the result: a standard type (default: the channel's own, float32 for normalized types), or a structured
+        dtype with ``hint``.
+    hint : DTypeLike
+        The standard type that a structured dtype stands for, such as ``np.dtype("4f4")``; ignored for standard types.
     """
     channels = desc.num_channels if num_channels is None else num_channels
     if not isinstance(channels, (int, np.integer)) or not 1 <= channels <= _MAX_CHANNELS:

@@ -34,16 +34,24 @@ def sample_picture(
 ) -> Event | None:
     """The samples of a picture, as they would be with its coordinates in an array, to the last bit.
 
-    Args:
-        handle: of a two-dimensional standard image, mipmap or array, made by ``create_image``.
-        picture: its map; the matrix gives pixels, scale and bias make them the handle's own coordinates.
-        out: (height, width, channels), contiguous, of the image's storage dtype or what it is sampled as. Normalized
-            values are stored as codes in the former. On the host (waits, returns None) or in USM (returns the event).
-        layer: of an array.
-        gradients: whether the level of a mipmap follows from the map; else it is 0.
+    Parameters
+    ----------
+    handle : SampledImageHandle
+        Of a two-dimensional standard image, mipmap or array, made by ``create_image``.
+    picture : PictureMap
+        Its map; the matrix gives pixels, scale and bias make them the handle's own coordinates.
+    out : ArrayLike
+        (height, width, channels), contiguous, of the image's storage dtype or what it is sampled as. Normalized
+        values are stored as codes in the former. On the host (waits, returns None) or in USM (returns the event).
+    layer : int, default 0
+        Of an array.
+    gradients : bool, default False
+        Whether the level of a mipmap follows from the map; else it is 0.
 
-    Raises:
-        InvalidError: the handle is no such image of the queue's context.
+    Raises
+    ------
+    InvalidError
+        The handle is no such image of the queue's context.
     """
     assert handle.descriptor is not None
     form = _GRADIENT_FORM if gradients else _FORMS[handle.descriptor.type]
