@@ -23,11 +23,16 @@ _LONG_SUM = 64  # pixels of one mean from which on single precision loses digits
 def shrink(pixels: npt.NDArray[Any], shape: Sequence[int]) -> npt.NDArray[Any]:
     """The means of the areas that the pixels of a smaller image cover.
 
-    Args:
-        pixels: shape (axes of ``shape``..., further axes), of any dtype.
-        shape: new sizes of the first axes, none larger than the old ones.
+    Parameters
+    ----------
+    pixels : NDArray[Any]
+        Shape (axes of ``shape``..., further axes), of any dtype.
+    shape : Sequence[int]
+        New sizes of the first axes, none larger than the old ones.
 
-    Returns:
+    Returns
+    -------
+    NDArray[Any]
         float32, or float64 for 32-bit integers and 64-bit floats; not rounded.
     """
     dtype = precision(pixels.dtype)
@@ -113,11 +118,16 @@ def to_storage(
 ) -> npt.NDArray[Any]:
     """Values as an array of the channel's storage dtype: integers are rounded to the nearest, halves to even.
 
-    Args:
-        values: what a device function read, or means of stored codes; computed with in their own precision.
-        channel: the channel type to store.
-        codes: whether the values of normalized channels are stored codes rather than 0..1 or -1..1.
-        out: where they go; default a new array.
+    Parameters
+    ----------
+    values : NDArray[Any]
+        What a device function read, or means of stored codes; computed with in their own precision.
+    channel : Channel
+        The channel type to store.
+    codes : bool
+        Whether the values of normalized channels are stored codes rather than 0..1 or -1..1.
+    out : NDArray[Any], optional
+        Where they go; default a new array.
     """
     result = np.empty(values.shape, channel.storage) if out is None else out
     if channel.storage.kind == "f" or values.dtype == channel.storage:

@@ -32,9 +32,12 @@ _MOST_ITEMS = 1 << 20  # of one launch; the kernels stride over the rest
 def builtin_kernel(queue: Queue, name: str, format_word: int | None = None) -> Kernel | None:
     """A built-in kernel for a queue's device, or None where its driver takes none.
 
-    Args:
-        name: without the prefix: ``warp_2d_f``.
-        format_word: fixes the argument ``format``, which the kernel still takes.
+    Parameters
+    ----------
+    name : str
+        Without the prefix: ``warp_2d_f``.
+    format_word : int, optional
+        Fixes the argument ``format``, which the kernel still takes.
     """
     target = _TARGETS.get(queue.device.backend)
     if target is None or name not in kernels.modules(target):
@@ -52,8 +55,10 @@ def builtin_kernel(queue: Queue, name: str, format_word: int | None = None) -> K
 def makes_pictures(queue: Queue, name: str) -> bool:
     """Whether a queue's device follows maps itself: it has double precision, and the function that does it.
 
-    Args:
-        name: of the kernel, where it takes one: ``warp_2d_f``.
+    Parameters
+    ----------
+    name : str
+        Of the kernel, where it takes one: ``warp_2d_f``.
     """
     device = queue.device
     if device.backend is Backend.reference:

@@ -33,8 +33,10 @@ def grid(axes: Sequence[npt.NDArray[Any]]) -> FloatArray:
 def projection_matrix(matrix: npt.ArrayLike) -> npt.NDArray[np.float64]:
     """A 3x3 matrix from an affine one of shape (2, 3) or a projective one of shape (3, 3).
 
-    Raises:
-        InvalidError: another shape, or entries that are not finite.
+    Raises
+    ------
+    InvalidError
+        Another shape, or entries that are not finite.
     """
     try:
         values = np.asarray(matrix, np.float64)
@@ -52,12 +54,18 @@ def warp_coordinates(
 ) -> tuple[FloatArray, FloatArray | None, FloatArray | None]:
     """Where the centres of the pixels of rows start..stop of an output image lie in the input.
 
-    Args:
-        matrix: (3, 3), from homogeneous output to homogeneous input coordinates.
-        width: pixels of an output row.
-        gradients: whether to compute the change of the coordinates to the next column and row.
+    Parameters
+    ----------
+    matrix : NDArray[np.float64]
+        (3, 3), from homogeneous output to homogeneous input coordinates.
+    width : int
+        Pixels of an output row.
+    gradients : bool
+        Whether to compute the change of the coordinates to the next column and row.
 
-    Returns:
+    Returns
+    -------
+    tuple[FloatArray, FloatArray | None, FloatArray | None]
         Three arrays of shape ((stop - start) * width, 2), the latter two None without gradients.
     """
     x = np.arange(width) + 0.5
@@ -85,8 +93,10 @@ def cube_directions(size: int) -> FloatArray:
 
     Faces are +x, -x, +y, -y, +z, -z, with the orientation of their rows and columns that graphics APIs share.
 
-    Returns:
-        shape (6, size, size, 3): face, row, column; the largest component is 1 or -1.
+    Returns
+    -------
+    FloatArray
+        Shape (6, size, size, 3): face, row, column; the largest component is 1 or -1.
     """
     ramp = (2 * np.arange(size) + 1) / size - 1
     s, t = np.meshgrid(ramp, ramp)

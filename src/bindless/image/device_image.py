@@ -53,11 +53,15 @@ _REPEATING = (AddressingMode.repeat, AddressingMode.mirrored_repeat)
 class Reader:
     """A sampled handle and what turns coordinates of the user into its own.
 
-    Attributes:
-        handle: made by the store, which destroys it.
-        scale: (dims,) what coordinates are divided by, or None where they are the handle's own.
-        bias: (dims,) added afterwards: the hardware cuts 0..1 to a fixed number of bits, and half of the
-            last one makes that a rounding.
+    Attributes
+    ----------
+    handle : SampledImageHandle
+        Made by the store, which destroys it.
+    scale : NDArray[np.float32] | None
+        (dims,) what coordinates are divided by, or None where they are the handle's own.
+    bias : NDArray[np.float32] | None
+        (dims,) added afterwards: the hardware cuts 0..1 to a fixed number of bits, and half of the last one makes
+        that a rounding.
     """
 
     handle: SampledImageHandle
@@ -78,11 +82,16 @@ class Reader:
 class ImageStore:
     """Image memory with all levels filled, and the handles over it.
 
-    Args:
-        pixels: shape of ``described``.
-        described: the image as the user sees it, with type ``standard`` for a mipmap.
-        descriptor: what is allocated for it, see ``Plan``.
-        queue: does all work; every method that gives values waits.
+    Parameters
+    ----------
+    pixels : Array
+        Shape of ``described``.
+    described : ImageDescriptor
+        The image as the user sees it, with type ``standard`` for a mipmap.
+    descriptor : ImageDescriptor
+        What is allocated for it, see ``Plan``.
+    queue : Queue
+        Does all work; every method that gives values waits.
     """
 
     def __init__(self, pixels: Array, described: ImageDescriptor, descriptor: ImageDescriptor, queue: Queue) -> None:
@@ -235,12 +244,18 @@ class ImageStore:
     ) -> Array:
         """Values of shape (N, channels of the described image).
 
-        Args:
-            reader: of this store.
-            points: (N, dims), or directions of a cubemap (N, 3), as the sampler given for the reader says.
-            layers: a layer or (N,) of them, for an array.
-            levels: a level or (N,) of them, for a mipmap.
-            gradients: two arrays like ``points`` instead of levels.
+        Parameters
+        ----------
+        reader : Reader
+            Of this store.
+        points : Array
+            (N, dims), or directions of a cubemap (N, 3), as the sampler given for the reader says.
+        layers : Any, optional
+            A layer or (N,) of them, for an array.
+        levels : Any, optional
+            A level or (N,) of them, for a mipmap.
+        gradients : tuple[Array, Array], optional
+            Two arrays like ``points`` instead of levels.
         """
         coords = reader.coordinates(points)
         queue, handle, channels = self._queue, reader.handle, self._channels

@@ -45,15 +45,24 @@ def mapped(
 ) -> Array | None:
     """An image of two dimensions seen through a map from output to input coordinates.
 
-    Args:
-        store: of the image.
-        reader: of the store; its scale and bias are applied to the coordinates.
-        matrix: (3, 3).
-        sizes: (width, height) of the picture.
-        described: the image as its user sees it, which tells the layers and channels of the result.
-        gradients: whether the level of a mipmap follows from the map.
+    Parameters
+    ----------
+    store : ImageStore
+        Of the image.
+    reader : Reader
+        Of the store; its scale and bias are applied to the coordinates.
+    matrix : NDArray[np.float64]
+        (3, 3).
+    sizes : tuple[int, int]
+        (width, height) of the picture.
+    described : ImageDescriptor
+        The image as its user sees it, which tells the layers and channels of the result.
+    gradients : bool
+        Whether the level of a mipmap follows from the map.
 
-    Returns:
+    Returns
+    -------
+    Array | None
         (layers, height, width, channels) of the channel's storage dtype.
     """
     desc, channel, layers = store.descriptor, described.channel, described.array_size
@@ -77,13 +86,20 @@ def mapped(
 def shrunk(queue: Queue, store: ImageStore, sizes: Sequence[int], channel: Channel, *, rounded: bool) -> Array | None:
     """The means of the areas that the pixels of a smaller image cover.
 
-    Args:
-        store: of the image.
-        sizes: new, in (x, y, z) order, none larger than the image's.
-        channel: how the image is stored.
-        rounded: whether means are rounded to the channel's storage dtype; else they come as ``shrink`` gives them.
+    Parameters
+    ----------
+    store : ImageStore
+        Of the image.
+    sizes : Sequence[int]
+        New, in (x, y, z) order, none larger than the image's.
+    channel : Channel
+        How the image is stored.
+    rounded : bool
+        Whether means are rounded to the channel's storage dtype; else they come as ``shrink`` gives them.
 
-    Returns:
+    Returns
+    -------
+    Array | None
         ([layers,] [depth,] [height,] width, channels), channels and layers as they are stored.
     """
     mean = precision(channel.storage)

@@ -54,29 +54,45 @@ class Image(SingleOwner):
     (i, j), that is of ``array[j, i]``, is (i + 0.5, j + 0.5), and the image spans 0 to its size. They keep
     that meaning with mipmaps and with repeating addresses too, for which the hardware itself wants 0..1.
 
-    Args:
-        array: shape ([depth,] [height,] width[, channels]), with up to 4 channels. A last axis of at most
-            four entries counts channels where there are three axes or more. dtype int8, uint8, int16 or
-            uint16 (read as -1..1 and 0..1), float16 or float32, or int32 or uint32. The array is copied.
-        channel_type: how its channels are read; default by the dtype.
-        mipmaps: make the smaller versions too, so that reduced pictures do not flicker and alias.
-        layers: the first axis counts images that are never blended with each other.
-        cubemap: the first axis counts the six faces +x, -x, +y, -y, +z, -z of a cube; coordinates are directions.
-        addressing: what lies outside: ``clamp_to_edge``, ``repeat``, ``mirrored_repeat``, ``clamp_to_border``
-            (transparent zero); one mode, or three for (x, y, z).
-        filtering: ``linear`` or ``nearest``; between the levels of a mipmap too.
-        coordinate: ``unnormalized``, pixels, or ``normalized``, 0..1 over each dimension.
-        max_anisotropy: with mipmaps, how many times longer than wide the footprint of a sample may be.
-        queue: where the image lives and works; default: one queue on the default device.
-        dimensions: spatial dimensions, where the array's shape leaves that open (a 1D image with channels).
-
     The image owns its memory on the device until ``close()``, the end of a ``with`` block, or collection.
     All methods wait for their results, and may be called from several threads.
 
-    Raises:
-        InvalidError: the shape, dtype or an option is not that of an image; the message says what is allowed.
-        FeatureNotSupportedError: the device lacks the kind of image or the format.
-        MemoryAllocationError: the device has not enough memory.
+    Parameters
+    ----------
+    array : ArrayLike
+        Shape ([depth,] [height,] width[, channels]), with up to 4 channels. A last axis of at most four entries
+        counts channels where there are three axes or more. dtype int8, uint8, int16 or uint16 (read as -1..1 and
+        0..1), float16 or float32, or int32 or uint32. The array is copied.
+    channel_type : ImageChannelType | str, optional
+        How its channels are read; default by the dtype.
+    mipmaps : bool, default False
+        Make the smaller versions too, so that reduced pictures do not flicker and alias.
+    layers : bool, default False
+        The first axis counts images that are never blended with each other.
+    cubemap : bool, default False
+        The first axis counts the six faces +x, -x, +y, -y, +z, -z of a cube; coordinates are directions.
+    addressing : AddressingMode | str | Sequence[AddressingMode | str], default AddressingMode.clamp_to_edge
+        What lies outside: ``clamp_to_edge``, ``repeat``, ``mirrored_repeat``, ``clamp_to_border`` (transparent zero);
+        one mode, or three for (x, y, z).
+    filtering : FilteringMode | str, default FilteringMode.linear
+        ``linear`` or ``nearest``; between the levels of a mipmap too.
+    coordinate : CoordinateNormalizationMode | str, default CoordinateNormalizationMode.unnormalized
+        ``unnormalized``, pixels, or ``normalized``, 0..1 over each dimension.
+    max_anisotropy : float, default 0.0
+        With mipmaps, how many times longer than wide the footprint of a sample may be.
+    queue : Queue, optional
+        Where the image lives and works; default: one queue on the default device.
+    dimensions : int, optional
+        Spatial dimensions, where the array's shape leaves that open (a 1D image with channels).
+
+    Raises
+    ------
+    InvalidError
+        The shape, dtype or an option is not that of an image; the message says what is allowed.
+    FeatureNotSupportedError
+        The device lacks the kind of image or the format.
+    MemoryAllocationError
+        The device has not enough memory.
     """
 
     def __init__(
@@ -123,15 +139,22 @@ class Image(SingleOwner):
 
         The middle of the panorama looks along -z, its right quarter along +x, its top row along +y.
 
-        Args:
-            panorama: shape (height, width[, channels]); usually twice as wide as high.
-            size: pixels of a side of a face; default half the panorama's height. Smaller ones are made from
-                the mipmaps of the panorama, so that nothing aliases.
-            queue: where both live.
-            options: further arguments of ``Image``.
+        Parameters
+        ----------
+        panorama : ArrayLike
+            Shape (height, width[, channels]); usually twice as wide as high.
+        size : int, optional
+            Pixels of a side of a face; default half the panorama's height. Smaller ones are made from the mipmaps of
+            the panorama, so that nothing aliases.
+        queue : Queue, optional
+            Where both live.
+        options : Any
+            Further arguments of ``Image``.
 
-        Raises:
-            InvalidError: the panorama has not two dimensions, or the size is not positive.
+        Raises
+        ------
+        InvalidError
+            The panorama has not two dimensions, or the size is not positive.
         """
         warn_of_mask(panorama, "panorama")
         pixels = as_array("panorama", panorama)
@@ -228,23 +251,31 @@ class Image(SingleOwner):
     ) -> Array:
         """The filtered values at any coordinates.
 
-        Args:
-            coords: shape (..., dims) in (x, y, z) order; the centre of pixel (i, j) is (i + 0.5, j + 0.5), or
-                that divided by the size with normalized coordinates. A cubemap takes directions (..., 3) of
-                any length. A 1D image takes (N,) too. NaN reads at 0.
-            level: level of a mipmap, a number or an array that broadcasts to (...): 1 is half the size.
-            dx, dy: instead of a level, the change of ``coords`` from one output pixel to the next in two
-                directions, shape (..., dims) or one that broadcasts to it; the level, and with
-                ``max_anisotropy`` the shape of the footprint, follow from it.
-            layers: layer of each sample, a number or an array that broadcasts to (...). Without it every
-                layer is sampled.
+        Parameters
+        ----------
+        coords : ArrayLike
+            Shape (..., dims) in (x, y, z) order; the centre of pixel (i, j) is (i + 0.5, j + 0.5), or that divided by
+            the size with normalized coordinates. A cubemap takes directions (..., 3) of any length. A 1D image takes
+            (N,) too. NaN reads at 0.
+        level : ArrayLike, optional
+            Level of a mipmap, a number or an array that broadcasts to (...): 1 is half the size.
+        dx, dy : ArrayLike, optional
+            Instead of a level, the change of ``coords`` from one output pixel to the next in two directions, shape
+            (..., dims) or one that broadcasts to it; the level, and with ``max_anisotropy`` the shape of the
+            footprint, follow from it.
+        layers : ArrayLike, optional
+            Layer of each sample, a number or an array that broadcasts to (...). Without it every layer is sampled.
 
-        Returns:
-            shape (..., channels), or (layers, ..., channels) where all layers are sampled: float32 (float16
-            of a float16 image, integers of an integer image).
+        Returns
+        -------
+        Array
+            Shape (..., channels), or (layers, ..., channels) where all layers are sampled: float32 (float16 of a
+            float16 image, integers of an integer image).
 
-        Raises:
-            InvalidError: a shape or an option does not fit the image.
+        Raises
+        ------
+        InvalidError
+            A shape or an option does not fit the image.
         """
         points, leading = points_of(self, coords, np.float64)
         if (dx is None) != (dy is None):
@@ -268,18 +299,26 @@ class Image(SingleOwner):
     def fetch(self, coords: npt.ArrayLike, *, level: int = 0, layers: npt.ArrayLike | None = None) -> Array:
         """The values of single pixels, without a sampler.
 
-        Args:
-            coords: integers of shape (..., dims) in (x, y, z) order, from 0: (i, j) is ``array[j, i]``. A 1D
-                image takes (N,) too; a cubemap takes (x, y) of a face.
-            level: level of a mipmap.
-            layers: layer or face of each pixel, a number or an array that broadcasts to (...). Without it
-                every layer is fetched.
+        Parameters
+        ----------
+        coords : ArrayLike
+            Integers of shape (..., dims) in (x, y, z) order, from 0: (i, j) is ``array[j, i]``. A 1D image takes (N,)
+            too; a cubemap takes (x, y) of a face.
+        level : int, default 0
+            Level of a mipmap.
+        layers : ArrayLike, optional
+            Layer or face of each pixel, a number or an array that broadcasts to (...). Without it every layer is
+            fetched.
 
-        Returns:
-            shape (..., channels), or (layers, ..., channels): float32 of normalized images, else the dtype.
+        Returns
+        -------
+        Array
+            Shape (..., channels), or (layers, ..., channels): float32 of normalized images, else the dtype.
 
-        Raises:
-            InvalidError: coordinates or layers outside of the image, or no integers.
+        Raises
+        ------
+        InvalidError
+            Coordinates or layers outside of the image, or no integers.
         """
         values = as_array("coords", coords)
         if values.dtype.kind not in "iu":
@@ -304,8 +343,10 @@ class Image(SingleOwner):
     def numpy(self, level: int = 0) -> Array:
         """The stored pixels, in the array's dtype and axes; of a smaller level, the smaller array.
 
-        Raises:
-            InvalidError: the image has no such level.
+        Raises
+        ------
+        InvalidError
+            The image has no such level.
         """
         described = self._level(level)
         return self._store.download(level)[..., : self.num_channels].reshape(self._array_shape(described))
@@ -325,14 +366,20 @@ class Image(SingleOwner):
         grows, the device's linear filter interpolates between pixel centres, and the edges are clamped. An
         image with ``filtering="nearest"`` keeps its values: each pixel is the nearest one.
 
-        Args:
-            size: (width, height); (width,) of a 1D image, (width, height, depth) of a 3D one.
+        Parameters
+        ----------
+        size : int | Sequence[int]
+            (width, height); (width,) of a 1D image, (width, height, depth) of a 3D one.
 
-        Returns:
-            the array's dtype (integers rounded) and axes, in the new size; every layer of an array.
+        Returns
+        -------
+        Array
+            The array's dtype (integers rounded) and axes, in the new size; every layer of an array.
 
-        Raises:
-            InvalidError: the size is not made of positive integers, or the image is a cubemap.
+        Raises
+        ------
+        InvalidError
+            The size is not made of positive integers, or the image is a cubemap.
         """
         self._refuse_cubemap("resize")
         sizes = sizes_of(size, len(self.size), "size", "(width, height, depth)")
@@ -363,15 +410,22 @@ class Image(SingleOwner):
         pixels, or 0..1 with normalized coordinates. With mipmaps, the level and the footprint of each pixel
         follow from the matrix, so that parts that shrink do not alias.
 
-        Args:
-            matrix: (2, 3), affine, or (3, 3), projective.
-            shape: (height, width) of the output.
+        Parameters
+        ----------
+        matrix : ArrayLike
+            (2, 3), affine, or (3, 3), projective.
+        shape : Sequence[int]
+            (height, width) of the output.
 
-        Returns:
-            shape (height, width[, channels]), with the layers first, in the array's dtype (integers rounded).
+        Returns
+        -------
+        Array
+            Shape (height, width[, channels]), with the layers first, in the array's dtype (integers rounded).
 
-        Raises:
-            InvalidError: the image has not two dimensions or is a cubemap, or the matrix or shape is none.
+        Raises
+        ------
+        InvalidError
+            The image has not two dimensions or is a cubemap, or the matrix or shape is none.
         """
         self._refuse_cubemap("warp")
         if len(self.size) != 2:
@@ -416,11 +470,16 @@ class Image(SingleOwner):
     ) -> Array:
         """A picture of every layer, block by block, each made, sampled and stored before it leaves the cache.
 
-        Args:
-            sizes: of the picture, in (x, y, z) order.
-            coordinates: gives those of a range of rows (slices, pixels), (N, dims), and their gradients.
-            channel: how the picture is stored.
-            codes: whether samples are stored codes rather than 0..1 or -1..1.
+        Parameters
+        ----------
+        sizes : Sequence[int]
+            Of the picture, in (x, y, z) order.
+        coordinates : Callable[[int, int], tuple[Array, tuple[Array, Array] | None]]
+            Gives those of a range of rows (slices, pixels), (N, dims), and their gradients.
+        channel : Channel
+            How the picture is stored.
+        codes : bool
+            Whether samples are stored codes rather than 0..1 or -1..1.
         """
         layered = self._described.is_layered
         shape = (self.num_layers if layered else 1, *reversed(sizes), self.num_channels)
@@ -489,11 +548,16 @@ class Image(SingleOwner):
     ) -> Array:
         """Calls ``read`` with None, a layer or (N,) layers, as the image needs it, and shapes the results.
 
-        Args:
-            layers: as the user gave them; None reads every layer.
-            leading: shape of the coordinates.
-            read: gives (N, channels).
-            layered: whether the read chooses a layer at all.
+        Parameters
+        ----------
+        layers : ArrayLike | None
+            As the user gave them; None reads every layer.
+        leading : tuple[int, ...]
+            Shape of the coordinates.
+        read : Callable[[Any], Array]
+            Gives (N, channels).
+        layered : bool
+            Whether the read chooses a layer at all.
         """
 
         def shaped(layer: Any) -> Array:

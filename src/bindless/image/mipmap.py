@@ -33,11 +33,16 @@ Array = npt.NDArray[Any]
 def fill_levels(memory: ImageMem, desc: ImageDescriptor, pixels: Array, queue: Queue) -> None:
     """Fills all levels of a mipmap from the pixels of level 0; waits.
 
-    Args:
-        memory: of the mipmap.
-        desc: its descriptor.
-        pixels: C-contiguous, of the shape and dtype of the descriptor.
-        queue: does the work.
+    Parameters
+    ----------
+    memory : ImageMem
+        Of the mipmap.
+    desc : ImageDescriptor
+        Its descriptor.
+    pixels : Array
+        C-contiguous, of the shape and dtype of the descriptor.
+    queue : Queue
+        Does the work.
     """
     first = desc.get_mip_level_desc(0)
     uploaded = queue.ext_oneapi_copy(pixels, memory.get_mip_level_mem_handle(0), dst_desc=first)
@@ -80,9 +85,12 @@ def _halve_on_device(memory: ImageMem, desc: ImageDescriptor, kernel: Kernel, qu
 def halve(pixels: Array, channel: Channel) -> Array:
     """The next level of an image of one to three dimensions.
 
-    Args:
-        pixels: shape ([depth,] [height,] width, channels), of the storage dtype.
-        channel: how it is read.
+    Parameters
+    ----------
+    pixels : Array
+        Shape ([depth,] [height,] width, channels), of the storage dtype.
+    channel : Channel
+        How it is read.
     """
     spatial = pixels.shape[:-1]
     depth, height, width = (1,) * (3 - len(spatial)) + spatial

@@ -23,12 +23,18 @@ _KINDS_KEPT = 256
 class Plan(NamedTuple):
     """What an ``Image`` is made of.
 
-    Attributes:
-        described: the image that the array is.
-        stored: what is allocated for it on the device.
-        shape: of the array, with its channels.
-        has_channel_axis: whether the array has them as its last axis.
-        sampler: the sampler asked for.
+    Attributes
+    ----------
+    described : ImageDescriptor
+        The image that the array is.
+    stored : ImageDescriptor
+        What is allocated for it on the device.
+    shape : tuple[int, ...]
+        Of the array, with its channels.
+    has_channel_axis : bool
+        Whether the array has them as its last axis.
+    sampler : BindlessImageSampler
+        The sampler asked for.
     """
 
     described: ImageDescriptor
@@ -62,8 +68,10 @@ def _planned(
 ) -> Plan:
     """The plan of an array of this shape and dtype on a device, with the options of ``Image``.
 
-    Raises:
-        InvalidError: the shape or the dtype is not that of an image, an option is not known, or they do not fit.
+    Raises
+    ------
+    InvalidError
+        The shape or the dtype is not that of an image, an option is not known, or they do not fit.
     """
     if bool(mipmaps) + bool(layers) + bool(cubemap) > 1:
         raise InvalidError(

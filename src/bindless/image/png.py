@@ -17,8 +17,10 @@ _COLOUR_TYPE = {1: 0, 2: 4, 3: 2, 4: 6}
 def encode_png(pixels: npt.NDArray[np.uint8]) -> bytes:
     """The PNG file of an image.
 
-    Args:
-        pixels: (height, width, channels), channels 1 (grey), 2 (grey, alpha), 3 (RGB) or 4 (RGBA).
+    Parameters
+    ----------
+    pixels : NDArray[np.uint8]
+        (height, width, channels), channels 1 (grey), 2 (grey, alpha), 3 (RGB) or 4 (RGBA).
     """
     height, width, channels = pixels.shape
     rows = np.zeros((height, 1 + width * channels), np.uint8)  # each row begins with its filter: 0, none

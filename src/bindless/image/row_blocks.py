@@ -18,10 +18,14 @@ _MOST_THREADS = 8
 def in_blocks(work: Callable[[int, int], object], rows: int, row_size: int) -> None:
     """Calls ``work(start, stop)`` until all rows are done; the first error of a call is raised.
 
-    Args:
-        work: does rows start..stop; calls run at the same time.
-        rows: how many there are.
-        row_size: pixels of a row.
+    Parameters
+    ----------
+    work : Callable[[int, int], object]
+        Does rows start..stop; calls run at the same time.
+    rows : int
+        How many there are.
+    row_size : int
+        Pixels of a row.
     """
     step = max(_BLOCK // max(row_size, 1), 1)
     starts = range(0, rows, step)
@@ -44,13 +48,19 @@ def in_blocks(work: Callable[[int, int], object], rows: int, row_size: int) -> N
 def require_room(pixels: int, what: str, pixel_size: int = 1) -> None:
     """Refuses a picture that this machine's memory cannot hold, before the system ends the process for it.
 
-    Args:
-        pixels: how many there are.
-        what: the argument that asks for them, for the error.
-        pixel_size: bytes of a pixel at least.
+    Parameters
+    ----------
+    pixels : int
+        How many there are.
+    what : str
+        The argument that asks for them, for the error.
+    pixel_size : int, default 1
+        Bytes of a pixel at least.
 
-    Raises:
-        MemoryAllocationError: there is not so much memory.
+    Raises
+    ------
+    MemoryAllocationError
+        There is not so much memory.
     """
     room = _memory()
     if pixels * pixel_size > room:
