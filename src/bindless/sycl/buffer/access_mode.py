@@ -14,10 +14,14 @@ __all__ = ["NRW", "NWO", "OF_MODE", "RO", "RW", "WO", "Requirement", "combined",
 class Requirement:
     """An access mode, ``no_init`` included.
 
-    Attributes:
-        name: as the specification writes it.
-        needs: whether the contents must be there first.
-        writes: whether they are others afterwards.
+    Attributes
+    ----------
+    name : str
+        As the specification writes it.
+    needs : bool
+        Whether the contents must be there first.
+    writes : bool
+        Whether they are others afterwards.
     """
 
     name: str
@@ -67,8 +71,10 @@ OF_MODE: dict[tuple[AccessMode | str, bool], Requirement] = {
 def requirement_of(mode: AccessMode | str, no_init: bool) -> Requirement:
     """The requirement of an access mode.
 
-    Raises:
-        InvalidError: no such mode, or contents that are to be read and discarded at once.
+    Raises
+    ------
+    InvalidError
+        No such mode, or contents that are to be read and discarded at once.
     """
     mode = coerce(AccessMode, mode, "mode")
     if no_init and mode is AccessMode.read:

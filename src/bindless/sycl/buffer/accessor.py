@@ -32,12 +32,18 @@ class Accessor(HostView):
     With ``target="host_task"`` it is the elements of its range as a numpy array in the host task: ``accessor[...]``,
     ``accessor.array`` or ``numpy.asarray(accessor)``.
 
-    Attributes:
-        buffer: what it accesses.
-        mode: ``read``, ``write`` or ``read_write``.
-        no_init: whether the contents before are of no interest.
-        target: ``device``, ``constant_buffer`` (deprecated in SYCL 2020) or ``host_task``.
-        is_placeholder: whether it was made without a handler, for ``handler.require``.
+    Attributes
+    ----------
+    buffer
+        What it accesses.
+    mode : AccessMode | str
+        ``read``, ``write`` or ``read_write``.
+    no_init : bool
+        Whether the contents before are of no interest.
+    target : Target | str
+        ``device``, ``constant_buffer`` (deprecated in SYCL 2020) or ``host_task``.
+    is_placeholder
+        Whether it was made without a handler, for ``handler.require``.
     """
 
     __slots__ = (
@@ -150,8 +156,10 @@ class Accessor(HostView):
     def array(self) -> npt.NDArray[Any]:
         """The elements in place, read-only with mode ``read``.
 
-        Raises:
-            AccessorError: it is not one with ``target="host_task"`` in its host task.
+        Raises
+        ------
+        AccessorError
+            It is not one with ``target="host_task"`` in its host task.
         """
         if self._array is None:
             raise AccessorError(
@@ -168,11 +176,15 @@ class Accessor(HostView):
 class LocalAccessor:
     """Local memory of a work-group, as an argument of a kernel over an ``NdRange``.
 
-    Args:
-        nbytes: bytes for each work-group, at least 1.
+    Parameters
+    ----------
+    nbytes : int
+        Bytes for each work-group, at least 1.
 
-    Raises:
-        InvalidError: ``nbytes`` is no positive integer.
+    Raises
+    ------
+    InvalidError
+        ``nbytes`` is no positive integer.
     """
 
     __slots__ = ("nbytes",)

@@ -44,13 +44,19 @@ class Buffer(MemoryObject):
     ``close()``, and the end of the last reference, wait only where there is something to write back, or where a command
     still reads the array.
 
-    Args:
-        data: a numpy array or another buffer of memory; or a shape.
-        dtype: of an element, with a shape; structured ones too.
+    Parameters
+    ----------
+    data : ArrayLike | SizesLike
+        A numpy array or another buffer of memory; or a shape.
+    dtype : DTypeLike, optional
+        Of an element, with a shape; structured ones too.
 
-    Raises:
-        InvalidError: not one to three dimensions, or elements that are no plain memory.
-        MemoryAllocationError: a shape of 2**63 bytes or more.
+    Raises
+    ------
+    InvalidError
+        Not one to three dimensions, or elements that are no plain memory.
+    MemoryAllocationError
+        A shape of 2**63 bytes or more.
     """
 
     __slots__ = ()
@@ -101,12 +107,17 @@ class Buffer(MemoryObject):
     def sub_buffer(self, offset: SizesLike, shape: SizesLike) -> Buffer:
         """A range of the elements as a buffer of its own. Commands on ranges that do not overlap run concurrently.
 
-        Args:
-            offset: first element, by dimension.
-            shape: sizes, by dimension.
+        Parameters
+        ----------
+        offset : SizesLike
+            First element, by dimension.
+        shape : SizesLike
+            Sizes, by dimension.
 
-        Raises:
-            InvalidError: it leaves the buffer, is not contiguous, or this is a sub-buffer itself.
+        Raises
+        ------
+        InvalidError
+            It leaves the buffer, is not contiguous, or this is a sub-buffer itself.
         """
         self._storage.require_open()
         if self.is_sub_buffer:
@@ -130,8 +141,10 @@ class Buffer(MemoryObject):
     def reinterpret(self, shape: SizesLike | None = None, dtype: npt.DTypeLike | None = None) -> Buffer:
         """The same bytes as elements of another shape or type; None keeps the dtype, or makes one dimension.
 
-        Raises:
-            InvalidError: the bytes are not as many.
+        Raises
+        ------
+        InvalidError
+            The bytes are not as many.
         """
         self._storage.require_open()
         kind = self.dtype if dtype is None else element_dtype(dtype)
@@ -157,17 +170,26 @@ class Buffer(MemoryObject):
     ) -> Accessor:
         """Access for the command of a group.
 
-        Args:
-            handler: of the group; None makes a placeholder for ``handler.require``.
-            mode: ``read``, ``write`` or ``read_write``; what ``write`` does not write stays.
-            no_init: the contents before are of no interest, and need not be brought.
-            range: how many elements the command touches, by dimension; None for all from the offset on.
-            offset: the first of them, by dimension.
-            target: ``device``; ``host_task`` for the host task of the group; ``constant_buffer``, which is deprecated
-                in SYCL 2020.
+        Parameters
+        ----------
+        handler : Handler | None
+            Of the group; None makes a placeholder for ``handler.require``.
+        mode : AccessMode | str, default "read_write"
+            ``read``, ``write`` or ``read_write``; what ``write`` does not write stays.
+        no_init : bool, default False
+            The contents before are of no interest, and need not be brought.
+        range : SizesLike, optional
+            How many elements the command touches, by dimension; None for all from the offset on.
+        offset : SizesLike, optional
+            The first of them, by dimension.
+        target : Target | str, default _device
+            ``device``; ``host_task`` for the host task of the group; ``constant_buffer``, which is deprecated in SYCL
+            2020.
 
-        Raises:
-            InvalidError: a closed buffer, a handler whose group was submitted, no such mode, or a range outside.
+        Raises
+        ------
+        InvalidError
+            A closed buffer, a handler whose group was submitted, no such mode, or a range outside.
         """
         if not self._storage.open:
             self._storage.require_open()
@@ -197,12 +219,17 @@ class Buffer(MemoryObject):
 
         Until it is closed no command on the buffer starts; submitting some does not block.
 
-        Args:
-            mode, no_init, range, offset: as of ``get_access``; the array has the shape of the range.
+        Parameters
+        ----------
+        mode, no_init, range, offset
+            As of ``get_access``; the array has the shape of the range.
 
-        Raises:
-            Error: a command that writes the elements failed, and its queue has no ``async_handler``.
-            AccessorError: a command to wait for waits for a host accessor that this thread holds.
+        Raises
+        ------
+        Error
+            A command that writes the elements failed, and its queue has no ``async_handler``.
+        AccessorError
+            A command to wait for waits for a host accessor that this thread holds.
         """
         self._storage.require_open()
         return HostAccessor(Accessor(self, mode, no_init, range, offset))
@@ -215,8 +242,10 @@ class Buffer(MemoryObject):
 def _as_array(data: object, dtype: object) -> Array | None:
     """The array that a buffer is made of, in place; None if it is a shape.
 
-    Raises:
-        InvalidError: neither.
+    Raises
+    ------
+    InvalidError
+        Neither.
     """
     if dtype is not None:
         if isinstance(data, (np.ndarray, memoryview, bytes, bytearray)):

@@ -22,8 +22,10 @@ SizesLike = Union[SupportsIndex, Sequence[SupportsIndex], Range]
 def sizes_of(value: SizesLike, name: str) -> tuple[int, ...]:
     """Sizes or offsets by dimension.
 
-    Raises:
-        InvalidError: not integers, or a negative one.
+    Raises
+    ------
+    InvalidError
+        Not integers, or a negative one.
     """
     if isinstance(value, Range):
         return tuple(value)
@@ -40,8 +42,10 @@ def sizes_of(value: SizesLike, name: str) -> tuple[int, ...]:
 def buffer_shape(value: SizesLike, name: str = "shape") -> tuple[int, ...]:
     """The shape of a buffer.
 
-    Raises:
-        InvalidError: no sizes, or not one to three dimensions.
+    Raises
+    ------
+    InvalidError
+        No sizes, or not one to three dimensions.
     """
     shape = sizes_of(value, name)
     if not 1 <= len(shape) <= 3:
@@ -52,10 +56,14 @@ def buffer_shape(value: SizesLike, name: str = "shape") -> tuple[int, ...]:
 class Region(NamedTuple):
     """A box of elements in an array.
 
-    Attributes:
-        whole: shape of the array.
-        offset, shape: first element and sizes.
-        itemsize: bytes of an element.
+    Attributes
+    ----------
+    whole : tuple[int, ...]
+        Shape of the array.
+    offset, shape : tuple[int, ...]
+        First element and sizes.
+    itemsize : int
+        Bytes of an element.
     """
 
     whole: tuple[int, ...]
@@ -114,8 +122,10 @@ def region_of(
 ) -> Region:
     """The region of an accessor: by default everything from an offset on.
 
-    Raises:
-        InvalidError: other dimensions than the buffer's, or elements outside it.
+    Raises
+    ------
+    InvalidError
+        Other dimensions than the buffer's, or elements outside it.
     """
     first = (0,) * len(whole) if offset is None else sizes_of(offset, "offset")
     if range is None:

@@ -40,16 +40,25 @@ def submit_group(
 ) -> Event:
     """Submits the command of a group in its place among all others.
 
-    Args:
-        queue: where it runs.
-        accessors: its requirements.
-        command: submits the command; called with ``arguments``, ``options`` and ``depends_on``, what it comes after.
-        depends_on: what the group names itself.
-        to_host: whether the data is wanted in the buffer's own memory on the host, instead of on the device.
+    Parameters
+    ----------
+    queue : Queue
+        Where it runs.
+    accessors : Sequence[Accessor]
+        Its requirements.
+    command : Callable[..., Event]
+        Submits the command; called with ``arguments``, ``options`` and ``depends_on``, what it comes after.
+    depends_on : tuple[Event, ...]
+        What the group names itself.
+    to_host : bool, default False
+        Whether the data is wanted in the buffer's own memory on the host, instead of on the device.
 
-    Raises:
-        InvalidError: a closed buffer, or accessors that contradict each other.
-        MemoryAllocationError: there is no room for the data.
+    Raises
+    ------
+    InvalidError
+        A closed buffer, or accessors that contradict each other.
+    MemoryAllocationError
+        There is no room for the data.
     """
     with _storage.lock:
         waits = list(depends_on)

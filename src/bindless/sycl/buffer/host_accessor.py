@@ -32,9 +32,12 @@ class HostAccessor(HostView):
     It is a context manager whose value is the array, read-only with mode ``read``. Commands on the buffer that are
     submitted meanwhile start when it is closed. Close it on the thread that made it before waiting for them there.
 
-    Attributes:
-        buffer: what it accesses.
-        mode: ``read``, ``write`` or ``read_write``.
+    Attributes
+    ----------
+    buffer : MemoryObject
+        What it accesses.
+    mode
+        ``read``, ``write`` or ``read_write``.
     """
 
     __slots__ = ("__weakref__", "_array", "_gate", "_lease", "buffer", "mode")
@@ -80,8 +83,10 @@ class HostAccessor(HostView):
     def array(self) -> npt.NDArray[Any]:
         """The elements in place.
 
-        Raises:
-            AccessorError: it was closed.
+        Raises
+        ------
+        AccessorError
+            It was closed.
         """
         if self._array is None:
             raise AccessorError("this host accessor was closed: make a new one with buffer.get_host_access()")

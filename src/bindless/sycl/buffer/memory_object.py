@@ -26,9 +26,12 @@ _Self = TypeVar("_Self", bound="MemoryObject")
 class MemoryObject(SingleOwner):
     """Elements that move by themselves to where commands use them.
 
-    Attributes:
-        shape: elements by dimension.
-        dtype: of an element.
+    Attributes
+    ----------
+    shape : tuple[int, ...]
+        Elements by dimension.
+    dtype : np.dtype[Any]
+        Of an element.
     """
 
     __slots__ = ("__weakref__", "_final", "_root", "_span", "_storage", "dtype", "shape")
@@ -78,11 +81,15 @@ class MemoryObject(SingleOwner):
     def set_final_data(self, target: Array | None) -> None:
         """Where the elements go when it ends; None for nowhere.
 
-        Args:
-            target: a writable array of the same dtype with as many elements.
+        Parameters
+        ----------
+        target : Array | None
+            A writable array of the same dtype with as many elements.
 
-        Raises:
-            InvalidError: no such array, or this is part of another buffer.
+        Raises
+        ------
+        InvalidError
+            No such array, or this is part of another buffer.
         """
         self._storage.require_open()
         self._require_whole("set_final_data")
@@ -129,9 +136,10 @@ class MemoryObject(SingleOwner):
         A second call does nothing, nor does closing a sub-buffer or a reinterpreted one. What commands still use
         is freed after them.
 
-        Raises:
-            Error: a command that it waits for failed, and its queue has no ``async_handler``. Then nothing is
-                written back.
+        Raises
+        ------
+        Error
+            A command that it waits for failed, and its queue has no ``async_handler``. Then nothing is written back.
         """
         if self._root is None:
             finish(self._storage, self._final, self.shape, self.dtype, report=True)

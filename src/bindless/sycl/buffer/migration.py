@@ -42,15 +42,23 @@ def bring(
 ) -> list[Event]:
     """Makes segments valid at a place; the moves that this takes. The storage's lock is held.
 
-    Args:
-        storage: what the segments are of.
-        segments: neighbours, in order.
-        place: where the contents are needed.
-        stream: what copies to the host, if it can, instead of a stream of the package's own.
-        here: takes the moves to the host, which the caller makes then with ``move_here``; else threads of the pool do.
+    Parameters
+    ----------
+    storage : Storage
+        What the segments are of.
+    segments : Sequence[Segment]
+        Neighbours, in order.
+    place : Place
+        Where the contents are needed.
+    stream : CommandStream, optional
+        What copies to the host, if it can, instead of a stream of the package's own.
+    here : Here, optional
+        Takes the moves to the host, which the caller makes then with ``move_here``; else threads of the pool do.
 
-    Raises:
-        InvalidError: the newest contents were in a context that is closed.
+    Raises
+    ------
+    InvalidError
+        The newest contents were in a context that is closed.
     """
     moves: list[Event] = []
     run: list[Segment] = []
@@ -71,9 +79,11 @@ def bring(
 def settle(events: Iterable[Event], *, report: bool) -> bool:
     """Waits for commands and moves; whether all succeeded.
 
-    Args:
-        report: whether to raise what a command failed with, if nobody else takes it. A move that only repeats that
-            does not count.
+    Parameters
+    ----------
+    report : bool
+        Whether to raise what a command failed with, if nobody else takes it. A move that only repeats that does not
+        count.
     """
     events = tuple(events)
     for event in events:

@@ -24,9 +24,11 @@ __all__ = ["Home", "Place", "home_of"]
 class Home:
     """A device in a context: its memory, and a stream for what is moved there and from there.
 
-    Attributes:
-        visible: whether the host reads and writes the memory of buffers there itself: where processor and device
-            are one, that is host memory.
+    Attributes
+    ----------
+    visible
+        Whether the host reads and writes the memory of buffers there itself: where processor and device are one, that
+        is host memory.
     """
 
     __slots__ = ("_stream", "context", "device", "visible")
@@ -49,8 +51,10 @@ class Home:
     def allocate(self, nbytes: int) -> Place:
         """New memory.
 
-        Raises:
-            MemoryAllocationError: there is not enough.
+        Raises
+        ------
+        MemoryAllocationError
+            There is not enough.
         """
         if not nbytes:
             return Place(self, 0, None)
@@ -61,13 +65,19 @@ class Home:
 class Place:
     """Memory of the size of the buffer.
 
-    Attributes:
-        home: None for ordinary memory of the host.
-        address: of the first byte; 0 for a buffer without elements. Of image memory the number of the image that
-            kernels receive.
-        memory: what keeps it alive: an ``Allocation``, a numpy array.
-        image: image memory, which is copied as a whole; None for linear memory.
-        visible: whether the host reads and writes it itself; ``hidden`` memory is none of that.
+    Attributes
+    ----------
+    home : Home | None
+        None for ordinary memory of the host.
+    address : int
+        Of the first byte; 0 for a buffer without elements. Of image memory the number of the image that kernels
+        receive.
+    memory : object
+        What keeps it alive: an ``Allocation``, a numpy array.
+    image : ImageMemory | None
+        Image memory, which is copied as a whole; None for linear memory.
+    visible
+        Whether the host reads and writes it itself; ``hidden`` memory is none of that.
     """
 
     __slots__ = ("__weakref__", "address", "home", "image", "memory", "visible")

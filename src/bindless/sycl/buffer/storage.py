@@ -41,12 +41,17 @@ _generation = 0
 class Segment:
     """A range of bytes that was always used together.
 
-    Attributes:
-        begin, end: bytes.
-        valid: the places that hold the newest contents, each with the event after which it does (None: it does).
-            Empty as long as nothing was written.
-        before: what every later command comes after: the last command that wrote, and what the host holds.
-        readers: what a later command that writes comes after besides.
+    Attributes
+    ----------
+    begin, end : int
+        Bytes.
+    valid : dict[Place, Event | None]
+        The places that hold the newest contents, each with the event after which it does (None: it does). Empty as
+        long as nothing was written.
+    before : tuple[Event, ...]
+        What every later command comes after: the last command that wrote, and what the host holds.
+    readers : list[Event]
+        What a later command that writes comes after besides.
     """
 
     __slots__ = ("before", "begin", "end", "limit", "readers", "valid")
@@ -106,20 +111,34 @@ def is_pending(event: Event) -> bool:
 class Storage:
     """The contents of a buffer and of all buffers that share them.
 
-    Attributes:
-        nbytes: size.
-        segments: in order, without gaps; none if there are no bytes.
-        places: the memory in each home.
-        host: memory of the host that may be written; made when it is needed.
-        origin: the user's own memory, as long as it is used.
-        uploads: commands that read the user's memory.
-        modified: whether anything was written.
-        open: whether it can be used.
-        waits: whether its end waits for everything that uses it, as the memory is someone else's.
-        adopted: whether its memory was made elsewhere.
-        noun: what messages call it.
-        returns: someone else's memory that has the newest contents at the end, too.
-        forked: whether it was made before this process was forked.
+    Attributes
+    ----------
+    nbytes : int
+        Size.
+    segments
+        In order, without gaps; none if there are no bytes.
+    places : dict[Home, Place]
+        The memory in each home.
+    host : Place | None
+        Memory of the host that may be written; made when it is needed.
+    origin : Place | None
+        The user's own memory, as long as it is used.
+    uploads : list[Event]
+        Commands that read the user's memory.
+    modified
+        Whether anything was written.
+    open
+        Whether it can be used.
+    waits
+        Whether its end waits for everything that uses it, as the memory is someone else's.
+    adopted
+        Whether its memory was made elsewhere.
+    noun
+        What messages call it.
+    returns : Place | None
+        Someone else's memory that has the newest contents at the end, too.
+    forked : bool
+        Whether it was made before this process was forked.
     """
 
     def __init__(

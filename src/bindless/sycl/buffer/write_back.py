@@ -32,8 +32,10 @@ def finish(
     Waits for everything submitted so far in that case, or where the memory is someone else's, who is given it back with
     the newest contents where the backend's specification leaves them there; else only for what reads the user's memory.
 
-    Args:
-        report: whether to raise the error of a failed command; else it stays with its queue.
+    Parameters
+    ----------
+    report : bool
+        Whether to raise the error of a failed command; else it stays with its queue.
     """
     pool.prepare()
     lost: Error | None = None

@@ -25,8 +25,10 @@ Pieces = list[tuple[int, int]]
 def pieces_of(accessor: Accessor, name: str, *, written: bool) -> tuple[Pieces, object]:
     """The memory that an accessor covers for the command being submitted, and what keeps it alive.
 
-    Raises:
-        AccessorError: its mode does not allow it, or it belongs to another command group.
+    Raises
+    ------
+    AccessorError
+        Its mode does not allow it, or it belongs to another command group.
     """
     if written and not accessor._requirement.writes:
         raise AccessorError(f"{name}: {accessor!r} is only read, and the command writes it; use mode 'write'")
@@ -61,8 +63,10 @@ def copied(target: Pieces, source: Pieces, nbytes: int) -> Iterator[tuple[int, i
 def cut(pieces: Pieces, nbytes: int, what: str) -> Pieces:
     """The first so many bytes.
 
-    Raises:
-        InvalidError: there are not as many.
+    Raises
+    ------
+    InvalidError
+        There are not as many.
     """
     kept: Pieces = []
     for begin, size in pieces:

@@ -25,18 +25,30 @@ __all__ = ["Side", "resolve_side"]
 class Side:
     """A source or a destination as the caller named it.
 
-    Attributes:
-        name: ``source`` or ``destination``.
-        kind: ``image`` opaque image memory, ``usm`` memory of the driver, ``host`` ordinary memory.
-        raw: raw handle, or the address of the first byte.
-        desc: the image, given by the caller or known from the allocation; None where nobody said.
-        offset: first pixel.
-        extent: of the whole host image as given, or None.
-        pitch: bytes as given, or None for tightly packed.
-        capacity: bytes from the address to the end of the memory, None where unknown.
-        pitch_align: what the pitch must be a multiple of.
-        array: the numpy array, where the side is one.
-        keep: what must live until the copy is complete.
+    Attributes
+    ----------
+    name : str
+        ``source`` or ``destination``.
+    kind : Literal["image", "usm", "host"]
+        ``image`` opaque image memory, ``usm`` memory of the driver, ``host`` ordinary memory.
+    raw : int
+        Raw handle, or the address of the first byte.
+    desc : ImageDescriptor | None
+        The image, given by the caller or known from the allocation; None where nobody said.
+    offset : Extent
+        First pixel.
+    extent : Extent | None
+        Of the whole host image as given, or None.
+    pitch : int | None
+        Bytes as given, or None for tightly packed.
+    capacity : int | None
+        Bytes from the address to the end of the memory, None where unknown.
+    pitch_align : int
+        What the pitch must be a multiple of.
+    array : np.ndarray[Any, Any] | None
+        The numpy array, where the side is one.
+    keep : object
+        What must live until the copy is complete.
     """
 
     __slots__ = (

@@ -74,8 +74,10 @@ def image_copy(
     Offsets and extents are pixels in (x, y, z); z is the layer or face of an array or cubemap. Pitches are bytes,
     None for tightly packed rows; they are ignored where there is one row.
 
-    Raises:
-        InvalidError: the copy is one of BI's numbered failure scenarios, or an argument is no image, buffer or number.
+    Raises
+    ------
+    InvalidError
+        The copy is one of BI's numbered failure scenarios, or an argument is no image, buffer or number.
     """
     # The defaults of most calls are let through without a call of their own.
     src_first = ORIGIN if src_offset is ORIGIN else range3(src_offset, "src_offset")
@@ -187,8 +189,10 @@ def _pixel_shapes(side: Side, desc: ImageDescriptor, *, part: bool) -> list[tupl
 
     An array of one channel may leave the axis of channels out, and one that holds a part of an image the first axes.
 
-    Raises:
-        InvalidError: dtype or number of axes are not the descriptor's.
+    Raises
+    ------
+    InvalidError
+        dtype or number of axes are not the descriptor's.
     """
     array: np.ndarray[Any, Any] | None = side.array
     assert array is not None

@@ -27,8 +27,10 @@ _Found = tuple[Endpoint, object] | None
 def whole_copy(queue: Queue, src: Any, dst: Any) -> tuple[CopyRegion, tuple[object, ...]] | None:
     """The copy of a whole image, and what must live until it is complete; None where ``copies`` has to look.
 
-    Raises:
-        InvalidError: an ``ImageMem`` was closed.
+    Raises
+    ------
+    InvalidError
+        An ``ImageMem`` was closed.
     """
     first, second = _image(queue, src), _image(queue, dst)
     source: _Found = first

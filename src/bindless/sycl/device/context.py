@@ -37,12 +37,17 @@ class Context(SingleOwner):
     Closing it closes its queues, whose work goes on. Memory made in it stays valid until it is itself released; the
     driver's own context ends with the last of it.
 
-    Args:
-        devices: one device or several of the same platform; None is the default device.
-        async_handler: takes the asynchronous errors of queues that have no handler of their own.
+    Parameters
+    ----------
+    devices : Device | Iterable[Device] | str, optional
+        One device or several of the same platform; None is the default device.
+    async_handler : AsyncHandler, optional
+        Takes the asynchronous errors of queues that have no handler of their own.
 
-    Raises:
-        InvalidError: no device, not devices, or devices of different platforms.
+    Raises
+    ------
+    InvalidError
+        No device, not devices, or devices of different platforms.
     """
 
     def __init__(
@@ -132,8 +137,10 @@ class Context(SingleOwner):
     def get_info(self, descriptor: info.context | str) -> Any:
         """The answer to a member of ``info.context``.
 
-        Raises:
-            InvalidError: there is no such descriptor.
+        Raises
+        ------
+        InvalidError
+            There is no such descriptor.
         """
         name = str(coerce(info.context, descriptor, "descriptor"))
         if hasattr(self, name):
@@ -147,8 +154,10 @@ class Context(SingleOwner):
         Work submitted before goes on, and memory stays until it is released itself. Leaving a ``with`` block is the
         same.
 
-        Raises:
-            Error: the asynchronous errors of its queues found so far, as ``Queue.close`` does; the first of them.
+        Raises
+        ------
+        Error
+            The asynchronous errors of its queues found so far, as ``Queue.close`` does; the first of them.
         """
         with self._lock:
             if self._reason is not None:

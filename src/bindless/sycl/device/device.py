@@ -24,12 +24,16 @@ __all__ = ["Device"]
 class Device(Singleton):
     """A device of one backend. A value: two objects of the same device are equal. Making one starts nothing on it.
 
-    Args:
-        selector: a callable that scores devices, a filter string ``backend:type:index``, one of ``"default"``,
-            ``"gpu"``, ``"cpu"``, ``"accelerator"``, or another device; None is ``"default"``.
+    Parameters
+    ----------
+    selector : Selector, optional
+        A callable that scores devices, a filter string ``backend:type:index``, one of ``"default"``, ``"gpu"``,
+        ``"cpu"``, ``"accelerator"``, or another device; None is ``"default"``.
 
-    Raises:
-        InvalidError: no device fits, or the selector is none; the message lists the devices.
+    Raises
+    ------
+    InvalidError
+        No device fits, or the selector is none; the message lists the devices.
     """
 
     __slots__ = ("__weakref__", "_aspects", "_backend", "_made_by", "_parent", "_record")
@@ -120,8 +124,10 @@ class Device(Singleton):
     def has(self, aspect: Aspect | str) -> bool:
         """Whether it has an aspect.
 
-        Raises:
-            InvalidError: no aspect has this name.
+        Raises
+        ------
+        InvalidError
+            No aspect has this name.
         """
         if not isinstance(aspect, Aspect):
             aspect = coerce(Aspect, aspect, "aspect")
@@ -138,9 +144,12 @@ class Device(Singleton):
     def get_info(self, descriptor: info.device | str) -> Any:
         """The answer to a member of ``info.device``, whose comments give the types.
 
-        Raises:
-            InvalidError: there is no such descriptor.
-            FeatureNotSupportedError: the driver does not tell.
+        Raises
+        ------
+        InvalidError
+            There is no such descriptor.
+        FeatureNotSupportedError
+            The driver does not tell.
         """
         name = coerce(info.device, descriptor, "descriptor")
         known = _KNOWN.get(name)
@@ -162,14 +171,20 @@ class Device(Singleton):
     ) -> tuple[Device, ...]:
         """Its parts, devices themselves.
 
-        Args:
-            how: ``partition_equally``, ``partition_by_counts`` or ``partition_by_affinity_domain``.
-            argument: compute units of every part; compute units of each part; or an affinity domain such as ``numa``.
+        Parameters
+        ----------
+        how : info.partition_property | str
+            ``partition_equally``, ``partition_by_counts`` or ``partition_by_affinity_domain``.
+        argument : int | Iterable[int] | info.partition_affinity_domain | str
+            Compute units of every part; compute units of each part; or an affinity domain such as ``numa``.
 
-        Raises:
-            FeatureNotSupportedError: the device is not divided so; ``get_info("partition_properties")`` and
-                ``get_info("partition_affinity_domains")`` tell before.
-            InvalidError: an argument of another kind, or more compute units or parts than there are.
+        Raises
+        ------
+        FeatureNotSupportedError
+            The device is not divided so; ``get_info("partition_properties")`` and
+            ``get_info("partition_affinity_domains")`` tell before.
+        InvalidError
+            An argument of another kind, or more compute units or parts than there are.
         """
         return create_sub_devices(self, how, argument)
 

@@ -13,8 +13,10 @@ __all__ = ["resolve", "resolve_where"]
 def resolve_where(*where: object) -> tuple[Device, Context]:
     """Device and context of ``queue`` or ``device, context``.
 
-    Raises:
-        InvalidError: neither form, an object that was closed, or a device outside the context.
+    Raises
+    ------
+    InvalidError
+        Neither form, an object that was closed, or a device outside the context.
     """
     return resolve(where)
 

@@ -45,8 +45,10 @@ def _all_devices() -> list[Device]:
 def environment() -> tuple[str, str] | None:
     """Name and value of the variable that limits the devices, or None.
 
-    Raises:
-        InvalidError: both variables are set.
+    Raises
+    ------
+    InvalidError
+        Both variables are set.
     """
     selector, device_filter = os.environ.get(SELECTOR_VARIABLE, ""), os.environ.get(FILTER_VARIABLE, "")
     if selector and device_filter:
@@ -62,8 +64,10 @@ def environment() -> tuple[str, str] | None:
 def visible_devices() -> tuple[Device, ...]:
     """All devices in the order of preference, less those that the environment hides.
 
-    Raises:
-        InvalidError: a variable does not follow its grammar.
+    Raises
+    ------
+    InvalidError
+        A variable does not follow its grammar.
     """
     limit = environment()
     if limit is None:

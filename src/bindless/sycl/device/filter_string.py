@@ -73,8 +73,10 @@ class Filter:
 def parse_filters(text: str, name: str = "selector") -> tuple[Filter, ...]:
     """Filters of a string ``backend:type:index``; any part may be ``*`` or left out; commas separate alternatives.
 
-    Raises:
-        InvalidError: a part is not known; the message lists what is allowed.
+    Raises
+    ------
+    InvalidError
+        A part is not known; the message lists what is allowed.
     """
     return tuple(_filter(item, text, name) for item in text.split(","))
 
@@ -164,9 +166,12 @@ class EnvironmentSelector:
     def select(self, devices: Sequence[_Device], divide: Callable[[_Device], Sequence[_Device]]) -> tuple[_Device, ...]:
         """The devices that may be seen.
 
-        Args:
-            devices: all there are.
-            divide: gives the sub-devices of a device, none where it has none; asked only where terms name them.
+        Parameters
+        ----------
+        devices : Sequence[_Device]
+            All there are.
+        divide : Callable[[_Device], Sequence[_Device]]
+            Gives the sub-devices of a device, none where it has none; asked only where terms name them.
         """
         depth = max(term.depth for term in self.accepts)
         found: list[_Device] = []
@@ -199,8 +204,10 @@ def parse_selector_variable(text: str) -> EnvironmentSelector:
     ``n.m``, ``n.*`` and ``*.*`` name sub-devices by next-partitionable affinity domain, with a third part the
     sub-devices of those; devices that cannot be divided so have none.
 
-    Raises:
-        InvalidError: the text does not follow the grammar; the message shows the part and the way it should be.
+    Raises
+    ------
+    InvalidError
+        The text does not follow the grammar; the message shows the part and the way it should be.
     """
     accepts: list[_Term] = []
     discards: list[_Term] = []

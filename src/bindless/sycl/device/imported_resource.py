@@ -99,8 +99,10 @@ def take_over(desc: Descriptor, make: Callable[[], _Native]) -> _Native:
 def of_context(thing: Any, device: Device, context: Context) -> ownership.Resource:
     """The native object behind an imported one that is used there.
 
-    Raises:
-        InvalidError: it was released, or imported in another context or on another device.
+    Raises
+    ------
+    InvalidError
+        It was released, or imported in another context or on another device.
     """
     resource: ownership.Resource | None = thing._resource
     if resource is None:
@@ -115,8 +117,10 @@ def of_context(thing: Any, device: Device, context: Context) -> ownership.Resour
 def let_go(thing: Any, device: Device, context: Context) -> None:
     """Gives up the imported object; what uses it still keeps the native one.
 
-    Raises:
-        InvalidError: it was released before, is another context's, or the driver's release failed.
+    Raises
+    ------
+    InvalidError
+        It was released before, is another context's, or the driver's release failed.
     """
     of_context(thing, device, context)
     shares = [thing._resource]

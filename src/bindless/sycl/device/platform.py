@@ -52,8 +52,10 @@ class Platform(Singleton):
     def has(self, aspect: Aspect | str) -> bool:
         """Whether all its devices have an aspect; of an empty platform that is true.
 
-        Raises:
-            InvalidError: no aspect has this name.
+        Raises
+        ------
+        InvalidError
+            No aspect has this name.
         """
         aspect = coerce(Aspect, aspect, "aspect")
         return all(device.has(aspect) for device in self.get_devices())
@@ -61,8 +63,10 @@ class Platform(Singleton):
     def get_info(self, descriptor: info.platform | str) -> str:
         """The answer to a member of ``info.platform``.
 
-        Raises:
-            InvalidError: there is no such descriptor.
+        Raises
+        ------
+        InvalidError
+            There is no such descriptor.
         """
         return str(getattr(self._record, str(coerce(info.platform, descriptor, "descriptor"))))
 

@@ -79,8 +79,10 @@ def _by_filters(text: str, devices: tuple[Device, ...]) -> tuple[Device, ...]:
 def ranked_devices(selector: Selector) -> tuple[Device, ...]:
     """The devices that a selector accepts, best first.
 
-    Raises:
-        InvalidError: it is no selector, or a score is no number.
+    Raises
+    ------
+    InvalidError
+        It is no selector, or a score is no number.
     """
     if isinstance(selector, Device):
         return (selector,)
@@ -104,8 +106,10 @@ def ranked_devices(selector: Selector) -> tuple[Device, ...]:
 def select_device(selector: Selector) -> Device:
     """The best device for a selector.
 
-    Raises:
-        InvalidError: none fits; the message lists the devices and why backends are missing.
+    Raises
+    ------
+    InvalidError
+        None fits; the message lists the devices and why backends are missing.
     """
     ranked = ranked_devices(selector)
     if ranked:

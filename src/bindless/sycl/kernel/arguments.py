@@ -230,14 +230,21 @@ def pack_arguments(
 ) -> list[bytes | int]:
     """The bytes of every argument, or the size of a local one.
 
-    Args:
-        kernel: its name, for messages.
-        parameters: as reflected; None where the driver cannot tell.
-        values: as the caller gave them.
-        queue: of the launch: memory is of its context and in reach of its device, images are the device's own.
+    Parameters
+    ----------
+    kernel : str
+        Its name, for messages.
+    parameters : Sequence[KernelArgument] | None
+        As reflected; None where the driver cannot tell.
+    values : Sequence[object]
+        As the caller gave them.
+    queue : Queue
+        Of the launch: memory is of its context and in reach of its device, images are the device's own.
 
-    Raises:
-        InvalidError: wrong count, size or kind; the message names the argument.
+    Raises
+    ------
+    InvalidError
+        Wrong count, size or kind; the message names the argument.
     """
     if parameters is None:
         parameters = [_guess(kernel, index, value) for index, value in enumerate(values)]

@@ -141,9 +141,12 @@ class BoundLaunch(Bound, SingleOwner):
     def __setitem__(self, index: int, value: Any) -> None:
         """Another value for an argument, from the next launch on.
 
-        Raises:
-            InvalidError: a value of the wrong size or kind; the argument stays what it was.
-            IndexError: there is no such argument.
+        Raises
+        ------
+        InvalidError
+            A value of the wrong size or kind; the argument stays what it was.
+        IndexError
+            There is no such argument.
         """
         index = range(len(self._arguments))[index]
         packer, parameters = PACKERS.get(type(value)), self._here._parameters

@@ -36,10 +36,14 @@ class KernelBundle(Openable, SingleOwner):
 
     Kernels keep their bundle alive. Closing it unloads them after the commands that run them.
 
-    Attributes:
-        context: where it was loaded.
-        devices: for which.
-        state: a ``BundleState``.
+    Attributes
+    ----------
+    context
+        Where it was loaded.
+    devices
+        For which.
+    state
+        A ``BundleState``.
     """
 
     __slots__ = (
@@ -103,8 +107,10 @@ class KernelBundle(Openable, SingleOwner):
     def kernel_names(self) -> tuple[str, ...]:
         """Names of its kernels.
 
-        Raises:
-            FeatureNotSupportedError: the driver tells them of built modules only, and this one is not.
+        Raises
+        ------
+        FeatureNotSupportedError
+            The driver tells them of built modules only, and this one is not.
         """
         self._require_open()
         if self.state is BundleState.executable:
@@ -119,12 +125,17 @@ class KernelBundle(Openable, SingleOwner):
     def get_kernel(self, name: str, device: Device | None = None) -> Kernel:
         """The kernel of this name, for any of its devices.
 
-        Args:
-            name: one of ``kernel_names``.
-            device: where it will run; saves a look-up at each launch in a bundle with several devices.
+        Parameters
+        ----------
+        name : str
+            One of ``kernel_names``.
+        device : Device, optional
+            Where it will run; saves a look-up at each launch in a bundle with several devices.
 
-        Raises:
-            InvalidError: there is none, the message lists the names; or the bundle is not executable.
+        Raises
+        ------
+        InvalidError
+            There is none, the message lists the names; or the bundle is not executable.
         """
         self._require_open()
         if self.state is not BundleState.executable:
@@ -171,20 +182,27 @@ class KernelBundle(Openable, SingleOwner):
     def get_specialization_constant(self, number: int | str) -> Any:
         """The value that it has been or will be built with.
 
-        Raises:
-            InvalidError: there is no such constant; the message lists the numbers.
+        Raises
+        ------
+        InvalidError
+            There is no such constant; the message lists the numbers.
         """
         return self._source.get(number)
 
     def set_specialization_constant(self, number: int | str, value: object) -> None:
         """Sets a constant before the bundle is built.
 
-        Args:
-            number: of the constant, or its name.
-            value: bool, int, float, a numpy scalar of its type, or its bytes.
+        Parameters
+        ----------
+        number : int | str
+            Of the constant, or its name.
+        value : object
+            bool, int, float, a numpy scalar of its type, or its bytes.
 
-        Raises:
-            InvalidError: there is no such constant, the value does not fit it, or the bundle is built already.
+        Raises
+        ------
+        InvalidError
+            There is no such constant, the value does not fit it, or the bundle is built already.
         """
         self._require_open()
         self._require_state(BundleState.input, "set_specialization_constant")
@@ -195,13 +213,19 @@ class KernelBundle(Openable, SingleOwner):
     def compile(self, options: str = "") -> KernelBundle:
         """This input compiled: a bundle in state ``object``.
 
-        Args:
-            options: for the driver's compiler; they are added to those of ``load_kernel_bundle``.
+        Parameters
+        ----------
+        options : str, default ""
+            For the driver's compiler; they are added to those of ``load_kernel_bundle``.
 
-        Raises:
-            InvalidError: the bundle is no input, or was closed.
-            BuildError: it does not compile; ``log`` holds the compiler's words.
-            FeatureNotSupportedError: a device has no compiler (``Aspect.online_compiler``).
+        Raises
+        ------
+        InvalidError
+            The bundle is no input, or was closed.
+        BuildError
+            It does not compile; ``log`` holds the compiler's words.
+        FeatureNotSupportedError
+            A device has no compiler (``Aspect.online_compiler``).
         """
         self._require_open()
         self._require_state(BundleState.input, "compile")
@@ -212,10 +236,14 @@ class KernelBundle(Openable, SingleOwner):
     def link(self, *others: KernelBundle, options: str = "") -> KernelBundle:
         """This and other compiled bundles joined: a bundle in state ``executable``, for the devices that all have.
 
-        Raises:
-            InvalidError: one is no object, was closed, or is of another context; no device is common to all.
-            BuildError: they do not fit together; ``log`` holds the linker's words.
-            FeatureNotSupportedError: there are others, and a device has no linker (``Aspect.online_linker``).
+        Raises
+        ------
+        InvalidError
+            One is no object, was closed, or is of another context; no device is common to all.
+        BuildError
+            They do not fit together; ``log`` holds the linker's words.
+        FeatureNotSupportedError
+            There are others, and a device has no linker (``Aspect.online_linker``).
         """
         bundles = (self, *others)
         for bundle in bundles:
@@ -236,7 +264,10 @@ class KernelBundle(Openable, SingleOwner):
     def build(self, options: str = "") -> KernelBundle:
         """This input compiled and linked: a bundle in state ``executable``.
 
-        Raises: as ``compile``.
+        Raises
+        ------
+        InvalidError, BuildError
+            As of ``compile``.
         """
         self._require_open()
         self._require_state(BundleState.input, "build")
@@ -292,22 +323,31 @@ def load_kernel_bundle(
 ) -> KernelBundle:
     """Loads a module of kernels, and builds it unless asked otherwise.
 
-    Args:
-        source: a file of ``bindless build``, of which the device's own modules are taken; or PTX or cubin on cuda,
-            SPIR-V elsewhere. A path, the bytes, or what ``build`` returned.
-        where: a queue; a device and a context; or a context alone, for all its devices.
-        specialization: values of specialization constants by their number, or their
-            name where the source has one. Where the source tells its constants, a
-            bool, int or float of the constant's own size; else a bool has 1 byte, an int 4 (8 where it does not fit), a
-            float 4. numpy scalars and bytes have their own size.
-        options: for the driver's compiler.
-        state: ``executable``; ``input`` to build it later; ``object`` to link it with others.
+    Parameters
+    ----------
+    source : str | os.PathLike[str] | bytes | KernelFile
+        A file of ``bindless build``, of which the device's own modules are taken; or PTX or cubin on cuda, SPIR-V
+        elsewhere. A path, the bytes, or what ``build`` returned.
+    where : object
+        A queue; a device and a context; or a context alone, for all its devices.
+    specialization : Mapping[int | str, Any], optional
+        Values of specialization constants by their number, or their name where the source has one. Where the source
+        tells its constants, a bool, int or float of the constant's own size; else a bool has 1 byte, an int 4 (8
+        where it does not fit), a float 4. numpy scalars and bytes have their own size.
+    options : str, default ""
+        For the driver's compiler.
+    state : BundleState | str, default BundleState.executable
+        ``executable``; ``input`` to build it later; ``object`` to link it with others.
 
-    Raises:
-        InvalidError: the file cannot be read, is empty, or an argument is none of these.
-        BuildError: the module does not build, and ``log`` holds the compiler's words; or the source is damaged, or
-            holds nothing that the devices run.
-        FeatureNotSupportedError: the device loads no kernels.
+    Raises
+    ------
+    InvalidError
+        The file cannot be read, is empty, or an argument is none of these.
+    BuildError
+        The module does not build, and ``log`` holds the compiler's words; or the source is damaged, or holds nothing
+        that the devices run.
+    FeatureNotSupportedError
+        The device loads no kernels.
     """
     devices, context = where_to_load(where)
     wanted = coerce(BundleState, state, "state")

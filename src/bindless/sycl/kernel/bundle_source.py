@@ -47,15 +47,23 @@ def where_to_load(where: Sequence[object]) -> tuple[tuple[Device, ...], Context]
 class BundleSource:
     """Modules before they are built: one, or several of a file of ``bindless build``.
 
-    Args:
-        context: whose backend is to build them.
-        source: the module, or the file.
-        options: for the driver's compiler.
-        devices: that are to run them.
+    Parameters
+    ----------
+    context : Context
+        Whose backend is to build them.
+    source : bytes | KernelFile
+        The module, or the file.
+    options : str
+        For the driver's compiler.
+    devices : Sequence[Device]
+        That are to run them.
 
-    Raises:
-        InvalidError: the options are no string.
-        BuildError: the source cannot be one of the backend's languages.
+    Raises
+    ------
+    InvalidError
+        The options are no string.
+    BuildError
+        The source cannot be one of the backend's languages.
     """
 
     __slots__ = ("_backend", "_constants", "_described", "_packed", "_values", "modules", "options")

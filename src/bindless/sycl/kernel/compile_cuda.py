@@ -22,19 +22,29 @@ def compile_cuda(source: str | os.PathLike[str], *where: object, options: Sequen
     Kernels are ``extern "C" __global__`` functions, so that their names are those of the source. Image handles are
     ``cudaTextureObject_t`` (sampled) and ``cudaSurfaceObject_t`` (unsampled). The last dimension of a range is ``x``.
 
-    Args:
-        source: the text, or the path of a file: a string without line breaks and braces is a path.
-        where: a queue; or a device and a context.
-        options: of NVRTC, such as ``"--std=c++17"``, ``"-DN=4"`` or ``"--use_fast_math"``.
+    Parameters
+    ----------
+    source : str | os.PathLike[str]
+        The text, or the path of a file: a string without line breaks and braces is a path.
+    where : object
+        A queue; or a device and a context.
+    options : Sequence[str], default ()
+        Of NVRTC, such as ``"--std=c++17"``, ``"-DN=4"`` or ``"--use_fast_math"``.
 
-    Returns:
+    Returns
+    -------
+    KernelBundle
         A bundle in state ``executable``.
 
-    Raises:
-        FeatureNotSupportedError: the device is not of the cuda backend, or NVRTC is missing; the message tells how to
-            install it, or the way without.
-        BuildError: it does not compile; ``log`` holds the compiler's words.
-        InvalidError: the file cannot be read, or an argument is none of these.
+    Raises
+    ------
+    FeatureNotSupportedError
+        The device is not of the cuda backend, or NVRTC is missing; the message tells how to install it, or the way
+        without.
+    BuildError
+        It does not compile; ``log`` holds the compiler's words.
+    InvalidError
+        The file cannot be read, or an argument is none of these.
     """
     from ...drivers import nvrtc  # deferred: opens a driver library
 

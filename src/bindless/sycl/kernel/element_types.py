@@ -48,8 +48,10 @@ def is_typed(parameter: KernelArgument) -> bool:
 def require_elements(dtype: np.dtype[Any], parameter: KernelArgument) -> None:
     """Refuses memory of other elements than the parameter's.
 
-    Raises:
-        Unfit: another kind or size of number, or another byte order.
+    Raises
+    ------
+    Unfit
+        Another kind or size of number, or another byte order.
     """
     key = parameter.type, dtype
     if key in _fitting:

@@ -60,13 +60,19 @@ class Kernel(SingleOwner):
     ) -> Any:
         """The answer to a member of ``info.kernel``, or of ``info.kernel_device_specific`` for a device.
 
-        Args:
-            descriptor: its name, or the member.
-            device: None is the device that ``get_kernel`` chose.
+        Parameters
+        ----------
+        descriptor : info.kernel | info.kernel_device_specific | str
+            Its name, or the member.
+        device : Device, optional
+            None is the device that ``get_kernel`` chose.
 
-        Raises:
-            InvalidError: there is no such descriptor, or the device is not the bundle's.
-            FeatureNotSupportedError: the driver does not tell.
+        Raises
+        ------
+        InvalidError
+            There is no such descriptor, or the device is not the bundle's.
+        FeatureNotSupportedError
+            The driver does not tell.
         """
         if str(descriptor) in info.kernel_device_specific.__members__:
             name = coerce(info.kernel_device_specific, descriptor, "descriptor")
@@ -87,26 +93,41 @@ class Kernel(SingleOwner):
     def bind(self, queue: Queue, index_space: RangeLike | NdRange, *arguments: object) -> BoundLaunch:
         """A launch of this kernel, to be submitted many times: checked and packed here, and no more by ``launch()``.
 
-        Args: as of ``queue.parallel_for``. Arrays of other libraries are taken here, in the order that they have now.
+        Parameters
+        ----------
+        queue : Queue
+            The queue that runs the launches.
+        index_space : Range | NdRange
+            Sizes in items, as of ``Queue.parallel_for``.
+        arguments : object
+            As of ``Queue.parallel_for``. Arrays of other libraries are imported here, once.
 
-        Raises: what ``queue.parallel_for`` raises.
+        Raises
+        ------
+        KernelArgumentError, NdRangeError, InvalidError
+            As of ``Queue.parallel_for``.
         """
         return BoundLaunch(queue, self, index_space, arguments)
 
     def _on(self, device: Device) -> Kernel:
         """This kernel for another device of its bundle.
 
-        Raises:
-            InvalidError: the bundle was not loaded for the device, or was closed.
+        Raises
+        ------
+        InvalidError
+            The bundle was not loaded for the device, or was closed.
         """
         return self if device == self._device else self._bundle.get_kernel(self.name, device)
 
     def _sizes(self, index_space: RangeLike | NdRange) -> tuple[Sizes, Sizes | None]:
         """Global and local size in the order of the native kernel; None leaves the local size to the backend.
 
-        Raises:
-            InvalidError: no range.
-            NdRangeError: a work-group that the kernel cannot have.
+        Raises
+        ------
+        InvalidError
+            No range.
+        NdRangeError
+            A work-group that the kernel cannot have.
         """
         if type(index_space) is tuple and 0 < len(index_space) <= 3:
             for size in index_space:

@@ -38,9 +38,12 @@ _BINARY = {_ELF: "a cubin", b"\x50\xed\x55\xba": "a fat binary of CUDA"}
 def read_source(source: object) -> bytes | KernelFile:
     """A source, or that in the file of this name.
 
-    Raises:
-        InvalidError: the file cannot be read, it is empty, or it is neither.
-        BuildError: it is a file of ``bindless build`` that is damaged.
+    Raises
+    ------
+    InvalidError
+        The file cannot be read, it is empty, or it is neither.
+    BuildError
+        It is a file of ``bindless build`` that is damaged.
     """
     name = "the kernel file"
     if isinstance(source, KernelFile):
@@ -64,8 +67,10 @@ def read_source(source: object) -> bytes | KernelFile:
 def choose_modules(source: bytes | KernelFile, backend: Backend, devices: Sequence[Device]) -> tuple[bytes, ...]:
     """The modules that all these devices run.
 
-    Raises:
-        BuildError: there are none; the message tells what the source holds.
+    Raises
+    ------
+    BuildError
+        There are none; the message tells what the source holds.
     """
     if isinstance(source, KernelFile):
         return _of_file(source, backend, devices)

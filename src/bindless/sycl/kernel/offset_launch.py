@@ -32,11 +32,15 @@ def launch_operation(
 ) -> Callable[[Sequence[NativeEvent]], NativeEvent]:
     """The command, as a queue's ``_enqueue`` takes it.
 
-    Args:
-        here, sizes, packed: as ``plan_launch`` gives them.
+    Parameters
+    ----------
+    here, sizes, packed
+        As ``plan_launch`` gives them.
 
-    Raises:
-        FeatureNotSupportedError: the driver has no offsets.
+    Raises
+    ------
+    FeatureNotSupportedError
+        The driver has no offsets.
     """
     launch: Callable[..., NativeEvent] | None = getattr(queue._backend, "launch_with_offset", None)
     if launch is None:

@@ -44,11 +44,16 @@ Key = tuple[Any, ...]
 class PreparedLaunch:
     """One of them. It keeps no memory and no image alive, and is dropped with the first of them.
 
-    Attributes:
-        again: submits it.
-        batch: number of the queue's batch that already holds its memory.
-        memory: where among the arguments memory is.
-        fixed: whether none of the arguments can come to mean something else.
+    Attributes
+    ----------
+    again : Callable[[], NativeEvent]
+        Submits it.
+    batch
+        Number of the queue's batch that already holds its memory.
+    memory : list[int]
+        Where among the arguments memory is.
+    fixed
+        Whether none of the arguments can come to mean something else.
     """
 
     __slots__ = ("_handles", "_watched", "again", "batch", "fixed", "memory")
@@ -81,9 +86,11 @@ class PreparedLaunch:
 class PreparedLaunches(dict[Key, PreparedLaunch]):
     """Those of one queue. A launch with arguments is prepared when it comes the second time in a row.
 
-    Attributes:
-        direct: whether the driver is called without Python in between: then launches are found by kernel, range and
-            number of arguments, which may be others each time, and lie in the stream (``core/_submission``).
+    Attributes
+    ----------
+    direct : bool
+        Whether the driver is called without Python in between: then launches are found by kernel, range and number of
+        arguments, which may be others each time, and lie in the stream (``core/_submission``).
     """
 
     __slots__ = ("_last", "direct")
@@ -104,12 +111,18 @@ class PreparedLaunches(dict[Key, PreparedLaunch]):
     ) -> None:
         """Prepares a launch that has just been made, where that pays and the backend can.
 
-        Args:
-            key: of the launch.
-            kernel: as the caller has it.
-            native: it on the queue's device.
-            sizes: global and local size in the order of the native kernel.
-            packed: the arguments as the backend takes them.
+        Parameters
+        ----------
+        key : Key
+            Of the launch.
+        kernel : Kernel
+            As the caller has it.
+        native : NativeKernel
+            It on the queue's device.
+        sizes : tuple[tuple[int, ...], tuple[int, ...] | None]
+            Global and local size in the order of the native kernel.
+        packed : Sequence[bytes | int]
+            The arguments as the backend takes them.
         """
         self.pop(key, None)  # it was not what it used to be
         if arguments and key != self._last:

@@ -54,8 +54,10 @@ def _element_of(parameter: KernelArgument) -> tuple[np.dtype[Any], int] | None:
 def array_bytes(value: np.ndarray[Any, Any], parameter: KernelArgument) -> bytes:
     """An array's elements in their order, as the parameter has them.
 
-    Raises:
-        Unfit: another size, elements of another kind, or Python objects.
+    Raises
+    ------
+    Unfit
+        Another size, elements of another kind, or Python objects.
     """
     if value.dtype.hasobject:
         raise Unfit("it holds Python objects")
@@ -80,8 +82,10 @@ def array_bytes(value: np.ndarray[Any, Any], parameter: KernelArgument) -> bytes
 def sequence_bytes(value: Sequence[object], parameter: KernelArgument) -> bytes:
     """A tuple or list of numbers for a vector.
 
-    Raises:
-        Unfit: the parameter is none, has another number of elements, or one of these is no number that fits.
+    Raises
+    ------
+    Unfit
+        The parameter is none, has another number of elements, or one of these is no number that fits.
     """
     known = _element_of(parameter)
     if known is None:

@@ -43,11 +43,15 @@ class CommandGraph(SingleOwner):
     of what the commands cost one by one, ends with the first that fails, and comes after the run before. Elsewhere the
     commands are submitted one after the other.
 
-    Args:
-        queue: where it runs.
+    Parameters
+    ----------
+    queue : Queue
+        Where it runs.
 
-    Attributes:
-        queue: the same.
+    Attributes
+    ----------
+    queue : Queue
+        The same.
     """
 
     def __init__(self, queue: Queue) -> None:
@@ -122,8 +126,10 @@ class CommandGraph(SingleOwner):
     def finalize(self) -> CommandGraph:
         """Makes it ready, which the first call does otherwise; nothing can be added afterwards.
 
-        Raises:
-            Error: the driver takes no such graph.
+        Raises
+        ------
+        Error
+            The driver takes no such graph.
         """
         with self._lock:
             self._require_open()
@@ -146,8 +152,10 @@ class CommandGraph(SingleOwner):
     def __call__(self, *, depends_on: Iterable[Event] | Event = ()) -> Event:
         """Submits all commands, each after the one before; the event is of the last.
 
-        Raises:
-            InvalidError: it was closed, or memory or a bundle that it uses; or it has no commands.
+        Raises
+        ------
+        InvalidError
+            It was closed, or memory or a bundle that it uses; or it has no commands.
         """
         if self._native is None:
             self.finalize()

@@ -37,9 +37,12 @@ class ExternalSemaphore(Imported):
     It ends with ``release_external_semaphore``, or with its last reference; commands that were submitted keep what they
     need of it.
 
-    Attributes:
-        descriptor: what it was imported from. A file descriptor in it means nothing any more.
-        context, device: where it was imported.
+    Attributes
+    ----------
+    descriptor : ExternalSemaphoreDescriptor
+        What it was imported from. A file descriptor in it means nothing any more.
+    context, device
+        Where it was imported.
     """
 
     __slots__ = ("_prepared",)

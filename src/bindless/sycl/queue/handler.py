@@ -63,8 +63,10 @@ class Handler(SingleOwner):
     def depends_on(self, events: Event | Iterable[Event]) -> None:
         """The command starts after these events.
 
-        Raises:
-            InvalidError: something is not an event.
+        Raises
+        ------
+        InvalidError
+            Something is not an event.
         """
         if self._queue is None:
             raise InvalidError("depends_on: this handler's command group has been submitted")
@@ -82,9 +84,12 @@ class Handler(SingleOwner):
     def require(self, accessor: Accessor) -> None:
         """Makes a placeholder accessor a requirement of this group.
 
-        Raises:
-            AccessorError: it was made for another group, and is a requirement of that one.
-            InvalidError: it is no accessor.
+        Raises
+        ------
+        AccessorError
+            It was made for another group, and is a requirement of that one.
+        InvalidError
+            It is no accessor.
         """
         if not isinstance(accessor, Accessor):
             raise InvalidError(f"require({shown(accessor)}): it takes what buffer.get_access(None, ...) returns")
@@ -132,8 +137,10 @@ class Handler(SingleOwner):
 
         For a buffer of an array that is written back this is the array, which still belongs to the buffer.
 
-        Raises:
-            AccessorError: the accessor is not one of this group.
+        Raises
+        ------
+        AccessorError
+            The accessor is not one of this group.
         """
         if accessor not in self._accessors:
             raise AccessorError(f"update_host({shown(accessor)}): it takes an accessor of this command group")
@@ -213,8 +220,10 @@ class Handler(SingleOwner):
         of the group with ``target="host_task"`` are numpy arrays in it. Later commands of an in-order queue, and those
         that depend on the task's event, start once it has ended.
 
-        Raises:
-            InvalidError: it cannot be called.
+        Raises
+        ------
+        InvalidError
+            It cannot be called.
         """
         if not callable(function):
             raise InvalidError(f"host_task({shown(function)}): it takes a function")

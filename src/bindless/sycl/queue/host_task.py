@@ -21,10 +21,14 @@ __all__ = ["HostTask", "submit_host_task"]
 class HostTask:
     """Calls ``function()``, or ``function(interop_handle)`` if it has a parameter to be given.
 
-    Args:
-        queue: that the group was submitted to.
-        function: the user's.
-        places: the accessors of the group and where their data is.
+    Parameters
+    ----------
+    queue : Queue
+        That the group was submitted to.
+    function : Callable[..., object]
+        The user's.
+    places : Sequence[tuple[Accessor, Place]]
+        The accessors of the group and where their data is.
     """
 
     __slots__ = ("_function", "_places", "_queue")

@@ -50,11 +50,15 @@ class InteropHandle(SingleOwner):
         """Address of a buffer's first element in the queue's context; on ``opencl`` the cl_mem, where the memory of the
         buffer is one. Of an image the number that kernels and the device functions take.
 
-        Args:
-            accessor: one of the command group, of target ``device``.
+        Parameters
+        ----------
+        accessor : Accessor
+            One of the command group, of target ``device``.
 
-        Raises:
-            AccessorError: it is not.
+        Raises
+        ------
+        AccessorError
+            It is not.
         """
         for own, place in self._places:
             if own is accessor and place.home is not None:

@@ -52,20 +52,30 @@ class Queue(QueueBase, SingleOwner):
 
     Neither dropping nor closing a queue ends its work, or waits for it: ``wait`` does.
 
-    Args:
-        device: a ``Device`` or what selects one; None is the default device, or the context's best.
-        context: None is the context that all queues on this device share by default.
-        in_order: whether each command starts after the one before it.
-        enable_profiling: whether events record times.
-        async_handler: called with an ``ExceptionList`` by ``wait_and_throw``, ``throw_asynchronous`` and ``close``.
-            Without one, here or in the context, asynchronous errors are raised by the next wait.
-        immediate_command_list, no_immediate_command_list: whether each command goes to the device by itself, or through
-            command lists that are executed in a command queue; the driver's own choice without either. A hint for Level
-            Zero, nothing elsewhere (oneAPI's properties of these names).
+    Parameters
+    ----------
+    device : Selector, optional
+        A ``Device`` or what selects one; None is the default device, or the context's best.
+    context : Context, optional
+        None is the context that all queues on this device share by default.
+    in_order : bool, default False
+        Whether each command starts after the one before it.
+    enable_profiling : bool, default False
+        Whether events record times.
+    async_handler : AsyncHandler, optional
+        Called with an ``ExceptionList`` by ``wait_and_throw``, ``throw_asynchronous`` and ``close``. Without one,
+        here or in the context, asynchronous errors are raised by the next wait.
+    immediate_command_list, no_immediate_command_list : bool, default False
+        Whether each command goes to the device by itself, or through command lists that are executed in a command
+        queue; the driver's own choice without either. A hint for Level Zero, nothing elsewhere (oneAPI's properties
+        of these names).
 
-    Raises:
-        InvalidError: no such device, a device outside the context, a context that was closed, or both hints.
-        FeatureNotSupportedError: the device records no times (``Aspect.queue_profiling``).
+    Raises
+    ------
+    InvalidError
+        No such device, a device outside the context, a context that was closed, or both hints.
+    FeatureNotSupportedError
+        The device records no times (``Aspect.queue_profiling``).
     """
 
     __slots__ = ("__weakref__", "_backend", "_home", "_repeated", "context", "device")
@@ -131,8 +141,10 @@ class Queue(QueueBase, SingleOwner):
     def get_info(self, descriptor: info.queue | str) -> Any:
         """The answer to a member of ``info.queue``.
 
-        Raises:
-            InvalidError: there is no such descriptor.
+        Raises
+        ------
+        InvalidError
+            There is no such descriptor.
         """
         return getattr(self, str(coerce(info.queue, descriptor, "descriptor")))
 
@@ -143,29 +155,41 @@ class Queue(QueueBase, SingleOwner):
     ) -> Event:
         """Submits a command: the one way of every asynchronous command to the backend.
 
-        Args:
-            operation: given the native events to wait for, submits and returns the native event. It runs under the
-                queue's lock.
-            depends_on: events to wait for; those of other backends are waited for here.
-            keep: what must live until the command is complete, also when the event is dropped. Memory that is closed
-                earlier is found here, as an item or as the ``_owner`` of one.
+        Parameters
+        ----------
+        operation : Operation
+            Given the native events to wait for, submits and returns the native event. It runs under the queue's lock.
+        depends_on : Iterable[Event] | Event, default ()
+            Events to wait for; those of other backends are waited for here.
+        keep : tuple[object, ...], default ()
+            What must live until the command is complete, also when the event is dropped. Memory that is closed
+            earlier is found here, as an item or as the ``_owner`` of one.
 
-        Raises:
-            InvalidError: the queue was closed, or ``depends_on`` holds something else.
-            Error: the backend refuses the command.
+        Raises
+        ------
+        InvalidError
+            The queue was closed, or ``depends_on`` holds something else.
+        Error
+            The backend refuses the command.
         """
         return self._stream.submit(operation, depends_on, keep)
 
     def submit(self, command_group: Callable[[Handler], object], secondary_queue: Queue | None = None) -> Event:
         """Calls ``command_group(handler)`` and submits the one command that it gives the handler.
 
-        Args:
-            command_group: a function; it runs here and now.
-            secondary_queue: where the command group is tried if this queue refuses it (ARCH, Fallback mechanism).
+        Parameters
+        ----------
+        command_group : Callable[[Handler], object]
+            A function; it runs here and now.
+        secondary_queue : Queue, optional
+            Where the command group is tried if this queue refuses it (ARCH, Fallback mechanism).
 
-        Raises:
-            InvalidError: no command or more than one, or not a function.
-            Error: both queues refuse the command.
+        Raises
+        ------
+        InvalidError
+            No command or more than one, or not a function.
+        Error
+            Both queues refuse the command.
         """
         if not callable(command_group):
             raise InvalidError(f"command_group={shown(command_group)}: submit takes a function of a handler")
@@ -266,13 +290,18 @@ class Queue(QueueBase, SingleOwner):
     def memcpy(self, dst: object, src: object, nbytes: int | None = None, *, depends_on: Events | Event = ()) -> Event:
         """Copies bytes.
 
-        Args:
-            dst, src: ``UsmPointer``, ``UsmArray``, a placeholder accessor, or host memory: a numpy array or another
-                contiguous buffer, which is kept alive until the copy ends and must not be changed before.
-            nbytes: None copies everything where both sides are equally large.
+        Parameters
+        ----------
+        dst, src : object
+            ``UsmPointer``, ``UsmArray``, a placeholder accessor, or host memory: a numpy array or another contiguous
+            buffer, which is kept alive until the copy ends and must not be changed before.
+        nbytes : int, optional
+            None copies everything where both sides are equally large.
 
-        Raises:
-            InvalidError: more bytes than a side has, memory of another context, a read-only or strided side.
+        Raises
+        ------
+        InvalidError
+            More bytes than a side has, memory of another context, a read-only or strided side.
         """
         try:
             planned = memory_commands.plan_memcpy(self, dst, src, nbytes)
@@ -298,8 +327,10 @@ class Queue(QueueBase, SingleOwner):
     ) -> Event:
         """Sets bytes of a ``UsmPointer`` or ``UsmArray`` to ``value``, 0 to 255; None sets all.
 
-        Raises:
-            InvalidError: no such value, more bytes than there are, or memory of another context.
+        Raises
+        ------
+        InvalidError
+            No such value, more bytes than there are, or memory of another context.
         """
         try:
             planned = memory_commands.plan_memset(self, pointer, value, nbytes)
@@ -317,13 +348,19 @@ class Queue(QueueBase, SingleOwner):
     ) -> Event:
         """Writes ``count`` copies of a pattern; None fills the memory.
 
-        Args:
-            pointer: ``UsmPointer`` or ``UsmArray``.
-            pattern: a numpy scalar (structured too) or bytes; a plain number where the array has a dtype.
-            count: how many.
+        Parameters
+        ----------
+        pointer : object
+            ``UsmPointer`` or ``UsmArray``.
+        pattern : object
+            A numpy scalar (structured too) or bytes; a plain number where the array has a dtype.
+        count : int, optional
+            How many.
 
-        Raises:
-            InvalidError: a pattern without a size or of another dtype, or more than there is room for.
+        Raises
+        ------
+        InvalidError
+            A pattern without a size or of another dtype, or more than there is room for.
         """
         try:
             planned = memory_commands.plan_fill(self, pointer, pattern, count)
@@ -334,22 +371,31 @@ class Queue(QueueBase, SingleOwner):
     def prefetch(self, pointer: object, nbytes: int | None = None, *, depends_on: Events | Event = ()) -> Event:
         """Moves shared memory to the queue's device ahead of its use; for memory that does not move it does nothing.
 
-        Args:
-            pointer: ``UsmPointer`` or ``UsmArray``.
-            nbytes: None means all of it.
+        Parameters
+        ----------
+        pointer : object
+            ``UsmPointer`` or ``UsmArray``.
+        nbytes : int, optional
+            None means all of it.
         """
         return self._memory(memory_commands.plan_prefetch(self, pointer, nbytes), depends_on)
 
     def mem_advise(self, pointer: object, nbytes: int | None, advice: int, *, depends_on: Events | Event = ()) -> Event:
         """Tells the driver how memory will be used.
 
-        Args:
-            pointer: ``UsmPointer`` or ``UsmArray``.
-            nbytes: None means all of it.
-            advice: a value of the device's own driver, on CUDA of ``CUmem_advise``; 0 is the default behaviour.
+        Parameters
+        ----------
+        pointer : object
+            ``UsmPointer`` or ``UsmArray``.
+        nbytes : int | None
+            None means all of it.
+        advice : int
+            A value of the device's own driver, on CUDA of ``CUmem_advise``; 0 is the default behaviour.
 
-        Raises:
-            InvalidError: the driver knows no such advice, more bytes than there are, or memory of another context.
+        Raises
+        ------
+        InvalidError
+            The driver knows no such advice, more bytes than there are, or memory of another context.
         """
         return self._memory(memory_commands.plan_advise(self, pointer, nbytes, advice), depends_on)
 
@@ -360,8 +406,10 @@ class Queue(QueueBase, SingleOwner):
     def _group_of(self, command: str, arguments: tuple[Any, ...], depends_on: Events | Event) -> Event:
         """A command on placeholder accessors, as the group that it is (SYCL 2020, queue shortcuts).
 
-        Raises:
-            AccessorError: there is none, or they are in their group already; the error in progress, if there is one.
+        Raises
+        ------
+        AccessorError
+            There is none, or they are in their group already; the error in progress, if there is one.
         """
         placeholders = [item for item in arguments if isinstance(item, Accessor) and item._place is None]
         if not placeholders or not all(item.is_placeholder for item in placeholders):
@@ -413,9 +461,11 @@ class Queue(QueueBase, SingleOwner):
         A binary semaphore is then signalled no more; a timeline or fence is waited for until it has come to ``value``,
         and stays as it is.
 
-        Raises:
-            InvalidError: the queue is not in order, the semaphore was released or imported elsewhere, or there is a
-                value for a binary semaphore, or none for another.
+        Raises
+        ------
+        InvalidError
+            The queue is not in order, the semaphore was released or imported elsewhere, or there is a value for a
+            binary semaphore, or none for another.
         """
         return submit_semaphore(self, True, semaphore, value, depends_on)
 
@@ -424,8 +474,10 @@ class Queue(QueueBase, SingleOwner):
     ) -> Event:
         """Signals the semaphore, or sets it to ``value``, once everything submitted before is complete.
 
-        Raises:
-            InvalidError: as of ``ext_oneapi_wait_external_semaphore``.
+        Raises
+        ------
+        InvalidError
+            As of ``ext_oneapi_wait_external_semaphore``.
         """
         return submit_semaphore(self, False, semaphore, value, depends_on)
 
@@ -466,9 +518,11 @@ class Queue(QueueBase, SingleOwner):
     def wait(self) -> None:
         """Returns when everything submitted so far is complete; burns no processor time, and Ctrl-C interrupts it.
 
-        Raises:
-            Error: a command failed and neither queue nor context has an ``async_handler``; an ``ExceptionList`` if
-                several did.
+        Raises
+        ------
+        Error
+            A command failed and neither queue nor context has an ``async_handler``; an ``ExceptionList`` if several
+            did.
         """
         self._native  # noqa: B018  raises if it has ended
         self._stream.settle()
@@ -496,9 +550,11 @@ class Queue(QueueBase, SingleOwner):
         Commands submitted before go on, and can be waited for by their events. The native queue is released when they
         are complete. Leaving a ``with`` block is the same.
 
-        Raises:
-            Error: the asynchronous errors found so far, where there is no ``async_handler`` to take them. Those of
-                commands that are not complete yet go to the context; the end of the interpreter writes what is left.
+        Raises
+        ------
+        Error
+            The asynchronous errors found so far, where there is no ``async_handler`` to take them. Those of commands
+            that are not complete yet go to the context; the end of the interpreter writes what is left.
         """
         self._stream.close()
 

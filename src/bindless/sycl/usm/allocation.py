@@ -28,16 +28,26 @@ class Allocation(Openable, SingleOwner):
     What other libraries look at through a ``Lease`` stays as long as they do: freeing it ends its use here at once,
     and the memory with the last lease.
 
-    Attributes:
-        address: first byte, in the address space of its context.
-        nbytes: size.
-        kind: device, host or shared.
-        context, device: where it was made; the device is the one it was asked for.
-        owned: whether it is freed here; else it belongs to someone else.
-        resource: the memory, if it is owned; of ordinary host memory the right of kernels to it, where they need one.
-        lender: what keeps the memory of someone else alive.
-        read_only: whether its owner lent it for reading alone.
-        ordinary: whether it is host memory that the context's driver does not know as an allocation.
+    Attributes
+    ----------
+    address : int
+        First byte, in the address space of its context.
+    nbytes : int
+        Size.
+    kind : UsmKind
+        Device, host or shared.
+    context, device
+        Where it was made; the device is the one it was asked for.
+    owned : bool
+        Whether it is freed here; else it belongs to someone else.
+    resource : ownership.Resource | None
+        The memory, if it is owned; of ordinary host memory the right of kernels to it, where they need one.
+    lender : object | None
+        What keeps the memory of someone else alive.
+    read_only : bool
+        Whether its owner lent it for reading alone.
+    ordinary : bool
+        Whether it is host memory that the context's driver does not know as an allocation.
     """
 
     __slots__ = (
@@ -93,8 +103,10 @@ class Allocation(Openable, SingleOwner):
     def make(cls, context: Context, device: Device, kind: UsmKind, nbytes: int, alignment: int = 0) -> Allocation:
         """New memory of ``nbytes`` bytes, at least 1.
 
-        Raises:
-            MemoryAllocationError: there is not enough, also after what completed commands used has been freed.
+        Raises
+        ------
+        MemoryAllocationError
+            There is not enough, also after what completed commands used has been freed.
         """
         if nbytes > _LARGEST:
             raise MemoryAllocationError(

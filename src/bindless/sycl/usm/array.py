@@ -42,11 +42,16 @@ class UsmArray:
     While somebody else looks at the memory, ``close()`` and ``free`` end its use here, and the memory itself ends with
     the last of the others' arrays.
 
-    Attributes:
-        shape: elements by dimension.
-        dtype: of an element.
-        nbytes: bytes of the elements.
-        strides: bytes between elements by dimension.
+    Attributes
+    ----------
+    shape : tuple[int, ...]
+        Elements by dimension.
+    dtype : np.dtype[Any]
+        Of an element.
+    nbytes
+        Bytes of the elements.
+    strides : tuple[int, ...] | None
+        Bytes between elements by dimension.
     """
 
     __slots__ = ("__weakref__", "_contiguous", "_offset", "_owner", "_packed", "dtype", "nbytes", "shape", "strides")
@@ -156,8 +161,10 @@ class UsmArray:
     def reshape(self, *shape: int | Sequence[int]) -> UsmArray:
         """A view of another shape, as C order counts the elements; one size may be -1.
 
-        Raises:
-            InvalidError: the sizes do not fit, or no strides give these elements that shape.
+        Raises
+        ------
+        InvalidError
+            The sizes do not fit, or no strides give these elements that shape.
         """
         self._owner.require_open()
         sizes: tuple[int, ...] = array_shape(shape[0] if len(shape) == 1 else shape, unknown=-1)  # type: ignore[arg-type]
@@ -177,8 +184,10 @@ class UsmArray:
     def transpose(self, *axes: int) -> UsmArray:
         """A view with the dimensions in another order; without ``axes`` in the reverse.
 
-        Raises:
-            InvalidError: not every dimension once.
+        Raises
+        ------
+        InvalidError
+            Not every dimension once.
         """
         self._owner.require_open()
         order = tuple(axes[0]) if len(axes) == 1 and isinstance(axes[0], Sequence) else axes
@@ -193,8 +202,10 @@ class UsmArray:
     def view(self, dtype: npt.DTypeLike) -> UsmArray:
         """The same bytes as elements of another dtype; the last dimension changes with the size of an element.
 
-        Raises:
-            InvalidError: the bytes of the last dimension are no whole number of elements, or are not contiguous.
+        Raises
+        ------
+        InvalidError
+            The bytes of the last dimension are no whole number of elements, or are not contiguous.
         """
         self._owner.require_open()
         kind = element_dtype(dtype)
@@ -233,9 +244,11 @@ class UsmArray:
     def numpy(self, queue: Queue | None = None) -> npt.NDArray[Any]:
         """The elements in a new numpy array; waits.
 
-        Args:
-            queue: what copies; None is a queue of the package's own. Either way the copy comes after the work submitted
-                so far, to any queue, that uses the memory.
+        Parameters
+        ----------
+        queue : Queue, optional
+            What copies; None is a queue of the package's own. Either way the copy comes after the work submitted so
+            far, to any queue, that uses the memory.
         """
         self._owner.require_open()
         if not self.size:
@@ -259,12 +272,17 @@ class UsmArray:
     def copy_from(self, array: npt.ArrayLike, queue: Queue | None = None) -> UsmArray:
         """Copies a host array in and returns itself; waits. It is converted and broadcast as numpy would.
 
-        Args:
-            array: what ``numpy.asarray`` takes; its shape can be broadcast to this one.
-            queue: what copies; see ``numpy``.
+        Parameters
+        ----------
+        array : ArrayLike
+            What ``numpy.asarray`` takes; its shape can be broadcast to this one.
+        queue : Queue, optional
+            What copies; see ``numpy``.
 
-        Raises:
-            InvalidError: the shapes do not fit, the conversion would lose a kind of number, or the memory is read-only.
+        Raises
+        ------
+        InvalidError
+            The shapes do not fit, the conversion would lose a kind of number, or the memory is read-only.
         """
         self._owner.require_open()
         self._owner.require_writable("copy_from")
@@ -315,21 +333,29 @@ class UsmArray:
     ) -> object:
         """A DLPack capsule of this memory in place; ``library.from_dlpack(array)`` calls it.
 
-        Args:
-            stream: on CUDA the consumer's stream, which is made to wait for the work submitted here so far that uses
-                the memory: 1 the legacy default stream, 2 the thread's default stream, the address of a CUstream, or an
-                object with ``__cuda_stream__``; -1 orders nothing. None means the legacy default stream, and for host
-                and shared memory, which the host may read, a wait here. Elsewhere None waits here.
-            max_version: of DLPack that the consumer knows; without one of 1.0 or later the capsule is of the old form.
-            dl_device: (type, number) of the device where the consumer wants it: as ``__dlpack_device__`` says, or
-                (1, 0) for the host, which gets device memory as a copy and other memory in place;
-                ``numpy.from_dlpack(array, device="cpu")`` asks for it.
-            copy: True gives new memory, False forbids that, None leaves it to need.
+        Parameters
+        ----------
+        stream : object, optional
+            On CUDA the consumer's stream, which is made to wait for the work submitted here so far that uses the
+            memory: 1 the legacy default stream, 2 the thread's default stream, the address of a CUstream, or an
+            object with ``__cuda_stream__``; -1 orders nothing. None means the legacy default stream, and for host and
+            shared memory, which the host may read, a wait here. Elsewhere None waits here.
+        max_version : tuple[int, int], optional
+            Of DLPack that the consumer knows; without one of 1.0 or later the capsule is of the old form.
+        dl_device : tuple[int, int], optional
+            (type, number) of the device where the consumer wants it: as ``__dlpack_device__`` says, or (1, 0) for the
+            host, which gets device memory as a copy and other memory in place; ``numpy.from_dlpack(array,
+            device="cpu")`` asks for it.
+        copy : bool, optional
+            True gives new memory, False forbids that, None leaves it to need.
 
-        Raises:
-            BufferError: DLPack cannot say it: a structured dtype, strides that are no whole elements, read-only memory
-                in the old form, another device, a copy that is needed and forbidden.
-            InvalidError: the memory was freed, or the stream is none.
+        Raises
+        ------
+        BufferError
+            DLPack cannot say it: a structured dtype, strides that are no whole elements, read-only memory in the old
+            form, another device, a copy that is needed and forbidden.
+        InvalidError
+            The memory was freed, or the stream is none.
         """
         self._owner.require_open()
         return export_dlpack(self, stream, max_version, dl_device, copy)
@@ -431,8 +457,10 @@ def _plain_integers_fit(given: object, values: npt.NDArray[Any], dtype: np.dtype
 def element_dtype(dtype: npt.DTypeLike) -> np.dtype[Any]:
     """A dtype of plain memory.
 
-    Raises:
-        InvalidError: no dtype, Python objects, or elements without size.
+    Raises
+    ------
+    InvalidError
+        No dtype, Python objects, or elements without size.
     """
     kind = as_dtype("dtype", dtype)
     if kind.hasobject or kind.itemsize == 0:
@@ -443,8 +471,10 @@ def element_dtype(dtype: npt.DTypeLike) -> np.dtype[Any]:
 def array_shape(shape: SupportsIndex | Sequence[SupportsIndex], unknown: int = 0) -> tuple[int, ...]:
     """A shape from an int or a sequence of them; ``unknown``: -1 where a size may be left open.
 
-    Raises:
-        InvalidError: a size is no integer or negative.
+    Raises
+    ------
+    InvalidError
+        A size is no integer or negative.
     """
     try:
         items = tuple(shape) if isinstance(shape, (Sequence, np.ndarray)) else (shape,)

@@ -61,18 +61,24 @@ def from_dlpack(x: Any, /, queue: Queue | None = None, *, copy: bool | None = No
     The exporter and this array share the memory; the exporter's stays as long as this array, its views, and the work
     that uses them. It is never freed here: ``close()`` gives it back.
 
-    Args:
-        x: anything with ``__dlpack__`` and ``__dlpack_device__``, or a DLPack capsule, which is consumed.
-        queue: of a device that reaches the memory. What is submitted to it from now on comes after the exporter's work
-            on the array, and so do ``numpy()``, ``copy_from`` and exports; nobody waits. Other queues are to be ordered
-            after that one's events. None is a queue of the
-            device where the memory lies (of the reference device for memory of the host), and waits here for the
-            exporter's work, so that any queue of the default context can go on.
-        copy: True asks for a copy in memory of this package's own; it waits.
+    Parameters
+    ----------
+    x : Any
+        Anything with ``__dlpack__`` and ``__dlpack_device__``, or a DLPack capsule, which is consumed.
+    queue : Queue, optional
+        Of a device that reaches the memory. What is submitted to it from now on comes after the exporter's work on
+        the array, and so do ``numpy()``, ``copy_from`` and exports; nobody waits. Other queues are to be ordered
+        after that one's events. None is a queue of the device where the memory lies (of the reference device for
+        memory of the host), and waits here for the exporter's work, so that any queue of the default context can go
+        on.
+    copy : bool, optional
+        True asks for a copy in memory of this package's own; it waits.
 
-    Raises:
-        InvalidError: nothing that exports DLPack, memory that the queue's device does not reach, a capsule that was
-            consumed before or is of a later major version, elements that numpy has no dtype for.
+    Raises
+    ------
+    InvalidError
+        Nothing that exports DLPack, memory that the queue's device does not reach, a capsule that was consumed before
+        or is of a later major version, elements that numpy has no dtype for.
     """
     _require_queue(queue)
     return _finished(_import_dlpack(x, queue), copy)
@@ -86,13 +92,19 @@ def as_usm_array(x: Any, /, queue: Queue | None = None, *, copy: bool | None = N
     object with ``__sycl_usm_array_interface__`` (not on CUDA), ``__dlpack__`` or ``__cuda_array_interface__``. Ordinary
     host memory needs ``Aspect.usm_system_allocations``, which the reference device has.
 
-    Args:
-        x: the array; it is kept alive as long as the memory is in use here.
-        queue: as in ``from_dlpack``. Of ``__cuda_array_interface__`` its later work comes after the interface's stream.
-        copy: as in ``from_dlpack``.
+    Parameters
+    ----------
+    x : Any
+        The array; it is kept alive as long as the memory is in use here.
+    queue : Queue, optional
+        As in ``from_dlpack``. Of ``__cuda_array_interface__`` its later work comes after the interface's stream.
+    copy : bool, optional
+        As in ``from_dlpack``.
 
-    Raises:
-        InvalidError: nothing of these, a masked array, memory that the queue's device does not reach.
+    Raises
+    ------
+    InvalidError
+        Nothing of these, a masked array, memory that the queue's device does not reach.
     """
     _require_queue(queue)
     if isinstance(x, UsmArray) and (queue is None or x.context is queue.context):
@@ -384,11 +396,15 @@ def _layout_of(interface: Mapping[str, Any], name: str, stride_unit: int, offset
 class _Layout:
     """An array as its exporter describes it.
 
-    Attributes:
-        address: of the first element.
-        first, last: first byte and the one after the last, from there.
-        ordinary: whether it is host memory that the queue's driver does not know, as ``kind`` found; without elements,
-            any of the host's.
+    Attributes
+    ----------
+    address : int
+        Of the first element.
+    first, last
+        First byte and the one after the last, from there.
+    ordinary
+        Whether it is host memory that the queue's driver does not know, as ``kind`` found; without elements, any of
+        the host's.
     """
 
     def __init__(
@@ -429,8 +445,10 @@ class _Layout:
     def kind(self, queue: Queue, *, on_host: bool) -> UsmKind:
         """What the queue's driver calls the memory.
 
-        Raises:
-            InvalidError: the queue's device does not reach it.
+        Raises
+        ------
+        InvalidError
+            The queue's device does not reach it.
         """
         if 0 in self.shape:
             self.ordinary = on_host

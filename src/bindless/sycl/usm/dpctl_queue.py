@@ -20,9 +20,12 @@ def sycl_queue_capsule(device: Device) -> Any:
     Level Zero's drivers know memory of every context of a process, so that this queue reaches memory of the package's
     own contexts too. dpctl asks the driver about the memory before it takes it.
 
-    Raises:
-        FeatureNotSupportedError: a device of another backend, whose memory belongs to one context, or no dpctl.
-        InvalidError: dpctl has no such device.
+    Raises
+    ------
+    FeatureNotSupportedError
+        A device of another backend, whose memory belongs to one context, or no dpctl.
+    InvalidError
+        Dpctl has no such device.
     """
     if device.backend is not Backend.level_zero:
         raise FeatureNotSupportedError(

@@ -56,15 +56,23 @@ def _alignment_of(value: object) -> int:
 def malloc_device(nbytes: int, *where: object, alignment: int = 0) -> UsmPointer:
     """Memory of a device, which the host cannot read.
 
-    Args:
-        nbytes: size in bytes, at least 1.
-        where: a queue, or a device and a context.
-        alignment: of the address in bytes, a power of two; 0 for the driver's own.
+    Parameters
+    ----------
+    nbytes : int
+        Size in bytes, at least 1.
+    where : object
+        A queue, or a device and a context.
+    alignment : int, default 0
+        Of the address in bytes, a power of two; 0 for the driver's own.
 
-    Raises:
-        InvalidError: ``nbytes`` or ``where`` is none.
-        MemoryAllocationError: there is not enough memory.
-        FeatureNotSupportedError: the device has no such memory.
+    Raises
+    ------
+    InvalidError
+        ``nbytes`` or ``where`` is none.
+    MemoryAllocationError
+        There is not enough memory.
+    FeatureNotSupportedError
+        The device has no such memory.
     """
     return UsmPointer(allocate(UsmKind.device, size_of(nbytes), where, alignment))
 
@@ -82,13 +90,18 @@ def malloc_shared(nbytes: int, *where: object, alignment: int = 0) -> UsmPointer
 def free(pointer: object, *where: object) -> None:
     """Frees an allocation, after the work that uses it and was submitted through this package.
 
-    Args:
-        pointer: what ``malloc_*`` or ``usm_empty`` returned.
-        where: a queue, or a device and a context, of the allocation; may be left out.
+    Parameters
+    ----------
+    pointer : object
+        What ``malloc_*`` or ``usm_empty`` returned.
+    where : object
+        A queue, or a device and a context, of the allocation; may be left out.
 
-    Raises:
-        InvalidError: not a pointer, one into the middle of an allocation, memory that was freed already, that belongs
-            to someone else, or to another context.
+    Raises
+    ------
+    InvalidError
+        Not a pointer, one into the middle of an allocation, memory that was freed already, that belongs to someone
+        else, or to another context.
     """
     if not isinstance(pointer, (UsmPointer, UsmArray)):
         raise InvalidError(f"pointer={shown(pointer)}: free takes what malloc_* or usm_empty returned")
@@ -118,17 +131,27 @@ def usm_empty(
 ) -> UsmArray:
     """A new array whose elements are not initialised.
 
-    Args:
-        shape: elements by dimension; an int for one dimension.
-        dtype: of an element, structured ones too.
-        where: a queue, or a device and a context.
-        kind: ``device``, ``host`` or ``shared``.
-        alignment: of the address in bytes, a power of two; 0 for the driver's own.
+    Parameters
+    ----------
+    shape : SupportsIndex | Sequence[SupportsIndex]
+        Elements by dimension; an int for one dimension.
+    dtype : DTypeLike
+        Of an element, structured ones too.
+    where : object
+        A queue, or a device and a context.
+    kind : UsmKind | str, default UsmKind.device
+        ``device``, ``host`` or ``shared``.
+    alignment : int, default 0
+        Of the address in bytes, a power of two; 0 for the driver's own.
 
-    Raises:
-        InvalidError: a shape, dtype, kind or place that is none.
-        MemoryAllocationError: there is not enough memory.
-        FeatureNotSupportedError: the device has no memory of this kind.
+    Raises
+    ------
+    InvalidError
+        A shape, dtype, kind or place that is none.
+    MemoryAllocationError
+        There is not enough memory.
+    FeatureNotSupportedError
+        The device has no memory of this kind.
     """
     sizes, element = array_shape(shape), element_dtype(dtype)
     nbytes = math.prod(sizes) * element.itemsize

@@ -23,12 +23,17 @@ HostSpan = tuple[int, int, object]
 def host_span(what: str, value: object, *, written: bool) -> HostSpan | None:
     """The bytes of a numpy array or of another buffer, in place; None for what is neither.
 
-    Args:
-        what: the memory as errors call it, such as ``the source``.
-        written: whether a command writes it.
+    Parameters
+    ----------
+    what : str
+        The memory as errors call it, such as ``the source``.
+    written : bool
+        Whether a command writes it.
 
-    Raises:
-        InvalidError: it is not contiguous, not plain memory, or read-only and written.
+    Raises
+    ------
+    InvalidError
+        It is not contiguous, not plain memory, or read-only and written.
     """
     if isinstance(value, np.ndarray):
         given, value = value, plain(value)

@@ -57,9 +57,12 @@ class UsmPointer:
     ) -> UsmPointer:
         """A pointer to memory that the caller has from the backend.
 
-        Args:
-            owned: whether the memory is freed with its last pointer.
-            lender: what must live as long as memory that is not owned.
+        Parameters
+        ----------
+        owned : bool, default True
+            Whether the memory is freed with its last pointer.
+        lender : object, optional
+            What must live as long as memory that is not owned.
         """
         return cls(Allocation(context, device, kind, address, nbytes, owned=owned, lender=lender))
 
@@ -100,8 +103,10 @@ class UsmPointer:
     def array(self, shape: SupportsIndex | Sequence[SupportsIndex], dtype: npt.DTypeLike) -> UsmArray:
         """The memory from here on as an array, which keeps it.
 
-        Raises:
-            InvalidError: the memory was freed, or the array takes more than is left of it; no shape or dtype.
+        Raises
+        ------
+        InvalidError
+            The memory was freed, or the array takes more than is left of it; no shape or dtype.
         """
         return UsmPointer._array_from(self, shape, dtype)
 
@@ -163,8 +168,10 @@ class UsmPointer:
 def size_of(value: object, name: str = "nbytes") -> int:
     """A size in bytes, at least 1.
 
-    Raises:
-        InvalidError: no integer, zero or negative.
+    Raises
+    ------
+    InvalidError
+        No integer, zero or negative.
     """
     try:
         number = operator.index(value)  # type: ignore[arg-type]

@@ -42,9 +42,12 @@ def _record(pointer: object, context: Context) -> PointerRecord:
 def get_pointer_type(pointer: UsmPointer | UsmArray | int, context: Context | QueueBase) -> UsmKind:
     """The kind of memory that a pointer is into; ``unknown`` if it is no memory of this context, or freed.
 
-    Args:
-        pointer: or an address, also one that another library allocated.
-        context: or a queue, for its own.
+    Parameters
+    ----------
+    pointer : UsmPointer | UsmArray | int
+        Or an address, also one that another library allocated.
+    context : Context | QueueBase
+        Or a queue, for its own.
     """
     return _record(pointer, _context_of(context)).kind
 
@@ -52,8 +55,10 @@ def get_pointer_type(pointer: UsmPointer | UsmArray | int, context: Context | Qu
 def get_pointer_device(pointer: UsmPointer | UsmArray | int, context: Context | QueueBase) -> Device:
     """The device that memory was allocated on; of host memory the context's first.
 
-    Raises:
-        InvalidError: the pointer is into no memory of this context.
+    Raises
+    ------
+    InvalidError
+        The pointer is into no memory of this context.
     """
     where = _context_of(context)
     record = _record(pointer, where)

@@ -62,8 +62,10 @@ def runs(shape: Ints, strides: Ints, itemsize: int) -> Iterator[tuple[int, int]]
 def permuted(shape: Ints, strides: Ints, axes: Sequence[Any]) -> tuple[Ints, Ints]:
     """Shape and strides with the dimensions in another order; without ``axes`` the reverse.
 
-    Raises:
-        InvalidError: not every dimension once.
+    Raises
+    ------
+    InvalidError
+        Not every dimension once.
     """
     ndim = len(shape)
     order = tuple(reversed(range(ndim))) if not axes else tuple(axes)
@@ -112,9 +114,12 @@ def reshaped_strides(shape: Ints, strides: Ints, wanted: Ints, itemsize: int) ->
 def indexed(shape: Ints, strides: Ints, key: Any) -> tuple[Ints, Ints, int]:
     """Shape, strides and byte offset of a view.
 
-    Raises:
-        InvalidError: an index that is no integer, slice, ``...`` or None, or too many of them.
-        IndexError: an integer out of range.
+    Raises
+    ------
+    InvalidError
+        An index that is no integer, slice, ``...`` or None, or too many of them.
+    IndexError
+        An integer out of range.
     """
     keys = list(key) if isinstance(key, tuple) else [key]
     used = sum(item is not None and item is not Ellipsis for item in keys)
