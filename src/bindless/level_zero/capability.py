@@ -20,12 +20,17 @@ __all__ = ["memory_range", "nanoseconds", "offered", "require_queue"]
 def offered(backend: BackendProtocol, function: str, what: str) -> Any:
     """A function of a backend.
 
-    Args:
-        function: its name in ``backends/contract/low_level.py``.
-        what: what it is for, in words.
+    Parameters
+    ----------
+    function : str
+        Its name in ``backends/contract/low_level.py``.
+    what : str
+        What it is for, in words.
 
-    Raises:
-        FeatureNotSupportedError: the backend has none.
+    Raises
+    ------
+    FeatureNotSupportedError
+        The backend has none.
     """
     found = getattr(backend, function, None)
     if found is None:
@@ -39,8 +44,10 @@ def offered(backend: BackendProtocol, function: str, what: str) -> Any:
 def require_queue(queue: object) -> Queue:
     """A queue that is open.
 
-    Raises:
-        InvalidError: it is none, or was closed.
+    Raises
+    ------
+    InvalidError
+        It is none, or was closed.
     """
     if not isinstance(queue, Queue):
         raise InvalidError(f"queue={shown(queue)} is no Queue")
@@ -51,8 +58,10 @@ def require_queue(queue: object) -> Queue:
 def nanoseconds(timeout: float | None) -> int:
     """A time limit in seconds as nanoseconds; -1 for none.
 
-    Raises:
-        InvalidError: it is no number, or below 0.
+    Raises
+    ------
+    InvalidError
+        It is no number, or below 0.
     """
     if timeout is None:
         return -1
@@ -63,8 +72,10 @@ def nanoseconds(timeout: float | None) -> int:
 def memory_range(memory: object, name: str) -> tuple[Allocation, int, int]:
     """The allocation, first address and bytes of an array, or of what a pointer points to.
 
-    Raises:
-        InvalidError: neither, memory that was freed, or a view that is not contiguous.
+    Raises
+    ------
+    InvalidError
+        Neither, memory that was freed, or a view that is not contiguous.
     """
     if isinstance(memory, UsmArray):
         memory._owner.require_open()

@@ -24,12 +24,32 @@ def launch_cooperative(
 ) -> Event:
     """Runs a kernel with all its work-groups at work together, so that they may wait for each other.
 
-    Args: as ``Queue.parallel_for``; ``index_space`` has items.
+    Parameters
+    ----------
+    queue : Queue
+        The queue that runs the kernel.
+    index_space : Range | NdRange
+        Sizes in items, numpy order; none of them is 0.
+    kernel : Kernel
+        The kernel.
+    arguments : object
+        As of ``Queue.parallel_for``.
+    depends_on : Events | Event, default ()
+        Events to wait for.
 
-    Raises:
-        NdRangeError: more work-groups than work together; ``max_cooperative_groups`` tells how many do.
-        InvalidError: as ``Queue.parallel_for``, and for a range without items.
-        FeatureNotSupportedError: the driver has no cooperative launches.
+    Returns
+    -------
+    Event
+        Complete when all work-groups are.
+
+    Raises
+    ------
+    NdRangeError
+        More work-groups than work together; ``max_cooperative_groups`` tells how many do.
+    InvalidError
+        As ``Queue.parallel_for``, and for a range without items.
+    FeatureNotSupportedError
+        The driver has no cooperative launches.
     """
     call = offered(require_queue(queue)._backend, "launch_cooperative", _COOPERATIVE)
     here, sizes, packed, taken = queue._plan_launch(index_space, kernel, arguments)
@@ -53,14 +73,21 @@ def _local(local_range: RangeLike) -> tuple[int, ...]:
 def max_cooperative_groups(kernel: Kernel, local_range: RangeLike, local_memory: int = 0) -> int:
     """How many work-groups of a kernel work together at most.
 
-    Args:
-        kernel: of a bundle; on the device that it was got for.
-        local_range: work-items of a work-group, the last dimension being dimension 0 of the native kernel.
-        local_memory: bytes that ``LocalAccessor`` arguments will ask for.
+    Parameters
+    ----------
+    kernel : Kernel
+        Of a bundle; on the device that it was got for.
+    local_range : RangeLike
+        work-items of a work-group, the last dimension being dimension 0 of the native kernel.
+    local_memory : int, default 0
+        Bytes that ``LocalAccessor`` arguments will ask for.
 
-    Raises:
-        InvalidError: no kernel or range.
-        FeatureNotSupportedError: the driver has no cooperative launches.
+    Raises
+    ------
+    InvalidError
+        No kernel or range.
+    FeatureNotSupportedError
+        The driver has no cooperative launches.
     """
     if not isinstance(kernel, Kernel):
         raise InvalidError(f"kernel={shown(kernel)} is no Kernel")
@@ -79,16 +106,24 @@ def launch_indirect(
 ) -> Event:
     """Runs a kernel over as many work-groups as the device finds in memory when it starts.
 
-    Args:
-        queue: where it runs.
-        group_counts: three uint32 in memory that the device reads, the work-groups by dimension of the native kernel,
-            dimension 0 first; an earlier kernel may write them.
-        local_range: work-items of a work-group, the last dimension being dimension 0 of the native kernel.
-        kernel, arguments, depends_on: as of ``Queue.parallel_for``.
+    Parameters
+    ----------
+    queue : Queue
+        Where it runs.
+    group_counts : UsmArray
+        Three uint32 in memory that the device reads, the work-groups by dimension of the native kernel, dimension 0
+        first; an earlier kernel may write them.
+    local_range : RangeLike
+        work-items of a work-group, the last dimension being dimension 0 of the native kernel.
+    kernel, arguments, depends_on
+        As of ``Queue.parallel_for``.
 
-    Raises:
-        InvalidError: ``group_counts`` is no such array, or as ``Queue.parallel_for``.
-        FeatureNotSupportedError: the driver has no indirect launches.
+    Raises
+    ------
+    InvalidError
+        ``group_counts`` is no such array, or as ``Queue.parallel_for``.
+    FeatureNotSupportedError
+        The driver has no indirect launches.
     """
     call = offered(require_queue(queue)._backend, "launch_indirect", "indirect launches")
     if not isinstance(group_counts, UsmArray) or group_counts.dtype != "uint32" or group_counts.size != 3:
@@ -109,13 +144,19 @@ _PREFERENCES = ("default", "local_memory", "data")
 def prefer_cache(kernel: Kernel, preference: str) -> None:
     """What a kernel would rather have of memory that serves as cache or as local memory; a hint, for later launches.
 
-    Args:
-        kernel: of a bundle; on the device that it was got for.
-        preference: ``"local_memory"``, ``"data"`` or ``"default"``.
+    Parameters
+    ----------
+    kernel : Kernel
+        Of a bundle; on the device that it was got for.
+    preference : str
+        ``"local_memory"``, ``"data"`` or ``"default"``.
 
-    Raises:
-        InvalidError: no kernel or no preference.
-        FeatureNotSupportedError: the driver has no such hint, or the device cannot divide its cache.
+    Raises
+    ------
+    InvalidError
+        No kernel or no preference.
+    FeatureNotSupportedError
+        The driver has no such hint, or the device cannot divide its cache.
     """
     if not isinstance(kernel, Kernel):
         raise InvalidError(f"kernel={shown(kernel)} is no Kernel")

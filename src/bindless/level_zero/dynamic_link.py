@@ -23,16 +23,24 @@ def dynamic_link(*bundles: KernelBundle) -> str:
     to be closed before. Intel's driver wants to be told of a module that others use when that is loaded:
     ``load_kernel_bundle(..., options="-library-compilation")``.
 
-    Args:
-        bundles: executable, of one context and the same devices, at least two.
+    Parameters
+    ----------
+    bundles : KernelBundle
+        Executable, of one context and the same devices, at least two.
 
-    Returns:
+    Returns
+    -------
+    str
         What the linker says, often nothing.
 
-    Raises:
-        InvalidError: fewer than two, not bundles, closed, of several contexts or devices.
-        BuildError: something that is imported is nowhere; ``log`` holds the linker's words.
-        FeatureNotSupportedError: the driver does not link loaded modules; ``KernelBundle.link`` joins compiled ones.
+    Raises
+    ------
+    InvalidError
+        Fewer than two, not bundles, closed, of several contexts or devices.
+    BuildError
+        Something that is imported is nowhere; ``log`` holds the linker's words.
+    FeatureNotSupportedError
+        The driver does not link loaded modules; ``KernelBundle.link`` joins compiled ones.
     """
     if len(bundles) < 2:
         raise InvalidError(f"dynamic_link takes at least two bundles, {len(bundles)} were given")

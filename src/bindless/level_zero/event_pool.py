@@ -23,10 +23,14 @@ _WHAT = "event pools"
 class IpcEventPoolHandle:
     """An event pool of a process as others open it. It can be pickled and sent.
 
-    Attributes:
-        backend: whose driver opens it.
-        data: the driver's handle.
-        count: events of the pool.
+    Attributes
+    ----------
+    backend : Backend | str
+        Whose driver opens it.
+    data : bytes
+        The driver's handle.
+    count : int
+        Events of the pool.
     """
 
     __slots__ = ("backend", "count", "data")
@@ -46,14 +50,21 @@ class IpcEventPoolHandle:
 class EventPool(SingleOwner):
     """A pool of ``count`` events, at first not signalled: ``pool[0]`` to ``pool[count - 1]``.
 
-    Args:
-        count: events, at least 1.
-        where: a queue, or a device and a context: the pool is of the context.
-        shared: whether other processes may open it.
+    Parameters
+    ----------
+    count : int
+        Events, at least 1.
+    where : object
+        A queue, or a device and a context: the pool is of the context.
+    shared : bool, default False
+        Whether other processes may open it.
 
-    Raises:
-        InvalidError: ``count`` or ``where`` is none.
-        FeatureNotSupportedError: the driver has no event pools.
+    Raises
+    ------
+    InvalidError
+        ``count`` or ``where`` is none.
+    FeatureNotSupportedError
+        The driver has no event pools.
     """
 
     __slots__ = ("__weakref__", "_native", "_resource", "context", "count")
@@ -78,13 +89,19 @@ class EventPool(SingleOwner):
     def open(cls, handle: IpcEventPoolHandle, *where: object) -> EventPool:
         """A pool of another process.
 
-        Args:
-            handle: as received.
-            where: a queue, or a device and a context.
+        Parameters
+        ----------
+        handle : IpcEventPoolHandle
+            As received.
+        where : object
+            A queue, or a device and a context.
 
-        Raises:
-            InvalidError: no handle, or one that the driver does not know; not every driver tells when the pool is gone.
-            BackendMismatchError: a handle of another backend.
+        Raises
+        ------
+        InvalidError
+            No handle, or one that the driver does not know; not every driver tells when the pool is gone.
+        BackendMismatchError
+            A handle of another backend.
         """
         if not isinstance(handle, IpcEventPoolHandle):
             raise InvalidError(f"handle={shown(handle)} is no IpcEventPoolHandle")
@@ -99,8 +116,10 @@ class EventPool(SingleOwner):
     def export(self) -> IpcEventPoolHandle:
         """What other processes open it by; the pool is to be closed here after all others.
 
-        Raises:
-            InvalidError: it was made without ``shared=True``, is another process's, or was closed.
+        Raises
+        ------
+        InvalidError
+            It was made without ``shared=True``, is another process's, or was closed.
         """
         self._require_open()
         data = offered(self.context._backend, "export_event_pool", _WHAT)(self._native)
@@ -141,9 +160,12 @@ class EventPool(SingleOwner):
 class PoolEvent(SingleOwner):
     """One event of a pool, which it keeps alive.
 
-    Attributes:
-        pool: where it belongs.
-        index: its place there.
+    Attributes
+    ----------
+    pool : EventPool
+        Where it belongs.
+    index : int
+        Its place there.
     """
 
     __slots__ = ("_native", "index", "pool")
@@ -168,10 +190,14 @@ class PoolEvent(SingleOwner):
     def wait(self, timeout: float | None = None) -> bool:
         """Waits until it is signalled, by whomever. Interruptible.
 
-        Args:
-            timeout: seconds; None for no limit.
+        Parameters
+        ----------
+        timeout : float, optional
+            Seconds; None for no limit.
 
-        Returns:
+        Returns
+        -------
+        bool
             Whether it is signalled.
         """
         limit = nanoseconds(timeout)
@@ -192,8 +218,10 @@ class PoolEvent(SingleOwner):
     def signal_on(self, queue: Queue, *, depends_on: Events | Event = ()) -> Event:
         """Has a queue signal it, of an in-order queue after the commands before.
 
-        Raises:
-            InvalidError: a queue of another context.
+        Raises
+        ------
+        InvalidError
+            A queue of another context.
         """
         return self._enqueue(queue, "enqueue_signal", depends_on)
 

@@ -14,13 +14,18 @@ __all__ = ["Fence"]
 class Fence(SingleOwner):
     """A fence of a queue, at first not signalled. It is used again after ``reset``.
 
-    Args:
-        queue: in order, over a command queue: ``Queue(..., in_order=True, no_immediate_command_list=True)``, or
-            ``create_queue(..., immediate=False)``. Close the fence before the queue.
+    Parameters
+    ----------
+    queue : Queue
+        In order, over a command queue: ``Queue(..., in_order=True, no_immediate_command_list=True)``, or
+        ``create_queue(..., immediate=False)``. Close the fence before the queue.
 
-    Raises:
-        InvalidError: not a queue, or one that was closed.
-        FeatureNotSupportedError: the queue, or its driver, has no fences.
+    Raises
+    ------
+    InvalidError
+        Not a queue, or one that was closed.
+    FeatureNotSupportedError
+        The queue, or its driver, has no fences.
     """
 
     __slots__ = ("__weakref__", "_native", "_resource", "queue")
@@ -41,22 +46,30 @@ class Fence(SingleOwner):
     def signal(self) -> None:
         """Has it signalled when everything submitted to the queue so far is complete. Returns at once.
 
-        Raises:
-            InvalidError: it was closed, or its queue.
+        Raises
+        ------
+        InvalidError
+            It was closed, or its queue.
         """
         self._function("signal_fence")(self._native)  # type: ignore[operator]
 
     def wait(self, timeout: float | None = None) -> bool:
         """Waits until it is signalled. Interruptible.
 
-        Args:
-            timeout: seconds; None for no limit.
+        Parameters
+        ----------
+        timeout : float, optional
+            Seconds; None for no limit.
 
-        Returns:
+        Returns
+        -------
+        bool
             Whether it is signalled.
 
-        Raises:
-            Error: of the work, if that failed.
+        Raises
+        ------
+        Error
+            Of the work, if that failed.
         """
         limit = nanoseconds(timeout)
         return bool(self._function("wait_fence")(self._native, limit))  # type: ignore[operator]

@@ -28,20 +28,32 @@ class GrowableArray(SingleOwner):
     """Rows in device memory whose number grows. The address stays, so that earlier views, and kernels that know it,
     stay valid; memory is put behind the addresses as it is needed, half as much again each time.
 
-    Args:
-        dtype: of an element.
-        where: a queue, or a device and a context.
-        capacity: rows at most, for which addresses are reserved; they cost no memory.
-        row_shape: elements of a row by dimension; () for a one-dimensional array.
+    Parameters
+    ----------
+    dtype : DTypeLike
+        Of an element.
+    where : object
+        A queue, or a device and a context.
+    capacity : SupportsIndex
+        Rows at most, for which addresses are reserved; they cost no memory.
+    row_shape : SupportsIndex | Sequence[SupportsIndex], default ()
+        Elements of a row by dimension; () for a one-dimensional array.
 
-    Attributes:
-        capacity: rows at most.
-        dtype, row_shape: as given.
+    Attributes
+    ----------
+    capacity : SupportsIndex
+        Rows at most.
+    dtype, row_shape
+        As given.
 
-    Raises:
-        InvalidError: an argument is none.
-        MemoryAllocationError: there is no room for so many addresses.
-        FeatureNotSupportedError: the driver has no virtual memory.
+    Raises
+    ------
+    InvalidError
+        An argument is none.
+    MemoryAllocationError
+        There is no room for so many addresses.
+    FeatureNotSupportedError
+        The driver has no virtual memory.
     """
 
     __slots__ = ("__weakref__", "_length", "_lock", "_memory", "_range", "_row_bytes", "capacity", "dtype", "row_shape")
@@ -93,9 +105,12 @@ class GrowableArray(SingleOwner):
     def resize(self, rows: SupportsIndex) -> None:
         """Sets the number of rows; new ones are not initialised. Fewer rows keep their memory for later.
 
-        Raises:
-            InvalidError: below 0 or above ``capacity``, or it was closed.
-            MemoryAllocationError: there is not enough memory; nothing has changed.
+        Raises
+        ------
+        InvalidError
+            Below 0 or above ``capacity``, or it was closed.
+        MemoryAllocationError
+            There is not enough memory; nothing has changed.
         """
         wanted = integer("rows", rows)
         self._memory.require_open()
@@ -127,16 +142,24 @@ class GrowableArray(SingleOwner):
     def append(self, values: npt.ArrayLike, queue: Queue | None = None) -> UsmArray:
         """Adds rows from the host, and waits for their copy.
 
-        Args:
-            values: of shape ``(rows, *row_shape)``, or one row of shape ``row_shape``.
-            queue: that copies; None is one of the package's own.
+        Parameters
+        ----------
+        values : ArrayLike
+            Of shape ``(rows, *row_shape)``, or one row of shape ``row_shape``.
+        queue : Queue, optional
+            That copies; None is one of the package's own.
 
-        Returns:
+        Returns
+        -------
+        UsmArray
             The new rows, a view.
 
-        Raises:
-            InvalidError: another shape, or more than ``capacity`` rows.
-            MemoryAllocationError: there is not enough memory.
+        Raises
+        ------
+        InvalidError
+            Another shape, or more than ``capacity`` rows.
+        MemoryAllocationError
+            There is not enough memory.
         """
         data = np.ascontiguousarray(values, self.dtype)
         if data.shape == self.row_shape or (self.row_shape == () and data.shape == (1,)):

@@ -34,12 +34,18 @@ class IpcMemoryHandle:
     another way passes the descriptor on by ``socket.send_fds`` and gives the receiver's own number to
     ``with_descriptor``.
 
-    Attributes:
-        backend: whose driver opens it.
-        data: the driver's handle.
-        offset: bytes from where the handle opens to the array.
-        shape, dtype: of the array.
-        descriptor: number of the file descriptor in this process, or None.
+    Attributes
+    ----------
+    backend : Backend
+        Whose driver opens it.
+    data : bytes
+        The driver's handle.
+    offset : int
+        Bytes from where the handle opens to the array.
+    shape, dtype
+        Of the array.
+    descriptor : int | None
+        Number of the file descriptor in this process, or None.
     """
 
     __slots__ = ("__weakref__", "backend", "data", "descriptor", "dtype", "offset", "shape")
@@ -93,12 +99,17 @@ def export_memory(array: UsmArray) -> IpcMemoryHandle:
     The memory stays this process's: it is to be freed when the others have closed theirs. Work that writes it is to be
     waited for before others read.
 
-    Args:
-        array: contiguous, in device memory made by ``usm_empty`` or ``malloc_device``.
+    Parameters
+    ----------
+    array : UsmArray
+        Contiguous, in device memory made by ``usm_empty`` or ``malloc_device``.
 
-    Raises:
-        InvalidError: another kind of memory, a view that is not contiguous, memory of another process or library.
-        FeatureNotSupportedError: the driver shares no memory.
+    Raises
+    ------
+    InvalidError
+        Another kind of memory, a view that is not contiguous, memory of another process or library.
+    FeatureNotSupportedError
+        The driver shares no memory.
     """
     if not isinstance(array, UsmArray):
         raise InvalidError(f"array={shown(array)} is no UsmArray")
@@ -119,18 +130,27 @@ def export_memory(array: UsmArray) -> IpcMemoryHandle:
 def open_memory(handle: IpcMemoryHandle, *where: object) -> UsmArray:
     """An array over memory of another process.
 
-    Args:
-        handle: as received; each is opened once where it brings a file descriptor.
-        where: a queue, or a device and a context, of the device that the memory is of.
+    Parameters
+    ----------
+    handle : IpcMemoryHandle
+        As received; each is opened once where it brings a file descriptor.
+    where : object
+        A queue, or a device and a context, of the device that the memory is of.
 
-    Returns:
+    Returns
+    -------
+    UsmArray
         An array of the exporter's shape and dtype. Closing or dropping it ends its use here, after the work that uses
         it; the memory stays the exporter's, and is not to be used after that has freed it.
 
-    Raises:
-        InvalidError: no handle, or one that the driver does not know, of memory that was freed or of this process.
-        BackendMismatchError: a handle of another backend.
-        FeatureNotSupportedError: the driver shares no memory.
+    Raises
+    ------
+    InvalidError
+        No handle, or one that the driver does not know, of memory that was freed or of this process.
+    BackendMismatchError
+        A handle of another backend.
+    FeatureNotSupportedError
+        The driver shares no memory.
     """
     if not isinstance(handle, IpcMemoryHandle):
         raise InvalidError(f"handle={shown(handle)} is no IpcMemoryHandle")

@@ -24,9 +24,12 @@ def _ask(function: str, device: Device, peer: Device) -> object:
 def can_access_peer(device: Device, peer: Device) -> bool:
     """Whether commands of a device reach memory of another. Devices of different backends never do.
 
-    Raises:
-        InvalidError: not devices.
-        FeatureNotSupportedError: the driver does not tell.
+    Raises
+    ------
+    InvalidError
+        Not devices.
+    FeatureNotSupportedError
+        The driver does not tell.
     """
     return bool(_ask("can_access_peer", device, peer))
 

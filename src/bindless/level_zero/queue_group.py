@@ -18,9 +18,12 @@ __all__ = ["QueueGroup", "create_queue", "get_queue_groups"]
 def get_queue_groups(device: Device) -> tuple[QueueGroup, ...]:
     """The groups of a device's engines.
 
-    Raises:
-        InvalidError: not a device.
-        FeatureNotSupportedError: its driver has no groups.
+    Raises
+    ------
+    InvalidError
+        Not a device.
+    FeatureNotSupportedError
+        Its driver has no groups.
     """
     if not isinstance(device, Device):
         raise InvalidError(f"device={shown(device)} is no Device")
@@ -38,21 +41,33 @@ def create_queue(
 ) -> Queue:
     """A queue in order on one engine of a group. On engines that only copy, kernels are refused by the driver.
 
-    Args:
-        device: whose engines.
-        group: one of ``get_queue_groups(device)``, or its ordinal.
-        engine: its number in the group, from 0.
-        context: as of ``Queue``.
-        immediate: whether each command goes to the device by itself; else through command lists and a command queue,
-            which is what fences need.
-        async_handler: as of ``Queue``.
+    Parameters
+    ----------
+    device : Device
+        Whose engines.
+    group : QueueGroup | int
+        One of ``get_queue_groups(device)``, or its ordinal.
+    engine : int, default 0
+        Its number in the group, from 0.
+    context : Context, optional
+        As of ``Queue``.
+    immediate : bool, default True
+        Whether each command goes to the device by itself; else through command lists and a command queue, which is
+        what fences need.
+    async_handler : AsyncHandler, optional
+        As of ``Queue``.
 
-    Returns:
+    Returns
+    -------
+    Queue
         A queue as any other; closing it, or dropping it with its work done, destroys the native one.
 
-    Raises:
-        InvalidError: no such group or engine, or a device outside the context.
-        FeatureNotSupportedError: the driver has no groups.
+    Raises
+    ------
+    InvalidError
+        No such group or engine, or a device outside the context.
+    FeatureNotSupportedError
+        The driver has no groups.
     """
     groups = {found.ordinal: found for found in get_queue_groups(device)}
     found = groups.get(group.ordinal if isinstance(group, QueueGroup) else group)

@@ -15,17 +15,26 @@ __all__ = ["memory_ranges_barrier"]
 def memory_ranges_barrier(queue: Queue, *memory: UsmArray | UsmPointer, depends_on: Events | Event = ()) -> Event:
     """A barrier that makes what was written to some memory be seen by everything after it.
 
-    Args:
-        queue: whose commands it stands between.
-        memory: arrays, contiguous, or pointers, of which everything from there on counts; of the queue's context.
-        depends_on: events to wait for.
+    Parameters
+    ----------
+    queue : Queue
+        Whose commands it stands between.
+    memory : UsmArray | UsmPointer
+        Arrays, contiguous, or pointers, of which everything from there on counts; of the queue's context.
+    depends_on : Events | Event, default ()
+        Events to wait for.
 
-    Returns:
+    Returns
+    -------
+    Event
         The barrier's event.
 
-    Raises:
-        InvalidError: no memory, or of another context.
-        FeatureNotSupportedError: the driver has no such barriers; ``ext_oneapi_submit_barrier`` is for all memory.
+    Raises
+    ------
+    InvalidError
+        No memory, or of another context.
+    FeatureNotSupportedError
+        The driver has no such barriers; ``ext_oneapi_submit_barrier`` is for all memory.
     """
     require_queue(queue)
     if not memory:

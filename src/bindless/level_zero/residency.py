@@ -45,14 +45,21 @@ def make_resident(memory: UsmArray | UsmPointer | ImageMem, device: Device | Non
     The package does so itself for images that have handles, and kernels reach all unified memory; this is for what
     another library's kernels reach by addresses that they find, and to have the cost of moving at a chosen time.
 
-    Args:
-        memory: an array or a pointer, of which everything from there on counts, or image memory.
-        device: None is the one where the memory was made.
+    Parameters
+    ----------
+    memory : UsmArray | UsmPointer | ImageMem
+        An array or a pointer, of which everything from there on counts, or image memory.
+    device : Device, optional
+        None is the one where the memory was made.
 
-    Raises:
-        InvalidError: no memory, memory that was freed, or a device outside its context.
-        MemoryAllocationError: there is no room.
-        FeatureNotSupportedError: the driver has no such calls.
+    Raises
+    ------
+    InvalidError
+        No memory, memory that was freed, or a device outside its context.
+    MemoryAllocationError
+        There is no room.
+    FeatureNotSupportedError
+        The driver has no such calls.
     """
     _apply(_RESIDENT, memory, device)
 

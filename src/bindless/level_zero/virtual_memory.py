@@ -36,13 +36,19 @@ def _bytes(value: SupportsIndex, name: str) -> int:
 def get_page_size(nbytes: SupportsIndex, *where: object) -> int:
     """Bytes of which sizes and addresses have to be multiples, for a reservation or physical memory of a size.
 
-    Args:
-        nbytes: size in bytes, at least 1.
-        where: a queue, or a device and a context.
+    Parameters
+    ----------
+    nbytes : SupportsIndex
+        Size in bytes, at least 1.
+    where : object
+        A queue, or a device and a context.
 
-    Raises:
-        InvalidError: ``nbytes`` or ``where`` is none.
-        FeatureNotSupportedError: the driver has no virtual memory.
+    Raises
+    ------
+    InvalidError
+        ``nbytes`` or ``where`` is none.
+    FeatureNotSupportedError
+        The driver has no virtual memory.
     """
     device, context = resolve(where)
     size = _bytes(nbytes, "nbytes")
@@ -60,18 +66,28 @@ def _pages(nbytes: SupportsIndex, device: Device, context: Context) -> int:
 class PhysicalMemory(SingleOwner):
     """Memory of a device without an address: it is used where it is mapped.
 
-    Args:
-        nbytes: size in bytes, which is raised to whole pages.
-        where: a queue, or a device and a context.
+    Parameters
+    ----------
+    nbytes : SupportsIndex
+        Size in bytes, which is raised to whole pages.
+    where : object
+        A queue, or a device and a context.
 
-    Attributes:
-        nbytes: its size.
-        device, context: where it is.
+    Attributes
+    ----------
+    nbytes : SupportsIndex
+        Its size.
+    device, context
+        Where it is.
 
-    Raises:
-        InvalidError: ``nbytes`` or ``where`` is none.
-        MemoryAllocationError: there is not enough memory.
-        FeatureNotSupportedError: the driver has no virtual memory.
+    Raises
+    ------
+    InvalidError
+        ``nbytes`` or ``where`` is none.
+    MemoryAllocationError
+        There is not enough memory.
+    FeatureNotSupportedError
+        The driver has no virtual memory.
     """
 
     __slots__ = ("__weakref__", "_native", "_resource", "context", "device", "nbytes")
@@ -117,19 +133,30 @@ class VirtualRange(SingleOwner):
 
     It keeps the memory that is mapped in it. ``close``, or dropping it and what was made over it, unmaps that.
 
-    Args:
-        nbytes: size in bytes, which is raised to whole pages.
-        where: a queue, or a device and a context.
+    Parameters
+    ----------
+    nbytes : SupportsIndex
+        Size in bytes, which is raised to whole pages.
+    where : object
+        A queue, or a device and a context.
 
-    Attributes:
-        address: the first.
-        nbytes: how many.
-        device, context: where it is.
+    Attributes
+    ----------
+    address : int
+        The first.
+    nbytes : SupportsIndex
+        How many.
+    device, context
+        Where it is.
 
-    Raises:
-        InvalidError: ``nbytes`` or ``where`` is none.
-        MemoryAllocationError: there is no room for so many addresses.
-        FeatureNotSupportedError: the driver has no virtual memory.
+    Raises
+    ------
+    InvalidError
+        ``nbytes`` or ``where`` is none.
+    MemoryAllocationError
+        There is no room for so many addresses.
+    FeatureNotSupportedError
+        The driver has no virtual memory.
     """
 
     __slots__ = ("__weakref__", "_held", "_lock", "_resource", "address", "context", "device", "nbytes")
@@ -165,18 +192,28 @@ class VirtualRange(SingleOwner):
     ) -> int:
         """Puts memory behind addresses.
 
-        Args:
-            memory: of the same context.
-            offset: bytes from the start of the range.
-            memory_offset: bytes from the start of the memory.
-            nbytes: None is everything from there on.
-            access: ``"read_write"``, ``"read"`` or ``"none"``.
+        Parameters
+        ----------
+        memory : PhysicalMemory
+            Of the same context.
+        offset : int, default 0
+            Bytes from the start of the range.
+        memory_offset : int, default 0
+            Bytes from the start of the memory.
+        nbytes : int, optional
+            None is everything from there on.
+        access : str, default "read_write"
+            ``"read_write"``, ``"read"`` or ``"none"``.
 
-        Returns:
+        Returns
+        -------
+        int
             The first of the addresses.
 
-        Raises:
-            InvalidError: no whole pages, places outside the range or the memory, or something is mapped there.
+        Raises
+        ------
+        InvalidError
+            No whole pages, places outside the range or the memory, or something is mapped there.
         """
         if not isinstance(memory, PhysicalMemory) or memory.context is not self.context:
             raise InvalidError(f"memory={shown(memory)} is no PhysicalMemory of {self.context!r}")
@@ -203,8 +240,10 @@ class VirtualRange(SingleOwner):
     def unmap(self, offset: int) -> None:
         """Takes away what was mapped at an offset, as a whole, after all unfinished work.
 
-        Raises:
-            InvalidError: nothing was mapped to begin there.
+        Raises
+        ------
+        InvalidError
+            Nothing was mapped to begin there.
         """
         wait_for_all()
         with self._lock:
@@ -218,9 +257,12 @@ class VirtualRange(SingleOwner):
     def set_access(self, offset: int, nbytes: int, access: str) -> None:
         """Changes what may be done at addresses behind which there is memory.
 
-        Args:
-            offset, nbytes: whole pages.
-            access: ``"read_write"``, ``"read"`` or ``"none"``.
+        Parameters
+        ----------
+        offset, nbytes : int
+            Whole pages.
+        access : str
+            ``"read_write"``, ``"read"`` or ``"none"``.
         """
         if access not in _ACCESS:
             raise InvalidError(f"access={shown(access)}: it is one of {', '.join(_ACCESS)}")
