@@ -13,11 +13,15 @@ _SUCCESS = 0
 def get_error_code(error: Error) -> int:
     """The OpenCL code that an exception comes of, such as -11 (CL_BUILD_PROGRAM_FAILURE).
 
-    Returns:
+    Returns
+    -------
+    int
         CL_SUCCESS, which is 0, where no OpenCL call failed.
 
-    Raises:
-        InvalidError: it is no exception of the package.
+    Raises
+    ------
+    InvalidError
+        It is no exception of the package.
     """
     if not isinstance(error, Error):
         raise InvalidError(f"error={shown(error)}: it is an exception of bindless, a bindless.Error")

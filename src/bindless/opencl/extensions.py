@@ -17,13 +17,19 @@ __all__ = ["has_extension"]
 def has_extension(where: Platform | Device, extension: str) -> bool:
     """Whether an OpenCL platform or device has an extension.
 
-    Args:
-        where: of the OpenCL backend.
-        extension: its name, such as "cl_khr_fp16".
+    Parameters
+    ----------
+    where : Platform | Device
+        Of the OpenCL backend.
+    extension : str
+        Its name, such as "cl_khr_fp16".
 
-    Raises:
-        BackendMismatchError: the platform or device is another backend's.
-        InvalidError: it is neither, or the name is no string.
+    Raises
+    ------
+    BackendMismatchError
+        The platform or device is another backend's.
+    InvalidError
+        It is neither, or the name is no string.
     """
     if not isinstance(where, (Platform, Device)):
         raise InvalidError(f"where={shown(where)}: it is a Platform or a Device")

@@ -32,19 +32,27 @@ def create_bundle(
     linked as ``make_kernel_bundle`` does; several that are compiled, or that do not build without each other, become
     one program. A kernel that was given is what ``get_kernel`` gives by its name, with the arguments that it has.
 
-    Args:
-        context: of the programs or kernels.
-        devices: of the context, which all programs are for.
-        natives: cl_program alone or cl_kernel alone: ints, which are programs, pointers of cffi, objects of PyOpenCL,
-            or ``NativeHandle(number, "cl_kernel")``.
-        state: of the bundle; that of kernels is ``executable``.
+    Parameters
+    ----------
+    context : Context
+        Of the programs or kernels.
+    devices : Device | Iterable[Device]
+        Of the context, which all programs are for.
+    natives : Sequence[object]
+        cl_program alone or cl_kernel alone: ints, which are programs, pointers of cffi, objects of PyOpenCL, or
+        ``NativeHandle(number, "cl_kernel")``.
+    state : BundleState | str, default BundleState.executable
+        Of the bundle; that of kernels is ``executable``.
 
-    Raises:
-        InvalidError: none, or both kinds; objects of another context; devices that are not the context's or that a
-            program is not for; programs that are further than the state.
-        BuildError: they do not build; ``log`` has the words of the compiler or linker. Every other error of the driver,
-            too.
-        BackendMismatchError: the context or a device is another backend's.
+    Raises
+    ------
+    InvalidError
+        None, or both kinds; objects of another context; devices that are not the context's or that a program is not
+        for; programs that are further than the state.
+    BuildError
+        They do not build; ``log`` has the words of the compiler or linker. Every other error of the driver, too.
+    BackendMismatchError
+        The context or a device is another backend's.
     """
     offers = backend_for(Backend.opencl)
     require_context(offers, context)

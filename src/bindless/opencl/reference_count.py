@@ -21,13 +21,18 @@ _TYPES = (
 def get_reference_count(obj: object) -> int:
     """References to a native object by the driver's own count, which is for finding leaks alone: others change it.
 
-    Args:
-        obj: what ``get_native`` gave, which holds a reference itself; a pointer of cffi; an object of PyOpenCL; or
-            ``NativeHandle(number, "cl_mem")``.
+    Parameters
+    ----------
+    obj : object
+        What ``get_native`` gave, which holds a reference itself; a pointer of cffi; an object of PyOpenCL; or
+        ``NativeHandle(number, "cl_mem")``.
 
-    Raises:
-        InvalidError: no native object, one that was released, or a number alone, which does not tell its type.
-        Error: there is no OpenCL.
+    Raises
+    ------
+    InvalidError
+        No native object, one that was released, or a number alone, which does not tell its type.
+    Error
+        There is no OpenCL.
     """
     if isinstance(obj, int) and not getattr(obj, "type", ""):
         raise InvalidError(f"obj={shown(obj)}: a number does not tell its type; give NativeHandle(number, 'cl_mem')")
